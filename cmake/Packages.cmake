@@ -1,0 +1,27 @@
+# Third-party libraries, all packaged by the distribution (scripts/packages.txt). A layer names the targets it uses.
+
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json url)
+find_package(CLI11 REQUIRED)
+find_package(CURL REQUIRED)
+find_package(fmt REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(simdjson REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(valijson REQUIRED)
+find_package(yaml-cpp REQUIRED)
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
+pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(gumbo REQUIRED IMPORTED_TARGET gumbo)
+pkg_check_modules(md4c REQUIRED IMPORTED_TARGET md4c)
+
+find_package(mimalloc QUIET)
+find_package(benchmark QUIET)
+if(DEPUTY_TESTS)
+  find_package(GTest REQUIRED)
+  pkg_check_modules(vterm REQUIRED IMPORTED_TARGET vterm)
+endif()
