@@ -1,0 +1,129 @@
+#include "base/redaction.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kSecret = "hunter2/with+odd chars\"";
+
+Redactor hiding(std::string_view secret) {
+  Redactor redactor;
+  redactor.hide(secret);
+  return redactor;
+}
+
+TEST(Redactor, HidesTheValueWhereverItStands) {
+  const Redactor redactor = hiding("correct horse");
+  EXPECT_EQ(redactor.redact("correct horse"), "[redacted]");
+  EXPECT_EQ(redactor.redact("a correct horse, and a correct horse"), "a [redacted], and a [redacted]");
+  EXPECT_EQ(redactor.redact("correct horsecorrect horse"), "[redacted][redacted]");
+}
+
+TEST(Redactor, LeavesOtherTextAlone) {
+  const Redactor redactor = hiding("correct horse");
+  for (const char* text : {"", "c", "correct hors", "correct  horse", "Correct horse", "nothing here\n"}) {
+    EXPECT_EQ(redactor.redact(text), text);
+    EXPECT_EQ(Redactor().redact(text), text);
+  }
+}
+
+TEST(Redactor, HidesEachSpelling) {
+  const Redactor redactor = hiding(kSecret);
+  EXPECT_EQ(redactor.redact("<hunter2/with+odd chars\">"), "<[redacted]>");
+  EXPECT_EQ(redactor.redact("68756e746572322f776974682b6f6464206368617273"
+                            "22"),
+            "[redacted]");
+  EXPECT_EQ(redactor.redact("68756E746572322F776974682B6F6464206368617273"
+                            "22"),
+            "[redacted]");
+  EXPECT_EQ(redactor.redact("k=hunter2%2Fwith%2Bodd%20chars%22&"), "k=[redacted]&");
+  EXPECT_EQ(redactor.redact("k=hunter2%2fwith%2bodd%20chars%22&"), "k=[redacted]&");
+  EXPECT_EQ(redactor.redact("k=hunter2/with%2Bodd%20chars%22&"), "k=[redacted]&");
+  EXPECT_EQ(redactor.redact("k=hunter2%2Fwith%2Bodd+chars%22&"), "k=[redacted]&");
+  EXPECT_EQ(redactor.redact(R"({"k":"hunter2/with+odd chars\""})"), R"({"k":"[redacted]"})");
+  EXPECT_EQ(redactor.redact(R"({"k":"hunter2\/with+odd chars\""})"), R"({"k":"[redacted]"})");
+}
+
+TEST(Redactor, HidesBase64AtEachAlignment) {
+  const Redactor redactor = hiding("0123456789abcdef");
+  // base64 of "0123456789abcdef", of "x0123456789abcdefy" and of "xy0123456789abcdefz"
+  EXPECT_EQ(redactor.redact("MDEyMzQ1Njc4OWFiY2RlZg=="), "[redacted]g==");
+  EXPECT_EQ(redactor.redact("eDAxMjM0NTY3ODlhYmNkZWZ5"), "eD[redacted]Z5");
+  EXPECT_EQ(redactor.redact("eHkwMTIzNDU2Nzg5YWJjZGVmeg=="), "eHk[redacted]eg==");
+}
+
+TEST(Redactor, HidesBothBase64Alphabets) {
+  const Redactor redactor = hiding("\xfb\xff\xbf\xfb\xff\xbf\xfb\xff\xbf");
+  EXPECT_EQ(redactor.redact("+/+/+/+/+/+/"), "[redacted]");
+  EXPECT_EQ(redactor.redact("-_-_-_-_-_-_"), "[redacted]");
+}
+
+TEST(Redactor, IgnoresValuesThatAreTooShort) {
+  EXPECT_EQ(hiding("1234567").redact("1234567"), "1234567");
+  EXPECT_EQ(hiding("12345678").redact("12345678"), "[redacted]");
+  EXPECT_EQ(hiding("123456 \n").redact("123456 \n"), "123456 \n");
+}
+
+TEST(Redactor, HidesAKeyFromAFileWithoutItsLineBreak) {
+  EXPECT_EQ(hiding("0123456789\n").redact("<0123456789>"), "<[redacted]>");
+}
+
+TEST(Redactor, LeavesNoEndOfSecretsThatOverlap) {
+  Redactor redactor;
+  redactor.hide("abcdefgh");
+  redactor.hide("efghijklmnop");
+  redactor.hide("abcdefghi");
+  EXPECT_EQ(redactor.redact("<abcdefghijklmnop>"), "<[redacted]>");
+  EXPECT_EQ(redactor.redact("<abcdefghi>"), "<[redacted]>");
+}
+
+TEST(Redactor, KnowsTheShapesOfCommonKeys) {
+  const Redactor redactor;
+  for (const std::string& key : {
+           "sk-ant-" + std::string(24, 'x'),
+           "sk-proj-" + std::string(24, 'x'),
+           "sk-" + std::string(20, 'x'),
+           "AIza" + std::string(35, 'x'),
+           "AKIA" + std::string(16, 'X'),
+           "ghp_" + std::string(36, 'x'),
+           "github_pat_" + std::string(22, 'x'),
+           "xoxb-" + std::string(20, '1'),
+           "eyJ" + std::string(20, 'x') + "." + std::string(20, 'y') + "." + std::string(20, 'z'),
+       }) {
+    EXPECT_EQ(redactor.redact("key=" + key + ";"), "key=[redacted];") << key;
+    const std::string in_json = to_json_text(json::string("line\n" + key + "\n"));
+    EXPECT_EQ(redactor.redact(in_json), "\"line\\n[redacted]\\n\"") << in_json;
+  }
+}
+
+TEST(Redactor, DoesNotTakeOrdinaryWordsForKeys) {
+  const Redactor redactor;
+  for (const std::string& text :
+       {std::string("task-manager-for-everything-here"), std::string("sk-short"),
+        "sk-" + std::string(19, 'x'), std::string("ask-the-person-about-the-thing"),
+        "eyJ" + std::string(60, 'x'), "AKIA" + std::string(15, 'X'),
+        std::string("-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----")}) {
+    EXPECT_EQ(redactor.redact(text), text);
+  }
+}
+
+TEST(Redactor, HidesPrivateKeysWhole) {
+  const Redactor redactor;
+  const std::string block = "-----BEGIN RSA PRIVATE KEY-----\nabc\ndef\n-----END RSA PRIVATE KEY-----";
+  EXPECT_EQ(redactor.redact("a\n" + block + "\nb"), "a\n[redacted]\nb");
+  EXPECT_EQ(redactor.redact(to_json_text(json::string("a\n" + block + "\nb"))), "\"a\\n[redacted]\\nb\"");
+  EXPECT_EQ(redactor.redact(block.substr(0, 40)), "[redacted]");
+}
+
+TEST(Redactor, TakesTimeInProportionToTheText) {
+  const Redactor redactor = hiding("aaaaaaaaaaaaaaaa");
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += "eyJ-----BEGIN aaaaaaa";
+  EXPECT_EQ(redactor.redact(text), text);
+}
+
+}  // namespace
+}  // namespace deputy

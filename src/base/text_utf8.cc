@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+#include <utf8proc.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kReplacement = "\uFFFD";
+constexpr std::string_view kEllipsis = "…";
+
+struct Character {
+  std::size_t size = 1;
+  utf8proc_int32_t code = -1;  // negative: a byte that is not part of valid UTF-8
+};
+
+Character character_at(std::string_view text, std::size_t at) {
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
+  if (*bytes < 0x80) return {1, *bytes};
+  // A negative length would mean "until NUL", so the four bytes a character can have are all it gets to see.
+  const auto length = static_cast<utf8proc_ssize_t>(std::min<std::size_t>(text.size() - at, 4));
+  utf8proc_int32_t code = -1;
+  const utf8proc_ssize_t size = utf8proc_iterate(bytes, length, &code);
+  if (size <= 0) return {};
+  return {static_cast<std::size_t>(size), code};
+}
+
+std::size_t ascii_run(std::string_view text, std::size_t from) {
+  std::size_t at = from;
+  while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
+  return at - from;
+}
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+bool is_space(utf8proc_int32_t code) {
+  if (code < 0) return false;
+  if (code < 0x80) return code == ' ' || (code >= '\t' && code <= '\r');
+  const utf8proc_category_t category = utf8proc_category(code);
+  return code == 0x85 || category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL ||
+         category == UTF8PROC_CATEGORY_ZP;
+}
+
+bool is_hidden(utf8proc_int32_t code) {
+  switch (utf8proc_category(code)) {
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_CN:
+    case UTF8PROC_CATEGORY_CO:
+    case UTF8PROC_CATEGORY_CS:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+      return true;
+    default:
+      // Variation selectors and fillers carry text that nobody sees.
+      return utf8proc_get_property(code)->ignorable != 0;
+  }
+}
+
+void append_character(std::string& out, utf8proc_int32_t code) {
+  utf8proc_uint8_t bytes[4];
+  const utf8proc_ssize_t size = utf8proc_encode_char(code, bytes);
+  out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = ascii_run(text, 0); at < text.size(); at += ascii_run(text, at)) {
+    const Character character = character_at(text, at);
+    if (character.code < 0) return false;
+    at += character.size;
+  }
+  return true;
+}
+
+std::string to_utf8(std::string_view bytes) {
+  if (is_utf8(bytes)) return std::string(bytes);
+  std::string out;
+  out.reserve(bytes.size() + bytes.size() / 8);
+  for (std::size_t at = 0; at < bytes.size();) {
+    const Character character = character_at(bytes, at);
+    out += character.code < 0 ? kReplacement : bytes.substr(at, character.size);
+    at += character.size;
+  }
+  return out;
+}
+
+std::string_view utf8_prefix(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  const std::size_t earliest = max_bytes < 3 ? 0 : max_bytes - 3;
+  for (std::size_t at = max_bytes; continues(text[max_bytes]) && at-- > earliest;) {
+    if (continues(text[at])) continue;
+    const bool is_cut = at + character_at(text, at).size > max_bytes;
+    return text.substr(0, is_cut ? at : max_bytes);
+  }
+  return text.substr(0, max_bytes);
+}
+
+std::string_view utf8_suffix(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  std::size_t start = text.size() - max_bytes;
+  const std::size_t latest = std::min(start + 3, text.size());
+  while (start < latest && continues(text[start])) ++start;
+  return text.substr(start);
+}
+
+std::size_t utf8_length(std::string_view text) {
+  std::size_t length = 0;
+  for (std::size_t at = 0; at < text.size(); ++length) at += character_at(text, at).size;
+  return length;
+}
+
+std::string shorten(std::string_view text, std::size_t max_characters) {
+  if (text.size() <= max_characters) return std::string(text);
+  if (max_characters == 0) return {};
+  std::size_t at = 0;
+  std::size_t kept_bytes = 0;
+  for (std::size_t characters = 0; at < text.size(); ++characters) {
+    if (characters == max_characters - 1) kept_bytes = at;
+    if (characters == max_characters) return std::string(text.substr(0, kept_bytes)).append(kEllipsis);
+    at += character_at(text, at).size;
+  }
+  return std::string(text);
+}
+
+std::string on_one_line(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  bool space_owed = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = character_at(text, at);
+    if (is_space(character.code)) {
+      space_owed = !out.empty();
+    } else {
+      if (space_owed) out += ' ';
+      space_owed = false;
+      out += text.substr(at, character.size);
+    }
+    at += character.size;
+  }
+  return out;
+}
+
+std::string made_visible(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = character_at(text, at);
+    const utf8proc_int32_t code = character.code;
+    if (code < 0) {
+      out += kReplacement;
+    } else if (code == '\n' || code == '\t' || !is_hidden(code)) {
+      out += text.substr(at, character.size);
+    } else if (code < 0x20) {
+      append_character(out, 0x2400 + code);  // the control pictures: ESC is ␛
+    } else if (code == 0x7f) {
+      append_character(out, 0x2421);
+    } else {
+      fmt::format_to(std::back_inserter(out), "\\u{{{:x}}}", code);
+    }
+    at += character.size;
+  }
+  return out;
+}
+
+}  // namespace deputy

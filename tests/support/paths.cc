@@ -1,0 +1,16 @@
+#include "support/paths.h"
+
+#include <cstdlib>
+
+namespace deputy {
+
+std::string bin_dir() { return BIN_DIR; }
+std::string source_dir() { return SOURCE_DIR; }
+
+std::optional<std::string> fixtures_dir() {
+  const char* folder = std::getenv("DEPUTY_FIXTURES");
+  if (folder == nullptr || *folder == '\0') return std::nullopt;
+  return folder;
+}
+
+}  // namespace deputy
