@@ -1,0 +1,48 @@
+// The simulated loop: the same tasks, on a clock that jumps to the next timer when nothing is ready, in an order that a
+// seed decides. Equal seeds and equal work give equal runs. Single-threaded: nothing but the loop's own thread may post.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <boost/asio/execution.hpp>
+#include <boost/asio/execution_context.hpp>
+
+#include "async/loop.h"
+#include "base/random.h"
+
+namespace deputy {
+
+class SimLoop final : public Loop, private Timers {
+ public:
+  explicit SimLoop(std::uint64_t seed);
+  ~SimLoop() override;
+
+  Executor executor() override;
+  const Clock& clock() const override { return clock_; }
+  ManualClock& manual_clock() { return clock_; }
+  Timers& timers() override { return *this; }
+  void post(std::move_only_function<void()> work) override { ready_.push_back(std::move(work)); }
+
+  // Runs until nothing is ready and no timer is set, or `done` says so. Returns how many pieces of work it ran.
+  std::size_t run_until(const std::function<bool()>& done);
+  std::size_t run_until_idle();
+
+ private:
+  struct Context : boost::asio::execution_context {
+    using boost::asio::execution_context::shutdown;
+    using boost::asio::execution_context::destroy;
+  };
+  class SimExecutor;
+  void earliest_changed() override {}
+  bool run_one();
+
+  Context context_;
+  ManualClock clock_;
+  SeededRandom random_;
+  std::vector<std::move_only_function<void()>> ready_;
+};
+
+}  // namespace deputy
