@@ -1,0 +1,297 @@
+#include "transcript/codec.h"
+
+#include <utility>
+
+#include "transcript/names.h"
+
+namespace deputy {
+
+namespace {
+
+template <class E, std::size_t N>
+Result<E> enum_at(const json::object& value, std::string_view key, const EnumNames<E, N>& names, E otherwise) {
+  const auto text = string_at(value, key);
+  if (!text) return otherwise;
+  if (const auto found = value_in(names, *text)) return *found;
+  return fail(ErrorCode::corrupt, "unknown " + std::string(key) + " '" + *text + "'");
+}
+
+std::int64_t micros(WallTime time) { return time.time_since_epoch().count(); }
+WallTime wall_at(const json::object& value, std::string_view key) {
+  return WallTime{std::chrono::microseconds{integer_or(value, key, 0)}};
+}
+
+json::array strings(const std::vector<std::string>& texts) {
+  json::array array;
+  for (const auto& text : texts) array.emplace_back(text);
+  return array;
+}
+
+std::vector<std::string> strings_at(const json::object& value, std::string_view key) {
+  std::vector<std::string> texts;
+  if (const auto* array = array_at(value, key)) {
+    for (const auto& each : *array) {
+      if (each.is_string()) texts.emplace_back(each.get_string());
+    }
+  }
+  return texts;
+}
+
+Result<const json::object*> as_object(const json::value& value, std::string_view what) {
+  if (const auto* object = value.if_object()) return object;
+  return fail(ErrorCode::corrupt, std::string(what) + " is not an object");
+}
+
+}  // namespace
+
+json::object to_json(const Usage& usage) {
+  json::object value{{"input", usage.input}, {"output", usage.output}};
+  if (usage.cache_read != 0) value["cache_read"] = usage.cache_read;
+  if (usage.cache_write != 0) value["cache_write"] = usage.cache_write;
+  if (usage.cost_micros) value["cost_micros"] = *usage.cost_micros;
+  return value;
+}
+
+Result<Usage> usage_from_json(const json::object& value) {
+  return Usage{.input = integer_or(value, "input", 0),
+               .output = integer_or(value, "output", 0),
+               .cache_read = integer_or(value, "cache_read", 0),
+               .cache_write = integer_or(value, "cache_write", 0),
+               .cost_micros = integer_at(value, "cost_micros")};
+}
+
+json::object to_json(const Message& message) {
+  json::object value{{"role", name_of(message.role)}};
+  if (message.role == Role::user) value["source"] = name_of(message.source);
+  if (!message.text.empty()) value["text"] = message.text;
+  if (!message.thinking.empty()) value["thinking"] = message.thinking;
+  if (!message.wire.empty()) value["wire"] = message.wire;
+  if (!message.calls.empty()) {
+    auto& calls = value["calls"].emplace_array();
+    for (const auto& call : message.calls) {
+      calls.emplace_back(json::object{{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
+    }
+  }
+  if (!message.results.empty()) {
+    auto& results = value["results"].emplace_array();
+    for (const auto& result : message.results) {
+      results.emplace_back(json::object{{"call_id", result.call_id},
+                                        {"status", name_in(kToolStatuses, result.status)},
+                                        {"content", result.content}});
+    }
+  }
+  return value;
+}
+
+Result<Message> message_from_json(const json::object& value) {
+  Message message;
+  TRY(message.role, enum_at(value, "role", kRoles, Role::user));
+  TRY(message.source, enum_at(value, "source", kSources, Source::person));
+  message.text = string_or(value, "text", "");
+  message.thinking = string_or(value, "thinking", "");
+  message.wire = string_or(value, "wire", "");
+  if (const auto* calls = array_at(value, "calls")) {
+    for (const auto& each : *calls) {
+      TRY(const auto* call, as_object(each, "a call"));
+      message.calls.push_back({string_or(*call, "id", ""), string_or(*call, "name", ""), string_or(*call, "arguments", "")});
+    }
+  }
+  if (const auto* results = array_at(value, "results")) {
+    for (const auto& each : *results) {
+      TRY(const auto* result, as_object(each, "a result"));
+      TRY(const auto status, enum_at(*result, "status", kToolStatuses, ToolStatus::ok));
+      message.results.push_back({string_or(*result, "call_id", ""), status, string_or(*result, "content", "")});
+    }
+  }
+  return message;
+}
+
+json::object to_json(const Reply& reply) {
+  json::object value{{"stop", name_of(reply.stop)},
+                     {"model", reply.model.value},
+                     {"message", to_json(reply.message)},
+                     {"usage", to_json(reply.usage)}};
+  if (!reply.error.empty()) value["error"] = reply.error;
+  return value;
+}
+
+Result<Reply> reply_from_json(const json::object& value) {
+  Reply reply;
+  TRY(reply.stop, enum_at(value, "stop", kReplyStops, ReplyStop::finished));
+  reply.model = ModelName(string_or(value, "model", ""));
+  const auto* message = object_at(value, "message");
+  if (!message) return fail(ErrorCode::corrupt, "a reply without a message");
+  TRY(reply.message, message_from_json(*message));
+  if (const auto* usage = object_at(value, "usage")) {
+    TRY(reply.usage, usage_from_json(*usage));
+  }
+  reply.error = string_or(value, "error", "");
+  return reply;
+}
+
+json::object to_json(const Report& report) {
+  json::object value{{"status", name_of(report.status)}};
+  if (report.reason != Reason::none) value["reason"] = name_of(report.reason);
+  value["summary"] = report.summary;
+  value["body"] = report.body;
+  auto& artifacts = value["artifacts"].emplace_array();
+  for (const auto& each : report.artifacts) {
+    artifacts.emplace_back(json::object{{"path", each.path}, {"kind", each.kind}, {"description", each.description}});
+  }
+  auto& errors = value["errors"].emplace_array();
+  for (const auto& each : report.errors) {
+    errors.emplace_back(json::object{{"type", each.type},
+                                     {"code", each.code},
+                                     {"message", each.message},
+                                     {"recoverable", each.recoverable},
+                                     {"recommendation", each.recommendation}});
+  }
+  value["next_steps"] = strings(report.next_steps);
+  value["metadata"] = json::object{{"session_id", report.session.value},
+                                   {"agent", report.agent},
+                                   {"label", report.label},
+                                   {"depth", report.depth},
+                                   {"path", strings(report.path)},
+                                   {"model", report.model.value},
+                                   {"started_at_us", micros(report.started_at)},
+                                   {"duration_ns", report.duration.count()},
+                                   {"usage", to_json(report.usage)},
+                                   {"steps", report.steps},
+                                   {"questions", report.questions}};
+  return value;
+}
+
+Result<Report> report_from_json(const json::object& value) {
+  Report report;
+  TRY(report.status, enum_at(value, "status", kStatuses, Status::completed));
+  TRY(report.reason, enum_at(value, "reason", kReasons, Reason::none));
+  report.summary = string_or(value, "summary", "");
+  report.body = string_or(value, "body", "");
+  if (const auto* artifacts = array_at(value, "artifacts")) {
+    for (const auto& each : *artifacts) {
+      TRY(const auto* artifact, as_object(each, "an artifact"));
+      report.artifacts.push_back({string_or(*artifact, "path", ""), string_or(*artifact, "kind", ""),
+                                  string_or(*artifact, "description", "")});
+    }
+  }
+  if (const auto* errors = array_at(value, "errors")) {
+    for (const auto& each : *errors) {
+      TRY(const auto* error, as_object(each, "an error"));
+      report.errors.push_back({string_or(*error, "type", ""), string_or(*error, "code", ""),
+                               string_or(*error, "message", ""), bool_at(*error, "recoverable").value_or(false),
+                               string_or(*error, "recommendation", "")});
+    }
+  }
+  report.next_steps = strings_at(value, "next_steps");
+  if (const auto* metadata = object_at(value, "metadata")) {
+    report.session = SessionId(string_or(*metadata, "session_id", ""));
+    report.agent = string_or(*metadata, "agent", "");
+    report.label = string_or(*metadata, "label", "");
+    report.depth = static_cast<int>(integer_or(*metadata, "depth", 0));
+    report.path = strings_at(*metadata, "path");
+    report.model = ModelName(string_or(*metadata, "model", ""));
+    report.started_at = wall_at(*metadata, "started_at_us");
+    report.duration = Duration{integer_or(*metadata, "duration_ns", 0)};
+    if (const auto* usage = object_at(*metadata, "usage")) {
+      TRY(report.usage, usage_from_json(*usage));
+    }
+    report.steps = static_cast<int>(integer_or(*metadata, "steps", 0));
+    report.questions = static_cast<int>(integer_or(*metadata, "questions", 0));
+  }
+  return report;
+}
+
+json::object to_json(const Question& question) {
+  return {{"id", question.id},       {"kind", name_of(question.kind)}, {"asker", question.asker.value},
+          {"label", question.label}, {"agent", question.agent},        {"text", question.text},
+          {"suggestions", strings(question.suggestions)}};
+}
+
+Result<Question> question_from_json(const json::object& value) {
+  Question question;
+  question.id = string_or(value, "id", "");
+  TRY(question.kind, enum_at(value, "kind", kQuestionKinds, QuestionKind::permission));
+  question.asker = SessionId(string_or(value, "asker", ""));
+  question.label = string_or(value, "label", "");
+  question.agent = string_or(value, "agent", "");
+  question.text = string_or(value, "text", "");
+  question.suggestions = strings_at(value, "suggestions");
+  return question;
+}
+
+json::object to_json(const Session& session) {
+  json::object value{{"id", session.id.value},
+                     {"uuid", session.uuid.value},
+                     {"tree", session.tree.value},
+                     {"label", session.label},
+                     {"agent", session.agent},
+                     {"depth", session.depth},
+                     {"path", strings(session.path)},
+                     {"model", session.model.value},
+                     {"workspace", session.workspace},
+                     {"permissions", session.permissions},
+                     {"max_output_tokens", session.max_output_tokens},
+                     {"prompt", session.prompt}};
+  if (session.parent) value["parent"] = session.parent->value;
+  if (const auto& key = session.delegation) {
+    value["delegation"] = json::object{{"session", key->call.run.session.value},
+                                       {"run", key->call.run.number},
+                                       {"step", key->call.step},
+                                       {"index", key->call.index},
+                                       {"task", key->task}};
+  }
+  if (session.max_turns) value["max_turns"] = *session.max_turns;
+  if (session.deadline) value["deadline_us"] = micros(*session.deadline);
+  return value;
+}
+
+Result<Session> session_from_json(const json::object& value) {
+  Session session;
+  session.id = SessionId(string_or(value, "id", ""));
+  if (session.id.empty()) return fail(ErrorCode::corrupt, "a session without an id");
+  session.uuid = Uuid(string_or(value, "uuid", ""));
+  session.tree = SessionId(string_or(value, "tree", ""));
+  session.label = string_or(value, "label", "");
+  session.agent = string_or(value, "agent", "");
+  session.depth = static_cast<int>(integer_or(value, "depth", 0));
+  session.path = strings_at(value, "path");
+  session.model = ModelName(string_or(value, "model", ""));
+  session.workspace = string_or(value, "workspace", "");
+  session.permissions = string_or(value, "permissions", "");
+  session.max_output_tokens = static_cast<int>(integer_or(value, "max_output_tokens", session.max_output_tokens));
+  session.prompt = string_or(value, "prompt", "");
+  if (auto parent = string_at(value, "parent")) session.parent = SessionId(*std::move(parent));
+  if (const auto* key = object_at(value, "delegation")) {
+    session.delegation = DelegationKey{
+        .call = {.run = {SessionId(string_or(*key, "session", "")), static_cast<int>(integer_or(*key, "run", 1))},
+                 .step = static_cast<int>(integer_or(*key, "step", 0)),
+                 .index = static_cast<int>(integer_or(*key, "index", 0))},
+        .task = static_cast<int>(integer_or(*key, "task", 0))};
+  }
+  if (const auto turns = integer_at(value, "max_turns")) session.max_turns = static_cast<int>(*turns);
+  if (integer_at(value, "deadline_us")) session.deadline = wall_at(value, "deadline_us");
+  return session;
+}
+
+std::vector<json::object> to_transcript_lines(const Message& message) {
+  std::vector<json::object> lines;
+  if (message.role == Role::tool) {
+    for (const auto& result : message.results) {
+      lines.push_back({{"role", "tool"}, {"tool_call_id", result.call_id}, {"content", result.content}});
+      if (result.status == ToolStatus::error) lines.back()["is_error"] = true;
+    }
+    return lines;
+  }
+  json::object line{{"role", name_of(message.role)}, {"content", message.text}};
+  if (message.role == Role::user && message.source != Source::person) line["source"] = name_of(message.source);
+  if (!message.calls.empty()) {
+    auto& calls = line["tool_calls"].emplace_array();
+    for (const auto& call : message.calls) {
+      calls.emplace_back(json::object{{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
+    }
+  }
+  lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace deputy

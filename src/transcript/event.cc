@@ -1,0 +1,161 @@
+#include "transcript/event.h"
+
+#include <functional>
+#include <map>
+
+#include "base/text.h"
+#include "transcript/codec.h"
+#include "transcript/names.h"
+
+namespace deputy {
+
+namespace {
+
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+
+constexpr int kFactVersion = 1;
+
+json::object answer_to_json(const Answer& answer) {
+  return {{"kind", name_of(answer.kind)}, {"text", answer.text}};
+}
+
+json::object body_of(const Fact& fact) {
+  return std::visit(
+      Overloaded{
+          [](const SessionCreated& f) { return json::object{{"session", to_json(f.session)}}; },
+          [](const RunStarted& f) { return json::object{{"index", f.index}, {"total", f.total}}; },
+          [](const InputGiven& f) { return json::object{{"source", name_of(f.source)}, {"text", f.text}}; },
+          [](const ReplyReceived& f) { return json::object{{"reply", to_json(f.reply)}}; },
+          [](const CallStarted& f) { return json::object{{"tool", f.tool}, {"shown", f.shown}}; },
+          [](const CallFinished& f) {
+            return json::object{{"call_id", f.result.call_id},
+                                {"status", name_in(kToolStatuses, f.result.status)},
+                                {"content", f.result.content}};
+          },
+          [](const NoteTaken& f) { return json::object{{"content", f.content}}; },
+          [](const QuestionAsked& f) { return json::object{{"question", to_json(f.question)}}; },
+          [](const QuestionAnswered& f) {
+            return json::object{{"question_id", f.question_id}, {"answer", answer_to_json(f.answer)}};
+          },
+          [](const Retried& f) { return json::object{{"reason", f.reason}, {"attempt", f.attempt}}; },
+          [](const StateChanged& f) { return json::object{{"state", name_of(f.state)}, {"why", f.why}}; },
+          [](const RunEnded& f) { return json::object{{"report", to_json(f.report)}}; },
+      },
+      fact);
+}
+
+Result<const json::object*> member(const json::object& body, std::string_view key) {
+  if (const auto* object = object_at(body, key)) return object;
+  return fail(ErrorCode::corrupt, "no object '" + std::string(key) + "'");
+}
+
+template <class E, std::size_t N>
+Result<E> enum_in(const json::object& body, std::string_view key, const EnumNames<E, N>& names) {
+  const auto text = string_or(body, key, "");
+  if (const auto value = value_in(names, text)) return *value;
+  return fail(ErrorCode::corrupt, "unknown " + std::string(key) + " '" + text + "'");
+}
+
+Result<Fact> read_created(const json::object& body) {
+  TRY(const auto* object, member(body, "session"));
+  TRY(auto session, session_from_json(*object));
+  return SessionCreated{std::move(session)};
+}
+
+Result<Fact> read_started(const json::object& body) {
+  return RunStarted{static_cast<int>(integer_or(body, "index", 0)), static_cast<int>(integer_or(body, "total", 1))};
+}
+
+Result<Fact> read_input(const json::object& body) {
+  TRY(const auto source, enum_in(body, "source", kSources));
+  return InputGiven{source, string_or(body, "text", "")};
+}
+
+Result<Fact> read_reply(const json::object& body) {
+  TRY(const auto* object, member(body, "reply"));
+  TRY(auto reply, reply_from_json(*object));
+  return ReplyReceived{std::move(reply)};
+}
+
+Result<Fact> read_intent(const json::object& body) {
+  return CallStarted{string_or(body, "tool", ""), string_or(body, "shown", "")};
+}
+
+Result<Fact> read_result(const json::object& body) {
+  TRY(const auto status, enum_in(body, "status", kToolStatuses));
+  return CallFinished{{string_or(body, "call_id", ""), status, string_or(body, "content", "")}};
+}
+
+Result<Fact> read_note(const json::object& body) { return NoteTaken{string_or(body, "content", "")}; }
+
+Result<Fact> read_question(const json::object& body) {
+  TRY(const auto* object, member(body, "question"));
+  TRY(auto question, question_from_json(*object));
+  return QuestionAsked{std::move(question)};
+}
+
+Result<Fact> read_answer(const json::object& body) {
+  TRY(const auto* object, member(body, "answer"));
+  TRY(const auto kind, enum_in(*object, "kind", kAnswerKinds));
+  return QuestionAnswered{string_or(body, "question_id", ""), {kind, string_or(*object, "text", "")}};
+}
+
+Result<Fact> read_retry(const json::object& body) {
+  return Retried{string_or(body, "reason", ""), static_cast<int>(integer_or(body, "attempt", 1))};
+}
+
+Result<Fact> read_state(const json::object& body) {
+  TRY(const auto state, enum_in(body, "state", kSessionStates));
+  return StateChanged{state, string_or(body, "why", "")};
+}
+
+Result<Fact> read_ended(const json::object& body) {
+  TRY(const auto* object, member(body, "report"));
+  TRY(auto report, report_from_json(*object));
+  return RunEnded{std::move(report)};
+}
+
+struct FactCodec {
+  std::string_view kind;
+  Result<Fact> (*read)(const json::object& body);
+};
+
+// In the order of the variant's alternatives.
+constexpr std::array<FactCodec, std::variant_size_v<Fact>> kFacts{{{"created", read_created},
+                                                                   {"started", read_started},
+                                                                   {"input", read_input},
+                                                                   {"reply", read_reply},
+                                                                   {"intent", read_intent},
+                                                                   {"result", read_result},
+                                                                   {"note", read_note},
+                                                                   {"question", read_question},
+                                                                   {"answer", read_answer},
+                                                                   {"retry", read_retry},
+                                                                   {"state", read_state},
+                                                                   {"ended", read_ended}}};
+
+}  // namespace
+
+std::string_view kind_of(const Fact& fact) { return kFacts[fact.index()].kind; }
+
+json::object fact_to_json(const Fact& fact) {
+  json::object body = body_of(fact);
+  body["v"] = kFactVersion;
+  return body;
+}
+
+Result<Fact> fact_from_json(std::string_view kind, const json::object& body) {
+  if (const auto version = integer_or(body, "v", 0); version != kFactVersion) {
+    return fail(version > kFactVersion ? ErrorCode::too_new : ErrorCode::corrupt,
+                "a '" + std::string(kind) + "' record of version " + std::to_string(version));
+  }
+  for (const auto& codec : kFacts) {
+    if (codec.kind == kind) return codec.read(body);
+  }
+  return fail(ErrorCode::corrupt, "unknown kind of record '" + std::string(kind) + "'");
+}
+
+}  // namespace deputy

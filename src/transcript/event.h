@@ -1,0 +1,92 @@
+// What happened, as immutable facts in the past tense. The journal is their durable order; every other view (a session's row, a
+// conversation, a transcript, the lines a surface prints) is computed from them. A Fact says what, an Event where and when.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "transcript/ids.h"
+#include "transcript/question.h"
+#include "transcript/reply.h"
+#include "transcript/report.h"
+#include "transcript/session.h"
+
+namespace deputy {
+
+struct SessionCreated {
+  Session session;  // as it was at that moment
+};
+struct RunStarted {
+  int index = 0;  // which of its batch
+  int total = 1;
+};
+struct InputGiven {
+  Source source = Source::person;
+  std::string text;
+};
+struct ReplyReceived {
+  Reply reply;
+};
+struct CallStarted {  // the intent: durable before the effect
+  std::string tool;
+  std::string shown;  // the arguments in short, for people
+};
+struct CallFinished {
+  ToolResult result;
+};
+struct NoteTaken {
+  std::string content;
+};
+struct QuestionAsked {
+  Question question;
+};
+struct QuestionAnswered {
+  std::string question_id;
+  Answer answer;
+};
+struct Retried {
+  std::string reason;
+  int attempt = 1;
+};
+struct StateChanged {
+  SessionState state = SessionState::running;
+  std::string why;
+};
+struct RunEnded {  // the one terminal record of a run
+  Report report;
+};
+
+using Fact = std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished, NoteTaken,
+                          QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded>;
+
+struct Event {
+  std::uint64_t seq = 0;  // per tree, from 1
+  WallTime at{};
+  SessionId tree;
+  RunId run;
+  int step = 0;
+  int call = -1;  // -1: not about a call
+  Fact fact;
+};
+
+// The journal's word for a fact: "reply", "intent", "result" …
+std::string_view kind_of(const Fact& fact);
+// The body of a journal record, with its version, and back.
+json::object fact_to_json(const Fact& fact);
+Result<Fact> fact_from_json(std::string_view kind, const json::object& body);
+
+// The JSON lines that surfaces print for an event (delegation.md, "Events"); several may come from one fact and share its seq.
+struct EventOrigin {
+  SessionId parent;  // empty at the root
+  std::string label;
+  std::string agent;
+};
+std::vector<json::object> to_lines(const Event& event, const EventOrigin& origin);
+
+}  // namespace deputy

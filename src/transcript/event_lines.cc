@@ -1,0 +1,111 @@
+#include <array>
+#include <utility>
+
+#include "transcript/codec.h"
+#include "transcript/event.h"
+
+namespace deputy {
+
+namespace {
+
+// The status word of S0's progress events.
+std::string_view progress_status(Status status) {
+  switch (status) {
+    case Status::completed: return "ok";
+    case Status::partial:
+    case Status::blocked: return "partial";
+    case Status::failed:
+    case Status::cancelled: return "error";
+  }
+  return "error";
+}
+
+std::string_view session_event_of(Status status) {
+  switch (status) {
+    case Status::failed: return "session.failed";
+    case Status::cancelled: return "session.cancelled";
+    default: return "session.completed";
+  }
+}
+
+// One line under construction for each thing a surface is told.
+class Lines {
+ public:
+  Lines(const Event& event, const EventOrigin& origin) : event_(event), origin_(origin) {}
+
+  void say(std::string_view name, json::object details) {
+    json::object line{{"v", 1},
+                      {"event", name},
+                      {"seq", event_.seq},
+                      {"at", to_iso8601(event_.at)},
+                      {"session_id", event_.run.session.value},
+                      {"parent_id", nullptr},
+                      {"label", origin_.label},
+                      {"agent", origin_.agent}};
+    if (!origin_.parent.empty()) line["parent_id"] = origin_.parent.value;
+    for (auto& [key, value] : details) line[key] = std::move(value);
+    lines_.push_back(std::move(line));
+  }
+  std::vector<json::object> take() { return std::move(lines_); }
+
+  void operator()(const SessionCreated& fact) {
+    say("session.created", {{"depth", fact.session.depth}, {"model", fact.session.model.value}});
+  }
+  void operator()(const RunStarted& fact) {
+    say("started", {{"index", fact.index}, {"total", fact.total}, {"run", event_.run.number}});
+    say("session.status", {{"state", "running"}});
+  }
+  void operator()(const InputGiven& fact) {
+    if (event_.step == 0) return;  // the brief itself is not a nudge
+    say("nudge", {{"source", name_of(fact.source)}, {"text", fact.text}});
+  }
+  void operator()(const ReplyReceived& fact) {
+    const Usage& usage = fact.reply.usage;
+    say("step", {{"step", event_.step}, {"stop", name_of(fact.reply.stop)}, {"usage", to_json(usage)}});
+    say("tokens", {{"input", usage.input}, {"output", usage.output}});
+  }
+  void operator()(const CallStarted& fact) {
+    say("tool_call", {{"tool", fact.tool}, {"args", fact.shown}, {"step", event_.step}, {"call", event_.call}});
+  }
+  void operator()(const CallFinished& fact) {
+    say("session.progress", {{"step", event_.step},
+                             {"call", event_.call},
+                             {"result", fact.result.status == ToolStatus::ok ? "ok" : "error"},
+                             {"bytes", fact.result.content.size()}});
+  }
+  void operator()(const NoteTaken& fact) { say("note", {{"content", fact.content}}); }
+  void operator()(const QuestionAsked& fact) {
+    const bool permission = fact.question.kind == QuestionKind::permission;
+    say(permission ? "permission" : "question", to_json(fact.question));
+  }
+  void operator()(const QuestionAnswered& fact) {
+    say("answer", {{"question_id", fact.question_id}, {"answer", name_of(fact.answer.kind)}, {"text", fact.answer.text}});
+  }
+  void operator()(const Retried& fact) { say("retry", {{"reason", fact.reason}, {"attempt", fact.attempt}}); }
+  void operator()(const StateChanged& fact) {
+    say("session.status", {{"state", name_of(fact.state)}, {"why", fact.why}});
+  }
+  void operator()(const RunEnded& fact) {
+    const Report& report = fact.report;
+    say("report", {{"report", to_json(report)}});
+    json::object completed{{"status", progress_status(report.status)}};
+    if (report.reason != Reason::none) completed["reason"] = name_of(report.reason);
+    say("completed", completed);
+    say(session_event_of(report.status), {{"status", name_of(report.status)}});
+  }
+
+ private:
+  const Event& event_;
+  const EventOrigin& origin_;
+  std::vector<json::object> lines_;
+};
+
+}  // namespace
+
+std::vector<json::object> to_lines(const Event& event, const EventOrigin& origin) {
+  Lines lines(event, origin);
+  std::visit(lines, event.fact);
+  return lines.take();
+}
+
+}  // namespace deputy

@@ -1,0 +1,151 @@
+#include "transcript/event.h"
+
+#include <gtest/gtest.h>
+
+#include "transcript/codec.h"
+
+namespace deputy {
+namespace {
+
+Session some_session() {
+  Session session;
+  session.id = SessionId("sess_1800000000_abc123");
+  session.uuid = Uuid("u");
+  session.tree = SessionId("sess_1800000000_root00");
+  session.parent = session.tree;
+  session.delegation = DelegationKey{{{session.tree, 2}, 3, 1}, 4};
+  session.label = "täst";
+  session.agent = "reader";
+  session.depth = 1;
+  session.path = {"main", "reader"};
+  session.model = ModelName("scripted/x");
+  session.workspace = "/w";
+  session.permissions = "[]";
+  session.max_output_tokens = 777;
+  session.max_turns = 5;
+  session.deadline = WallTime{std::chrono::microseconds{42}};
+  session.prompt = "p";
+  return session;
+}
+
+Report some_report() {
+  Report report;
+  report.status = Status::partial;
+  report.reason = Reason::context_exhausted;
+  report.summary = "s";
+  report.body = "b";
+  report.artifacts = {{"a.txt", "file", "d"}};
+  report.errors = {{"t", "C", "m", true, "r"}};
+  report.next_steps = {"n"};
+  report.session = SessionId("sess_1800000000_abc123");
+  report.path = {"main", "reader"};
+  report.started_at = WallTime{std::chrono::microseconds{7}};
+  report.duration = Duration{9};
+  report.usage = {.input = 1, .output = 2, .cache_read = 3, .cache_write = 4, .cost_micros = 5};
+  report.steps = 6;
+  report.questions = 1;
+  return report;
+}
+
+Reply some_reply() {
+  Reply reply;
+  reply.stop = ReplyStop::calls;
+  reply.model = ModelName("a/b");
+  reply.message = {.role = Role::assistant, .text = "t", .thinking = "h", .calls = {{"1", "Read", "{}"}}, .wire = "w"};
+  reply.usage = {.input = 1, .output = 2};
+  reply.error = "e";
+  return reply;
+}
+
+std::vector<Fact> one_of_each() {
+  return {SessionCreated{some_session()},
+          RunStarted{1, 3},
+          InputGiven{Source::child, "i"},
+          ReplyReceived{some_reply()},
+          CallStarted{"Read", "a"},
+          CallFinished{{"1", ToolStatus::error, "c"}},
+          NoteTaken{"n"},
+          QuestionAsked{{"q", QuestionKind::to_parent, SessionId("s"), "l", "a", "t", {"x", "y"}}},
+          QuestionAnswered{"q", {AnswerKind::text, "a"}},
+          Retried{"r", 2},
+          StateChanged{SessionState::waiting, "w"},
+          RunEnded{some_report()}};
+}
+
+TEST(Fact, EveryKindReadsBackAsItWasWritten) {
+  const auto facts = one_of_each();
+  ASSERT_EQ(facts.size(), std::variant_size_v<Fact>);
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    ASSERT_EQ(facts[i].index(), i) << "one of each, in order";
+    const auto body = fact_to_json(facts[i]);
+    const auto read = fact_from_json(kind_of(facts[i]), body);
+    ASSERT_TRUE(read) << kind_of(facts[i]) << ": " << read.error().message;
+    EXPECT_EQ(read->index(), i);
+    EXPECT_EQ(fact_to_json(*read), body) << kind_of(facts[i]);
+  }
+  EXPECT_EQ(std::get<ReplyReceived>(*fact_from_json("reply", fact_to_json(facts[3]))).reply, some_reply());
+  EXPECT_EQ(std::get<RunEnded>(*fact_from_json("ended", fact_to_json(facts[11]))).report, some_report());
+}
+
+TEST(Fact, ANewerVersionIsRefusedAsSuch) {
+  auto body = fact_to_json(NoteTaken{"n"});
+  body["v"] = 2;
+  const auto refused = fact_from_json("note", body);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::too_new);
+}
+
+TEST(Fact, DamageIsAnErrorAndNeverAGuess) {
+  EXPECT_FALSE(fact_from_json("note", json::object{}));  // no version
+  EXPECT_FALSE(fact_from_json("bogus", json::object{{"v", 1}}));
+  EXPECT_FALSE(fact_from_json("reply", json::object{{"v", 1}}));
+  EXPECT_FALSE(fact_from_json("state", json::object{{"v", 1}, {"state", "sleepy"}}));
+  EXPECT_FALSE(fact_from_json("ended", json::object{{"v", 1}, {"report", json::object{{"status", "great"}}}}));
+  EXPECT_FALSE(fact_from_json("created", json::object{{"v", 1}, {"session", json::object{}}}));
+}
+
+TEST(EventLines, CarryTheFieldsOfTheContract) {
+  Event event;
+  event.seq = 9;
+  event.at = WallTime{std::chrono::seconds{1'800'000'000}};
+  event.run = {SessionId("sess_1_abcdef"), 1};
+  event.fact = RunStarted{0, 3};
+  const auto lines = to_lines(event, {SessionId("sess_1_parent"), "security", "reader"});
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(to_json_text(lines[0]),
+            R"({"v":1,"event":"started","seq":9,"at":"2027-01-15T08:00:00.000000Z","session_id":"sess_1_abcdef","parent_id":"sess_1_parent","label":"security","agent":"reader","index":0,"total":3,"run":1})");
+}
+
+TEST(EventLines, AnEndIsToldWithStatusAndReason) {
+  Event event;
+  event.fact = RunEnded{some_report()};
+  std::vector<std::string> names;
+  for (const auto& line : to_lines(event, {})) names.push_back(string_or(line, "event", ""));
+  EXPECT_EQ(names, (std::vector<std::string>{"report", "completed", "session.completed"}));
+  const auto completed = to_lines(event, {})[1];
+  EXPECT_EQ(string_or(completed, "status", ""), "partial");
+  EXPECT_EQ(string_or(completed, "reason", ""), "context_exhausted");
+}
+
+TEST(SessionId, HasTheFormOfTheContract) {
+  ManualClock clock;
+  SeededRandom random(1);
+  const auto id = new_session_id(clock, random);
+  EXPECT_TRUE(is_session_id(id.value)) << id.value;
+  EXPECT_TRUE(id.value.starts_with("sess_1800000000_"));
+  EXPECT_FALSE(is_session_id("sess_1800000000_abc12"));
+  EXPECT_FALSE(is_session_id("sess_1800000000_abc1234"));
+  EXPECT_FALSE(is_session_id("sess__abc123"));
+  EXPECT_FALSE(is_session_id("../../etc"));
+}
+
+TEST(Usage, AnUnknownCostNeverCountsAsNothing) {
+  const Usage known{.input = 1, .cost_micros = 5};
+  const Usage unknown{.input = 1};
+  EXPECT_EQ((known + known).cost_micros, 10);
+  EXPECT_EQ((known + unknown).cost_micros, std::nullopt);
+  EXPECT_EQ((Usage{} + known).cost_micros, 5);
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,36 @@
+// What holds a call until somebody answers: a child asking, or a permission that a person must give.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transcript/ids.h"
+
+namespace deputy {
+
+enum class QuestionKind { permission, to_parent, to_person };
+
+struct Question {
+  std::string id;
+  QuestionKind kind = QuestionKind::permission;
+  SessionId asker;
+  std::string label;  // of the asker
+  std::string agent;
+  std::string text;
+  std::vector<std::string> suggestions;
+  bool operator==(const Question&) const = default;
+};
+
+enum class AnswerKind { approved, refused, text, nobody };
+
+struct Answer {
+  AnswerKind kind = AnswerKind::nobody;
+  std::string text;  // the answer, or the reason of a refusal
+  bool operator==(const Answer&) const = default;
+};
+
+std::string_view name_of(QuestionKind kind);
+std::string_view name_of(AnswerKind kind);
+
+}  // namespace deputy

@@ -1,0 +1,35 @@
+// How one model call ended. A failure is a Reply too: its stop says so and `error` says what a person should know.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "transcript/ids.h"
+#include "transcript/message.h"
+#include "transcript/usage.h"
+
+namespace deputy {
+
+enum class ReplyStop {
+  finished,           // the model had said all
+  calls,              // it waits for the results of its calls
+  output_limit,       // cut off by the output cap: its last call may be half written
+  context_exhausted,  // the conversation no longer fits the window
+  refused,            // the provider's policy declined
+  failed,             // after all retries
+  no_key,
+  stopped,            // our own StopToken
+};
+
+struct Reply {
+  ReplyStop stop = ReplyStop::finished;
+  ModelName model;
+  Message message;
+  Usage usage;
+  std::string error;
+  bool operator==(const Reply&) const = default;
+};
+
+std::string_view name_of(ReplyStop stop);
+
+}  // namespace deputy

@@ -1,0 +1,84 @@
+// What comes back from a run: the Outcome it ended with, and the Report its parent or the person reads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "transcript/ids.h"
+#include "transcript/usage.h"
+
+namespace deputy {
+
+enum class Status { completed, partial, failed, blocked, cancelled };
+
+enum class Reason {
+  none,  // completed needs none
+  context_exhausted,
+  output_limit,
+  timeout,
+  stalled,
+  max_turns,
+  budget,
+  repetition,
+  no_text,
+  invalid_report,
+  provider_error,
+  no_api_key,
+  denied,
+  question_unanswered,
+  cancelled_by_user,
+  cancelled_by_parent,
+  parent_stopped,
+  internal,
+};
+
+std::string_view name_of(Status status);
+std::string_view name_of(Reason reason);
+// "context exhausted": for people.
+std::string to_words(Reason reason);
+
+struct Artifact {
+  std::string path;
+  std::string kind;
+  std::string description;
+  bool operator==(const Artifact&) const = default;
+};
+
+struct ReportedError {
+  std::string type;
+  std::string code;
+  std::string message;
+  bool recoverable = false;
+  std::string recommendation;
+  bool operator==(const ReportedError&) const = default;
+};
+
+struct Report {
+  Status status = Status::completed;
+  Reason reason = Reason::none;
+  std::string summary;  // 1–500 characters
+  std::string body;
+  std::vector<Artifact> artifacts;
+  std::vector<ReportedError> errors;
+  std::vector<std::string> next_steps;
+  // All below is the runtime's own knowledge, never the child's words.
+  SessionId session;
+  std::string agent;
+  std::string label;
+  int depth = 0;
+  std::vector<std::string> path;
+  ModelName model;
+  WallTime started_at{};
+  Duration duration{};
+  Usage usage;
+  int steps = 0;
+  int questions = 0;
+  bool operator==(const Report&) const = default;
+};
+
+constexpr std::size_t kSummaryCharacters = 500;
+
+}  // namespace deputy

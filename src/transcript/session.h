@@ -1,0 +1,55 @@
+// One conversation of one profile, a node of the tree, as the store shows it: a view of the journal, never a second truth.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "transcript/ids.h"
+#include "transcript/report.h"
+#include "transcript/usage.h"
+
+namespace deputy {
+
+enum class SessionState { pending, running, waiting, interrupted, completed, partial, failed, blocked, cancelled };
+
+std::string_view name_of(SessionState state);
+std::optional<SessionState> session_state_from(std::string_view name);
+bool is_terminal(SessionState state);
+SessionState state_after(Status status);
+
+struct Session {
+  SessionId id;
+  Uuid uuid;
+  SessionId tree;  // the root session's id
+  std::optional<SessionId> parent;
+  std::optional<DelegationKey> delegation;  // the parent's call; absent at the root
+  std::string label;
+  std::string agent;  // the profile's name
+  int depth = 0;
+  std::vector<std::string> path;  // profile names from the root
+  ModelName model;
+  std::string workspace;    // absolute path
+  std::string permissions;  // the rules in force, as JSON
+  int max_output_tokens = 4096;
+  std::optional<int> max_turns;
+  std::optional<WallTime> deadline;
+  std::string prompt;
+
+  SessionState state = SessionState::pending;
+  int run = 1;
+  WallTime created_at{};
+  std::optional<WallTime> started_at;
+  std::optional<WallTime> ended_at;
+  WallTime last_event_at{};
+  std::string last_activity;
+  int steps = 0;
+  Usage usage;
+  std::string result;  // the report's body
+  std::string error;   // its reason and first error, where it did not complete
+  Reason reason = Reason::none;
+};
+
+}  // namespace deputy
