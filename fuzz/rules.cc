@@ -1,0 +1,44 @@
+// A rule and a call, a line each: what parses must print and parse back as itself, judge every call, and
+// never be lifted by being joined.
+#include "guard/rules.h"
+
+#include <cstdlib>
+
+#include "base/text.h"
+
+using namespace deputy;
+
+namespace {
+
+void must(bool holds) {
+  if (!holds) std::abort();
+}
+
+void judge_both_ways(const Rule& rule, std::string_view subject) {
+  const Rules rules({rule});
+  const Rules met = Rules::both(rules, Rules());
+  for (const Decision by_default : {Decision::allow, Decision::ask, Decision::deny}) {
+    const Decision decision = rules.judge(rule.tool, subject, by_default).decision;
+    must(decision == by_default || decision == rule.decision);
+    must(met.judge(rule.tool, subject, by_default).decision == std::max(decision, by_default));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  const std::size_t line_break = std::min(text.find('\n'), text.size());
+  const std::string_view subject = text.substr(std::min(line_break + 1, text.size()));
+  for (const Decision decision : {Decision::allow, Decision::ask, Decision::deny}) {
+    const auto rule = parse_rule(decision, text.substr(0, line_break));
+    if (!rule) {
+      must(!rule.error().message.empty() && is_utf8(rule.error().message));
+      continue;
+    }
+    must(parse_rule(decision, to_text(*rule)) == *rule);
+    must(Rules::from_json(Rules({*rule}).to_json()) == Rules({*rule}));
+    judge_both_ways(*rule, subject);
+  }
+  return 0;
+}
