@@ -1,0 +1,115 @@
+#include "store/commit_queue.h"
+
+#include <utility>
+
+namespace deputy {
+
+namespace {
+
+// A run that only reads for a long time must not hold its whole history in memory.
+constexpr std::size_t kMostRiding = 512;
+
+}  // namespace
+
+CommitQueue::CommitQueue(Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit)
+    : loop_(loop), commit_(std::move(commit)), writer_(std::move(writer)) {
+  writer_->start([this] { drain(); });
+}
+
+CommitQueue::~CommitQueue() {
+  *alive_ = false;
+  writer_->stop();
+}
+
+Result<void> CommitQueue::stamp(std::vector<Event>& events) {
+  if (failed_) return std::unexpected(*failed_);
+  const WallTime now = loop_.clock().wall();
+  for (auto& event : events) {
+    const auto next = next_seq_.find(event.tree);
+    if (next == next_seq_.end()) {
+      return fail(ErrorCode::internal, "tree " + event.tree.value + " was not claimed before it was written to");
+    }
+    event.seq = next->second++;
+    event.at = now;
+  }
+  return {};
+}
+
+Task<Result<void>> CommitQueue::record(std::vector<Event> events) {
+  CO_TRY(stamp(events));
+  const Waiter<Result<void>> waiter;
+  const auto shared = std::make_shared<const std::vector<Event>>(std::move(events));
+  unpublished_.push_back({shared, true});
+  queue({shared, waiter});
+  riding_ = 0;
+  writer_->wake();
+  co_return co_await waiter.wait();
+}
+
+void CommitQueue::ride_along(std::vector<Event> events) {
+  if (!stamp(events)) return;  // the run learns of the failure from its next record()
+  const auto shared = std::make_shared<const std::vector<Event>>(std::move(events));
+  unpublished_.push_back({shared, false});
+  queue({shared, std::nullopt});
+  publish_ready();
+  if (++riding_ >= kMostRiding) {
+    riding_ = 0;
+    writer_->wake();
+  }
+}
+
+void CommitQueue::queue(Unit unit) {
+  const std::lock_guard lock(mutex_);
+  queued_.push_back(std::move(unit));
+}
+
+void CommitQueue::drain() {
+  std::vector<Unit> units;
+  {
+    const std::lock_guard lock(mutex_);
+    units = std::exchange(queued_, {});
+  }
+  if (units.empty()) return;
+  EventRefs events;
+  for (const auto& unit : units) {
+    for (const auto& event : *unit.events) events.emplace_back(event);
+  }
+  auto result = events.empty() ? Result<void>{} : commit_(events);
+  loop_.post([this, alive = alive_, units = std::move(units), result = std::move(result)]() mutable {
+    if (*alive) committed(std::move(units), result);
+  });
+}
+
+void CommitQueue::committed(std::vector<Unit> units, const Result<void>& result) {
+  if (!result && !failed_) failed_ = result.error();
+  for (auto& unit : units) {
+    if (!unit.waiter) continue;
+    if (result) {
+      for (auto& each : unpublished_) {
+        if (each.durable_first) {
+          each.durable_first = false;
+          break;
+        }
+      }
+      publish_ready();
+    }
+    unit.waiter->resume(result);
+  }
+  if (!result) return;
+  counts_.commits += 1;
+  for (const auto& unit : units) counts_.events += unit.events->size();
+}
+
+void CommitQueue::publish_ready() {
+  while (!unpublished_.empty() && !unpublished_.front().durable_first) {
+    const auto ready = std::move(unpublished_.front());
+    unpublished_.pop_front();
+    for (const auto& event : *ready.events) {
+      for (const auto& listener : listeners_) listener(event);
+    }
+  }
+}
+
+Store::Counts CommitQueue::counts() const { return counts_; }
+
+}  // namespace deputy

@@ -1,0 +1,67 @@
+// What every store does alike: numbers and stamps events on the loop, queues them, lets the writer commit all that is queued as one transaction,
+// and tells listeners in order. After a commit fails nothing more is accepted: what cannot be recorded must not be done.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "async/loop.h"
+#include "async/waiter.h"
+#include "base/result.h"
+#include "store/store.h"
+#include "store/writer.h"
+
+namespace deputy {
+
+class CommitQueue {
+ public:
+  // Called by the writer, never twice at once, with all that was queued.
+  using Commit = std::function<Result<void>(const EventRefs&)>;
+
+  CommitQueue(Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit);
+  ~CommitQueue();
+
+  // The next event of `tree` will be number `last_seq` + 1.
+  void open_tree(const SessionId& tree, std::uint64_t last_seq) { next_seq_[tree] = last_seq + 1; }
+  Task<Result<void>> record(std::vector<Event> events);
+  void ride_along(std::vector<Event> events);
+  void subscribe(Store::Listener listener) { listeners_.push_back(std::move(listener)); }
+  Store::Counts counts() const;
+
+ private:
+  using Events = std::shared_ptr<const std::vector<Event>>;
+  struct Unit {
+    Events events;
+    std::optional<Waiter<Result<void>>> waiter;  // absent: rides along
+  };
+  struct Unpublished {
+    Events events;
+    bool durable_first = false;
+  };
+  Result<void> stamp(std::vector<Event>& events);
+  void queue(Unit unit);
+  void drain();
+  void committed(std::vector<Unit> units, const Result<void>& result);
+  void publish_ready();
+
+  Loop& loop_;
+  Commit commit_;
+  std::map<SessionId, std::uint64_t> next_seq_;
+  std::vector<Store::Listener> listeners_;
+  std::deque<Unpublished> unpublished_;
+  std::size_t riding_ = 0;
+  std::optional<Error> failed_;
+  Store::Counts counts_;
+
+  std::mutex mutex_;  // guards queued_, which the writer empties
+  std::vector<Unit> queued_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::unique_ptr<StoreWriter> writer_;  // last: it stops before what it uses dies
+};
+
+}  // namespace deputy

@@ -1,0 +1,47 @@
+// A store that keeps everything in memory: the reference the others are compared with, and the store of simulations. Several may share one Memory, as
+// several processes share one database; it outlives them, as a disk outlives a crash.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "store/commit_queue.h"
+#include "store/store.h"
+#include "store/transcript_files.h"
+
+namespace deputy {
+
+class MemoryStore final : public Store {
+ public:
+  struct Memory {
+    std::vector<Event> journal;
+    std::map<SessionId, Session> sessions;
+    std::map<SessionId, std::uint64_t> epochs;
+  };
+
+  // `files` may be null: then there are no transcripts.
+  MemoryStore(Loop& loop, std::shared_ptr<Memory> memory, std::unique_ptr<TranscriptFiles> files = nullptr);
+  ~MemoryStore() override;
+
+  Task<Result<void>> record(std::vector<Event> events) override;
+  void ride_along(std::vector<Event> events) override;
+  Result<void> claim(const SessionId& tree) override;
+  Result<std::optional<Session>> session(const SessionId& id) const override;
+  Result<std::vector<Session>> sessions(const SessionFilter& filter) const override;
+  Result<std::vector<Event>> events_of_session(const SessionId& id) const override;
+  Result<std::vector<Event>> events_of_tree(const SessionId& tree) const override;
+  Result<std::optional<Session>> child_of(const DelegationKey& key) const override;
+  void subscribe(Listener listener) override;
+  Counts counts() const override;
+
+ private:
+  Result<void> commit(const EventRefs& events);
+
+  std::shared_ptr<Memory> memory_;
+  std::unique_ptr<TranscriptFiles> files_;
+  std::map<SessionId, std::uint64_t> claimed_;
+  CommitQueue queue_;
+};
+
+}  // namespace deputy

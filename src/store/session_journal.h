@@ -1,0 +1,40 @@
+// The journal as one run sees it: it stamps each fact with tree, run, step and call, and tells the run's own view of itself
+// (its conversation) of every event in the order it was queued.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "store/journal.h"
+
+namespace deputy {
+
+class SessionJournal {
+ public:
+  using Applied = std::function<void(const Event&)>;
+  SessionJournal(Journal& journal, SessionId tree, RunId run, Applied applied)
+      : journal_(journal), tree_(std::move(tree)), run_(std::move(run)), applied_(std::move(applied)) {}
+
+  struct Place {
+    int step = 0;
+    int call = -1;
+  };
+  // Applied at once, durable when it returns.
+  Task<Result<void>> record(Place place, std::vector<Fact> facts);
+  void ride_along(Place place, Fact fact);
+  // Makes durable what rode along so far.
+  Task<Result<void>> sync();
+
+  const RunId& run() const { return run_; }
+  const SessionId& tree() const { return tree_; }
+
+ private:
+  Event stamped(Place place, Fact fact) const;
+
+  Journal& journal_;
+  SessionId tree_;
+  RunId run_;
+  Applied applied_;
+};
+
+}  // namespace deputy

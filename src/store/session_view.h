@@ -1,0 +1,12 @@
+// A session's row as a fold over its events: pure, shared by every store.
+#pragma once
+
+#include "transcript/event.h"
+#include "transcript/session.h"
+
+namespace deputy {
+
+// `session` must be the one the event is about; SessionCreated replaces it.
+void apply_to_session(Session& session, const Event& event);
+
+}  // namespace deputy

@@ -1,0 +1,162 @@
+#include "store/sqlite/database.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+namespace deputy {
+
+namespace {
+
+Error error_of(sqlite3* database, const std::string& path) {
+  const int code = sqlite3_errcode(database);
+  const std::string said = sqlite3_errmsg(database);
+  switch (code) {
+    case SQLITE_FULL:
+      return {ErrorCode::exhausted, fmt::format("cannot write {}: {}", path, said),
+              "free some disk space, then run `deputy resume`"};
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return {ErrorCode::denied, fmt::format("cannot write {}: {}", path, said),
+              "make the folder writable, or choose another with --home"};
+    case SQLITE_CANTOPEN:
+      return {ErrorCode::denied, fmt::format("cannot open {}: {}", path, said),
+              "check that the folder exists and is writable, or choose another with --home"};
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+      return {ErrorCode::corrupt, fmt::format("{} is damaged: {}", path, said),
+              "move it away (with its -wal and -shm files) to start anew, or restore a copy; deputy has not changed it"};
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return {ErrorCode::busy, fmt::format("{} is in use: {}", path, said), "try again in a moment"};
+    default: return {ErrorCode::io, fmt::format("{}: {}", path, said), "check the disk"};
+  }
+}
+
+std::string path_of(sqlite3* database) {
+  const char* name = sqlite3_db_filename(database, "main");
+  return name && *name ? name : "the database";
+}
+
+constexpr int kPatienceMs = 5000;
+
+}  // namespace
+
+Statement& Statement::bind(std::int64_t value) {
+  sqlite3_bind_int64(statement_.get(), ++bound_, value);
+  return *this;
+}
+
+Statement& Statement::bind(std::string_view value) {
+  sqlite3_bind_text64(statement_.get(), ++bound_, value.data() ? value.data() : "", value.size(), SQLITE_TRANSIENT,
+                      SQLITE_UTF8);
+  return *this;
+}
+
+Statement& Statement::bind(std::optional<std::int64_t> value) {
+  if (value) return bind(*value);
+  sqlite3_bind_null(statement_.get(), ++bound_);
+  return *this;
+}
+
+Statement& Statement::bind(const std::optional<std::string>& value) {
+  if (value) return bind(std::string_view(*value));
+  sqlite3_bind_null(statement_.get(), ++bound_);
+  return *this;
+}
+
+Result<bool> Statement::step() {
+  switch (sqlite3_step(statement_.get())) {
+    case SQLITE_ROW: return true;
+    case SQLITE_DONE: return false;
+    default: return std::unexpected(error_of(database_, path_of(database_)));
+  }
+}
+
+Result<void> Statement::run() {
+  auto stepped = step();
+  reset();
+  if (!stepped) return std::unexpected(std::move(stepped).error());
+  return {};
+}
+
+void Statement::reset() {
+  sqlite3_reset(statement_.get());
+  sqlite3_clear_bindings(statement_.get());
+  bound_ = 0;
+}
+
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+
+std::optional<std::int64_t> Statement::maybe_integer(int column) const {
+  if (sqlite3_column_type(statement_.get(), column) == SQLITE_NULL) return std::nullopt;
+  return integer(column);
+}
+
+std::string Statement::text(int column) const {
+  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+  if (!bytes) return {};
+  return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+std::optional<std::string> Statement::maybe_text(int column) const {
+  if (sqlite3_column_type(statement_.get(), column) == SQLITE_NULL) return std::nullopt;
+  return text(column);
+}
+
+Result<Database> Database::open(const std::string& path, Mode mode) {
+  sqlite3* raw = nullptr;
+  const int flags = mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int opened = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle(raw, sqlite3_close_v2);
+  if (opened != SQLITE_OK) return std::unexpected(error_of(raw, path));
+  sqlite3_extended_result_codes(raw, 0);
+  sqlite3_busy_timeout(raw, kPatienceMs);
+  Database database(std::move(handle), path);
+  if (mode == Mode::read_write) {
+    TRY(database.execute("PRAGMA journal_mode=WAL"));
+    TRY(database.execute("PRAGMA synchronous=FULL"));
+    TRY(database.execute("PRAGMA wal_autocheckpoint=0"));
+  }
+  TRY(database.execute("PRAGMA foreign_keys=ON"));
+  return database;
+}
+
+Result<Statement> Database::prepare(std::string_view sql) const {
+  sqlite3_stmt* raw = nullptr;
+  const int prepared =
+      sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
+  std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
+  if (prepared != SQLITE_OK) return std::unexpected(error_of(handle_.get(), path_));
+  return Statement(handle_.get(), std::move(statement));
+}
+
+Result<void> Database::execute(std::string_view sql) const {
+  if (sqlite3_exec(handle_.get(), std::string(sql).c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    return std::unexpected(error_of(handle_.get(), path_));
+  }
+  return {};
+}
+
+Result<std::int64_t> Database::integer(std::string_view sql) const {
+  TRY(auto statement, prepare(sql));
+  TRY(const bool has_row, statement.step());
+  return has_row ? statement.integer(0) : 0;
+}
+
+Result<Transaction> Transaction::begin(const Database& database) {
+  TRY(database.execute("BEGIN IMMEDIATE"));
+  return Transaction(database);
+}
+
+Transaction::~Transaction() {
+  if (database_) (void)database_->execute("ROLLBACK");
+}
+
+Result<void> Transaction::commit() {
+  TRY(database_->execute("COMMIT"));
+  database_ = nullptr;
+  return {};
+}
+
+}  // namespace deputy

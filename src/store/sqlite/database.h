@@ -1,0 +1,77 @@
+// SQLite behind the smallest sensible wall: a connection, a prepared statement, a transaction. The only place that opens a database.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace deputy {
+
+class Statement {
+ public:
+  Statement() = default;
+  Statement(sqlite3* database, std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement)
+      : database_(database), statement_(std::move(statement)) {}
+
+  // Parameters are numbered from 1 in the order they are bound.
+  Statement& bind(std::int64_t value);
+  Statement& bind(std::string_view value);
+  Statement& bind(const std::string& value) { return bind(std::string_view(value)); }
+  Statement& bind(std::optional<std::int64_t> value);
+  Statement& bind(const std::optional<std::string>& value);
+
+  Result<bool> step();  // whether there is a row
+  // Runs a statement that gives no rows, and makes it ready for the next use.
+  Result<void> run();
+  void reset();
+
+  std::int64_t integer(int column) const;
+  std::optional<std::int64_t> maybe_integer(int column) const;
+  std::string text(int column) const;
+  std::optional<std::string> maybe_text(int column) const;
+
+ private:
+  sqlite3* database_ = nullptr;
+  std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement_{nullptr, nullptr};
+  int bound_ = 0;
+};
+
+class Database {
+ public:
+  enum class Mode { read_write, read_only };
+  // WAL, synchronous FULL, five seconds of patience with others. A file that is not a database is Error::corrupt.
+  static Result<Database> open(const std::string& path, Mode mode);
+
+  Result<Statement> prepare(std::string_view sql) const;
+  Result<void> execute(std::string_view sql) const;
+  Result<std::int64_t> integer(std::string_view sql) const;
+  const std::string& path() const { return path_; }
+
+ private:
+  Database(std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle, std::string path)
+      : handle_(std::move(handle)), path_(std::move(path)) {}
+  std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_;
+  std::string path_;
+};
+
+// BEGIN IMMEDIATE … COMMIT; rolled back when it dies without commit().
+class Transaction {
+ public:
+  static Result<Transaction> begin(const Database& database);
+  Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  ~Transaction();
+  Result<void> commit();
+
+ private:
+  explicit Transaction(const Database& database) : database_(&database) {}
+  const Database* database_;
+};
+
+}  // namespace deputy

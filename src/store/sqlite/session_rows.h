@@ -1,0 +1,20 @@
+// A Session as a row of the sessions table, and back.
+#pragma once
+
+#include "store/sqlite/database.h"
+#include "transcript/session.h"
+
+namespace deputy {
+
+// The one spelling of a delegation's key in the database.
+std::string delegation_text(const DelegationKey& key);
+
+inline constexpr std::string_view kSessionColumns =
+    "id, state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, last_activity, steps, "
+    "input_tokens, output_tokens, cache_read, cache_write, cost_micros, fixed";
+
+Result<Session> session_of_row(const Statement& row);  // selected as kSessionColumns
+Result<Statement> prepare_put_session(const Database& database);
+Result<void> put_session(Statement& put, const Session& session);
+
+}  // namespace deputy

@@ -1,0 +1,238 @@
+#include "store/sqlite/sqlite_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "store/commit_queue.h"
+#include "store/session_view.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/migrate.h"
+#include "store/sqlite/session_rows.h"
+#include "store/transcript_files.h"
+#include "store/unique_facts.h"
+
+namespace deputy {
+
+namespace {
+
+// What the checksum covers: everything that gives a record its meaning.
+std::uint32_t checksum(std::string_view session, std::int64_t run, std::int64_t step, std::int64_t call,
+                       std::string_view kind, std::string_view body) {
+  return crc32(fmt::format("{}/{}/{}/{}/{}/{}", session, run, step, call, kind, body));
+}
+
+constexpr std::string_view kEventColumns = "number, tree, session, run, step, call, kind, at_us, body, crc";
+
+Result<Event> event_of_row(const Statement& row) {
+  Event event;
+  event.seq = static_cast<std::uint64_t>(row.integer(0));
+  event.tree = SessionId(row.text(1));
+  event.run = {SessionId(row.text(2)), static_cast<int>(row.integer(3))};
+  event.step = static_cast<int>(row.integer(4));
+  event.call = static_cast<int>(row.integer(5));
+  event.at = WallTime{std::chrono::microseconds{row.integer(7)}};
+  const std::string kind = row.text(6);
+  const std::string body = row.text(8);
+  const auto damaged = [&event](std::string_view why) {
+    return fail(ErrorCode::corrupt,
+                fmt::format("record {} of {} (session {}) is damaged: {}", event.seq, event.tree.value,
+                            event.run.session.value, why),
+                "the other sessions can still be read: `deputy sessions ls`");
+  };
+  if (row.integer(9) != checksum(row.text(2), event.run.number, event.step, event.call, kind, body)) {
+    return damaged("its checksum does not fit");
+  }
+  const auto object = parse_json_object(body);
+  if (!object) return damaged(object.error().message);
+  auto fact = fact_from_json(kind, *object);
+  if (!fact) return damaged(fact.error().message);
+  event.fact = *std::move(fact);
+  return event;
+}
+
+}  // namespace
+
+// The writer's half: used by the store's writer alone once the queue runs, except for claim(), which happens before.
+struct SqliteStore::State {
+  State(Loop& loop, Database writing_to, Database reading_from, std::unique_ptr<TranscriptFiles> transcripts,
+        std::unique_ptr<StoreWriter> writer)
+      : writing(std::move(writing_to)),
+        reading(std::move(reading_from)),
+        files(std::move(transcripts)),
+        queue(loop, std::move(writer), [this](const EventRefs& events) { return commit(events); }) {}
+
+  Result<void> commit(const EventRefs& events);
+  Result<void> insert(const Event& event);
+  Result<void> check_epoch(const SessionId& tree);
+  Result<Session*> row_for(const Event& event);
+  template <class T, class Read>
+  Result<std::vector<T>> select(std::string_view sql, std::string_view parameter, Read read) const;
+
+  Database writing;
+  Database reading;
+  std::unique_ptr<TranscriptFiles> files;
+  std::mutex claims;  // guards claimed and files against a claim() while the writer works for another tree
+  std::map<SessionId, std::int64_t> claimed;
+  std::map<SessionId, Session> live;  // rows of sessions that have not ended, so that a step need not read its row
+  std::optional<Statement> insert_event;
+  std::optional<Statement> select_epoch;
+  std::optional<Statement> upsert_session;
+  CommitQueue queue;
+};
+
+SqliteStore::SqliteStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SqliteStore::~SqliteStore() = default;
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder& home,
+                                                       std::unique_ptr<StoreWriter> writer) {
+  TRY(home.make_folder("subagent"));
+  TRY(auto transcripts, home.open_folder("subagent"));
+  // Made here so that it is for the owner alone; SQLite gives its companions the same mode.
+  if (!home.status("deputy.db")) TRY(home.append_to("deputy.db", ""));
+  const std::string path = join_path(home.path(), "deputy.db");
+  TRY(auto writing, Database::open(path, Database::Mode::read_write));
+  TRY(migrate(writing));
+  TRY(auto reading, Database::open(path, Database::Mode::read_write));
+  auto state = std::make_unique<State>(loop, std::move(writing), std::move(reading),
+                                       std::make_unique<TranscriptFiles>(std::move(transcripts)), std::move(writer));
+  TRY(state->insert_event,
+      state->writing.prepare("INSERT INTO journal (tree, number, epoch, session, run, step, call, kind, at_us, body, "
+                             "crc) VALUES (?,?,?,?,?,?,?,?,?,?,?)"));
+  TRY(state->select_epoch, state->writing.prepare("SELECT epoch FROM trees WHERE tree=?"));
+  TRY(state->upsert_session, prepare_put_session(state->writing));
+  return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(state)));
+}
+
+Result<void> SqliteStore::claim(const SessionId& tree) {
+  State& state = *state_;
+  const std::lock_guard lock(state.claims);
+  TRY(auto statement, state.reading.prepare(
+                          "INSERT INTO trees (tree, epoch) VALUES (?, 1) ON CONFLICT (tree) DO UPDATE SET "
+                          "epoch=epoch+1 RETURNING epoch"));
+  statement.bind(tree.value);
+  TRY(const bool has_row, statement.step());
+  if (!has_row) return fail(ErrorCode::internal, "claiming " + tree.value + " gave no epoch");
+  const auto epoch = statement.integer(0);
+  TRY(statement.step());
+  TRY(auto last, state.reading.prepare("SELECT coalesce(max(number), 0) FROM journal WHERE tree=?"));
+  last.bind(tree.value);
+  TRY(last.step());
+  TRY(const auto rows, sessions({.tree = tree, .most = 1'000'000}));
+  for (const auto& session : rows) {
+    state.files->know(session);
+    state.live.insert_or_assign(session.id, session);
+  }
+  state.claimed[tree] = epoch;
+  state.queue.open_tree(tree, static_cast<std::uint64_t>(last.integer(0)));
+  return {};
+}
+
+Result<void> SqliteStore::State::commit(const EventRefs& events) {
+  const std::lock_guard lock(claims);
+  TRY(auto transaction, Transaction::begin(writing));
+  std::map<SessionId, Session> changed;
+  const SessionId* checked = nullptr;
+  for (const Event& event : events) {
+    if (!checked || *checked != event.tree) TRY(check_epoch(event.tree));
+    checked = &event.tree;
+    TRY(insert(event));
+    auto row = changed.find(event.run.session);
+    if (row == changed.end()) row = changed.emplace(event.run.session, live[event.run.session]).first;
+    apply_to_session(row->second, event);
+  }
+  for (const auto& [id, session] : changed) TRY(put_session(*upsert_session, session));
+  TRY(transaction.commit());
+  for (auto& [id, session] : changed) {
+    if (is_terminal(session.state)) {
+      live.erase(id);
+    } else {
+      live.insert_or_assign(id, std::move(session));
+    }
+  }
+  return files->write(events);
+}
+
+Result<void> SqliteStore::State::check_epoch(const SessionId& tree) {
+  select_epoch->bind(tree.value);
+  TRY(const bool has_row, select_epoch->step());
+  const auto epoch = has_row ? select_epoch->integer(0) : 0;
+  select_epoch->reset();
+  const auto mine = claimed.find(tree);
+  if (mine == claimed.end() || mine->second != epoch) return std::unexpected(fenced_off(tree));
+  return {};
+}
+
+Result<void> SqliteStore::State::insert(const Event& event) {
+  const std::string body = to_json_text(fact_to_json(event.fact));
+  const std::string_view kind = kind_of(event.fact);
+  insert_event->bind(event.tree.value).bind(static_cast<std::int64_t>(event.seq)).bind(claimed[event.tree]);
+  insert_event->bind(event.run.session.value).bind(std::int64_t{event.run.number}).bind(std::int64_t{event.step});
+  insert_event->bind(std::int64_t{event.call}).bind(kind).bind(event.at.time_since_epoch().count()).bind(body);
+  insert_event->bind(std::int64_t{
+      checksum(event.run.session.value, event.run.number, event.step, event.call, kind, body)});
+  return insert_event->run();
+}
+
+template <class T, class Read>
+Result<std::vector<T>> SqliteStore::State::select(std::string_view sql, std::string_view parameter, Read read) const {
+  TRY(auto statement, reading.prepare(sql));
+  if (!parameter.empty()) statement.bind(parameter);
+  std::vector<T> found;
+  for (;;) {
+    TRY(const bool has_row, statement.step());
+    if (!has_row) return found;
+    TRY(auto value, read(statement));
+    found.push_back(std::move(value));
+  }
+}
+
+Result<std::optional<Session>> SqliteStore::session(const SessionId& id) const {
+  const auto sql = fmt::format("SELECT {} FROM sessions WHERE id=?", kSessionColumns);
+  TRY(auto found, state_->select<Session>(sql, id.value, session_of_row));
+  if (found.empty()) return std::nullopt;
+  return std::move(found.front());
+}
+
+Result<std::optional<Session>> SqliteStore::child_of(const DelegationKey& key) const {
+  const auto sql = fmt::format("SELECT {} FROM sessions WHERE delegation=?", kSessionColumns);
+  TRY(auto found, state_->select<Session>(sql, delegation_text(key), session_of_row));
+  if (found.empty()) return std::nullopt;
+  return std::move(found.front());
+}
+
+Result<std::vector<Session>> SqliteStore::sessions(const SessionFilter& filter) const {
+  std::string where = "1";
+  std::string parameter;
+  if (filter.parent) {
+    where += " AND parent=?1";
+    parameter = filter.parent->value;
+  } else if (filter.tree) {
+    where += " AND tree=?1";
+    parameter = filter.tree->value;
+  }
+  if (filter.roots_only) where += " AND parent IS NULL";
+  if (filter.unfinished_only) where += " AND state IN ('pending', 'running', 'waiting', 'interrupted')";
+  const auto sql = fmt::format("SELECT {} FROM sessions WHERE {} ORDER BY created_us DESC, id DESC LIMIT {}",
+                               kSessionColumns, where, filter.most);
+  return state_->select<Session>(sql, parameter, session_of_row);
+}
+
+Result<std::vector<Event>> SqliteStore::events_of_session(const SessionId& id) const {
+  const auto sql = fmt::format("SELECT {} FROM journal WHERE session=? ORDER BY seq", kEventColumns);
+  return state_->select<Event>(sql, id.value, event_of_row);
+}
+
+Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) const {
+  const auto sql = fmt::format("SELECT {} FROM journal WHERE tree=? ORDER BY number", kEventColumns);
+  return state_->select<Event>(sql, tree.value, event_of_row);
+}
+
+Task<Result<void>> SqliteStore::record(std::vector<Event> events) { return state_->queue.record(std::move(events)); }
+void SqliteStore::ride_along(std::vector<Event> events) { state_->queue.ride_along(std::move(events)); }
+void SqliteStore::subscribe(Listener listener) { state_->queue.subscribe(std::move(listener)); }
+Store::Counts SqliteStore::counts() const { return state_->queue.counts(); }
+
+}  // namespace deputy

@@ -1,0 +1,36 @@
+// The store on disk: $DEPUTY_HOME/deputy.db. Durable means synced. Several processes may share the folder; each tree has one writer at a time.
+#pragma once
+
+#include <memory>
+
+#include "async/pool.h"
+#include "base/disk.h"
+#include "store/store.h"
+#include "store/writer.h"
+
+namespace deputy {
+
+class SqliteStore final : public Store {
+ public:
+  // Opens or makes the database in `home`. Nothing is left half-made when it fails.
+  static Result<std::unique_ptr<SqliteStore>> open(Loop& loop, const Folder& home, std::unique_ptr<StoreWriter> writer);
+  ~SqliteStore() override;  // what was queued is committed
+
+  Task<Result<void>> record(std::vector<Event> events) override;
+  void ride_along(std::vector<Event> events) override;
+  Result<void> claim(const SessionId& tree) override;
+  Result<std::optional<Session>> session(const SessionId& id) const override;
+  Result<std::vector<Session>> sessions(const SessionFilter& filter) const override;
+  Result<std::vector<Event>> events_of_session(const SessionId& id) const override;
+  Result<std::vector<Event>> events_of_tree(const SessionId& tree) const override;
+  Result<std::optional<Session>> child_of(const DelegationKey& key) const override;
+  void subscribe(Listener listener) override;
+  Counts counts() const override;
+
+ private:
+  struct State;
+  explicit SqliteStore(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace deputy

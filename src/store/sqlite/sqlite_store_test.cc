@@ -1,0 +1,110 @@
+#include "store/sqlite/sqlite_store.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "store/sqlite/database.h"
+#include "store/sqlite/migrate.h"
+#include "support/run.h"
+#include "support/temp_folder.h"
+
+namespace deputy {
+namespace {
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class SqliteStoreTest : public testing::Test {
+ protected:
+  Result<std::unique_ptr<SqliteStore>> open() {
+    auto folder = SystemDisk().open(home_.path(), IfAbsent::fail);
+    return SqliteStore::open(loop_, **folder, std::make_unique<InlineWriter>(loop_));
+  }
+  std::string database() const { return home_.file("deputy.db"); }
+
+  TempFolder home_;
+  SimLoop loop_{1};
+};
+
+TEST_F(SqliteStoreTest, MakesADatabaseOfTheNewestSchema) {
+  ASSERT_TRUE(open());
+  const auto raw = Database::open(database(), Database::Mode::read_only);
+  EXPECT_EQ(raw->integer("PRAGMA user_version"), newest_schema());
+}
+
+TEST_F(SqliteStoreTest, RefusesANewerDatabaseAndLeavesItAsItIs) {
+  ASSERT_TRUE(open());
+  {
+    auto raw = Database::open(database(), Database::Mode::read_write);
+    ASSERT_TRUE(raw->execute("PRAGMA user_version=999"));
+    ASSERT_TRUE(raw->execute("PRAGMA wal_checkpoint(TRUNCATE)"));
+  }
+  const std::string before = bytes_of(database());
+  const auto refused = open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::too_new);
+  EXPECT_TRUE(refused.error().message.contains("newer deputy"));
+  EXPECT_EQ(bytes_of(database()), before);
+}
+
+TEST_F(SqliteStoreTest, RefusesWhatIsNotADatabaseAndLeavesItAsItIs) {
+  const std::string garbage(8192, 'x');
+  std::ofstream(database()) << garbage;
+  const auto refused = open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
+  EXPECT_FALSE(refused.error().advice.empty());
+  EXPECT_EQ(bytes_of(database()), garbage);
+}
+
+TEST_F(SqliteStoreTest, SaysWhenTheFolderCannotBeWritten) {
+  std::filesystem::create_directory(database());  // a folder where the file should be: also root cannot open that
+  const auto refused = open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::denied);
+  EXPECT_TRUE(refused.error().advice.contains("--home"));
+}
+
+TEST_F(SqliteStoreTest, NamesADamagedRecordAndReadsTheOtherSessions) {
+  auto store = *open();
+  std::vector<Event> events;
+  for (const char* id : {"sess_1_aaaaaa", "sess_1_bbbbbb"}) {
+    Session session;
+    session.id = session.tree = SessionId(id);
+    ASSERT_TRUE(store->claim(session.tree));
+    Event event;
+    event.tree = session.tree;
+    event.run = {session.id, 1};
+    event.fact = SessionCreated{session};
+    events.push_back(event);
+    event.fact = InputGiven{Source::person, "hello"};
+    events.push_back(event);
+  }
+  ASSERT_TRUE(run(loop_, store->record(events)));
+  {
+    auto raw = Database::open(database(), Database::Mode::read_write);
+    ASSERT_TRUE(raw->execute("UPDATE journal SET body=replace(body, 'hello', 'hullo') WHERE session='sess_1_aaaaaa'"));
+  }
+  const auto damaged = store->events_of_session(SessionId("sess_1_aaaaaa"));
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error().code, ErrorCode::corrupt);
+  EXPECT_TRUE(damaged.error().message.contains("record 2"));
+  EXPECT_TRUE(store->events_of_session(SessionId("sess_1_bbbbbb")));
+}
+
+TEST_F(SqliteStoreTest, FilesAreForTheOwnerAlone) {
+  auto store = *open();
+  for (const char* name : {"deputy.db", "deputy.db-wal"}) {
+    struct stat status{};
+    ASSERT_EQ(stat(home_.file(name).c_str(), &status), 0) << name;
+    EXPECT_EQ(status.st_mode & 0777, 0600u) << name;
+  }
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,48 @@
+// All that is kept: the journal of every tree, and views of it. A tree has one writer at a time: claim() makes the caller that
+// writer and fences off the one before it. Reads see what is durable.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "store/journal.h"
+#include "transcript/event.h"
+#include "transcript/session.h"
+
+namespace deputy {
+
+struct SessionFilter {
+  std::optional<SessionId> parent;
+  std::optional<SessionId> tree;
+  bool roots_only = false;
+  bool unfinished_only = false;
+  std::size_t most = 1000;
+};
+
+class Store : public Journal {
+ public:
+  // From now on this store writes the tree; a writer that claimed it before gets Error::busy from its next record().
+  virtual Result<void> claim(const SessionId& tree) = 0;
+
+  virtual Result<std::optional<Session>> session(const SessionId& id) const = 0;
+  virtual Result<std::vector<Session>> sessions(const SessionFilter& filter) const = 0;  // newest first
+  virtual Result<std::vector<Event>> events_of_session(const SessionId& id) const = 0;
+  virtual Result<std::vector<Event>> events_of_tree(const SessionId& tree) const = 0;
+  virtual Result<std::optional<Session>> child_of(const DelegationKey& key) const = 0;
+
+  // Told of every event in seq order, on the loop: a recorded one once it is durable, one that rides along once all before it have been.
+  using Listener = std::function<void(const Event&)>;
+  virtual void subscribe(Listener listener) = 0;
+
+  struct Counts {
+    std::uint64_t commits = 0;
+    std::uint64_t events = 0;
+  };
+  virtual Counts counts() const = 0;
+};
+
+}  // namespace deputy

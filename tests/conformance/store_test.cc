@@ -1,0 +1,268 @@
+// What every Store promises, tried on each of them alike.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "async/sim_loop.h"
+#include "base/disk.h"
+#include "store/memory_store.h"
+#include "store/sqlite/sqlite_store.h"
+#include "support/run.h"
+#include "support/temp_folder.h"
+
+namespace deputy {
+namespace {
+
+// One kind of store on one lasting medium: open() again is a second process on the same data.
+class Medium {
+ public:
+  virtual ~Medium() = default;
+  virtual std::unique_ptr<Store> open(Loop& loop) = 0;
+};
+
+class MemoryMedium final : public Medium {
+ public:
+  std::unique_ptr<Store> open(Loop& loop) override { return std::make_unique<MemoryStore>(loop, memory_); }
+
+ private:
+  std::shared_ptr<MemoryStore::Memory> memory_ = std::make_shared<MemoryStore::Memory>();
+};
+
+class SqliteMedium final : public Medium {
+ public:
+  std::unique_ptr<Store> open(Loop& loop) override {
+    auto folder = SystemDisk().open(folder_.path(), IfAbsent::fail);
+    auto store = SqliteStore::open(loop, **folder, std::make_unique<InlineWriter>(loop));
+    EXPECT_TRUE(store) << store.error().message;
+    return *std::move(store);
+  }
+
+ private:
+  TempFolder folder_;
+};
+
+class StoreConformance : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (std::string_view(GetParam()) == "memory") {
+      medium_ = std::make_unique<MemoryMedium>();
+    } else {
+      medium_ = std::make_unique<SqliteMedium>();
+    }
+    store_ = medium_->open(loop_);
+  }
+
+  static Session session(const std::string& id, const std::string& parent = "", int task = 0) {
+    Session made;
+    made.id = SessionId(id);
+    made.uuid = Uuid("uuid-" + id);
+    made.tree = SessionId(parent.empty() ? id : parent);
+    if (!parent.empty()) {
+      made.parent = SessionId(parent);
+      made.delegation = DelegationKey{{{SessionId(parent), 1}, 0, 0}, task};
+    }
+    made.label = "label of " + id;
+    made.agent = "reader";
+    made.model = ModelName("scripted/x");
+    made.prompt = "do it";
+    return made;
+  }
+  static Event event(const Session& of, Fact fact, int step = 0, int call = -1) {
+    Event made;
+    made.tree = of.tree;
+    made.run = {of.id, 1};
+    made.step = step;
+    made.call = call;
+    made.fact = std::move(fact);
+    return made;
+  }
+  Result<void> record(std::vector<Event> events) { return run(loop_, store_->record(std::move(events))); }
+  void begin(const Session& root) {
+    ASSERT_TRUE(store_->claim(root.tree));
+    ASSERT_TRUE(record({event(root, SessionCreated{root}), event(root, RunStarted{}), event(root, InputGiven{Source::person, "go"})}));
+  }
+
+  SimLoop loop_{7};
+  std::unique_ptr<Medium> medium_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_P(StoreConformance, GivesBackEventsInOrderWithNumbersFromOne) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  const auto events = store_->events_of_tree(root.tree);
+  ASSERT_TRUE(events);
+  ASSERT_EQ(events->size(), 3u);
+  for (std::size_t i = 0; i < events->size(); ++i) EXPECT_EQ((*events)[i].seq, i + 1);
+  EXPECT_TRUE(std::holds_alternative<SessionCreated>((*events)[0].fact));
+  EXPECT_EQ(std::get<InputGiven>((*events)[2].fact).text, "go");
+}
+
+TEST_P(StoreConformance, ShowsASessionAsTheFoldOfItsEvents) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  Reply reply;
+  reply.usage = {.input = 10, .output = 3, .cost_micros = 5};
+  Report report;
+  report.status = Status::partial;
+  report.reason = Reason::timeout;
+  report.body = "so far";
+  report.errors.push_back({.type = "timeout", .message = "its time was up"});
+  ASSERT_TRUE(record({event(root, ReplyReceived{reply}), event(root, RunEnded{report}, 1)}));
+  const auto found = store_->session(root.id);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->state, SessionState::partial);
+  EXPECT_EQ((*found)->reason, Reason::timeout);
+  EXPECT_EQ((*found)->result, "so far");
+  EXPECT_EQ((*found)->error, "its time was up");
+  EXPECT_EQ((*found)->steps, 1);
+  EXPECT_EQ((*found)->usage, reply.usage);
+  EXPECT_EQ((*found)->prompt, "do it");
+}
+
+TEST_P(StoreConformance, FindsAChildByTheCallThatMadeIt) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  const Session child = session("sess_1_bbbbbb", root.id.value, 3);
+  ASSERT_TRUE(record({event(child, SessionCreated{child})}));
+  const auto found = store_->child_of(*child.delegation);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->id, child.id);
+  DelegationKey other = *child.delegation;
+  other.task = 4;
+  const auto none = store_->child_of(other);
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+}
+
+TEST_P(StoreConformance, WhatRidesAlongIsDurableWithTheNextRecordAndInOrder) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  store_->ride_along({event(root, CallStarted{"Read", "a"}, 0, 0)});
+  EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 3u);
+  ASSERT_TRUE(record({event(root, NoteTaken{"n"})}));
+  const auto events = store_->events_of_tree(root.tree);
+  ASSERT_EQ(events->size(), 5u);
+  EXPECT_TRUE(std::holds_alternative<CallStarted>((*events)[3].fact));
+  EXPECT_TRUE(std::holds_alternative<NoteTaken>((*events)[4].fact));
+}
+
+TEST_P(StoreConformance, AnEmptyRecordMakesDurableWhatRodeAlong) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  store_->ride_along({event(root, CallStarted{"Read", "a"}, 0, 0)});
+  ASSERT_TRUE(record({}));
+  EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 4u);
+}
+
+TEST_P(StoreConformance, CommitsAllThatIsQueuedAtOnce) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  const auto before = store_->counts().commits;
+  TaskGroup group(loop_);
+  const auto note = [](Store& store, Event noted) -> Task<> { EXPECT_TRUE(co_await store.record({std::move(noted)})); };
+  for (int i = 0; i < 10; ++i) group.spawn(note(*store_, event(root, NoteTaken{std::to_string(i)})));
+  loop_.run_until_idle();
+  EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 13u);
+  EXPECT_LT(store_->counts().commits - before, 10u);
+}
+
+TEST_P(StoreConformance, TellsListenersInOrderAndOnlyOfWhatIsDurable) {
+  const Session root = session("sess_1_aaaaaa");
+  std::vector<std::uint64_t> told;
+  store_->subscribe([&](const Event& each) {
+    told.push_back(each.seq);
+    if (!std::holds_alternative<CallStarted>(each.fact)) {
+      EXPECT_GE(store_->events_of_tree(root.tree)->size(), each.seq);
+    }
+  });
+  begin(root);
+  TaskGroup group(loop_);
+  group.spawn([](Store& store, Event noted) -> Task<> { co_await store.record({std::move(noted)}); }(*store_, event(root, NoteTaken{"n"})));
+  store_->ride_along({event(root, CallStarted{"Read", "a"}, 0, 0)});
+  loop_.run_until_idle();
+  EXPECT_TRUE(std::ranges::is_sorted(told));
+  EXPECT_EQ(told.size(), 5u);
+}
+
+TEST_P(StoreConformance, RefusesASecondEndOfARun) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  ASSERT_TRUE(record({event(root, RunEnded{}, 1)}));
+  EXPECT_FALSE(record({event(root, RunEnded{}, 2)}));
+  EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 4u);
+}
+
+TEST_P(StoreConformance, RefusesASecondResultOfACall) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  ASSERT_TRUE(record({event(root, CallFinished{{"c", ToolStatus::ok, "1"}}, 0, 0)}));
+  ASSERT_TRUE(record({event(root, CallFinished{{"c", ToolStatus::ok, "1"}}, 0, 1)}));
+  EXPECT_FALSE(record({event(root, CallFinished{{"c", ToolStatus::ok, "2"}}, 0, 0)}));
+}
+
+TEST_P(StoreConformance, AUnitIsWrittenWholeOrNotAtAll) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  ASSERT_TRUE(record({event(root, CallFinished{{"c", ToolStatus::ok, "1"}}, 0, 0)}));
+  EXPECT_FALSE(record({event(root, NoteTaken{"n"}), event(root, CallFinished{{"c", ToolStatus::ok, "2"}}, 0, 0)}));
+  EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 4u);
+}
+
+TEST_P(StoreConformance, AfterAFailureNothingMoreIsAccepted) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  ASSERT_TRUE(record({event(root, RunEnded{}, 1)}));
+  ASSERT_FALSE(record({event(root, RunEnded{}, 2)}));
+  EXPECT_FALSE(record({event(root, NoteTaken{"too late"})}));
+}
+
+TEST_P(StoreConformance, ATreeThatWasNotClaimedIsNotWritten) {
+  const Session root = session("sess_1_aaaaaa");
+  EXPECT_FALSE(record({event(root, SessionCreated{root})}));
+}
+
+TEST_P(StoreConformance, ASecondWriterFencesOffTheFirst) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  const auto second = medium_->open(loop_);
+  ASSERT_TRUE(second->claim(root.tree));
+  const auto refused = record({event(root, NoteTaken{"from the first"})});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::busy);
+  ASSERT_TRUE(run(loop_, second->record({event(root, NoteTaken{"from the second"})})));
+  EXPECT_EQ(second->events_of_tree(root.tree)->back().seq, 4u);
+}
+
+TEST_P(StoreConformance, KeepsEverythingForTheNextProcess) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  store_.reset();
+  const auto next = medium_->open(loop_);
+  EXPECT_EQ(next->events_of_session(root.id)->size(), 3u);
+  const auto found = next->session(root.id);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->state, SessionState::running);
+}
+
+TEST_P(StoreConformance, ListsByParentTreeAndState) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  const Session child = session("sess_1_bbbbbb", root.id.value);
+  ASSERT_TRUE(record({event(child, SessionCreated{child}), event(child, RunEnded{}, 0)}));
+  EXPECT_EQ(store_->sessions({.roots_only = true})->size(), 1u);
+  EXPECT_EQ(store_->sessions({.tree = root.tree})->size(), 2u);
+  ASSERT_EQ(store_->sessions({.parent = root.id})->size(), 1u);
+  EXPECT_EQ(store_->sessions({.parent = root.id})->front().id, child.id);
+  ASSERT_EQ(store_->sessions({.unfinished_only = true})->size(), 1u);
+  EXPECT_EQ(store_->sessions({.unfinished_only = true})->front().id, root.id);
+  EXPECT_EQ(store_->sessions({.most = 1})->size(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, StoreConformance, testing::Values("memory", "sqlite"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace deputy
