@@ -1,0 +1,229 @@
+// The system call filter: what a confined program may not ask of the kernel, because it leads out of the
+// confinement, changes something that Landlock does not guard, outlives the program, or is a needlessly wide
+// way in. Header only, so that a test can install it. Everything denied answers EPERM; what programs know how
+// to do without answers ENOSYS.
+#pragma once
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+
+namespace deputy::init {
+
+#if defined(__x86_64__)
+inline constexpr unsigned kArchitecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+inline constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
+#else
+#error "deputy-init knows the system calls of x86-64 and arm64 only"
+#endif
+
+// file_setattr. What comes after it is not known to be harmless.
+inline constexpr unsigned kNewestKnownCall = 469;
+
+inline constexpr unsigned kDenied[] = {
+    // out to the network or to other programs; io_uring would do it behind this filter's back
+    __NR_socket,
+    __NR_io_uring_setup,
+    __NR_io_uring_enter,
+    __NR_io_uring_register,
+    // into other processes
+    __NR_ptrace,
+    __NR_process_vm_readv,
+    __NR_process_vm_writev,
+    __NR_process_madvise,
+    448 /* process_mrelease */,
+    __NR_kcmp,
+    __NR_pidfd_getfd,
+    // another view of the file system
+    __NR_mount,
+    __NR_umount2,
+    __NR_pivot_root,
+    __NR_chroot,
+    __NR_open_tree,
+    __NR_move_mount,
+    __NR_fsopen,
+    __NR_fsconfig,
+    __NR_fsmount,
+    __NR_fspick,
+    __NR_mount_setattr,
+    467 /* open_tree_attr */,
+    __NR_unshare,
+    __NR_setns,
+    __NR_name_to_handle_at,
+    __NR_open_by_handle_at,
+    __NR_fanotify_init,
+    // much of the kernel behind one call
+    __NR_bpf,
+    __NR_perf_event_open,
+    __NR_userfaultfd,
+    __NR_add_key,
+    __NR_request_key,
+    __NR_keyctl,
+    // the machine's own affairs
+    __NR_kexec_load,
+    __NR_init_module,
+    __NR_finit_module,
+    __NR_delete_module,
+    __NR_reboot,
+    __NR_swapon,
+    __NR_swapoff,
+    __NR_acct,
+    __NR_quotactl,
+    443 /* quotactl_fd */,
+    __NR_settimeofday,
+    __NR_clock_settime,
+    __NR_sethostname,
+    __NR_setdomainname,
+    __NR_syslog,
+    __NR_vhangup,
+    // what would outlive the program
+    __NR_shmget,
+    __NR_semget,
+    __NR_msgget,
+    __NR_mq_open,
+    // changes to files that Landlock does not see
+    __NR_truncate,
+    __NR_fchmod,
+    __NR_fchmodat,
+    452 /* fchmodat2 */,
+    __NR_fchown,
+    __NR_fchownat,
+    __NR_utimensat,
+    __NR_setxattr,
+    __NR_lsetxattr,
+    __NR_fsetxattr,
+    463 /* setxattrat */,
+    __NR_removexattr,
+    __NR_lremovexattr,
+    __NR_fremovexattr,
+    466 /* removexattrat */,
+    469 /* file_setattr */,
+#if defined(__x86_64__)
+    __NR_chmod,
+    __NR_chown,
+    __NR_lchown,
+    __NR_utime,
+    __NR_utimes,
+    __NR_futimesat,
+    __NR_kexec_file_load,
+    __NR_iopl,
+    __NR_ioperm,
+    __NR_modify_ldt,
+#endif
+};
+
+// Calls that signal, or get hold of, the process in their first argument.
+inline constexpr unsigned kSignalling[] = {
+    __NR_kill, __NR_tkill, __NR_tgkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo, __NR_pidfd_open};
+
+// FS_IOC_SETFLAGS, FS_IOC_SETVERSION, FS_IOC_FSSETXATTR (they need no descriptor opened for writing),
+// TIOCSTI, TIOCLINUX.
+inline constexpr unsigned kDeniedIoctls[] = {0x40086602, 0x40087602, 0x401c5820, 0x5412, 0x541c};
+
+inline constexpr unsigned kNewNamespaces =
+    CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+
+class Filter {
+ public:
+  // `init` is the process that must not be signalled: with it would go the one who ends the tree.
+  explicit Filter(pid_t init) {
+    check_architecture();
+    for (const unsigned call : kDenied) when_call(call, 1), answer(EPERM);
+    when_call(__NR_clone3, 1), answer(ENOSYS);  // its flags lie in memory, out of a filter's sight
+    when_call(437 /* openat2 */, 1), answer(ENOSYS);
+    forbid_namespaces();
+    protect(init);
+    forbid_ioctls();
+#if defined(__x86_64__)
+    forbid_truncating_open(__NR_open, 1);
+#endif
+    forbid_truncating_open(__NR_openat, 2);
+    allow();
+  }
+
+  // Cannot be taken back. Needs no_new_privs.
+  bool install() {
+    const sock_fprog program{length_, code_};
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  }
+
+ private:
+  void put(unsigned short code, unsigned value, unsigned char yes = 0, unsigned char no = 0) {
+    if (length_ < kMost) code_[length_++] = sock_filter{code, yes, no, value};
+  }
+  void load(size_t offset) { put(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset)); }
+  // The low half: enough for everything that is an int in the kernel. Little-endian, as both architectures
+  // are.
+  void load_argument(int index) { load(offsetof(seccomp_data, args) + sizeof(unsigned long long) * index); }
+  void allow() { put(BPF_RET | BPF_K, SECCOMP_RET_ALLOW); }
+  void answer(unsigned error) { put(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error); }
+  void when_call(unsigned call, int lines) {
+    put(BPF_JMP | BPF_JEQ | BPF_K, call, 0, static_cast<unsigned char>(lines));
+  }
+  void deny_if_equal(unsigned value) { put(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1), answer(EPERM); }
+
+  // Without this, a 32-bit system call (int 0x80) or an x32 one would pass under another call's number.
+  void check_architecture() {
+    load(offsetof(seccomp_data, arch));
+    put(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0), answer(EPERM);
+    load(offsetof(seccomp_data, nr));
+    put(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), answer(EPERM);
+    put(BPF_JMP | BPF_JGT | BPF_K, kNewestKnownCall, 0, 1), answer(ENOSYS);
+  }
+
+  void forbid_namespaces() {
+    when_call(__NR_clone, 4);
+    load_argument(0);
+    put(BPF_JMP | BPF_JSET | BPF_K, kNewNamespaces, 0, 1), answer(EPERM);
+    allow();
+  }
+
+  // Landlock does so too, but only from ABI 6 on.
+  void protect(pid_t init) {
+    for (const unsigned call : kSignalling) {
+      when_call(call, 8);
+      load_argument(0);
+      deny_if_equal(static_cast<unsigned>(init));
+      deny_if_equal(static_cast<unsigned>(-init));
+      deny_if_equal(static_cast<unsigned>(-1));
+      allow();
+    }
+    // RLIMIT_CPU of another process is a way to signal it.
+    when_call(__NR_prlimit64, 4);
+    load_argument(0);
+    put(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0), answer(EPERM);
+    allow();
+  }
+
+  void forbid_ioctls() {
+    when_call(__NR_ioctl, 2 + 2 * sizeof(kDeniedIoctls) / sizeof(kDeniedIoctls[0]));
+    load_argument(1);
+    for (const unsigned request : kDeniedIoctls) deny_if_equal(request);
+    allow();
+  }
+
+  // Before ABI 3 Landlock asks only for what the descriptor will be good for, and O_TRUNC truncates also
+  // without writing.
+  void forbid_truncating_open(unsigned call, int flags_index) {
+    when_call(call, 7);
+    load_argument(flags_index);
+    put(BPF_ALU | BPF_AND | BPF_K, O_TRUNC | O_ACCMODE);
+    deny_if_equal(O_TRUNC | O_RDONLY);
+    deny_if_equal(O_TRUNC | O_ACCMODE);
+    allow();
+  }
+
+  static constexpr unsigned short kMost = 512;
+  sock_filter code_[kMost] = {};
+  unsigned short length_ = 0;
+};
+
+}  // namespace deputy::init

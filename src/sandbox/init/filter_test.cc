@@ -1,0 +1,102 @@
+// The filter alone, tried by raw system calls in a child. What perl can try stands in
+// processes_confinement_test.cc.
+#include "sandbox/init/filter.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gtest/gtest.h"
+
+namespace deputy::init {
+namespace {
+
+// The errno with which `call` fails under the filter; 0 when it succeeds.
+template <class Call>
+int error_of(Call call) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !Filter(::getppid()).install()) _exit(250);
+    const long result = call();
+    _exit(result >= 0 ? 0 : static_cast<int>(-result));
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  return WEXITSTATUS(status);
+}
+
+template <class... Arguments>
+int error_of_call(long number, Arguments... arguments) {
+  return error_of([=]() -> long {
+    const long result = ::syscall(number, arguments...);
+    return result < 0 ? -errno : result;
+  });
+}
+
+TEST(Filter, LetsOrdinaryCallsPass) {
+  EXPECT_EQ(error_of_call(SYS_getpid), 0);
+  EXPECT_EQ(error_of_call(SYS_openat, AT_FDCWD, "/dev/null", O_WRONLY | O_TRUNC), 0);
+  EXPECT_EQ(error_of([] { return long{::getpid() > 0 ? ::kill(::getpid(), 0) : -1}; }), 0);
+  EXPECT_EQ(error_of_call(SYS_prlimit64, 0, 0, nullptr, nullptr), 0);
+}
+
+#if defined(__x86_64__)
+long by_int_0x80(long number, long first, long second, long third) {
+  long result = 0;
+  asm volatile("int $0x80"
+               : "=a"(result)
+               : "a"(number), "b"(first), "c"(second), "d"(third)
+               : "memory", "r8", "r9", "r10", "r11");
+  return result;
+}
+
+TEST(Filter, RefusesTheSystemCallsOfOtherArchitectures) {
+  EXPECT_EQ(error_of([] { return by_int_0x80(359, 2, 1, 0); }), EPERM);  // socket
+  EXPECT_EQ(error_of([] { return by_int_0x80(20, 0, 0, 0); }), EPERM);   // getpid: none of them passes
+  EXPECT_EQ(error_of_call(0x40000000 + SYS_getpid), EPERM);              // x32
+}
+
+TEST(Filter, RefusesToTruncateThroughOldOpen) {
+  EXPECT_EQ(error_of_call(SYS_open, "/dev/null", O_RDONLY | O_TRUNC), EPERM);
+}
+#endif
+
+TEST(Filter, RefusesToTruncateByOpeningForReading) {
+  EXPECT_EQ(error_of_call(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY | O_TRUNC), EPERM);
+  EXPECT_EQ(error_of_call(SYS_openat, AT_FDCWD, "/dev/null", O_ACCMODE | O_TRUNC), EPERM);
+}
+
+TEST(Filter, SaysThatItDoesNotHaveWhatItCannotLookInto) {
+  EXPECT_EQ(error_of_call(SYS_clone3, nullptr, 0), ENOSYS);
+  EXPECT_EQ(error_of_call(437 /* openat2 */, AT_FDCWD, "/dev/null", nullptr, 0), ENOSYS);
+  EXPECT_EQ(error_of_call(kNewestKnownCall + 1), ENOSYS);
+  EXPECT_EQ(error_of_call(9999), ENOSYS);
+}
+
+TEST(Filter, MakesNoNamespaces) {
+  for (const unsigned long flag : {CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC,
+                                   CLONE_NEWUTS, CLONE_NEWCGROUP}) {
+    EXPECT_EQ(error_of_call(SYS_clone, flag | SIGCHLD, nullptr, nullptr, nullptr, nullptr), EPERM) << flag;
+    EXPECT_EQ(error_of_call(SYS_unshare, flag), EPERM) << flag;
+  }
+}
+
+TEST(Filter, ProtectsTheSupervisor) {
+  const pid_t init = ::getpid();
+  for (const long call :
+       {SYS_kill, SYS_tkill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_pidfd_open}) {
+    EXPECT_EQ(error_of_call(call, init, 0, 0, 0), EPERM) << call;
+  }
+  EXPECT_EQ(error_of_call(SYS_kill, -init, 0), EPERM);
+  EXPECT_EQ(error_of_call(SYS_kill, -1, 0), EPERM);
+  EXPECT_EQ(error_of_call(SYS_prlimit64, init, 0, nullptr, nullptr), EPERM);
+}
+
+TEST(Filter, RefusesTheRequestsThatChangeAFileOrATerminal) {
+  for (const unsigned request : kDeniedIoctls)
+    EXPECT_EQ(error_of_call(SYS_ioctl, 0, request, nullptr), EPERM) << request;
+  EXPECT_NE(error_of_call(SYS_ioctl, 0, 0x5401 /* TCGETS */, nullptr), EPERM);
+}
+
+}  // namespace
+}  // namespace deputy::init

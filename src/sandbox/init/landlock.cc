@@ -1,0 +1,115 @@
+#include "sandbox/init/landlock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace deputy::init {
+namespace {
+
+// The system's headers may be years older than its kernel, so the interface is spelled out here.
+constexpr long kCreateRuleset = 444;
+constexpr long kAddRule = 445;
+constexpr long kRestrictSelf = 446;
+constexpr unsigned kAskVersion = 1;
+constexpr int kPathBeneath = 1;
+
+constexpr uint64_t kExecute = 1 << 0;
+constexpr uint64_t kWriteFile = 1 << 1;
+constexpr uint64_t kReadFile = 1 << 2;
+constexpr uint64_t kReadDir = 1 << 3;
+constexpr uint64_t kAllOfAbi1 = (1 << 13) - 1;
+constexpr uint64_t kRefer = 1 << 13;           // ABI 2; forbidden before
+constexpr uint64_t kTruncate = 1 << 14;        // ABI 3; before, the system call filter stands in
+constexpr uint64_t kIoctlDev = 1 << 15;        // ABI 5
+constexpr uint64_t kBindTcp = 1 << 0;          // ABI 4; the filter denies all sockets anyway
+constexpr uint64_t kConnectTcp = 1 << 1;       // ABI 4
+constexpr uint64_t kAbstractSockets = 1 << 0;  // ABI 6
+constexpr uint64_t kSignals = 1 << 1;          // ABI 6
+
+struct Ruleset {
+  uint64_t files = 0;
+  uint64_t network = 0;
+  uint64_t scoped = 0;
+};
+
+struct __attribute__((packed)) PathRule {
+  uint64_t allowed = 0;
+  int32_t parent = -1;
+};
+
+// Programs and libraries. On most systems all but the first lead into it.
+constexpr const char* kPrograms[] = {"/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin"};
+// What programs look at when they start. Not the rest of /etc: it holds keys and password hashes, which root
+// may read.
+constexpr const char* kSettings[] = {"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/locale.alias",
+                                     "/etc/localtime",   "/etc/nsswitch.conf", "/etc/passwd",
+                                     "/etc/group"};
+
+Ruleset ruleset_of(int abi) {
+  Ruleset ruleset;
+  ruleset.files = kAllOfAbi1;
+  if (abi >= 2) ruleset.files |= kRefer;
+  if (abi >= 3) ruleset.files |= kTruncate;
+  if (abi >= 4) ruleset.network = kBindTcp | kConnectTcp;
+  if (abi >= 5) ruleset.files |= kIoctlDev;
+  if (abi >= 6) ruleset.scoped = kAbstractSockets | kSignals;
+  return ruleset;
+}
+
+// An older kernel refuses a structure that is longer than its own.
+size_t size_of(int abi) {
+  if (abi < 4) return sizeof(uint64_t);
+  return abi < 6 ? 2 * sizeof(uint64_t) : sizeof(Ruleset);
+}
+
+bool allow_beneath(int ruleset, int descriptor, uint64_t allowed) {
+  struct stat status{};
+  if (fstat(descriptor, &status) != 0) return false;
+  if (!S_ISDIR(status.st_mode)) allowed &= ~kReadDir;  // the kernel refuses it for a file
+  const PathRule rule{allowed, descriptor};
+  return syscall(kAddRule, ruleset, kPathBeneath, &rule, 0) == 0;
+}
+
+// What is not there needs no rule.
+bool allow_path(int ruleset, const char* path, uint64_t allowed) {
+  const int descriptor = open(path, O_PATH | O_CLOEXEC);
+  if (descriptor < 0) return errno == ENOENT || errno == EACCES;
+  const bool allowed_now = allow_beneath(ruleset, descriptor, allowed);
+  close(descriptor);
+  return allowed_now;
+}
+
+bool add_rules(int ruleset, int start) {
+  for (const char* path : kPrograms) {
+    if (!allow_path(ruleset, path, kExecute | kReadFile | kReadDir)) return false;
+  }
+  for (const char* path : kSettings) {
+    if (!allow_path(ruleset, path, kReadFile)) return false;
+  }
+  if (!allow_path(ruleset, "/dev/null", kReadFile | kWriteFile)) return false;
+  return start < 0 || allow_beneath(ruleset, start, kReadFile | kReadDir);
+}
+
+}  // namespace
+
+int landlock_abi() {
+  const long abi = syscall(kCreateRuleset, nullptr, 0, kAskVersion);
+  return abi > 0 ? static_cast<int>(abi) : 0;
+}
+
+bool restrict_files(int abi, int start) {
+  const Ruleset asked = ruleset_of(abi);
+  const int ruleset = static_cast<int>(syscall(kCreateRuleset, &asked, size_of(abi), 0));
+  if (ruleset < 0) return false;
+  const bool restricted = add_rules(ruleset, start) && syscall(kRestrictSelf, ruleset, 0) == 0;
+  const int why = errno;
+  close(ruleset);
+  errno = why;
+  return restricted;
+}
+
+}  // namespace deputy::init

@@ -1,0 +1,90 @@
+// The one door to processes. A process starts confined, its output is collected up to a bound, and nothing of
+// it is left when run() returns: not after its end, not after a stop, not after a deadline. SimProcesses
+// plays programs that a test defines.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "async/loop.h"
+#include "async/stop.h"
+#include "async/task.h"
+#include "base/disk.h"
+#include "base/result.h"
+
+namespace deputy {
+
+// How far a process is confined. Above it will come namespaces (2) and cgroups (3).
+enum class SandboxLevel {
+  none = 0,
+  restricted =
+      1,  // Landlock, a system call filter, no capabilities: it reads, writes nothing, and reaches no network
+};
+
+inline constexpr std::chrono::seconds kLongestTimeLimit =
+    std::chrono::hours(24 * 30);  // a longer one counts as this
+
+struct ProcessSpec {
+  std::vector<std::string> argv;  // argv[0] is looked up in a fixed PATH
+  // Where it starts; it may read what lies beneath, and the system's programs and libraries. Without one it
+  // starts in /.
+  const Folder* folder = nullptr;
+  std::map<std::string, std::string> environment;  // the whole of it: nothing is inherited
+  std::size_t max_output = 1 << 20;  // per stream; what comes after is read and dropped, and `cut` says so
+  std::chrono::seconds time_limit{60};
+  SandboxLevel need = SandboxLevel::restricted;  // it is not started below this
+};
+
+struct ProcessResult {
+  int exit_status = 0;  // 128 + signal where one ended it
+  std::string output;
+  std::string errors;
+  bool cut = false;  // output or errors went past max_output
+  bool timed_out = false;
+  SandboxLevel level = SandboxLevel::none;  // what it was confined to
+};
+
+class Processes {
+ public:
+  virtual ~Processes() = default;
+  // Error::cancelled when stopped; Error::not_found when there is no such program; Error::unavailable when it
+  // cannot be confined here.
+  virtual Task<Result<ProcessResult>> run(ProcessSpec spec, StopToken stop) = 0;
+};
+
+class SystemProcesses final : public Processes {
+ public:
+  // `init_path` is deputy-init, beside the program itself.
+  SystemProcesses(SystemLoop& loop, std::string init_path);
+  ~SystemProcesses() override;
+  Task<Result<ProcessResult>> run(ProcessSpec spec, StopToken stop) override;
+  // What this machine can do, as one line of JSON: {"level":1,"landlock_abi":7,"seccomp":true,"userns":true}.
+  Task<Result<std::string>> probe(StopToken stop);
+
+ private:
+  SystemLoop& loop_;
+  std::string init_path_;
+};
+
+class SimProcesses final : public Processes {
+ public:
+  using Program = std::function<ProcessResult(const ProcessSpec&)>;
+  explicit SimProcesses(Loop& loop) : loop_(loop) {}
+  void define(std::string name, Program program, Duration takes = {});
+  Task<Result<ProcessResult>> run(ProcessSpec spec, StopToken stop) override;
+
+ private:
+  struct Defined {
+    Program program;
+    Duration takes{};
+  };
+  Loop& loop_;
+  std::map<std::string, Defined, std::less<>> programs_;
+};
+
+}  // namespace deputy

@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "async/sleep.h"
+#include "sandbox/processes.h"
+
+namespace deputy {
+
+void SimProcesses::define(std::string name, Program program, Duration takes) {
+  programs_.insert_or_assign(std::move(name), Defined{std::move(program), takes});
+}
+
+Task<Result<ProcessResult>> SimProcesses::run(ProcessSpec spec, StopToken stop) {
+  if (stop.stopped()) co_return std::unexpected(Error::cancelled());
+  if (spec.argv.empty())
+    co_return fail(ErrorCode::invalid, "no program was named", "give argv at least one element");
+  const std::string name = spec.argv[0].substr(spec.argv[0].rfind('/') + 1);
+  const auto found = programs_.find(name);
+  if (found == programs_.end()) {
+    co_return fail(ErrorCode::not_found, fmt::format("there is no program {}", spec.argv[0]),
+                   fmt::format("install {}", name));
+  }
+  const Defined defined = found->second;  // it may be defined anew while this one runs
+  const Duration time_limit = std::min(spec.time_limit, kLongestTimeLimit);
+  const bool in_time = defined.takes <= time_limit;
+  if (co_await sleep_for(loop_, in_time ? defined.takes : time_limit, stop) == Slept::stopped) {
+    co_return std::unexpected(Error::cancelled());
+  }
+  // Beyond the time limit it dies like a real one: killed, with nothing to show.
+  ProcessResult result =
+      in_time ? defined.program(spec) : ProcessResult{.exit_status = 128 + 15, .timed_out = true};
+  for (auto* text : {&result.output, &result.errors}) {
+    if (text->size() <= spec.max_output) continue;
+    text->resize(spec.max_output);
+    result.cut = true;
+  }
+  result.level = spec.need;
+  co_return result;
+}
+
+}  // namespace deputy

@@ -1,0 +1,54 @@
+#include "sandbox/status_record.h"
+
+#include <charconv>
+
+#include "sandbox/init/protocol.h"
+
+namespace deputy {
+namespace {
+
+// The rest of the line after `word`, if it begins with that.
+std::optional<std::string_view> after(std::string_view line, std::string_view word) {
+  if (!line.starts_with(word)) return std::nullopt;
+  line.remove_prefix(word.size());
+  if (line.empty()) return line;
+  if (!line.starts_with(' ')) return std::nullopt;
+  return line.substr(1);
+}
+
+std::optional<int> leading_number(std::optional<std::string_view> text) {
+  int number = 0;
+  if (!text || std::from_chars(text->data(), text->data() + text->size(), number).ec != std::errc())
+    return std::nullopt;
+  return number;
+}
+
+void parse_line(std::string_view line, StatusRecord& record) {
+  if (const auto level = leading_number(after(line, init::kConfined))) {
+    record.level = *level >= 1 ? SandboxLevel::restricted : SandboxLevel::none;
+  } else if (const auto reason = after(line, init::kRefused)) {
+    record.refused = std::string(*reason);
+  } else if (const auto number = leading_number(after(line, init::kUnstarted))) {
+    record.unstarted = number;
+  } else if (const auto status = leading_number(after(line, init::kEndedExit))) {
+    record.exit_status = status;
+  } else if (const auto signal = leading_number(after(line, init::kEndedSignal))) {
+    record.exit_status = 128 + *signal;
+  } else if (after(line, init::kTimeout)) {
+    record.timed_out = true;
+  }
+}
+
+}  // namespace
+
+StatusRecord parse_status(std::string_view text) {
+  StatusRecord record;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    parse_line(text.substr(0, end), record);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return record;
+}
+
+}  // namespace deputy

@@ -1,0 +1,40 @@
+#include "sandbox/status_record.h"
+
+#include "gtest/gtest.h"
+
+namespace deputy {
+namespace {
+
+TEST(StatusRecord, TellsANormalEnd) {
+  const auto record = parse_status("confined 1 7\nended exit 3\n");
+  EXPECT_EQ(record.level, SandboxLevel::restricted);
+  EXPECT_EQ(record.exit_status, 3);
+  EXPECT_FALSE(record.refused);
+  EXPECT_FALSE(record.unstarted);
+  EXPECT_FALSE(record.timed_out);
+}
+
+TEST(StatusRecord, TellsASignalAndATimeout) {
+  const auto record = parse_status("confined 0 0\ntimeout\nended signal 9\n");
+  EXPECT_EQ(record.level, SandboxLevel::none);
+  EXPECT_EQ(record.exit_status, 137);
+  EXPECT_TRUE(record.timed_out);
+}
+
+TEST(StatusRecord, TellsWhyNothingWasStarted) {
+  EXPECT_EQ(parse_status("refused Landlock: not available\nended exit 125\n").refused,
+            "Landlock: not available");
+  EXPECT_EQ(parse_status("confined 1 7\nunstarted 2\nended exit 127\n").unstarted, 2);
+}
+
+TEST(StatusRecord, LeavesOutWhatItDoesNotUnderstand) {
+  for (const auto* text : {"", "\n\n", "ended", "ended exit", "ended exit x", "ended early 3", "unstarted\n",
+                           "timeouts\n", "confinedly 1"}) {
+    const auto record = parse_status(text);
+    EXPECT_FALSE(record.exit_status || record.refused || record.unstarted || record.timed_out) << text;
+    EXPECT_EQ(record.level, SandboxLevel::none) << text;
+  }
+}
+
+}  // namespace
+}  // namespace deputy
