@@ -1,0 +1,69 @@
+// One request in, one streamed Reply out. A provider never throws and never retries the conversation's meaning: failures are Replies whose stop says
+// how it ended. It keeps no state between requests, so a conversation can be continued by another process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "async/stop.h"
+#include "async/task.h"
+#include "transcript/ids.h"
+#include "transcript/message.h"
+#include "transcript/reply.h"
+
+namespace deputy {
+
+struct ToolOffer {
+  std::string name;
+  std::string description;
+  std::string schema;  // JSON text
+};
+
+// What a run's requests have in common: made once, shared, byte-stable, so that prompt caches hit.
+struct RequestPrefix {
+  ModelName model;
+  std::string system;
+  std::vector<ToolOffer> tools;
+  int max_output_tokens = 4096;
+};
+
+struct Request {
+  std::shared_ptr<const RequestPrefix> prefix;
+  std::span<const Message> messages;      // alive until the reply
+  std::span<const std::string> fragments;  // messages[i] as encode() gave it
+  // Who asks, for logs and for the scripted provider.
+  std::string label;
+  std::string agent;
+  int depth = 0;
+};
+
+struct Delta {
+  std::string_view text;
+};
+using DeltaSink = std::function<void(const Delta&)>;
+
+// US dollars for a million tokens.
+struct Price {
+  double input = 0;
+  double output = 0;
+};
+
+class Provider {
+ public:
+  virtual ~Provider() = default;
+  virtual std::string_view name() const = 0;
+  // A message in this provider's own form, made once and kept: a request is assembled from these, not serialised again.
+  virtual std::string encode(const Message& message) const = 0;
+  virtual Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) = 0;
+  // The most tokens a conversation may hold.
+  virtual std::int64_t window(const ModelName& model) const = 0;
+  virtual std::optional<Price> price(const ModelName& model) const = 0;  // nothing where it is not known
+};
+
+}  // namespace deputy
