@@ -1,0 +1,16 @@
+#include "tools/catalog.h"
+
+#include "tools/glob.h"
+#include "tools/grep.h"
+#include "tools/list.h"
+#include "tools/note.h"
+#include "tools/read.h"
+
+namespace deputy {
+
+std::vector<std::shared_ptr<Tool>> builtin_tools() {
+  return {std::make_shared<ReadTool>(), std::make_shared<GrepTool>(), std::make_shared<GlobTool>(),
+          std::make_shared<ListTool>(), std::make_shared<NoteTool>()};
+}
+
+}  // namespace deputy

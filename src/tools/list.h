@@ -1,0 +1,17 @@
+// List: what lies in one folder of the workspace, one level deep.
+#pragma once
+
+#include "tools/tool.h"
+
+namespace deputy {
+
+class ListTool final : public Tool {
+ public:
+  const ToolText& text() const override;
+  Effect effect() const override { return Effect::pure; }
+  std::string shown(const json::object& arguments) const override;
+  std::string subject(const json::object& arguments) const override;
+  Task<ToolResult> run(json::object arguments, ToolContext context) override;
+};
+
+}  // namespace deputy

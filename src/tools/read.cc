@@ -1,0 +1,125 @@
+#include "tools/read.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "tools/content_kind.h"
+#include "tools/line_window.h"
+#include "tools/sight.h"
+#include "tools/wording.h"
+#include "tools/workspace_path.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kDescription =
+    R"(Reads a text file of the workspace with line numbers. Says how to read on when there is more.)";
+
+constexpr std::string_view kSchema = R"json({
+"type":"object",
+"properties":{
+"file_path":{"type":"string","minLength":1,"description":"absolute or relative to the workspace"},
+"offset":{"type":"integer","minimum":1,"description":"first line, from 1"},
+"limit":{"type":"integer","minimum":1,"description":"number of lines (2000)"}},
+"required":["file_path"],
+"additionalProperties":false})json";
+
+constexpr std::size_t kPieceBytes = 256 * 1024;
+constexpr std::size_t kBeginningBytes = 8 * 1024;  // where a NUL byte tells that it is no text
+
+struct Request {
+  std::string path;
+  LineWindow::Limits limits;
+};
+
+std::string range_text(const LineWindow& window, const Request& request, bool is_whole) {
+  const std::string total = fmt::format("{}{}", is_whole ? "" : "more than ", window.seen());
+  std::string range = fmt::format("lines {}–{} of {}", request.limits.first, window.last(), total);
+  if (window.last() < window.seen() || !is_whole)
+    range += fmt::format("; read on with offset {}", window.last() + 1);
+  return range;
+}
+
+std::string past_the_end(const LineWindow& window, const Request& request, bool is_whole) {
+  if (is_whole) {
+    return fmt::format("{} has only {}: offset {} lies past its end.", request.path,
+                       counted(window.seen(), "line"), request.limits.first);
+  }
+  return fmt::format(
+      "{} is too large to reach line {}: only its first {} MiB can be read. Use Grep to find a place in it.",
+      request.path, request.limits.first, ReadTool::kMaxScanned >> 20);
+}
+
+ToolResult result_of(const LineWindow& window, const Request& request, bool is_whole) {
+  if (window.seen() == 0 && is_whole) return tool_ok(fmt::format("[{} is empty]", request.path));
+  if (window.last() == 0) return tool_error(past_the_end(window, request, is_whole));
+  std::string content = window.text();
+  const bool shows_all = is_whole && request.limits.first == 1 && window.last() == window.seen();
+  if (!shows_all) content += fmt::format("[{}]\n", range_text(window, request, is_whole));
+  if (window.was_mended()) content += "[bytes that are not UTF-8 are shown as \uFFFD]\n";
+  if (window.has_crlf()) content += "[its lines end with CRLF]\n";
+  return tool_ok(std::move(content));
+}
+
+// On the pool.
+ToolResult read_lines(const Folder& workspace, const Request& request, const Sight& sight) {
+  const auto trouble = [&](const Error& error) {
+    return tool_error(trouble_with(workspace, request.path, error, sight));
+  };
+  const auto status = workspace.status(request.path);
+  if (!status) return trouble(status.error());
+  if (status->kind == EntryKind::folder) {
+    return tool_error(fmt::format("{} is a folder. Use List to see what is in it.", request.path));
+  }
+  LineWindow window(request.limits);
+  std::uint64_t at = 0;
+  for (; at < ReadTool::kMaxScanned; at += kPieceBytes) {
+    const auto piece = workspace.read(request.path, at, kPieceBytes);
+    if (!piece) return trouble(piece.error());
+    if (at == 0) {
+      if (const auto kind = kind_unless_text(std::string_view(*piece).substr(0, kBeginningBytes))) {
+        return tool_error(fmt::format("{} is {} of {}, not text, so it cannot be shown.", request.path, *kind,
+                                      counted(status->size, "byte")));
+      }
+    }
+    window.feed(*piece);
+    if (piece->size() < kPieceBytes) {
+      window.finish();
+      return result_of(window, request, true);
+    }
+  }
+  return result_of(window, request, false);
+}
+
+}  // namespace
+
+const ToolText& ReadTool::text() const {
+  static const ToolText text{"Read", std::string(kDescription), std::string(kSchema)};
+  return text;
+}
+
+std::string ReadTool::shown(const json::object& arguments) const {
+  return shorten(shown_path(string_or(arguments, "file_path", "")), 120);
+}
+
+std::string ReadTool::subject(const json::object& arguments) const {
+  return string_or(arguments, "file_path", "");
+}
+
+Task<ToolResult> ReadTool::run(json::object arguments, ToolContext context) {
+  auto sight = Sight::of(context.session);
+  if (!sight) co_return tool_error(to_text(sight.error()));
+  auto path = workspace_path(context.workspace, string_or(arguments, "file_path", ""));
+  if (!path) co_return tool_error(to_text(path.error()));
+  Request request{.path = *std::move(path),
+                  .limits = {.first = static_cast<std::size_t>(integer_or(arguments, "offset", 1)),
+                             .lines = static_cast<std::size_t>(integer_or(arguments, "limit", kDefaultLines)),
+                             .bytes = kMaxTextBytes}};
+  co_return co_await on_pool(context.loop, context.pool,
+                             [&workspace = context.workspace, request = std::move(request),
+                              sight = *std::move(sight)] { return read_lines(workspace, request, sight); });
+}
+
+}  // namespace deputy

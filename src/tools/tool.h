@@ -1,0 +1,83 @@
+// What a model can call. A Tool says what it is (name, text for the model, schema, effect class) and runs one call. It never throws into the
+// loop and never decides whether it may run: the Toolbox has asked the guard before. Its result is bounded by the Toolbox afterwards.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "async/loop.h"
+#include "async/pool.h"
+#include "async/stop.h"
+#include "async/task.h"
+#include "base/disk.h"
+#include "base/json.h"
+#include "guard/verdict.h"
+#include "sandbox/processes.h"
+#include "store/session_journal.h"
+#include "tools/asker.h"
+#include "transcript/ids.h"
+#include "transcript/message.h"
+#include "transcript/session.h"
+
+namespace deputy {
+
+// What a restart may do about a call that had begun: pure and repeatable ones run again, a keyed one finds its own traces and finishes, a once
+// call is reported as "outcome unknown" and never run a second time.
+enum class Effect { pure, repeatable, keyed, once };
+
+// Whether it stands in the way of others: a delegation runs beside its neighbours although it is keyed.
+enum class Company { alone, beside_others };
+
+struct ToolText {
+  std::string name;
+  std::string description;  // model-facing, short
+  std::string schema;       // JSON Schema of the arguments, unknown properties refused
+};
+
+// What a call knows of who makes it and may reach. Identity is the runtime's; nothing in it comes from the model.
+struct ToolContext {
+  CallId id;
+  const Session& session;
+  SessionJournal& journal;
+  const Folder& workspace;
+  Loop& loop;
+  Pool& pool;
+  Processes& processes;
+  Asker& asker;
+  StopToken stop;
+  ModelName model = {};               // the one that made the call; children inherit it
+  std::vector<Fact> traces = {};      // what an earlier attempt at this very call has left in the journal
+};
+
+class Tool {
+ public:
+  virtual ~Tool() = default;
+  virtual const ToolText& text() const = 0;
+  virtual Effect effect() const = 0;
+  virtual Company company() const { return effect() == Effect::pure ? Company::beside_others : Company::alone; }
+
+  // What the model sees of a result at most; the rest is left out in the middle, and said so.
+  virtual std::size_t most_result_bytes() const { return 32 * 1024; }
+  // What holds where no rule speaks.
+  virtual Decision by_default() const { return effect() == Effect::pure ? Decision::allow : Decision::ask; }
+
+  // The arguments in one short line for people: "src/auth.rs".
+  virtual std::string shown(const json::object& arguments) const = 0;
+  // What the patterns of permission rules are matched against.
+  virtual std::string subject(const json::object& arguments) const { return shown(arguments); }
+  // What a person is asked before it runs, where the rules say ask.
+  virtual std::string approval_text(const json::object& arguments, const ToolContext& context) const;
+
+  // `arguments` are valid by the schema. `content` is bounded later; `call_id` is filled in by the Toolbox.
+  virtual Task<ToolResult> run(json::object arguments, ToolContext context) = 0;
+};
+
+ToolResult tool_ok(std::string content);
+// The text must tell the model what was wrong and what to do instead.
+ToolResult tool_error(std::string content);
+
+}  // namespace deputy

@@ -1,0 +1,153 @@
+#include "tools/toolbox.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "async/task_group.h"
+#include "base/text.h"
+
+namespace deputy {
+
+namespace {
+
+constexpr std::string_view kOutcomeUnknown =
+    "interrupted, outcome unknown: the program stopped while this call ran. It may have taken effect or not, and it was not "
+    "run again. Check the state it would have changed before you decide what to do.";
+
+constexpr std::size_t kErrorBytes = 4096;
+
+SessionJournal::Place place_of(const ToolContext& context) { return {context.id.step, context.id.index}; }
+
+}  // namespace
+
+Result<Toolbox> Toolbox::make(std::vector<std::shared_ptr<Tool>> granted, Rules rules) {
+  Toolbox box;
+  box.rules_ = std::move(rules);
+  for (auto& tool : granted) {
+    const ToolText& text = tool->text();
+    TRY(const auto schema_json, parse_json(text.schema));
+    TRY(auto schema, JsonSchema::compile(schema_json));
+    box.texts_.push_back(text);
+    const std::string name = text.name;
+    box.granted_.emplace(name, Granted{std::move(tool), std::make_shared<const JsonSchema>(std::move(schema))});
+  }
+  return box;
+}
+
+const Toolbox::Granted* Toolbox::find(std::string_view name) const {
+  const auto found = granted_.find(name);
+  return found == granted_.end() ? nullptr : &found->second;
+}
+
+Company Toolbox::company_of(const PendingCall& call) const {
+  const Granted* granted = find(call.call.name);
+  return granted ? granted->tool->company() : Company::beside_others;
+}
+
+Task<Result<void>> Toolbox::run(std::vector<PendingCall> calls, ToolContext context) const {
+  for (auto first = calls.begin(); first != calls.end() && !context.stop.stopped();) {
+    auto last = std::next(first);
+    if (company_of(*first) == Company::beside_others) {
+      last = std::find_if(first, calls.end(),
+                          [this](const PendingCall& call) { return company_of(call) == Company::alone; });
+    }
+    std::vector<Result<void>> outcomes(static_cast<std::size_t>(last - first));
+    TaskGroup group(context.loop, context.stop);
+    for (auto call = first; call != last; ++call) {
+      ToolContext own = context;
+      own.id.index = call->index;
+      own.traces = call->traces;
+      group.spawn(run_one(*call, own, outcomes[static_cast<std::size_t>(call - first)]));
+    }
+    co_await group.join();
+    for (auto& outcome : outcomes) CO_TRY(std::move(outcome));
+    first = last;
+  }
+  co_return Result<void>{};
+}
+
+Task<> Toolbox::run_one(PendingCall call, ToolContext context, Result<void>& outcome) const {
+  auto result = co_await result_of(call, context);
+  if (!result) {
+    outcome = std::unexpected(std::move(result).error());
+    co_return;
+  }
+  const Granted* granted = find(call.call.name);
+  result->call_id = call.call.id;
+  // What the model may see: valid text of bounded size.
+  result->content = bounded(to_utf8(result->content), granted ? granted->tool->most_result_bytes() : kErrorBytes).text;
+  context.journal.ride_along(place_of(context), CallFinished{*std::move(result)});
+}
+
+std::expected<Toolbox::Cleared, ToolResult> Toolbox::clear(const Call& call) const {
+  const Granted* granted = find(call.name);
+  if (!granted) {
+    std::vector<std::string> names;
+    for (const auto& [name, each] : granted_) names.push_back(name);
+    return std::unexpected(tool_error(fmt::format("You have no tool named '{}'. Your tools are: {}.",
+                                                  shorten(call.name, 64), fmt::join(names, ", "))));
+  }
+  auto arguments = parse_json_object(call.arguments.empty() ? "{}" : call.arguments);
+  if (!arguments) {
+    return std::unexpected(tool_error(fmt::format("The arguments of {} must be one JSON object: {}. Call it again.",
+                                                  call.name, arguments.error().message)));
+  }
+  if (const auto mistakes = granted->schema->mistakes_in(*arguments); !mistakes.empty()) {
+    return std::unexpected(tool_error(fmt::format("The arguments of {} are not valid:\n- {}\nMend them and call it again.",
+                                                  call.name, fmt::join(mistakes, "\n- "))));
+  }
+  return Cleared{granted, *std::move(arguments)};
+}
+
+Task<Result<std::optional<ToolResult>>> Toolbox::refused_by_rules(Cleared cleared, ToolContext context) const {
+  const Tool& tool = *cleared.granted->tool;
+  const auto verdict = rules_.judge(tool.text().name, tool.subject(cleared.arguments), tool.by_default());
+  if (verdict.decision == Decision::allow) co_return std::nullopt;
+  if (verdict.decision == Decision::deny) co_return tool_error(fmt::format("Not permitted: {}.", verdict.reason));
+
+  const Question question{.id = fmt::format("q_{}", to_text(context.id)),
+                          .kind = QuestionKind::permission,
+                          .asker = context.session.id,
+                          .label = context.session.label,
+                          .agent = context.session.agent,
+                          .text = made_visible(tool.approval_text(cleared.arguments, context))};
+  CO_TRY(co_await context.journal.record(place_of(context), {QuestionAsked{question}}));
+  const Answer answer = co_await context.asker.ask(question, context.stop);
+  CO_TRY(co_await context.journal.record(place_of(context), {QuestionAnswered{question.id, answer}}));
+  switch (answer.kind) {
+    case AnswerKind::approved: co_return std::nullopt;
+    case AnswerKind::nobody:
+      co_return tool_error(fmt::format("Not permitted: {} needs approval, and nobody is there to give it.", tool.text().name));
+    default:
+      co_return tool_error(answer.text.empty() ? "The person declined this call."
+                                               : fmt::format("The person declined this call: {}", answer.text));
+  }
+}
+
+Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext context) const {
+  auto cleared = clear(call.call);
+  if (!cleared) co_return std::move(cleared).error();
+  Tool& tool = *cleared->granted->tool;
+  if (call.started && tool.effect() == Effect::once) co_return tool_error(std::string(kOutcomeUnknown));
+  if (!call.started) {
+    CO_TRY(auto refusal, co_await refused_by_rules(*cleared, context));
+    if (refusal) co_return *std::move(refusal);
+    const CallStarted intent{tool.text().name, made_visible(tool.shown(cleared->arguments))};
+    if (tool.effect() == Effect::pure) {
+      context.journal.ride_along(place_of(context), intent);
+    } else {
+      CO_TRY(co_await context.journal.record(place_of(context), {intent}));
+    }
+  }
+  try {
+    co_return co_await tool.run(std::move(cleared->arguments), context);
+  } catch (const std::exception& bug) {
+    co_return tool_error(fmt::format("{} failed inside: {}. This is a bug in the tool; go on without it.",
+                                     tool.text().name, bug.what()));
+  }
+}
+
+}  // namespace deputy

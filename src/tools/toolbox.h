@@ -1,0 +1,62 @@
+// The tools granted to one session, and the pipeline every call goes through: known and granted? → arguments valid? → what do the rules say? →
+// run → bound the result. A call that is not granted cannot run, whatever name the model sends.
+#pragma once
+
+#include <expected>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_schema.h"
+#include "guard/rules.h"
+#include "tools/tool.h"
+
+namespace deputy {
+
+// A call of the last reply that has no result yet. Where a process before this one had begun it, `started` says so and `traces` is what it left.
+struct PendingCall {
+  int index = 0;
+  Call call;
+  bool started = false;
+  std::vector<Fact> traces;
+};
+
+class Toolbox {
+ public:
+  // Fails for a tool whose schema cannot be enforced.
+  static Result<Toolbox> make(std::vector<std::shared_ptr<Tool>> granted, Rules rules);
+
+  // Names, texts and schemas in a stable order, for the model.
+  const std::vector<ToolText>& texts() const { return texts_; }
+
+  // Runs the calls of one step and records each: neighbours that may, at the same time; what has an effect alone and in order.
+  // All results are recorded or riding along when it returns. An Error only when the journal fails.
+  Task<Result<void>> run(std::vector<PendingCall> calls, ToolContext context) const;
+
+ private:
+  struct Granted {
+    std::shared_ptr<Tool> tool;
+    std::shared_ptr<const JsonSchema> schema;
+  };
+  // A call that passed: what it will run with.
+  struct Cleared {
+    const Granted* granted = nullptr;
+    json::object arguments;
+  };
+  Toolbox() = default;
+  const Granted* find(std::string_view name) const;
+  Company company_of(const PendingCall& call) const;
+  // Known, granted, valid? The error tells the model how to put it right.
+  std::expected<Cleared, ToolResult> clear(const Call& call) const;
+  Task<Result<std::optional<ToolResult>>> refused_by_rules(Cleared cleared, ToolContext context) const;
+  Task<Result<ToolResult>> result_of(PendingCall call, ToolContext context) const;
+  Task<> run_one(PendingCall call, ToolContext context, Result<void>& outcome) const;
+
+  std::map<std::string, Granted, std::less<>> granted_;
+  std::vector<ToolText> texts_;
+  Rules rules_;
+};
+
+}  // namespace deputy
