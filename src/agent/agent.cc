@@ -1,0 +1,61 @@
+#include "agent/agent.h"
+
+#include <utility>
+
+namespace deputy {
+
+Agent::Agent(Parts parts, Conversation so_far)
+    : parts_(std::move(parts)),
+      conversation_(std::move(so_far)),
+      journal_(parts_.journal, parts_.session.tree, {parts_.session.id, parts_.run},
+               [this](const Event& event) { apply(conversation_, event); }) {}
+
+Task<Result<Report>> Agent::run(StopToken stop) {
+  for (;;) {
+    const Next next = decide(conversation_, parts_.limits, stop.reason());
+    if (const auto* finish = std::get_if<Finish>(&next)) co_return co_await end(*finish);
+    if (std::holds_alternative<Suspend>(next)) co_return std::unexpected(Error::cancelled());
+    if (std::holds_alternative<RunCalls>(next)) {
+      CO_TRY(co_await parts_.toolbox.run(conversation_.pending, context_for_calls(stop)));
+      continue;
+    }
+    CO_TRY(co_await journal_.sync());  // what the model is about to be told must not be forgotten
+    Reply reply = co_await ask(stop);
+    if (reply.stop == ReplyStop::stopped) continue;
+    journal_.ride_along({.step = conversation_.step}, ReplyReceived{std::move(reply)});
+  }
+}
+
+Task<Reply> Agent::ask(StopToken stop) {
+  while (fragments_.size() < conversation_.messages.size()) {
+    fragments_.push_back(parts_.provider.encode(conversation_.messages[fragments_.size()]));
+  }
+  Request request{.prefix = parts_.prefix,
+                  .messages = conversation_.messages,
+                  .fragments = fragments_,
+                  .label = parts_.session.label,
+                  .agent = parts_.session.agent,
+                  .depth = parts_.session.depth};
+  co_return co_await parts_.provider.ask(std::move(request), {}, std::move(stop));
+}
+
+Task<Result<Report>> Agent::end(Finish finish) {
+  Report report = report_of(conversation_, parts_.session, finish, parts_.loop.clock().wall());
+  CO_TRY(co_await journal_.record({.step = conversation_.step}, {RunEnded{report}}));
+  co_return report;
+}
+
+ToolContext Agent::context_for_calls(StopToken stop) {
+  return {.id = {.run = journal_.run(), .step = conversation_.step - 1},
+          .session = parts_.session,
+          .journal = journal_,
+          .workspace = parts_.workspace,
+          .loop = parts_.loop,
+          .pool = parts_.pool,
+          .processes = parts_.processes,
+          .asker = parts_.asker,
+          .stop = std::move(stop),
+          .model = conversation_.last_reply ? conversation_.last_reply->model : parts_.session.model};
+}
+
+}  // namespace deputy

@@ -1,0 +1,58 @@
+// The one loop. Parent and child run it alike: decide, then ask the model or run its calls, until there is an end to record. It knows nothing of
+// trees, profiles or surfaces; whoever starts a run hands it all it may use.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/conversation.h"
+#include "agent/next.h"
+#include "async/loop.h"
+#include "async/pool.h"
+#include "base/disk.h"
+#include "model/provider.h"
+#include "sandbox/processes.h"
+#include "store/session_journal.h"
+#include "tools/asker.h"
+#include "tools/toolbox.h"
+
+namespace deputy {
+
+class Agent {
+ public:
+  struct Parts {
+    Session session;
+    int run = 1;
+    RunLimits limits;
+    Provider& provider;
+    std::shared_ptr<const RequestPrefix> prefix;
+    const Toolbox& toolbox;
+    const Folder& workspace;
+    Journal& journal;
+    Loop& loop;
+    Pool& pool;
+    Processes& processes;
+    Asker& asker;
+  };
+  // `so_far` is what the journal already holds of this session.
+  Agent(Parts parts, Conversation so_far);
+
+  // Runs to the terminal record and yields its report. An Error means that there is none: the run was suspended, or the journal failed.
+  Task<Result<Report>> run(StopToken stop);
+
+  const Conversation& conversation() const { return conversation_; }
+
+ private:
+  Task<Reply> ask(StopToken stop);
+  Task<Result<Report>> end(Finish finish);
+  ToolContext context_for_calls(StopToken stop);
+
+  Parts parts_;
+  Conversation conversation_;
+  std::vector<std::string> fragments_;  // the messages as the provider wants them
+  SessionJournal journal_;
+};
+
+}  // namespace deputy

@@ -1,0 +1,81 @@
+#include "agent/conversation.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace deputy {
+
+namespace {
+
+PendingCall* find_pending(Conversation& conversation, int index) {
+  const auto found = std::ranges::find(conversation.pending, index, &PendingCall::index);
+  return found == conversation.pending.end() ? nullptr : &*found;
+}
+
+struct Fold {
+  Conversation& conversation;
+  const Event& event;
+
+  void operator()(const RunStarted&) const {
+    if (!conversation.started_at) conversation.started_at = event.at;
+    conversation.ended.reset();
+    conversation.last_reply.reset();
+    conversation.run_steps = 0;
+  }
+
+  void operator()(const InputGiven& fact) const {
+    conversation.messages.push_back({.role = Role::user, .source = fact.source, .text = fact.text});
+  }
+
+  void operator()(const ReplyReceived& fact) const {
+    conversation.last_reply = fact.reply;
+    conversation.step = event.step + 1;
+    conversation.run_steps += 1;
+    conversation.usage = conversation.usage + fact.reply.usage;
+    conversation.pending.clear();
+    conversation.results.clear();
+    const Message& message = fact.reply.message;
+    if (message.text.empty() && message.calls.empty()) return;  // a failed request said nothing
+    conversation.messages.push_back(message);
+    if (fact.reply.stop != ReplyStop::calls) return;  // a truncated reply's calls are not run
+    for (int index = 0; const auto& call : message.calls) conversation.pending.push_back({.index = index++, .call = call});
+    conversation.results.resize(message.calls.size());
+  }
+
+  void operator()(const CallStarted&) const {
+    if (auto* pending = find_pending(conversation, event.call)) pending->started = true;
+  }
+
+  void operator()(const CallFinished& fact) const {
+    if (!find_pending(conversation, event.call)) return;
+    conversation.results[static_cast<std::size_t>(event.call)] = fact.result;
+    std::erase_if(conversation.pending, [this](const PendingCall& call) { return call.index == event.call; });
+    if (!conversation.pending.empty()) return;
+    conversation.messages.push_back({.role = Role::tool, .results = std::exchange(conversation.results, {})});
+  }
+
+  void operator()(const NoteTaken& fact) const {
+    conversation.notes.push_back(fact.content);
+    if (auto* pending = find_pending(conversation, event.call)) pending->traces.emplace_back(fact);
+  }
+
+  void operator()(const QuestionAsked& fact) const {
+    if (fact.question.kind != QuestionKind::permission) conversation.questions += 1;
+  }
+
+  void operator()(const RunEnded& fact) const { conversation.ended = fact.report; }
+
+  void operator()(const auto&) const {}
+};
+
+}  // namespace
+
+void apply(Conversation& conversation, const Event& event) { std::visit(Fold{conversation, event}, event.fact); }
+
+Conversation conversation_of(const std::vector<Event>& events) {
+  Conversation conversation;
+  for (const auto& event : events) apply(conversation, event);
+  return conversation;
+}
+
+}  // namespace deputy

@@ -1,0 +1,85 @@
+#include "delegation/batch_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace deputy {
+
+namespace {
+
+std::int64_t count(const std::vector<Report>& reports, std::string_view status) {
+  return std::ranges::count(reports, status, [](const Report& report) { return batch_status(report.status); });
+}
+
+std::string message_of(const Report& report) {
+  return report.errors.empty() ? to_words(report.reason) : report.errors.front().message;
+}
+
+std::string usage_line(const Usage& usage) {
+  return fmt::format("**Usage**: in={} out={}", with_thousands(static_cast<std::uint64_t>(usage.input)),
+                     with_thousands(static_cast<std::uint64_t>(usage.output)));
+}
+
+std::string markdown_of(const Report& report, std::string_view body) {
+  const auto status = batch_status(report.status);
+  if (status == "ok") return fmt::format("### [{}] ✓\n{}\n\n{}\n", report.label, usage_line(report.usage), body);
+  if (status == "error") {
+    const std::string kept = body.empty() ? "" : fmt::format("\n**Findings so far:**\n\n{}\n", body);
+    return fmt::format("### [{}] ✗ error\n{}\n\n{}\n{}", report.label, usage_line(report.usage), message_of(report), kept);
+  }
+  const auto heading = report.reason == Reason::context_exhausted ? "Findings before exhaustion" : "Findings so far";
+  return fmt::format("### [{}] ⚠️ partial ({})\n{}\n\n**{}:**\n\n{}\n", report.label, to_words(report.reason),
+                     usage_line(report.usage), heading, body.empty() ? "(none)" : body);
+}
+
+json::object json_of(const Report& report, std::string_view body) {
+  const auto status = batch_status(report.status);
+  json::object entry{{"label", report.label},
+                     {"status", status},
+                     {"session_id", report.session.value},
+                     {"usage", json::object{{"input", report.usage.input}, {"output", report.usage.output}}}};
+  if (report.reason != Reason::none) entry["reason"] = name_of(report.reason);
+  if (status == "error") entry["error"] = message_of(report);
+  if (status == "ok") {
+    entry["report"] = body;
+  } else if (status == "partial" || !body.empty()) {
+    entry["scratchpad"] = body;
+  }
+  return entry;
+}
+
+}  // namespace
+
+std::string_view batch_status(Status status) {
+  switch (status) {
+    case Status::completed: return "ok";
+    case Status::partial:
+    case Status::blocked: return "partial";
+    case Status::failed:
+    case Status::cancelled: break;
+  }
+  return "error";
+}
+
+std::string batch_text(const std::vector<Report>& reports, BatchLayout layout, const BatchBounds& bounds) {
+  // All reports share what the batch may hold, so that the last is not lost to the first.
+  const std::size_t share = std::min(bounds.report_bytes, bounds.batch_bytes / std::max<std::size_t>(1, reports.size()));
+  if (layout == BatchLayout::json) {
+    json::object batch{{"completed", count(reports, "ok")},
+                       {"partial", count(reports, "partial")},
+                       {"failed", count(reports, "error")},
+                       {"total", reports.size()}};
+    auto& results = batch["results"].emplace_array();
+    for (const auto& report : reports) results.emplace_back(json_of(report, bounded(report.body, share).text));
+    return to_json_text(batch);
+  }
+  std::string text = fmt::format("## Subagents complete: {}/{}\n", count(reports, "ok"), reports.size());
+  for (const auto& report : reports) text += "\n" + markdown_of(report, bounded(report.body, share).text);
+  return text;
+}
+
+}  // namespace deputy

@@ -1,0 +1,65 @@
+#include "delegation/batch_report.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace deputy {
+namespace {
+
+Report report(std::string label, Status status, Reason reason, std::string body, std::string error = "") {
+  Report made;
+  made.label = std::move(label);
+  made.status = status;
+  made.reason = reason;
+  made.body = std::move(body);
+  if (!error.empty()) made.errors.push_back({.message = std::move(error)});
+  made.usage = {.input = 45000, .output = 2100};
+  return made;
+}
+
+const std::vector<Report> kThree{report("security", Status::completed, Reason::none, "all is well"),
+                                 report("refactor", Status::partial, Reason::context_exhausted, "two notes"),
+                                 report("tests", Status::failed, Reason::provider_error, "", "the provider is down")};
+
+TEST(BatchReport, MarkdownIsTheLayoutOfTheSeed) {
+  EXPECT_EQ(batch_text(kThree, BatchLayout::markdown),
+            "## Subagents complete: 1/3\n"
+            "\n### [security] ✓\n**Usage**: in=45,000 out=2,100\n\nall is well\n"
+            "\n### [refactor] ⚠️ partial (context exhausted)\n**Usage**: in=45,000 out=2,100\n\n"
+            "**Findings before exhaustion:**\n\ntwo notes\n"
+            "\n### [tests] ✗ error\n**Usage**: in=45,000 out=2,100\n\nthe provider is down\n");
+}
+
+TEST(BatchReport, JsonCountsByStatus) {
+  const auto parsed = parse_json_object(batch_text(kThree, BatchLayout::json));
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(integer_at(*parsed, "completed"), 1);
+  EXPECT_EQ(integer_at(*parsed, "partial"), 1);
+  EXPECT_EQ(integer_at(*parsed, "failed"), 1);
+  EXPECT_EQ(integer_at(*parsed, "total"), 3);
+  EXPECT_EQ(array_at(*parsed, "results")->at(1).at("scratchpad"), "two notes");
+  EXPECT_EQ(array_at(*parsed, "results")->at(2).at("error"), "the provider is down");
+}
+
+TEST(BatchReport, BlockedCountsAsPartialAndCancelledAsError) {
+  EXPECT_EQ(batch_status(Status::blocked), "partial");
+  EXPECT_EQ(batch_status(Status::cancelled), "error");
+}
+
+TEST(BatchReport, AReportIsWholeAtItsBoundAndCutPastIt) {
+  const BatchBounds bounds{.report_bytes = 1000, .batch_bytes = 10'000};
+  const std::vector<Report> at{report("a", Status::completed, Reason::none, std::string(1000, 'x'))};
+  EXPECT_TRUE(batch_text(at, BatchLayout::markdown, bounds).contains(std::string(1000, 'x')));
+  const std::vector<Report> past{report("a", Status::completed, Reason::none, std::string(1001, 'x'))};
+  EXPECT_FALSE(batch_text(past, BatchLayout::markdown, bounds).contains(std::string(1000, 'x')));
+  EXPECT_TRUE(batch_text(past, BatchLayout::markdown, bounds).contains("left out"));
+}
+
+TEST(BatchReport, ManyLongReportsShareTheBatch) {
+  const std::vector<Report> many(8, report("a", Status::completed, Reason::none, std::string(32 * 1024, 'x')));
+  EXPECT_LE(batch_text(many, BatchLayout::markdown).size(), 130u * 1024);
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,51 @@
+#include "delegation/context_files.h"
+
+#include <gtest/gtest.h>
+
+namespace deputy {
+namespace {
+
+class ContextFiles : public testing::Test {
+ protected:
+  ManualClock clock_;
+  MemoryDisk disk_{clock_};
+  std::unique_ptr<Folder> folder_ = *disk_.open("/work", IfAbsent::create);
+};
+
+TEST_F(ContextFiles, StandUnderTheirPathBeforeThePrompt) {
+  ASSERT_TRUE(folder_->replace("a", "one\n"));
+  ASSERT_TRUE(folder_->replace("b", "two"));
+  const std::vector<std::string> paths{"a", "b"};
+  EXPECT_EQ(*with_context_files("prompt", paths, *folder_), "=== a ===\none\n\n=== b ===\ntwo\n\nprompt");
+}
+
+TEST_F(ContextFiles, AFileMayHaveItsBoundAndNotAByteMore) {
+  const std::vector<std::string> paths{"a"};
+  ASSERT_TRUE(folder_->replace("a", std::string(100, 'x')));
+  EXPECT_TRUE(with_context_files("p", paths, *folder_, {.file_bytes = 100}));
+  ASSERT_TRUE(folder_->replace("a", std::string(101, 'x')));
+  const auto refused = with_context_files("p", paths, *folder_, {.file_bytes = 100});
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.contains("'a' is larger than 100 bytes"));
+}
+
+TEST_F(ContextFiles, AllTogetherAreBoundedToo) {
+  ASSERT_TRUE(folder_->replace("a", std::string(60, 'x')));
+  const std::vector<std::string> paths{"a", "a"};
+  EXPECT_TRUE(with_context_files("p", paths, *folder_, {.file_bytes = 100, .task_bytes = 200}));
+  EXPECT_FALSE(with_context_files("p", paths, *folder_, {.file_bytes = 100, .task_bytes = 100}));
+}
+
+TEST_F(ContextFiles, MissingForeignAndBinaryFilesAreNamed) {
+  ASSERT_TRUE(folder_->replace("bin", std::string("a\0b", 3)));
+  for (const std::string path : {"none", "../x", "/etc/passwd", "bin"}) {
+    const std::vector<std::string> paths{path};
+    const auto refused = with_context_files("p", paths, *folder_);
+    ASSERT_FALSE(refused) << path;
+    EXPECT_TRUE(refused.error().message.contains("'" + path + "'")) << refused.error().message;
+    EXPECT_FALSE(refused.error().advice.empty());
+  }
+}
+
+}  // namespace
+}  // namespace deputy

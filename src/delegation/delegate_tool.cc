@@ -1,0 +1,138 @@
+#include "delegation/delegate_tool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "async/task_group.h"
+#include "base/text.h"
+#include "delegation/context_files.h"
+#include "delegation/tree.h"
+
+namespace deputy {
+
+namespace {
+
+constexpr std::string_view kDescription =
+    "Hand 1-8 independent tasks to subagents that run in parallel with read-only tools (Read, Grep, Glob, List, Note) and report back. Each child sees "
+    "only its prompt and context files, nothing of this conversation: say what to find out and the shape of the answer. Results come in "
+    "input order; a failed child does not stop the others.";
+
+constexpr std::string_view kSchema = R"({"type":"object","properties":{
+"tasks":{"type":"array","minItems":1,"maxItems":8,"items":{"type":"object","properties":{
+"label":{"type":"string","minLength":1,"maxLength":32,"description":"Short name for progress and transcripts"},
+"prompt":{"type":"string","minLength":1},
+"context":{"type":"array","items":{"type":"string","minLength":1},"maxItems":10,"description":"Files to put before the prompt"},
+"model":{"type":"string","minLength":1,"description":"provider/name, if not yours"},
+"max_output_tokens":{"type":"integer","minimum":100,"maximum":16384,"default":4096}},
+"required":["label","prompt"],"additionalProperties":false}},
+"concurrency":{"type":"integer","minimum":1,"maximum":4,"default":2},
+"return":{"type":"string","enum":["markdown","json"],"default":"markdown"}},
+"required":["tasks"],"additionalProperties":false})";
+
+constexpr int kDefaultOutputTokens = 4096;
+constexpr std::size_t kGoalCharacters = 40;
+
+// The most the batch may cost: a whole window in and the output cap out, for each child.
+std::string cost_text(const DelegateArguments& arguments, const ModelName& by_default, const Models& models) {
+  double dollars = 0;
+  for (const auto& task : arguments.tasks) {
+    const ModelName model = task.brief.model.value_or(by_default);
+    const auto provider = models.find(model);
+    const auto price = provider ? (*provider)->price(model) : std::nullopt;
+    if (!price) return "cost unknown";
+    dollars += (price->input * static_cast<double>((*provider)->window(model)) +
+                price->output * task.brief.max_output_tokens.value_or(kDefaultOutputTokens)) /
+               1e6;
+  }
+  return dollars == 0 ? "no cost" : fmt::format("about ${:.2f} at most for one full window each (estimate)", dollars);
+}
+
+}  // namespace
+
+const ToolText& DelegateTool::definition() {
+  static const ToolText text{"Delegate", std::string(kDescription), std::string(kSchema)};
+  return text;
+}
+
+DelegateArguments read_delegate_arguments(const json::object& arguments) {
+  DelegateArguments read;
+  read.concurrency = static_cast<int>(integer_or(arguments, "concurrency", read.concurrency));
+  if (string_or(arguments, "return", "markdown") == "json") read.layout = BatchLayout::json;
+  const auto* tasks = array_at(arguments, "tasks");
+  for (const auto& each : tasks ? *tasks : json::array()) {
+    const auto& object = each.as_object();
+    DelegateTask task;
+    task.brief.label = string_or(object, "label", "");
+    task.brief.prompt = string_or(object, "prompt", "");
+    if (auto model = string_at(object, "model")) task.brief.model = ModelName(*std::move(model));
+    task.brief.max_output_tokens = static_cast<int>(integer_or(object, "max_output_tokens", kDefaultOutputTokens));
+    if (const auto* context = array_at(object, "context")) {
+      for (const auto& path : *context) task.context.emplace_back(path.as_string());
+    }
+    read.tasks.push_back(std::move(task));
+  }
+  return read;
+}
+
+std::string DelegateTool::shown(const json::object& arguments) const {
+  const auto read = read_delegate_arguments(arguments);
+  std::string shown = fmt::format("{} subagent{}: ", read.tasks.size(), read.tasks.size() == 1 ? "" : "s");
+  for (bool first = true; const auto& task : read.tasks) {
+    if (!std::exchange(first, false)) shown += "; ";
+    shown += fmt::format("[{}] {}", on_one_line(task.brief.label), shorten(on_one_line(task.brief.prompt), kGoalCharacters));
+  }
+  return shown;
+}
+
+std::string DelegateTool::approval_text(const json::object& arguments, const ToolContext& context) const {
+  const auto read = read_delegate_arguments(arguments);
+  return fmt::format("Spawn {} — model {}, {}, risk medium", shown(arguments), context.model.value,
+                     cost_text(read, context.model, tree_.models()));
+}
+
+Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) {
+  const auto read = read_delegate_arguments(arguments);
+  std::vector<Report> reports(read.tasks.size());
+  std::size_t next = 0;
+  TaskGroup group(context.loop, context.stop);
+  for (int lane = 0; lane < read.concurrency; ++lane) group.spawn(run_tasks(read.tasks, next, reports, context));
+  co_await group.join();
+  co_return tool_ok(batch_text(reports, read.layout));
+}
+
+// One of several lanes that share what is left to do.
+Task<> DelegateTool::run_tasks(const std::vector<DelegateTask>& tasks, std::size_t& next, std::vector<Report>& reports,
+                               const ToolContext& context) {
+  while (next < tasks.size()) {
+    const std::size_t mine = next++;
+    reports[mine] = co_await run_task(tasks[mine], static_cast<int>(mine), static_cast<int>(tasks.size()), context);
+  }
+}
+
+Task<Report> DelegateTool::run_task(const DelegateTask& task, int index, int total, const ToolContext& context) {
+  Delegation delegation{.key = {context.id, index},
+                        .parent = context.session,
+                        .model = context.model,
+                        .agent = "reader",
+                        .brief = task.brief,
+                        .index = index,
+                        .total = total};
+  auto prompt = co_await on_pool(context.loop, context.pool, [&task, &context] {
+    return with_context_files(task.brief.prompt, task.context, context.workspace);
+  });
+  if (!prompt) {
+    Report report;
+    report.status = Status::failed;
+    report.reason = prompt.error().code == ErrorCode::denied ? Reason::denied : Reason::internal;
+    report.label = task.brief.label;
+    report.agent = delegation.agent;
+    report.summary = prompt.error().message;
+    report.errors.push_back({.type = "context", .message = to_text(prompt.error()), .recoverable = true});
+    co_return report;
+  }
+  delegation.brief.prompt = *std::move(prompt);
+  co_return co_await tree_.delegate(std::move(delegation), context.stop);
+}
+
+}  // namespace deputy

@@ -1,0 +1,48 @@
+// Delegate: a batch of read-only children from one call. They run at the same time, at most `concurrency` of them; their reports come back in input
+// order; what goes wrong with one never ends the others.
+#pragma once
+
+#include "delegation/batch_report.h"
+#include "tools/tool.h"
+#include "transcript/brief.h"
+
+namespace deputy {
+
+class Tree;
+
+struct DelegateTask {
+  Brief brief;
+  std::vector<std::string> context;  // paths of files to put before the prompt
+};
+
+struct DelegateArguments {
+  std::vector<DelegateTask> tasks;
+  int concurrency = 2;
+  BatchLayout layout = BatchLayout::markdown;
+};
+
+// Of arguments that the schema has found valid.
+DelegateArguments read_delegate_arguments(const json::object& arguments);
+
+class DelegateTool final : public Tool {
+ public:
+  explicit DelegateTool(Tree& tree) : tree_(tree) {}
+  static const ToolText& definition();
+
+  const ToolText& text() const override { return definition(); }
+  Effect effect() const override { return Effect::keyed; }
+  Company company() const override { return Company::beside_others; }
+  std::size_t most_result_bytes() const override { return 160 * 1024; }  // the batch bounds itself
+  std::string shown(const json::object& arguments) const override;
+  std::string approval_text(const json::object& arguments, const ToolContext& context) const override;
+  Task<ToolResult> run(json::object arguments, ToolContext context) override;
+
+ private:
+  Task<> run_tasks(const std::vector<DelegateTask>& tasks, std::size_t& next, std::vector<Report>& reports,
+                   const ToolContext& context);
+  Task<Report> run_task(const DelegateTask& task, int index, int total, const ToolContext& context);
+
+  Tree& tree_;
+};
+
+}  // namespace deputy

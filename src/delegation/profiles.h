@@ -1,0 +1,29 @@
+// The profiles that can be delegated to, by name. Unknown names are refused with the known ones; there is no fall-back.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "transcript/profile.h"
+
+namespace deputy {
+
+class Profiles {
+ public:
+  static Profiles built_in();
+  void add(Profile profile);
+  Result<const Profile*> find(std::string_view name) const;
+  std::vector<const Profile*> offered() const;  // without the hidden ones, by name
+
+ private:
+  std::map<std::string, Profile, std::less<>> profiles_;
+};
+
+// What a session's model is told it is: the profile's instructions and, for a child, how to work and report. The same bytes for every
+// session of the profile, so that siblings share their prompt cache.
+std::string system_prompt(const Profile& profile, int depth);
+
+}  // namespace deputy

@@ -1,0 +1,113 @@
+// One tree of sessions: it admits children, gives them a place to run, starts or re-attaches them, and hands back their reports. A child is known by
+// the call that made it, so asking for it twice, also after a crash, gives the same child: finished ones are never run again.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/agent.h"
+#include "async/loop.h"
+#include "async/pool.h"
+#include "base/disk.h"
+#include "base/random.h"
+#include "delegation/admission.h"
+#include "delegation/profiles.h"
+#include "delegation/slots.h"
+#include "guard/rules.h"
+#include "model/models.h"
+#include "sandbox/processes.h"
+#include "store/store.h"
+#include "tools/asker.h"
+#include "tools/tool.h"
+#include "transcript/brief.h"
+#include "transcript/report.h"
+
+namespace deputy {
+
+// What a tree works with; all of it outlives the tree.
+struct TreeServices {
+  Loop& loop;
+  Store& store;
+  Pool& pool;
+  const Disk& disk;
+  Processes& processes;
+  Random& random;
+  const Models& models;
+  const Profiles& profiles;
+  Asker& asker;
+};
+
+struct RootBrief {
+  std::string agent = "main";
+  Brief brief;
+  ModelName model;
+  std::string workspace;  // absolute path
+  Rules rules;
+};
+
+// A child as one of the delegation tools wants it.
+struct Delegation {
+  DelegationKey key;
+  const Session& parent;
+  ModelName model;  // of the call
+  std::string agent;
+  Brief brief;
+  int index = 0;  // in its batch
+  int total = 1;
+};
+
+class Tree {
+ public:
+  Tree(TreeServices services, TreeLimits limits);
+  ~Tree();
+
+  // Starts a new tree, or goes on with the one a dead process left. An Error means that no report could be recorded.
+  Task<Result<Report>> start(RootBrief root, StopToken stop);
+  Task<Result<Report>> resume(SessionId root, StopToken stop);
+
+  // Runs the child to its end, or attaches to it where it exists already. Every failure is a Report, a refusal too.
+  Task<Report> delegate(Delegation delegation, StopToken stop);
+  const Models& models() const { return services_.models; }
+  const SessionId& id() const { return id_; }
+
+ private:
+  // A session that is running here, and its place; while it waits for children it has none.
+  struct Live {
+    std::optional<Slots::Place> place;
+    int children = 0;
+  };
+  // What all sessions of one profile, model and set of rules share.
+  struct Kit {
+    std::shared_ptr<const RequestPrefix> prefix;
+    std::shared_ptr<const Toolbox> toolbox;
+    Provider* provider = nullptr;
+  };
+
+  Result<void> claim(SessionId id);
+  SessionId unused_id() const;
+  Result<Session> root_session(const RootBrief& root) const;
+  Result<Session> child_session(const Delegation& delegation, const Profile& profile) const;
+  Result<Kit> kit_for(const Session& session, const Profile& profile);
+  Task<Result<std::shared_ptr<const Folder>>> workspace_of(Session session);
+
+  Task<Result<Report>> attach_or_create(Delegation delegation, StopToken stop);
+  Task<Result<Report>> begin(Session session, RunStarted started, Source source, StopToken stop);
+  Task<Result<Report>> run_in_place(Session session, Conversation so_far, StopToken stop);
+  Task<Result<Report>> run_session(Session session, Conversation so_far, StopToken stop);
+  Task<Result<Report>> record_end(Session session, Finish finish);
+
+  TreeServices services_;
+  TreeLimits limits_;
+  SessionId id_;
+  int delegations_ = 0;
+  std::vector<std::shared_ptr<Tool>> tools_;
+  std::map<std::string, Kit> kits_;
+  std::map<std::string, std::shared_ptr<const Folder>> workspaces_;
+  Slots slots_;
+  std::map<SessionId, Live> live_;
+};
+
+}  // namespace deputy

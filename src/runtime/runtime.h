@@ -1,0 +1,76 @@
+// The façade for surfaces and for programs that embed deputy: start, resume, answer, cancel, subscribe. Every call may be made from any thread and
+// returns at once; what it leads to happens on the loop. Several runtimes may live in one process: there is no global state.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "async/loop.h"
+#include "async/pool.h"
+#include "async/task_group.h"
+#include "base/disk.h"
+#include "base/random.h"
+#include "delegation/admission.h"
+#include "delegation/profiles.h"
+#include "delegation/question_desk.h"
+#include "delegation/tree.h"
+#include "model/models.h"
+#include "sandbox/processes.h"
+#include "store/store.h"
+
+namespace deputy {
+
+class Runtime {
+ public:
+  // The seams it stands on outlive it.
+  struct Parts {
+    Loop& loop;
+    Pool& pool;
+    const Disk& disk;
+    Processes& processes;
+    Random& random;
+    std::unique_ptr<Store> store;
+    Models models;
+    Profiles profiles = Profiles::built_in();
+  };
+  struct Options {
+    TreeLimits limits;
+    Attendance attendance = Attendance::nobody;
+  };
+  Runtime(Parts parts, Options options);
+  ~Runtime();
+
+  // Called on the loop, once, when the tree has ended; an Error means that no report could be recorded.
+  using Done = std::move_only_function<void(Result<Report>)>;
+  void start(RootBrief root, Done done);
+  void resume(SessionId root, Done done);
+  void answer(std::string question_id, Answer answer);
+  // Stops everything that runs. StopReason::shutdown leaves it to be resumed.
+  void cancel(StopReason reason);
+
+  // Told of every event, in order, on the loop. Before start() or resume().
+  using Listener = std::function<void(const Event&, const EventOrigin&)>;
+  void subscribe(Listener listener);
+
+  // Waits on the loop until all trees have ended; then the runtime may be destroyed.
+  Task<> close();
+
+  const Store& store() const { return *parts_.store; }
+  const Models& models() const { return parts_.models; }
+
+ private:
+  Task<> run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> run, Done done);
+  TreeServices services();
+  void publish(const Event& event);
+
+  Parts parts_;
+  Options options_;
+  QuestionDesk desk_;
+  std::vector<Listener> listeners_;
+  std::map<SessionId, EventOrigin> origins_;
+  TaskGroup trees_;
+};
+
+}  // namespace deputy

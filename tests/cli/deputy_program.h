@@ -1,0 +1,82 @@
+// Runs the real program as a person would: words in, exit status and output out. Each test has a state folder
+// and a folder to work in of its own, and nothing of the caller's environment reaches the program but what
+// the sanitizers need.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deputy {
+
+struct Ran {
+  int status = 0;  // 128 + signal where one ended it
+  std::string out;
+  std::string err;
+};
+
+// How it is started; what is empty is a file.
+struct Start {
+  std::vector<std::string> words;
+  std::string input;                               // what comes on stdin
+  std::map<std::string, std::string> environment;  // besides, or in place of, the usual one
+  std::filesystem::path current;                   // the folder to work in, unless given
+};
+
+// A program that runs. Its stdout is a pipe; where it has a terminal, that is its stdin and stderr.
+class Running {
+ public:
+  ~Running();  // killed if it still runs
+  // Up to the next line break; nothing at the end.
+  std::optional<std::string> read_line();
+  // Lines up to one that contains the text, that one included; fails the test at the end.
+  std::string read_until(std::string_view text);
+  // What the terminal shows, up to and with the text.
+  std::string read_screen_until(std::string_view text);
+  void type(std::string_view keys);
+  void close_stdout();
+  void send(int signal);
+  // The rest of the output, and how it ended.
+  Ran wait();
+
+ private:
+  friend class DeputyTest;
+  pid_t pid_ = -1;
+  int out_ = -1;
+  int terminal_ = -1;
+  std::filesystem::path err_;
+  std::string buffered_;
+};
+
+class DeputyTest : public ::testing::Test {
+ protected:
+  DeputyTest();
+  ~DeputyTest() override;
+
+  Ran deputy(std::vector<std::string> words) { return deputy(Start{.words = std::move(words)}); }
+  Ran deputy(const Start& start);
+  std::unique_ptr<Running> start(std::vector<std::string> words);
+  std::unique_ptr<Running> start_on_terminal(std::vector<std::string> words);
+
+  std::filesystem::path home() const { return root_ / "home"; }
+  std::filesystem::path work() const { return root_ / "work"; }
+  std::filesystem::path root() const { return root_; }
+  // Every file and folder below, as paths relative to it, sorted.
+  static std::vector<std::string> files_below(const std::filesystem::path& folder);
+  static std::string contents(const std::filesystem::path& file);
+  static void write(const std::filesystem::path& file, std::string_view text);
+  // A script of the scripted model; yields the value for --model.
+  std::string script(std::string_view text) const;
+
+ private:
+  std::unique_ptr<Running> spawn(const Start& start, bool on_terminal) const;
+  std::filesystem::path root_;
+};
+
+}  // namespace deputy

@@ -1,0 +1,120 @@
+// Stops of every kind: what was found is kept, and what was left is resumed. Nothing here waits for a moment:
+// a test acts when the program says where it is.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "base/json.h"
+#include "deputy_program.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// [quick] ends at once; [slow] takes a note, then waits for a day.
+constexpr std::string_view kSlow = R"({"v":1,"log":"LOG","sessions":[
+  {"match":{"label":"quick"},"replies":[{"text":"quickly done"}]},
+  {"match":{"label":"slow"},"replies":[
+    {"calls":[{"name":"Note","arguments":{"content":"half way"}}]},
+    {"first_byte_ms":WAIT,"text":"slowly done"}]}]})";
+
+class StopTest : public DeputyTest {
+ protected:
+  std::string slow_model(std::string_view wait) const {
+    std::string text(kSlow);
+    text.replace(text.find("WAIT"), 4, wait);
+    text.replace(text.find("LOG"), 3, (root() / "log").string());
+    return script(text);
+  }
+  std::unique_ptr<Running> start_slow() {
+    return start({"delegate", "--model", slow_model("86400000"), "--output", "stream-json", "--task",
+                  "quick=p", "--task", "slow=p"});
+  }
+  // Until both children are as far as they get.
+  static void wait_until_stuck(Running& running) {
+    bool is_done = false;
+    bool is_noted = false;
+    while (!is_done || !is_noted) {
+      const auto line = running.read_line();
+      ASSERT_TRUE(line) << "it ended early";
+      is_done = is_done || (line->contains("\"completed\"") && line->contains("\"quick\""));
+      is_noted = is_noted || (line->contains("\"session.progress\"") && line->contains("\"slow\""));
+    }
+  }
+  std::size_t requests_of(std::string_view label) const {
+    std::size_t count = 0;
+    std::istringstream lines(contents(root() / "log"));
+    for (std::string line; std::getline(lines, line);)
+      count += line.contains("\"" + std::string(label) + "\"");
+    return count;
+  }
+};
+
+TEST_F(StopTest, AfterAKillTheTreeIsResumedWhereItStood) {
+  auto running = start_slow();
+  wait_until_stuck(*running);
+  running->send(SIGKILL);
+  EXPECT_EQ(running->wait().status, 128 + SIGKILL);
+  EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out, HasSubstr("[quick] p; [slow] p"));
+
+  slow_model("0");
+  const auto ran = deputy({"resume"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("2/2"), HasSubstr("quickly done"), HasSubstr("slowly done")));
+  EXPECT_EQ(requests_of("quick"), 1U);  // what had ended is not run again
+  EXPECT_EQ(deputy({"sessions", "notes", "sess_"}).status, 1);
+  EXPECT_EQ(deputy({"sessions", "ls", "--live"}).out, "");
+  EXPECT_THAT(deputy({"resume"}).err, HasSubstr("nothing was left unfinished"));
+}
+
+TEST_F(StopTest, AResumedNoteIsTakenOnce) {
+  auto running = start_slow();
+  wait_until_stuck(*running);
+  running->send(SIGKILL);
+  running->wait();
+  slow_model("0");
+  EXPECT_EQ(deputy({"resume", "--output", "json"}).status, 0);
+  const auto listed = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
+  ASSERT_TRUE(listed);
+  const auto id = string_or(listed->as_array().front().as_object(), "id", "");
+  const auto notes = deputy({"sessions", "notes", id}).out;
+  EXPECT_EQ(notes.find("half way"), notes.rfind("half way"));
+}
+
+TEST_F(StopTest, AnInterruptCancelsAndKeepsWhatWasFound) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    auto running = start_slow();
+    wait_until_stuck(*running);
+    running->send(signal);
+    const auto ran = running->wait();
+    EXPECT_EQ(ran.status, 130);
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("\"event\":\"result\""), HasSubstr("\"status\":\"cancelled\""),
+                               HasSubstr("quickly done"), HasSubstr("half way")));
+    EXPECT_THAT(ran.err, HasSubstr("cancelling"));
+  }
+  EXPECT_THAT(deputy({"resume"}).err, HasSubstr("nothing was left unfinished"));
+}
+
+TEST_F(StopTest, AHangUpLeavesTheTreeToBeResumed) {
+  auto running = start_slow();
+  wait_until_stuck(*running);
+  running->send(SIGHUP);
+  const auto left = running->wait();
+  EXPECT_EQ(left.status, 130);
+  EXPECT_THAT(left.err, HasSubstr("resume sess_"));
+  slow_model("0");
+  const auto ran = deputy({"resume", "--output", "json"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("slowly done"));
+}
+
+TEST_F(StopTest, AResumeKeepsModelAndRules) {
+  EXPECT_EQ(deputy({"resume", "--model", "rehearsal"}).status, 2);
+  EXPECT_EQ(deputy({"resume", "--allow", "Read"}).status, 2);
+  EXPECT_EQ(deputy({"resume", "sess_none"}).status, 1);
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,107 @@
+// What a person types wrongly costs nothing: a clear line, status 2, and nothing is written anywhere.
+#include <gmock/gmock.h>
+
+#include "deputy_program.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+class UsageTest : public DeputyTest {
+ protected:
+  void expect_refused(const Start& start, std::string_view said) {
+    const auto ran = deputy(start);
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, AllOf(StartsWith("deputy: "), HasSubstr(std::string(said))));
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    EXPECT_THAT(files_below(home()), IsEmpty());
+    EXPECT_THAT(files_below(work()), IsEmpty());
+  }
+  void expect_refused(std::vector<std::string> words, std::string_view said) {
+    expect_refused(Start{.words = std::move(words)}, said);
+  }
+};
+
+TEST_F(UsageTest, UnknownFlagsAndCommands) {
+  expect_refused({"demo", "--colour"}, "--colour");
+  expect_refused({"--bogus"}, "--bogus");
+  expect_refused({"frobnicate"}, "frobnicate");
+  expect_refused({"delegate", "--task", "a=b", "--output", "yaml"}, "yaml");
+  expect_refused({"delegate", "--task", "a=b", "--max-depth", "-1"}, "--max-depth");
+}
+
+TEST_F(UsageTest, EmptyPrompts) {
+  expect_refused({"delegate", "--task", "a="}, "empty");
+  expect_refused({"delegate"}, "nothing to delegate");
+  expect_refused({"run", ""}, "empty");
+  expect_refused({"run"}, "empty");  // stdin is empty too
+}
+
+TEST_F(UsageTest, APromptOfFiveMegabytes) {
+  const std::string large(5'000'000, 'x');
+  expect_refused({.words = {"run"}, .input = large}, "larger than 1,048,576 bytes");
+  expect_refused({.words = {"delegate", "--file", "-"},
+                  .input = R"({"tasks":[{"label":"a","prompt":")" + large + "\"}]}"},
+                 "5,000,000 bytes");
+}
+
+TEST_F(UsageTest, InvalidUtf8) {
+  expect_refused({"run", "\xff\xfe"}, "UTF-8");
+  expect_refused({"delegate", "--task", "a=\xc3"}, "UTF-8");
+  expect_refused({"delegate", "--task", "\xc3=a"}, "UTF-8");
+  expect_refused({.words = {"run"}, .input = "caf\xe9"}, "UTF-8");
+  expect_refused(
+      {.words = {"delegate", "--file", "-"}, .input = "{\"tasks\":[{\"label\":\"a\",\"prompt\":\"\xe9\"}]}"},
+      "not valid");
+}
+
+TEST_F(UsageTest, NineTasksAndLongLabels) {
+  std::vector<std::string> words{"delegate"};
+  for (int i = 0; i < 9; ++i) words.insert(words.end(), {"--task", "a=b"});
+  expect_refused(words, "at most 8");
+  expect_refused({"delegate", "--task", std::string(33, 'l') + "=b"}, "32");
+  expect_refused({"delegate", "--task", "no equals sign"}, "LABEL=PROMPT");
+  expect_refused({"delegate", "--task", "a=b", "--concurrency", "9"}, "concurrency");
+}
+
+TEST_F(UsageTest, UnknownModelsAndFolders) {
+  expect_refused({"run", "--model", "nobody/x", "hello"}, "nobody");
+  expect_refused({.words = {"run", "hello"}, .environment = {{"DEPUTY_MODEL", "nobody"}}}, "nobody");
+  expect_refused({"run", "--model", "scripted/none.json", "hello"}, "none.json");
+  expect_refused({"run", "--cwd", "nowhere", "hello"}, "nowhere");
+  expect_refused({"delegate", "--file", "none.json"}, "none.json");
+}
+
+TEST_F(UsageTest, AFolderThatCannotBeRead) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root can read every folder";
+  std::filesystem::permissions(work(), std::filesystem::perms::none);
+  const auto ran = deputy({.words = {"run", "--cwd", work(), "hello"}, .current = root()});
+  std::filesystem::permissions(work(), std::filesystem::perms::owner_all);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr(work().string()), HasSubstr("Permission denied")));
+  EXPECT_THAT(files_below(home()), IsEmpty());
+}
+
+TEST_F(UsageTest, HelpVersionAndNothingAtAll) {
+  EXPECT_THAT(deputy({"--version"}).out, ::testing::MatchesRegex("deputy [0-9.]+\n"));
+  EXPECT_EQ(deputy({"--version"}).status, 0);
+  EXPECT_THAT(deputy({"delegate", "--help"}).out, HasSubstr("Example:"));
+  const auto alone = deputy(std::vector<std::string>{});
+  EXPECT_EQ(alone.status, 0);
+  EXPECT_THAT(alone.out, AllOf(HasSubstr("deputy demo"), HasSubstr("deputy --help")));
+  EXPECT_THAT(files_below(home()), IsEmpty());
+}
+
+TEST_F(UsageTest, ModelsAreListedHonestly) {
+  const auto ran = deputy({"models"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("not a language model"), HasSubstr("scripted/FILE")));
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,171 @@
+// Delegate as the contract describes it: what it refuses, how it isolates failures, what it may not do.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "support/sim_world.h"
+
+namespace deputy {
+namespace {
+
+// A parent that makes one Delegate call with these arguments, and children that answer at once.
+std::string script_with(std::string_view arguments, std::string_view child_replies = R"([{"text":"done"}])") {
+  return fmt::format(
+      R"({{"v":1,"sessions":[{{"match":{{"agent":"main"}},"replies":[{{"calls":[{{"name":"Delegate","arguments":{}}}]}},{{"text":"over"}}]}},)"
+      R"({{"match":{{"agent":"reader"}},"replies":{}}}]}})",
+      arguments, child_replies);
+}
+
+class Delegate : public testing::Test {
+ protected:
+  // The result that the parent's model is given.
+  std::string result_of(std::string_view arguments, std::string_view child_replies = R"([{"text":"done"}])", Life::Options options = {}) {
+    world_.script = script_with(arguments, child_replies);
+    world_.write_file("a.txt", "alpha\n");
+    Life life(world_, options);
+    const auto report = life.start(life.brief("go"));
+    EXPECT_TRUE(report) << report.error().message;
+    for (const auto& event : world_.memory->journal) {
+      const auto* finished = std::get_if<CallFinished>(&event.fact);
+      if (finished && world_.memory->sessions.at(event.run.session).depth == 0) return finished->result.content;
+    }
+    return "(no result)";
+  }
+  std::size_t children() const { return world_.sessions().size() - 1; }
+
+  SimWorld world_;
+};
+
+TEST_F(Delegate, TakesEightTasksAndRefusesNine) {
+  const auto tasks = [](int n) {
+    std::string list;
+    for (int i = 0; i < n; ++i) list += fmt::format(R"({}{{"label":"t","prompt":"p"}})", i ? "," : "");
+    return fmt::format(R"({{"tasks":[{}]}})", list);
+  };
+  EXPECT_TRUE(result_of(tasks(8)).contains("Subagents complete: 8/8"));
+  EXPECT_EQ(children(), 8u);
+  world_ = SimWorld();
+  EXPECT_TRUE(result_of(tasks(9)).contains("not valid"));
+  EXPECT_EQ(children(), 0u);
+}
+
+TEST_F(Delegate, RefusesNoTasksEmptyPromptsAndUnknownProperties) {
+  EXPECT_TRUE(result_of(R"({"tasks":[]})").contains("not valid"));
+  world_ = SimWorld();
+  EXPECT_TRUE(result_of(R"({"tasks":[{"label":"a","prompt":""}]})").contains("prompt"));
+  world_ = SimWorld();
+  EXPECT_TRUE(result_of(R"({"tasks":[{"label":"a","prompt":"p"}],"speed":9})").contains("speed"));
+  EXPECT_EQ(children(), 0u);
+}
+
+TEST_F(Delegate, LabelsMayHave32CharactersAndNot33) {
+  EXPECT_TRUE(result_of(fmt::format(R"({{"tasks":[{{"label":"{}","prompt":"p"}}]}})", std::string(32, 'x'))).contains("1/1"));
+  world_ = SimWorld();
+  EXPECT_TRUE(result_of(fmt::format(R"({{"tasks":[{{"label":"{}","prompt":"p"}}]}})", std::string(33, 'x'))).contains("not valid"));
+}
+
+TEST_F(Delegate, TwinAndHostileLabelsNeverShareOrLeaveTheFolder) {
+  result_of(R"({"tasks":[{"label":"../../x","prompt":"p"},{"label":"a b","prompt":"p"},{"label":"twin","prompt":"p"},{"label":"twin","prompt":"p"}]})",
+            R"([{"calls":[{"name":"Note","arguments":{"content":"n"}}]},{"text":"done"}])");
+  int transcripts = 0;
+  int scratchpads = 0;
+  for (const auto& [path, text] : world_.disk.files()) {
+    if (path == "/work/a.txt") continue;
+    EXPECT_TRUE(path.starts_with("/home/subagent/")) << path;
+    EXPECT_EQ(path.find('/', std::string_view("/home/subagent/").size()), std::string::npos) << path;
+    transcripts += path.ends_with(".transcript.json");
+    scratchpads += path.ends_with(".scratch.md");
+    if (path.ends_with(".scratch.md")) EXPECT_EQ(text, "n\n");
+  }
+  EXPECT_EQ(transcripts, 5);  // the root's too
+  EXPECT_EQ(scratchpads, 4);
+}
+
+TEST_F(Delegate, ContextFilesStandBeforeThePromptUnderTheirPath) {
+  result_of(R"({"tasks":[{"label":"one","prompt":"the prompt","context":["a.txt"]}]})");
+  EXPECT_EQ(world_.session_labelled("one")->prompt, "=== a.txt ===\nalpha\n\nthe prompt");
+}
+
+TEST_F(Delegate, AMissingOrForbiddenContextFileIsAnErrorOfThatTaskOnly) {
+  const auto result = result_of(
+      R"({"tasks":[{"label":"bad","prompt":"p","context":["no.txt"]},{"label":"out","prompt":"p","context":["/etc/passwd"]},{"label":"good","prompt":"p"}]})");
+  EXPECT_TRUE(result.contains("Subagents complete: 1/3")) << result;
+  EXPECT_TRUE(result.contains("### [bad] ✗ error")) << result;
+  EXPECT_TRUE(result.contains("no.txt")) << result;
+  EXPECT_TRUE(result.contains("### [out] ✗ error")) << result;
+  EXPECT_TRUE(result.contains("### [good] ✓")) << result;
+}
+
+TEST_F(Delegate, AnUnknownModelIsRefusedByNameAndAKnownOneOverrides) {
+  const auto result = result_of(
+      R"({"tasks":[{"label":"bad","prompt":"p","model":"nowhere/x"},{"label":"good","prompt":"p","model":"scripted/other"}]})");
+  EXPECT_TRUE(result.contains("nowhere")) << result;
+  EXPECT_EQ(world_.session_labelled("good")->model.value, "scripted/other");
+  EXPECT_EQ(children(), 1u);
+}
+
+TEST_F(Delegate, ChildrenInheritTheModelThatMadeTheCall) {
+  result_of(R"({"tasks":[{"label":"one","prompt":"p"}]})");
+  EXPECT_EQ(world_.session_labelled("one")->model.value, "scripted/test");
+}
+
+TEST_F(Delegate, AChildCannotRunAToolItWasNotGrantedWhateverNameItSends) {
+  result_of(R"({"tasks":[{"label":"one","prompt":"p"}]})",
+            R"([{"calls":[{"name":"Delegate","arguments":{"tasks":[{"label":"x","prompt":"p"}]}},{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}},{"name":"Bash","arguments":{"command":"true"}}]},{"text":"done"}])");
+  EXPECT_EQ(children(), 1u);
+  const std::string transcript = world_.transcript("one");
+  EXPECT_TRUE(transcript.contains("You have no tool named 'Delegate'"));
+  EXPECT_TRUE(transcript.contains("You have no tool named 'Write'"));
+  EXPECT_TRUE(transcript.contains("You have no tool named 'Bash'"));
+  EXPECT_EQ(world_.disk.files()["/work/a.txt"], "alpha\n");
+}
+
+TEST_F(Delegate, PastTheDelegationBudgetEachTaskIsRefusedByItself) {
+  const auto result = result_of(R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p"},{"label":"c","prompt":"p"}]})",
+                                R"([{"text":"done"}])", {.limits = {.delegations = 2}});
+  EXPECT_TRUE(result.contains("2/3")) << result;
+  EXPECT_TRUE(result.contains("budget exhausted")) << result;
+  EXPECT_TRUE(result.contains("--max-delegations")) << result;
+  EXPECT_EQ(children(), 2u);
+}
+
+TEST_F(Delegate, ADepthLimitOfZeroAdmitsNoChild) {
+  EXPECT_TRUE(result_of(R"({"tasks":[{"label":"a","prompt":"p"}]})", R"([{"text":"done"}])", {.limits = {.depth = 0}}).contains("depth exceeded"));
+  EXPECT_EQ(children(), 0u);
+}
+
+TEST_F(Delegate, OneSlotIsEnoughForAParentAndItsChildren) {
+  const auto result = result_of(R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p"}],"concurrency":4})",
+                                R"([{"text":"done"}])", {.limits = {.live_children = 1, .live_sessions = 1}});
+  EXPECT_TRUE(result.contains("2/2")) << result;
+}
+
+TEST_F(Delegate, JsonCountsAndOrdersAsMarkdownDoes) {
+  const auto result = result_of(R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p","context":["none"]}],"return":"json"})");
+  const auto parsed = parse_json_object(result);
+  ASSERT_TRUE(parsed) << result;
+  EXPECT_EQ(integer_at(*parsed, "completed"), 1);
+  EXPECT_EQ(integer_at(*parsed, "failed"), 1);
+  EXPECT_EQ(integer_at(*parsed, "total"), 2);
+  const auto& results = *array_at(*parsed, "results");
+  EXPECT_EQ(results.at(0).at("status"), "ok");
+  EXPECT_EQ(results.at(0).at("report"), "done");
+  EXPECT_EQ(results.at(1).at("status"), "error");
+  EXPECT_TRUE(results.at(1).as_object().contains("error"));
+}
+
+TEST_F(Delegate, WhatAnAncestorsRulesDenyAChildMayNotDo) {
+  world_.script = script_with(R"({"tasks":[{"label":"one","prompt":"p"}]})",
+                              R"([{"calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}]},{"text":"done"}])");
+  world_.write_file("a.txt", "alpha\n");
+  Life life(world_, {});
+  RootBrief root = life.brief("go");
+  root.rules = Rules({{.decision = Decision::deny, .tool = "Read"}});
+  ASSERT_TRUE(life.start(root));
+  EXPECT_TRUE(world_.transcript("one").contains("Not permitted"));
+  EXPECT_FALSE(world_.transcript("one").contains("alpha"));
+}
+
+}  // namespace
+}  // namespace deputy

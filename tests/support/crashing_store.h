@@ -1,0 +1,60 @@
+// A store that dies at a chosen record, as a process does: nothing is durable after that, nothing that rode along unrecorded survives, and everybody who
+// asks is told that it failed.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "store/store.h"
+
+namespace deputy {
+
+struct CrashPoint {
+  int at_record = 0;      // counted from 1; 0: never
+  bool committed = true;  // whether the record that it dies at still reached the disk
+};
+
+class CrashingStore final : public Store {
+ public:
+  CrashingStore(std::unique_ptr<Store> inner, CrashPoint point) : inner_(std::move(inner)), point_(point) {}
+
+  Task<Result<void>> record(std::vector<Event> events) override {
+    if (crashed_) co_return crash();
+    const bool dies_here = ++records_ == point_.at_record;
+    if (dies_here) crashed_ = true;
+    if (dies_here && !point_.committed) co_return crash();
+    std::vector<Event> unit = std::exchange(riding_, {});
+    std::move(events.begin(), events.end(), std::back_inserter(unit));
+    auto result = co_await inner_->record(std::move(unit));
+    if (dies_here) co_return crash();
+    co_return result;
+  }
+  void ride_along(std::vector<Event> events) override {
+    if (!crashed_) std::move(events.begin(), events.end(), std::back_inserter(riding_));
+  }
+
+  Result<void> claim(const SessionId& tree) override { return inner_->claim(tree); }
+  Result<std::optional<Session>> session(const SessionId& id) const override { return inner_->session(id); }
+  Result<std::vector<Session>> sessions(const SessionFilter& filter) const override { return inner_->sessions(filter); }
+  Result<std::vector<Event>> events_of_session(const SessionId& id) const override {
+    return inner_->events_of_session(id);
+  }
+  Result<std::vector<Event>> events_of_tree(const SessionId& tree) const override { return inner_->events_of_tree(tree); }
+  Result<std::optional<Session>> child_of(const DelegationKey& key) const override { return inner_->child_of(key); }
+  void subscribe(Listener listener) override { inner_->subscribe(std::move(listener)); }
+  Counts counts() const override { return inner_->counts(); }
+
+  bool crashed() const { return crashed_; }
+  int records() const { return records_; }
+
+ private:
+  static std::unexpected<Error> crash() { return fail(ErrorCode::io, "the simulated process died here"); }
+
+  std::unique_ptr<Store> inner_;
+  CrashPoint point_;
+  std::vector<Event> riding_;
+  int records_ = 0;
+  bool crashed_ = false;
+};
+
+}  // namespace deputy

@@ -1,0 +1,107 @@
+#include "support/sim_world.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/environment.h"
+
+namespace deputy {
+
+void SimWorld::write_file(std::string_view path, std::string_view text) {
+  const auto folder = disk.open(Life::kWorkspace, IfAbsent::create);
+  ASSERT_TRUE(folder) << folder.error().message;
+  ASSERT_TRUE((*folder)->replace(path, text));
+}
+
+std::vector<Session> SimWorld::sessions() const {
+  std::vector<Session> all;
+  for (const auto& event : memory->journal) {
+    if (std::holds_alternative<SessionCreated>(event.fact)) all.push_back(memory->sessions.at(event.run.session));
+  }
+  return all;
+}
+
+const Session* SimWorld::session_labelled(std::string_view label) const {
+  for (const auto& [id, session] : memory->sessions) {
+    if (session.label == label) return &session;
+  }
+  return nullptr;
+}
+
+int SimWorld::terminal_records(const SessionId& id) const {
+  return static_cast<int>(std::ranges::count_if(memory->journal, [&id](const Event& event) {
+    return event.run.session == id && std::holds_alternative<RunEnded>(event.fact);
+  }));
+}
+
+std::string SimWorld::transcript(std::string_view label) const {
+  const Session* session = session_labelled(label);
+  if (!session) return {};
+  const auto files = disk.files();
+  const auto found = files.find("/home/subagent/" + TranscriptFiles::stem_of(*session) + ".transcript.json");
+  return found == files.end() ? std::string() : found->second;
+}
+
+Life::Life(SimWorld& world, Options options) : loop_(options.seed), processes_(loop_), random_(options.seed) {
+  auto folder = world.disk.open("/home/subagent", IfAbsent::create);
+  auto store = std::make_unique<CrashingStore>(
+      std::make_unique<MemoryStore>(loop_, world.memory, std::make_unique<TranscriptFiles>(*std::move(folder))),
+      options.crash);
+  store_ = store.get();
+  Models models;
+  auto scripted = ScriptedProvider::parse(
+      world.script, loop_, [&world](std::string_view line) { world.model_calls.emplace_back(line); });
+  EXPECT_TRUE(scripted) << scripted.error().message;
+  if (scripted) models.add(*std::move(scripted));
+  models.add(std::make_unique<CommandProvider>());
+  runtime_ = std::make_unique<Runtime>(Runtime::Parts{.loop = loop_,
+                                                      .pool = pool_,
+                                                      .disk = world.disk,
+                                                      .processes = processes_,
+                                                      .random = random_,
+                                                      .store = std::move(store),
+                                                      .models = std::move(models)},
+                                       Runtime::Options{options.limits, options.attendance});
+  runtime_->subscribe([this](const Event& event, const EventOrigin&) {
+    events_.push_back(event);
+    if (const auto found = after_.find(static_cast<int>(events_.size())); found != after_.end()) found->second(*runtime_);
+  });
+}
+
+Life::~Life() = default;
+
+RootBrief Life::brief(std::string prompt) const {
+  return {.agent = "main",
+          .brief = {.label = "root", .prompt = std::move(prompt)},
+          .model = ModelName("scripted/test"),
+          .workspace = std::string(kWorkspace)};
+}
+
+void Life::after_event(int n, std::function<void(Runtime&)> then) { after_[n] = std::move(then); }
+
+Result<Report> Life::start(RootBrief root) {
+  runtime_->start(std::move(root), [this](Result<Report> report) { result_ = std::move(report); });
+  return finish();
+}
+
+Result<Report> Life::resume(const SessionId& root) {
+  runtime_->resume(root, [this](Result<Report> report) { result_ = std::move(report); });
+  return finish();
+}
+
+Result<Report> Life::finish() {
+  loop_.run_until_idle();
+  if (!result_) return fail(ErrorCode::internal, "the tree neither ended nor failed: somebody waits for ever");
+  return *std::move(result_);
+}
+
+std::uint64_t simulation_seeds(std::uint64_t otherwise) {
+  const auto text = SystemEnvironment().get("DEPUTY_SIM_SEEDS");
+  std::uint64_t seeds = otherwise;
+  if (text) std::from_chars(text->data(), text->data() + text->size(), seeds);
+  return seeds;
+}
+
+}  // namespace deputy

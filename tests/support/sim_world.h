@@ -1,0 +1,84 @@
+// The whole runtime in simulation. A SimWorld is what outlives a process: the disk and what the store made durable. A Life is one process in it: a loop
+// shuffled by a seed, a runtime, and what it told its listeners.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/pool.h"
+#include "async/sim_loop.h"
+#include "base/disk.h"
+#include "base/random.h"
+#include "model/command.h"
+#include "model/scripted.h"
+#include "runtime/runtime.h"
+#include "sandbox/processes.h"
+#include "store/memory_store.h"
+#include "support/crashing_store.h"
+
+namespace deputy {
+
+struct SimWorld {
+  SimWorld() : disk(*clock) {}
+  std::unique_ptr<ManualClock> clock = std::make_unique<ManualClock>();  // stays where it is when a world is moved
+  MemoryDisk disk;
+  std::shared_ptr<MemoryStore::Memory> memory = std::make_shared<MemoryStore::Memory>();
+  std::string script;                   // of the scripted model
+  std::vector<std::string> model_calls;  // one log line each, over all lives
+
+  void write_file(std::string_view path, std::string_view text);  // in the workspace
+  std::vector<Session> sessions() const;                          // in order of creation
+  const Session* session_labelled(std::string_view label) const;
+  int terminal_records(const SessionId& id) const;
+  // The sealed transcript of the session with this label; empty where it is not sealed.
+  std::string transcript(std::string_view label) const;
+};
+
+class Life {
+ public:
+  struct Options {
+    std::uint64_t seed = 1;
+    CrashPoint crash;
+    TreeLimits limits;
+    Attendance attendance = Attendance::approves_all;
+  };
+  Life(SimWorld& world, Options options);
+  ~Life();
+
+  static constexpr std::string_view kWorkspace = "/work";
+  RootBrief brief(std::string prompt) const;
+
+  // Runs the loop until the tree has ended.
+  Result<Report> start(RootBrief root);
+  Result<Report> resume(const SessionId& root);
+  // Calls `then` on the loop right after the n-th event (from 1) was published.
+  void after_event(int n, std::function<void(Runtime&)> then);
+
+  Runtime& runtime() { return *runtime_; }
+  SimLoop& loop() { return loop_; }
+  const std::vector<Event>& events() const { return events_; }
+  bool crashed() const { return store_->crashed(); }
+  int records() const { return store_->records(); }
+
+ private:
+  Result<Report> finish();
+
+  SimLoop loop_;
+  InlinePool pool_;
+  SimProcesses processes_;
+  SeededRandom random_;
+  CrashingStore* store_ = nullptr;
+  std::vector<Event> events_;
+  std::map<int, std::function<void(Runtime&)>> after_;
+  std::optional<Result<Report>> result_;
+  std::unique_ptr<Runtime> runtime_;
+};
+
+// How many seeds a simulation tries: DEPUTY_SIM_SEEDS, or `otherwise`.
+std::uint64_t simulation_seeds(std::uint64_t otherwise);
+
+}  // namespace deputy
