@@ -1,0 +1,306 @@
+#include "app/arguments.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+constexpr const char* kAbout =
+    "deputy hands work from one agent to others and keeps all they did: notes, transcripts, reports.";
+
+// An option's value as it was typed. An empty one counts as given.
+struct Typed {
+  std::string text;
+  const CLI::Option* option = nullptr;
+  std::optional<std::string> value() const {
+    return option->count() > 0 ? std::optional(text) : std::nullopt;
+  }
+};
+
+// The words as they were typed; checked once all are known.
+struct Raw {
+  Typed model, cwd, home, output, colour;
+  Typed max_depth, max_delegations, max_children, max_live;
+  std::vector<std::string> allow, ask, deny;
+  bool yes = false, plain = false, verbose = false;
+  Typed prompt, resumed;
+  std::vector<std::string> tasks, context;
+  Typed file, concurrency, layout, max_output_tokens;
+  SessionsArguments sessions;
+};
+
+void add_value(CLI::App& app, const std::string& name, Typed& typed, const std::string& kind,
+               const std::string& about) {
+  typed.option = app.add_option(name, typed.text, about)->type_name(kind);
+}
+
+// Each use takes one value, however often it is given, and the value stands as typed: no list in brackets.
+CLI::Option* each_use(CLI::Option* option) { return option->allow_extra_args(false)->take_all(); }
+
+void add_common_options(CLI::App& app, Raw& raw) {
+  add_value(app, "--model", raw.model, "MODEL", "PROVIDER/NAME; without it DEPUTY_MODEL, else rehearsal");
+  add_value(app, "--cwd", raw.cwd, "DIR", "work in this folder");
+  add_value(app, "--home", raw.home, "DIR",
+            "keep state here; without it DEPUTY_HOME, else ~/.local/state/deputy");
+  add_value(app, "--output", raw.output, "FORM",
+            "text, json, or stream-json: one event a line as it happens");
+  each_use(app.add_option("--allow", raw.allow, "let these calls pass: Read, Read(src/**)"))
+      ->type_name("RULE");
+  each_use(app.add_option("--ask", raw.ask, "ask before these calls"))->type_name("RULE");
+  each_use(app.add_option("--deny", raw.deny, "refuse these calls; wins over --ask and --allow"))
+      ->type_name("RULE");
+  app.add_flag("--yes", raw.yes, "approve what would be asked; never what is denied");
+  add_value(app, "--max-depth", raw.max_depth, "N", "how deep children may nest (3), or none");
+  add_value(app, "--max-delegations", raw.max_delegations, "N", "children in all (64), or none");
+  add_value(app, "--max-children", raw.max_children, "N", "running at once per parent (8), or none");
+  add_value(app, "--max-live", raw.max_live, "N", "running at once in all (20), or none");
+  add_value(app, "--color", raw.colour, "WHEN", "auto, always or never");
+  app.add_flag("--plain", raw.plain, "progress as plain lines, also on a terminal");
+  app.add_flag("-v", raw.verbose, "more progress, as plain lines: steps, results, answers");
+}
+
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& about,
+                      const std::string& example) {
+  CLI::App* command = parent.add_subcommand(name, about);
+  command->fallthrough();
+  command->footer(fmt::format("Example:\n  {}\n\nOptions for every command: deputy --help", example));
+  return command;
+}
+
+void add_run(CLI::App& app, Raw& raw) {
+  auto* run = add_command(app, "run", "Have one agent work on a prompt; it may delegate",
+                          "deputy run --yes \"Delegate a survey of this folder, then summarise it\"");
+  add_value(*run, "prompt", raw.prompt, "", "what to do; without it, read from stdin");
+}
+
+void add_delegate(CLI::App& app, Raw& raw) {
+  auto* batch =
+      add_command(app, "delegate", "Run a batch of read-only children straight from the shell",
+                  "deputy delegate --task tests=\"What is untested?\" --task docs=\"What is undocumented?\"");
+  each_use(batch->add_option("--task", raw.tasks, "one child; up to 8 of these"))->type_name("LABEL=PROMPT");
+  add_value(*batch, "--file", raw.file, "FILE", "the tasks as the Delegate tool's own JSON; '-' is stdin");
+  each_use(
+      batch->add_option("--context", raw.context, "a file to put before every prompt; up to 10 of these"))
+      ->type_name("PATH");
+  add_value(*batch, "--concurrency", raw.concurrency, "N", "children at once, 1 to 4 (2)");
+  add_value(*batch, "--return", raw.layout, "LAYOUT", "markdown or json");
+  add_value(*batch, "--max-output-tokens", raw.max_output_tokens, "N", "of each reply, 100 to 16384 (4096)");
+}
+
+void add_sessions(CLI::App& app, Raw& raw) {
+  auto* sessions = add_command(app, "sessions", "Look at what was kept", "deputy sessions ls");
+  sessions->require_subcommand(1);
+  auto view = [&](const std::string& name, const std::string& about, SessionView chosen) {
+    const bool lists = chosen == SessionView::list;
+    auto* command = add_command(
+        *sessions, name, about,
+        lists ? "deputy sessions ls --live" : fmt::format("deputy sessions {} sess_1800000000_ab12cd", name));
+    command->callback([&raw, chosen] { raw.sessions.view = chosen; });
+    if (lists) {
+      command->add_flag("--live", raw.sessions.live_only, "only what has not ended");
+    } else {
+      command->add_option("id", raw.sessions.id, "a session's id, or the beginning of one")
+          ->required()
+          ->type_name("");
+    }
+  };
+  view("ls", "List root sessions, newest first", SessionView::list);
+  view("show", "Show all that is known of one session", SessionView::show);
+  view("tree", "Show a session and its children with state, tokens, cost, time", SessionView::tree);
+  view("transcript", "Show what was said, by whom", SessionView::transcript);
+  view("notes", "Show the notes of a session and its children", SessionView::notes);
+  view("export", "Print every event of the whole tree as JSON lines", SessionView::events);
+}
+
+void add_others(CLI::App& app, Raw& raw) {
+  auto* resume =
+      add_command(app, "resume", "Continue what a crash or a stop left unfinished", "deputy resume");
+  add_value(*resume, "id", raw.resumed, "", "a session of the tree; without it, the newest unfinished one");
+  add_command(app, "models", "List the models that can be used here", "deputy models");
+  add_command(app, "doctor", "Check what works on this machine, and say how to fix what does not",
+              "deputy doctor");
+  add_command(app, "demo", "Try it with nothing configured: three children over the current folder",
+              "deputy demo --cwd ~/src/project");
+}
+
+template <class T>
+struct Choice {
+  std::string_view word;
+  T value;
+};
+
+Error wrong_value(const Typed& typed, std::string advice) {
+  return {ErrorCode::invalid,
+          fmt::format("{} is '{}'", typed.option->get_name(), shorten(to_utf8(typed.text), 60)),
+          std::move(advice)};
+}
+
+template <class T, std::size_t N>
+Result<T> chosen(const Typed& typed, const Choice<T> (&choices)[N], T otherwise) {
+  if (!typed.value()) return otherwise;
+  std::vector<std::string_view> words;
+  for (const auto& choice : choices) {
+    if (choice.word == typed.text) return choice.value;
+    words.push_back(choice.word);
+  }
+  return std::unexpected(wrong_value(typed, fmt::format("it must be {}", fmt::join(words, " or "))));
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+Result<int> limit(const Typed& typed, int otherwise) {
+  if (!typed.value()) return otherwise;
+  if (typed.text == "none") return std::numeric_limits<int>::max();
+  const auto number = whole_number(typed.text);
+  if (number && *number >= 0 && *number <= std::numeric_limits<int>::max()) return static_cast<int>(*number);
+  return std::unexpected(wrong_value(typed, "it must be a whole number from 0 on, or none"));
+}
+
+Result<std::optional<std::int64_t>> number(const Typed& typed) {
+  if (!typed.value()) return std::nullopt;
+  if (const auto found = whole_number(typed.text)) return found;
+  return std::unexpected(wrong_value(typed, "it must be a whole number"));
+}
+
+Result<std::vector<Rule>> rules_of(const Raw& raw) {
+  std::vector<Rule> rules;
+  for (const auto& [decision, texts] :
+       {std::pair(Decision::allow, &raw.allow), std::pair(Decision::ask, &raw.ask),
+        std::pair(Decision::deny, &raw.deny)}) {
+    for (const auto& text : *texts) {
+      TRY(auto rule, parse_rule(decision, text));
+      rules.push_back(std::move(rule));
+    }
+  }
+  return rules;
+}
+
+Result<CommonArguments> common_of(const Raw& raw) {
+  constexpr Choice<OutputForm> kForms[] = {
+      {"text", OutputForm::text}, {"json", OutputForm::json}, {"stream-json", OutputForm::stream_json}};
+  constexpr Choice<ColourChoice> kColours[] = {
+      {"auto", ColourChoice::automatic}, {"always", ColourChoice::always}, {"never", ColourChoice::never}};
+  CommonArguments common{.model = raw.model.value(), .cwd = raw.cwd.value(), .home = raw.home.value()};
+  TRY(common.output, chosen(raw.output, kForms, common.output));
+  TRY(common.colour, chosen(raw.colour, kColours, common.colour));
+  TRY(common.rules, rules_of(raw));
+  TreeLimits& limits = common.limits;
+  TRY(limits.depth, limit(raw.max_depth, limits.depth));
+  TRY(limits.delegations, limit(raw.max_delegations, limits.delegations));
+  TRY(limits.live_children, limit(raw.max_children, limits.live_children));
+  TRY(limits.live_sessions, limit(raw.max_live, limits.live_sessions));
+  common.approve_all = raw.yes;
+  common.plain = raw.plain;
+  common.verbose = raw.verbose;
+  return common;
+}
+
+Result<BatchArguments> batch_of(const Raw& raw) {
+  BatchArguments batch{
+      .tasks = raw.tasks, .file = raw.file.value(), .context = raw.context, .layout = raw.layout.value()};
+  TRY(batch.concurrency, number(raw.concurrency));
+  TRY(batch.max_output_tokens, number(raw.max_output_tokens));
+  return batch;
+}
+
+Result<decltype(Arguments::command)> command_of(const CLI::App& app, const Raw& raw) {
+  const auto given = app.get_subcommands();
+  if (given.empty()) return NoArguments{};
+  const std::string name = given.front()->get_name();
+  if (name == "run") return RunArguments{raw.prompt.value()};
+  if (name == "delegate") return batch_of(raw);
+  if (name == "sessions") return raw.sessions;
+  if (name == "resume") return ResumeArguments{raw.resumed.value()};
+  if (name == "models") return ModelsArguments{};
+  if (name == "doctor") return DoctorArguments{};
+  return DemoArguments{};
+}
+
+// The app of the command that was being read when it went wrong.
+const CLI::App& innermost(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
+std::string path_of(const CLI::App& app) {
+  return app.get_parent() ? fmt::format("{} {}", path_of(*app.get_parent()), app.get_name()) : "deputy";
+}
+
+std::vector<std::string> known_words(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CLI::App* at = &app; at; at = at->get_parent()) {
+    for (const auto* option : at->get_options()) {
+      if (!option->get_lnames().empty()) words.push_back("--" + option->get_lnames().front());
+    }
+  }
+  for (const auto* command : app.get_subcommands({})) words.push_back(command->get_name());
+  return words;
+}
+
+Error unexpected_word(const CLI::App& app, const std::string& word) {
+  const CLI::App& at = innermost(app);
+  const bool is_option = word.starts_with('-') && word != "-";
+  const bool takes_command = !is_option && !at.get_subcommands({}).empty();
+  std::string message = fmt::format("unknown {} '{}'",
+                                    is_option       ? "option"
+                                    : takes_command ? "command"
+                                                    : "argument",
+                                    shorten(to_utf8(word), 80));
+  const auto near = nearest(word.substr(0, word.find('=')), known_words(at), 1);
+  std::string advice = near.empty() ? "" : fmt::format("did you mean {}? ", near.front());
+  if (!is_option && !takes_command) advice += "put a text of several words in quotes; ";
+  return {ErrorCode::invalid, std::move(message), fmt::format("{}see `{} --help`", advice, path_of(at))};
+}
+
+Error error_of(const CLI::App& app, const CLI::ParseError& error) {
+  if (const auto* extras = dynamic_cast<const CLI::ExtrasError*>(&error)) {
+    const auto left = app.remaining(true);
+    if (!left.empty()) return unexpected_word(app, left.front());
+    return {ErrorCode::invalid, extras->what(), "see `deputy --help`"};
+  }
+  return {ErrorCode::invalid, on_one_line(error.what()),
+          fmt::format("see `{} --help`", path_of(innermost(app)))};
+}
+
+}  // namespace
+
+Result<Arguments> parse_arguments(std::span<const std::string> words) {
+  Raw raw;
+  CLI::App app(kAbout, "deputy");
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", fmt::format("deputy {}", DEPUTY_VERSION));
+  app.footer("Try it:\n  deputy demo\n\nHelp on a command:\n  deputy COMMAND --help");
+  add_common_options(app, raw);
+  add_run(app, raw);
+  add_delegate(app, raw);
+  add_sessions(app, raw);
+  add_others(app, raw);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return Arguments{.common = {}, .command = TextArguments{innermost(app).help()}};
+  } catch (const CLI::CallForVersion& version) {
+    return Arguments{.common = {}, .command = TextArguments{fmt::format("{}\n", version.what())}};
+  } catch (const CLI::ParseError& error) {
+    return std::unexpected(error_of(app, error));
+  }
+  TRY(auto command, command_of(app, raw));
+  TRY(auto common, common_of(raw));
+  return Arguments{std::move(common), std::move(command)};
+}
+
+}  // namespace deputy

@@ -1,0 +1,82 @@
+// The command line as plain values. What cannot be meant is an Error that says what was typed, what is
+// allowed and where to read on; nothing else is looked at, neither files nor the environment. The library
+// that takes the words apart is known to arguments.cc alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "delegation/admission.h"
+#include "guard/rules.h"
+
+namespace deputy {
+
+enum class OutputForm { text, json, stream_json };
+enum class ColourChoice { automatic, always, never };
+
+// Taken before or after the command.
+struct CommonArguments {
+  std::optional<std::string> model;
+  std::optional<std::string> cwd;
+  std::optional<std::string> home;
+  OutputForm output = OutputForm::text;
+  std::vector<Rule> rules;
+  bool approve_all = false;
+  TreeLimits limits;
+  ColourChoice colour = ColourChoice::automatic;
+  bool plain = false;
+  bool verbose = false;
+};
+
+struct RunArguments {
+  std::optional<std::string> prompt;  // absent: it comes on stdin
+};
+
+struct BatchArguments {
+  std::vector<std::string> tasks;   // LABEL=PROMPT
+  std::optional<std::string> file;  // "-" is stdin
+  std::vector<std::string> context;
+  std::optional<std::int64_t> concurrency;
+  std::optional<std::string> layout;
+  std::optional<std::int64_t> max_output_tokens;
+};
+
+struct DemoArguments {};
+
+enum class SessionView { list, show, tree, transcript, notes, events };
+
+struct SessionsArguments {
+  SessionView view = SessionView::list;
+  std::string id;
+  bool live_only = false;
+};
+
+struct ResumeArguments {
+  std::optional<std::string> id;
+};
+
+struct ModelsArguments {};
+struct DoctorArguments {};
+struct NoArguments {};
+
+// --help and --version: there is nothing to do but to show it.
+struct TextArguments {
+  std::string text;
+};
+
+struct Arguments {
+  CommonArguments common;
+  std::variant<NoArguments, TextArguments, RunArguments, BatchArguments, DemoArguments, SessionsArguments,
+               ResumeArguments, ModelsArguments, DoctorArguments>
+      command;
+};
+
+// `words` are what follows the program's name.
+Result<Arguments> parse_arguments(std::span<const std::string> words);
+
+}  // namespace deputy

@@ -1,0 +1,148 @@
+#include "app/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Result<Arguments> parsed(std::vector<std::string> words) { return parse_arguments(words); }
+
+template <class T>
+T command_of(std::vector<std::string> words) {
+  const auto arguments = parsed(std::move(words));
+  if (!arguments) {
+    ADD_FAILURE() << arguments.error().message;
+    return {};
+  }
+  if (const auto* command = std::get_if<T>(&arguments->command)) return *command;
+  ADD_FAILURE() << "another command";
+  return {};
+}
+
+CommonArguments common_of(std::vector<std::string> words) {
+  const auto arguments = parsed(std::move(words));
+  if (arguments) return arguments->common;
+  ADD_FAILURE() << arguments.error().message;
+  return {};
+}
+
+std::string mistake_in(std::vector<std::string> words) {
+  const auto arguments = parsed(std::move(words));
+  return arguments ? "" : arguments.error().message + "; " + arguments.error().advice;
+}
+
+std::string text_of(std::vector<std::string> words) {
+  return command_of<TextArguments>(std::move(words)).text;
+}
+
+TEST(Arguments, NothingIsNoCommand) { command_of<NoArguments>({}); }
+
+TEST(Arguments, CommonFlagsAreTakenBeforeAndAfterTheCommand) {
+  for (const auto& words : {std::vector<std::string>{"--home", "h", "--model", "m", "demo"},
+                            {"demo", "--home", "h", "--model", "m"},
+                            {"--home", "h", "demo", "--model=m"}}) {
+    const auto common = common_of(words);
+    EXPECT_EQ(common.home, "h");
+    EXPECT_EQ(common.model, "m");
+  }
+  EXPECT_EQ(common_of({"sessions", "ls", "--home", "h"}).home, "h");
+  EXPECT_EQ(common_of({"sessions", "--home", "h", "ls"}).home, "h");
+}
+
+TEST(Arguments, APromptIsTakenAsItStands) {
+  EXPECT_EQ(command_of<RunArguments>({"run", "demo"}).prompt, "demo");
+  EXPECT_EQ(command_of<RunArguments>({"run", "[a, b]"}).prompt, "[a, b]");
+  EXPECT_EQ(command_of<RunArguments>({"run", ""}).prompt, "");
+  EXPECT_EQ(command_of<RunArguments>({"run", "--", "--yes"}).prompt, "--yes");
+  EXPECT_EQ(command_of<RunArguments>({"run"}).prompt, std::nullopt);
+  EXPECT_EQ(command_of<RunArguments>({"run", "--yes", "what is here"}).prompt, "what is here");
+}
+
+TEST(Arguments, TasksAreRepeatedAndTakenAsTheyStand) {
+  const auto batch = command_of<BatchArguments>(
+      {"delegate", "--task", "a=one, two", "--task=b=x=y", "--task", "[c]=[d, e]", "--context", "f",
+       "--context", "g", "--concurrency", "3", "--return", "json", "--max-output-tokens", "200"});
+  EXPECT_THAT(batch.tasks, ElementsAre("a=one, two", "b=x=y", "[c]=[d, e]"));
+  EXPECT_THAT(batch.context, ElementsAre("f", "g"));
+  EXPECT_EQ(batch.concurrency, 3);
+  EXPECT_EQ(batch.layout, "json");
+  EXPECT_EQ(batch.max_output_tokens, 200);
+}
+
+TEST(Arguments, RulesAreParsedInOneOrder) {
+  const auto rules =
+      common_of({"--deny", "Read(**/.env)", "demo", "--allow", "Delegate", "--ask", "grep"}).rules;
+  ASSERT_EQ(rules.size(), 3U);
+  EXPECT_EQ(to_text(rules[0]), "Delegate");
+  EXPECT_EQ(rules[0].decision, Decision::allow);
+  EXPECT_EQ(rules[1].tool, "Grep");
+  EXPECT_EQ(rules[2].decision, Decision::deny);
+  EXPECT_THAT(mistake_in({"demo", "--allow", "Raed"}), HasSubstr("Read"));
+}
+
+TEST(Arguments, LimitsAreWholeNumbersOrNone) {
+  const auto limits = common_of({"demo", "--max-depth", "0", "--max-live", "none"}).limits;
+  EXPECT_EQ(limits.depth, 0);
+  EXPECT_EQ(limits.live_sessions, std::numeric_limits<int>::max());
+  EXPECT_EQ(limits.delegations, TreeLimits{}.delegations);
+  for (const auto* wrong : {"-1", "three", "1.5", "", "99999999999999999999"}) {
+    EXPECT_THAT(mistake_in({"demo", std::string("--max-children=") + wrong}), HasSubstr("--max-children"))
+        << wrong;
+  }
+}
+
+TEST(Arguments, WordsOutsideAChoiceAreNamedWithTheChoice) {
+  EXPECT_EQ(common_of({"demo", "--output", "stream-json"}).output, OutputForm::stream_json);
+  EXPECT_THAT(mistake_in({"demo", "--output", "xml"}), AllOf(HasSubstr("xml"), HasSubstr("stream-json")));
+  EXPECT_THAT(mistake_in({"demo", "--color", "blue"}), HasSubstr("never"));
+}
+
+TEST(Arguments, UnknownOptionsAndCommandsNameTheNearest) {
+  EXPECT_THAT(mistake_in({"demo", "--modle", "x"}), AllOf(HasSubstr("--modle"), HasSubstr("--model")));
+  EXPECT_THAT(mistake_in({"delegate", "--tasks", "a=b"}), AllOf(HasSubstr("--tasks"), HasSubstr("--task")));
+  EXPECT_THAT(mistake_in({"deno"}), AllOf(HasSubstr("unknown command 'deno'"), HasSubstr("demo")));
+  EXPECT_THAT(mistake_in({"sessions", "lst"}), HasSubstr("ls"));
+  EXPECT_THAT(mistake_in({"run", "two", "words"}), AllOf(HasSubstr("'words'"), HasSubstr("quotes")));
+  EXPECT_NE(mistake_in({"sessions"}), "");
+  EXPECT_NE(mistake_in({"sessions", "show"}), "");
+  EXPECT_NE(mistake_in({"demo", "--model"}), "");
+}
+
+TEST(Arguments, SessionViews) {
+  EXPECT_TRUE(command_of<SessionsArguments>({"sessions", "ls", "--live"}).live_only);
+  const auto tree = command_of<SessionsArguments>({"sessions", "tree", "sess_1"});
+  EXPECT_EQ(tree.view, SessionView::tree);
+  EXPECT_EQ(tree.id, "sess_1");
+  EXPECT_EQ(command_of<SessionsArguments>({"sessions", "export", "x"}).view, SessionView::events);
+}
+
+TEST(Arguments, ResumeTakesAnIdOrNone) {
+  EXPECT_EQ(command_of<ResumeArguments>({"resume"}).id, std::nullopt);
+  EXPECT_EQ(command_of<ResumeArguments>({"resume", "sess_1"}).id, "sess_1");
+}
+
+TEST(Arguments, EveryCommandHasHelpWithAnExample) {
+  EXPECT_THAT(text_of({"--help"}), AllOf(HasSubstr("--max-delegations"), HasSubstr("deputy demo")));
+  for (const auto* command : {"run", "delegate", "demo", "sessions", "resume", "models", "doctor"}) {
+    EXPECT_THAT(text_of({command, "--help"}), HasSubstr(std::string("Example:\n  deputy ") + command));
+  }
+  for (const auto* view : {"ls", "show", "tree", "transcript", "notes", "export"}) {
+    EXPECT_THAT(text_of({"sessions", view, "--help"}),
+                HasSubstr(std::string("Example:\n  deputy sessions ") + view));
+  }
+}
+
+TEST(Arguments, TheVersionIsShownAlone) {
+  EXPECT_THAT(text_of({"--version"}), ::testing::StartsWith("deputy "));
+  EXPECT_EQ(text_of({"--version"}), text_of({"run", "--version"}));
+}
+
+}  // namespace
+}  // namespace deputy

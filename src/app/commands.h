@@ -1,0 +1,19 @@
+// The commands, one function each. A command yields what to tell the shell, or why it did not do its work.
+#pragma once
+
+#include "app/arguments.h"
+#include "app/program.h"
+
+namespace deputy {
+
+Ended run_command(Program& program, const RunArguments& arguments);
+Ended delegate_command(Program& program, const BatchArguments& arguments);
+Ended demo_command(Program& program);
+Ended resume_command(Program& program, const ResumeArguments& arguments);
+Ended sessions_command(Program& program, const SessionsArguments& arguments);
+Ended models_command(Program& program);
+Ended doctor_command(Program& program);
+// No command at all: what this is, and what to try.
+Ended greeting_command(Program& program);
+
+}  // namespace deputy

@@ -1,0 +1,46 @@
+// Why a command ended without doing its work: an Error and what to tell the shell. An Error that nobody says
+// more about is a failure (1); what the person typed wrongly is usage (2).
+#pragma once
+
+#include <expected>
+#include <string>
+#include <utility>
+
+#include "app/exit_status.h"
+#include "base/result.h"
+
+namespace deputy {
+
+struct Failure {
+  Error error;
+  ExitStatus status = ExitStatus::failed;
+
+  Failure(Error why, ExitStatus told = ExitStatus::failed)  // NOLINT: a Failure may be made from any Error
+      : error(std::move(why)), status(told) {}
+};
+
+template <class T>
+using OrFailure = std::expected<T, Failure>;
+// How a command ends.
+using Ended = OrFailure<ExitStatus>;
+
+inline std::unexpected<Failure> misused(std::string message, std::string advice = {}) {
+  return std::unexpected(
+      Failure({ErrorCode::invalid, std::move(message), std::move(advice)}, ExitStatus::usage));
+}
+
+// The same result, its Error counted as the person's mistake.
+template <class T>
+OrFailure<T> or_misused(Result<T> result) {
+  if (!result) return std::unexpected(Failure(std::move(result).error(), ExitStatus::usage));
+  if constexpr (std::is_void_v<T>) {
+    return {};
+  } else {
+    return *std::move(result);
+  }
+}
+
+// "deputy: what; what to do", on one line, nothing invisible in it.
+std::string error_line(const Error& error);
+
+}  // namespace deputy

@@ -1,0 +1,58 @@
+#include "app/looks.h"
+
+#include <gtest/gtest.h>
+
+namespace deputy {
+namespace {
+
+constexpr Terminals kAll{.in = true, .out = true, .err = true};
+
+MapEnvironment usual() { return MapEnvironment({{"TERM", "xterm-256color"}, {"LANG", "en_GB.UTF-8"}}); }
+
+TEST(Looks, ATerminalGetsALiveViewInColourAndAPerson) {
+  const auto looks = looks_of(kAll, usual(), {});
+  EXPECT_EQ(looks.progress, ProgressForm::live);
+  EXPECT_TRUE(looks.err.colour);
+  EXPECT_TRUE(looks.err.unicode);
+  EXPECT_TRUE(looks.person);
+}
+
+TEST(Looks, WithoutATerminalThereAreLinesWithoutColourAndNobody) {
+  const auto looks = looks_of({}, usual(), {});
+  EXPECT_EQ(looks.progress, ProgressForm::lines);
+  EXPECT_FALSE(looks.err.colour);
+  EXPECT_FALSE(looks.person);
+}
+
+TEST(Looks, ADumbTerminalAnUnknownOneAndPlainGetLines) {
+  auto environment = usual();
+  EXPECT_EQ(looks_of(kAll, environment, {.plain = true}).progress, ProgressForm::lines);
+  environment.set("TERM", "dumb");
+  EXPECT_EQ(looks_of(kAll, environment, {}).progress, ProgressForm::lines);
+  EXPECT_FALSE(looks_of(kAll, environment, {}).err.colour);
+  environment.set("TERM", "");
+  EXPECT_EQ(looks_of(kAll, environment, {}).progress, ProgressForm::lines);
+}
+
+TEST(Looks, NoColorIsHonouredUnlessColourIsAskedFor) {
+  auto environment = usual();
+  environment.set("NO_COLOR", "1");
+  EXPECT_FALSE(looks_of(kAll, environment, {}).out.colour);
+  EXPECT_TRUE(looks_of(kAll, environment, {.colour = ColourChoice::always}).out.colour);
+  EXPECT_FALSE(looks_of(kAll, usual(), {.colour = ColourChoice::never}).out.colour);
+}
+
+TEST(Looks, TheFirstLocaleVariableThatIsSetDecides) {
+  EXPECT_FALSE(looks_of(kAll, MapEnvironment(), {}).out.unicode);
+  EXPECT_FALSE(looks_of(kAll, MapEnvironment({{"LC_ALL", "C"}, {"LANG", "en_GB.UTF-8"}}), {}).out.unicode);
+  EXPECT_TRUE(looks_of(kAll, MapEnvironment({{"LC_CTYPE", "C.utf8"}, {"LANG", "C"}}), {}).out.unicode);
+}
+
+TEST(Looks, EventsOnTheScreenReplaceProgress) {
+  EXPECT_EQ(looks_of(kAll, usual(), {.output = OutputForm::stream_json}).progress, ProgressForm::none);
+  EXPECT_EQ(looks_of({.err = true}, usual(), {.output = OutputForm::stream_json}).progress,
+            ProgressForm::live);
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,57 @@
+// deputy: the words of the command line, then one command, then what to tell the shell.
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/commands.h"
+
+namespace deputy {
+namespace {
+
+// What holds for the whole process from its first moment on.
+void prepare_process() {
+  keep_standard_streams();
+  ::umask(077);
+  ::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of one write, not the end
+}
+
+struct Command {
+  Program& program;
+
+  Ended operator()(const NoArguments&) const { return greeting_command(program); }
+  Ended operator()(const TextArguments& arguments) const {
+    program.out.write(arguments.text);
+    return ExitStatus::completed;
+  }
+  Ended operator()(const RunArguments& arguments) const { return run_command(program, arguments); }
+  Ended operator()(const BatchArguments& arguments) const { return delegate_command(program, arguments); }
+  Ended operator()(const DemoArguments&) const { return demo_command(program); }
+  Ended operator()(const SessionsArguments& arguments) const { return sessions_command(program, arguments); }
+  Ended operator()(const ResumeArguments& arguments) const { return resume_command(program, arguments); }
+  Ended operator()(const ModelsArguments&) const { return models_command(program); }
+  Ended operator()(const DoctorArguments&) const { return doctor_command(program); }
+};
+
+ExitStatus run(const std::vector<std::string>& words, std::string typed_name) {
+  const SystemEnvironment environment;
+  auto arguments = parse_arguments(words);
+  const auto common = arguments ? arguments->common : CommonArguments{};
+  Program program(common, environment, std::move(typed_name));
+  const Ended ended = arguments ? std::visit(Command{program}, arguments->command)
+                                : std::unexpected(Failure(arguments.error(), ExitStatus::usage));
+  if (ended) return *ended;
+  program.err.write_line(error_line(ended.error().error));
+  return ended.error().status;
+}
+
+}  // namespace
+}  // namespace deputy
+
+int main(int count, char** arguments) {
+  deputy::prepare_process();
+  const std::vector<std::string> words(arguments + std::min(count, 1), arguments + count);
+  return static_cast<int>(deputy::run(words, count > 0 ? arguments[0] : "deputy"));
+}

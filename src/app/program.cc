@@ -1,0 +1,63 @@
+#include "app/program.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "app/places.h"
+#include "base/text.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace deputy {
+namespace {
+
+constexpr const char* kSecrets[] = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY",
+                                    "GOOGLE_API_KEY"};
+
+}  // namespace
+
+Program::Program(CommonArguments given, const Environment& variables, std::string typed_name)
+    : common(std::move(given)),
+      environment(variables),
+      looks(looks_of(terminals_of_process(), variables, common)),
+      out(STDOUT_FILENO),
+      err(STDERR_FILENO),
+      typed_name_(std::move(typed_name)) {
+  for (const auto* name : kSecrets) {
+    if (const auto secret = variables.get(name)) redactor.hide(*secret);
+  }
+}
+
+Result<std::unique_ptr<Folder>> Program::open_home() const {
+  TRY(const auto path, state_folder(common, environment, disk.current_folder()));
+  auto home = disk.open(path, IfAbsent::create);
+  if (home) return home;
+  return fail(home.error().code, fmt::format("the state folder: {}", home.error().message),
+              "make it a folder that you can write to, or choose another with --home");
+}
+
+Result<std::unique_ptr<Store>> Program::open_store() {
+  TRY(const auto home, open_home());
+  TRY(auto store, SqliteStore::open(loop, *home, std::make_unique<ThreadWriter>()));
+  return std::unique_ptr<Store>(std::move(store));
+}
+
+OrFailure<std::string> Program::workspace() const {
+  TRY(const auto path, or_misused(absolute_path(common.cwd.value_or("."), disk.current_folder())));
+  auto opened = disk.open(path, IfAbsent::fail);
+  const auto listed = opened ? (*opened)->list(".") : std::unexpected(opened.error());
+  if (listed) return path;
+  const Error& error = listed.error();
+  const Error told{error.code, fmt::format("cannot work in {}: {}", path, error.message),
+                   error.advice.empty() ? "choose another folder with --cwd" : error.advice};
+  return std::unexpected(
+      Failure(told, error.code == ErrorCode::denied ? ExitStatus::failed : ExitStatus::usage));
+}
+
+std::string Program::command_line(std::string_view arguments) const {
+  std::string line = typed_name_.contains('/') ? shell_quoted(typed_name_) : "deputy";
+  line += fmt::format(" {}", arguments);
+  if (common.home) line += fmt::format(" --home {}", shell_quoted(*common.home));
+  return line;
+}
+
+}  // namespace deputy

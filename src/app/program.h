@@ -1,0 +1,46 @@
+// What every command stands on: the flags, the environment, the process's streams, the loop, the disk. It
+// opens nothing by itself; a command opens what it needs.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/arguments.h"
+#include "app/failure.h"
+#include "app/looks.h"
+#include "app/streams.h"
+#include "async/loop.h"
+#include "base/disk.h"
+#include "base/environment.h"
+#include "base/redaction.h"
+#include "store/store.h"
+
+namespace deputy {
+
+class Program {
+ public:
+  Program(CommonArguments given, const Environment& variables, std::string typed_name);
+
+  // The state folder, made where it is missing.
+  Result<std::unique_ptr<Folder>> open_home() const;
+  // All that is kept. Starts a thread.
+  Result<std::unique_ptr<Store>> open_store();
+  // Where agents work; it exists and can be read.
+  OrFailure<std::string> workspace() const;
+  // A command line of this program that works from here, with the same state folder.
+  std::string command_line(std::string_view arguments) const;
+
+  const CommonArguments common;
+  const Environment& environment;
+  const Looks looks;
+  Redactor redactor;
+  SystemDisk disk;
+  SystemLoop loop;
+  OutStream out;
+  OutStream err;
+
+ private:
+  std::string typed_name_;  // argv[0]
+};
+
+}  // namespace deputy

@@ -1,0 +1,91 @@
+#include "app/progress.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+constexpr auto kBetweenFrames = std::chrono::milliseconds(40);
+
+// Lines longer than the screen are cut by the terminal instead of wrapped: a wide character more than was
+// counted must not cost a row.
+constexpr std::string_view kNoWrap = "\x1b[?7l";
+constexpr std::string_view kWrap = "\x1b[?7h";
+
+}  // namespace
+
+Progress::Progress(Parts parts) : parts_(parts), view_(parts.style) {}
+
+Progress::~Progress() {
+  if (timer_) parts_.loop.timers().cancel(*timer_);
+}
+
+void Progress::on_event(const Event& event, const EventOrigin& origin) {
+  if (parts_.form == ProgressForm::none) return;
+  view_.apply(event, origin);
+  if (parts_.form == ProgressForm::live) {
+    draw_soon();
+    return;
+  }
+  if (!parts_.shows_questions && std::holds_alternative<QuestionAsked>(event.fact)) return;
+  if (const auto line = view_.line_for(event, parts_.detail)) {
+    parts_.err.write_line(parts_.redactor.redact(*line));
+  }
+}
+
+void Progress::say(std::string_view line) {
+  const bool was_drawn = drawn_ > 0;
+  erase();
+  parts_.err.write_line(line);
+  if (was_drawn) draw();
+}
+
+void Progress::pause() {
+  erase();
+  is_paused_ = true;
+}
+
+void Progress::go_on() {
+  is_paused_ = false;
+  if (parts_.form == ProgressForm::live) draw_soon();
+}
+
+void Progress::finish() {
+  if (timer_) parts_.loop.timers().cancel(*timer_);
+  timer_.reset();
+  if (parts_.form == ProgressForm::live && !is_paused_) draw();
+  drawn_ = 0;
+  parts_.form = ProgressForm::none;
+}
+
+void Progress::draw_soon() {
+  if (timer_ || is_paused_) return;
+  const TimePoint when = std::max(parts_.loop.clock().now(), last_draw_ + kBetweenFrames);
+  timer_ = parts_.loop.timers().call_at(when, [this] {
+    timer_.reset();
+    if (!is_paused_) draw();
+  });
+}
+
+void Progress::draw() {
+  const auto lines = view_.frame(terminal_size(parts_.err.descriptor()));
+  std::string frame(kNoWrap);
+  if (drawn_ > 0) frame += fmt::format("\x1b[{}A\r", drawn_);
+  for (const auto& line : lines) frame += parts_.redactor.redact(line) + "\x1b[K\n";
+  // A smaller screen may have room for fewer lines than the last time.
+  if (lines.size() < drawn_) frame += "\x1b[J";
+  frame += kWrap;
+  parts_.err.write(frame);
+  drawn_ = lines.size();
+  last_draw_ = parts_.loop.clock().now();
+}
+
+void Progress::erase() {
+  if (drawn_ == 0) return;
+  parts_.err.write(fmt::format("\x1b[{}A\r\x1b[J", drawn_));
+  drawn_ = 0;
+}
+
+}  // namespace deputy

@@ -1,0 +1,55 @@
+// Progress on stderr while a tree runs: on a terminal a region that is drawn again in place, seldom enough
+// for any terminal; elsewhere a plain line an event. Lines said meanwhile go above the region. What it leaves
+// behind is an ordinary screen, also when it is destroyed early.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/looks.h"
+#include "app/progress_view.h"
+#include "app/streams.h"
+#include "async/loop.h"
+#include "base/redaction.h"
+
+namespace deputy {
+
+class Progress {
+ public:
+  struct Parts {
+    Loop& loop;
+    OutStream& err;
+    const Redactor& redactor;
+    ProgressForm form = ProgressForm::lines;
+    Style style;
+    ProgressView::Detail detail = ProgressView::Detail::usual;
+    bool shows_questions = true;  // false where they are put to a person anyway
+  };
+  explicit Progress(Parts parts);
+  ~Progress();
+  Progress(const Progress&) = delete;
+
+  void on_event(const Event& event, const EventOrigin& origin);
+  // A line for the person, above the region.
+  void say(std::string_view line);
+  // While a person is asked, the screen below belongs to the question.
+  void pause();
+  void go_on();
+  // The last frame stays on the screen.
+  void finish();
+
+ private:
+  void draw_soon();
+  void draw();
+  void erase();
+
+  Parts parts_;
+  ProgressView view_;
+  std::size_t drawn_ = 0;  // lines of the region that stand on the screen
+  bool is_paused_ = false;
+  std::optional<TimerId> timer_;
+  TimePoint last_draw_{};
+};
+
+}  // namespace deputy

@@ -1,0 +1,58 @@
+// What a person sees of a running tree, computed from its events alone: a row a session, as a frame that is
+// drawn again and again or as one plain line an event. Nothing in it can move the cursor or hide: control
+// characters are made visible. Knows no terminal, no clock and no loop.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/looks.h"
+#include "transcript/event.h"
+
+namespace deputy {
+
+class ProgressView {
+ public:
+  explicit ProgressView(Style style) : style_(style) {}
+
+  void apply(const Event& event, const EventOrigin& origin);
+
+  // Every session a line, children below their parent; the most recent ones where there is not room for all.
+  std::vector<std::string> frame(TerminalSize size) const;
+
+  enum class Detail { usual, all };
+  // What to print of an event that was just applied; nothing for most.
+  std::optional<std::string> line_for(const Event& event, Detail detail) const;
+
+ private:
+  struct Row {
+    SessionId id;
+    SessionId parent;
+    std::string label;
+    std::string agent;
+    int depth = 0;
+    int batch = 0;         // how many children its last batch has
+    std::string activity;  // what it does, or how it ended
+    Tone tone = Tone::faint;
+    bool has_ended = false;
+    bool is_asking = false;
+    Usage usage;
+  };
+  struct Applied;
+  struct Told;
+
+  Row& row_of(const Event& event, const EventOrigin& origin);
+  const Row* find(const SessionId& id) const;
+  Row* find(const SessionId& id);
+  std::string unique_label(const std::string& label, const SessionId& parent) const;
+  void put_in_order(const Row& row, std::vector<const Row*>& rows) const;
+  std::string text_of(const Row& row, std::size_t label_width) const;
+  std::string ending_of(const Row& row, const Report& report) const;
+
+  Style style_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace deputy

@@ -1,0 +1,161 @@
+#include "app/progress_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace deputy {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Plays the events of a tree into a view.
+class ProgressViewTest : public ::testing::Test {
+ protected:
+  std::optional<std::string> tell(const std::string& session, Fact fact, const EventOrigin& origin,
+                                  ProgressView::Detail detail = ProgressView::Detail::usual) {
+    Event event;
+    event.run.session = SessionId(session);
+    event.fact = std::move(fact);
+    view_.apply(event, origin);
+    return view_.line_for(event, detail);
+  }
+  std::optional<std::string> tell_child(const std::string& label, Fact fact, const std::string& id = "") {
+    return tell(id.empty() ? label : id, std::move(fact), {SessionId("root"), label, "reader"});
+  }
+  void start_command() { tell("root", RunStarted{}, kCommand); }
+
+  static ReplyReceived reply(std::int64_t input, std::int64_t output) {
+    ReplyReceived fact;
+    fact.reply.usage = {.input = input, .output = output};
+    return fact;
+  }
+  static RunEnded ended(Status status, Reason reason = Reason::none, const std::string& message = "") {
+    RunEnded fact;
+    fact.report.status = status;
+    fact.report.reason = reason;
+    if (!message.empty()) fact.report.errors.push_back({.message = message});
+    return fact;
+  }
+
+  const EventOrigin kCommand{{}, "delegate", "command"};
+  ProgressView view_{Style{}};
+};
+
+TEST_F(ProgressViewTest, AFrameIsTheTreeOfS0) {
+  start_command();
+  for (const auto* label : {"security", "correctness", "refactor"}) tell_child(label, RunStarted{0, 3});
+  tell_child("security", reply(45'000, 2'100));
+  tell_child("security", ended(Status::completed));
+  tell_child("correctness", reply(23'000, 890));
+  tell_child("correctness", CallStarted{"Read", "src/lib.rs"});
+  tell_child("refactor", ended(Status::partial, Reason::context_exhausted));
+  EXPECT_THAT(view_.frame({}), ElementsAre("Delegate [3 subagents]",                               //
+                                           "  [security]     ✓ complete (in=45k out=2.1k)",        //
+                                           "  [correctness]  → Read src/lib.rs (in=23k out=890)",  //
+                                           "  [refactor]     ⚠ partial: context exhausted (in=0 out=0)"));
+}
+
+TEST_F(ProgressViewTest, EachEventIsAPlainLine) {
+  start_command();
+  EXPECT_EQ(tell_child("a", RunStarted{0, 1}), "[a] started");
+  EXPECT_EQ(tell_child("a", reply(1200, 10)), std::nullopt);
+  EXPECT_EQ(tell_child("a", CallStarted{"Read", "src/x"}), "[a] Read src/x");
+  EXPECT_EQ(tell_child("a", CallFinished{}), std::nullopt);
+  EXPECT_EQ(tell_child("a", NoteTaken{"two\nlines"}), "[a] note: two lines");
+  EXPECT_EQ(tell_child("a", ended(Status::completed)), "[a] ✓ complete (in=1.2k out=10)");
+}
+
+TEST_F(ProgressViewTest, AFailureSaysWhy) {
+  start_command();
+  EXPECT_EQ(tell_child("a", ended(Status::failed, Reason::provider_error, "the server is on fire")),
+            "[a] ✗ error: the server is on fire");
+  EXPECT_EQ(tell_child("b", ended(Status::cancelled, Reason::cancelled_by_user)),
+            "[b] ✗ cancelled (in=0 out=0)");
+}
+
+TEST_F(ProgressViewTest, WithDetailStepsAndResultsAreTold) {
+  CallFinished finished;
+  finished.result.content = std::string(1500, 'x');
+  const EventOrigin origin{{}, "main", "main"};
+  EXPECT_EQ(tell("root", reply(10, 20), origin, ProgressView::Detail::all),
+            "[main] replied: finished (in=10 out=20)");
+  EXPECT_EQ(tell("root", finished, origin, ProgressView::Detail::all), "[main] result: ok, 1,500 bytes");
+}
+
+TEST_F(ProgressViewTest, TheCommandItselfHasNoLines) {
+  EXPECT_EQ(tell("root", RunStarted{}, kCommand), std::nullopt);
+  EXPECT_EQ(tell("root", CallStarted{"Delegate", "3 subagents"}, kCommand), std::nullopt);
+  EXPECT_EQ(tell("root", ended(Status::completed), kCommand), std::nullopt);
+}
+
+TEST_F(ProgressViewTest, ARootThatIsAnAgentHasALineAboveItsChildren) {
+  tell("root", RunStarted{}, {{}, "main", "main"});
+  tell("root", CallStarted{"Delegate", "1 subagent: [a] x"}, {{}, "main", "main"});
+  tell_child("a", RunStarted{0, 1});
+  EXPECT_THAT(view_.frame({}), ElementsAre("[main]  → Delegate 1 subagent: [a] x (in=0 out=0)",  //
+                                           "  [a]     → started (in=0 out=0)"));
+}
+
+TEST_F(ProgressViewTest, TwinsCanBeToldApart) {
+  start_command();
+  EXPECT_EQ(tell_child("a", RunStarted{0, 2}, "first"), "[a] started");
+  EXPECT_EQ(tell_child("a", RunStarted{1, 2}, "second"), "[a (2)] started");
+  EXPECT_EQ(tell_child("a", CallStarted{"List", "."}, "first"), "[a] List .");
+}
+
+TEST_F(ProgressViewTest, NothingFromAnAgentReachesTheTerminalUnseen) {
+  start_command();
+  const auto line = tell_child("x\x1b[2J", NoteTaken{"a\x1b]0;title\x07 b\u202e c"});
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->find('\x1b'), std::string::npos);
+  EXPECT_EQ(line->find('\x07'), std::string::npos);
+  EXPECT_EQ(line->find("\u202e"), std::string::npos);
+  for (const auto& row : view_.frame({})) EXPECT_EQ(row.find('\x1b'), std::string::npos);
+}
+
+TEST_F(ProgressViewTest, AFrameFitsTheScreen) {
+  start_command();
+  for (int i = 0; i < 30; ++i) tell_child(fmt::format("c{}", i), CallStarted{"Read", std::string(200, 'x')});
+  const auto frame = view_.frame({.columns = 40, .rows = 10});
+  EXPECT_EQ(frame.size(), 9U);
+  EXPECT_THAT(frame.front(), HasSubstr("more above"));
+  EXPECT_THAT(frame.back(), HasSubstr("[c29]"));
+  for (const auto& row : frame) EXPECT_LE(row.size(), 45U) << row;  // the marks are three bytes each
+}
+
+TEST_F(ProgressViewTest, AQuestionIsMarkedUntilItIsAnswered) {
+  start_command();
+  QuestionAsked asked;
+  asked.question.text = "Read src/x";
+  EXPECT_EQ(tell_child("a", asked), "[a] asks: Read src/x");
+  EXPECT_THAT(view_.frame({}).back(), HasSubstr("? asks: Read src/x"));
+  EXPECT_EQ(tell_child("a", QuestionAnswered{"q", {AnswerKind::refused, "not now"}}),
+            "[a] declined: not now");
+  EXPECT_EQ(tell_child("a", QuestionAnswered{"q", {AnswerKind::nobody, ""}}),
+            "[a] not approved: nobody is there to ask");
+}
+
+TEST(ProgressViewStyle, WithoutUnicodeAllMarksAreAscii) {
+  ProgressView view(Style{.colour = false, .unicode = false});
+  Event event;
+  event.run.session = SessionId("a");
+  event.fact = CallStarted{"Read", std::string(300, 'x')};
+  view.apply(event, {{}, "a", "reader"});
+  for (const auto& line : view.frame({})) {
+    for (const char c : line) EXPECT_GE(c, ' ');
+    EXPECT_THAT(line, HasSubstr("..."));
+  }
+}
+
+TEST(ProgressViewStyle, ColourTellsHowItEnded) {
+  ProgressView view(Style{.colour = true});
+  Event event;
+  event.run.session = SessionId("a");
+  event.fact = RunEnded{};
+  view.apply(event, {{}, "a", "reader"});
+  EXPECT_THAT(view.frame({}).front(), HasSubstr("\x1b[32m"));
+}
+
+}  // namespace
+}  // namespace deputy

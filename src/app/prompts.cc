@@ -1,0 +1,91 @@
+#include "app/prompts.h"
+
+#include <fmt/format.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "async/descriptor.h"
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kChoices = "[y]es / [n]o, with a reason if you like: ";
+
+}  // namespace
+
+std::optional<Answer> answer_from(std::string_view line) {
+  const std::string_view text = trimmed(line);
+  const std::size_t space = text.find_first_of(" \t,:");
+  const std::string first = lowered(text.substr(0, space));
+  const std::string_view rest =
+      space == std::string_view::npos ? std::string_view{} : trimmed(text.substr(space + 1));
+  if (first == "y" || first == "yes") {
+    // "yes, but …" is not a yes.
+    return rest.empty() ? std::optional(Answer{AnswerKind::approved, ""}) : std::nullopt;
+  }
+  if (first == "n" || first == "no") return Answer{AnswerKind::refused, to_utf8(rest)};
+  return std::nullopt;
+}
+
+std::string question_text(const Question& question) {
+  const std::string who =
+      question.label.empty() ? "" : fmt::format("[{}] ", made_visible(on_one_line(question.label)));
+  return fmt::format("{}{}\n{}", who, made_visible(question.text), kChoices);
+}
+
+void Prompts::on_event(const Event& event) {
+  if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) {
+    if (asked->question.kind != QuestionKind::permission) return;
+    open_.insert(asked->question.id);
+    asked_.push(asked->question);
+  } else if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact)) {
+    open_.erase(answered->question_id);
+    if (asking_ && answered->question_id == current_) asking_->request(StopReason::parent);
+  }
+}
+
+Task<> Prompts::run(StopToken stop) {
+  while (auto question = co_await asked_.pop(stop)) {
+    if (!open_.contains(question->id)) continue;
+    asking_.emplace(stop);
+    current_ = question->id;
+    parts_.progress.pause();
+    const auto answer = co_await ask(*question, asking_->token());
+    parts_.progress.go_on();
+    asking_.reset();
+    if (answer) parts_.reply(question->id, *answer);
+  }
+}
+
+Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
+  ::tcflush(parts_.input, TCIFLUSH);
+  parts_.err.write(question_text(question));
+  for (;;) {
+    const auto line = co_await read_line(stop);
+    if (stop.stopped()) {
+      parts_.err.write("\n");
+      co_return std::nullopt;
+    }
+    if (!line) {
+      parts_.err.write("\n");
+      co_return Answer{AnswerKind::refused, "the person gave no answer"};
+    }
+    if (auto answer = answer_from(*line)) co_return answer;
+    parts_.err.write(kChoices);
+  }
+}
+
+// Nothing at the end of input, or when stopped.
+Task<std::optional<std::string>> Prompts::read_line(StopToken stop) {
+  std::array<char, 4096> buffer;
+  if (co_await wait_readable(parts_.loop, parts_.input, stop) == Readiness::stopped) co_return std::nullopt;
+  // A terminal in line mode gives a line at most.
+  const ssize_t count = ::read(parts_.input, buffer.data(), buffer.size());
+  if (count <= 0) co_return std::nullopt;
+  co_return std::string(buffer.data(), static_cast<std::size_t>(count));
+}
+
+}  // namespace deputy

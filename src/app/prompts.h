@@ -1,0 +1,55 @@
+// Approval questions on the terminal, one at a time: exactly what will happen, who asks, and yes or no. The
+// loop goes on while the person thinks. What was typed before a question was shown never answers it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "app/progress.h"
+#include "app/streams.h"
+#include "async/channel.h"
+#include "async/loop.h"
+#include "async/stop.h"
+#include "async/task.h"
+#include "transcript/event.h"
+
+namespace deputy {
+
+// "y", "yes", "n", "no", or "no" with a reason behind it; nothing when it is none of these.
+std::optional<Answer> answer_from(std::string_view line);
+
+// The question as it stands on the screen, up to where the person types.
+std::string question_text(const Question& question);
+
+class Prompts {
+ public:
+  using Reply = std::function<void(const std::string& question_id, Answer answer)>;
+  struct Parts {
+    SystemLoop& loop;
+    Progress& progress;
+    OutStream& err;
+    int input = 0;  // the terminal, in its ordinary line mode
+    Reply reply;
+  };
+  explicit Prompts(Parts parts) : parts_(std::move(parts)) {}
+
+  void on_event(const Event& event);
+  // Asks until stopped.
+  Task<> run(StopToken stop);
+
+ private:
+  // Nothing when the question was settled without the person.
+  Task<std::optional<Answer>> ask(Question question, StopToken stop);
+  Task<std::optional<std::string>> read_line(StopToken stop);
+
+  Parts parts_;
+  Channel<Question> asked_;
+  std::set<std::string> open_;        // ids of questions that nobody has settled yet
+  std::string current_;               // the one on the screen
+  std::optional<StopSource> asking_;  // stops when that one is settled
+};
+
+}  // namespace deputy

@@ -1,0 +1,112 @@
+#include "app/prompts.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "async/task_group.h"
+#include "support/run.h"
+
+namespace deputy {
+namespace {
+
+TEST(AnswerFrom, YesAndNoInAnyCase) {
+  EXPECT_EQ(answer_from("y\n")->kind, AnswerKind::approved);
+  EXPECT_EQ(answer_from(" YES ")->kind, AnswerKind::approved);
+  EXPECT_EQ(answer_from("n")->kind, AnswerKind::refused);
+  EXPECT_EQ(answer_from("No\n")->text, "");
+}
+
+TEST(AnswerFrom, AReasonMayFollowNo) {
+  EXPECT_EQ(*answer_from("n too many children\n"), (Answer{AnswerKind::refused, "too many children"}));
+  EXPECT_EQ(*answer_from("no, use one"), (Answer{AnswerKind::refused, "use one"}));
+}
+
+TEST(AnswerFrom, AnythingElseIsNoAnswer) {
+  for (const auto* line : {"", "\n", "yep", "yes but not that one", "nope", "sure", "ye s"}) {
+    EXPECT_EQ(answer_from(line), std::nullopt) << line;
+  }
+}
+
+TEST(QuestionText, ShowsExactlyWhatWillHappenAndWhoAsks) {
+  const Question question{.label = "a\x1b", .text = "Spawn 2 subagents: [x] y"};
+  EXPECT_EQ(question_text(question),
+            "[a␛] Spawn 2 subagents: [x] y\n[y]es / [n]o, with a reason if you like: ");
+}
+
+// The terminal is a pipe here; what is flushed on a terminal is not, so every line is written after its
+// question.
+class PromptsTest : public ::testing::Test {
+ protected:
+  PromptsTest() {
+    EXPECT_EQ(::pipe(keys_), 0);
+    EXPECT_EQ(::pipe(screen_), 0);
+  }
+  ~PromptsTest() override {
+    for (const int each : {keys_[0], keys_[1], screen_[0], screen_[1]}) ::close(each);
+  }
+  void type(std::string_view text) {
+    EXPECT_EQ(::write(keys_[1], text.data(), text.size()), ssize_t(text.size()));
+  }
+  static Event asked(const std::string& id) {
+    Event event;
+    event.fact = QuestionAsked{{.id = id, .text = "may I?"}};
+    return event;
+  }
+  static Event settled(const std::string& id) {
+    Event event;
+    event.fact = QuestionAnswered{id, {}};
+    return event;
+  }
+  // Runs until `count` answers were given.
+  Task<> until(std::size_t count) {
+    TaskGroup group(loop_);
+    group.spawn(prompts_.run(group.token()));
+    while (answers_.size() < count) co_await answered_.pop({});
+    co_await group.stop(StopReason::shutdown);
+  }
+
+  int keys_[2];
+  int screen_[2];
+  SystemLoop loop_;
+  OutStream err_{screen_[1]};
+  Redactor redactor_;
+  Progress progress_{{.loop = loop_, .err = err_, .redactor = redactor_}};
+  std::vector<std::pair<std::string, Answer>> answers_;
+  Channel<bool> answered_;
+  Prompts prompts_{{.loop = loop_,
+                    .progress = progress_,
+                    .err = err_,
+                    .input = keys_[0],
+                    .reply = [this](const std::string& id, Answer answer) {
+                      answers_.emplace_back(id, std::move(answer));
+                      answered_.push(true);
+                    }}};
+};
+
+TEST_F(PromptsTest, AsksAgainUntilItUnderstands) {
+  prompts_.on_event(asked("q1"));
+  type("hm\n");
+  type("y\n");
+  run(loop_, until(1));
+  EXPECT_EQ(answers_[0].first, "q1");
+}
+
+TEST_F(PromptsTest, TheEndOfInputIsARefusal) {
+  prompts_.on_event(asked("q1"));
+  ::close(std::exchange(keys_[1], ::dup(0)));
+  run(loop_, until(1));
+  EXPECT_EQ(answers_[0].second.kind, AnswerKind::refused);
+}
+
+TEST_F(PromptsTest, WhatWasSettledMeanwhileIsNotAsked) {
+  prompts_.on_event(asked("q1"));
+  prompts_.on_event(asked("q2"));
+  prompts_.on_event(settled("q1"));
+  type("n because\n");
+  run(loop_, until(1));
+  EXPECT_EQ(answers_[0].first, "q2");
+  EXPECT_EQ(answers_[0].second.text, "because");
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,47 @@
+#include <fmt/format.h>
+
+#include "app/commands.h"
+#include "app/model_choice.h"
+#include "app/session_lookup.h"
+#include "app/tree_command.h"
+#include "app/tree_result.h"
+
+namespace deputy {
+namespace {
+
+OrFailure<void> check_flags(const CommonArguments& common) {
+  if (!common.model && common.rules.empty() && !common.cwd) return {};
+  return misused("a resumed tree keeps its model, its folder and its rules",
+                 "leave --model, --cwd and rules out");
+}
+
+// The root of the tree to go on with; nothing when none is unfinished.
+Result<std::optional<Session>> root_to_resume(const Store& store, const ResumeArguments& arguments) {
+  if (!arguments.id) {
+    TRY(auto unfinished, store.sessions({.roots_only = true, .unfinished_only = true, .most = 1}));
+    if (unfinished.empty()) return std::nullopt;
+    return std::move(unfinished.front());
+  }
+  TRY(const auto session, find_session(store, *arguments.id));
+  return store.session(session.tree);
+}
+
+}  // namespace
+
+Ended resume_command(Program& program, const ResumeArguments& arguments) {
+  TRY(check_flags(program.common));
+  TRY(auto signals, Signals::take());  // before the store's thread
+  TRY(auto store, program.open_store());
+  TRY(const auto root, root_to_resume(*store, arguments));
+  if (!root) {
+    program.err.write_line("deputy: nothing was left unfinished");
+    return ExitStatus::completed;
+  }
+  TRY(auto models, models_for(root->model, program.loop, program.disk));
+  tell_of_rehearsal(program, root->model);
+  program.err.write_line(fmt::format("deputy: going on with {}", root->id.value));
+  return print_result(program,
+                      result_of(run_tree(program, signals, {root->id, std::move(models), std::move(store)})));
+}
+
+}  // namespace deputy

@@ -1,0 +1,46 @@
+#include "app/session_lookup.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::size_t kAll = 1'000'000;
+constexpr std::size_t kMostShown = 3;
+
+std::string advice_for(const std::string& typed, const std::vector<std::string>& ids) {
+  auto near = nearest(typed, ids, kMostShown);
+  if (!near.empty()) return fmt::format("did you mean {}?", fmt::join(near, ", "));
+  return "`deputy sessions ls` lists them";
+}
+
+}  // namespace
+
+Result<Session> find_session(const Store& store, const std::string& typed) {
+  TRY(auto exact, store.session(SessionId(typed)));
+  if (exact) return *std::move(exact);
+  TRY(const auto sessions, store.sessions({.most = kAll}));
+  std::vector<std::string> ids;
+  std::vector<const Session*> fitting;
+  for (const auto& session : sessions) {
+    ids.push_back(session.id.value);
+    if (!typed.empty() && session.id.value.starts_with(typed)) fitting.push_back(&session);
+  }
+  if (fitting.size() == 1) return *fitting.front();
+  const std::string shown = shorten(to_utf8(typed), 80);
+  if (fitting.empty()) {
+    return fail(ErrorCode::not_found, fmt::format("there is no session '{}'", shown), advice_for(typed, ids));
+  }
+  std::vector<std::string> first;
+  for (const auto* session : fitting) {
+    if (first.size() < kMostShown) first.push_back(session->id.value);
+  }
+  return fail(ErrorCode::not_found, fmt::format("{} sessions begin with '{}'", fitting.size(), shown),
+              fmt::format("write more of it: {}{}", fmt::join(first, ", "),
+                          fitting.size() > kMostShown ? ", …" : ""));
+}
+
+}  // namespace deputy

@@ -1,0 +1,206 @@
+#include "app/session_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/text.h"
+#include "transcript/codec.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::size_t kGoalCharacters = 48;
+constexpr std::size_t kMostShownBytes = 16 * 1024;
+
+std::string one_line(std::string_view text, std::size_t characters) {
+  return shorten(made_visible(on_one_line(to_utf8(text))), characters);
+}
+
+std::string local_time(WallTime time) {
+  const std::time_t seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+  std::tm parts{};
+  localtime_r(&seconds, &parts);
+  char text[32];
+  return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts));
+}
+
+std::string tokens(const Usage& usage) {
+  return fmt::format("in={} out={}", short_count(static_cast<std::uint64_t>(usage.input)),
+                     short_count(static_cast<std::uint64_t>(usage.output)));
+}
+
+std::string cost(const Usage& usage) {
+  return usage.cost_micros ? fmt::format("${:.4f}", static_cast<double>(*usage.cost_micros) / 1e6) : "$?";
+}
+
+std::string duration_of(const Session& session) {
+  if (!session.started_at) return "-";
+  return to_text(Duration(session.ended_at.value_or(session.last_event_at) - *session.started_at));
+}
+
+Tone tone_of(SessionState state) {
+  switch (state) {
+    case SessionState::completed:
+      return Tone::good;
+    case SessionState::failed:
+    case SessionState::cancelled:
+      return Tone::bad;
+    case SessionState::partial:
+    case SessionState::blocked:
+    case SessionState::interrupted:
+      return Tone::doubtful;
+    default:
+      return Tone::plain;
+  }
+}
+
+// Columns as wide as their widest cell; the last one as it comes.
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t at = 0; at < row.size(); ++at) widths[at] = std::max(widths[at], utf8_length(row[at]));
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t at = 0; at + 1 < row.size(); ++at) {
+      line += row[at] + std::string(widths[at] - utf8_length(row[at]) + 2, ' ');
+    }
+    lines.push_back(row.empty() ? line : line + row.back());
+  }
+  return lines;
+}
+
+struct TreeRow {
+  std::vector<std::string> cells;
+  SessionState state;
+};
+
+void add_rows(const Session& session, const std::vector<Session>& sessions, std::size_t depth,
+              std::vector<TreeRow>& rows) {
+  std::string state(name_of(session.state));
+  if (session.reason != Reason::none) state += fmt::format(" ({})", to_words(session.reason));
+  rows.push_back(
+      {{fmt::format("{}[{}]", std::string(depth * 2, ' '), one_line(session.label, 40)), session.agent,
+        std::move(state), tokens(session.usage), cost(session.usage), duration_of(session), session.id.value},
+       session.state});
+  for (const auto& child : children_of(session.id, sessions)) add_rows(child, sessions, depth + 1, rows);
+}
+
+void add_line(std::string& text, std::string_view name, std::string_view value) {
+  if (!value.empty()) text += fmt::format("{:<12}{}\n", name, value);
+}
+
+void add_block(std::string& text, std::string_view name, std::string_view value) {
+  if (value.empty()) return;
+  text += fmt::format("\n{}:\n{}\n", name, made_visible(bounded(to_utf8(value), kMostShownBytes).text));
+}
+
+}  // namespace
+
+std::string goal_of(const Session& session, std::size_t characters) {
+  const auto command = session.agent == "command" ? parse_json_object(session.prompt) : json::object{};
+  const auto* arguments = command ? object_at(*command, "arguments") : nullptr;
+  const auto* tasks = arguments ? array_at(*arguments, "tasks") : nullptr;
+  if (!tasks) return one_line(session.prompt, characters);
+  std::vector<std::string> goals;
+  for (const auto& task : *tasks) {
+    if (const auto* object = task.if_object()) {
+      goals.push_back(
+          fmt::format("[{}] {}", string_or(*object, "label", ""), string_or(*object, "prompt", "")));
+    }
+  }
+  return one_line(fmt::format("{}", fmt::join(goals, "; ")), characters);
+}
+
+std::vector<Session> children_of(const SessionId& parent, const std::vector<Session>& sessions) {
+  std::vector<Session> children;
+  std::ranges::copy_if(sessions, std::back_inserter(children),
+                       [&](const Session& session) { return session.parent == parent; });
+  std::ranges::sort(children, {}, [](const Session& child) {
+    const auto key = child.delegation.value_or(DelegationKey{});
+    return std::tuple(key.call.run.number, key.call.step, key.call.index, key.task);
+  });
+  return children;
+}
+
+std::string list_text(const std::vector<ListedTree>& trees, const Style& style) {
+  std::vector<std::vector<std::string>> rows{
+      {"ID", "WHEN", "STATE", "AGENT", "LABEL", "CHILDREN", "TOKENS", "PROMPT"}};
+  for (const auto& [root, sessions] : trees) {
+    Usage usage;
+    for (const auto& session : sessions) usage = usage + session.usage;
+    rows.push_back({root.id.value, local_time(root.created_at), std::string(name_of(root.state)), root.agent,
+                    one_line(root.label, 20), std::to_string(children_of(root.id, sessions).size()),
+                    tokens(usage), goal_of(root, kGoalCharacters)});
+  }
+  const auto lines = aligned(rows);
+  std::string text = toned(style, Tone::faint, lines.front()) + "\n";
+  for (std::size_t at = 1; at < lines.size(); ++at)
+    text += toned(style, tone_of(trees[at - 1].root.state), lines[at]) + "\n";
+  return text;
+}
+
+std::string tree_text(const Session& root, const std::vector<Session>& sessions, const Style& style) {
+  std::vector<TreeRow> rows;
+  add_rows(root, sessions, 0, rows);
+  std::vector<std::vector<std::string>> cells;
+  for (const auto& row : rows) cells.push_back(row.cells);
+  const auto lines = aligned(cells);
+  std::string text;
+  for (std::size_t at = 0; at < lines.size(); ++at)
+    text += toned(style, tone_of(rows[at].state), lines[at]) + "\n";
+  return text;
+}
+
+std::string details_text(const Session& session, const std::vector<Session>& sessions,
+                         const std::string& file) {
+  std::string text;
+  add_line(text, "id", session.id.value);
+  add_line(text, "label", one_line(session.label, 80));
+  add_line(text, "agent", session.agent);
+  add_line(text, "state", name_of(session.state));
+  if (session.reason != Reason::none) add_line(text, "reason", to_words(session.reason));
+  add_line(text, "model", one_line(session.model.value, 200));
+  add_line(text, "folder", one_line(session.workspace, 400));
+  if (session.parent) add_line(text, "parent", session.parent->value);
+  add_line(text, "created", local_time(session.created_at));
+  if (session.ended_at) add_line(text, "ended", local_time(*session.ended_at));
+  add_line(text, "duration", duration_of(session));
+  add_line(text, "steps", std::to_string(session.steps));
+  add_line(text, "tokens", tokens(session.usage));
+  add_line(text, "cost", cost(session.usage));
+  add_line(text, "last", one_line(session.last_activity, 200));
+  for (const auto& child : children_of(session.id, sessions)) {
+    add_line(text, "child",
+             fmt::format("{} [{}] {}", child.id.value, one_line(child.label, 40), name_of(child.state)));
+  }
+  add_line(text, "transcript", file);
+  add_block(text, "prompt", session.agent == "command" ? goal_of(session, kMostShownBytes) : session.prompt);
+  add_block(text, "error", session.error);
+  add_block(text, "result", session.result);
+  return text;
+}
+
+json::object to_full_json(const Session& session) {
+  json::object value = to_json(session);
+  value["state"] = name_of(session.state);
+  if (session.reason != Reason::none) value["reason"] = name_of(session.reason);
+  value["created_at"] = to_iso8601(session.created_at);
+  if (session.started_at) value["started_at"] = to_iso8601(*session.started_at);
+  if (session.ended_at) value["ended_at"] = to_iso8601(*session.ended_at);
+  value["last_event_at"] = to_iso8601(session.last_event_at);
+  value["last_activity"] = session.last_activity;
+  value["steps"] = session.steps;
+  value["usage"] = to_json(session.usage);
+  if (!session.error.empty()) value["error"] = session.error;
+  value["result"] = session.result;
+  return value;
+}
+
+}  // namespace deputy

@@ -1,0 +1,37 @@
+// Sessions as people read them: a list, one in detail, a tree; and the same as JSON. Pure; nothing in the
+// text can move the cursor or hide.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/looks.h"
+#include "base/json.h"
+#include "transcript/session.h"
+
+namespace deputy {
+
+// A root and all sessions of its tree, itself among them.
+struct ListedTree {
+  Session root;
+  std::vector<Session> sessions;
+};
+
+std::string list_text(const std::vector<ListedTree>& trees, const Style& style);
+
+// `sessions` are the whole tree; the file is where its transcript lies.
+std::string details_text(const Session& session, const std::vector<Session>& sessions,
+                         const std::string& file);
+
+// From `root` down.
+std::string tree_text(const Session& root, const std::vector<Session>& sessions, const Style& style);
+
+// Children in the order in which their parent asked for them.
+std::vector<Session> children_of(const SessionId& parent, const std::vector<Session>& sessions);
+
+json::object to_full_json(const Session& session);
+
+// The beginning of what it was asked to do; of a command, what was typed.
+std::string goal_of(const Session& session, std::size_t characters);
+
+}  // namespace deputy

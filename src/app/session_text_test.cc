@@ -1,0 +1,99 @@
+#include "app/session_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/transcript_text.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Session session_of(const std::string& id, const std::string& label, int task = -1) {
+  Session session;
+  session.id = SessionId(id);
+  session.tree = SessionId("root");
+  session.label = label;
+  session.agent = task < 0 ? "main" : "reader";
+  session.state = SessionState::completed;
+  session.prompt = "look\x1b[2J around";
+  session.started_at = WallTime{std::chrono::seconds{1'800'000'000}};
+  session.ended_at = *session.started_at + std::chrono::seconds(90);
+  session.usage = {.input = 1500, .output = 20, .cost_micros = 1200};
+  if (task >= 0) {
+    session.parent = SessionId("root");
+    session.delegation = DelegationKey{.call = {.run = {SessionId("root"), 1}}, .task = task};
+  }
+  return session;
+}
+
+TEST(SessionText, ATreeShowsStateTokensCostAndTimeInTheOrderOfTheTasks) {
+  auto broken = session_of("b", "second", 1);
+  broken.state = SessionState::failed;
+  broken.reason = Reason::provider_error;
+  broken.usage.cost_micros.reset();
+  const auto root = session_of("root", "main");
+  EXPECT_EQ(tree_text(root, {broken, session_of("a", "first", 0), root}, Style{}),
+            "[main]      main    completed                in=1.5k out=20  $0.0012  1m 30s  root\n"
+            "  [first]   reader  completed                in=1.5k out=20  $0.0012  1m 30s  a\n"
+            "  [second]  reader  failed (provider error)  in=1.5k out=20  $?       1m 30s  b\n");
+}
+
+TEST(SessionText, AListCountsChildrenAndTokensOfTheWholeTree) {
+  const auto root = session_of("root", "main");
+  const auto text = list_text({{root, {root, session_of("a", "first", 0)}}}, Style{});
+  EXPECT_THAT(text, AllOf(HasSubstr("CHILDREN"), HasSubstr("  1  "), HasSubstr("in=3k out=40"),
+                          Not(HasSubstr("\x1b"))));
+}
+
+TEST(SessionText, TheGoalOfACommandIsWhatWasTyped) {
+  auto session = session_of("root", "delegate");
+  session.agent = "command";
+  session.prompt =
+      R"({"tool":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"x"},{"label":"b","prompt":"y"}]}})";
+  EXPECT_EQ(goal_of(session, 100), "[a] x; [b] y");
+}
+
+TEST(SessionText, DetailsHideNothingAndMoveNothing) {
+  const auto root = session_of("root", "main");
+  EXPECT_THAT(details_text(root, {root, session_of("a", "first", 0)}, "/file"),
+              AllOf(HasSubstr("state       completed"), HasSubstr("child       a [first] completed"),
+                    HasSubstr("transcript  /file"), HasSubstr("look␛[2J around"), Not(HasSubstr("\x1b"))));
+}
+
+std::vector<Event> conversation() {
+  std::vector<Event> events(5);
+  events[0].fact = InputGiven{Source::parent, "find x"};
+  ReplyReceived reply;
+  reply.reply.message = {
+      .role = Role::assistant, .text = "looking", .calls = {{"c1", "Grep", R"({"pattern":"x"})"}}};
+  events[1].fact = reply;
+  events[2].fact = NoteTaken{"x is here"};
+  events[3].fact = CallFinished{{.call_id = "c1", .content = "a.txt:1:x\x1b"}};
+  ReplyReceived last;
+  last.reply.message = {.role = Role::assistant, .text = "found it"};
+  events[4].fact = last;
+  return events;
+}
+
+TEST(TranscriptText, TellsWhoSaidWhatInOrder) {
+  EXPECT_THAT(transcript_text(session_of("a", "first", 0), conversation()),
+              HasSubstr("\n--- parent\nfind x\n\n--- agent\nlooking\n> Grep {\"pattern\":\"x\"}\n"
+                        "\n--- result of Grep\na.txt:1:x␛\n\n--- agent\nfound it\n"));
+}
+
+TEST(TranscriptText, AsJsonItHasTheFieldsOfASealedTranscript) {
+  const auto document = transcript_json(session_of("a", "first", 0), conversation());
+  EXPECT_EQ(string_or(document, "outcome", ""), "success");
+  EXPECT_EQ(string_or(document, "ended_at", ""), "2027-01-15T08:01:30.000000Z");
+  EXPECT_EQ(array_at(document, "messages")->size(), 4U);
+}
+
+TEST(TranscriptText, NotesStandAlone) { EXPECT_THAT(notes_of(conversation()), ElementsAre("x is here")); }
+
+}  // namespace
+}  // namespace deputy

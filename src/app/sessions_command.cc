@@ -1,0 +1,176 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "app/commands.h"
+#include "app/session_lookup.h"
+#include "app/session_text.h"
+#include "app/transcript_text.h"
+#include "base/text.h"
+#include "store/transcript_files.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::size_t kAll = 1'000'000;
+
+Result<std::vector<Session>> tree_of(const Store& store, const Session& session) {
+  return store.sessions({.tree = session.tree, .most = kAll});
+}
+
+void print_json(Program& program, const json::value& document) {
+  program.out.write_line(to_json_text(document));
+}
+
+Ended list(Program& program, const Store& store, const SessionsArguments& arguments) {
+  TRY(const auto roots, store.sessions({.roots_only = true, .unfinished_only = arguments.live_only}));
+  if (program.common.output != OutputForm::text) {
+    json::array document;
+    for (const auto& root : roots) document.emplace_back(to_full_json(root));
+    if (program.common.output == OutputForm::json) {
+      print_json(program, document);
+    } else {
+      for (const auto& root : document) print_json(program, root);
+    }
+    return ExitStatus::completed;
+  }
+  if (roots.empty()) {
+    program.err.write_line(arguments.live_only ? "deputy: nothing is unfinished"
+                                               : "deputy: no sessions yet; try `deputy demo`");
+    return ExitStatus::completed;
+  }
+  std::vector<ListedTree> trees;
+  for (const auto& root : roots) {
+    TRY(auto sessions, tree_of(store, root));
+    trees.push_back({root, std::move(sessions)});
+  }
+  program.out.write(list_text(trees, program.looks.out));
+  return ExitStatus::completed;
+}
+
+std::string transcript_file(const Program& program, const Session& session) {
+  const auto home = program.open_home();
+  if (!home) return {};
+  const auto stem = join_path("subagent", TranscriptFiles::stem_of(session));
+  for (const auto* ending : {".transcript.json", ".transcript.jsonl"}) {
+    if ((*home)->status(stem + ending)) return join_path((*home)->path(), stem + ending);
+  }
+  return {};  // pruned
+}
+
+Ended show(Program& program, const Store& store, const Session& session) {
+  if (program.common.output != OutputForm::text) {
+    print_json(program, to_full_json(session));
+    return ExitStatus::completed;
+  }
+  TRY(const auto sessions, tree_of(store, session));
+  program.out.write(details_text(session, sessions, transcript_file(program, session)));
+  return ExitStatus::completed;
+}
+
+json::object nested_json(const Session& session, const std::vector<Session>& sessions) {
+  json::object node = to_full_json(session);
+  auto& children = node["children"].emplace_array();
+  for (const auto& child : children_of(session.id, sessions))
+    children.emplace_back(nested_json(child, sessions));
+  return node;
+}
+
+Ended tree(Program& program, const Store& store, const Session& session) {
+  TRY(const auto sessions, tree_of(store, session));
+  if (program.common.output == OutputForm::text) {
+    program.out.write(tree_text(session, sessions, program.looks.out));
+  } else {
+    print_json(program, nested_json(session, sessions));
+  }
+  return ExitStatus::completed;
+}
+
+Ended transcript(Program& program, const Store& store, const Session& session) {
+  TRY(const auto events, store.events_of_session(session.id));
+  if (program.common.output == OutputForm::text) {
+    program.out.write(transcript_text(session, events));
+  } else {
+    print_json(program, transcript_json(session, events));
+  }
+  return ExitStatus::completed;
+}
+
+// Of the session and all below it, each under its name.
+Result<void> add_notes(const Store& store, const Session& session, const std::vector<Session>& sessions,
+                       json::array& found) {
+  TRY(const auto events, store.events_of_session(session.id));
+  const auto notes = notes_of(events);
+  if (!notes.empty()) {
+    json::object entry{{"session_id", session.id.value}, {"label", session.label}};
+    entry["notes"] = json::array(notes.begin(), notes.end());
+    found.emplace_back(std::move(entry));
+  }
+  for (const auto& child : children_of(session.id, sessions)) TRY(add_notes(store, child, sessions, found));
+  return {};
+}
+
+Ended notes(Program& program, const Store& store, const Session& session) {
+  TRY(const auto sessions, tree_of(store, session));
+  json::array found;
+  TRY(add_notes(store, session, sessions, found));
+  if (program.common.output != OutputForm::text) {
+    print_json(program, found);
+    return ExitStatus::completed;
+  }
+  if (found.empty()) program.err.write_line("deputy: no notes were taken");
+  for (const auto& each : found) {
+    const auto& entry = each.as_object();
+    program.out.write_line(fmt::format("[{}] {}", made_visible(on_one_line(string_or(entry, "label", ""))),
+                                       string_or(entry, "session_id", "")));
+    for (const auto& note : entry.at("notes").as_array()) {
+      program.out.write_line(made_visible(std::string_view(note.as_string())));
+    }
+  }
+  return ExitStatus::completed;
+}
+
+Ended export_events(Program& program, const Store& store, const Session& session) {
+  TRY(const auto sessions, tree_of(store, session));
+  TRY(const auto events, store.events_of_tree(session.tree));
+  std::map<SessionId, EventOrigin> origins;
+  for (const auto& each : sessions)
+    origins[each.id] = {each.parent.value_or(SessionId{}), each.label, each.agent};
+  for (const auto& event : events) {
+    for (const auto& line : to_lines(event, origins[event.run.session])) {
+      program.out.write_line(program.redactor.redact(to_json_text(line)));
+    }
+  }
+  return ExitStatus::completed;
+}
+
+Ended view(Program& program, const Store& store, const SessionsArguments& arguments) {
+  if (arguments.view == SessionView::list) return list(program, store, arguments);
+  TRY(const auto session, find_session(store, arguments.id));
+  switch (arguments.view) {
+    case SessionView::list:
+    case SessionView::show:
+      return show(program, store, session);
+    case SessionView::tree:
+      return tree(program, store, session);
+    case SessionView::transcript:
+      return transcript(program, store, session);
+    case SessionView::notes:
+      return notes(program, store, session);
+    case SessionView::events:
+      break;
+  }
+  return export_events(program, store, session);
+}
+
+}  // namespace
+
+Ended sessions_command(Program& program, const SessionsArguments& arguments) {
+  TRY(const auto store, program.open_store());
+  auto ended = view(program, *store, arguments);
+  if (program.out.failure()) return std::unexpected(*program.out.failure());
+  return ended;
+}
+
+}  // namespace deputy

@@ -1,0 +1,57 @@
+#include "app/signals.h"
+
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "async/descriptor.h"
+
+namespace deputy {
+namespace {
+
+constexpr auto kSoonAfter = std::chrono::seconds(2);
+
+sigset_t watched() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  return set;
+}
+
+}  // namespace
+
+SignalAction Interrupts::on_signal(int number, TimePoint now) {
+  if (number == SIGHUP) return SignalAction::suspend;
+  const auto before = std::exchange(last_, now);
+  return before && now - *before <= kSoonAfter ? SignalAction::leave : SignalAction::cancel;
+}
+
+Result<Signals> Signals::take() {
+  const sigset_t set = watched();
+  const int descriptor = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+  if (descriptor < 0) return std::unexpected(error_from_errno(errno, "watch signals"));
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  return Signals(descriptor);
+}
+
+Signals::Signals(Signals&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+Signals::~Signals() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  const sigset_t set = watched();
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+Task<std::optional<int>> Signals::next(SystemLoop& loop, StopToken stop) {
+  for (;;) {
+    if (co_await wait_readable(loop, descriptor_, stop) == Readiness::stopped) co_return std::nullopt;
+    signalfd_siginfo info{};
+    if (::read(descriptor_, &info, sizeof info) == sizeof info) co_return static_cast<int>(info.ssi_signo);
+  }
+}
+
+}  // namespace deputy

@@ -1,0 +1,35 @@
+// What the commands that start a tree have in common: the model, the folder to work in, the store, the run
+// itself. All that can be wrong with the command line is found before anything is written.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/program.h"
+#include "app/tree_run.h"
+#include "base/json.h"
+
+namespace deputy {
+
+struct RootWork {
+  std::string agent;
+  std::string label;
+  std::string prompt;
+  std::vector<Rule> rules;
+  ModelName model;
+};
+
+OrFailure<TreeEnd> start_tree(Program& program, RootWork work);
+
+// A batch as the person's own command: it needs no approval.
+RootWork batch_work(const Program& program, const json::object& batch, ModelName model);
+// A batch that the limits rule out altogether is refused before it starts.
+OrFailure<void> check_batch_limits(const TreeLimits& limits);
+
+// --model, DEPUTY_MODEL or the default; a name that cannot be meant is the person's mistake.
+OrFailure<ModelName> chosen_model(const Program& program);
+
+// Says so on stderr where it is no language model that works.
+void tell_of_rehearsal(Program& program, const ModelName& model);
+
+}  // namespace deputy

@@ -1,0 +1,146 @@
+#include "app/tree_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "delegation/batch_report.h"
+#include "transcript/codec.h"
+
+namespace deputy {
+namespace {
+
+const Session* root_of(const TreeEnd& end) {
+  const auto found = std::ranges::find(end.sessions, end.root, &Session::id);
+  return found == end.sessions.end() ? nullptr : &*found;
+}
+
+bool is_command(const TreeEnd& end) {
+  const Session* root = root_of(end);
+  return root && root->agent == "command";
+}
+
+// What the command's one call gave, and whether it ever began.
+struct CommandCall {
+  bool has_begun = false;
+  const ToolResult* result = nullptr;
+};
+
+CommandCall call_of(const std::vector<Event>& events) {
+  CommandCall call;
+  for (const auto& event : events) {
+    if (std::holds_alternative<CallStarted>(event.fact)) call.has_begun = true;
+    if (const auto* finished = std::get_if<CallFinished>(&event.fact)) call.result = &finished->result;
+  }
+  return call;
+}
+
+// The arguments are what the person typed; a child that never came to be is in them, but not among the
+// sessions.
+json::object arguments_of(const Session& root) {
+  const auto command = parse_json_object(root.prompt);
+  const auto* arguments = command ? object_at(*command, "arguments") : nullptr;
+  return arguments ? *arguments : json::object{};
+}
+
+BatchCount count_children(const TreeEnd& end, const json::object& arguments) {
+  const auto* tasks = array_at(arguments, "tasks");
+  BatchCount count{.total = tasks ? tasks->size() : 0};
+  for (const auto& session : end.sessions) {
+    if (session.parent != end.root) continue;
+    if (session.state == SessionState::completed) ++count.ok;
+    if (session.state == SessionState::partial || session.state == SessionState::blocked) ++count.partial;
+  }
+  return count;
+}
+
+void fill_in_batch(TreeResult& result, const TreeEnd& end, Status root) {
+  const auto arguments = arguments_of(*root_of(end));
+  const CommandCall call = call_of(end.root_events);
+  result.is_json = string_or(arguments, "return", "markdown") == "json";
+  if (call.result && call.result->status == ToolStatus::ok) {
+    result.text = call.result->content;  // also where the root was stopped before it could say so
+  } else if (call.result) {
+    result.problem = call.result->content;
+    result.status = call.has_begun ? ExitStatus::failed : ExitStatus::refused;
+    return;
+  }
+  if (root != Status::completed) return;
+  result.status = exit_status_of(count_children(end, arguments));
+  result.problem.clear();
+}
+
+void fill_in_report(TreeResult& result, const Report& report) {
+  result.status = exit_status_of(report.status);
+  result.text = report.body;
+  result.session = report.session;
+  result.duration = report.duration;
+  result.reason = report.reason;
+  if (report.status == Status::completed || report.errors.empty()) return;
+  result.problem = fmt::format("{}: {}", name_of(report.status), report.errors.front().message);
+  result.advice = report.errors.front().recommendation;
+}
+
+}  // namespace
+
+TreeResult result_of(const TreeEnd& end) {
+  TreeResult result;
+  for (const auto& session : end.sessions) result.usage = result.usage + session.usage;
+  if (end.report) {
+    fill_in_report(result, *end.report);
+    if (is_command(end)) fill_in_batch(result, end, end.report->status);
+    return result;
+  }
+  const Error& error = end.report.error();
+  result.session = end.root;
+  result.problem = error.message;
+  result.advice = error.advice;
+  if (error.code == ErrorCode::cancelled) {
+    result.status = ExitStatus::cancelled;
+    result.problem = "left unfinished";
+    result.can_resume = !end.root.empty();
+  }
+  return result;
+}
+
+json::object to_json(const TreeResult& result) {
+  json::object document{{"status", word_for(result.status)}, {"result", result.text}};
+  if (result.is_json) {
+    if (auto parsed = parse_json(result.text)) document["result"] = *std::move(parsed);
+  }
+  if (result.reason != Reason::none) document["reason"] = name_of(result.reason);
+  if (!result.problem.empty()) document["error"] = result.problem;
+  document["session_id"] = result.session.value;
+  document["usage"] = to_json(result.usage);
+  document["duration_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(result.duration).count();
+  return document;
+}
+
+Ended print_result(Program& program, const TreeResult& result) {
+  switch (program.common.output) {
+    case OutputForm::text:
+      if (!result.text.empty()) program.out.write_line(result.text);
+      break;
+    case OutputForm::json:
+      program.out.write_line(to_json_text(to_json(result)));
+      break;
+    case OutputForm::stream_json: {
+      json::object line{{"v", 1}, {"event", "result"}};
+      for (auto& [key, value] : to_json(result)) line[key] = std::move(value);
+      program.out.write_line(to_json_text(line));
+      break;
+    }
+  }
+  if (!result.problem.empty()) {
+    program.err.write_line(error_line({ErrorCode::internal, result.problem, result.advice}));
+  }
+  if (result.can_resume) {
+    const auto line = program.command_line(fmt::format("resume {}", result.session.value));
+    program.err.write_line(fmt::format("deputy: continue with `{}`", line));
+  }
+  if (program.out.failure()) return std::unexpected(*program.out.failure());
+  return result.status;
+}
+
+}  // namespace deputy

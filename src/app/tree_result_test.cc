@@ -1,0 +1,128 @@
+#include "app/tree_result.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace deputy {
+namespace {
+
+using ::testing::HasSubstr;
+
+Session session_of(const std::string& id, const std::string& agent, SessionState state) {
+  Session session;
+  session.id = SessionId(id);
+  session.tree = SessionId("root");
+  session.agent = agent;
+  session.state = state;
+  session.usage = {.input = 10, .output = 1, .cost_micros = 0};
+  if (id != "root") session.parent = SessionId("root");
+  return session;
+}
+
+Event event_of(Fact fact) {
+  Event event;
+  event.fact = std::move(fact);
+  return event;
+}
+
+// A batch of as many tasks as are given, each ended so.
+TreeEnd batch_of(const std::vector<SessionState>& children, const std::string& layout = "markdown") {
+  TreeEnd end;
+  end.root = SessionId("root");
+  Report report;
+  report.session = end.root;
+  report.body = "the batch";
+  end.report = report;
+  end.sessions.push_back(session_of("root", "command", SessionState::completed));
+  json::array tasks;
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    end.sessions.push_back(session_of(fmt::format("child{}", i), "reader", children[i]));
+    tasks.emplace_back(json::object{{"label", "a"}, {"prompt", "p"}});
+  }
+  end.sessions.front().prompt = to_json_text(
+      json::object{{"tool", "Delegate"}, {"arguments", json::object{{"tasks", tasks}, {"return", layout}}}});
+  end.root_events.push_back(event_of(CallStarted{"Delegate", ""}));
+  end.root_events.push_back(
+      event_of(CallFinished{{.content = layout == "json" ? R"({"total":1})" : "the batch"}}));
+  return end;
+}
+
+TEST(TreeResult, ABatchIsCountedByItsChildren) {
+  using enum SessionState;
+  EXPECT_EQ(result_of(batch_of({completed, completed})).status, ExitStatus::completed);
+  EXPECT_EQ(result_of(batch_of({completed, failed})).status, ExitStatus::partial);
+  EXPECT_EQ(result_of(batch_of({blocked, failed})).status, ExitStatus::partial);
+  EXPECT_EQ(result_of(batch_of({failed, cancelled})).status, ExitStatus::failed);
+}
+
+TEST(TreeResult, AChildThatNeverCameToBeCountsAsFailed) {
+  auto end = batch_of({SessionState::completed, SessionState::completed});
+  end.sessions.pop_back();
+  EXPECT_EQ(result_of(end).status, ExitStatus::partial);
+}
+
+TEST(TreeResult, ACancelledBatchKeepsWhatItsChildrenFound) {
+  auto end = batch_of({SessionState::completed, SessionState::cancelled});
+  end.report->status = Status::cancelled;
+  end.report->body = "";
+  const auto result = result_of(end);
+  EXPECT_EQ(result.status, ExitStatus::cancelled);
+  EXPECT_EQ(result.text, "the batch");
+}
+
+TEST(TreeResult, ACommandWhoseCallNeverBeganWasRefused) {
+  auto end = batch_of({});
+  end.report->status = Status::failed;
+  end.root_events = {
+      event_of(CallFinished{{.status = ToolStatus::error, .content = "Not permitted: by a rule."}})};
+  const auto result = result_of(end);
+  EXPECT_EQ(result.status, ExitStatus::refused);
+  EXPECT_THAT(result.problem, HasSubstr("Not permitted"));
+}
+
+TEST(TreeResult, AnyOtherRunFollowsItsRoot) {
+  TreeEnd end;
+  end.root = SessionId("root");
+  end.sessions = {session_of("root", "main", SessionState::partial),
+                  session_of("child", "reader", SessionState::failed)};
+  Report report;
+  report.status = Status::partial;
+  report.reason = Reason::output_limit;
+  report.body = "half";
+  report.errors.push_back({.message = "cut off"});
+  end.report = report;
+  const auto result = result_of(end);
+  EXPECT_EQ(result.status, ExitStatus::partial);
+  EXPECT_EQ(result.text, "half");
+  EXPECT_EQ(result.problem, "partial: cut off");
+  EXPECT_EQ(result.usage.input, 20);
+}
+
+TEST(TreeResult, WhatWasLeftCanBeResumed) {
+  TreeEnd end;
+  end.root = SessionId("root");
+  end.report = std::unexpected(Error::cancelled());
+  const auto result = result_of(end);
+  EXPECT_EQ(result.status, ExitStatus::cancelled);
+  EXPECT_TRUE(result.can_resume);
+}
+
+TEST(TreeResult, AFailureOfTheStoreIsAFailure) {
+  TreeEnd end;
+  end.report = fail(ErrorCode::exhausted, "the disk is full", "free some space");
+  const auto result = result_of(end);
+  EXPECT_EQ(result.status, ExitStatus::failed);
+  EXPECT_EQ(result.problem, "the disk is full");
+  EXPECT_FALSE(result.can_resume);
+}
+
+TEST(TreeResult, AsJsonABatchStandsAsAnObjectOrAsText) {
+  auto json = to_json(result_of(batch_of({SessionState::completed}, "json")));
+  EXPECT_EQ(to_json_text(json), R"({"status":"completed","result":{"total":1},"session_id":"root",)"
+                                R"("usage":{"input":20,"output":2,"cost_micros":0},"duration_ms":0})");
+  json = to_json(result_of(batch_of({SessionState::completed})));
+  EXPECT_EQ(string_or(json, "result", ""), "the batch");
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,171 @@
+#include "app/tree_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "app/places.h"
+#include "app/progress.h"
+#include "app/prompts.h"
+#include "app/run_on.h"
+#include "async/task_group.h"
+#include "async/waiter.h"
+#include "base/random.h"
+
+namespace deputy {
+namespace {
+
+// All that one run of the loop needs, in the order in which it may be taken down again.
+class TreeRunner {
+ public:
+  TreeRunner(Program& program, Signals& signals, TreeRequest request);
+  TreeEnd run();
+
+ private:
+  void on_event(const Event& event, const EventOrigin& origin);
+  void start();
+  Task<> drive();
+  Task<> watch_signals(StopToken stop);
+  [[noreturn]] void leave_at_once();
+  Task<> a_turn_of_the_loop();
+  void look_back();
+
+  Program& program_;
+  Signals& signals_;
+  std::variant<RootBrief, SessionId> what_;
+  TreeEnd end_;
+  SystemRandom random_;
+  ThreadPool pool_;
+  SystemProcesses processes_;
+  Progress progress_;
+  Runtime runtime_;
+  Prompts prompts_;
+  TaskGroup beside_;
+};
+
+TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
+    : program_(program),
+      signals_(signals),
+      what_(std::move(request.what)),
+      processes_(program.loop, join_path(program_folder(), "deputy-init")),
+      progress_({.loop = program.loop,
+                 .err = program.err,
+                 .redactor = program.redactor,
+                 .form = program.looks.progress,
+                 .style = program.looks.err,
+                 .detail = program.common.verbose ? ProgressView::Detail::all : ProgressView::Detail::usual,
+                 .shows_questions = attendance_of(program) != Attendance::person}),
+      runtime_({.loop = program.loop,
+                .pool = pool_,
+                .disk = program.disk,
+                .processes = processes_,
+                .random = random_,
+                .store = std::move(request.store),
+                .models = std::move(request.models)},
+               {.limits = program.common.limits, .attendance = attendance_of(program)}),
+      prompts_({.loop = program.loop,
+                .progress = progress_,
+                .err = program.err,
+                .input = STDIN_FILENO,
+                .reply = [this](const std::string& id,
+                                Answer answer) { runtime_.answer(id, std::move(answer)); }}),
+      beside_(program.loop) {
+  runtime_.subscribe([this](const Event& event, const EventOrigin& origin) { on_event(event, origin); });
+}
+
+void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
+  if (end_.root.empty()) end_.root = event.tree;
+  progress_.on_event(event, origin);
+  if (attendance_of(program_) == Attendance::person) prompts_.on_event(event);
+  if (program_.common.output != OutputForm::stream_json) return;
+  for (const auto& line : to_lines(event, origin)) {
+    program_.out.write_line(program_.redactor.redact(to_json_text(line)));
+  }
+}
+
+void TreeRunner::start() {
+  auto done = [this](Result<Report> report) { end_.report = std::move(report); };
+  if (auto* root = std::get_if<RootBrief>(&what_)) {
+    runtime_.start(std::move(*root), done);
+  } else {
+    end_.root = std::get<SessionId>(what_);
+    runtime_.resume(end_.root, done);
+  }
+}
+
+Task<> TreeRunner::a_turn_of_the_loop() {
+  const Waiter<bool> turn;
+  program_.loop.post([turn] { turn.resume(true); });
+  co_await turn.wait();
+}
+
+Task<> TreeRunner::drive() {
+  beside_.spawn(watch_signals(beside_.token()));
+  if (attendance_of(program_) == Attendance::person) beside_.spawn(prompts_.run(beside_.token()));
+  end_.report = fail(ErrorCode::internal, "the run ended without a report", "please report this as a bug");
+  start();
+  co_await a_turn_of_the_loop();  // start() only posts; the tree exists from here on
+  try {
+    co_await runtime_.close();
+  } catch (const std::exception& bug) {
+    end_.report =
+        fail(ErrorCode::internal, fmt::format("a bug in deputy: {}", bug.what()), "please report it");
+  }
+  co_await beside_.stop(StopReason::shutdown);
+  progress_.finish();
+}
+
+Task<> TreeRunner::watch_signals(StopToken stop) {
+  Interrupts interrupts;
+  while (const auto number = co_await signals_.next(program_.loop, stop)) {
+    switch (interrupts.on_signal(*number, program_.loop.clock().now())) {
+      case SignalAction::cancel:
+        progress_.say("deputy: cancelling; what was found is kept (again within 2 s to leave at once)");
+        runtime_.cancel(StopReason::user);
+        break;
+      case SignalAction::suspend:
+        runtime_.cancel(StopReason::shutdown);
+        break;
+      case SignalAction::leave:
+        leave_at_once();
+    }
+  }
+}
+
+// The journal is whole at any instant, and deputy-init ends what it started when this process is gone.
+void TreeRunner::leave_at_once() {
+  progress_.finish();
+  if (!end_.root.empty()) {
+    program_.err.write_line(fmt::format("deputy: left; continue with `{}`",
+                                        program_.command_line(fmt::format("resume {}", end_.root.value))));
+  }
+  std::_Exit(static_cast<int>(ExitStatus::cancelled));
+}
+
+void TreeRunner::look_back() {
+  if (end_.root.empty()) return;
+  constexpr std::size_t kAll = 1'000'000;
+  if (auto sessions = runtime_.store().sessions({.tree = end_.root, .most = kAll}))
+    end_.sessions = *std::move(sessions);
+  if (auto events = runtime_.store().events_of_session(end_.root)) end_.root_events = *std::move(events);
+}
+
+TreeEnd TreeRunner::run() {
+  run_on(program_.loop, drive());
+  look_back();
+  return std::move(end_);
+}
+
+}  // namespace
+
+Attendance attendance_of(const Program& program) {
+  if (program.common.approve_all) return Attendance::approves_all;
+  return program.looks.person ? Attendance::person : Attendance::nobody;
+}
+
+TreeEnd run_tree(Program& program, Signals& signals, TreeRequest request) {
+  return TreeRunner(program, signals, std::move(request)).run();
+}
+
+}  // namespace deputy

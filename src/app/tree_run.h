@@ -1,0 +1,35 @@
+// One tree from its start, or its resume, to its end, as a command runs it: progress, questions, signals and
+// the event stream beside it. What it led to is computed from the journal, so that a resumed command ends as
+// the original would have.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/program.h"
+#include "app/signals.h"
+#include "runtime/runtime.h"
+
+namespace deputy {
+
+struct TreeRequest {
+  std::variant<RootBrief, SessionId> what;  // a new one, or the root of one to resume
+  Models models;
+  std::unique_ptr<Store> store;
+};
+
+struct TreeEnd {
+  Result<Report> report = std::unexpected(Error{});
+  SessionId root;                  // empty where not even that was recorded
+  std::vector<Session> sessions;   // of the whole tree
+  std::vector<Event> root_events;  // of the root session
+};
+
+TreeEnd run_tree(Program& program, Signals& signals, TreeRequest request);
+
+// Who answers questions, by the flags and the terminal.
+Attendance attendance_of(const Program& program);
+
+}  // namespace deputy
