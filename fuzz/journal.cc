@@ -1,5 +1,5 @@
-// Journal records as a damaged database might hold them: the first line is the kind, the rest the body. Whatever reads must write back to something that
-// reads the same.
+// Journal records as a damaged database might hold them: the first line is the kind, the rest the body.
+// Whatever reads must write back to something that reads the same.
 
 #include <cstdint>
 #include <cstdlib>

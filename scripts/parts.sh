@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by ./test and .ci/run: work in parts, each with its minutes, and a count of tests at the end.
 passed=0 failed=0 skipped=0 minutes='' broken=''
 

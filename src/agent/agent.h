@@ -1,5 +1,6 @@
-// The one loop. Parent and child run it alike: decide, then ask the model or run its calls, until there is an end to record. It knows nothing of
-// trees, profiles or surfaces; whoever starts a run hands it all it may use.
+// The one loop. Parent and child run it alike: decide, then ask the model or run its calls, until there is an
+// end to record. It knows nothing of trees, profiles or surfaces; whoever starts a run hands it all it may
+// use.
 #pragma once
 
 #include <functional>
@@ -39,7 +40,8 @@ class Agent {
   // `so_far` is what the journal already holds of this session.
   Agent(Parts parts, Conversation so_far);
 
-  // Runs to the terminal record and yields its report. An Error means that there is none: the run was suspended, or the journal failed.
+  // Runs to the terminal record and yields its report. An Error means that there is none: the run was
+  // suspended, or the journal failed.
   Task<Result<Report>> run(StopToken stop);
 
   const Conversation& conversation() const { return conversation_; }

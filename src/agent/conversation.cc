@@ -38,7 +38,8 @@ struct Fold {
     if (message.text.empty() && message.calls.empty()) return;  // a failed request said nothing
     conversation.messages.push_back(message);
     if (fact.reply.stop != ReplyStop::calls) return;  // a truncated reply's calls are not run
-    for (int index = 0; const auto& call : message.calls) conversation.pending.push_back({.index = index++, .call = call});
+    for (int index = 0; const auto& call : message.calls)
+      conversation.pending.push_back({.index = index++, .call = call});
     conversation.results.resize(message.calls.size());
   }
 
@@ -70,7 +71,9 @@ struct Fold {
 
 }  // namespace
 
-void apply(Conversation& conversation, const Event& event) { std::visit(Fold{conversation, event}, event.fact); }
+void apply(Conversation& conversation, const Event& event) {
+  std::visit(Fold{conversation, event}, event.fact);
+}
 
 Conversation conversation_of(const std::vector<Event>& events) {
   Conversation conversation;

@@ -1,5 +1,6 @@
-// A run as a fold over its events: what was said, which calls still want a result, what it has noted and used. The live loop and a resume
-// build it by the same function, so a resumed run stands where the interrupted one stood.
+// A run as a fold over its events: what was said, which calls still want a result, what it has noted and
+// used. The live loop and a resume build it by the same function, so a resumed run stands where the
+// interrupted one stood.
 #pragma once
 
 #include <optional>

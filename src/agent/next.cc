@@ -11,14 +11,20 @@ namespace {
 
 Next after_stop(StopReason stop) {
   switch (stop) {
-    case StopReason::user: return Finish{Status::cancelled, Reason::cancelled_by_user, "cancelled by the person"};
-    case StopReason::parent: return Finish{Status::cancelled, Reason::cancelled_by_parent, "cancelled by its parent"};
-    case StopReason::parent_stopped: return Finish{Status::cancelled, Reason::parent_stopped, "its parent stopped"};
-    case StopReason::deadline: return Finish{Status::partial, Reason::timeout, "its time was up"};
-    case StopReason::stalled: return Finish{Status::partial, Reason::stalled, "the model fell silent"};
+    case StopReason::user:
+      return Finish{Status::cancelled, Reason::cancelled_by_user, "cancelled by the person"};
+    case StopReason::parent:
+      return Finish{Status::cancelled, Reason::cancelled_by_parent, "cancelled by its parent"};
+    case StopReason::parent_stopped:
+      return Finish{Status::cancelled, Reason::parent_stopped, "its parent stopped"};
+    case StopReason::deadline:
+      return Finish{Status::partial, Reason::timeout, "its time was up"};
+    case StopReason::stalled:
+      return Finish{Status::partial, Reason::stalled, "the model fell silent"};
     case StopReason::none:
     case StopReason::shutdown:
-    case StopReason::store_failed: break;
+    case StopReason::store_failed:
+      break;
   }
   return Suspend{};
 }
@@ -26,17 +32,24 @@ Next after_stop(StopReason stop) {
 // Nothing when the conversation goes on.
 std::optional<Finish> after_reply(const Reply& reply) {
   switch (reply.stop) {
-    case ReplyStop::calls: return std::nullopt;
+    case ReplyStop::calls:
+      return std::nullopt;
     case ReplyStop::finished:
-      if (trimmed(reply.message.text).empty()) return Finish{Status::partial, Reason::no_text, "the model said nothing"};
+      if (trimmed(reply.message.text).empty())
+        return Finish{Status::partial, Reason::no_text, "the model said nothing"};
       return Finish{};
     case ReplyStop::output_limit:
-      return Finish{Status::partial, Reason::output_limit, "the model's answer was cut off by its output limit"};
-    case ReplyStop::context_exhausted: return Finish{Status::partial, Reason::context_exhausted, reply.error};
+      return Finish{Status::partial, Reason::output_limit,
+                    "the model's answer was cut off by its output limit"};
+    case ReplyStop::context_exhausted:
+      return Finish{Status::partial, Reason::context_exhausted, reply.error};
     case ReplyStop::refused:
-    case ReplyStop::failed: return Finish{Status::failed, Reason::provider_error, reply.error};
-    case ReplyStop::no_key: return Finish{Status::failed, Reason::no_api_key, reply.error};
-    case ReplyStop::stopped: return Finish{Status::failed, Reason::internal, "a model call stopped by itself"};
+    case ReplyStop::failed:
+      return Finish{Status::failed, Reason::provider_error, reply.error};
+    case ReplyStop::no_key:
+      return Finish{Status::failed, Reason::no_api_key, reply.error};
+    case ReplyStop::stopped:
+      return Finish{Status::failed, Reason::internal, "a model call stopped by itself"};
   }
   return Finish{Status::failed, Reason::internal, "a reply of an unknown kind"};
 }
@@ -49,7 +62,7 @@ std::string last_text(const Conversation& conversation) {
 }
 
 std::string body_of(const Conversation& conversation, Status status) {
-  const std::string text = last_text(conversation);
+  std::string text = last_text(conversation);
   if (status == Status::completed || conversation.notes.empty()) return text;
   const std::string notes = fmt::format("{}", fmt::join(conversation.notes, "\n"));
   return text.empty() ? notes : notes + "\n\n" + text;
@@ -58,15 +71,17 @@ std::string body_of(const Conversation& conversation, Status status) {
 ReportedError error_of(const Finish& finish) {
   const bool recoverable = finish.status == Status::partial || finish.status == Status::cancelled;
   return {.type = std::string(name_of(finish.reason)),
-          .code = [&] {
-            std::string code(name_of(finish.reason));
-            for (char& c : code) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-            return code;
-          }(),
+          .code =
+              [&] {
+                std::string code(name_of(finish.reason));
+                for (char& c : code) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+                return code;
+              }(),
           .message = finish.error.empty() ? to_words(finish.reason) : finish.error,
           .recoverable = recoverable,
-          .recommendation = recoverable ? "what was found so far is in the report; continue from it, or run it again"
-                                        : "see the message, then run it again"};
+          .recommendation = recoverable
+                                ? "what was found so far is in the report; continue from it, or run it again"
+                                : "see the message, then run it again"};
 }
 
 }  // namespace
@@ -78,12 +93,14 @@ Next decide(const Conversation& conversation, const RunLimits& limits, StopReaso
     if (auto finish = after_reply(*conversation.last_reply)) return *std::move(finish);
   }
   if (limits.max_turns && conversation.run_steps >= *limits.max_turns) {
-    return Finish{Status::partial, Reason::max_turns, fmt::format("it reached its limit of {} steps", *limits.max_turns)};
+    return Finish{Status::partial, Reason::max_turns,
+                  fmt::format("it reached its limit of {} steps", *limits.max_turns)};
   }
   return AskModel{};
 }
 
-Report report_of(const Conversation& conversation, const Session& session, const Finish& finish, WallTime now) {
+Report report_of(const Conversation& conversation, const Session& session, const Finish& finish,
+                 WallTime now) {
   Report report;
   report.status = finish.status;
   report.reason = finish.reason;

@@ -30,7 +30,9 @@ struct RunLimits {
 
 Next decide(const Conversation& conversation, const RunLimits& limits, StopReason stop);
 
-// The report of a run that ends here: its text, or what there is of it, with the runtime's own knowledge of the run.
-Report report_of(const Conversation& conversation, const Session& session, const Finish& finish, WallTime now);
+// The report of a run that ends here: its text, or what there is of it, with the runtime's own knowledge of
+// the run.
+Report report_of(const Conversation& conversation, const Session& session, const Finish& finish,
+                 WallTime now);
 
 }  // namespace deputy

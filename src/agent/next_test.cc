@@ -18,7 +18,8 @@ Conversation after(ReplyStop stop, std::string text = "words", std::string error
   return conversation;
 }
 
-Finish finish_of(const Conversation& conversation, RunLimits limits = {}, StopReason stop = StopReason::none) {
+Finish finish_of(const Conversation& conversation, RunLimits limits = {},
+                 StopReason stop = StopReason::none) {
   const Next next = decide(conversation, limits, stop);
   const auto* finish = std::get_if<Finish>(&next);
   EXPECT_TRUE(finish) << "it goes on";
@@ -37,7 +38,9 @@ TEST(Next, RunsCallsBeforeItAsksAgain) {
   EXPECT_TRUE(std::holds_alternative<AskModel>(decide(conversation, {}, StopReason::none)));
 }
 
-TEST(Next, AFinishedReplyCompletes) { EXPECT_EQ(finish_of(after(ReplyStop::finished)).status, Status::completed); }
+TEST(Next, AFinishedReplyCompletes) {
+  EXPECT_EQ(finish_of(after(ReplyStop::finished)).status, Status::completed);
+}
 
 TEST(Next, ReachingALimitIsPartialNeverCompleted) {
   EXPECT_EQ(finish_of(after(ReplyStop::output_limit)).reason, Reason::output_limit);
@@ -56,7 +59,8 @@ TEST(Next, TheStepLimitHoldsAtItAndNotBefore) {
 }
 
 TEST(Next, ProviderFailuresFail) {
-  EXPECT_EQ(finish_of(after(ReplyStop::failed, "", "down")), (Finish{Status::failed, Reason::provider_error, "down"}));
+  EXPECT_EQ(finish_of(after(ReplyStop::failed, "", "down")),
+            (Finish{Status::failed, Reason::provider_error, "down"}));
   EXPECT_EQ(finish_of(after(ReplyStop::no_key, "", "no key")).reason, Reason::no_api_key);
 }
 

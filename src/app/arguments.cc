@@ -267,10 +267,11 @@ Error unexpected_word(const CLI::App& app, const std::string& word) {
 }
 
 Error error_of(const CLI::App& app, const CLI::ParseError& error) {
-  if (const auto* extras = dynamic_cast<const CLI::ExtrasError*>(&error)) {
-    const auto left = app.remaining(true);
-    if (!left.empty()) return unexpected_word(app, left.front());
-    return {ErrorCode::invalid, extras->what(), "see `deputy --help`"};
+  const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+                              dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  // A word nobody knows is the mistake, also where what it was meant to be is missing because of it.
+  if (const auto left = app.remaining(true); is_about_words && !left.empty()) {
+    return unexpected_word(app, left.front());
   }
   return {ErrorCode::invalid, on_one_line(error.what()),
           fmt::format("see `{} --help`", path_of(innermost(app)))};

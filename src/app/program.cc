@@ -42,7 +42,7 @@ Result<std::unique_ptr<Store>> Program::open_store() {
 }
 
 OrFailure<std::string> Program::workspace() const {
-  TRY(const auto path, or_misused(absolute_path(common.cwd.value_or("."), disk.current_folder())));
+  TRY(auto path, or_misused(absolute_path(common.cwd.value_or("."), disk.current_folder())));
   auto opened = disk.open(path, IfAbsent::fail);
   const auto listed = opened ? (*opened)->list(".") : std::unexpected(opened.error());
   if (listed) return path;

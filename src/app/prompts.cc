@@ -61,7 +61,9 @@ Task<> Prompts::run(StopToken stop) {
 }
 
 Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
+  // What was typed before the question cannot be meant as its answer.
   ::tcflush(parts_.input, TCIFLUSH);
+  typed_.clear();
   parts_.err.write(question_text(question));
   for (;;) {
     const auto line = co_await read_line(stop);
@@ -81,11 +83,16 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
 // Nothing at the end of input, or when stopped.
 Task<std::optional<std::string>> Prompts::read_line(StopToken stop) {
   std::array<char, 4096> buffer;
-  if (co_await wait_readable(parts_.loop, parts_.input, stop) == Readiness::stopped) co_return std::nullopt;
-  // A terminal in line mode gives a line at most.
-  const ssize_t count = ::read(parts_.input, buffer.data(), buffer.size());
-  if (count <= 0) co_return std::nullopt;
-  co_return std::string(buffer.data(), static_cast<std::size_t>(count));
+  while (!typed_.contains('\n')) {
+    if (co_await wait_readable(parts_.loop, parts_.input, stop) == Readiness::stopped) co_return std::nullopt;
+    const ssize_t count = ::read(parts_.input, buffer.data(), buffer.size());
+    if (count <= 0) co_return std::nullopt;
+    typed_.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  const std::size_t end = typed_.find('\n') + 1;
+  std::string line = typed_.substr(0, end);
+  typed_.erase(0, end);
+  co_return line;
 }
 
 }  // namespace deputy

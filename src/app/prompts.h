@@ -49,6 +49,7 @@ class Prompts {
   Channel<Question> asked_;
   std::set<std::string> open_;        // ids of questions that nobody has settled yet
   std::string current_;               // the one on the screen
+  std::string typed_;                 // and not yet read as a line
   std::optional<StopSource> asking_;  // stops when that one is settled
 };
 

@@ -33,17 +33,20 @@ TEST(QuestionText, ShowsExactlyWhatWillHappenAndWhoAsks) {
             "[a␛] Spawn 2 subagents: [x] y\n[y]es / [n]o, with a reason if you like: ");
 }
 
+// Open while the test runs.
+struct Pipe {
+  Pipe() { EXPECT_EQ(::pipe(ends), 0); }
+  ~Pipe() {
+    for (const int each : ends) ::close(each);
+  }
+  int& operator[](int end) { return ends[end]; }
+  int ends[2];
+};
+
 // The terminal is a pipe here; what is flushed on a terminal is not, so every line is written after its
 // question.
 class PromptsTest : public ::testing::Test {
  protected:
-  PromptsTest() {
-    EXPECT_EQ(::pipe(keys_), 0);
-    EXPECT_EQ(::pipe(screen_), 0);
-  }
-  ~PromptsTest() override {
-    for (const int each : {keys_[0], keys_[1], screen_[0], screen_[1]}) ::close(each);
-  }
   void type(std::string_view text) {
     EXPECT_EQ(::write(keys_[1], text.data(), text.size()), ssize_t(text.size()));
   }
@@ -65,8 +68,8 @@ class PromptsTest : public ::testing::Test {
     co_await group.stop(StopReason::shutdown);
   }
 
-  int keys_[2];
-  int screen_[2];
+  Pipe keys_;
+  Pipe screen_;
   SystemLoop loop_;
   OutStream err_{screen_[1]};
   Redactor redactor_;

@@ -1,5 +1,5 @@
-// A queue between tasks of one loop. push never waits; pop waits for a value, for the close, or for a stop. What was pushed before
-// the close is still popped after it.
+// A queue between tasks of one loop. push never waits; pop waits for a value, for the close, or for a stop.
+// What was pushed before the close is still popped after it.
 #pragma once
 
 #include <deque>

@@ -1,6 +1,6 @@
-// The event loop that owns all agent state: one thread runs it, others only post to it. A Loop is what tasks run on, where
-// time comes from and where timers are set. SystemLoop stands on the system's clock and sockets; SimLoop (sim_loop.h)
-// runs the same tasks on a simulated clock in an order drawn from a seed.
+// The event loop that owns all agent state: one thread runs it, others only post to it. A Loop is what tasks
+// run on, where time comes from and where timers are set. SystemLoop stands on the system's clock and
+// sockets; SimLoop (sim_loop.h) runs the same tasks on a simulated clock in an order drawn from a seed.
 #pragma once
 
 #include <functional>

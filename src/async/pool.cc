@@ -14,6 +14,8 @@ ThreadPool::ThreadPool(unsigned threads) : state_(std::make_unique<State>(thread
 
 ThreadPool::~ThreadPool() { state_->pool.join(); }
 
-void ThreadPool::run(std::move_only_function<void()> work) { boost::asio::post(state_->pool, std::move(work)); }
+void ThreadPool::run(std::move_only_function<void()> work) {
+  boost::asio::post(state_->pool, std::move(work));
+}
 
 }  // namespace deputy

@@ -1,5 +1,5 @@
-// Where blocking work goes: files, hashing, parsing of large things. The work runs on a pool thread and its value comes back on the
-// loop. InlinePool runs it at once, for simulation.
+// Where blocking work goes: files, hashing, parsing of large things. The work runs on a pool thread and its
+// value comes back on the loop. InlinePool runs it at once, for simulation.
 #pragma once
 
 #include <exception>

@@ -4,12 +4,15 @@
 
 namespace deputy {
 
-// The least an executor must be for asio's awaitables to run on it: it knows its context and never runs work at once.
+// The least an executor must be for asio's awaitables to run on it: it knows its context and never runs work
+// at once.
 class SimLoop::SimExecutor {
  public:
   explicit SimExecutor(SimLoop& loop) : loop_(&loop) {}
 
-  boost::asio::execution_context& query(boost::asio::execution::context_t) const noexcept { return loop_->context_; }
+  boost::asio::execution_context& query(boost::asio::execution::context_t) const noexcept {
+    return loop_->context_;
+  }
   static constexpr boost::asio::execution::blocking_t query(boost::asio::execution::blocking_t) noexcept {
     return boost::asio::execution::blocking.never;
   }

@@ -1,14 +1,14 @@
-// The simulated loop: the same tasks, on a clock that jumps to the next timer when nothing is ready, in an order that a
-// seed decides. Equal seeds and equal work give equal runs. Single-threaded: nothing but the loop's own thread may post.
+// The simulated loop: the same tasks, on a clock that jumps to the next timer when nothing is ready, in an
+// order that a seed decides. Equal seeds and equal work give equal runs. Single-threaded: nothing but the
+// loop's own thread may post.
 #pragma once
 
+#include <boost/asio/execution.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
-
-#include <boost/asio/execution.hpp>
-#include <boost/asio/execution_context.hpp>
 
 #include "async/loop.h"
 #include "base/random.h"
@@ -26,14 +26,15 @@ class SimLoop final : public Loop, private Timers {
   Timers& timers() override { return *this; }
   void post(std::move_only_function<void()> work) override { ready_.push_back(std::move(work)); }
 
-  // Runs until nothing is ready and no timer is set, or `done` says so. Returns how many pieces of work it ran.
+  // Runs until nothing is ready and no timer is set, or `done` says so. Returns how many pieces of work it
+  // ran.
   std::size_t run_until(const std::function<bool()>& done);
   std::size_t run_until_idle();
 
  private:
   struct Context : boost::asio::execution_context {
-    using boost::asio::execution_context::shutdown;
     using boost::asio::execution_context::destroy;
+    using boost::asio::execution_context::shutdown;
   };
   class SimExecutor;
   void earliest_changed() override {}

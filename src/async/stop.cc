@@ -16,8 +16,8 @@ struct StopToken::State {
   void request(StopReason why) {
     if (reason != StopReason::none) return;
     reason = why;
-    // A callback may register, unregister or stop others: each is taken out before it runs, last come first served,
-    // so that children stop before their elders and in reverse order of start.
+    // A callback may register, unregister or stop others: each is taken out before it runs, last come first
+    // served, so that children stop before their elders and in reverse order of start.
     while (!callbacks.empty()) {
       auto last = std::prev(callbacks.end());
       auto callback = std::move(last->second);
@@ -29,14 +29,22 @@ struct StopToken::State {
 
 std::string_view name_of(StopReason reason) {
   switch (reason) {
-    case StopReason::none: return "none";
-    case StopReason::user: return "user";
-    case StopReason::parent: return "parent";
-    case StopReason::parent_stopped: return "parent_stopped";
-    case StopReason::deadline: return "deadline";
-    case StopReason::stalled: return "stalled";
-    case StopReason::shutdown: return "shutdown";
-    case StopReason::store_failed: return "store_failed";
+    case StopReason::none:
+      return "none";
+    case StopReason::user:
+      return "user";
+    case StopReason::parent:
+      return "parent";
+    case StopReason::parent_stopped:
+      return "parent_stopped";
+    case StopReason::deadline:
+      return "deadline";
+    case StopReason::stalled:
+      return "stalled";
+    case StopReason::shutdown:
+      return "shutdown";
+    case StopReason::store_failed:
+      return "store_failed";
   }
   return "?";
 }

@@ -1,5 +1,6 @@
-// Cancellation as a value. A StopToken goes down with the call and says whether, why and by when to stop; a StopSource is held
-// by whoever may stop it. A source made from a token stops with it. All on the loop's thread.
+// Cancellation as a value. A StopToken goes down with the call and says whether, why and by when to stop; a
+// StopSource is held by whoever may stop it. A source made from a token stops with it. All on the loop's
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ enum class StopReason {
   parent_stopped,  // its parent came to an end
   deadline,
   stalled,
-  shutdown,        // the program is leaving; the work is to be resumed later
-  store_failed,    // nothing can be recorded any more, so nothing more may be done
+  shutdown,      // the program is leaving; the work is to be resumed later
+  store_failed,  // nothing can be recorded any more, so nothing more may be done
 };
 
 std::string_view name_of(StopReason reason);

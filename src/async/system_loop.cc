@@ -39,7 +39,8 @@ class SystemTimers final : public Timers {
 struct SystemLoop::State {
   SystemClock clock;
   boost::asio::io_context context{1};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stays_awake{context.get_executor()};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stays_awake{
+      context.get_executor()};
   SystemTimers timers{context, clock};
 };
 

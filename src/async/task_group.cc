@@ -1,10 +1,9 @@
 #include "async/task_group.h"
 
+#include <boost/asio/co_spawn.hpp>
 #include <cassert>
 #include <utility>
 #include <vector>
-
-#include <boost/asio/co_spawn.hpp>
 
 #include "async/waiter.h"
 

@@ -1,6 +1,6 @@
-// The owner of tasks that run beside it. Every task belongs to a group, and every group is waited for: its owner ends with
-// co_await group.stop(…) or join(), and a group that dies with tasks in it is a bug. Make it the last member, so
-// that its tasks may use every member declared before it.
+// The owner of tasks that run beside it. Every task belongs to a group, and every group is waited for: its
+// owner ends with co_await group.stop(…) or join(), and a group that dies with tasks in it is a bug. Make it
+// the last member, so that its tasks may use every member declared before it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The one way to be called later. Whoever owns the loop fires what is due: the system loop when the clock gets there,
-// the simulated loop by moving its clock.
+// The one way to be called later. Whoever owns the loop fires what is due: the system loop when the clock
+// gets there, the simulated loop by moving its clock.
 #pragma once
 
 #include <cstdint>

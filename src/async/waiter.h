@@ -1,15 +1,15 @@
-// Where one task waits until somebody resumes it with a value, once: the first resume wins, later ones are ignored. Resuming
-// never runs the task at once; it is posted to the task's loop. Everything that waits is built on this.
+// Where one task waits until somebody resumes it with a value, once: the first resume wins, later ones are
+// ignored. Resuming never runs the task at once; it is posted to the task's loop. Everything that waits is
+// built on this.
 #pragma once
-
-#include <cassert>
-#include <functional>
-#include <memory>
-#include <optional>
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cassert>
+#include <functional>
+#include <memory>
+#include <optional>
 
 #include "async/task.h"
 
@@ -37,7 +37,8 @@ class Waiter {
         [](auto handler, std::shared_ptr<State> state) {
           const Executor executor = boost::asio::get_associated_executor(handler);
           Handler posted = [executor, h = std::move(handler)](T value) mutable {
-            boost::asio::post(executor, [h = std::move(h), v = std::move(value)]() mutable { std::move(h)(std::move(v)); });
+            boost::asio::post(
+                executor, [h = std::move(h), v = std::move(value)]() mutable { std::move(h)(std::move(v)); });
           };
           if (state->value) {
             hand_over(std::move(posted), *std::move(state->value));

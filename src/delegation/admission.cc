@@ -7,22 +7,25 @@
 
 namespace deputy {
 
-std::optional<std::string> refusal_of_child(const Session& parent, const Profile& profile, const TreeLimits& limits,
-                                            int delegations_so_far) {
+std::optional<std::string> refusal_of_child(const Session& parent, const Profile& profile,
+                                            const TreeLimits& limits, int delegations_so_far) {
   const int depth = parent.depth + 1;
   if (depth > limits.depth) {
     return fmt::format(
-        "depth exceeded: a child here would be at depth {}, the limit is {}. Do the work yourself, or ask the person to raise "
+        "depth exceeded: a child here would be at depth {}, the limit is {}. Do the work yourself, or ask "
+        "the person to raise "
         "--max-depth.",
         depth, limits.depth);
   }
   if (!profile.reentrant && std::ranges::find(parent.path, profile.name) != parent.path.end()) {
-    return fmt::format("cycle: '{}' is already on the path {}. Choose another agent, or do the work yourself.",
-                       profile.name, fmt::join(parent.path, " → "));
+    return fmt::format(
+        "cycle: '{}' is already on the path {}. Choose another agent, or do the work yourself.", profile.name,
+        fmt::join(parent.path, " → "));
   }
   if (delegations_so_far >= limits.delegations) {
     return fmt::format(
-        "budget exhausted: this tree has made {} of {} delegations. Finish with what you have, or ask the person to raise "
+        "budget exhausted: this tree has made {} of {} delegations. Finish with what you have, or ask the "
+        "person to raise "
         "--max-delegations.",
         delegations_so_far, limits.delegations);
   }

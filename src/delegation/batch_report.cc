@@ -12,7 +12,8 @@ namespace deputy {
 namespace {
 
 std::int64_t count(const std::vector<Report>& reports, std::string_view status) {
-  return std::ranges::count(reports, status, [](const Report& report) { return batch_status(report.status); });
+  return std::ranges::count(reports, status,
+                            [](const Report& report) { return batch_status(report.status); });
 }
 
 std::string message_of(const Report& report) {
@@ -26,12 +27,15 @@ std::string usage_line(const Usage& usage) {
 
 std::string markdown_of(const Report& report, std::string_view body) {
   const auto status = batch_status(report.status);
-  if (status == "ok") return fmt::format("### [{}] ✓\n{}\n\n{}\n", report.label, usage_line(report.usage), body);
+  if (status == "ok")
+    return fmt::format("### [{}] ✓\n{}\n\n{}\n", report.label, usage_line(report.usage), body);
   if (status == "error") {
     const std::string kept = body.empty() ? "" : fmt::format("\n**Findings so far:**\n\n{}\n", body);
-    return fmt::format("### [{}] ✗ error\n{}\n\n{}\n{}", report.label, usage_line(report.usage), message_of(report), kept);
+    return fmt::format("### [{}] ✗ error\n{}\n\n{}\n{}", report.label, usage_line(report.usage),
+                       message_of(report), kept);
   }
-  const auto heading = report.reason == Reason::context_exhausted ? "Findings before exhaustion" : "Findings so far";
+  const auto heading =
+      report.reason == Reason::context_exhausted ? "Findings before exhaustion" : "Findings so far";
   return fmt::format("### [{}] ⚠️ partial ({})\n{}\n\n**{}:**\n\n{}\n", report.label, to_words(report.reason),
                      usage_line(report.usage), heading, body.empty() ? "(none)" : body);
 }
@@ -56,25 +60,30 @@ json::object json_of(const Report& report, std::string_view body) {
 
 std::string_view batch_status(Status status) {
   switch (status) {
-    case Status::completed: return "ok";
+    case Status::completed:
+      return "ok";
     case Status::partial:
-    case Status::blocked: return "partial";
+    case Status::blocked:
+      return "partial";
     case Status::failed:
-    case Status::cancelled: break;
+    case Status::cancelled:
+      break;
   }
   return "error";
 }
 
 std::string batch_text(const std::vector<Report>& reports, BatchLayout layout, const BatchBounds& bounds) {
   // All reports share what the batch may hold, so that the last is not lost to the first.
-  const std::size_t share = std::min(bounds.report_bytes, bounds.batch_bytes / std::max<std::size_t>(1, reports.size()));
+  const std::size_t share =
+      std::min(bounds.report_bytes, bounds.batch_bytes / std::max<std::size_t>(1, reports.size()));
   if (layout == BatchLayout::json) {
     json::object batch{{"completed", count(reports, "ok")},
                        {"partial", count(reports, "partial")},
                        {"failed", count(reports, "error")},
                        {"total", reports.size()}};
     auto& results = batch["results"].emplace_array();
-    for (const auto& report : reports) results.emplace_back(json_of(report, bounded(report.body, share).text));
+    for (const auto& report : reports)
+      results.emplace_back(json_of(report, bounded(report.body, share).text));
     return to_json_text(batch);
   }
   std::string text = fmt::format("## Subagents complete: {}/{}\n", count(reports, "ok"), reports.size());

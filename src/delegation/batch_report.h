@@ -16,7 +16,8 @@ struct BatchBounds {
   std::size_t batch_bytes = 128 * 1024;
 };
 
-std::string batch_text(const std::vector<Report>& reports, BatchLayout layout, const BatchBounds& bounds = {});
+std::string batch_text(const std::vector<Report>& reports, BatchLayout layout,
+                       const BatchBounds& bounds = {});
 
 // ok, partial or error: blocked counts as partial, cancelled as error.
 std::string_view batch_status(Status status);

@@ -18,9 +18,10 @@ Report report(std::string label, Status status, Reason reason, std::string body,
   return made;
 }
 
-const std::vector<Report> kThree{report("security", Status::completed, Reason::none, "all is well"),
-                                 report("refactor", Status::partial, Reason::context_exhausted, "two notes"),
-                                 report("tests", Status::failed, Reason::provider_error, "", "the provider is down")};
+const std::vector<Report> kThree{
+    report("security", Status::completed, Reason::none, "all is well"),
+    report("refactor", Status::partial, Reason::context_exhausted, "two notes"),
+    report("tests", Status::failed, Reason::provider_error, "", "the provider is down")};
 
 TEST(BatchReport, MarkdownIsTheLayoutOfTheSeed) {
   EXPECT_EQ(batch_text(kThree, BatchLayout::markdown),
@@ -57,7 +58,8 @@ TEST(BatchReport, AReportIsWholeAtItsBoundAndCutPastIt) {
 }
 
 TEST(BatchReport, ManyLongReportsShareTheBatch) {
-  const std::vector<Report> many(8, report("a", Status::completed, Reason::none, std::string(32 * 1024, 'x')));
+  const std::vector<Report> many(8,
+                                 report("a", Status::completed, Reason::none, std::string(32 * 1024, 'x')));
   EXPECT_LE(batch_text(many, BatchLayout::markdown).size(), 130u * 1024);
 }
 

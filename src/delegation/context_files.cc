@@ -8,33 +8,40 @@ namespace deputy {
 
 namespace {
 
-Result<std::string> context_file(const std::string& path, const Folder& workspace, const ContextBounds& bounds) {
+Result<std::string> context_file(const std::string& path, const Folder& workspace,
+                                 const ContextBounds& bounds) {
   auto bytes = workspace.read(path, 0, bounds.file_bytes + 1);
   if (!bytes) {
-    return fail(bytes.error().code, fmt::format("context file '{}': {}", made_visible(path), bytes.error().message),
+    return fail(bytes.error().code,
+                fmt::format("context file '{}': {}", made_visible(path), bytes.error().message),
                 "name a readable text file inside the workspace");
   }
   if (bytes->size() > bounds.file_bytes) {
-    return fail(ErrorCode::exhausted, fmt::format("context file '{}' is larger than {} bytes", made_visible(path), with_thousands(bounds.file_bytes)),
+    return fail(ErrorCode::exhausted,
+                fmt::format("context file '{}' is larger than {} bytes", made_visible(path),
+                            with_thousands(bounds.file_bytes)),
                 "leave it out and let the child read the part it needs");
   }
   if (bytes->contains('\0')) {
-    return fail(ErrorCode::invalid, fmt::format("context file '{}' is not text", made_visible(path)), "leave it out");
+    return fail(ErrorCode::invalid, fmt::format("context file '{}' is not text", made_visible(path)),
+                "leave it out");
   }
   return to_utf8(*bytes);
 }
 
 }  // namespace
 
-Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths, const Folder& workspace,
-                                       const ContextBounds& bounds) {
+Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths,
+                                       const Folder& workspace, const ContextBounds& bounds) {
   std::string text;
   for (const auto& path : paths) {
     TRY(const auto content, context_file(path, workspace, bounds));
-    text += fmt::format("=== {} ===\n{}{}\n", made_visible(path), content, content.ends_with('\n') ? "" : "\n");
+    text +=
+        fmt::format("=== {} ===\n{}{}\n", made_visible(path), content, content.ends_with('\n') ? "" : "\n");
     if (text.size() > bounds.task_bytes) {
       return fail(ErrorCode::exhausted,
-                  fmt::format("the context files of this task are larger than {} bytes together", with_thousands(bounds.task_bytes)),
+                  fmt::format("the context files of this task are larger than {} bytes together",
+                              with_thousands(bounds.task_bytes)),
                   "leave some out and let the child read them");
     }
   }

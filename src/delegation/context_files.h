@@ -15,8 +15,9 @@ struct ContextBounds {
   std::size_t task_bytes = 1024 * 1024;
 };
 
-// The prompt with the files before it; an Error names the first file that is missing, forbidden, not text or too large.
-Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths, const Folder& workspace,
-                                       const ContextBounds& bounds = {});
+// The prompt with the files before it; an Error names the first file that is missing, forbidden, not text or
+// too large.
+Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths,
+                                       const Folder& workspace, const ContextBounds& bounds = {});
 
 }  // namespace deputy

@@ -14,8 +14,10 @@ namespace deputy {
 namespace {
 
 constexpr std::string_view kDescription =
-    "Hand 1-8 independent tasks to subagents that run in parallel with read-only tools (Read, Grep, Glob, List, Note) and report back. Each child sees "
-    "only its prompt and context files, nothing of this conversation: say what to find out and the shape of the answer. Results come in "
+    "Hand 1-8 independent tasks to subagents that run in parallel with read-only tools (Read, Grep, Glob, "
+    "List, Note) and report back. Each child sees "
+    "only its prompt and context files, nothing of this conversation: say what to find out and the shape of "
+    "the answer. Results come in "
     "input order; a failed child does not stop the others.";
 
 constexpr std::string_view kSchema = R"({"type":"object","properties":{
@@ -45,7 +47,8 @@ std::string cost_text(const DelegateArguments& arguments, const ModelName& by_de
                 price->output * task.brief.max_output_tokens.value_or(kDefaultOutputTokens)) /
                1e6;
   }
-  return dollars == 0 ? "no cost" : fmt::format("about ${:.2f} at most for one full window each (estimate)", dollars);
+  return dollars == 0 ? "no cost"
+                      : fmt::format("about ${:.2f} at most for one full window each (estimate)", dollars);
 }
 
 }  // namespace
@@ -66,7 +69,8 @@ DelegateArguments read_delegate_arguments(const json::object& arguments) {
     task.brief.label = string_or(object, "label", "");
     task.brief.prompt = string_or(object, "prompt", "");
     if (auto model = string_at(object, "model")) task.brief.model = ModelName(*std::move(model));
-    task.brief.max_output_tokens = static_cast<int>(integer_or(object, "max_output_tokens", kDefaultOutputTokens));
+    task.brief.max_output_tokens =
+        static_cast<int>(integer_or(object, "max_output_tokens", kDefaultOutputTokens));
     if (const auto* context = array_at(object, "context")) {
       for (const auto& path : *context) task.context.emplace_back(path.as_string());
     }
@@ -80,7 +84,8 @@ std::string DelegateTool::shown(const json::object& arguments) const {
   std::string shown = fmt::format("{} subagent{}: ", read.tasks.size(), read.tasks.size() == 1 ? "" : "s");
   for (bool first = true; const auto& task : read.tasks) {
     if (!std::exchange(first, false)) shown += "; ";
-    shown += fmt::format("[{}] {}", on_one_line(task.brief.label), shorten(on_one_line(task.brief.prompt), kGoalCharacters));
+    shown += fmt::format("[{}] {}", on_one_line(task.brief.label),
+                         shorten(on_one_line(task.brief.prompt), kGoalCharacters));
   }
   return shown;
 }
@@ -96,21 +101,24 @@ Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) 
   std::vector<Report> reports(read.tasks.size());
   std::size_t next = 0;
   TaskGroup group(context.loop, context.stop);
-  for (int lane = 0; lane < read.concurrency; ++lane) group.spawn(run_tasks(read.tasks, next, reports, context));
+  for (int lane = 0; lane < read.concurrency; ++lane)
+    group.spawn(run_tasks(read.tasks, next, reports, context));
   co_await group.join();
   co_return tool_ok(batch_text(reports, read.layout));
 }
 
 // One of several lanes that share what is left to do.
-Task<> DelegateTool::run_tasks(const std::vector<DelegateTask>& tasks, std::size_t& next, std::vector<Report>& reports,
-                               const ToolContext& context) {
+Task<> DelegateTool::run_tasks(const std::vector<DelegateTask>& tasks, std::size_t& next,
+                               std::vector<Report>& reports, const ToolContext& context) {
   while (next < tasks.size()) {
     const std::size_t mine = next++;
-    reports[mine] = co_await run_task(tasks[mine], static_cast<int>(mine), static_cast<int>(tasks.size()), context);
+    reports[mine] =
+        co_await run_task(tasks[mine], static_cast<int>(mine), static_cast<int>(tasks.size()), context);
   }
 }
 
-Task<Report> DelegateTool::run_task(const DelegateTask& task, int index, int total, const ToolContext& context) {
+Task<Report> DelegateTool::run_task(const DelegateTask& task, int index, int total,
+                                    const ToolContext& context) {
   Delegation delegation{.key = {context.id, index},
                         .parent = context.session,
                         .model = context.model,

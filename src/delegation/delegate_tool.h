@@ -1,5 +1,5 @@
-// Delegate: a batch of read-only children from one call. They run at the same time, at most `concurrency` of them; their reports come back in input
-// order; what goes wrong with one never ends the others.
+// Delegate: a batch of read-only children from one call. They run at the same time, at most `concurrency` of
+// them; their reports come back in input order; what goes wrong with one never ends the others.
 #pragma once
 
 #include "delegation/batch_report.h"

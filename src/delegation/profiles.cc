@@ -24,30 +24,40 @@ are usually right. Give each a task that does not overlap with the others, every
 read but do not write. Treat their reports as advice: check what matters, reconcile what disagrees, and go on with what you have if one fails.)";
 
 Profile reader() {
-  return {.name = "reader",
-          .description = "reads and searches; never writes, runs or delegates",
-          .instructions = "You investigate a codebase or document collection with read-only tools and report what you find. "
-                          "You cannot change files or run commands. Cite what you rely on as path:line.",
-          .tools = {"Read", "Grep", "Glob", "List", "Note"},
-          .hidden = true,
-          .reentrant = false};
+  return {
+      .name = "reader",
+      .description = "reads and searches; never writes, runs or delegates",
+      .instructions =
+          "You investigate a codebase or document collection with read-only tools and report what you find. "
+          "You cannot change files or run commands. Cite what you rely on as path:line.",
+      .tools = {"Read", "Grep", "Glob", "List", "Note"},
+      .hidden = true,
+      .reentrant = false};
 }
 
 Profile main_profile() {
-  return {.name = "main",
-          .description = "the person's own session",
-          .instructions = "You are deputy, an agent in the person's terminal. Answer what is asked; look before you claim. "
-                          "Cite files as path:line.",
-          .tools = {"Read", "Grep", "Glob", "List", "Delegate"},
-          .hidden = true};
+  return {
+      .name = "main",
+      .description = "the person's own session",
+      .instructions =
+          "You are deputy, an agent in the person's terminal. Answer what is asked; look before you claim. "
+          "Cite files as path:line.",
+      .tools = {"Read", "Grep", "Glob", "List", "Delegate"},
+      .hidden = true};
 }
 
 // The session that stands for what a person typed as a command.
 Profile command_profile() {
-  return {.name = "command", .description = "a command typed by the person", .tools = {"Delegate"}, .driver = "command", .hidden = true};
+  return {.name = "command",
+          .description = "a command typed by the person",
+          .tools = {"Delegate"},
+          .driver = "command",
+          .hidden = true};
 }
 
-bool delegates(const Profile& profile) { return std::ranges::find(profile.tools, "Delegate") != profile.tools.end(); }
+bool delegates(const Profile& profile) {
+  return std::ranges::find(profile.tools, "Delegate") != profile.tools.end();
+}
 
 }  // namespace
 
@@ -68,8 +78,9 @@ Result<const Profile*> Profiles::find(std::string_view name) const {
   if (const auto found = profiles_.find(name); found != profiles_.end()) return &found->second;
   std::vector<std::string> names;
   for (const auto* profile : offered()) names.push_back(profile->name);
-  return fail(ErrorCode::not_found, fmt::format("agent '{}' is not declared", name),
-              names.empty() ? "no agent is declared here" : fmt::format("declared: {}", fmt::join(names, ", ")));
+  return fail(
+      ErrorCode::not_found, fmt::format("agent '{}' is not declared", name),
+      names.empty() ? "no agent is declared here" : fmt::format("declared: {}", fmt::join(names, ", ")));
 }
 
 std::vector<const Profile*> Profiles::offered() const {

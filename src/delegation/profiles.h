@@ -1,4 +1,5 @@
-// The profiles that can be delegated to, by name. Unknown names are refused with the known ones; there is no fall-back.
+// The profiles that can be delegated to, by name. Unknown names are refused with the known ones; there is no
+// fall-back.
 #pragma once
 
 #include <map>
@@ -22,8 +23,8 @@ class Profiles {
   std::map<std::string, Profile, std::less<>> profiles_;
 };
 
-// What a session's model is told it is: the profile's instructions and, for a child, how to work and report. The same bytes for every
-// session of the profile, so that siblings share their prompt cache.
+// What a session's model is told it is: the profile's instructions and, for a child, how to work and report.
+// The same bytes for every session of the profile, so that siblings share their prompt cache.
 std::string system_prompt(const Profile& profile, int depth);
 
 }  // namespace deputy

@@ -1,5 +1,6 @@
-// Where questions wait for whoever can answer them. The person's surface hears of each through the event stream and answers by id; where nobody is there,
-// or everything was approved beforehand, the answer comes at once.
+// Where questions wait for whoever can answer them. The person's surface hears of each through the event
+// stream and answers by id; where nobody is there, or everything was approved beforehand, the answer comes at
+// once.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
-// How many sessions of a tree run at once, in all and per parent. Whoever has no place waits in line; a session that waits for its children gives its
-// place back meanwhile, so that a nested tree cannot starve itself.
+// How many sessions of a tree run at once, in all and per parent. Whoever has no place waits in line; a
+// session that waits for its children gives its place back meanwhile, so that a nested tree cannot starve
+// itself.
 #pragma once
 
 #include <list>

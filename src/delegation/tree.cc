@@ -19,7 +19,8 @@ Report report_of_failure(const Delegation& delegation, Reason reason, std::strin
   report.status = Status::failed;
   report.reason = reason;
   report.summary = message.substr(0, kSummaryCharacters);
-  report.errors.push_back({.type = std::string(name_of(reason)), .message = std::move(message), .recoverable = false});
+  report.errors.push_back(
+      {.type = std::string(name_of(reason)), .message = std::move(message), .recoverable = false});
   report.agent = delegation.agent;
   report.label = delegation.brief.label;
   report.depth = delegation.parent.depth + 1;
@@ -28,10 +29,14 @@ Report report_of_failure(const Delegation& delegation, Reason reason, std::strin
 
 Reason reason_of(const Error& error) {
   switch (error.code) {
-    case ErrorCode::denied: return Reason::denied;
-    case ErrorCode::exhausted: return Reason::budget;
-    case ErrorCode::cancelled: return Reason::parent_stopped;
-    default: return Reason::internal;
+    case ErrorCode::denied:
+      return Reason::denied;
+    case ErrorCode::exhausted:
+      return Reason::budget;
+    case ErrorCode::cancelled:
+      return Reason::parent_stopped;
+    default:
+      return Reason::internal;
   }
 }
 
@@ -52,7 +57,8 @@ Task<Result<Report>> Tree::start(RootBrief root, StopToken stop) {
 
 Task<Result<Report>> Tree::resume(SessionId root, StopToken stop) {
   CO_TRY(auto session, services_.store.session(root));
-  if (!session) co_return fail(ErrorCode::not_found, "there is no session " + root.value, "see `deputy sessions ls`");
+  if (!session)
+    co_return fail(ErrorCode::not_found, "there is no session " + root.value, "see `deputy sessions ls`");
   if (session->parent) {
     co_return fail(ErrorCode::invalid, root.value + " is a child: a tree is resumed from its root",
                    "run `deputy resume " + session->tree.value + "`");
@@ -115,10 +121,11 @@ Result<Session> Tree::child_session(const Delegation& delegation, const Profile&
   session.workspace = parent.workspace;
   session.permissions = parent.permissions;
   session.max_turns = profile.max_turns;
-  session.max_output_tokens =
-      delegation.brief.max_output_tokens.value_or(profile.max_output_tokens.value_or(parent.max_output_tokens));
+  session.max_output_tokens = delegation.brief.max_output_tokens.value_or(
+      profile.max_output_tokens.value_or(parent.max_output_tokens));
   if (profile.timeout) {
-    session.deadline = services_.loop.clock().wall() + std::chrono::duration_cast<std::chrono::microseconds>(*profile.timeout);
+    session.deadline = services_.loop.clock().wall() +
+                       std::chrono::duration_cast<std::chrono::microseconds>(*profile.timeout);
   }
   session.prompt = delegation.brief.prompt;
   TRY(services_.models.find(session.model));
@@ -159,7 +166,8 @@ Task<Result<Report>> Tree::attach_or_create(Delegation delegation, StopToken sto
     delegations_ -= 1;
     co_return std::unexpected(std::move(session).error());
   }
-  co_return co_await begin(*std::move(session), RunStarted{delegation.index, delegation.total}, Source::parent, stop);
+  co_return co_await begin(*std::move(session), RunStarted{delegation.index, delegation.total},
+                           Source::parent, stop);
 }
 
 Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source source, StopToken stop) {
@@ -191,11 +199,13 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   auto kit = kit_for(session, *profile);
   if (!kit) co_return co_await record_end(session, {Status::failed, Reason::internal, to_text(kit.error())});
   auto workspace = co_await workspace_of(session);
-  if (!workspace) co_return co_await record_end(session, {Status::failed, Reason::denied, to_text(workspace.error())});
+  if (!workspace)
+    co_return co_await record_end(session, {Status::failed, Reason::denied, to_text(workspace.error())});
 
   StopSource own(stop);
   if (session.deadline) {
-    own.set_deadline(services_.loop.timers(), services_.loop.clock().now() + (*session.deadline - services_.loop.clock().wall()));
+    own.set_deadline(services_.loop.timers(),
+                     services_.loop.clock().now() + (*session.deadline - services_.loop.clock().wall()));
   }
   std::string bug;
   try {
@@ -216,7 +226,8 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   } catch (const std::exception& error) {
     bug = error.what();
   }
-  co_return co_await record_end(std::move(session), {Status::failed, Reason::internal, "a bug in deputy: " + bug});
+  co_return co_await record_end(std::move(session),
+                                {Status::failed, Reason::internal, "a bug in deputy: " + bug});
 }
 
 Task<Result<Report>> Tree::record_end(Session session, Finish finish) {
@@ -234,14 +245,16 @@ Task<Result<Report>> Tree::record_end(Session session, Finish finish) {
 }
 
 Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) {
-  const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", profile.name, session.model.value, session.max_output_tokens,
-                                      session.depth > 0, session.permissions);
+  const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", profile.name, session.model.value,
+                                      session.max_output_tokens, session.depth > 0, session.permissions);
   if (const auto found = kits_.find(key); found != kits_.end()) return found->second;
 
   std::vector<std::shared_ptr<Tool>> granted;
   for (const auto& name : profile.tools) {
     const auto tool = std::ranges::find(tools_, name, [](const auto& each) { return each->text().name; });
-    if (tool == tools_.end()) return fail(ErrorCode::not_found, fmt::format("agent '{}' wants the unknown tool '{}'", profile.name, name));
+    if (tool == tools_.end())
+      return fail(ErrorCode::not_found,
+                  fmt::format("agent '{}' wants the unknown tool '{}'", profile.name, name));
     granted.push_back(*tool);
   }
   TRY(auto rules, Rules::from_json(session.permissions));
@@ -250,17 +263,21 @@ Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) 
   prefix->model = session.model;
   prefix->system = system_prompt(profile, session.depth);
   prefix->max_output_tokens = session.max_output_tokens;
-  for (const auto& text : toolbox.texts()) prefix->tools.push_back({text.name, text.description, text.schema});
+  for (const auto& text : toolbox.texts())
+    prefix->tools.push_back({text.name, text.description, text.schema});
   Kit kit{.prefix = std::move(prefix), .toolbox = std::make_shared<const Toolbox>(std::move(toolbox))};
-  TRY(kit.provider, services_.models.find(profile.driver.empty() ? session.model : ModelName(profile.driver)));
+  TRY(kit.provider,
+      services_.models.find(profile.driver.empty() ? session.model : ModelName(profile.driver)));
   return kits_.emplace(key, std::move(kit)).first->second;
 }
 
 Task<Result<std::shared_ptr<const Folder>>> Tree::workspace_of(Session session) {
-  if (const auto found = workspaces_.find(session.workspace); found != workspaces_.end()) co_return found->second;
+  if (const auto found = workspaces_.find(session.workspace); found != workspaces_.end())
+    co_return found->second;
   const Disk& disk = services_.disk;
-  auto opened = co_await on_pool(services_.loop, services_.pool,
-                                 [&disk, path = session.workspace] { return disk.open(path, IfAbsent::fail); });
+  auto opened = co_await on_pool(services_.loop, services_.pool, [&disk, path = session.workspace] {
+    return disk.open(path, IfAbsent::fail);
+  });
   if (!opened) co_return std::unexpected(std::move(opened).error());
   co_return workspaces_.emplace(session.workspace, *std::move(opened)).first->second;
 }

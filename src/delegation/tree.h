@@ -1,5 +1,6 @@
-// One tree of sessions: it admits children, gives them a place to run, starts or re-attaches them, and hands back their reports. A child is known by
-// the call that made it, so asking for it twice, also after a crash, gives the same child: finished ones are never run again.
+// One tree of sessions: it admits children, gives them a place to run, starts or re-attaches them, and hands
+// back their reports. A child is known by the call that made it, so asking for it twice, also after a crash,
+// gives the same child: finished ones are never run again.
 #pragma once
 
 #include <map>
@@ -64,11 +65,13 @@ class Tree {
   Tree(TreeServices services, TreeLimits limits);
   ~Tree();
 
-  // Starts a new tree, or goes on with the one a dead process left. An Error means that no report could be recorded.
+  // Starts a new tree, or goes on with the one a dead process left. An Error means that no report could be
+  // recorded.
   Task<Result<Report>> start(RootBrief root, StopToken stop);
   Task<Result<Report>> resume(SessionId root, StopToken stop);
 
-  // Runs the child to its end, or attaches to it where it exists already. Every failure is a Report, a refusal too.
+  // Runs the child to its end, or attaches to it where it exists already. Every failure is a Report, a
+  // refusal too.
   Task<Report> delegate(Delegation delegation, StopToken stop);
   const Models& models() const { return services_.models; }
   const SessionId& id() const { return id_; }

@@ -37,7 +37,7 @@ bool is_address(std::string_view host) {
 }
 
 Result<std::string> host_of(std::string_view pattern) {
-  const std::string host =
+  std::string host =
       pattern.starts_with(kDomain) ? tidy_host(trimmed(pattern.substr(kDomain.size()))) : std::string();
   if (is_host(host)) return host;
   return fail(ErrorCode::invalid,

@@ -38,7 +38,8 @@ Reply reply_to(const Request& request) {
 }  // namespace
 
 std::string command_input(std::string_view tool, std::string_view arguments_json) {
-  return "{\"tool\":" + to_json_text(json::value(tool)) + ",\"arguments\":" + std::string(arguments_json) + "}";
+  return "{\"tool\":" + to_json_text(json::value(tool)) + ",\"arguments\":" + std::string(arguments_json) +
+         "}";
 }
 
 Task<Reply> CommandProvider::ask(Request request, DeltaSink, StopToken) { co_return reply_to(request); }

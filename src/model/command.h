@@ -1,5 +1,6 @@
-// What a person typed as a command, played as a model: the input names one call, the first reply makes it, the second gives its result. So a command
-// goes through the same loop, journal and limits as anything a model asks for, and can be resumed.
+// What a person typed as a command, played as a model: the input names one call, the first reply makes it,
+// the second gives its result. So a command goes through the same loop, journal and limits as anything a
+// model asks for, and can be resumed.
 #pragma once
 
 #include "model/provider.h"

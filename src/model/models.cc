@@ -17,9 +17,12 @@ Result<Provider*> Models::find(const ModelName& model) const {
   if (const auto found = providers_.find(name); found != providers_.end()) return found->second.get();
   const auto known = provider_names();
   const auto near = nearest(name, known);
-  return fail(ErrorCode::not_found, fmt::format("unknown model '{}': there is no provider '{}'", shorten(model.value, 80), shorten(name, 40)),
-              near.empty() ? fmt::format("write it as PROVIDER/NAME; providers here: {}", fmt::join(known, ", "))
-                           : fmt::format("did you mean '{}'?", near.front()));
+  return fail(ErrorCode::not_found,
+              fmt::format("unknown model '{}': there is no provider '{}'", shorten(model.value, 80),
+                          shorten(name, 40)),
+              near.empty()
+                  ? fmt::format("write it as PROVIDER/NAME; providers here: {}", fmt::join(known, ", "))
+                  : fmt::format("did you mean '{}'?", near.front()));
 }
 
 std::vector<std::string> Models::provider_names() const {

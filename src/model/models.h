@@ -1,4 +1,5 @@
-// The providers this process can talk to, by name. A model is written provider/name; an unknown one is refused by name, never replaced by another.
+// The providers this process can talk to, by name. A model is written provider/name; an unknown one is
+// refused by name, never replaced by another.
 #pragma once
 
 #include <map>

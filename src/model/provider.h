@@ -1,5 +1,6 @@
-// One request in, one streamed Reply out. A provider never throws and never retries the conversation's meaning: failures are Replies whose stop says
-// how it ended. It keeps no state between requests, so a conversation can be continued by another process.
+// One request in, one streamed Reply out. A provider never throws and never retries the conversation's
+// meaning: failures are Replies whose stop says how it ended. It keeps no state between requests, so a
+// conversation can be continued by another process.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ struct RequestPrefix {
 
 struct Request {
   std::shared_ptr<const RequestPrefix> prefix;
-  std::span<const Message> messages;      // alive until the reply
+  std::span<const Message> messages;       // alive until the reply
   std::span<const std::string> fragments;  // messages[i] as encode() gave it
   // Who asks, for logs and for the scripted provider.
   std::string label;
@@ -58,7 +59,8 @@ class Provider {
  public:
   virtual ~Provider() = default;
   virtual std::string_view name() const = 0;
-  // A message in this provider's own form, made once and kept: a request is assembled from these, not serialised again.
+  // A message in this provider's own form, made once and kept: a request is assembled from these, not
+  // serialised again.
   virtual std::string encode(const Message& message) const = 0;
   virtual Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) = 0;
   // The most tokens a conversation may hold.

@@ -31,13 +31,15 @@ Task<> Runtime::run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> r
 
 void Runtime::start(RootBrief root, Done done) {
   parts_.loop.post([this, root = std::move(root), done = std::move(done)]() mutable {
-    trees_.spawn(run_tree([root](Tree& tree, StopToken stop) { return tree.start(root, std::move(stop)); }, std::move(done)));
+    trees_.spawn(run_tree([root](Tree& tree, StopToken stop) { return tree.start(root, std::move(stop)); },
+                          std::move(done)));
   });
 }
 
 void Runtime::resume(SessionId root, Done done) {
   parts_.loop.post([this, root = std::move(root), done = std::move(done)]() mutable {
-    trees_.spawn(run_tree([root](Tree& tree, StopToken stop) { return tree.resume(root, std::move(stop)); }, std::move(done)));
+    trees_.spawn(run_tree([root](Tree& tree, StopToken stop) { return tree.resume(root, std::move(stop)); },
+                          std::move(done)));
   });
 }
 

@@ -1,5 +1,6 @@
-// The façade for surfaces and for programs that embed deputy: start, resume, answer, cancel, subscribe. Every call may be made from any thread and
-// returns at once; what it leads to happens on the loop. Several runtimes may live in one process: there is no global state.
+// The façade for surfaces and for programs that embed deputy: start, resume, answer, cancel, subscribe. Every
+// call may be made from any thread and returns at once; what it leads to happens on the loop. Several
+// runtimes may live in one process: there is no global state.
 #pragma once
 
 #include <functional>

@@ -148,7 +148,7 @@ Result<Spawned> spawn_init(const SpawnRequest& request) {
   std::vector<std::string> arguments{request.init_path};
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
   std::vector<std::string> environment;
-  for (const auto& [name, value] : request.environment) environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : request.environment) environment.push_back(fmt::format("{}={}", name, value));
   Spawned spawned;
   const int number = ::posix_spawn(&spawned.pid, request.init_path.c_str(), actions.get(), Attributes().get(),
                                    pointers_to(arguments).data(), pointers_to(environment).data());
@@ -176,7 +176,7 @@ Result<std::string> find_program(const std::string& name) {
     if (executable(name)) return name;
   } else if (!name.empty() && !name.contains('/')) {
     for (const std::string folder : kSearched) {
-      if (auto path = folder + "/" + name; executable(path)) return path;
+      if (auto path = fmt::format("{}/{}", folder, name); executable(path)) return path;
     }
   } else {
     return fail(ErrorCode::invalid, fmt::format("\"{}\" does not name a program", name),

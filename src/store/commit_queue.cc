@@ -27,7 +27,8 @@ Result<void> CommitQueue::stamp(std::vector<Event>& events) {
   for (auto& event : events) {
     const auto next = next_seq_.find(event.tree);
     if (next == next_seq_.end()) {
-      return fail(ErrorCode::internal, "tree " + event.tree.value + " was not claimed before it was written to");
+      return fail(ErrorCode::internal,
+                  "tree " + event.tree.value + " was not claimed before it was written to");
     }
     event.seq = next->second++;
     event.at = now;

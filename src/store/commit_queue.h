@@ -1,5 +1,6 @@
-// What every store does alike: numbers and stamps events on the loop, queues them, lets the writer commit all that is queued as one transaction,
-// and tells listeners in order. After a commit fails nothing more is accepted: what cannot be recorded must not be done.
+// What every store does alike: numbers and stamps events on the loop, queues them, lets the writer commit all
+// that is queued as one transaction, and tells listeners in order. After a commit fails nothing more is
+// accepted: what cannot be recorded must not be done.
 #pragma once
 
 #include <deque>

@@ -1,7 +1,8 @@
-// The durable order of events, and the only way to change anything that is kept. One record() is one unit: all of it is durable when
-// it returns, or none of it will be. What rides along is queued in order and becomes durable with the next unit; a crash
-// may lose it, so only what can be done again without harm may ride along.
-// Neither call takes a StopToken: once queued it completes, so that a cancelled run can still write its end.
+// The durable order of events, and the only way to change anything that is kept. One record() is one unit:
+// all of it is durable when it returns, or none of it will be. What rides along is queued in order and
+// becomes durable with the next unit; a crash may lose it, so only what can be done again without harm may
+// ride along. Neither call takes a StopToken: once queued it completes, so that a cancelled run can still
+// write its end.
 #pragma once
 
 #include <functional>

@@ -10,7 +10,8 @@ namespace deputy {
 MemoryStore::MemoryStore(Loop& loop, std::shared_ptr<Memory> memory, std::unique_ptr<TranscriptFiles> files)
     : memory_(std::move(memory)),
       files_(std::move(files)),
-      queue_(loop, std::make_unique<InlineWriter>(loop), [this](const auto& events) { return commit(events); }) {}
+      queue_(loop, std::make_unique<InlineWriter>(loop),
+             [this](const auto& events) { return commit(events); }) {}
 
 MemoryStore::~MemoryStore() = default;
 

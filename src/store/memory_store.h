@@ -1,5 +1,6 @@
-// A store that keeps everything in memory: the reference the others are compared with, and the store of simulations. Several may share one Memory, as
-// several processes share one database; it outlives them, as a disk outlives a crash.
+// A store that keeps everything in memory: the reference the others are compared with, and the store of
+// simulations. Several may share one Memory, as several processes share one database; it outlives them, as a
+// disk outlives a crash.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// The journal as one run sees it: it stamps each fact with tree, run, step and call, and tells the run's own view of itself
-// (its conversation) of every event in the order it was queued.
+// The journal as one run sees it: it stamps each fact with tree, run, step and call, and tells the run's own
+// view of itself (its conversation) of every event in the order it was queued.
 #pragma once
 
 #include <functional>

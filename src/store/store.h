@@ -1,5 +1,5 @@
-// All that is kept: the journal of every tree, and views of it. A tree has one writer at a time: claim() makes the caller that
-// writer and fences off the one before it. Reads see what is durable.
+// All that is kept: the journal of every tree, and views of it. A tree has one writer at a time: claim()
+// makes the caller that writer and fences off the one before it. Reads see what is durable.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ struct SessionFilter {
 
 class Store : public Journal {
  public:
-  // From now on this store writes the tree; a writer that claimed it before gets Error::busy from its next record().
+  // From now on this store writes the tree; a writer that claimed it before gets Error::busy from its next
+  // record().
   virtual Result<void> claim(const SessionId& tree) = 0;
 
   virtual Result<std::optional<Session>> session(const SessionId& id) const = 0;
@@ -34,7 +35,8 @@ class Store : public Journal {
   virtual Result<std::vector<Event>> events_of_tree(const SessionId& tree) const = 0;
   virtual Result<std::optional<Session>> child_of(const DelegationKey& key) const = 0;
 
-  // Told of every event in seq order, on the loop: a recorded one once it is durable, one that rides along once all before it have been.
+  // Told of every event in seq order, on the loop: a recorded one once it is durable, one that rides along
+  // once all before it have been.
   using Listener = std::function<void(const Event&)>;
   virtual void subscribe(Listener listener) = 0;
 

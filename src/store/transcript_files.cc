@@ -23,11 +23,16 @@ std::string lines_for(const Message& message) {
 // S0's word for how it went.
 std::string_view outcome_word(const Report& report) {
   switch (report.status) {
-    case Status::completed: return "success";
-    case Status::cancelled: return "cancelled";
-    case Status::blocked: return "blocked";
-    case Status::partial: return report.reason == Reason::context_exhausted ? "context_exhausted" : "partial";
-    case Status::failed: return "error";
+    case Status::completed:
+      return "success";
+    case Status::cancelled:
+      return "cancelled";
+    case Status::blocked:
+      return "blocked";
+    case Status::partial:
+      return report.reason == Reason::context_exhausted ? "context_exhausted" : "partial";
+    case Status::failed:
+      return "error";
   }
   return "error";
 }

@@ -1,6 +1,7 @@
-// Transcripts and scratchpads as files for people: exports of the journal, written after the commit and not synced, since the journal is
-// the truth. While a session runs: {label}-{uuid}.transcript.jsonl, a message a line; at its end the same name with .json,
-// whole. Notes go to {label}-{uuid}.scratch.md beside it. No descriptor stays open.
+// Transcripts and scratchpads as files for people: exports of the journal, written after the commit and not
+// synced, since the journal is the truth. While a session runs: {label}-{uuid}.transcript.jsonl, a message a
+// line; at its end the same name with .json, whole. Notes go to {label}-{uuid}.scratch.md beside it. No
+// descriptor stays open.
 #pragma once
 
 #include <map>

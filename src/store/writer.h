@@ -1,5 +1,5 @@
-// Who does the store's writing: a thread of its own, or in simulation the loop itself. wake() asks for one more call of `drain`
-// soon; calls of drain never overlap.
+// Who does the store's writing: a thread of its own, or in simulation the loop itself. wake() asks for one
+// more call of `drain` soon; calls of drain never overlap.
 #pragma once
 
 #include <functional>

@@ -122,7 +122,8 @@ TEST_F(RealWorkspace, NoSearchLeavesTheWorkspace) {
 
 TEST_F(RealWorkspace, APatternIsDataAndABadOneIsExplained) {
   EXPECT_THAT(ok(grep, R"({"pattern":"--files"})"), HasSubstr("No matches for --files"));
-  EXPECT_THAT(error(grep, R"json({"pattern":"("})json"), AllOf(HasSubstr("unclosed group"), HasSubstr("backslash")));
+  EXPECT_THAT(error(grep, R"json({"pattern":"("})json"),
+              AllOf(HasSubstr("unclosed group"), HasSubstr("backslash")));
   EXPECT_THAT(error(grep, R"json({"pattern":"(?=a)"})json"), HasSubstr("look-around"));
   EXPECT_THAT(error(grep, R"({"pattern":"a\nb"})"), HasSubstr("line by line"));
 }

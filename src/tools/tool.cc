@@ -10,6 +10,8 @@ std::string Tool::approval_text(const json::object& arguments, const ToolContext
 
 ToolResult tool_ok(std::string content) { return {.status = ToolStatus::ok, .content = std::move(content)}; }
 
-ToolResult tool_error(std::string content) { return {.status = ToolStatus::error, .content = std::move(content)}; }
+ToolResult tool_error(std::string content) {
+  return {.status = ToolStatus::error, .content = std::move(content)};
+}
 
 }  // namespace deputy

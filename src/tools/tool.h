@@ -1,5 +1,6 @@
-// What a model can call. A Tool says what it is (name, text for the model, schema, effect class) and runs one call. It never throws into the
-// loop and never decides whether it may run: the Toolbox has asked the guard before. Its result is bounded by the Toolbox afterwards.
+// What a model can call. A Tool says what it is (name, text for the model, schema, effect class) and runs one
+// call. It never throws into the loop and never decides whether it may run: the Toolbox has asked the guard
+// before. Its result is bounded by the Toolbox afterwards.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@
 
 namespace deputy {
 
-// What a restart may do about a call that had begun: pure and repeatable ones run again, a keyed one finds its own traces and finishes, a once
-// call is reported as "outcome unknown" and never run a second time.
+// What a restart may do about a call that had begun: pure and repeatable ones run again, a keyed one finds
+// its own traces and finishes, a once call is reported as "outcome unknown" and never run a second time.
 enum class Effect { pure, repeatable, keyed, once };
 
 // Whether it stands in the way of others: a delegation runs beside its neighbours although it is keyed.
@@ -38,7 +39,8 @@ struct ToolText {
   std::string schema;       // JSON Schema of the arguments, unknown properties refused
 };
 
-// What a call knows of who makes it and may reach. Identity is the runtime's; nothing in it comes from the model.
+// What a call knows of who makes it and may reach. Identity is the runtime's; nothing in it comes from the
+// model.
 struct ToolContext {
   CallId id;
   const Session& session;
@@ -49,8 +51,8 @@ struct ToolContext {
   Processes& processes;
   Asker& asker;
   StopToken stop;
-  ModelName model = {};               // the one that made the call; children inherit it
-  std::vector<Fact> traces = {};      // what an earlier attempt at this very call has left in the journal
+  ModelName model = {};           // the one that made the call; children inherit it
+  std::vector<Fact> traces = {};  // what an earlier attempt at this very call has left in the journal
 };
 
 class Tool {
@@ -58,7 +60,9 @@ class Tool {
   virtual ~Tool() = default;
   virtual const ToolText& text() const = 0;
   virtual Effect effect() const = 0;
-  virtual Company company() const { return effect() == Effect::pure ? Company::beside_others : Company::alone; }
+  virtual Company company() const {
+    return effect() == Effect::pure ? Company::beside_others : Company::alone;
+  }
 
   // What the model sees of a result at most; the rest is left out in the middle, and said so.
   virtual std::size_t most_result_bytes() const { return 32 * 1024; }

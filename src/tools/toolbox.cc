@@ -14,7 +14,8 @@ namespace deputy {
 namespace {
 
 constexpr std::string_view kOutcomeUnknown =
-    "interrupted, outcome unknown: the program stopped while this call ran. It may have taken effect or not, and it was not "
+    "interrupted, outcome unknown: the program stopped while this call ran. It may have taken effect or not, "
+    "and it was not "
     "run again. Check the state it would have changed before you decide what to do.";
 
 constexpr std::size_t kErrorBytes = 4096;
@@ -32,7 +33,8 @@ Result<Toolbox> Toolbox::make(std::vector<std::shared_ptr<Tool>> granted, Rules 
     TRY(auto schema, JsonSchema::compile(schema_json));
     box.texts_.push_back(text);
     const std::string name = text.name;
-    box.granted_.emplace(name, Granted{std::move(tool), std::make_shared<const JsonSchema>(std::move(schema))});
+    box.granted_.emplace(name,
+                         Granted{std::move(tool), std::make_shared<const JsonSchema>(std::move(schema))});
   }
   return box;
 }
@@ -78,7 +80,8 @@ Task<> Toolbox::run_one(PendingCall call, ToolContext context, Result<void>& out
   const Granted* granted = find(call.call.name);
   result->call_id = call.call.id;
   // What the model may see: valid text of bounded size.
-  result->content = bounded(to_utf8(result->content), granted ? granted->tool->most_result_bytes() : kErrorBytes).text;
+  result->content =
+      bounded(to_utf8(result->content), granted ? granted->tool->most_result_bytes() : kErrorBytes).text;
   context.journal.ride_along(place_of(context), CallFinished{*std::move(result)});
 }
 
@@ -92,21 +95,25 @@ std::expected<Toolbox::Cleared, ToolResult> Toolbox::clear(const Call& call) con
   }
   auto arguments = parse_json_object(call.arguments.empty() ? "{}" : call.arguments);
   if (!arguments) {
-    return std::unexpected(tool_error(fmt::format("The arguments of {} must be one JSON object: {}. Call it again.",
-                                                  call.name, arguments.error().message)));
+    return std::unexpected(
+        tool_error(fmt::format("The arguments of {} must be one JSON object: {}. Call it again.", call.name,
+                               arguments.error().message)));
   }
   if (const auto mistakes = granted->schema->mistakes_in(*arguments); !mistakes.empty()) {
-    return std::unexpected(tool_error(fmt::format("The arguments of {} are not valid:\n- {}\nMend them and call it again.",
-                                                  call.name, fmt::join(mistakes, "\n- "))));
+    return std::unexpected(
+        tool_error(fmt::format("The arguments of {} are not valid:\n- {}\nMend them and call it again.",
+                               call.name, fmt::join(mistakes, "\n- "))));
   }
   return Cleared{granted, *std::move(arguments)};
 }
 
-Task<Result<std::optional<ToolResult>>> Toolbox::refused_by_rules(Cleared cleared, ToolContext context) const {
+Task<Result<std::optional<ToolResult>>> Toolbox::refused_by_rules(Cleared cleared,
+                                                                  ToolContext context) const {
   const Tool& tool = *cleared.granted->tool;
   const auto verdict = rules_.judge(tool.text().name, tool.subject(cleared.arguments), tool.by_default());
   if (verdict.decision == Decision::allow) co_return std::nullopt;
-  if (verdict.decision == Decision::deny) co_return tool_error(fmt::format("Not permitted: {}.", verdict.reason));
+  if (verdict.decision == Decision::deny)
+    co_return tool_error(fmt::format("Not permitted: {}.", verdict.reason));
 
   const Question question{.id = fmt::format("q_{}", to_text(context.id)),
                           .kind = QuestionKind::permission,
@@ -118,12 +125,15 @@ Task<Result<std::optional<ToolResult>>> Toolbox::refused_by_rules(Cleared cleare
   const Answer answer = co_await context.asker.ask(question, context.stop);
   CO_TRY(co_await context.journal.record(place_of(context), {QuestionAnswered{question.id, answer}}));
   switch (answer.kind) {
-    case AnswerKind::approved: co_return std::nullopt;
+    case AnswerKind::approved:
+      co_return std::nullopt;
     case AnswerKind::nobody:
-      co_return tool_error(fmt::format("Not permitted: {} needs approval, and nobody is there to give it.", tool.text().name));
+      co_return tool_error(
+          fmt::format("Not permitted: {} needs approval, and nobody is there to give it.", tool.text().name));
     default:
-      co_return tool_error(answer.text.empty() ? "The person declined this call."
-                                               : fmt::format("The person declined this call: {}", answer.text));
+      co_return tool_error(answer.text.empty()
+                               ? "The person declined this call."
+                               : fmt::format("The person declined this call: {}", answer.text));
   }
 }
 

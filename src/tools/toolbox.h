@@ -1,5 +1,6 @@
-// The tools granted to one session, and the pipeline every call goes through: known and granted? → arguments valid? → what do the rules say? →
-// run → bound the result. A call that is not granted cannot run, whatever name the model sends.
+// The tools granted to one session, and the pipeline every call goes through: known and granted? → arguments
+// valid? → what do the rules say? → run → bound the result. A call that is not granted cannot run, whatever
+// name the model sends.
 #pragma once
 
 #include <expected>
@@ -15,7 +16,8 @@
 
 namespace deputy {
 
-// A call of the last reply that has no result yet. Where a process before this one had begun it, `started` says so and `traces` is what it left.
+// A call of the last reply that has no result yet. Where a process before this one had begun it, `started`
+// says so and `traces` is what it left.
 struct PendingCall {
   int index = 0;
   Call call;
@@ -31,8 +33,9 @@ class Toolbox {
   // Names, texts and schemas in a stable order, for the model.
   const std::vector<ToolText>& texts() const { return texts_; }
 
-  // Runs the calls of one step and records each: neighbours that may, at the same time; what has an effect alone and in order.
-  // All results are recorded or riding along when it returns. An Error only when the journal fails.
+  // Runs the calls of one step and records each: neighbours that may, at the same time; what has an effect
+  // alone and in order. All results are recorded or riding along when it returns. An Error only when the
+  // journal fails.
   Task<Result<void>> run(std::vector<PendingCall> calls, ToolContext context) const;
 
  private:

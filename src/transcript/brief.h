@@ -1,4 +1,5 @@
-// What a parent hands down to a child: the whole of what the child's first request says beside its instructions.
+// What a parent hands down to a child: the whole of what the child's first request says beside its
+// instructions.
 #pragma once
 
 #include <optional>

@@ -9,7 +9,8 @@ namespace deputy {
 namespace {
 
 template <class E, std::size_t N>
-Result<E> enum_at(const json::object& value, std::string_view key, const EnumNames<E, N>& names, E otherwise) {
+Result<E> enum_at(const json::object& value, std::string_view key, const EnumNames<E, N>& names,
+                  E otherwise) {
   const auto text = string_at(value, key);
   if (!text) return otherwise;
   if (const auto found = value_in(names, *text)) return *found;
@@ -93,14 +94,16 @@ Result<Message> message_from_json(const json::object& value) {
   if (const auto* calls = array_at(value, "calls")) {
     for (const auto& each : *calls) {
       TRY(const auto* call, as_object(each, "a call"));
-      message.calls.push_back({string_or(*call, "id", ""), string_or(*call, "name", ""), string_or(*call, "arguments", "")});
+      message.calls.push_back(
+          {string_or(*call, "id", ""), string_or(*call, "name", ""), string_or(*call, "arguments", "")});
     }
   }
   if (const auto* results = array_at(value, "results")) {
     for (const auto& each : *results) {
       TRY(const auto* result, as_object(each, "a result"));
       TRY(const auto status, enum_at(*result, "status", kToolStatuses, ToolStatus::ok));
-      message.results.push_back({string_or(*result, "call_id", ""), status, string_or(*result, "content", "")});
+      message.results.push_back(
+          {string_or(*result, "call_id", ""), status, string_or(*result, "content", "")});
     }
   }
   return message;
@@ -136,7 +139,8 @@ json::object to_json(const Report& report) {
   value["body"] = report.body;
   auto& artifacts = value["artifacts"].emplace_array();
   for (const auto& each : report.artifacts) {
-    artifacts.emplace_back(json::object{{"path", each.path}, {"kind", each.kind}, {"description", each.description}});
+    artifacts.emplace_back(
+        json::object{{"path", each.path}, {"kind", each.kind}, {"description", each.description}});
   }
   auto& errors = value["errors"].emplace_array();
   for (const auto& each : report.errors) {
@@ -177,9 +181,9 @@ Result<Report> report_from_json(const json::object& value) {
   if (const auto* errors = array_at(value, "errors")) {
     for (const auto& each : *errors) {
       TRY(const auto* error, as_object(each, "an error"));
-      report.errors.push_back({string_or(*error, "type", ""), string_or(*error, "code", ""),
-                               string_or(*error, "message", ""), bool_at(*error, "recoverable").value_or(false),
-                               string_or(*error, "recommendation", "")});
+      report.errors.push_back(
+          {string_or(*error, "type", ""), string_or(*error, "code", ""), string_or(*error, "message", ""),
+           bool_at(*error, "recoverable").value_or(false), string_or(*error, "recommendation", "")});
     }
   }
   report.next_steps = strings_at(value, "next_steps");
@@ -202,8 +206,12 @@ Result<Report> report_from_json(const json::object& value) {
 }
 
 json::object to_json(const Question& question) {
-  return {{"id", question.id},       {"kind", name_of(question.kind)}, {"asker", question.asker.value},
-          {"label", question.label}, {"agent", question.agent},        {"text", question.text},
+  return {{"id", question.id},
+          {"kind", name_of(question.kind)},
+          {"asker", question.asker.value},
+          {"label", question.label},
+          {"agent", question.agent},
+          {"text", question.text},
           {"suggestions", strings(question.suggestions)}};
 }
 
@@ -258,15 +266,16 @@ Result<Session> session_from_json(const json::object& value) {
   session.model = ModelName(string_or(value, "model", ""));
   session.workspace = string_or(value, "workspace", "");
   session.permissions = string_or(value, "permissions", "");
-  session.max_output_tokens = static_cast<int>(integer_or(value, "max_output_tokens", session.max_output_tokens));
+  session.max_output_tokens =
+      static_cast<int>(integer_or(value, "max_output_tokens", session.max_output_tokens));
   session.prompt = string_or(value, "prompt", "");
   if (auto parent = string_at(value, "parent")) session.parent = SessionId(*std::move(parent));
   if (const auto* key = object_at(value, "delegation")) {
-    session.delegation = DelegationKey{
-        .call = {.run = {SessionId(string_or(*key, "session", "")), static_cast<int>(integer_or(*key, "run", 1))},
-                 .step = static_cast<int>(integer_or(*key, "step", 0)),
-                 .index = static_cast<int>(integer_or(*key, "index", 0))},
-        .task = static_cast<int>(integer_or(*key, "task", 0))};
+    session.delegation = DelegationKey{.call = {.run = {SessionId(string_or(*key, "session", "")),
+                                                        static_cast<int>(integer_or(*key, "run", 1))},
+                                                .step = static_cast<int>(integer_or(*key, "step", 0)),
+                                                .index = static_cast<int>(integer_or(*key, "index", 0))},
+                                       .task = static_cast<int>(integer_or(*key, "task", 0))};
   }
   if (const auto turns = integer_at(value, "max_turns")) session.max_turns = static_cast<int>(*turns);
   if (integer_at(value, "deadline_us")) session.deadline = wall_at(value, "deadline_us");
@@ -283,7 +292,8 @@ std::vector<json::object> to_transcript_lines(const Message& message) {
     return lines;
   }
   json::object line{{"role", name_of(message.role)}, {"content", message.text}};
-  if (message.role == Role::user && message.source != Source::person) line["source"] = name_of(message.source);
+  if (message.role == Role::user && message.source != Source::person)
+    line["source"] = name_of(message.source);
   if (!message.calls.empty()) {
     auto& calls = line["tool_calls"].emplace_array();
     for (const auto& call : message.calls) {

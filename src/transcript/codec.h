@@ -1,5 +1,6 @@
-// The values of transcript/ as JSON and back. Reading is lenient about what is absent and strict about what is of the wrong
-// shape: a journal written by an older version reads with defaults, a damaged one is an Error.
+// The values of transcript/ as JSON and back. Reading is lenient about what is absent and strict about what
+// is of the wrong shape: a journal written by an older version reads with defaults, a damaged one is an
+// Error.
 #pragma once
 
 #include "base/json.h"
@@ -22,7 +23,8 @@ Result<Report> report_from_json(const json::object& value);
 Result<Question> question_from_json(const json::object& value);
 Result<Session> session_from_json(const json::object& value);
 
-// A message as transcripts show it (S0's fields): role, content, tool_calls, tool_call_id. A tool message gives one object a result.
+// A message as transcripts show it (S0's fields): role, content, tool_calls, tool_call_id. A tool message
+// gives one object a result.
 std::vector<json::object> to_transcript_lines(const Message& message);
 
 }  // namespace deputy

@@ -66,7 +66,8 @@ Result<Fact> read_created(const json::object& body) {
 }
 
 Result<Fact> read_started(const json::object& body) {
-  return RunStarted{static_cast<int>(integer_or(body, "index", 0)), static_cast<int>(integer_or(body, "total", 1))};
+  return RunStarted{static_cast<int>(integer_or(body, "index", 0)),
+                    static_cast<int>(integer_or(body, "total", 1))};
 }
 
 Result<Fact> read_input(const json::object& body) {

@@ -1,5 +1,6 @@
-// What happened, as immutable facts in the past tense. The journal is their durable order; every other view (a session's row, a
-// conversation, a transcript, the lines a surface prints) is computed from them. A Fact says what, an Event where and when.
+// What happened, as immutable facts in the past tense. The journal is their durable order; every other view
+// (a session's row, a conversation, a transcript, the lines a surface prints) is computed from them. A Fact
+// says what, an Event where and when.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +63,8 @@ struct RunEnded {  // the one terminal record of a run
   Report report;
 };
 
-using Fact = std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished, NoteTaken,
-                          QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded>;
+using Fact = std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished,
+                          NoteTaken, QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded>;
 
 struct Event {
   std::uint64_t seq = 0;  // per tree, from 1
@@ -81,7 +82,8 @@ std::string_view kind_of(const Fact& fact);
 json::object fact_to_json(const Fact& fact);
 Result<Fact> fact_from_json(std::string_view kind, const json::object& body);
 
-// The JSON lines that surfaces print for an event (delegation.md, "Events"); several may come from one fact and share its seq.
+// The JSON lines that surfaces print for an event (delegation.md, "Events"); several may come from one fact
+// and share its seq.
 struct EventOrigin {
   SessionId parent;  // empty at the root
   std::string label;

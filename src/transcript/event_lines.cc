@@ -11,20 +11,26 @@ namespace {
 // The status word of S0's progress events.
 std::string_view progress_status(Status status) {
   switch (status) {
-    case Status::completed: return "ok";
+    case Status::completed:
+      return "ok";
     case Status::partial:
-    case Status::blocked: return "partial";
+    case Status::blocked:
+      return "partial";
     case Status::failed:
-    case Status::cancelled: return "error";
+    case Status::cancelled:
+      return "error";
   }
   return "error";
 }
 
 std::string_view session_event_of(Status status) {
   switch (status) {
-    case Status::failed: return "session.failed";
-    case Status::cancelled: return "session.cancelled";
-    default: return "session.completed";
+    case Status::failed:
+      return "session.failed";
+    case Status::cancelled:
+      return "session.cancelled";
+    default:
+      return "session.completed";
   }
 }
 
@@ -65,7 +71,8 @@ class Lines {
     say("tokens", {{"input", usage.input}, {"output", usage.output}});
   }
   void operator()(const CallStarted& fact) {
-    say("tool_call", {{"tool", fact.tool}, {"args", fact.shown}, {"step", event_.step}, {"call", event_.call}});
+    say("tool_call",
+        {{"tool", fact.tool}, {"args", fact.shown}, {"step", event_.step}, {"call", event_.call}});
   }
   void operator()(const CallFinished& fact) {
     say("session.progress", {{"step", event_.step},
@@ -79,7 +86,9 @@ class Lines {
     say(permission ? "permission" : "question", to_json(fact.question));
   }
   void operator()(const QuestionAnswered& fact) {
-    say("answer", {{"question_id", fact.question_id}, {"answer", name_of(fact.answer.kind)}, {"text", fact.answer.text}});
+    say("answer", {{"question_id", fact.question_id},
+                   {"answer", name_of(fact.answer.kind)},
+                   {"text", fact.answer.text}});
   }
   void operator()(const Retried& fact) { say("retry", {{"reason", fact.reason}, {"attempt", fact.attempt}}); }
   void operator()(const StateChanged& fact) {

@@ -51,7 +51,8 @@ Reply some_reply() {
   Reply reply;
   reply.stop = ReplyStop::calls;
   reply.model = ModelName("a/b");
-  reply.message = {.role = Role::assistant, .text = "t", .thinking = "h", .calls = {{"1", "Read", "{}"}}, .wire = "w"};
+  reply.message = {
+      .role = Role::assistant, .text = "t", .thinking = "h", .calls = {{"1", "Read", "{}"}}, .wire = "w"};
   reply.usage = {.input = 1, .output = 2};
   reply.error = "e";
   return reply;
@@ -100,7 +101,8 @@ TEST(Fact, DamageIsAnErrorAndNeverAGuess) {
   EXPECT_FALSE(fact_from_json("bogus", json::object{{"v", 1}}));
   EXPECT_FALSE(fact_from_json("reply", json::object{{"v", 1}}));
   EXPECT_FALSE(fact_from_json("state", json::object{{"v", 1}, {"state", "sleepy"}}));
-  EXPECT_FALSE(fact_from_json("ended", json::object{{"v", 1}, {"report", json::object{{"status", "great"}}}}));
+  EXPECT_FALSE(
+      fact_from_json("ended", json::object{{"v", 1}, {"report", json::object{{"status", "great"}}}}));
   EXPECT_FALSE(fact_from_json("created", json::object{{"v", 1}, {"session", json::object{}}}));
 }
 
@@ -112,8 +114,9 @@ TEST(EventLines, CarryTheFieldsOfTheContract) {
   event.fact = RunStarted{0, 3};
   const auto lines = to_lines(event, {SessionId("sess_1_parent"), "security", "reader"});
   ASSERT_EQ(lines.size(), 2u);
-  EXPECT_EQ(to_json_text(lines[0]),
-            R"({"v":1,"event":"started","seq":9,"at":"2027-01-15T08:00:00.000000Z","session_id":"sess_1_abcdef","parent_id":"sess_1_parent","label":"security","agent":"reader","index":0,"total":3,"run":1})");
+  EXPECT_EQ(
+      to_json_text(lines[0]),
+      R"({"v":1,"event":"started","seq":9,"at":"2027-01-15T08:00:00.000000Z","session_id":"sess_1_abcdef","parent_id":"sess_1_parent","label":"security","agent":"reader","index":0,"total":3,"run":1})");
 }
 
 TEST(EventLines, AnEndIsToldWithStatusAndReason) {

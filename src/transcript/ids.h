@@ -1,4 +1,5 @@
-// The names of things, each its own type. A SessionId is a name, not a proof: rights come from the runtime's own records.
+// The names of things, each its own type. A SessionId is a name, not a proof: rights come from the runtime's
+// own records.
 #pragma once
 
 #include <compare>
@@ -28,7 +29,8 @@ struct CallId {
   auto operator<=>(const CallId&) const = default;
 };
 
-// What joins a parent's call to a child: insert-or-attach on it makes spawning repeatable. `task` counts within a batch.
+// What joins a parent's call to a child: insert-or-attach on it makes spawning repeatable. `task` counts
+// within a batch.
 struct DelegationKey {
   CallId call;
   int task = 0;

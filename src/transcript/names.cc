@@ -13,7 +13,9 @@ std::string_view name_of(SessionState state) { return name_in(kSessionStates, st
 std::string_view name_of(QuestionKind kind) { return name_in(kQuestionKinds, kind); }
 std::string_view name_of(AnswerKind kind) { return name_in(kAnswerKinds, kind); }
 
-std::optional<SessionState> session_state_from(std::string_view name) { return value_in(kSessionStates, name); }
+std::optional<SessionState> session_state_from(std::string_view name) {
+  return value_in(kSessionStates, name);
+}
 
 std::string to_words(Reason reason) {
   std::string words(name_of(reason));
@@ -25,11 +27,16 @@ bool is_terminal(SessionState state) { return state >= SessionState::completed; 
 
 SessionState state_after(Status status) {
   switch (status) {
-    case Status::completed: return SessionState::completed;
-    case Status::partial: return SessionState::partial;
-    case Status::failed: return SessionState::failed;
-    case Status::blocked: return SessionState::blocked;
-    case Status::cancelled: return SessionState::cancelled;
+    case Status::completed:
+      return SessionState::completed;
+    case Status::partial:
+      return SessionState::partial;
+    case Status::failed:
+      return SessionState::failed;
+    case Status::blocked:
+      return SessionState::blocked;
+    case Status::cancelled:
+      return SessionState::cancelled;
   }
   return SessionState::failed;
 }

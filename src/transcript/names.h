@@ -63,6 +63,7 @@ inline constexpr EnumNames<AnswerKind, 4> kAnswerKinds{{{AnswerKind::approved, "
                                                         {AnswerKind::refused, "refused"},
                                                         {AnswerKind::text, "text"},
                                                         {AnswerKind::nobody, "nobody"}}};
-inline constexpr EnumNames<ToolStatus, 2> kToolStatuses{{{ToolStatus::ok, "ok"}, {ToolStatus::error, "error"}}};
+inline constexpr EnumNames<ToolStatus, 2> kToolStatuses{
+    {{ToolStatus::ok, "ok"}, {ToolStatus::error, "error"}}};
 
 }  // namespace deputy

@@ -1,4 +1,5 @@
-// What kind of agent a session is: instructions, tools and scalar defaults. Immutable once loaded. An absent scalar is inherited.
+// What kind of agent a session is: instructions, tools and scalar defaults. Immutable once loaded. An absent
+// scalar is inherited.
 #pragma once
 
 #include <optional>
@@ -20,7 +21,8 @@ struct Profile {
   std::optional<int> max_turns;
   std::optional<int> max_output_tokens;
   std::optional<Duration> timeout;
-  std::string driver;  // the provider that plays the profile in place of its model; empty for all but commands
+  std::string
+      driver;  // the provider that plays the profile in place of its model; empty for all but commands
   bool hidden = false;     // not offered to models
   bool reentrant = false;  // may stand twice on one path
 };

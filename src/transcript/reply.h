@@ -1,4 +1,5 @@
-// How one model call ended. A failure is a Reply too: its stop says so and `error` says what a person should know.
+// How one model call ended. A failure is a Reply too: its stop says so and `error` says what a person should
+// know.
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ enum class ReplyStop {
   refused,            // the provider's policy declined
   failed,             // after all retries
   no_key,
-  stopped,            // our own StopToken
+  stopped,  // our own StopToken
 };
 
 struct Reply {

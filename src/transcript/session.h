@@ -1,4 +1,5 @@
-// One conversation of one profile, a node of the tree, as the store shows it: a view of the journal, never a second truth.
+// One conversation of one profile, a node of the tree, as the store shows it: a view of the journal, never a
+// second truth.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,17 @@
 
 namespace deputy {
 
-enum class SessionState { pending, running, waiting, interrupted, completed, partial, failed, blocked, cancelled };
+enum class SessionState {
+  pending,
+  running,
+  waiting,
+  interrupted,
+  completed,
+  partial,
+  failed,
+  blocked,
+  cancelled
+};
 
 std::string_view name_of(SessionState state);
 std::optional<SessionState> session_state_from(std::string_view name);

@@ -81,7 +81,8 @@ class StoreConformance : public testing::TestWithParam<const char*> {
   Result<void> record(std::vector<Event> events) { return run(loop_, store_->record(std::move(events))); }
   void begin(const Session& root) {
     ASSERT_TRUE(store_->claim(root.tree));
-    ASSERT_TRUE(record({event(root, SessionCreated{root}), event(root, RunStarted{}), event(root, InputGiven{Source::person, "go"})}));
+    ASSERT_TRUE(record({event(root, SessionCreated{root}), event(root, RunStarted{}),
+                        event(root, InputGiven{Source::person, "go"})}));
   }
 
   SimLoop loop_{7};
@@ -162,7 +163,9 @@ TEST_P(StoreConformance, CommitsAllThatIsQueuedAtOnce) {
   begin(root);
   const auto before = store_->counts().commits;
   TaskGroup group(loop_);
-  const auto note = [](Store& store, Event noted) -> Task<> { EXPECT_TRUE(co_await store.record({std::move(noted)})); };
+  const auto note = [](Store& store, Event noted) -> Task<> {
+    EXPECT_TRUE(co_await store.record({std::move(noted)}));
+  };
   for (int i = 0; i < 10; ++i) group.spawn(note(*store_, event(root, NoteTaken{std::to_string(i)})));
   loop_.run_until_idle();
   EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 13u);
@@ -180,7 +183,8 @@ TEST_P(StoreConformance, TellsListenersInOrderAndOnlyOfWhatIsDurable) {
   });
   begin(root);
   TaskGroup group(loop_);
-  group.spawn([](Store& store, Event noted) -> Task<> { co_await store.record({std::move(noted)}); }(*store_, event(root, NoteTaken{"n"})));
+  group.spawn([](Store& store, Event noted) -> Task<> { co_await store.record({std::move(noted)}); }(
+                                                *store_, event(root, NoteTaken{"n"})));
   store_->ride_along({event(root, CallStarted{"Read", "a"}, 0, 0)});
   loop_.run_until_idle();
   EXPECT_TRUE(std::ranges::is_sorted(told));
@@ -207,7 +211,8 @@ TEST_P(StoreConformance, AUnitIsWrittenWholeOrNotAtAll) {
   const Session root = session("sess_1_aaaaaa");
   begin(root);
   ASSERT_TRUE(record({event(root, CallFinished{{"c", ToolStatus::ok, "1"}}, 0, 0)}));
-  EXPECT_FALSE(record({event(root, NoteTaken{"n"}), event(root, CallFinished{{"c", ToolStatus::ok, "2"}}, 0, 0)}));
+  EXPECT_FALSE(
+      record({event(root, NoteTaken{"n"}), event(root, CallFinished{{"c", ToolStatus::ok, "2"}}, 0, 0)}));
   EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 4u);
 }
 

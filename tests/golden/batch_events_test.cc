@@ -21,27 +21,35 @@ std::string eight_task_script() {
     tasks.push_back(json::object{{"label", label}, {"prompt", fmt::format("Read part {}.", i)}});
     json::array replies;
     replies.push_back(json::object{
-        {"calls", json::array{json::object{{"name", "Read"}, {"arguments", json::object{{"file_path", fmt::format("{}.txt", i)}}}}}},
+        {"calls",
+         json::array{json::object{{"name", "Read"},
+                                  {"arguments", json::object{{"file_path", fmt::format("{}.txt", i)}}}}}},
         {"usage", json::object{{"input", 100 * i}, {"output", 10}}},
         {"first_byte_ms", 10 * i}});
     replies.push_back(json::object{
-        {"calls", json::array{json::object{{"name", "Note"}, {"arguments", json::object{{"content", fmt::format("part {} is read", i)}}}}}},
+        {"calls",
+         json::array{json::object{
+             {"name", "Note"}, {"arguments", json::object{{"content", fmt::format("part {} is read", i)}}}}}},
         {"usage", json::object{{"input", 150 * i}, {"output", 12}}}});
     if (i == 5) {
-      replies.push_back(json::object{{"error", json::object{{"kind", "context_exhausted"}, {"message", "the window is full"}}}});
+      replies.push_back(json::object{
+          {"error", json::object{{"kind", "context_exhausted"}, {"message", "the window is full"}}}});
     } else if (i == 7) {
       replies.push_back(json::object{{"error", "the provider is down"}});
     } else {
-      replies.push_back(json::object{{"text", fmt::format("Report of part {}.", i)}, {"usage", json::object{{"input", 200 * i}, {"output", 20}}}});
+      replies.push_back(json::object{{"text", fmt::format("Report of part {}.", i)},
+                                     {"usage", json::object{{"input", 200 * i}, {"output", 20}}}});
     }
     sessions.push_back(json::object{{"match", json::object{{"label", label}}}, {"replies", replies}});
   }
   json::object parent{{"match", json::object{{"agent", "main"}}}};
   parent["replies"] = json::array{
-      json::object{{"calls", json::array{json::object{{"name", "Delegate"},
-                                                      {"arguments", json::object{{"tasks", tasks}, {"concurrency", 4}}}}}},
+      json::object{{"calls", json::array{json::object{
+                                 {"name", "Delegate"},
+                                 {"arguments", json::object{{"tasks", tasks}, {"concurrency", 4}}}}}},
                    {"usage", json::object{{"input", 1000}, {"output", 100}}}},
-      json::object{{"text", "All eight are back."}, {"usage", json::object{{"input", 2000}, {"output", 50}}}}};
+      json::object{{"text", "All eight are back."},
+                   {"usage", json::object{{"input", 2000}, {"output", 50}}}}};
   sessions.push_back(parent);
   return to_json_text(json::object{{"v", 1}, {"sessions", sessions}});
 }
@@ -89,7 +97,8 @@ TEST_F(EightTasks, ComeBackInInputOrderWhateverOrderTheyFinishIn) {
   std::string result;
   for (const auto& event : world_.memory->journal) {
     const auto* finished = std::get_if<CallFinished>(&event.fact);
-    if (finished && finished->result.content.contains("Subagents complete")) result = finished->result.content;
+    if (finished && finished->result.content.contains("Subagents complete"))
+      result = finished->result.content;
   }
   expect_golden("eight_tasks.md", result);
 }
@@ -115,7 +124,8 @@ TEST_F(EightTasks, EachHasItsWholeTranscriptAndItsNote) {
     const std::string transcript = world_.transcript(label);
     EXPECT_TRUE(parse_json(transcript)) << label;
     EXPECT_TRUE(transcript.contains(fmt::format("part {}", i))) << label;
-    const auto scratch = "/home/subagent/" + TranscriptFiles::stem_of(*world_.session_labelled(label)) + ".scratch.md";
+    const auto scratch =
+        "/home/subagent/" + TranscriptFiles::stem_of(*world_.session_labelled(label)) + ".scratch.md";
     EXPECT_EQ(world_.disk.files()[scratch], fmt::format("part {} is read\n", i));
   }
 }

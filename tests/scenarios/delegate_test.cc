@@ -20,7 +20,8 @@ std::string script_with(std::string_view arguments, std::string_view child_repli
 class Delegate : public testing::Test {
  protected:
   // The result that the parent's model is given.
-  std::string result_of(std::string_view arguments, std::string_view child_replies = R"([{"text":"done"}])", Life::Options options = {}) {
+  std::string result_of(std::string_view arguments, std::string_view child_replies = R"([{"text":"done"}])",
+                        Life::Options options = {}) {
     world_.script = script_with(arguments, child_replies);
     world_.write_file("a.txt", "alpha\n");
     Life life(world_, options);
@@ -28,7 +29,8 @@ class Delegate : public testing::Test {
     EXPECT_TRUE(report) << report.error().message;
     for (const auto& event : world_.memory->journal) {
       const auto* finished = std::get_if<CallFinished>(&event.fact);
-      if (finished && world_.memory->sessions.at(event.run.session).depth == 0) return finished->result.content;
+      if (finished && world_.memory->sessions.at(event.run.session).depth == 0)
+        return finished->result.content;
     }
     return "(no result)";
   }
@@ -60,14 +62,17 @@ TEST_F(Delegate, RefusesNoTasksEmptyPromptsAndUnknownProperties) {
 }
 
 TEST_F(Delegate, LabelsMayHave32CharactersAndNot33) {
-  EXPECT_TRUE(result_of(fmt::format(R"({{"tasks":[{{"label":"{}","prompt":"p"}}]}})", std::string(32, 'x'))).contains("1/1"));
+  EXPECT_TRUE(result_of(fmt::format(R"({{"tasks":[{{"label":"{}","prompt":"p"}}]}})", std::string(32, 'x')))
+                  .contains("1/1"));
   world_ = SimWorld();
-  EXPECT_TRUE(result_of(fmt::format(R"({{"tasks":[{{"label":"{}","prompt":"p"}}]}})", std::string(33, 'x'))).contains("not valid"));
+  EXPECT_TRUE(result_of(fmt::format(R"({{"tasks":[{{"label":"{}","prompt":"p"}}]}})", std::string(33, 'x')))
+                  .contains("not valid"));
 }
 
 TEST_F(Delegate, TwinAndHostileLabelsNeverShareOrLeaveTheFolder) {
-  result_of(R"({"tasks":[{"label":"../../x","prompt":"p"},{"label":"a b","prompt":"p"},{"label":"twin","prompt":"p"},{"label":"twin","prompt":"p"}]})",
-            R"([{"calls":[{"name":"Note","arguments":{"content":"n"}}]},{"text":"done"}])");
+  result_of(
+      R"({"tasks":[{"label":"../../x","prompt":"p"},{"label":"a b","prompt":"p"},{"label":"twin","prompt":"p"},{"label":"twin","prompt":"p"}]})",
+      R"([{"calls":[{"name":"Note","arguments":{"content":"n"}}]},{"text":"done"}])");
   int transcripts = 0;
   int scratchpads = 0;
   for (const auto& [path, text] : world_.disk.files()) {
@@ -111,8 +116,9 @@ TEST_F(Delegate, ChildrenInheritTheModelThatMadeTheCall) {
 }
 
 TEST_F(Delegate, AChildCannotRunAToolItWasNotGrantedWhateverNameItSends) {
-  result_of(R"({"tasks":[{"label":"one","prompt":"p"}]})",
-            R"([{"calls":[{"name":"Delegate","arguments":{"tasks":[{"label":"x","prompt":"p"}]}},{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}},{"name":"Bash","arguments":{"command":"true"}}]},{"text":"done"}])");
+  result_of(
+      R"({"tasks":[{"label":"one","prompt":"p"}]})",
+      R"([{"calls":[{"name":"Delegate","arguments":{"tasks":[{"label":"x","prompt":"p"}]}},{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}},{"name":"Bash","arguments":{"command":"true"}}]},{"text":"done"}])");
   EXPECT_EQ(children(), 1u);
   const std::string transcript = world_.transcript("one");
   EXPECT_TRUE(transcript.contains("You have no tool named 'Delegate'"));
@@ -122,8 +128,9 @@ TEST_F(Delegate, AChildCannotRunAToolItWasNotGrantedWhateverNameItSends) {
 }
 
 TEST_F(Delegate, PastTheDelegationBudgetEachTaskIsRefusedByItself) {
-  const auto result = result_of(R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p"},{"label":"c","prompt":"p"}]})",
-                                R"([{"text":"done"}])", {.limits = {.delegations = 2}});
+  const auto result = result_of(
+      R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p"},{"label":"c","prompt":"p"}]})",
+      R"([{"text":"done"}])", {.limits = {.delegations = 2}});
   EXPECT_TRUE(result.contains("2/3")) << result;
   EXPECT_TRUE(result.contains("budget exhausted")) << result;
   EXPECT_TRUE(result.contains("--max-delegations")) << result;
@@ -131,18 +138,22 @@ TEST_F(Delegate, PastTheDelegationBudgetEachTaskIsRefusedByItself) {
 }
 
 TEST_F(Delegate, ADepthLimitOfZeroAdmitsNoChild) {
-  EXPECT_TRUE(result_of(R"({"tasks":[{"label":"a","prompt":"p"}]})", R"([{"text":"done"}])", {.limits = {.depth = 0}}).contains("depth exceeded"));
+  EXPECT_TRUE(
+      result_of(R"({"tasks":[{"label":"a","prompt":"p"}]})", R"([{"text":"done"}])", {.limits = {.depth = 0}})
+          .contains("depth exceeded"));
   EXPECT_EQ(children(), 0u);
 }
 
 TEST_F(Delegate, OneSlotIsEnoughForAParentAndItsChildren) {
-  const auto result = result_of(R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p"}],"concurrency":4})",
-                                R"([{"text":"done"}])", {.limits = {.live_children = 1, .live_sessions = 1}});
+  const auto result =
+      result_of(R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p"}],"concurrency":4})",
+                R"([{"text":"done"}])", {.limits = {.live_children = 1, .live_sessions = 1}});
   EXPECT_TRUE(result.contains("2/2")) << result;
 }
 
 TEST_F(Delegate, JsonCountsAndOrdersAsMarkdownDoes) {
-  const auto result = result_of(R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p","context":["none"]}],"return":"json"})");
+  const auto result = result_of(
+      R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p","context":["none"]}],"return":"json"})");
   const auto parsed = parse_json_object(result);
   ASSERT_TRUE(parsed) << result;
   EXPECT_EQ(integer_at(*parsed, "completed"), 1);
@@ -156,8 +167,9 @@ TEST_F(Delegate, JsonCountsAndOrdersAsMarkdownDoes) {
 }
 
 TEST_F(Delegate, WhatAnAncestorsRulesDenyAChildMayNotDo) {
-  world_.script = script_with(R"({"tasks":[{"label":"one","prompt":"p"}]})",
-                              R"([{"calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}]},{"text":"done"}])");
+  world_.script =
+      script_with(R"({"tasks":[{"label":"one","prompt":"p"}]})",
+                  R"([{"calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}]},{"text":"done"}])");
   world_.write_file("a.txt", "alpha\n");
   Life life(world_, {});
   RootBrief root = life.brief("go");

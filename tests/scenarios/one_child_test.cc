@@ -1,4 +1,5 @@
-// One parent, one child, in simulation: started, finished, cancelled, and resumed after a stop at every journal record.
+// One parent, one child, in simulation: started, finished, cancelled, and resumed after a stop at every
+// journal record.
 
 #include <gtest/gtest.h>
 
@@ -62,7 +63,8 @@ TEST(OneChild, ReportsToItsParentAndLeavesATranscriptAndANote) {
   EXPECT_EQ(child->result, "It says hello.");
   expect_one_terminal_record_each(world, "undisturbed");
   const auto files = world.disk.files();
-  EXPECT_EQ(files.at("/home/subagent/" + TranscriptFiles::stem_of(*child) + ".scratch.md"), "a.txt says hello\n");
+  EXPECT_EQ(files.at("/home/subagent/" + TranscriptFiles::stem_of(*child) + ".scratch.md"),
+            "a.txt says hello\n");
   const json::value messages = messages_of(world.transcript("one"));
   ASSERT_TRUE(messages.is_array());
   EXPECT_EQ(messages.as_array().size(), 6u);  // prompt, reply, result, reply, result, last reply
@@ -102,9 +104,10 @@ TEST(OneChildSimulation, IsTheSameInEveryOrder) {
 }
 
 // One life that dies at a record, a second that goes on. Returns whether there was a record to die at.
-bool dies_and_resumes(std::uint64_t seed, CrashPoint crash, const Told& expected, std::size_t undisturbed_calls) {
-  const std::string where =
-      "seed " + std::to_string(seed) + ", record " + std::to_string(crash.at_record) + (crash.committed ? " kept" : " lost");
+bool dies_and_resumes(std::uint64_t seed, CrashPoint crash, const Told& expected,
+                      std::size_t undisturbed_calls) {
+  const std::string where = "seed " + std::to_string(seed) + ", record " + std::to_string(crash.at_record) +
+                            (crash.committed ? " kept" : " lost");
   SimWorld world = new_world();
   {
     Life life(world, {.seed = seed, .crash = crash});
@@ -138,7 +141,8 @@ TEST(OneChildSimulation, ResumesAfterAStopAtEveryRecord) {
   const std::uint64_t seeds = simulation_seeds(100);
   for (std::uint64_t seed = 1; seed <= seeds && !HasFailure(); ++seed) {
     int record = 1;
-    while (dies_and_resumes(seed, {record, true}, expected, calls) && dies_and_resumes(seed, {record, false}, expected, calls)) {
+    while (dies_and_resumes(seed, {record, true}, expected, calls) &&
+           dies_and_resumes(seed, {record, false}, expected, calls)) {
       ++record;
     }
     ASSERT_GT(record, 5) << "a run this short proves nothing";
@@ -158,12 +162,14 @@ TEST(OneChildSimulation, EndsOnceAndKeepsWhatItHasWhenCancelledAfterAnyEvent) {
     Life life(world, {.seed = seed});
     life.after_event(cancel_after, [](Runtime& runtime) { runtime.cancel(StopReason::user); });
     const auto report = life.start(life.brief("Find out."));
-    const std::string where = "seed " + std::to_string(seed) + ", cancelled after event " + std::to_string(cancel_after);
+    const std::string where =
+        "seed " + std::to_string(seed) + ", cancelled after event " + std::to_string(cancel_after);
     ASSERT_TRUE(report) << where << ": " << report.error().message;
     expect_one_terminal_record_each(world, where);
     for (const auto& session : world.sessions()) {
       EXPECT_TRUE(is_terminal(session.state)) << where;
-      EXPECT_FALSE(world.transcript(session.label).empty()) << where << ": " << session.label << " has no sealed transcript";
+      EXPECT_FALSE(world.transcript(session.label).empty())
+          << where << ": " << session.label << " has no sealed transcript";
     }
   }
 }

@@ -1,5 +1,5 @@
-// A store that dies at a chosen record, as a process does: nothing is durable after that, nothing that rode along unrecorded survives, and everybody who
-// asks is told that it failed.
+// A store that dies at a chosen record, as a process does: nothing is durable after that, nothing that rode
+// along unrecorded survives, and everybody who asks is told that it failed.
 #pragma once
 
 #include <memory>
@@ -35,12 +35,18 @@ class CrashingStore final : public Store {
 
   Result<void> claim(const SessionId& tree) override { return inner_->claim(tree); }
   Result<std::optional<Session>> session(const SessionId& id) const override { return inner_->session(id); }
-  Result<std::vector<Session>> sessions(const SessionFilter& filter) const override { return inner_->sessions(filter); }
+  Result<std::vector<Session>> sessions(const SessionFilter& filter) const override {
+    return inner_->sessions(filter);
+  }
   Result<std::vector<Event>> events_of_session(const SessionId& id) const override {
     return inner_->events_of_session(id);
   }
-  Result<std::vector<Event>> events_of_tree(const SessionId& tree) const override { return inner_->events_of_tree(tree); }
-  Result<std::optional<Session>> child_of(const DelegationKey& key) const override { return inner_->child_of(key); }
+  Result<std::vector<Event>> events_of_tree(const SessionId& tree) const override {
+    return inner_->events_of_tree(tree);
+  }
+  Result<std::optional<Session>> child_of(const DelegationKey& key) const override {
+    return inner_->child_of(key);
+  }
   void subscribe(Listener listener) override { inner_->subscribe(std::move(listener)); }
   Counts counts() const override { return inner_->counts(); }
 

@@ -1,4 +1,5 @@
-// Golden files: expect_golden(name, text) compares with tests/golden/NAME. DEPUTY_ACCEPT_GOLDEN=1 rewrites the file and marks the test skipped, never passed.
+// Golden files: expect_golden(name, text) compares with tests/golden/NAME. DEPUTY_ACCEPT_GOLDEN=1 rewrites
+// the file and marks the test skipped, never passed.
 #pragma once
 
 #include <string>

@@ -18,7 +18,8 @@ void SimWorld::write_file(std::string_view path, std::string_view text) {
 std::vector<Session> SimWorld::sessions() const {
   std::vector<Session> all;
   for (const auto& event : memory->journal) {
-    if (std::holds_alternative<SessionCreated>(event.fact)) all.push_back(memory->sessions.at(event.run.session));
+    if (std::holds_alternative<SessionCreated>(event.fact))
+      all.push_back(memory->sessions.at(event.run.session));
   }
   return all;
 }
@@ -47,7 +48,8 @@ std::string SimWorld::transcript(std::string_view label) const {
 Life::Life(SimWorld& world, Options options) : loop_(options.seed), processes_(loop_), random_(options.seed) {
   auto folder = world.disk.open("/home/subagent", IfAbsent::create);
   auto store = std::make_unique<CrashingStore>(
-      std::make_unique<MemoryStore>(loop_, world.memory, std::make_unique<TranscriptFiles>(*std::move(folder))),
+      std::make_unique<MemoryStore>(loop_, world.memory,
+                                    std::make_unique<TranscriptFiles>(*std::move(folder))),
       options.crash);
   store_ = store.get();
   Models models;
@@ -66,7 +68,8 @@ Life::Life(SimWorld& world, Options options) : loop_(options.seed), processes_(l
                                        Runtime::Options{options.limits, options.attendance});
   runtime_->subscribe([this](const Event& event, const EventOrigin&) {
     events_.push_back(event);
-    if (const auto found = after_.find(static_cast<int>(events_.size())); found != after_.end()) found->second(*runtime_);
+    if (const auto found = after_.find(static_cast<int>(events_.size())); found != after_.end())
+      found->second(*runtime_);
   });
 }
 
@@ -93,7 +96,8 @@ Result<Report> Life::resume(const SessionId& root) {
 
 Result<Report> Life::finish() {
   loop_.run_until_idle();
-  if (!result_) return fail(ErrorCode::internal, "the tree neither ended nor failed: somebody waits for ever");
+  if (!result_)
+    return fail(ErrorCode::internal, "the tree neither ended nor failed: somebody waits for ever");
   return *std::move(result_);
 }
 

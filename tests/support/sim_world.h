@@ -1,5 +1,5 @@
-// The whole runtime in simulation. A SimWorld is what outlives a process: the disk and what the store made durable. A Life is one process in it: a loop
-// shuffled by a seed, a runtime, and what it told its listeners.
+// The whole runtime in simulation. A SimWorld is what outlives a process: the disk and what the store made
+// durable. A Life is one process in it: a loop shuffled by a seed, a runtime, and what it told its listeners.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,11 @@ namespace deputy {
 
 struct SimWorld {
   SimWorld() : disk(*clock) {}
-  std::unique_ptr<ManualClock> clock = std::make_unique<ManualClock>();  // stays where it is when a world is moved
+  std::unique_ptr<ManualClock> clock =
+      std::make_unique<ManualClock>();  // stays where it is when a world is moved
   MemoryDisk disk;
   std::shared_ptr<MemoryStore::Memory> memory = std::make_shared<MemoryStore::Memory>();
-  std::string script;                   // of the scripted model
+  std::string script;                    // of the scripted model
   std::vector<std::string> model_calls;  // one log line each, over all lives
 
   void write_file(std::string_view path, std::string_view text);  // in the workspace

@@ -25,11 +25,13 @@ Error error_of(sqlite3* database, const std::string& path) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
       return {ErrorCode::corrupt, fmt::format("{} is damaged: {}", path, said),
-              "move it away (with its -wal and -shm files) to start anew, or restore a copy; deputy has not changed it"};
+              "move it away (with its -wal and -shm files) to start anew, or restore a copy; deputy has not "
+              "changed it"};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {ErrorCode::busy, fmt::format("{} is in use: {}", path, said), "try again in a moment"};
-    default: return {ErrorCode::io, fmt::format("{}: {}", path, said), "check the disk"};
+    default:
+      return {ErrorCode::io, fmt::format("{}: {}", path, said), "check the disk"};
   }
 }
 
@@ -48,8 +50,8 @@ Statement& Statement::bind(std::int64_t value) {
 }
 
 Statement& Statement::bind(std::string_view value) {
-  sqlite3_bind_text64(statement_.get(), ++bound_, value.data() ? value.data() : "", value.size(), SQLITE_TRANSIENT,
-                      SQLITE_UTF8);
+  sqlite3_bind_text64(statement_.get(), ++bound_, value.data() ? value.data() : "", value.size(),
+                      SQLITE_TRANSIENT, SQLITE_UTF8);
   return *this;
 }
 
@@ -67,9 +69,12 @@ Statement& Statement::bind(const std::optional<std::string>& value) {
 
 Result<bool> Statement::step() {
   switch (sqlite3_step(statement_.get())) {
-    case SQLITE_ROW: return true;
-    case SQLITE_DONE: return false;
-    default: return std::unexpected(error_of(database_, path_of(database_)));
+    case SQLITE_ROW:
+      return true;
+    case SQLITE_DONE:
+      return false;
+    default:
+      return std::unexpected(error_of(database_, path_of(database_)));
   }
 }
 
@@ -106,7 +111,8 @@ std::optional<std::string> Statement::maybe_text(int column) const {
 
 Result<Database> Database::open(const std::string& path, Mode mode) {
   sqlite3* raw = nullptr;
-  const int flags = mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int flags =
+      mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   const int opened = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle(raw, sqlite3_close_v2);
   if (opened != SQLITE_OK) return std::unexpected(error_of(raw, path));
@@ -124,8 +130,8 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
 
 Result<Statement> Database::prepare(std::string_view sql) const {
   sqlite3_stmt* raw = nullptr;
-  const int prepared =
-      sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
+  const int prepared = sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()),
+                                          SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
   if (prepared != SQLITE_OK) return std::unexpected(error_of(handle_.get(), path_));
   return Statement(handle_.get(), std::move(statement));

@@ -1,4 +1,5 @@
-// SQLite behind the smallest sensible wall: a connection, a prepared statement, a transaction. The only place that opens a database.
+// SQLite behind the smallest sensible wall: a connection, a prepared statement, a transaction. The only place
+// that opens a database.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,8 @@ class Statement {
 class Database {
  public:
   enum class Mode { read_write, read_only };
-  // WAL, synchronous FULL, five seconds of patience with others. A file that is not a database is Error::corrupt.
+  // WAL, synchronous FULL, five seconds of patience with others. A file that is not a database is
+  // Error::corrupt.
   static Result<Database> open(const std::string& path, Mode mode);
 
   Result<Statement> prepare(std::string_view sql) const;

@@ -21,8 +21,8 @@ Result<void> migrate(const Database& database) {
   TRY(auto found, database.integer("PRAGMA user_version"));
   if (found > newest_schema()) {
     return fail(ErrorCode::too_new,
-                fmt::format("{} was written by a newer deputy (schema {}, this one knows {})", database.path(), found,
-                            newest_schema()),
+                fmt::format("{} was written by a newer deputy (schema {}, this one knows {})",
+                            database.path(), found, newest_schema()),
                 "use the newer deputy, or choose another state folder with --home; nothing was changed");
   }
   if (found == newest_schema()) return {};

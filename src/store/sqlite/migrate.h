@@ -1,4 +1,5 @@
-// Brings a database to the version this program knows, by numbered steps in one transaction. A newer database is refused and left as it is.
+// Brings a database to the version this program knows, by numbered steps in one transaction. A newer database
+// is refused and left as it is.
 #pragma once
 
 #include "store/sqlite/database.h"

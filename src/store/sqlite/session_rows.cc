@@ -25,14 +25,17 @@ std::optional<WallTime> wall(std::optional<std::int64_t> value) {
 
 }  // namespace
 
-std::string delegation_text(const DelegationKey& key) { return fmt::format("{}/{}", to_text(key.call), key.task); }
+std::string delegation_text(const DelegationKey& key) {
+  return fmt::format("{}/{}", to_text(key.call), key.task);
+}
 
 Result<Session> session_of_row(const Statement& row) {
   TRY(const auto fixed, parse_json_object(row.text(17)));
   TRY(auto session, session_from_json(fixed));
   const auto state = session_state_from(row.text(1));
   const auto reason = value_in(kReasons, row.text(5));
-  if (!state || !reason) return fail(ErrorCode::corrupt, "session " + session.id.value + " has an unknown state");
+  if (!state || !reason)
+    return fail(ErrorCode::corrupt, "session " + session.id.value + " has an unknown state");
   session.state = *state;
   session.run = static_cast<int>(row.integer(2));
   session.result = row.text(3);
@@ -54,14 +57,18 @@ Result<Session> session_of_row(const Statement& row) {
 
 Result<Statement> prepare_put_session(const Database& database) {
   return database.prepare(
-      "INSERT INTO sessions (id, uuid, tree, parent, delegation, profile, label, depth, prompt, permissions, fixed, "
-      "state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, last_activity, steps, "
+      "INSERT INTO sessions (id, uuid, tree, parent, delegation, profile, label, depth, prompt, permissions, "
+      "fixed, "
+      "state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, last_activity, "
+      "steps, "
       "input_tokens, output_tokens, cache_read, cache_write, cost_micros) "
       "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
       "ON CONFLICT (id) DO UPDATE SET state=excluded.state, run=excluded.run, result=excluded.result, "
-      "error=excluded.error, reason=excluded.reason, started_us=excluded.started_us, ended_us=excluded.ended_us, "
+      "error=excluded.error, reason=excluded.reason, started_us=excluded.started_us, "
+      "ended_us=excluded.ended_us, "
       "last_event_us=excluded.last_event_us, last_activity=excluded.last_activity, steps=excluded.steps, "
-      "input_tokens=excluded.input_tokens, output_tokens=excluded.output_tokens, cache_read=excluded.cache_read, "
+      "input_tokens=excluded.input_tokens, output_tokens=excluded.output_tokens, "
+      "cache_read=excluded.cache_read, "
       "cache_write=excluded.cache_write, cost_micros=excluded.cost_micros");
 }
 

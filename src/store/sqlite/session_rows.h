@@ -10,7 +10,8 @@ namespace deputy {
 std::string delegation_text(const DelegationKey& key);
 
 inline constexpr std::string_view kSessionColumns =
-    "id, state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, last_activity, steps, "
+    "id, state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, last_activity, "
+    "steps, "
     "input_tokens, output_tokens, cache_read, cache_write, cost_micros, fixed";
 
 Result<Session> session_of_row(const Statement& row);  // selected as kSessionColumns

@@ -55,7 +55,8 @@ Result<Event> event_of_row(const Statement& row) {
 
 }  // namespace
 
-// The writer's half: used by the store's writer alone once the queue runs, except for claim(), which happens before.
+// The writer's half: used by the store's writer alone once the queue runs, except for claim(), which happens
+// before.
 struct SqliteStore::State {
   State(Loop& loop, Database writing_to, Database reading_from, std::unique_ptr<TranscriptFiles> transcripts,
         std::unique_ptr<StoreWriter> writer)
@@ -76,7 +77,8 @@ struct SqliteStore::State {
   std::unique_ptr<TranscriptFiles> files;
   std::mutex claims;  // guards claimed and files against a claim() while the writer works for another tree
   std::map<SessionId, std::int64_t> claimed;
-  std::map<SessionId, Session> live;  // rows of sessions that have not ended, so that a step need not read its row
+  std::map<SessionId, Session>
+      live;  // rows of sessions that have not ended, so that a step need not read its row
   std::optional<Statement> insert_event;
   std::optional<Statement> select_epoch;
   std::optional<Statement> upsert_session;
@@ -96,11 +98,13 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   TRY(auto writing, Database::open(path, Database::Mode::read_write));
   TRY(migrate(writing));
   TRY(auto reading, Database::open(path, Database::Mode::read_write));
-  auto state = std::make_unique<State>(loop, std::move(writing), std::move(reading),
-                                       std::make_unique<TranscriptFiles>(std::move(transcripts)), std::move(writer));
+  auto state =
+      std::make_unique<State>(loop, std::move(writing), std::move(reading),
+                              std::make_unique<TranscriptFiles>(std::move(transcripts)), std::move(writer));
   TRY(state->insert_event,
-      state->writing.prepare("INSERT INTO journal (tree, number, epoch, session, run, step, call, kind, at_us, body, "
-                             "crc) VALUES (?,?,?,?,?,?,?,?,?,?,?)"));
+      state->writing.prepare(
+          "INSERT INTO journal (tree, number, epoch, session, run, step, call, kind, at_us, body, "
+          "crc) VALUES (?,?,?,?,?,?,?,?,?,?,?)"));
   TRY(state->select_epoch, state->writing.prepare("SELECT epoch FROM trees WHERE tree=?"));
   TRY(state->upsert_session, prepare_put_session(state->writing));
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(state)));
@@ -109,9 +113,9 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
 Result<void> SqliteStore::claim(const SessionId& tree) {
   State& state = *state_;
   const std::lock_guard lock(state.claims);
-  TRY(auto statement, state.reading.prepare(
-                          "INSERT INTO trees (tree, epoch) VALUES (?, 1) ON CONFLICT (tree) DO UPDATE SET "
-                          "epoch=epoch+1 RETURNING epoch"));
+  TRY(auto statement,
+      state.reading.prepare("INSERT INTO trees (tree, epoch) VALUES (?, 1) ON CONFLICT (tree) DO UPDATE SET "
+                            "epoch=epoch+1 RETURNING epoch"));
   statement.bind(tree.value);
   TRY(const bool has_row, statement.step());
   if (!has_row) return fail(ErrorCode::internal, "claiming " + tree.value + " gave no epoch");
@@ -169,15 +173,21 @@ Result<void> SqliteStore::State::insert(const Event& event) {
   const std::string body = to_json_text(fact_to_json(event.fact));
   const std::string_view kind = kind_of(event.fact);
   insert_event->bind(event.tree.value).bind(static_cast<std::int64_t>(event.seq)).bind(claimed[event.tree]);
-  insert_event->bind(event.run.session.value).bind(std::int64_t{event.run.number}).bind(std::int64_t{event.step});
-  insert_event->bind(std::int64_t{event.call}).bind(kind).bind(event.at.time_since_epoch().count()).bind(body);
-  insert_event->bind(std::int64_t{
-      checksum(event.run.session.value, event.run.number, event.step, event.call, kind, body)});
+  insert_event->bind(event.run.session.value)
+      .bind(std::int64_t{event.run.number})
+      .bind(std::int64_t{event.step});
+  insert_event->bind(std::int64_t{event.call})
+      .bind(kind)
+      .bind(event.at.time_since_epoch().count())
+      .bind(body);
+  insert_event->bind(
+      std::int64_t{checksum(event.run.session.value, event.run.number, event.step, event.call, kind, body)});
   return insert_event->run();
 }
 
 template <class T, class Read>
-Result<std::vector<T>> SqliteStore::State::select(std::string_view sql, std::string_view parameter, Read read) const {
+Result<std::vector<T>> SqliteStore::State::select(std::string_view sql, std::string_view parameter,
+                                                  Read read) const {
   TRY(auto statement, reading.prepare(sql));
   if (!parameter.empty()) statement.bind(parameter);
   std::vector<T> found;
@@ -230,7 +240,9 @@ Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) co
   return state_->select<Event>(sql, tree.value, event_of_row);
 }
 
-Task<Result<void>> SqliteStore::record(std::vector<Event> events) { return state_->queue.record(std::move(events)); }
+Task<Result<void>> SqliteStore::record(std::vector<Event> events) {
+  return state_->queue.record(std::move(events));
+}
 void SqliteStore::ride_along(std::vector<Event> events) { state_->queue.ride_along(std::move(events)); }
 void SqliteStore::subscribe(Listener listener) { state_->queue.subscribe(std::move(listener)); }
 Store::Counts SqliteStore::counts() const { return state_->queue.counts(); }

@@ -1,4 +1,5 @@
-// The store on disk: $DEPUTY_HOME/deputy.db. Durable means synced. Several processes may share the folder; each tree has one writer at a time.
+// The store on disk: $DEPUTY_HOME/deputy.db. Durable means synced. Several processes may share the folder;
+// each tree has one writer at a time.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,8 @@ namespace deputy {
 class SqliteStore final : public Store {
  public:
   // Opens or makes the database in `home`. Nothing is left half-made when it fails.
-  static Result<std::unique_ptr<SqliteStore>> open(Loop& loop, const Folder& home, std::unique_ptr<StoreWriter> writer);
+  static Result<std::unique_ptr<SqliteStore>> open(Loop& loop, const Folder& home,
+                                                   std::unique_ptr<StoreWriter> writer);
   ~SqliteStore() override;  // what was queued is committed
 
   Task<Result<void>> record(std::vector<Event> events) override;

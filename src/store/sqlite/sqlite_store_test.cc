@@ -63,7 +63,8 @@ TEST_F(SqliteStoreTest, RefusesWhatIsNotADatabaseAndLeavesItAsItIs) {
 }
 
 TEST_F(SqliteStoreTest, SaysWhenTheFolderCannotBeWritten) {
-  std::filesystem::create_directory(database());  // a folder where the file should be: also root cannot open that
+  std::filesystem::create_directory(
+      database());  // a folder where the file should be: also root cannot open that
   const auto refused = open();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::denied);
@@ -88,7 +89,8 @@ TEST_F(SqliteStoreTest, NamesADamagedRecordAndReadsTheOtherSessions) {
   ASSERT_TRUE(run(loop_, store->record(events)));
   {
     auto raw = Database::open(database(), Database::Mode::read_write);
-    ASSERT_TRUE(raw->execute("UPDATE journal SET body=replace(body, 'hello', 'hullo') WHERE session='sess_1_aaaaaa'"));
+    ASSERT_TRUE(raw->execute(
+        "UPDATE journal SET body=replace(body, 'hello', 'hullo') WHERE session='sess_1_aaaaaa'"));
   }
   const auto damaged = store->events_of_session(SessionId("sess_1_aaaaaa"));
   ASSERT_FALSE(damaged);
