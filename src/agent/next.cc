@@ -10,6 +10,7 @@ namespace deputy {
 namespace {
 
 Next after_stop(StopReason stop) {
+  if (suspends(stop)) return Suspend{};
   switch (stop) {
     case StopReason::user:
       return Finish{Status::cancelled, Reason::cancelled_by_user, "cancelled by the person"};

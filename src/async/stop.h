@@ -26,6 +26,10 @@ enum class StopReason {
 };
 
 std::string_view name_of(StopReason reason);
+// Whether what is stopped is to be left as it is, to be gone on with later, rather than brought to an end.
+constexpr bool suspends(StopReason reason) {
+  return reason == StopReason::shutdown || reason == StopReason::store_failed;
+}
 
 // Unregisters its callback when it dies.
 class StopCallback;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <set>
 
 namespace deputy {
 
@@ -15,16 +16,14 @@ std::optional<std::string> SystemEnvironment::get(std::string_view name) const {
 }
 
 std::vector<std::string> SystemEnvironment::names() const {
-  std::map<std::string, bool, std::less<>> sorted;
+  std::set<std::string> sorted;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view pair = *entry;
     const std::size_t equals = pair.find('=');
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == pair.size()) continue;
-    sorted.emplace(pair.substr(0, equals), true);
+    sorted.emplace(pair.substr(0, equals));
   }
-  std::vector<std::string> names;
-  for (const auto& [name, unused] : sorted) names.push_back(name);
-  return names;
+  return {sorted.begin(), sorted.end()};
 }
 
 std::optional<std::string> MapEnvironment::get(std::string_view name) const {

@@ -256,7 +256,7 @@ TEST(JsonSchema, SurvivesTheDeepestValueUnderTheLongestChain) {
   json::value value = 1;
   std::string path;
   for (std::size_t i = 0; i < kMaxJsonDepth; ++i) {
-    value = json::array(1, std::move(value));
+    value = json::array(1, value);
     path += "[0]";
   }
   EXPECT_EQ(schema->mistakes_in(value), Lines{path + ": must be an array, not the number 1"});

@@ -78,6 +78,11 @@ Task<> Toolbox::run_one(PendingCall call, ToolContext context, Result<void>& out
     co_return;
   }
   const Granted* granted = find(call.call.name);
+  if (granted && granted->tool->effect() != Effect::once && suspends(context.stop.reason())) {
+    // What it found is the truth of a run that was broken off: it is asked again when the run goes on.
+    outcome = std::unexpected(Error::cancelled());
+    co_return;
+  }
   result->call_id = call.call.id;
   // What the model may see: valid text of bounded size.
   result->content =

@@ -174,5 +174,32 @@ TEST(OneChildSimulation, EndsOnceAndKeepsWhatItHasWhenCancelledAfterAnyEvent) {
   }
 }
 
+TEST(OneChildSimulation, GoesOnWhereAShutdownLeftIt) {
+  SimWorld undisturbed = new_world();
+  Life whole(undisturbed, {});
+  ASSERT_TRUE(whole.start(whole.brief("Find out.")));
+  const Told expected = transcripts_of(undisturbed);
+  const int events = static_cast<int>(whole.events().size());
+
+  const std::uint64_t seeds = simulation_seeds(100);
+  for (std::uint64_t seed = 1; seed <= seeds && !HasFailure(); ++seed) {
+    const int leave_after = static_cast<int>(seed) % events + 1;
+    const std::string where =
+        "seed " + std::to_string(seed) + ", left after event " + std::to_string(leave_after);
+    SimWorld world = new_world();
+    {
+      Life life(world, {.seed = seed});
+      life.after_event(leave_after, [](Runtime& runtime) { runtime.cancel(StopReason::shutdown); });
+      const auto report = life.start(life.brief("Find out."));
+      if (report) continue;  // it had ended before
+    }
+    Life second(world, {.seed = seed + 1'000'000});
+    const auto report = second.resume(world.sessions().front().id);
+    ASSERT_TRUE(report) << where << ": " << report.error().message;
+    EXPECT_EQ(transcripts_of(world), expected) << where;
+    expect_one_terminal_record_each(world, where);
+  }
+}
+
 }  // namespace
 }  // namespace deputy
