@@ -75,7 +75,9 @@ void CommitQueue::drain() {
   for (const auto& unit : units) {
     for (const auto& event : *unit.events) events.emplace_back(event);
   }
-  auto result = events.empty() ? Result<void>{} : commit_(events);
+  // Not left to the loop: a unit queued behind a failed one would be a hole in the order.
+  auto result = broken_ ? std::unexpected(*broken_) : events.empty() ? Result<void>{} : commit_(events);
+  if (!result) broken_ = result.error();
   loop_.post([this, alive = alive_, units = std::move(units), result = std::move(result)]() mutable {
     if (*alive) committed(std::move(units), result);
   });

@@ -59,7 +59,8 @@ class CommitQueue {
   std::optional<Error> failed_;
   Store::Counts counts_;
 
-  std::mutex mutex_;  // guards queued_, which the writer empties
+  std::optional<Error> broken_;  // the writer's own: after a failed commit it makes no other
+  std::mutex mutex_;             // guards queued_, which the writer empties
   std::vector<Unit> queued_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<StoreWriter> writer_;  // last: it stops before what it uses dies

@@ -20,6 +20,8 @@ void MemoryStore::ride_along(std::vector<Event> events) { queue_.ride_along(std:
 void MemoryStore::subscribe(Listener listener) { queue_.subscribe(std::move(listener)); }
 Store::Counts MemoryStore::counts() const { return queue_.counts(); }
 
+std::optional<Error> MemoryStore::export_failure() const { return files_ ? files_->failure() : std::nullopt; }
+
 Result<void> MemoryStore::claim(const SessionId& tree) {
   claimed_[tree] = ++memory_->epochs[tree];
   std::uint64_t last = 0;
@@ -28,7 +30,9 @@ Result<void> MemoryStore::claim(const SessionId& tree) {
   }
   if (files_) {
     for (const auto& [id, session] : memory_->sessions) {
-      if (session.tree == tree) files_->know(session);
+      if (session.tree != tree) continue;
+      TRY(const auto events, events_of_session(id));
+      files_->rebuild(session, events);
     }
   }
   queue_.open_tree(tree, last);
@@ -46,7 +50,8 @@ Result<void> MemoryStore::commit(const EventRefs& events) {
     memory_->journal.push_back(event);
     apply_to_session(memory_->sessions[event.run.session], event);
   }
-  return files_ ? files_->write(events) : Result<void>{};
+  if (files_) files_->write(events);
+  return {};
 }
 
 Result<std::optional<Session>> MemoryStore::session(const SessionId& id) const {

@@ -35,6 +35,7 @@ class MemoryStore final : public Store {
   Result<std::optional<Session>> child_of(const DelegationKey& key) const override;
   void subscribe(Listener listener) override;
   Counts counts() const override;
+  std::optional<Error> export_failure() const override;
 
  private:
   Result<void> commit(const EventRefs& events);

@@ -45,6 +45,8 @@ class Store : public Journal {
     std::uint64_t events = 0;
   };
   virtual Counts counts() const = 0;
+  // Why the transcript files are not complete, where they are not; the journal has everything.
+  virtual std::optional<Error> export_failure() const = 0;
 };
 
 }  // namespace deputy

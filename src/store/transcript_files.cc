@@ -43,35 +43,55 @@ std::string TranscriptFiles::stem_of(const Session& session) {
   return safe_file_name(session.label) + "-" + session.uuid.value;
 }
 
-void TranscriptFiles::know(const Session& session) {
-  known_.try_emplace(session.id, Known{stem_of(session), session.label, session});
+void TranscriptFiles::rebuild(const Session& session, const std::vector<Event>& events) {
+  const std::string stem = stem_of(session);
+  if (folder_->status(sealed_name(stem))) return;
+  for (const auto& name : {running_name(stem), scratch_name(stem)}) {
+    if (folder_->status(name)) (void)folder_->remove(name);
+  }
+  write(EventRefs(events.begin(), events.end()));
 }
 
-Result<void> TranscriptFiles::write(const EventRefs& events) {
+void TranscriptFiles::write(const EventRefs& events) {
   for (const Event& event : events) {
-    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) know(created->session);
+    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
+      const Session& session = created->session;
+      known_.insert_or_assign(session.id, Known{stem_of(session), session.label, session});
+    }
     const auto found = known_.find(event.run.session);
     if (found == known_.end()) continue;
-    Known& known = found->second;
-    apply_to_session(known.session, event);
-    std::string lines;
-    if (const auto* input = std::get_if<InputGiven>(&event.fact)) {
-      lines = lines_for({.role = Role::user, .source = input->source, .text = input->text});
-    } else if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) {
-      lines = lines_for(reply->reply.message);
-    } else if (const auto* finished = std::get_if<CallFinished>(&event.fact)) {
-      lines = lines_for({.role = Role::tool, .results = {finished->result}});
-    } else if (const auto* note = std::get_if<NoteTaken>(&event.fact)) {
-      TRY(folder_->append_to(scratch_name(known.stem), note->content + "\n"));
-    } else if (std::holds_alternative<RunEnded>(event.fact)) {
-      TRY(seal(known, event));
+    apply_to_session(found->second.session, event);
+    if (auto written = write_one(found->second, event); !written) {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = std::move(written).error();
     }
-    if (!lines.empty()) TRY(folder_->append_to(running_name(known.stem), lines));
+    if (std::holds_alternative<RunEnded>(event.fact)) known_.erase(found);
   }
-  return {};
 }
 
-Result<void> TranscriptFiles::seal(Known& known, const Event& event) {
+std::optional<Error> TranscriptFiles::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+Result<void> TranscriptFiles::write_one(const Known& known, const Event& event) const {
+  if (std::holds_alternative<RunEnded>(event.fact)) return seal(known, event);
+  if (const auto* note = std::get_if<NoteTaken>(&event.fact)) {
+    return folder_->append_to(scratch_name(known.stem), note->content + "\n");
+  }
+  std::string lines;
+  if (const auto* input = std::get_if<InputGiven>(&event.fact)) {
+    lines = lines_for({.role = Role::user, .source = input->source, .text = input->text});
+  } else if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) {
+    lines = lines_for(reply->reply.message);
+  } else if (const auto* finished = std::get_if<CallFinished>(&event.fact)) {
+    lines = lines_for({.role = Role::tool, .results = {finished->result}});
+  }
+  if (lines.empty()) return {};
+  return folder_->append_to(running_name(known.stem), lines);
+}
+
+Result<void> TranscriptFiles::seal(const Known& known, const Event& event) const {
   constexpr std::size_t kMostBytes = std::size_t{1} << 30;
   auto lines = folder_->read(running_name(known.stem), 0, kMostBytes);
   if (!lines && lines.error().code != ErrorCode::not_found) return std::unexpected(lines.error());
@@ -94,7 +114,6 @@ Result<void> TranscriptFiles::seal(Known& known, const Event& event) {
   whole += "\n]}\n";
   TRY(folder_->replace(sealed_name(known.stem), whole));
   if (lines) TRY(folder_->remove(running_name(known.stem)));
-  known_.erase(session.id);
   return {};
 }
 

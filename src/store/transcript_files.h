@@ -6,6 +6,8 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,10 +23,13 @@ class TranscriptFiles {
   // `folder` is $DEPUTY_HOME/subagent.
   explicit TranscriptFiles(std::unique_ptr<Folder> folder) : folder_(std::move(folder)) {}
 
-  // Blocking; called by the store's writer with what was just committed.
-  Result<void> write(const EventRefs& events);
-  // Sessions begun before this process: needed to name and seal their files.
-  void know(const Session& session);
+  // Blocking; called by the store's writer with what was just committed. What cannot be written is left out
+  // and said by failure(): a commit does not fail for want of its export.
+  void write(const EventRefs& events);
+  // The files of a session that an earlier process began, made anew from its events unless they are whole.
+  void rebuild(const Session& session, const std::vector<Event>& events);
+  // The first thing that could not be written. From any thread.
+  std::optional<Error> failure() const;
 
   static std::string stem_of(const Session& session);  // "{label}-{uuid}", safe as a file name
 
@@ -34,9 +39,12 @@ class TranscriptFiles {
     std::string label;
     Session session;
   };
-  Result<void> seal(Known& known, const Event& event);
+  Result<void> write_one(const Known& known, const Event& event) const;
+  Result<void> seal(const Known& known, const Event& event) const;
 
   std::unique_ptr<Folder> folder_;
+  mutable std::mutex mutex_;  // guards failure_
+  std::optional<Error> failure_;
   std::map<SessionId, Known> known_;
 };
 

@@ -49,6 +49,7 @@ class CrashingStore final : public Store {
   }
   void subscribe(Listener listener) override { inner_->subscribe(std::move(listener)); }
   Counts counts() const override { return inner_->counts(); }
+  std::optional<Error> export_failure() const override { return inner_->export_failure(); }
 
   bool crashed() const { return crashed_; }
   int records() const { return records_; }

@@ -24,6 +24,9 @@ std::uint32_t checksum(std::string_view session, std::int64_t run, std::int64_t 
   return crc32(fmt::format("{}/{}/{}/{}/{}/{}", session, run, step, call, kind, body));
 }
 
+// The log is written back into the database past this size; at exit SQLite does it by itself.
+constexpr std::size_t kCheckpointBytes = std::size_t{4} << 20;
+
 constexpr std::string_view kEventColumns = "number, tree, session, run, step, call, kind, at_us, body, crc";
 
 Result<Event> event_of_row(const Statement& row) {
@@ -68,7 +71,6 @@ struct SqliteStore::State {
   Result<void> commit(const EventRefs& events);
   Result<void> insert(const Event& event);
   Result<void> check_epoch(const SessionId& tree);
-  Result<Session*> row_for(const Event& event);
   template <class T, class Read>
   Result<std::vector<T>> select(std::string_view sql, std::string_view parameter, Read read) const;
 
@@ -79,6 +81,7 @@ struct SqliteStore::State {
   std::map<SessionId, std::int64_t> claimed;
   std::map<SessionId, Session>
       live;  // rows of sessions that have not ended, so that a step need not read its row
+  std::size_t uncheckpointed = 0;  // bytes, roughly
   std::optional<Statement> insert_event;
   std::optional<Statement> select_epoch;
   std::optional<Statement> upsert_session;
@@ -126,7 +129,8 @@ Result<void> SqliteStore::claim(const SessionId& tree) {
   TRY(last.step());
   TRY(const auto rows, sessions({.tree = tree, .most = 1'000'000}));
   for (const auto& session : rows) {
-    state.files->know(session);
+    // A damaged session keeps its files as they are; it is named when somebody reads it.
+    if (const auto events = events_of_session(session.id)) state.files->rebuild(session, *events);
     state.live.insert_or_assign(session.id, session);
   }
   state.claimed[tree] = epoch;
@@ -156,7 +160,10 @@ Result<void> SqliteStore::State::commit(const EventRefs& events) {
       live.insert_or_assign(id, std::move(session));
     }
   }
-  return files->write(events);
+  files->write(events);
+  if (uncheckpointed < kCheckpointBytes) return {};
+  uncheckpointed = 0;
+  return writing.execute("PRAGMA wal_checkpoint(PASSIVE)");
 }
 
 Result<void> SqliteStore::State::check_epoch(const SessionId& tree) {
@@ -172,6 +179,7 @@ Result<void> SqliteStore::State::check_epoch(const SessionId& tree) {
 Result<void> SqliteStore::State::insert(const Event& event) {
   const std::string body = to_json_text(fact_to_json(event.fact));
   const std::string_view kind = kind_of(event.fact);
+  uncheckpointed += body.size();
   insert_event->bind(event.tree.value).bind(static_cast<std::int64_t>(event.seq)).bind(claimed[event.tree]);
   insert_event->bind(event.run.session.value)
       .bind(std::int64_t{event.run.number})
@@ -245,6 +253,7 @@ Task<Result<void>> SqliteStore::record(std::vector<Event> events) {
 }
 void SqliteStore::ride_along(std::vector<Event> events) { state_->queue.ride_along(std::move(events)); }
 void SqliteStore::subscribe(Listener listener) { state_->queue.subscribe(std::move(listener)); }
+std::optional<Error> SqliteStore::export_failure() const { return state_->files->failure(); }
 Store::Counts SqliteStore::counts() const { return state_->queue.counts(); }
 
 }  // namespace deputy

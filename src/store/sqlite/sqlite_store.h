@@ -28,6 +28,7 @@ class SqliteStore final : public Store {
   Result<std::optional<Session>> child_of(const DelegationKey& key) const override;
   void subscribe(Listener listener) override;
   Counts counts() const override;
+  std::optional<Error> export_failure() const override;
 
  private:
   struct State;

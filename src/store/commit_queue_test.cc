@@ -1,0 +1,96 @@
+#include "store/commit_queue.h"
+
+#include <gtest/gtest.h>
+
+#include "async/sim_loop.h"
+#include "async/task_group.h"
+
+namespace deputy {
+namespace {
+
+// A writer that works when the test says so: units can pile up while a commit is under way.
+class ManualWriter final : public StoreWriter {
+ public:
+  void start(std::function<void()> drain) override { drain_ = std::move(drain); }
+  void wake() override {}
+  void stop() override {}
+  void work() { drain_(); }
+
+ private:
+  std::function<void()> drain_;
+};
+
+class CommitQueueTest : public testing::Test {
+ protected:
+  CommitQueueTest() {
+    auto writer = std::make_unique<ManualWriter>();
+    writer_ = writer.get();
+    queue_ = std::make_unique<CommitQueue>(loop_, std::move(writer),
+                                           [this](const EventRefs& events) -> Result<void> {
+                                             committed_.push_back(events.size());
+                                             if (fails_)
+                                               return fail(ErrorCode::exhausted, "the disk is full");
+                                             return {};
+                                           });
+    queue_->open_tree(SessionId("tree"), 0);
+    queue_->subscribe([this](const Event& event) { told_.push_back(event.seq); });
+  }
+  static Event note() {
+    Event event;
+    event.tree = SessionId("tree");
+    event.fact = NoteTaken{"n"};
+    return event;
+  }
+  void record(std::vector<Event> events) {
+    group_.spawn([](CommitQueue& queue, std::vector<Event> unit, std::vector<bool>& results) -> Task<> {
+      results.push_back((co_await queue.record(std::move(unit))).has_value());
+    }(*queue_, std::move(events), results_));
+    loop_.run_until_idle();
+  }
+
+  SimLoop loop_{1};
+  ManualWriter* writer_ = nullptr;
+  std::unique_ptr<CommitQueue> queue_;
+  bool fails_ = false;
+  std::vector<std::size_t> committed_;
+  std::vector<std::uint64_t> told_;
+  std::vector<bool> results_;
+  TaskGroup group_{loop_};
+};
+
+TEST_F(CommitQueueTest, AllThatIsQueuedIsOneCommit) {
+  record({note()});
+  queue_->ride_along({note()});
+  record({note(), note()});
+  writer_->work();
+  loop_.run_until_idle();
+  EXPECT_EQ(committed_, (std::vector<std::size_t>{4}));
+  EXPECT_EQ(results_, (std::vector<bool>{true, true}));
+  EXPECT_EQ(told_, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+}
+
+TEST_F(CommitQueueTest, NothingIsToldBeforeItIsDurable) {
+  record({note()});
+  queue_->ride_along({note()});
+  EXPECT_TRUE(told_.empty());
+  writer_->work();
+  loop_.run_until_idle();
+  EXPECT_EQ(told_.size(), 2u);
+}
+
+TEST_F(CommitQueueTest, WhatWasQueuedBehindAFailedCommitFailsToo) {
+  record({note()});
+  fails_ = true;
+  writer_->work();  // the loop has not heard of the failure yet
+  fails_ = false;
+  record({});  // a mere sync must not claim that what rode along is safe
+  record({note()});
+  writer_->work();
+  loop_.run_until_idle();
+  EXPECT_EQ(results_, (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(committed_.size(), 1u) << "no commit after a failed one";
+  EXPECT_TRUE(told_.empty());
+}
+
+}  // namespace
+}  // namespace deputy
