@@ -27,16 +27,16 @@ std::string usage_line(const Usage& usage) {
 
 std::string markdown_of(const Report& report, std::string_view body) {
   const auto status = batch_status(report.status);
-  if (status == "ok")
-    return fmt::format("### [{}] ✓\n{}\n\n{}\n", report.label, usage_line(report.usage), body);
+  const std::string label = on_one_line(made_visible(report.label));
+  if (status == "ok") return fmt::format("### [{}] ✓\n{}\n\n{}\n", label, usage_line(report.usage), body);
   if (status == "error") {
     const std::string kept = body.empty() ? "" : fmt::format("\n**Findings so far:**\n\n{}\n", body);
-    return fmt::format("### [{}] ✗ error\n{}\n\n{}\n{}", report.label, usage_line(report.usage),
-                       message_of(report), kept);
+    return fmt::format("### [{}] ✗ error\n{}\n\n{}\n{}", label, usage_line(report.usage), message_of(report),
+                       kept);
   }
   const auto heading =
       report.reason == Reason::context_exhausted ? "Findings before exhaustion" : "Findings so far";
-  return fmt::format("### [{}] ⚠️ partial ({})\n{}\n\n**{}:**\n\n{}\n", report.label, to_words(report.reason),
+  return fmt::format("### [{}] ⚠️ partial ({})\n{}\n\n**{}:**\n\n{}\n", label, to_words(report.reason),
                      usage_line(report.usage), heading, body.empty() ? "(none)" : body);
 }
 

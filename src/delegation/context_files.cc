@@ -3,14 +3,21 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "tools/workspace_path.h"
 
 namespace deputy {
 
 namespace {
 
-Result<std::string> context_file(const std::string& path, const Folder& workspace,
+Result<std::string> context_file(const std::string& path, const Folder& workspace, const Sight& sight,
                                  const ContextBounds& bounds) {
-  auto bytes = workspace.read(path, 0, bounds.file_bytes + 1);
+  const auto plain = workspace_path(workspace, path);
+  if (plain && !sight.shows("Read", *plain)) {
+    return fail(ErrorCode::denied,
+                fmt::format("context file '{}' is kept back by permission rules", made_visible(path)),
+                "leave it out");
+  }
+  auto bytes = plain ? workspace.read(*plain, 0, bounds.file_bytes + 1) : std::unexpected(plain.error());
   if (!bytes) {
     return fail(bytes.error().code,
                 fmt::format("context file '{}': {}", made_visible(path), bytes.error().message),
@@ -32,10 +39,11 @@ Result<std::string> context_file(const std::string& path, const Folder& workspac
 }  // namespace
 
 Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths,
-                                       const Folder& workspace, const ContextBounds& bounds) {
+                                       const Folder& workspace, const Sight& sight,
+                                       const ContextBounds& bounds) {
   std::string text;
   for (const auto& path : paths) {
-    TRY(const auto content, context_file(path, workspace, bounds));
+    TRY(const auto content, context_file(path, workspace, sight, bounds));
     text +=
         fmt::format("=== {} ===\n{}{}\n", made_visible(path), content, content.ends_with('\n') ? "" : "\n");
     if (text.size() > bounds.task_bytes) {

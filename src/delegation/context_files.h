@@ -1,4 +1,5 @@
-// Files that a parent puts before a child's prompt, each under its path. Blocking: called on the pool.
+// Files that a parent puts before a child's prompt, each under its path, read as the parent itself may Read.
+// Blocking: called on the pool.
 #pragma once
 
 #include <span>
@@ -7,6 +8,7 @@
 
 #include "base/disk.h"
 #include "base/result.h"
+#include "tools/sight.h"
 
 namespace deputy {
 
@@ -18,6 +20,7 @@ struct ContextBounds {
 // The prompt with the files before it; an Error names the first file that is missing, forbidden, not text or
 // too large.
 Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths,
-                                       const Folder& workspace, const ContextBounds& bounds = {});
+                                       const Folder& workspace, const Sight& sight,
+                                       const ContextBounds& bounds = {});
 
 }  // namespace deputy

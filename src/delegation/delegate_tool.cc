@@ -126,20 +126,14 @@ Task<Report> DelegateTool::run_task(const DelegateTask& task, int index, int tot
                         .brief = task.brief,
                         .index = index,
                         .total = total};
-  auto prompt = co_await on_pool(context.loop, context.pool, [&task, &context] {
-    return with_context_files(task.brief.prompt, task.context, context.workspace);
-  });
-  if (!prompt) {
-    Report report;
-    report.status = Status::failed;
-    report.reason = prompt.error().code == ErrorCode::denied ? Reason::denied : Reason::internal;
-    report.label = task.brief.label;
-    report.agent = delegation.agent;
-    report.summary = prompt.error().message;
-    report.errors.push_back({.type = "context", .message = to_text(prompt.error()), .recoverable = true});
-    co_return report;
+  if (!tree_.has_child(delegation.key)) {  // one that is there already was given its files when it was made
+    auto prompt = co_await on_pool(context.loop, context.pool, [&task, &context]() -> Result<std::string> {
+      TRY(const auto sight, Sight::of(context.session));
+      return with_context_files(task.brief.prompt, task.context, context.workspace, sight);
+    });
+    if (!prompt) co_return report_of_refusal(delegation, prompt.error());
+    delegation.brief.prompt = *std::move(prompt);
   }
-  delegation.brief.prompt = *std::move(prompt);
   co_return co_await tree_.delegate(std::move(delegation), context.stop);
 }
 

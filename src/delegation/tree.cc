@@ -6,26 +6,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "delegation/delegate_tool.h"
 #include "tools/catalog.h"
 
 namespace deputy {
 
 namespace {
-
-// A report for a child that never came to be.
-Report report_of_failure(const Delegation& delegation, Reason reason, std::string message) {
-  Report report;
-  report.status = Status::failed;
-  report.reason = reason;
-  report.summary = message.substr(0, kSummaryCharacters);
-  report.errors.push_back(
-      {.type = std::string(name_of(reason)), .message = std::move(message), .recoverable = false});
-  report.agent = delegation.agent;
-  report.label = delegation.brief.label;
-  report.depth = delegation.parent.depth + 1;
-  return report;
-}
 
 Reason reason_of(const Error& error) {
   switch (error.code) {
@@ -41,6 +28,21 @@ Reason reason_of(const Error& error) {
 }
 
 }  // namespace
+
+Report report_of_refusal(const Delegation& delegation, const Error& error) {
+  Report report;
+  report.status = Status::failed;
+  report.reason = reason_of(error);
+  report.summary = shorten(error.message, kSummaryCharacters);
+  report.errors.push_back({.type = std::string(name_of(report.reason)),
+                           .message = error.message,
+                           .recoverable = !error.advice.empty(),
+                           .recommendation = error.advice});
+  report.agent = delegation.agent;
+  report.label = delegation.brief.label;
+  report.depth = delegation.parent.depth + 1;
+  return report;
+}
 
 Tree::Tree(TreeServices services, TreeLimits limits)
     : services_(services), limits_(limits), tools_(builtin_tools()), slots_(limits) {
@@ -66,10 +68,7 @@ Task<Result<Report>> Tree::resume(SessionId root, StopToken stop) {
   CO_TRY(claim(root));
   CO_TRY(const auto all, services_.store.sessions({.tree = root, .most = 1'000'000}));
   delegations_ = static_cast<int>(all.size()) - 1;
-  CO_TRY(const auto events, services_.store.events_of_session(root));
-  Conversation so_far = conversation_of(events);
-  if (so_far.ended) co_return *so_far.ended;
-  co_return co_await run_in_place(*std::move(session), std::move(so_far), std::move(stop));
+  co_return co_await go_on(*std::move(session), std::move(stop));
 }
 
 Result<void> Tree::claim(SessionId id) {
@@ -143,18 +142,17 @@ Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
     if (Live& back = live_[parent]; back.children == 0 && !back.place) back.place = std::move(place);
   }
   if (report) co_return *std::move(report);
-  const Error& error = report.error();
-  co_return report_of_failure(delegation, reason_of(error), to_text(error));
+  co_return report_of_refusal(delegation, report.error());
+}
+
+bool Tree::has_child(const DelegationKey& key) const {
+  const auto found = services_.store.child_of(key);
+  return found && *found;
 }
 
 Task<Result<Report>> Tree::attach_or_create(Delegation delegation, StopToken stop) {
   CO_TRY(auto existing, services_.store.child_of(delegation.key));
-  if (existing) {
-    CO_TRY(const auto events, services_.store.events_of_session(existing->id));
-    Conversation so_far = conversation_of(events);
-    if (so_far.ended) co_return *so_far.ended;
-    co_return co_await run_in_place(*std::move(existing), std::move(so_far), std::move(stop));
-  }
+  if (existing) co_return co_await go_on(*std::move(existing), std::move(stop));
   if (stop.stopped()) co_return fail(ErrorCode::cancelled, "not started: its parent was stopped");
   CO_TRY(const auto* profile, services_.profiles.find(delegation.agent));
   if (auto refusal = refusal_of_child(delegation.parent, *profile, limits_, delegations_)) {
@@ -171,6 +169,8 @@ Task<Result<Report>> Tree::attach_or_create(Delegation delegation, StopToken sto
 }
 
 Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source source, StopToken stop) {
+  auto place = co_await slots_.take(session.parent.value_or(SessionId{}), stop);
+  if (!place) co_return fail(ErrorCode::cancelled, "not started: stopped while it waited for a place");
   std::vector<Event> events(3);
   for (auto& event : events) {
     event.tree = session.tree;
@@ -182,11 +182,19 @@ Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source sou
   Conversation so_far = conversation_of(events);
   so_far.started_at = services_.loop.clock().wall();
   CO_TRY(co_await services_.store.record(std::move(events)));
-  co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(stop));
+  co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
 }
 
-Task<Result<Report>> Tree::run_in_place(Session session, Conversation so_far, StopToken stop) {
+Task<Result<Report>> Tree::go_on(Session session, StopToken stop) {
+  CO_TRY(const auto events, services_.store.events_of_session(session.id));
+  Conversation so_far = conversation_of(events);
+  if (so_far.ended) co_return *so_far.ended;
   auto place = co_await slots_.take(session.parent.value_or(SessionId{}), stop);
+  co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
+}
+
+Task<Result<Report>> Tree::run_in_place(Session session, Conversation so_far,
+                                        std::optional<Slots::Place> place, StopToken stop) {
   const SessionId id = session.id;
   live_[id].place = std::move(place);  // a stopped session gets none: it only has its end to record
   auto report = co_await run_session(std::move(session), std::move(so_far), std::move(stop));

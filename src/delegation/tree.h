@@ -60,6 +60,9 @@ struct Delegation {
   int total = 1;
 };
 
+// The report of a child that never came to be.
+Report report_of_refusal(const Delegation& delegation, const Error& error);
+
 class Tree {
  public:
   Tree(TreeServices services, TreeLimits limits);
@@ -73,6 +76,8 @@ class Tree {
   // Runs the child to its end, or attaches to it where it exists already. Every failure is a Report, a
   // refusal too.
   Task<Report> delegate(Delegation delegation, StopToken stop);
+  bool has_child(const DelegationKey& key) const;
+
   const Models& models() const { return services_.models; }
   const SessionId& id() const { return id_; }
 
@@ -98,7 +103,9 @@ class Tree {
 
   Task<Result<Report>> attach_or_create(Delegation delegation, StopToken stop);
   Task<Result<Report>> begin(Session session, RunStarted started, Source source, StopToken stop);
-  Task<Result<Report>> run_in_place(Session session, Conversation so_far, StopToken stop);
+  Task<Result<Report>> go_on(Session session, StopToken stop);
+  Task<Result<Report>> run_in_place(Session session, Conversation so_far, std::optional<Slots::Place> place,
+                                    StopToken stop);
   Task<Result<Report>> run_session(Session session, Conversation so_far, StopToken stop);
   Task<Result<Report>> record_end(Session session, Finish finish);
 
