@@ -64,6 +64,10 @@ struct Fold {
     if (fact.question.kind != QuestionKind::permission) conversation.questions += 1;
   }
 
+  void operator()(const QuestionAnswered& fact) const {
+    if (auto* pending = find_pending(conversation, event.call)) pending->traces.emplace_back(fact);
+  }
+
   void operator()(const RunEnded& fact) const { conversation.ended = fact.report; }
 
   void operator()(const auto&) const {}

@@ -31,6 +31,7 @@ Task<Readiness> wait_readable(SystemLoop& loop, int descriptor, StopToken stop) 
   if (stop.stopped()) co_return Readiness::stopped;
   // A duplicate: the owner may close the original, and this frame may die with the loop, without one closing
   // the other's.
+  const int flags = ::fcntl(descriptor, F_GETFL);
   const int duplicate = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (duplicate < 0) co_return co_await look_until_readable(loop, descriptor, stop);
 
@@ -48,6 +49,8 @@ Task<Readiness> wait_readable(SystemLoop& loop, int descriptor, StopToken stop) 
                     });
   const auto on_stop = stop.on_stop([waiter] { waiter.resume(Readiness::stopped); });
   const auto readiness = co_await waiter.wait();
+  // The reactor makes it non-blocking for all who share it: a terminal must not stay so.
+  if (flags >= 0) ::fcntl(descriptor, F_SETFL, flags);
   if (!readiness) co_return co_await look_until_readable(loop, descriptor, stop);
   co_return *readiness;
 }

@@ -148,7 +148,8 @@ Result<Spawned> spawn_init(const SpawnRequest& request) {
   std::vector<std::string> arguments{request.init_path};
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
   std::vector<std::string> environment;
-  for (const auto& [name, value] : request.environment) environment.push_back(fmt::format("{}={}", name, value));
+  for (const auto& [name, value] : request.environment)
+    environment.push_back(fmt::format("{}={}", name, value));
   Spawned spawned;
   const int number = ::posix_spawn(&spawned.pid, request.init_path.c_str(), actions.get(), Attributes().get(),
                                    pointers_to(arguments).data(), pointers_to(environment).data());

@@ -20,6 +20,14 @@ constexpr std::string_view kOutcomeUnknown =
 
 constexpr std::size_t kErrorBytes = 4096;
 
+// Before the process that asked was stopped.
+bool was_approved(const std::vector<Fact>& traces) {
+  return std::ranges::any_of(traces, [](const Fact& fact) {
+    const auto* answered = std::get_if<QuestionAnswered>(&fact);
+    return answered && answered->answer.kind == AnswerKind::approved;
+  });
+}
+
 SessionJournal::Place place_of(const ToolContext& context) { return {context.id.step, context.id.index}; }
 
 }  // namespace
@@ -120,6 +128,8 @@ Task<Result<std::optional<ToolResult>>> Toolbox::refused_by_rules(Cleared cleare
   if (verdict.decision == Decision::deny)
     co_return tool_error(fmt::format("Not permitted: {}.", verdict.reason));
 
+  if (was_approved(context.traces)) co_return std::nullopt;
+
   const Question question{.id = fmt::format("q_{}", to_text(context.id)),
                           .kind = QuestionKind::permission,
                           .asker = context.session.id,
@@ -128,6 +138,7 @@ Task<Result<std::optional<ToolResult>>> Toolbox::refused_by_rules(Cleared cleare
                           .text = made_visible(tool.approval_text(cleared.arguments, context))};
   CO_TRY(co_await context.journal.record(place_of(context), {QuestionAsked{question}}));
   const Answer answer = co_await context.asker.ask(question, context.stop);
+  if (suspends(context.stop.reason())) co_return std::unexpected(Error::cancelled());
   CO_TRY(co_await context.journal.record(place_of(context), {QuestionAnswered{question.id, answer}}));
   switch (answer.kind) {
     case AnswerKind::approved:
