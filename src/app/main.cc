@@ -15,6 +15,7 @@ namespace {
 void prepare_process() {
   keep_standard_streams();
   ::umask(077);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is a full disk
   ::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of one write, not the end
 }
 

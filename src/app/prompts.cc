@@ -64,7 +64,7 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
   // What was typed before the question cannot be meant as its answer.
   ::tcflush(parts_.input, TCIFLUSH);
   typed_.clear();
-  parts_.err.write(question_text(question));
+  parts_.err.write(parts_.redactor.redact(question_text(question)));
   for (;;) {
     const auto line = co_await read_line(stop);
     if (stop.stopped()) {

@@ -14,6 +14,7 @@
 #include "async/loop.h"
 #include "async/stop.h"
 #include "async/task.h"
+#include "base/redaction.h"
 #include "transcript/event.h"
 
 namespace deputy {
@@ -31,6 +32,7 @@ class Prompts {
     SystemLoop& loop;
     Progress& progress;
     OutStream& err;
+    const Redactor& redactor;
     int input = 0;  // the terminal, in its ordinary line mode
     Reply reply;
   };

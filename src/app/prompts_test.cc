@@ -79,6 +79,7 @@ class PromptsTest : public ::testing::Test {
   Prompts prompts_{{.loop = loop_,
                     .progress = progress_,
                     .err = err_,
+                    .redactor = redactor_,
                     .input = keys_[0],
                     .reply = [this](const std::string& id, Answer answer) {
                       answers_.emplace_back(id, std::move(answer));
@@ -92,6 +93,14 @@ TEST_F(PromptsTest, AsksAgainUntilItUnderstands) {
   type("y\n");
   run(loop_, until(1));
   EXPECT_EQ(answers_[0].first, "q1");
+}
+
+TEST_F(PromptsTest, ALineTooManyAnswersNoLaterQuestion) {
+  prompts_.on_event(asked("q1"));
+  prompts_.on_event(asked("q2"));
+  type("y\ny\n");  // read at once, so the second line is there before its question is
+  run(loop_, until(1));
+  EXPECT_EQ(answers_.size(), 1U);
 }
 
 TEST_F(PromptsTest, TheEndOfInputIsARefusal) {

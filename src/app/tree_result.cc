@@ -1,10 +1,12 @@
 #include "app/tree_result.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "delegation/batch_report.h"
 #include "transcript/codec.h"
 
@@ -117,10 +119,20 @@ json::object to_json(const TreeResult& result) {
   return document;
 }
 
+namespace {
+
+// A file or a pipe gets the text as it is; on a terminal nothing in it may act.
+std::string shown_on(const Program& program, const std::string& text) {
+  std::string clean = program.redactor.redact(text);
+  return ::isatty(program.out.descriptor()) ? made_visible(clean) : clean;
+}
+
+}  // namespace
+
 Ended print_result(Program& program, const TreeResult& result) {
   switch (program.common.output) {
     case OutputForm::text:
-      if (!result.text.empty()) program.out.write_line(result.text);
+      if (!result.text.empty()) program.out.write_line(shown_on(program, result.text));
       break;
     case OutputForm::json:
       program.out.write_line(to_json_text(to_json(result)));

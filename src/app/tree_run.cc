@@ -67,6 +67,7 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
       prompts_({.loop = program.loop,
                 .progress = progress_,
                 .err = program.err,
+                .redactor = program.redactor,
                 .input = STDIN_FILENO,
                 .reply = [this](const std::string& id,
                                 Answer answer) { runtime_.answer(id, std::move(answer)); }}),
@@ -114,6 +115,11 @@ Task<> TreeRunner::drive() {
   }
   co_await beside_.stop(StopReason::shutdown);
   progress_.finish();
+  if (const auto failure = runtime_.store().export_failure()) {
+    program_.err.write_line(
+        error_line({failure->code, "transcript files are incomplete: " + failure->message,
+                    "nothing is lost: `deputy sessions transcript ID` reads the journal"}));
+  }
 }
 
 Task<> TreeRunner::watch_signals(StopToken stop) {

@@ -1,6 +1,7 @@
 // What is wrong with the state folder is said in one line, and nothing is changed.
 #include <gmock/gmock.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 
 #include "deputy_program.h"
 
@@ -40,6 +41,28 @@ TEST_F(StateFolderTest, AFolderThatCannotBeWritten) {
   expect_failure(delegate(), home().string());
   EXPECT_TRUE(fs::is_empty(home()));
   fs::permissions(home(), fs::perms::owner_all);
+}
+
+TEST_F(StateFolderTest, AFolderWhereNobodyCanWrite) {
+  // Not even root makes folders there.
+  const auto ran = deputy(Start{.words = {"--home", "/sys/deputy", "demo"}});
+  expect_failure(ran, "/sys/deputy");
+}
+
+TEST_F(StateFolderTest, AFullOneStopsTheRunAndSaysSo) {
+  ASSERT_EQ(delegate().status, 0);
+  const auto before = deputy({"sessions", "ls", "--output", "json"}).out;
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &usual), 0);
+  const rlimit small{.rlim_cur = 24 * 1024, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto ran = delegate();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &usual), 0);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("deputy: "), HasSubstr("deputy.db"), HasSubstr("; ")));
+  EXPECT_THAT(deputy({"sessions", "ls", "--output", "json"}).out, HasSubstr("completed"));
+  EXPECT_EQ(delegate().status, 0) << "with room again it works again";
 }
 
 TEST_F(StateFolderTest, ANewerDatabaseIsRefusedAndUntouched) {
