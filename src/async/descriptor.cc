@@ -50,7 +50,8 @@ Task<Readiness> wait_readable(SystemLoop& loop, int descriptor, StopToken stop) 
   const auto on_stop = stop.on_stop([waiter] { waiter.resume(Readiness::stopped); });
   const auto readiness = co_await waiter.wait();
   // The reactor makes it non-blocking for all who share it: a terminal must not stay so.
-  if (flags >= 0) ::fcntl(descriptor, F_SETFL, flags);
+  // Through the duplicate: the number of the original may be somebody else's by now.
+  if (flags >= 0) ::fcntl(duplicate, F_SETFL, flags);
   if (!readiness) co_return co_await look_until_readable(loop, descriptor, stop);
   co_return *readiness;
 }
