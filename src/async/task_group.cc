@@ -14,7 +14,7 @@ struct TaskGroup::State {
   std::exception_ptr bug;
   std::vector<Waiter<bool>> joining;
 
-  void finished(std::exception_ptr error) {
+  void finished(const std::exception_ptr& error) {
     if (error && !bug) bug = error;
     if (--running > 0) return;
     for (auto& waiter : std::exchange(joining, {})) waiter.resume(true);

@@ -25,7 +25,7 @@ std::u32string code_points(std::string_view text) {
       for (const char byte : bytes.substr(1)) code = code << 6 | (static_cast<unsigned char>(byte) & 0x3f);
       out += code;
     } else {
-      out += 0x110000 + lead;
+      out += static_cast<char32_t>(0x110000 + lead);
       ++at;
       continue;
     }
