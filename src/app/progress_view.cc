@@ -67,7 +67,7 @@ std::string answered(const Answer& answer) {
     case AnswerKind::nobody:
       break;
   }
-  return "not approved: nobody is there to ask";
+  return "not approved: nobody is there to ask (--yes approves beforehand)";
 }
 
 }  // namespace
@@ -117,7 +117,10 @@ struct ProgressView::Told {
   using Line = std::optional<std::string>;
 
   Line operator()(const RunStarted&) const { return "started"; }
-  Line operator()(const CallStarted&) const { return row.activity; }
+  Line operator()(const CallStarted& fact) const {
+    if (fact.tool == "Note") return std::nullopt;  // the note itself follows
+    return row.activity;
+  }
   Line operator()(const NoteTaken& fact) const {
     return fmt::format("note: {}", plain(fact.content, kNoteCharacters));
   }

@@ -133,7 +133,7 @@ TEST_F(ProgressViewTest, AQuestionIsMarkedUntilItIsAnswered) {
   EXPECT_EQ(tell_child("a", QuestionAnswered{"q", {AnswerKind::refused, "not now"}}),
             "[a] declined: not now");
   EXPECT_EQ(tell_child("a", QuestionAnswered{"q", {AnswerKind::nobody, ""}}),
-            "[a] not approved: nobody is there to ask");
+            "[a] not approved: nobody is there to ask (--yes approves beforehand)");
 }
 
 TEST(ProgressViewStyle, WithoutUnicodeAllMarksAreAscii) {

@@ -61,7 +61,7 @@ Result<std::string> read_stdin(std::size_t most) {
     if (text.size() > most) {
       return fail(ErrorCode::exhausted,
                   fmt::format("what came on stdin is larger than {} bytes", with_thousands(most)),
-                  "put large material into files and name them with --context");
+                  "put large material into files for the agent to read");
     }
   }
 }

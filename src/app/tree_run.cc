@@ -143,8 +143,9 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
 void TreeRunner::leave_at_once() {
   progress_.finish();
   if (!end_.root.empty()) {
-    program_.err.write_line(fmt::format("deputy: left; continue with `{}`",
-                                        program_.command_line(fmt::format("resume {}", end_.root.value))));
+    program_.err.write_line(
+        fmt::format("deputy: left; what was cancelled stays so, the rest goes on with `{}`",
+                    program_.command_line(fmt::format("resume {}", end_.root.value))));
   }
   std::_Exit(static_cast<int>(ExitStatus::cancelled));
 }

@@ -131,7 +131,11 @@ Task<Report> DelegateTool::run_task(const DelegateTask& task, int index, int tot
       TRY(const auto sight, Sight::of(context.session));
       return with_context_files(task.brief.prompt, task.context, context.workspace, sight);
     });
-    if (!prompt) co_return report_of_refusal(delegation, prompt.error());
+    if (!prompt) {
+      Report refused = report_of_refusal(delegation, prompt.error());
+      refused.reason = Reason::denied;  // whatever is wrong with the file: it could not be had
+      co_return refused;
+    }
     delegation.brief.prompt = *std::move(prompt);
   }
   co_return co_await tree_.delegate(std::move(delegation), context.stop);
