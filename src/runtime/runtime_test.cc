@@ -1,0 +1,91 @@
+#include "runtime/runtime.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "model/scripted.h"
+#include "store/memory_store.h"
+#include "support/run.h"
+
+namespace deputy {
+namespace {
+
+constexpr int kThreads = 8;
+constexpr int kTreesEach = 10;
+
+// A runtime on a loop of its own thread, as a program that embeds it would have it.
+class EmbeddedRuntime : public testing::Test {
+ protected:
+  EmbeddedRuntime() {
+    (void)disk_.open("/project", IfAbsent::create);
+    Models models;
+    models.add(*ScriptedProvider::parse(R"({"v":1,"sessions":[{"replies":[{"text":"hello"}]}]})", loop_));
+    runtime_ = std::make_unique<Runtime>(
+        Runtime::Parts{.loop = loop_,
+                       .pool = pool_,
+                       .disk = disk_,
+                       .processes = processes_,
+                       .random = random_,
+                       .store = std::make_unique<MemoryStore>(loop_, std::make_shared<MemoryStore::Memory>()),
+                       .models = std::move(models)},
+        Runtime::Options{});
+  }
+  static RootBrief brief() {
+    return {.brief = {.label = "root", .prompt = "say hello"},
+            .model = ModelName("scripted/x"),
+            .workspace = "/project"};
+  }
+  void one_ended() {
+    if (++ended_ == kThreads * kTreesEach) loop_.stop();
+  }
+
+  SystemLoop loop_;
+  ThreadPool pool_{2};
+  ManualClock clock_;
+  MemoryDisk disk_{clock_};
+  SimProcesses processes_{loop_};
+  SystemRandom random_;
+  std::unique_ptr<Runtime> runtime_;
+  std::atomic<int> ended_ = 0;
+};
+
+TEST_F(EmbeddedRuntime, TakesCallsFromManyThreadsAtOnce) {
+  std::atomic<int> completed = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([this, &completed] {
+      for (int n = 0; n < kTreesEach; ++n) {
+        runtime_->start(brief(), [this, &completed](const Result<Report>& report) {
+          if (report && report->body == "hello") ++completed;
+          one_ended();
+        });
+        runtime_->answer("nobody asked", {AnswerKind::approved, ""});
+      }
+    });
+  }
+  loop_.run();
+  for (auto& thread : threads) thread.join();
+  run(loop_, runtime_->close());
+  EXPECT_EQ(completed, kThreads * kTreesEach);
+}
+
+TEST_F(EmbeddedRuntime, ACancelFromAnotherThreadEndsEveryTreeOnce) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([this, i] {
+      for (int n = 0; n < kTreesEach; ++n) {
+        runtime_->start(brief(), [this](const Result<Report>&) { one_ended(); });
+        if (i == 0 && n == kTreesEach / 2) runtime_->cancel(StopReason::user);
+      }
+    });
+  }
+  loop_.run();
+  for (auto& thread : threads) thread.join();
+  run(loop_, runtime_->close());
+  EXPECT_EQ(ended_, kThreads * kTreesEach);
+}
+
+}  // namespace
+}  // namespace deputy
