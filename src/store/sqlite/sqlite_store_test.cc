@@ -108,5 +108,33 @@ TEST_F(SqliteStoreTest, FilesAreForTheOwnerAlone) {
   }
 }
 
+Task<> take_notes(Store& store, Event event, int count, int& kept) {
+  for (int i = 0; i < count; ++i) {
+    event.fact = NoteTaken{std::to_string(i)};
+    store.ride_along({event});
+    if (co_await store.record({event})) ++kept;
+  }
+}
+
+TEST_F(SqliteStoreTest, ManySessionsShareTheWriterThread) {
+  SystemLoop loop;
+  auto folder = SystemDisk().open(home_.path(), IfAbsent::fail);
+  auto store = *SqliteStore::open(loop, **folder, std::make_unique<ThreadWriter>());
+  Session session;
+  session.id = session.tree = SessionId("sess_1_aaaaaa");
+  ASSERT_TRUE(store->claim(session.tree));
+  Event event;
+  event.tree = session.tree;
+  event.run = {session.id, 1};
+  event.fact = SessionCreated{session};
+  ASSERT_TRUE(run(loop, store->record({event})));
+  int kept = 0;
+  TaskGroup group(loop);
+  for (int i = 0; i < 16; ++i) group.spawn(take_notes(*store, event, 5, kept));
+  run(loop, group.join());
+  EXPECT_EQ(kept, 80);
+  EXPECT_EQ(store->events_of_tree(session.tree)->size(), 161u);
+}
+
 }  // namespace
 }  // namespace deputy
