@@ -211,7 +211,8 @@ std::vector<std::string> read_entries(std::span<const std::string_view> lines) {
   for (const std::string_view line : lines) {
     const std::size_t gap = line.rfind("  ");
     // Neither links nor devices are anybody's finding.
-    const bool is_file = gap != std::string_view::npos && gap > 0 && is_digit(line[gap + 2]);
+    const bool has_size = gap != std::string_view::npos && gap > 0 && gap + 2 < line.size();
+    const bool is_file = has_size && is_digit(line[gap + 2]);
     if (!is_path(line) || is_remark(line) || (!is_file && !line.ends_with('/'))) continue;
     names.emplace_back(is_file ? line.substr(0, gap) : line);
   }
