@@ -18,9 +18,9 @@ constexpr std::string_view kScript = R"({"v":1,"sessions":[
   {"match":{"label":"b"},"replies":[
     {"calls":[{"name":"Note","arguments":{"content":"of b"}}]},{"text":"b is done"}]}]})";
 
-class KillLoopLong : public DeputyTest {};
+class KillLoopRealTime : public DeputyTest {};
 
-TEST_F(KillLoopLong, ATreeKilledAfterAnyEventIsResumedWhole) {
+TEST_F(KillLoopRealTime, ATreeKilledAfterAnyEventIsResumedWhole) {
   write(work() / "x", "text\n");
   const std::vector<std::string> words{"delegate", "--model", script(kScript), "--output", "stream-json",
                                        "--task",   "a=p",     "--task",        "b=p"};
