@@ -1,5 +1,5 @@
 // kill -9 after every event that the program tells of, one after the other, each followed by a resume:
-// nothing is lost, nothing is done twice. Deterministic but for which record the kill falls on.
+// nothing is lost, nothing is done twice. Which record the kill falls on is chance: real time, not CI.
 #include <gmock/gmock.h>
 #include <signal.h>
 
