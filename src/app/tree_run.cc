@@ -12,6 +12,7 @@
 #include "async/task_group.h"
 #include "async/waiter.h"
 #include "base/random.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace deputy {
 namespace {
@@ -27,6 +28,7 @@ class TreeRunner {
   void start();
   Task<> drive();
   Task<> watch_signals(StopToken stop);
+  Task<> seal_what_others_left();
   [[noreturn]] void leave_at_once();
   Task<> a_turn_of_the_loop();
   void look_back();
@@ -103,6 +105,7 @@ Task<> TreeRunner::a_turn_of_the_loop() {
 
 Task<> TreeRunner::drive() {
   beside_.spawn(watch_signals(beside_.token()));
+  beside_.spawn(seal_what_others_left());
   if (attendance_of(program_) == Attendance::person) beside_.spawn(prompts_.run(beside_.token()));
   end_.report = fail(ErrorCode::internal, "the run ended without a report", "please report this as a bug");
   start();
@@ -120,6 +123,14 @@ Task<> TreeRunner::drive() {
         error_line({failure->code, "transcript files are incomplete: " + failure->message,
                     "nothing is lost: `deputy sessions transcript ID` reads the journal"}));
   }
+}
+
+// Off the way of the run itself. What cannot be sealed now waits for the next start; the journal has it all.
+Task<> TreeRunner::seal_what_others_left() {
+  auto home = program_.open_home();
+  if (!home) co_return;
+  const std::shared_ptr<Folder> folder = *std::move(home);
+  (void)co_await on_pool(program_.loop, pool_, [folder] { return seal_leftovers(*folder); });
 }
 
 Task<> TreeRunner::watch_signals(StopToken stop) {

@@ -10,6 +10,8 @@ namespace deputy {
 
 namespace {
 
+constexpr std::size_t kUuidCharacters = 36;
+
 std::string running_name(const std::string& stem) { return stem + ".transcript.jsonl"; }
 std::string sealed_name(const std::string& stem) { return stem + ".transcript.json"; }
 std::string scratch_name(const std::string& stem) { return stem + ".scratch.md"; }
@@ -37,6 +39,39 @@ std::string_view outcome_word(const Report& report) {
   return "error";
 }
 
+std::string lines_for(const Event& event) {
+  if (const auto* input = std::get_if<InputGiven>(&event.fact))
+    return lines_for({.role = Role::user, .source = input->source, .text = input->text});
+  if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) return lines_for(reply->reply.message);
+  if (const auto* finished = std::get_if<CallFinished>(&event.fact))
+    return lines_for({.role = Role::tool, .results = {finished->result}});
+  return {};
+}
+
+std::string note_for(const Event& event) {
+  const auto* note = std::get_if<NoteTaken>(&event.fact);
+  return note ? note->content + "\n" : std::string();
+}
+
+std::string sealed_text(const Session& session, const Event& end, std::string_view lines) {
+  const json::object head{{"label", session.label},
+                          {"session_id", session.id.value},
+                          {"agent", session.agent},
+                          {"model", session.model.value},
+                          {"started_at", to_iso8601(session.started_at.value_or(session.created_at))},
+                          {"ended_at", to_iso8601(end.at)},
+                          {"outcome", outcome_word(std::get<RunEnded>(end.fact).report)},
+                          {"usage", to_json(session.usage)}};
+  std::string whole = to_json_text(head);
+  whole.back() = ',';  // the messages are put into the object without reading them again
+  whole += "\n\"messages\":[\n";
+  for (bool first = true; const auto line : lines_of(lines)) {
+    if (!std::exchange(first, false)) whole += ",\n";
+    whole += line;
+  }
+  return whole + "\n]}\n";
+}
+
 }  // namespace
 
 std::string TranscriptFiles::stem_of(const Session& session) {
@@ -45,28 +80,61 @@ std::string TranscriptFiles::stem_of(const Session& session) {
 
 void TranscriptFiles::rebuild(const Session& session, const std::vector<Event>& events) {
   const std::string stem = stem_of(session);
-  if (folder_->status(sealed_name(stem))) return;
-  for (const auto& name : {running_name(stem), scratch_name(stem)}) {
-    if (folder_->status(name)) (void)folder_->remove(name);
+  if (folder_->status(sealed_name(stem))) {
+    if (folder_->status(running_name(stem))) note_failure(folder_->remove(running_name(stem)));
+    return;
   }
-  write(EventRefs(events.begin(), events.end()));
+  Known known{stem, {}};
+  std::string lines;
+  std::string notes;
+  const Event* end = nullptr;
+  for (const Event& event : events) {
+    apply_to_session(known.session, event);
+    lines += lines_for(event);
+    notes += note_for(event);
+    if (std::holds_alternative<RunEnded>(event.fact)) end = &event;
+  }
+  if (!notes.empty()) note_failure(folder_->replace(scratch_name(stem), notes));
+  if (end) {
+    note_failure(folder_->replace(sealed_name(stem), sealed_text(known.session, *end, lines)));
+    if (folder_->status(running_name(stem))) note_failure(folder_->remove(running_name(stem)));
+    return;
+  }
+  note_failure(folder_->replace(running_name(stem), lines));
+  known_.insert_or_assign(session.id, std::move(known));
+}
+
+Result<std::vector<Uuid>> TranscriptFiles::unsealed() const {
+  TRY(const auto entries, folder_->list("."));
+  const std::string ending = running_name("");
+  std::vector<Uuid> uuids;
+  for (const Entry& entry : entries) {
+    if (!entry.name.ends_with(ending)) continue;
+    const std::string_view stem = std::string_view(entry.name).substr(0, entry.name.size() - ending.size());
+    if (stem.size() > kUuidCharacters)
+      uuids.emplace_back(std::string(stem.substr(stem.size() - kUuidCharacters)));
+  }
+  return uuids;
 }
 
 void TranscriptFiles::write(const EventRefs& events) {
   for (const Event& event : events) {
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
       const Session& session = created->session;
-      known_.insert_or_assign(session.id, Known{stem_of(session), session.label, session});
+      known_.insert_or_assign(session.id, Known{stem_of(session), session});
     }
     const auto found = known_.find(event.run.session);
     if (found == known_.end()) continue;
     apply_to_session(found->second.session, event);
-    if (auto written = write_one(found->second, event); !written) {
-      const std::lock_guard lock(mutex_);
-      if (!failure_) failure_ = std::move(written).error();
-    }
+    note_failure(write_one(found->second, event));
     if (std::holds_alternative<RunEnded>(event.fact)) known_.erase(found);
   }
+}
+
+void TranscriptFiles::note_failure(Result<void> written) {
+  if (written) return;
+  const std::lock_guard lock(mutex_);
+  if (!failure_) failure_ = std::move(written).error();
 }
 
 std::optional<Error> TranscriptFiles::failure() const {
@@ -76,17 +144,9 @@ std::optional<Error> TranscriptFiles::failure() const {
 
 Result<void> TranscriptFiles::write_one(const Known& known, const Event& event) const {
   if (std::holds_alternative<RunEnded>(event.fact)) return seal(known, event);
-  if (const auto* note = std::get_if<NoteTaken>(&event.fact)) {
-    return folder_->append_to(scratch_name(known.stem), note->content + "\n");
-  }
-  std::string lines;
-  if (const auto* input = std::get_if<InputGiven>(&event.fact)) {
-    lines = lines_for({.role = Role::user, .source = input->source, .text = input->text});
-  } else if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) {
-    lines = lines_for(reply->reply.message);
-  } else if (const auto* finished = std::get_if<CallFinished>(&event.fact)) {
-    lines = lines_for({.role = Role::tool, .results = {finished->result}});
-  }
+  if (const std::string note = note_for(event); !note.empty())
+    return folder_->append_to(scratch_name(known.stem), note);
+  const std::string lines = lines_for(event);
   if (lines.empty()) return {};
   return folder_->append_to(running_name(known.stem), lines);
 }
@@ -95,24 +155,9 @@ Result<void> TranscriptFiles::seal(const Known& known, const Event& event) const
   constexpr std::size_t kMostBytes = std::size_t{1} << 30;
   auto lines = folder_->read(running_name(known.stem), 0, kMostBytes);
   if (!lines && lines.error().code != ErrorCode::not_found) return std::unexpected(lines.error());
-  const Session& session = known.session;
-  json::object head{{"label", known.label},
-                    {"session_id", session.id.value},
-                    {"agent", session.agent},
-                    {"model", session.model.value},
-                    {"started_at", to_iso8601(session.started_at.value_or(session.created_at))},
-                    {"ended_at", to_iso8601(event.at)},
-                    {"outcome", outcome_word(std::get<RunEnded>(event.fact).report)},
-                    {"usage", to_json(session.usage)}};
-  std::string whole = to_json_text(head);
-  whole.back() = ',';  // the messages are put into the object without reading them again
-  whole += "\n\"messages\":[\n";
-  for (bool first = true; const auto line : lines_of(lines ? *lines : std::string())) {
-    if (!std::exchange(first, false)) whole += ",\n";
-    whole += line;
-  }
-  whole += "\n]}\n";
-  TRY(folder_->replace(sealed_name(known.stem), whole));
+  if (!lines && folder_->status(sealed_name(known.stem)))
+    return {};  // another process did it from the journal
+  TRY(folder_->replace(sealed_name(known.stem), sealed_text(known.session, event, lines ? *lines : "")));
   if (lines) TRY(folder_->remove(running_name(known.stem)));
   return {};
 }

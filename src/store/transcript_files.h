@@ -27,7 +27,10 @@ class TranscriptFiles {
   // and said by failure(): a commit does not fail for want of its export.
   void write(const EventRefs& events);
   // The files of a session that an earlier process began, made anew from its events unless they are whole.
+  // Each is replaced at once, so that a process which is just doing the same does no harm.
   void rebuild(const Session& session, const std::vector<Event>& events);
+  // The uuids of sessions whose transcript is not sealed: they run, or whoever ran them did not get that far.
+  Result<std::vector<Uuid>> unsealed() const;
   // The first thing that could not be written. From any thread.
   std::optional<Error> failure() const;
 
@@ -36,9 +39,9 @@ class TranscriptFiles {
  private:
   struct Known {
     std::string stem;
-    std::string label;
     Session session;
   };
+  void note_failure(Result<void> written);
   Result<void> write_one(const Known& known, const Event& event) const;
   Result<void> seal(const Known& known, const Event& event) const;
 

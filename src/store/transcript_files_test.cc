@@ -68,6 +68,17 @@ TEST_F(TranscriptFilesTest, AnEndThatWasCommittedIsSealedByTheNextProcess) {
   EXPECT_TRUE(disk_.files().contains("/home/one-u.transcript.json"));
 }
 
+TEST_F(TranscriptFilesTest, TwoProcessesThatSealTheSameSessionDoNoHarm) {
+  const auto first = files();
+  first->write(refs());
+  add(RunEnded{});
+  files()->rebuild(session_, events_);
+  const auto sealed = disk_.files()["/home/one-u.transcript.json"];
+  first->write({events_.back()});
+  EXPECT_EQ(disk_.files()["/home/one-u.transcript.json"], sealed);
+  EXPECT_FALSE(first->failure());
+}
+
 TEST_F(TranscriptFilesTest, AFileThatCannotBeWrittenIsSaidAndHarmsNothing) {
   disk_.set_fault([](std::string_view path) -> Result<void> {
     if (path.contains("jsonl")) return fail(ErrorCode::exhausted, "the disk is full");

@@ -56,7 +56,50 @@ Result<Event> event_of_row(const Statement& row) {
   return event;
 }
 
+template <class Read, class T = typename std::invoke_result_t<Read, const Statement&>::value_type>
+Result<std::vector<T>> select(const Database& database, std::string_view sql, std::string_view parameter,
+                              Read read) {
+  TRY(auto statement, database.prepare(sql));
+  if (!parameter.empty()) statement.bind(parameter);
+  std::vector<T> found;
+  for (;;) {
+    TRY(const bool has_row, statement.step());
+    if (!has_row) return found;
+    TRY(auto value, read(statement));
+    found.push_back(std::move(value));
+  }
+}
+
+Result<std::optional<Session>> select_session(const Database& database, std::string_view column,
+                                              std::string_view value) {
+  const auto sql = fmt::format("SELECT {} FROM sessions WHERE {}=?", kSessionColumns, column);
+  TRY(auto found, select(database, sql, value, session_of_row));
+  if (found.empty()) return std::nullopt;
+  return std::move(found.front());
+}
+
+Result<std::vector<Event>> select_events(const Database& database, const SessionId& id) {
+  const auto sql = fmt::format("SELECT {} FROM journal WHERE session=? ORDER BY seq", kEventColumns);
+  return select(database, sql, id.value, event_of_row);
+}
+
 }  // namespace
+
+Result<void> seal_leftovers(const Folder& home) {
+  TRY(auto folder, home.open_folder("subagent"));
+  TranscriptFiles files(std::move(folder));
+  TRY(const auto unsealed, files.unsealed());
+  if (unsealed.empty()) return {};
+  TRY(const auto database, Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_write));
+  for (const Uuid& uuid : unsealed) {
+    TRY(const auto session, select_session(database, "uuid", uuid.value));
+    if (!session || !is_terminal(session->state)) continue;
+    // A damaged session keeps its files as they are; it is named when somebody reads it.
+    if (const auto events = select_events(database, session->id)) files.rebuild(*session, *events);
+  }
+  if (auto failure = files.failure()) return std::unexpected(*std::move(failure));
+  return {};
+}
 
 // The writer's half: used by the store's writer alone once the queue runs, except for claim(), which happens
 // before.
@@ -71,9 +114,6 @@ struct SqliteStore::State {
   Result<void> commit(const EventRefs& events);
   Result<void> insert(const Event& event);
   Result<void> check_epoch(const SessionId& tree);
-  template <class T, class Read>
-  Result<std::vector<T>> select(std::string_view sql, std::string_view parameter, Read read) const;
-
   Database writing;
   Database reading;
   std::unique_ptr<TranscriptFiles> files;
@@ -193,32 +233,12 @@ Result<void> SqliteStore::State::insert(const Event& event) {
   return insert_event->run();
 }
 
-template <class T, class Read>
-Result<std::vector<T>> SqliteStore::State::select(std::string_view sql, std::string_view parameter,
-                                                  Read read) const {
-  TRY(auto statement, reading.prepare(sql));
-  if (!parameter.empty()) statement.bind(parameter);
-  std::vector<T> found;
-  for (;;) {
-    TRY(const bool has_row, statement.step());
-    if (!has_row) return found;
-    TRY(auto value, read(statement));
-    found.push_back(std::move(value));
-  }
-}
-
 Result<std::optional<Session>> SqliteStore::session(const SessionId& id) const {
-  const auto sql = fmt::format("SELECT {} FROM sessions WHERE id=?", kSessionColumns);
-  TRY(auto found, state_->select<Session>(sql, id.value, session_of_row));
-  if (found.empty()) return std::nullopt;
-  return std::move(found.front());
+  return select_session(state_->reading, "id", id.value);
 }
 
 Result<std::optional<Session>> SqliteStore::child_of(const DelegationKey& key) const {
-  const auto sql = fmt::format("SELECT {} FROM sessions WHERE delegation=?", kSessionColumns);
-  TRY(auto found, state_->select<Session>(sql, delegation_text(key), session_of_row));
-  if (found.empty()) return std::nullopt;
-  return std::move(found.front());
+  return select_session(state_->reading, "delegation", delegation_text(key));
 }
 
 Result<std::vector<Session>> SqliteStore::sessions(const SessionFilter& filter) const {
@@ -235,17 +255,16 @@ Result<std::vector<Session>> SqliteStore::sessions(const SessionFilter& filter) 
   if (filter.unfinished_only) where += " AND state IN ('pending', 'running', 'waiting', 'interrupted')";
   const auto sql = fmt::format("SELECT {} FROM sessions WHERE {} ORDER BY created_us DESC, id DESC LIMIT {}",
                                kSessionColumns, where, filter.most);
-  return state_->select<Session>(sql, parameter, session_of_row);
+  return select(state_->reading, sql, parameter, session_of_row);
 }
 
 Result<std::vector<Event>> SqliteStore::events_of_session(const SessionId& id) const {
-  const auto sql = fmt::format("SELECT {} FROM journal WHERE session=? ORDER BY seq", kEventColumns);
-  return state_->select<Event>(sql, id.value, event_of_row);
+  return select_events(state_->reading, id);
 }
 
 Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) const {
   const auto sql = fmt::format("SELECT {} FROM journal WHERE tree=? ORDER BY number", kEventColumns);
-  return state_->select<Event>(sql, tree.value, event_of_row);
+  return select(state_->reading, sql, tree.value, event_of_row);
 }
 
 Task<Result<void>> SqliteStore::record(std::vector<Event> events) {

@@ -11,6 +11,10 @@
 
 namespace deputy {
 
+// Seals the transcripts of sessions that ended but whose process died before it got to that. Blocking, on a
+// connection of its own: for the pool, beside a store that is in use.
+Result<void> seal_leftovers(const Folder& home);
+
 class SqliteStore final : public Store {
  public:
   // Opens or makes the database in `home`. Nothing is left half-made when it fails.

@@ -99,6 +99,45 @@ TEST_F(SqliteStoreTest, NamesADamagedRecordAndReadsTheOtherSessions) {
   EXPECT_TRUE(store->events_of_session(SessionId("sess_1_bbbbbb")));
 }
 
+TEST_F(SqliteStoreTest, SealsWhatADeadProcessLeftOfSessionsThatEndedAndLeavesTheOthers) {
+  const std::string ended = "11111111-1111-4111-8111-111111111111";
+  const std::string running = "22222222-2222-4222-8222-222222222222";
+  {
+    auto store = *open();
+    std::vector<Event> events;
+    for (const auto& uuid : {ended, running}) {
+      Session session;
+      session.id = session.tree = SessionId("sess_1_" + uuid.substr(0, 6));
+      session.uuid = Uuid(uuid);
+      session.label = "one";
+      ASSERT_TRUE(store->claim(session.tree));
+      Event event;
+      event.tree = session.tree;
+      event.run = {session.id, 1};
+      for (Fact fact :
+           {Fact(SessionCreated{session}), Fact(RunStarted{}), Fact(InputGiven{Source::person, "do it"})}) {
+        event.fact = std::move(fact);
+        events.push_back(event);
+      }
+      event.fact = RunEnded{};
+      if (uuid == ended) events.push_back(event);
+    }
+    ASSERT_TRUE(run(loop_, store->record(events)));
+  }
+  const std::filesystem::path folder = home_.file("subagent");
+  const auto sealed = folder / ("one-" + ended + ".transcript.json");
+  const auto unsealed = folder / ("one-" + ended + ".transcript.jsonl");
+  const std::string whole = bytes_of(sealed);
+  ASSERT_TRUE(whole.contains("do it"));
+  std::filesystem::remove(sealed);  // as if the process had been killed before it sealed
+  std::ofstream(unsealed) << "{\"role\":\"us";
+
+  ASSERT_TRUE(seal_leftovers(**SystemDisk().open(home_.path(), IfAbsent::fail)));
+  EXPECT_EQ(bytes_of(sealed), whole);
+  EXPECT_FALSE(std::filesystem::exists(unsealed));
+  EXPECT_TRUE(std::filesystem::exists(folder / ("one-" + running + ".transcript.jsonl")));
+}
+
 TEST_F(SqliteStoreTest, FilesAreForTheOwnerAlone) {
   auto store = *open();
   for (const char* name : {"deputy.db", "deputy.db-wal"}) {
