@@ -22,6 +22,13 @@ std::optional<std::string> refusal_of_child(const Session& parent, const Profile
         "cycle: '{}' is already on the path {}. Choose another agent, or do the work yourself.", profile.name,
         fmt::join(parent.path, " → "));
   }
+  if (limits.live_children == 0 || limits.live_sessions == 0) {
+    return fmt::format(
+        "budget exhausted: no child may run here, since {} is 0. Do the work yourself, or ask the "
+        "person "
+        "to raise it.",
+        limits.live_children == 0 ? "--max-children" : "--max-live");
+  }
   if (delegations_so_far >= limits.delegations) {
     return fmt::format(
         "budget exhausted: this tree has made {} of {} delegations. Finish with what you have, or ask the "
