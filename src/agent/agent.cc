@@ -33,10 +33,15 @@ Task<Reply> Agent::ask(StopToken stop) {
   Request request{.prefix = parts_.prefix,
                   .messages = conversation_.messages,
                   .fragments = fragments_,
+                  .measured = conversation_.measured,
                   .label = parts_.session.label,
                   .agent = parts_.session.agent,
                   .depth = parts_.session.depth};
-  co_return co_await parts_.provider.ask(std::move(request), {}, std::move(stop));
+  DeltaSink record_retries = [this](const Delta& delta) {
+    if (const auto* retried = std::get_if<Retried>(&delta))
+      journal_.ride_along({.step = conversation_.step}, *retried);
+  };
+  co_return co_await parts_.provider.ask(std::move(request), std::move(record_retries), std::move(stop));
 }
 
 Task<Result<Report>> Agent::end(Finish finish) {

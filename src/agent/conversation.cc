@@ -35,13 +35,18 @@ struct Fold {
     conversation.pending.clear();
     conversation.results.clear();
     const Message& message = fact.reply.message;
-    if (message.text.empty() && message.calls.empty()) return;  // a failed request said nothing
+    if (fact.reply.usage.input > 0) {
+      conversation.measured = {.messages = conversation.messages.size(), .tokens = fact.reply.usage.input};
+    }
+    if (message.text.empty() && message.calls.empty() && message.wire.empty()) return;  // it said nothing
     conversation.messages.push_back(message);
     if (fact.reply.stop != ReplyStop::calls) return;  // a truncated reply's calls are not run
     for (int index = 0; const auto& call : message.calls)
       conversation.pending.push_back({.index = index++, .call = call});
     conversation.results.resize(message.calls.size());
   }
+
+  void operator()(const Retried& fact) const { conversation.usage = conversation.usage + fact.usage; }
 
   void operator()(const CallStarted&) const {
     if (auto* pending = find_pending(conversation, event.call)) pending->started = true;

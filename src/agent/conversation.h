@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/provider.h"
 #include "tools/toolbox.h"
 #include "transcript/event.h"
 #include "transcript/message.h"
@@ -22,6 +23,7 @@ struct Conversation {
   int step = 0;                      // replies so far; the next one has this number
   int run_steps = 0;                 // replies of this run
   Usage usage;
+  std::optional<Measured> measured;  // the last reply's word on how much its request held
   std::vector<std::string> notes;
   int questions = 0;
   std::optional<WallTime> started_at;

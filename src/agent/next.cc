@@ -34,6 +34,7 @@ Next after_stop(StopReason stop) {
 std::optional<Finish> after_reply(const Reply& reply) {
   switch (reply.stop) {
     case ReplyStop::calls:
+    case ReplyStop::paused:
       return std::nullopt;
     case ReplyStop::finished:
       if (trimmed(reply.message.text).empty())

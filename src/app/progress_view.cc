@@ -98,7 +98,8 @@ struct ProgressView::Applied {
     row.is_asking = false;
   }
   void operator()(const Retried& fact) const {
-    row.activity = fmt::format("retry {}: {}", fact.attempt, plain(fact.reason, kActivityCharacters));
+    row.activity = fmt::format("retry {} in {}: {}", fact.attempt, to_text(fact.wait),
+                               plain(fact.reason, kActivityCharacters));
   }
   void operator()(const RunEnded& fact) const {
     row.activity = view.ending_of(row, fact.report);

@@ -47,7 +47,7 @@ void stream_text(std::string_view text, const DeltaSink& deltas) {
   while (!text.empty()) {
     std::string_view piece = utf8_prefix(text, kPieceBytes);
     if (piece.empty()) piece = text;
-    deltas({.text = piece});
+    deltas(TextDelta{piece});
     text.remove_prefix(piece.size());
   }
 }

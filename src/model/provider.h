@@ -10,10 +10,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "async/stop.h"
 #include "async/task.h"
+#include "transcript/event.h"
 #include "transcript/ids.h"
 #include "transcript/message.h"
 #include "transcript/reply.h"
@@ -34,25 +36,37 @@ struct RequestPrefix {
   int max_output_tokens = 4096;
 };
 
+// What a provider counted: the tokens that the prefix and the first `messages` of a conversation came to.
+struct Measured {
+  std::size_t messages = 0;
+  std::int64_t tokens = 0;
+};
+
 struct Request {
   std::shared_ptr<const RequestPrefix> prefix;
   std::span<const Message> messages;       // alive until the reply
   std::span<const std::string> fragments;  // messages[i] as encode() gave it
+  std::optional<Measured> measured;        // by the last reply, once there is one
   // Who asks, for logs and for the scripted provider.
   std::string label;
   std::string agent;
   int depth = 0;
 };
 
-struct Delta {
+// What there is to see while a reply is under way: a piece of its text, or that what came so far is void and
+// is asked for again.
+struct TextDelta {
   std::string_view text;
 };
+using Delta = std::variant<TextDelta, Retried>;
 using DeltaSink = std::function<void(const Delta&)>;
 
-// US dollars for a million tokens.
+// US dollars for a million tokens. What is kept in a cache costs as `input` where nothing else is said.
 struct Price {
   double input = 0;
   double output = 0;
+  std::optional<double> cache_read = std::nullopt;
+  std::optional<double> cache_write = std::nullopt;
 };
 
 class Provider {

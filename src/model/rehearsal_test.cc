@@ -209,7 +209,9 @@ TEST(Rehearsal, IsAProviderLikeAnyOther) {
   request.messages = stage.messages;
   std::string streamed;
   const Reply reply =
-      run(loop, provider.ask(request, [&streamed](const Delta& delta) { streamed += delta.text; }, {}));
+      run(loop,
+          provider.ask(request,
+                       [&streamed](const Delta& delta) { streamed += std::get<TextDelta>(delta).text; }, {}));
   EXPECT_EQ(reply.stop, ReplyStop::calls);
   EXPECT_EQ(reply.model, ModelName("rehearsal/1"));
   EXPECT_EQ(reply.usage.cost_micros, 0);

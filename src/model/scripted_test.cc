@@ -48,8 +48,10 @@ class Scripted : public testing::Test {
     request.agent = "reader";
     request.depth = 1;
     streamed_.clear();
-    return run(loop_, provider_->ask(
-                          std::move(request), [this](const Delta& delta) { streamed_ += delta.text; }, stop));
+    return run(loop_,
+               provider_->ask(
+                   std::move(request),
+                   [this](const Delta& delta) { streamed_ += std::get<TextDelta>(delta).text; }, stop));
   }
 
   SimLoop loop_{1};

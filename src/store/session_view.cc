@@ -28,6 +28,7 @@ struct Fold {
     session.steps += 1;
     session.usage = session.usage + fact.reply.usage;
   }
+  void operator()(const Retried& fact) const { session.usage = session.usage + fact.usage; }
   void operator()(const CallStarted& fact) const {
     session.last_activity = shorten(on_one_line(fact.tool + " " + fact.shown), kActivityCharacters);
   }

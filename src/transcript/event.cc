@@ -40,7 +40,12 @@ json::object body_of(const Fact& fact) {
           [](const QuestionAnswered& f) {
             return json::object{{"question_id", f.question_id}, {"answer", answer_to_json(f.answer)}};
           },
-          [](const Retried& f) { return json::object{{"reason", f.reason}, {"attempt", f.attempt}}; },
+          [](const Retried& f) {
+            return json::object{{"reason", f.reason},
+                                {"attempt", f.attempt},
+                                {"wait_ns", f.wait.count()},
+                                {"usage", to_json(f.usage)}};
+          },
           [](const StateChanged& f) { return json::object{{"state", name_of(f.state)}, {"why", f.why}}; },
           [](const RunEnded& f) { return json::object{{"report", to_json(f.report)}}; },
       },
@@ -105,7 +110,13 @@ Result<Fact> read_answer(const json::object& body) {
 }
 
 Result<Fact> read_retry(const json::object& body) {
-  return Retried{string_or(body, "reason", ""), static_cast<int>(integer_or(body, "attempt", 1))};
+  Retried retried{.reason = string_or(body, "reason", ""),
+                  .attempt = static_cast<int>(integer_or(body, "attempt", 1)),
+                  .wait = Duration{integer_or(body, "wait_ns", 0)}};
+  if (const auto* usage = object_at(body, "usage")) {
+    TRY(retried.usage, usage_from_json(*usage));
+  }
+  return retried;
 }
 
 Result<Fact> read_state(const json::object& body) {

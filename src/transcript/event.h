@@ -51,9 +51,11 @@ struct QuestionAnswered {
   std::string question_id;
   Answer answer;
 };
-struct Retried {
+struct Retried {  // a request that failed and is made again
   std::string reason;
-  int attempt = 1;
+  int attempt = 1;   // that failed, from 1
+  Duration wait{};   // until the next one
+  Usage usage = {};  // of what failed
 };
 struct StateChanged {
   SessionState state = SessionState::running;

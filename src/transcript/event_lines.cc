@@ -90,7 +90,11 @@ class Lines {
                    {"answer", name_of(fact.answer.kind)},
                    {"text", fact.answer.text}});
   }
-  void operator()(const Retried& fact) { say("retry", {{"reason", fact.reason}, {"attempt", fact.attempt}}); }
+  void operator()(const Retried& fact) {
+    say("retry", {{"reason", fact.reason},
+                  {"attempt", fact.attempt},
+                  {"wait_ms", std::chrono::duration_cast<std::chrono::milliseconds>(fact.wait).count()}});
+  }
   void operator()(const StateChanged& fact) {
     say("session.status", {{"state", name_of(fact.state)}, {"why", fact.why}});
   }

@@ -59,18 +59,19 @@ Reply some_reply() {
 }
 
 std::vector<Fact> one_of_each() {
-  return {SessionCreated{some_session()},
-          RunStarted{1, 3},
-          InputGiven{Source::child, "i"},
-          ReplyReceived{some_reply()},
-          CallStarted{"Read", "a"},
-          CallFinished{{"1", ToolStatus::error, "c"}},
-          NoteTaken{"n"},
-          QuestionAsked{{"q", QuestionKind::to_parent, SessionId("s"), "l", "a", "t", {"x", "y"}}},
-          QuestionAnswered{"q", {AnswerKind::text, "a"}},
-          Retried{"r", 2},
-          StateChanged{SessionState::waiting, "w"},
-          RunEnded{some_report()}};
+  return {
+      SessionCreated{some_session()},
+      RunStarted{1, 3},
+      InputGiven{Source::child, "i"},
+      ReplyReceived{some_reply()},
+      CallStarted{"Read", "a"},
+      CallFinished{{"1", ToolStatus::error, "c"}},
+      NoteTaken{"n"},
+      QuestionAsked{{"q", QuestionKind::to_parent, SessionId("s"), "l", "a", "t", {"x", "y"}}},
+      QuestionAnswered{"q", {AnswerKind::text, "a"}},
+      Retried{.reason = "r", .attempt = 2, .wait = std::chrono::milliseconds{1500}, .usage = {.input = 7}},
+      StateChanged{SessionState::waiting, "w"},
+      RunEnded{some_report()}};
 }
 
 TEST(Fact, EveryKindReadsBackAsItWasWritten) {

@@ -14,6 +14,7 @@ namespace deputy {
 enum class ReplyStop {
   finished,           // the model had said all
   calls,              // it waits for the results of its calls
+  paused,             // the provider's own tools need another request, with this turn sent back
   output_limit,       // cut off by the output cap: its last call may be half written
   context_exhausted,  // the conversation no longer fits the window
   refused,            // the provider's policy declined
