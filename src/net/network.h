@@ -28,6 +28,10 @@ using HttpHeaders = std::vector<HttpHeader>;
 // The first of that name, whatever its case.
 std::optional<std::string_view> find_header(const HttpHeaders& headers, std::string_view name);
 
+// Whom a request may reach. public_only: an address that is not of the open internet is refused at the moment
+// of connecting, whatever name, redirect or lookup led to it, and no proxy is used.
+enum class Reach { anywhere, public_only };
+
 struct HttpRequest {
   std::string method = "GET";
   std::string url;  // http:// or https://
@@ -36,6 +40,7 @@ struct HttpRequest {
   // Until the connection stands, name lookup and TLS included. How long an answer may take is the caller's to
   // decide, with a StopToken.
   std::chrono::milliseconds connect_timeout{10'000};
+  Reach reach = Reach::anywhere;
 };
 
 struct HttpResponse {
