@@ -19,11 +19,20 @@
 
 namespace deputy {
 
-// How far a process is confined. Above it will come namespaces (2) and cgroups (3).
+// How far a process is confined.
 enum class SandboxLevel {
   none = 0,
-  restricted =
-      1,  // Landlock, a system call filter, no capabilities: it reads, writes nothing, and reaches no network
+  restricted = 1,  // Landlock, a system call filter, no capabilities
+  isolated = 2,    // also its own process, mount, network and IPC namespaces
+  metered = 3,     // also a cgroup with limits
+};
+
+enum class Access { read, write };
+
+// A folder that a process sees besides its own.
+struct Root {
+  std::string path;  // absolute
+  Access access = Access::read;
 };
 
 inline constexpr std::chrono::seconds kLongestTimeLimit =
@@ -34,10 +43,15 @@ struct ProcessSpec {
   // Where it starts; it may read what lies beneath, and the system's programs and libraries. Without one it
   // starts in /.
   const Folder* folder = nullptr;
+  Access folder_access = Access::read;
+  std::vector<Root> roots;  // none of them widens `folder_access` of what lies in the folder
+  bool network = false;     // granted by the person
   std::map<std::string, std::string> environment;  // the whole of it: nothing is inherited
   std::size_t max_output = 1 << 20;  // per stream; what comes after is read and dropped, and `cut` says so
   std::chrono::seconds time_limit{60};
   SandboxLevel need = SandboxLevel::restricted;  // it is not started below this
+  // Output of both streams as it comes, on the loop, before it is bounded. May be empty.
+  std::function<void(std::string_view)> on_output;
 };
 
 struct ProcessResult {
