@@ -53,8 +53,10 @@ struct Fold {
   }
 
   void operator()(const CallFinished& fact) const {
-    if (!find_pending(conversation, event.call)) return;
-    conversation.results[static_cast<std::size_t>(event.call)] = fact.result;
+    const auto* pending = find_pending(conversation, event.call);
+    if (!pending) return;
+    ToolResult& result = conversation.results[static_cast<std::size_t>(event.call)] = fact.result;
+    result.name = pending->call.name;  // some providers want a result to name its tool
     std::erase_if(conversation.pending, [this](const PendingCall& call) { return call.index == event.call; });
     if (!conversation.pending.empty()) return;
     conversation.messages.push_back({.role = Role::tool, .results = std::exchange(conversation.results, {})});

@@ -25,6 +25,7 @@ struct ToolResult {
   std::string call_id;
   ToolStatus status = ToolStatus::ok;
   std::string content;
+  std::string name = {};  // of the tool, where a conversation says whose result it is
   bool operator==(const ToolResult&) const = default;
 };
 
