@@ -147,6 +147,17 @@ void CurlBridge::act(curl_socket_t socket, int events) {
   int running = 0;
   inside_ = true;
   curl_multi_socket_action(multi_, socket, events, &running);
+  settle();
+}
+
+void CurlBridge::go_on(CURL* easy) {
+  inside_ = true;  // what curl still holds is handed out at once
+  curl_easy_pause(easy, CURLPAUSE_CONT);
+  settle();
+}
+
+// What is left to do when curl has returned.
+void CurlBridge::settle() {
   inside_ = false;
   for (CURL* const easy : std::exchange(to_abort_, {})) end(easy, CURLE_ABORTED_BY_CALLBACK);
   int left = 0;

@@ -33,6 +33,8 @@ class CurlBridge {
   // Takes the handle out and closes its stream, or its connection if that cannot be shared, at once; from
   // within a callback of curl's, as soon as that has returned. It ends with CURLE_ABORTED_BY_CALLBACK.
   void abort(CURL* easy);
+  // Lets a handle that was paused go on. Not from within a callback of curl's.
+  void go_on(CURL* easy);
 
  private:
   struct Watch;
@@ -43,6 +45,7 @@ class CurlBridge {
   void wait(const std::shared_ptr<Watch>& watch, int direction);
   void ready(const std::shared_ptr<Watch>& watch, int direction, int events);
   void act(curl_socket_t socket, int events);
+  void settle();
   void end(CURL* easy, CURLcode code);
   void limit_connections();
 

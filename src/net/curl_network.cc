@@ -4,141 +4,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <exception>
+#include <map>
 #include <mutex>
 #include <new>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include "async/waiter.h"
 #include "net/curl_bridge.h"
-#include "net/curl_failure.h"
+#include "net/curl_transfer.h"
+#include "net/curl_url.h"
 
 namespace deputy {
 
-struct CurlNetwork::State {
-  State(SystemLoop& loop, CurlOptions chosen)
-      : options(std::move(chosen)),
-        separate(loop, CurlBridge::Connections::unlimited),
-        shared(loop, CurlBridge::Connections::shared) {}
-
-  const CurlOptions options;
-  std::set<std::string> http1_origins;  // https:// ones that turned out to speak HTTP/1.1
-  CurlBridge separate;                  // http:// and http1_origins: a limit would strangle them
-  CurlBridge shared;                    // all other https://
-};
-
 namespace {
 
-struct FreeEasy {
-  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
-};
-struct FreeList {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-struct FreeUrl {
-  void operator()(CURLU* url) const { curl_url_cleanup(url); }
-};
+// What is known of an https:// origin, and who waits to know it.
+struct Origin {
+  std::optional<HttpVersion> speaks;
+  bool is_asked = false;  // an exchange is on its way to find out
+  std::vector<Waiter<bool>> waiting;
 
-// One exchange. Shared by its coroutine and the bridge, and where it stands until both have let go.
-struct Transfer {
-  HttpRequest request;
-  HttpSink sink;
-  std::string origin;
-  std::set<std::string>* http1_origins;  // its network's; good while it is under way
-  std::unique_ptr<curl_slist, FreeList> headers;
-  std::unique_ptr<CURL, FreeEasy> easy{curl_easy_init()};
-  std::array<char, CURL_ERROR_SIZE> detail{};
-
-  CurlBridge* bridge = nullptr;  // while it is under way
-  bool started = false;
-  bool stopped = false;
-  HttpEnd end;
-  std::exception_ptr thrown;  // by the sink: it may not pass through curl
-  Waiter<CURLcode> ended;
-
-  void stop() {
-    stopped = true;
-    if (bridge) bridge->abort(easy.get());
-  }
-  template <class Value>
-  void set(CURLoption option, Value value) {
-    curl_easy_setopt(easy.get(), option, value);
-  }
-  // Calls the sink. False: the exchange is over.
-  template <class Call>
-  bool tell(Call call) {
-    if (stopped || thrown) return false;
-    try {
-      call();
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    return !stopped && !thrown;
+  void release() {
+    is_asked = false;
+    for (const auto& waiter : std::exchange(waiting, {})) waiter.resume(true);
   }
 };
-
-std::string_view trimmed(std::string_view text) {
-  const auto from = text.find_first_not_of(" \t\r\n");
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t\r\n") - from + 1);
-}
-
-// A line of the answer's head.
-std::size_t on_header(char* data, std::size_t, std::size_t size, void* to) {
-  auto& transfer = *static_cast<Transfer*>(to);
-  const std::string_view line(data, size);
-  if (transfer.started) return size;  // a trailer
-  if (line.starts_with("HTTP/")) {    // perhaps not the first one: a 1xx comes before the answer
-    transfer.end.headers.clear();
-    if (line.starts_with("HTTP/1") && transfer.origin.starts_with("https:")) {
-      transfer.http1_origins->insert(transfer.origin);
-    }
-    return size;
-  }
-  if (!trimmed(line).empty()) {
-    const auto colon = line.find(':');
-    if (colon == std::string_view::npos) return size;
-    std::string name(line.substr(0, colon));
-    for (char& c : name) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-    transfer.end.headers.push_back({std::move(name), std::string(trimmed(line.substr(colon + 1)))});
-    return size;
-  }
-  long status = 0;
-  curl_easy_getinfo(transfer.easy.get(), CURLINFO_RESPONSE_CODE, &status);
-  if (status < 200) return size;
-  transfer.started = true;
-  transfer.end.status = int(status);
-  const bool goes_on = transfer.tell([&] {
-    if (transfer.sink.start) transfer.sink.start({transfer.end.status, transfer.end.headers});
-  });
-  return goes_on ? size : 0;
-}
-
-std::size_t on_body(char* data, std::size_t, std::size_t size, void* to) {
-  auto& transfer = *static_cast<Transfer*>(to);
-  transfer.end.bytes += size;
-  const bool goes_on = transfer.tell([&] {
-    if (transfer.sink.bytes && size > 0) transfer.sink.bytes({data, size});
-  });
-  return goes_on ? size : CURL_WRITEFUNC_ERROR;
-}
 
 // "https://host:443", or nothing when it is no URL that can be asked.
 std::string origin_of(const std::string& text) {
-  const std::unique_ptr<CURLU, FreeUrl> url(curl_url());
-  if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return {};
-  const auto part = [&](CURLUPart which) -> std::string {
-    char* value = nullptr;
-    if (curl_url_get(url.get(), which, &value, CURLU_DEFAULT_PORT) != CURLUE_OK) return {};
-    std::string copy = value;
-    curl_free(value);
-    return copy;
-  };
-  const std::string scheme = part(CURLUPART_SCHEME);
+  CurlUrl url;
+  if (!url.take(text)) return {};
+  const std::string scheme = url.part(CURLUPART_SCHEME);
   if (scheme != "http" && scheme != "https") return {};
-  return fmt::format("{}://{}:{}", scheme, part(CURLUPART_HOST), part(CURLUPART_PORT));
+  return fmt::format("{}://{}:{}", scheme, url.part(CURLUPART_HOST), url.part(CURLUPART_PORT));
 }
 
 bool is_token(std::string_view text) {
@@ -146,7 +45,7 @@ bool is_token(std::string_view text) {
 }
 
 Result<void> check(const HttpRequest& request, const std::string& origin) {
-  if (origin.empty() || request.url.contains('\0')) {
+  if (origin.empty()) {
     return fail(ErrorCode::invalid, "not a URL that can be asked", "it must begin with http:// or https://");
   }
   if (!is_token(request.method)) return fail(ErrorCode::invalid, "not an HTTP method");
@@ -161,59 +60,6 @@ Result<void> check(const HttpRequest& request, const std::string& origin) {
   return {};
 }
 
-void add_header(Transfer& transfer, const std::string& line) {
-  curl_slist* const longer = curl_slist_append(transfer.headers.get(), line.c_str());
-  if (!longer) throw std::bad_alloc();
-  (void)transfer.headers.release();  // the same list, or its first piece
-  transfer.headers.reset(longer);
-}
-
-void set_up(Transfer& transfer, const CurlOptions& options) {
-  const HttpRequest& request = transfer.request;
-  const bool tls = transfer.origin.starts_with("https:");
-  transfer.set(CURLOPT_URL, request.url.c_str());
-  transfer.set(CURLOPT_PROTOCOLS_STR, "http,https");
-  transfer.set(CURLOPT_NOSIGNAL, 1L);
-  transfer.set(CURLOPT_QUICK_EXIT, 1L);  // or a stop during a name lookup would wait for it, and the loop too
-  transfer.set(CURLOPT_NETRC, long(CURL_NETRC_IGNORED));
-  transfer.set(CURLOPT_HTTP_VERSION, long(tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
-  transfer.set(CURLOPT_PIPEWAIT, tls ? 1L : 0L);  // one connection until it is known whether it can be shared
-  transfer.set(CURLOPT_CONNECTTIMEOUT_MS, std::max(1L, long(request.connect_timeout.count())));
-  transfer.set(CURLOPT_TCP_KEEPALIVE, 1L);
-  transfer.set(CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
-  if (!options.ca_file.empty()) transfer.set(CURLOPT_CAINFO, options.ca_file.c_str());
-  // Set even when empty: unset ones are taken from the environment.
-  transfer.set(CURLOPT_PROXY, tls ? options.https_proxy.c_str() : "");
-  transfer.set(CURLOPT_NOPROXY, options.no_proxy.c_str());
-  transfer.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-
-  if (request.method == "HEAD") {
-    transfer.set(CURLOPT_NOBODY, 1L);
-  } else if (request.method == "POST" || !request.body.empty()) {
-    transfer.set(CURLOPT_POST, 1L);
-    transfer.set(CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.size()));
-    transfer.set(CURLOPT_POSTFIELDS, request.body.data());
-    if (!find_header(request.headers, "content-type")) add_header(transfer, "Content-Type:");  // no default
-  }
-  if (request.method != "HEAD" && request.method != "GET") {
-    transfer.set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
-  } else if (request.method == "GET" && !request.body.empty()) {
-    transfer.set(CURLOPT_CUSTOMREQUEST, "GET");
-  }
-  add_header(transfer, "Expect:");  // no round trip before the body
-  for (const HttpHeader& header : request.headers) {
-    add_header(transfer, trimmed(header.value).empty() ? header.name + ";"
-                                                       : fmt::format("{}: {}", header.name, header.value));
-  }
-  transfer.set(CURLOPT_HTTPHEADER, transfer.headers.get());
-
-  transfer.set(CURLOPT_ERRORBUFFER, transfer.detail.data());
-  transfer.set(CURLOPT_HEADERFUNCTION, &on_header);
-  transfer.set(CURLOPT_HEADERDATA, static_cast<void*>(&transfer));
-  transfer.set(CURLOPT_WRITEFUNCTION, &on_body);
-  transfer.set(CURLOPT_WRITEDATA, static_cast<void*>(&transfer));
-}
-
 void initialise_curl_once() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -223,45 +69,90 @@ void initialise_curl_once() {
 
 }  // namespace
 
+struct CurlNetwork::State {
+  State(SystemLoop& on, CurlOptions chosen)
+      : loop(on),
+        options(std::move(chosen)),
+        separate(on, CurlBridge::Connections::unlimited),
+        shared(on, CurlBridge::Connections::shared),
+        guarded(on, CurlBridge::Connections::unlimited) {}
+  ~State() {
+    for (auto& [name, origin] : origins) origin.release();
+  }
+  CurlBridge& bridge_for(const std::string& name, Reach reach) {
+    if (reach == Reach::public_only) return guarded;
+    return name.starts_with("http:") || origins[name].speaks == HttpVersion::http1 ? separate : shared;
+  }
+
+  SystemLoop& loop;
+  const CurlOptions options;
+  std::map<std::string, Origin> origins;  // https:// ones
+  CurlBridge separate;                    // HTTP/1.1: a limit would strangle it
+  CurlBridge shared;                      // HTTP/2, and those of which it is not known
+  CurlBridge guarded;  // Reach::public_only: a connection that others made must not serve it
+};
+
+// The first exchange with an https:// origin goes ahead; the others wait until it has found out what is
+// spoken there, or has failed. It is a turn's holder that finds out.
+class CurlNetwork::Turn {
+ public:
+  Turn(std::weak_ptr<State> state, std::string name) : state_(std::move(state)), name_(std::move(name)) {}
+  Turn(const Turn&) = delete;
+  ~Turn() {
+    if (const auto state = state_.lock(); state && is_first_) state->origins[name_].release();
+  }
+  // False: stopped, or the network is gone.
+  Task<bool> comes(StopToken stop) {
+    Origin& origin = state_.lock()->origins[name_];
+    if (origin.speaks) co_return true;
+    if (!std::exchange(origin.is_asked, true)) {
+      is_first_ = true;
+      co_return true;
+    }
+    const Waiter<bool> known;
+    origin.waiting.push_back(known);
+    const auto on_stop = stop.on_stop([known] { known.resume(true); });
+    co_await known.wait();
+    co_return !stop.stopped() && !state_.expired();
+  }
+
+ private:
+  const std::weak_ptr<State> state_;
+  const std::string name_;
+  bool is_first_ = false;
+};
+
 CurlNetwork::CurlNetwork(SystemLoop& loop, CurlOptions options) {
   initialise_curl_once();
-  state_ = std::make_unique<State>(loop, std::move(options));
+  state_ = std::make_shared<State>(loop, std::move(options));
 }
 
 CurlNetwork::~CurlNetwork() = default;
 
 Task<Result<HttpEnd>> CurlNetwork::exchange(HttpRequest request, HttpSink sink, StopToken stop) {
   if (stop.stopped()) co_return std::unexpected(Error::cancelled());
-  std::string origin = origin_of(request.url);
-  CO_TRY(check(request, origin));
-  const auto transfer = std::make_shared<Transfer>(Transfer{.request = std::move(request),
-                                                            .sink = std::move(sink),
-                                                            .origin = std::move(origin),
-                                                            .http1_origins = &state_->http1_origins});
-  if (!transfer->easy) throw std::bad_alloc();
-  set_up(*transfer, state_->options);
+  const std::string name = origin_of(request.url);
+  CO_TRY(check(request, name));
 
-  const bool separate =
-      transfer->origin.starts_with("http:") || state_->http1_origins.contains(transfer->origin);
-  transfer->bridge = separate ? &state_->separate : &state_->shared;
-  transfer->bridge->add(transfer->easy.get(), [transfer](CURLcode code) {
-    transfer->bridge = nullptr;
-    transfer->ended.resume(code);
-  });
+  std::function<void(HttpVersion)> learn;
+  Turn turn(state_, name);
+  if (name.starts_with("https:") && request.reach == Reach::anywhere) {
+    State* const state = state_.get();  // there while the exchange is under way
+    const TimePoint began = state->loop.clock().now();
+    if (!co_await turn.comes(stop)) co_return std::unexpected(Error::cancelled());
+    request.connect_timeout -=
+        std::chrono::duration_cast<std::chrono::milliseconds>(state->loop.clock().now() - began);
+    learn = [state, name](HttpVersion version) {
+      state->origins[name].speaks = version;
+      state->origins[name].release();
+    };
+  }
+  CurlBridge& bridge = state_->bridge_for(name, request.reach);
+  const auto transfer = std::make_shared<CurlTransfer>(std::move(request), std::move(sink), name,
+                                                       state_->options, std::move(learn));
+  transfer->start_on(bridge, transfer);
   const auto on_stop = stop.on_stop([transfer] { transfer->stop(); });
-  const CURLcode code = co_await transfer->ended.wait();
-
-  // From here on this network may be gone.
-  if (transfer->thrown) std::rethrow_exception(transfer->thrown);
-  if (code == CURLE_OK) co_return std::move(transfer->end);
-  if (transfer->stopped) co_return std::unexpected(Error::cancelled());
-  long proxy_status = 0;
-  curl_easy_getinfo(transfer->easy.get(), CURLINFO_HTTP_CONNECTCODE, &proxy_status);
-  co_return std::unexpected(error_from_curl({.code = code,
-                                             .detail = trimmed(transfer->detail.data()),
-                                             .origin = transfer->origin,
-                                             .started = transfer->started,
-                                             .proxy_status = proxy_status}));
+  co_return co_await transfer->finish();
 }
 
 }  // namespace deputy

@@ -1,12 +1,16 @@
 // The system's network: libcurl on the loop, no thread of its own but for name lookups. Reads no environment
-// and no file but the CA bundle: what it should know is in CurlOptions. HTTP/2 where TLS agrees on it, many
-// exchanges on one connection; HTTP/1.1 otherwise, as many connections as there are exchanges.
+// and no file but the CA bundle: what it should know is in CurlOptions. To an https:// origin goes one
+// connection until it is known what it speaks; then HTTP/2 shares connections, as few as its exchanges need,
+// and HTTP/1.1, like http://, has as many as there are exchanges.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "async/loop.h"
+#include "net/ip_address.h"
 #include "net/network.h"
 
 namespace deputy {
@@ -14,7 +18,12 @@ namespace deputy {
 struct CurlOptions {
   std::string ca_file;      // instead of the system's bundle
   std::string https_proxy;  // for https:// URLs; may hold a user and a password
-  std::string no_proxy;     // hosts that are reached without it, separated by commas
+  std::string http_proxy;   // for http:// URLs, the same
+  std::string no_proxy;     // hosts that are reached without them, separated by commas
+  // For tests: what a name lookup answers, as "host:port:address,address", and whom Reach::public_only
+  // reaches.
+  std::vector<std::string> lookups;
+  std::function<bool(const SocketAddress&)> is_public = is_public_web;
 };
 
 class CurlNetwork final : public Network {
@@ -27,7 +36,8 @@ class CurlNetwork final : public Network {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  class Turn;
+  std::shared_ptr<State> state_;  // weak ones tell an exchange that waits whether the network is still there
 };
 
 }  // namespace deputy

@@ -117,4 +117,8 @@ bool is_public(const IpAddress& address) {
   return bytes.size() == 4 ? is_public_v4(bytes) : is_public_v6(bytes);
 }
 
+bool is_public_web(const SocketAddress& peer) {
+  return (peer.port == 80 || peer.port == 443) && is_public(peer.address);
+}
+
 }  // namespace deputy

@@ -44,5 +44,7 @@ std::optional<SocketAddress> read_socket_address(const sockaddr& from, std::size
 
 // An IPv4 address inside an IPv6 one (mapped, NAT64) is judged as the IPv4 address that is reached.
 bool is_public(const IpAddress& address);
+// A public address, at one of the web's own ports, 80 and 443.
+bool is_public_web(const SocketAddress& peer);
 
 }  // namespace deputy

@@ -29,7 +29,7 @@ using HttpHeaders = std::vector<HttpHeader>;
 std::optional<std::string_view> find_header(const HttpHeaders& headers, std::string_view name);
 
 // Whom a request may reach. public_only: an address that is not of the open internet is refused at the moment
-// of connecting, whatever name, redirect or lookup led to it, and no proxy is used.
+// of connecting, whatever name, redirect or lookup led to it, and no proxy is used. The web's own ports only.
 enum class Reach { anywhere, public_only };
 
 struct HttpRequest {
@@ -52,6 +52,9 @@ struct HttpResponse {
 struct HttpSink {
   std::function<void(const HttpResponse&)> start;  // once, before the first bytes
   std::function<void(std::string_view)> bytes;     // a piece of the body, valid during the call
+  // For a sink that cannot do its work within the call: awaited after a piece, while no more is read and the
+  // sender is held back. A few pieces that were read already may still come before it.
+  std::function<Task<>()> drain;
 };
 
 struct HttpEnd {
@@ -64,8 +67,9 @@ class Network {
  public:
   virtual ~Network() = default;
   // Any status is a success. Error::invalid when the request cannot be meant; Error::unavailable when no
-  // connection came about (name, connection, TLS, proxy); Error::timeout when it did not in time; Error::io
-  // when the exchange was cut; Error::cancelled when stopped, and then the exchange is given up at once.
+  // connection came about (name, connection, TLS, proxy); Error::denied when it would have led where `reach`
+  // forbids; Error::timeout when it did not come about in time; Error::io when the exchange was cut;
+  // Error::cancelled when stopped, and then the exchange is given up at once.
   // What the sink throws is thrown on.
   virtual Task<Result<HttpEnd>> exchange(HttpRequest request, HttpSink sink, StopToken stop) = 0;
 };

@@ -7,6 +7,8 @@
 
 #include "async/sleep.h"
 #include "async/waiter.h"
+#include "net/curl_url.h"
+#include "net/ip_address.h"
 
 namespace deputy {
 
@@ -34,28 +36,49 @@ Task<Result<HttpEnd>> play_fault(Loop& loop, SimFault fault, HttpRequest request
   }
 }
 
-}  // namespace
-
-void SimNetwork::define(std::string url_prefix, Handler handler) {
-  handlers_.insert_or_assign(std::move(url_prefix), std::move(handler));
+// Where a lookup leads: what was defined, or the address in the URL, or somewhere public.
+std::optional<SocketAddress> peer_of(const std::string& url, const std::string& defined) {
+  CurlUrl parsed;
+  if (!parsed.take(url)) return std::nullopt;
+  std::string host = defined.empty() ? parsed.part(CURLUPART_HOST) : defined;
+  if (host == "localhost") host = "127.0.0.1";
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  const IpAddress somewhere(IpAddress::V4{93, 184, 216, 34});
+  return SocketAddress{parse_ip_address(host).value_or(somewhere),
+                       std::uint16_t(std::stoi(parsed.part(CURLUPART_PORT)))};
 }
 
-const SimNetwork::Handler* SimNetwork::handler_for(const std::string& url) const {
-  const Handler* longest = nullptr;  // of prefixes of one text, the longest sorts last
-  for (const auto& [prefix, handler] : handlers_) {
-    if (url.starts_with(prefix)) longest = &handler;
+}  // namespace
+
+void SimNetwork::define(std::string url_prefix, Handler handler, std::vector<std::string> addresses) {
+  hosts_.insert_or_assign(std::move(url_prefix), Host{std::move(handler), std::move(addresses)});
+}
+
+SimNetwork::Host* SimNetwork::host_for(const std::string& url) {
+  Host* longest = nullptr;  // of prefixes of one text, the longest sorts last
+  for (auto& [prefix, host] : hosts_) {
+    if (url.starts_with(prefix)) longest = &host;
   }
   return longest;
 }
 
 Task<Result<HttpEnd>> SimNetwork::exchange(HttpRequest request, HttpSink sink, StopToken stop) {
   if (stop.stopped()) co_return std::unexpected(Error::cancelled());
-  const Handler* const handler = handler_for(request.url);
-  if (!handler) {
+  Host* const host = host_for(request.url);
+  if (!host) {
     co_return fail(ErrorCode::unavailable, fmt::format("cannot reach {}: no such host", request.url),
                    "check the name");
   }
-  const SimExchange script = (*handler)(request);
+  if (request.reach == Reach::public_only) {
+    const auto& all = host->addresses;
+    const std::string found = all.empty() ? "" : all[std::min(host->lookups++, all.size() - 1)];
+    const auto peer = peer_of(request.url, found);
+    if (!peer || !is_public_web(*peer)) {
+      co_return fail(ErrorCode::denied, fmt::format("cannot reach {}: not of the open internet", request.url),
+                     "only public addresses are reached, at the ports 80 and 443");
+    }
+  }
+  const SimExchange script = host->handler(request);
   if (co_await sleep_for(loop_, script.delay, stop) == Slept::stopped) {
     co_return std::unexpected(Error::cancelled());
   }
@@ -74,6 +97,7 @@ Task<Result<HttpEnd>> SimNetwork::exchange(HttpRequest request, HttpSink sink, S
     if (script.fault != SimFault::none) bytes = bytes.substr(0, *script.fault_after - end.bytes);
     end.bytes += bytes.size();
     if (sink.bytes && !bytes.empty()) sink.bytes(bytes);
+    if (sink.drain && !stop.stopped()) co_await sink.drain();
     if (script.fault != SimFault::none && end.bytes == *script.fault_after) break;
   }
   if (stop.stopped()) co_return std::unexpected(Error::cancelled());  // the sink stopped it

@@ -1,5 +1,6 @@
 // A network of scripts, for tests: what a URL answers is defined by prefix, delays pass on the loop's clock,
 // and faults come where the script says. A URL that nothing was defined for is a host that does not exist.
+// Reach::public_only is kept: a host stands for the addresses it was defined with.
 #pragma once
 
 #include <cstddef>
@@ -41,15 +42,21 @@ class SimNetwork final : public Network {
  public:
   using Handler = std::function<SimExchange(const HttpRequest&)>;
   explicit SimNetwork(Loop& loop) : loop_(loop) {}
-  // The longest prefix wins; the same one again replaces it.
-  void define(std::string url_prefix, Handler handler);
+  // The longest prefix wins; the same one again replaces it. Each lookup of the name answers with the next of
+  // `addresses`, in the end with the last; without any it is a public one, or the address in the URL.
+  void define(std::string url_prefix, Handler handler, std::vector<std::string> addresses = {});
   Task<Result<HttpEnd>> exchange(HttpRequest request, HttpSink sink, StopToken stop) override;
 
  private:
-  const Handler* handler_for(const std::string& url) const;
+  struct Host {
+    Handler handler;
+    std::vector<std::string> addresses;
+    std::size_t lookups = 0;
+  };
+  Host* host_for(const std::string& url);
 
   Loop& loop_;
-  std::map<std::string, Handler> handlers_;
+  std::map<std::string, Host> hosts_;
 };
 
 }  // namespace deputy

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "async/sim_loop.h"
+#include "async/sleep.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "support/run.h"
@@ -98,6 +99,55 @@ TEST_F(SimNetworkTest, NothingArrivesAfterAStopFromTheSink) {
   stop_on_bytes = true;
   EXPECT_EQ(ask("http://a/").error().code, ErrorCode::cancelled);
   EXPECT_THAT(bytes, ElementsAre("abc"));
+}
+
+Task<> note_after_a_second(Loop& loop, std::string* order) {
+  co_await sleep_for(loop, seconds(1), {});
+  *order += '.';
+}
+
+TEST_F(SimNetworkTest, MoreComesOnlyWhenTheSinkHasDrained) {
+  network.define("http://a/", [](const auto&) { return SimExchange{.chunks = {{"abc"}, {"def"}}}; });
+  std::string order;
+  const HttpSink sink{.bytes = [&](std::string_view got) { order += got; },
+                      .drain = [&] { return note_after_a_second(loop, &order); }};
+  EXPECT_TRUE(run(loop, network.exchange({.url = "http://a/"}, sink, {})));
+  EXPECT_EQ(order, "abc.def.");
+}
+
+class SimNetworkReachTest : public SimNetworkTest {
+ protected:
+  std::string fetch(const std::string& url, Reach reach = Reach::public_only) {
+    const auto end = run(loop, network.exchange({.url = url, .reach = reach}, {}, {}));
+    return end ? "reached" : std::string(name_of(end.error().code));
+  }
+  SimNetwork::Handler counting = [this](const auto&) {
+    ++reached;
+    return SimExchange{};
+  };
+  int reached = 0;
+};
+
+TEST_F(SimNetworkReachTest, PublicOnlyGoesByTheAddressThatAHostStandsFor) {
+  network.define("http://", counting);
+  network.define("http://inside/", counting, {"10.0.0.1"});
+  EXPECT_EQ(fetch("http://example.org/"), "reached");
+  EXPECT_EQ(fetch("http://8.8.8.8/"), "reached");
+  for (const auto url : {"http://inside/", "http://127.0.0.1/", "http://[::1]/", "http://localhost/",
+                         "http://169.254.169.254/", "http://example.org:8080/"}) {
+    const int before = reached;
+    EXPECT_EQ(fetch(url), "denied") << url;
+    EXPECT_EQ(reached, before);
+    EXPECT_EQ(fetch(url, Reach::anywhere), "reached") << url;
+  }
+}
+
+TEST_F(SimNetworkReachTest, ANameMayLeadElsewhereTheNextTime) {
+  network.define("http://rebind/", counting, {"8.8.8.8", "127.0.0.1"});
+  EXPECT_EQ(fetch("http://rebind/"), "reached");
+  EXPECT_EQ(fetch("http://rebind/"), "denied");
+  EXPECT_EQ(fetch("http://rebind/"), "denied");
+  EXPECT_EQ(reached, 1);
 }
 
 }  // namespace
