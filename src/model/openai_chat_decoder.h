@@ -1,0 +1,56 @@
+// The stream of Chat Completions, with the liberties that compatible servers take: chunks without index, id
+// or finish reason, nulls, repeated names and finish chunks, errors inside, no [DONE] at the end.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "model/dialect.h"
+#include "model/openai_chat.h"
+#include "model/openai_draft.h"
+#include "model/openai_event.h"
+#include "net/sse.h"
+
+namespace deputy::openai {
+
+class ChatDecoder final : public ReplyDecoder {
+ public:
+  explicit ChatDecoder(ChatFlavour flavour) : flavour_(flavour) {}
+
+  bool feed(std::string_view bytes, const DeltaSink& deltas) override;
+  bool is_complete() const override { return is_done_ || failure_ || draft_.is_too_large(); }
+  std::expected<Reply, Failure> finish() override;
+
+ private:
+  bool take_event(const SseEvent& event, const DeltaSink& deltas);
+  void take_chunk(Object chunk, const DeltaSink& deltas);
+  void take_delta(Object delta, const DeltaSink& deltas);
+  void take_content(Object delta, const DeltaSink& deltas);
+  void take_reasoning(Object delta);
+  void take_detail(Object detail);
+  void take_call(Object piece);
+  std::size_t call_for(Object piece, std::string_view name);
+  void take_usage(Object chunk);
+  std::optional<Failure> mistake() const;
+  void set_stop(Reply& reply) const;
+  void set_wire(Message& message) const;
+
+  ChatFlavour flavour_;
+  SseDecoder sse_;
+  EventReader reader_;
+  ReplyDraft draft_;
+  std::vector<std::optional<std::int64_t>> indexes_;  // of each call, as the server counts them
+  std::string reply_id_;
+  std::string finish_;
+  std::string refusal_;
+  std::string reasoning_field_;  // the name that this server has for it
+  json::array reasoning_details_;
+  std::size_t detail_bytes_ = 0;
+  Usage usage_;
+  std::optional<Failure> failure_;
+  bool is_done_ = false;
+};
+
+}  // namespace deputy::openai

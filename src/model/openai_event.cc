@@ -1,0 +1,103 @@
+#include "model/openai_event.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace deputy::openai {
+
+namespace {
+
+constexpr std::size_t kEscapeLength = 6;  // \u1234
+
+// The code unit of an escape at the front.
+std::optional<unsigned> escaped_unit(std::string_view text) {
+  if (text.size() < kEscapeLength || !text.starts_with("\\u")) return std::nullopt;
+  unsigned unit = 0;
+  const char* end = text.data() + kEscapeLength;
+  const auto read = std::from_chars(text.data() + 2, end, unit, 16);
+  if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+  return unit;
+}
+
+bool is_high(std::optional<unsigned> unit) { return unit && *unit >= 0xD800 && *unit < 0xDC00; }
+bool is_low(std::optional<unsigned> unit) { return unit && *unit >= 0xDC00 && *unit < 0xE000; }
+
+std::string without_lone_surrogates(std::string_view text) {
+  std::string mended;
+  while (!text.empty()) {
+    std::size_t taken = text.front() == '\\' ? std::min<std::size_t>(2, text.size()) : 1;
+    std::string_view instead = text.substr(0, taken);
+    const auto unit = escaped_unit(text);
+    if (is_high(unit) && is_low(escaped_unit(text.substr(kEscapeLength)))) {
+      taken = 2 * kEscapeLength;
+      instead = text.substr(0, taken);
+    } else if (is_high(unit) || is_low(unit)) {
+      taken = kEscapeLength;
+      instead = "\\ufffd";
+    }
+    mended += instead;
+    text.remove_prefix(taken);
+  }
+  return mended;
+}
+
+}  // namespace
+
+std::optional<Object> EventReader::read(std::string_view text) {
+  Object object;
+  if (parser_.parse(text.data(), text.size()).get(object) == simdjson::SUCCESS) return object;
+  const std::string mended = without_lone_surrogates(to_utf8(text));
+  if (parser_.parse(mended.data(), mended.size()).get(object) == simdjson::SUCCESS) return object;
+  return std::nullopt;
+}
+
+std::optional<Element> member_of(Object object, std::string_view key) {
+  Element element;
+  if (object.at_key(key).get(element) != simdjson::SUCCESS || element.is_null()) return std::nullopt;
+  return element;
+}
+
+std::string_view text_of(Object object, std::string_view key) {
+  std::string_view text;
+  return object.at_key(key).get(text) == simdjson::SUCCESS ? text : std::string_view{};
+}
+
+std::optional<Object> object_of(Object object, std::string_view key) {
+  Object inner;
+  if (object.at_key(key).get(inner) != simdjson::SUCCESS) return std::nullopt;
+  return inner;
+}
+
+std::vector<Object> objects_of(Object object, std::string_view key) {
+  std::vector<Object> objects;
+  simdjson::dom::array list;
+  if (object.at_key(key).get(list) != simdjson::SUCCESS) return objects;
+  for (const Element element : list) {
+    Object inner;
+    if (element.get(inner) == simdjson::SUCCESS) objects.push_back(inner);
+  }
+  return objects;
+}
+
+std::optional<std::int64_t> number_of(Object object, std::string_view key) {
+  std::int64_t number = 0;
+  if (object.at_key(key).get(number) == simdjson::SUCCESS) return number;
+  double fraction = 0;
+  if (object.at_key(key).get(fraction) != simdjson::SUCCESS || std::fabs(fraction) > 9e15) {
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(fraction);
+}
+
+std::int64_t count_of(Object object, std::string_view key) {
+  constexpr std::int64_t kMost = 1'000'000'000'000;
+  return std::clamp<std::int64_t>(number_of(object, key).value_or(0), 0, kMost);
+}
+
+std::string json_of(Element element) { return simdjson::minify(element); }
+std::string json_of(Object object) { return simdjson::minify(object); }
+
+}  // namespace deputy::openai

@@ -1,0 +1,40 @@
+// One event of a stream as JSON, read with simdjson. Reading never fails loudly: what is absent, null or of
+// another type is empty, as servers that call themselves compatible differ in all of that.
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deputy::openai {
+
+using Element = simdjson::dom::element;
+using Object = simdjson::dom::object;
+
+class EventReader {
+ public:
+  // The object that the text spells, valid until the next read; nothing where it spells none. Bytes that are
+  // not UTF-8 and halves of surrogate pairs are mended, so what is read is always valid text.
+  std::optional<Object> read(std::string_view text);
+
+ private:
+  simdjson::dom::parser parser_;
+};
+
+std::string_view text_of(Object object, std::string_view key);
+std::optional<Object> object_of(Object object, std::string_view key);
+// The objects of a list; what else is in it is passed over.
+std::vector<Object> objects_of(Object object, std::string_view key);
+std::optional<std::int64_t> number_of(Object object, std::string_view key);
+// A number of tokens: never negative, never so large that adding up could overflow.
+std::int64_t count_of(Object object, std::string_view key);
+// The member as it is unless it is absent or null.
+std::optional<Element> member_of(Object object, std::string_view key);
+std::string json_of(Element element);
+std::string json_of(Object object);
+
+}  // namespace deputy::openai
