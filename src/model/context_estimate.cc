@@ -1,0 +1,172 @@
+#include "model/context_estimate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "base/text.h"
+
+namespace deputy {
+
+namespace {
+
+// How a family of models cuts text, and what it puts round messages and tools, in tokens. Found from recorded
+// traffic.
+struct Family {
+  std::string_view mark;  // in the model's name
+  double density;         // against tokens_in
+  double request;         // once
+  double message;         // each
+  double call;            // each, and for its result as much
+  double tools;           // once, where there are any
+  double tool_text;       // of what a tool's name, description and schema come to
+};
+
+// The first that fits. Those who do not tell are taken to be like the last.
+constexpr std::array kFamilies{
+    Family{"claude-3", 1.15, 30, 4, 25, 300, 1.0},
+    Family{"claude-sonnet-4-2", 1.15, 30, 4, 25, 300, 1.0},
+    Family{"claude-opus-4-2", 1.15, 30, 4, 25, 300, 1.0},
+    Family{"claude-opus-4-7", 1.4, 30, 4, 25, 640, 1.0},
+    Family{"claude", 1.15, 30, 4, 25, 520, 1.0},
+    Family{"gpt-oss", 1.1, 10, 4, 10, 60, 1.0},
+    Family{"gpt-", 1.05, 4, 4, 6, 8, 0.65},
+    Family{"openai/o", 1.05, 4, 4, 6, 8, 0.65},
+    Family{"gemini", 1.0, 2, 1, 4, 0, 0.95},
+    Family{"qwen", 1.1, 10, 4, 10, 90, 1.0},
+    Family{"llama", 1.1, 10, 4, 10, 140, 1.0},
+    Family{"kimi", 1.1, 4, 4, 8, 8, 1.0},
+    Family{"", 1.1, 4, 4, 8, 30, 0.9},
+};
+
+const Family& family_of(const ModelName& model) {
+  const std::string name = lowered(model.value);
+  return *std::ranges::find_if(kFamilies, [&](const Family& family) { return name.contains(family.mark); });
+}
+
+enum class Kind { lower, upper, digit, space, line, mark, wide };
+
+Kind kind_of(char c) {
+  if (c >= 'a' && c <= 'z') return Kind::lower;
+  if (c >= 'A' && c <= 'Z') return Kind::upper;
+  if (c >= '0' && c <= '9') return Kind::digit;
+  if (c == '\n' || c == '\r') return Kind::line;
+  if (c == ' ' || c == '\t') return Kind::space;
+  return static_cast<unsigned char>(c) < 0x80 ? Kind::mark : Kind::wide;
+}
+
+// Characters of two bytes are letters of alphabets, several to a token; of three and four, one is a token or
+// more.
+double tokens_in_wide(std::string_view run) {
+  double tokens = 0;
+  for (const char c : run) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0xF0)
+      tokens += 2;
+    else if (byte >= 0xE0)
+      tokens += 1;
+    else if (byte >= 0xC0)
+      tokens += 0.55;
+  }
+  return tokens;
+}
+
+double tokens_in_run(Kind kind, std::string_view run) {
+  const auto length = static_cast<double>(run.size());
+  switch (kind) {
+    case Kind::lower:  // words are known whole, long ones in parts, and what is no word at all in shreds
+      return length <= 9 ? 1 : length <= 24 ? std::ceil(length / 6) : length / 4;
+    case Kind::upper:
+      return length <= 4 ? 1 : length / 3;
+    case Kind::digit:
+      return std::ceil(length / 3);
+    case Kind::space:  // one belongs to the word that follows
+      return run.size() == 1 ? 0 : 1;
+    case Kind::line:
+      return 1;
+    case Kind::mark:
+      return std::ceil(length / 3);
+    case Kind::wide:
+      return tokens_in_wide(run);
+  }
+  return length;
+}
+
+double tokens_of(const Message& message, const Family& family) {
+  double text = static_cast<double>(tokens_in(message.text));
+  double frame = family.message;
+  std::size_t seen = message.text.size();
+  for (const Call& call : message.calls) {
+    text += static_cast<double>(tokens_in(call.name) + tokens_in(call.arguments));
+    frame += family.call;
+    seen += call.name.size() + call.arguments.size();
+  }
+  for (const ToolResult& result : message.results) {
+    text += static_cast<double>(tokens_in(result.content));
+    frame += family.call;
+  }
+  // What a provider wants back sealed counts as the thoughts in it: they are about as long as their seal is
+  // in bytes by five.
+  const std::size_t sealed = message.wire.size() - std::min(message.wire.size(), seen + 200);
+  return text * family.density + frame + static_cast<double>(sealed) / 5;
+}
+
+double tokens_of(std::span<const Message> messages, const Family& family) {
+  double tokens = 0;
+  for (const Message& message : messages) tokens += tokens_of(message, family);
+  return tokens;
+}
+
+}  // namespace
+
+std::int64_t tokens_in(std::string_view text) {
+  double tokens = 0;
+  while (!text.empty()) {
+    const Kind kind = kind_of(text.front());
+    std::size_t length = 1;
+    while (length < text.size() && kind_of(text[length]) == kind) ++length;
+    // A capital begins the word that follows it.
+    if (kind == Kind::upper && length == 1) {
+      while (length < text.size() && kind_of(text[length]) == Kind::lower) ++length;
+      tokens += tokens_in_run(Kind::lower, text.substr(0, length));
+    } else {
+      tokens += tokens_in_run(kind, text.substr(0, length));
+    }
+    text.remove_prefix(length);
+  }
+  return std::llround(std::ceil(tokens));
+}
+
+std::int64_t estimated_tokens(const RequestPrefix& prefix) {
+  const Family& family = family_of(prefix.model);
+  double tokens = family.request;
+  if (!prefix.system.empty())
+    tokens += family.message + family.density * static_cast<double>(tokens_in(prefix.system));
+  if (!prefix.tools.empty()) tokens += family.tools;
+  for (const ToolOffer& tool : prefix.tools) {
+    const std::int64_t text =
+        tokens_in(tool.name) + tokens_in(tool.description) + tokens_in(tool.schema) + 12;
+    tokens += family.density * family.tool_text * static_cast<double>(text);
+  }
+  return std::llround(tokens);
+}
+
+std::int64_t estimated_tokens(const ModelName& model, std::span<const Message> messages) {
+  return std::llround(tokens_of(messages, family_of(model)));
+}
+
+std::int64_t estimated_input(std::int64_t prefix_tokens, const ModelName& model,
+                             std::span<const Message> messages, const std::optional<Measured>& measured) {
+  const Family& family = family_of(model);
+  const auto prefix = static_cast<double>(prefix_tokens);
+  if (!measured || measured->tokens <= 0 || measured->messages > messages.size()) {
+    return std::llround(prefix + tokens_of(messages, family));
+  }
+  const double before = prefix + tokens_of(messages.first(measured->messages), family);
+  const auto counted = static_cast<double>(measured->tokens);
+  const double measure = before > 0 ? std::clamp(counted / before, 0.5, 2.0) : 1.0;
+  return std::llround(counted + measure * tokens_of(messages.subspan(measured->messages), family));
+}
+
+}  // namespace deputy

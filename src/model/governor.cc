@@ -1,0 +1,97 @@
+#include "model/governor.h"
+
+#include <algorithm>
+#include <cassert>
+#include <tuple>
+#include <utility>
+
+namespace deputy {
+
+namespace {
+
+// Who has waited for so long goes before everybody who has not.
+constexpr Duration kLongWait = std::chrono::minutes{1};
+
+}  // namespace
+
+Governor::Turn::Turn(Turn&& other) noexcept
+    : governor_(std::exchange(other.governor_, nullptr)), number_(other.number_) {}
+
+Governor::Turn::~Turn() {
+  if (!governor_) return;
+  governor_->pace_.forget(number_);
+  governor_->give_turns();
+}
+
+void Governor::Turn::accepted(const HttpHeaders& headers) {
+  const Clock& clock = governor_->loop_.clock();
+  governor_->pace_.accepted(number_, parse_rate_limits(headers, clock.wall()), clock.now());
+  governor_->give_turns();
+}
+
+void Governor::Turn::rejected(std::optional<Duration> retry_after) {
+  governor_->pace_.rejected(number_, retry_after, governor_->loop_.clock().now());
+  governor_->give_turns();
+}
+
+Governor::~Governor() {
+  assert(line_.empty() && "a governor outlives those who wait for it");
+  if (timer_) loop_.timers().cancel(*timer_);
+}
+
+Task<std::optional<Governor::Turn>> Governor::enter(Rank rank, StopToken stop) {
+  if (stop.stopped()) co_return std::nullopt;
+  const auto place = line_.insert(line_.end(), {.rank = rank, .turn = {}});
+  const Waiter<std::uint64_t> turn = place->turn;
+  const auto on_stop = stop.on_stop([this, place, turn] {
+    if (turn.resumed()) return;
+    line_.erase(place);
+    turn.resume(0);
+    give_turns();
+  });
+  give_turns();
+  const std::uint64_t number = co_await turn.wait();
+  if (number == 0) co_return std::nullopt;
+  Turn given(*this, number);
+  if (stop.stopped()) co_return std::nullopt;
+  co_return given;
+}
+
+Duration Governor::shut_for() const { return std::max(Duration{}, pace_.shut_until() - loop_.clock().now()); }
+
+Governor::Line::iterator Governor::first_in_line(TimePoint now) {
+  const auto place = [now](const Waiting& one) {
+    const bool waited_long = now - one.rank.since >= kLongWait;
+    return std::tuple(!waited_long, waited_long ? one.rank.since : TimePoint{}, one.rank.depth,
+                      -static_cast<std::int64_t>(one.rank.messages));
+  };
+  return std::ranges::min_element(line_, {}, place);
+}
+
+void Governor::give_turns() {
+  if (timer_) loop_.timers().cancel(*timer_);
+  timer_.reset();
+  while (!line_.empty()) {
+    const TimePoint now = loop_.clock().now();
+    const auto first = first_in_line(now);
+    const TimePoint when = pace_.earliest(now, first->rank.tokens);
+    if (when > now) {
+      timer_ = loop_.timers().call_at(when, [this] {
+        timer_.reset();
+        give_turns();
+      });
+      return;
+    }
+    const Waiting chosen = std::move(*first);
+    line_.erase(first);
+    chosen.turn.resume(pace_.send(now, chosen.rank.tokens));
+  }
+}
+
+Governor& Governors::of(const std::string& account, const std::string& model) {
+  auto& governor = all_[{account, model}];
+  if (!governor) governor = std::make_unique<Governor>(loop_);
+  return *governor;
+}
+
+}  // namespace deputy

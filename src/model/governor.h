@@ -1,0 +1,90 @@
+// Paces the requests that share a rate limit: one Governor for each provider, key and model in the whole
+// process. They wait in one line, parents before their children and what has come far before what begins;
+// who has waited long enough goes first, so nobody waits for ever. How fast the line moves: pace.h.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "async/loop.h"
+#include "async/stop.h"
+#include "async/task.h"
+#include "async/waiter.h"
+#include "model/pace.h"
+#include "net/network.h"
+
+namespace deputy {
+
+class Governor {
+ public:
+  // Who comes first.
+  struct Rank {
+    int depth = 0;
+    std::size_t messages = 0;
+    TimePoint since{};        // when it first got in line
+    std::int64_t tokens = 0;  // what it weighs, for limits on tokens
+  };
+
+  // Leave to send one request. What came of it is told to it; a turn that ends untold was neither accepted
+  // nor rejected.
+  class Turn {
+   public:
+    Turn(Turn&& other) noexcept;
+    Turn& operator=(Turn&&) = delete;
+    ~Turn();
+    void accepted(const HttpHeaders& headers);
+    // Also after it was accepted: some say no only in the middle of an answer.
+    void rejected(std::optional<Duration> retry_after);
+
+   private:
+    friend class Governor;
+    Turn(Governor& governor, std::uint64_t number) : governor_(&governor), number_(number) {}
+    Governor* governor_;
+    std::uint64_t number_;
+  };
+
+  explicit Governor(Loop& loop) : loop_(loop) {}
+  ~Governor();
+  Governor(const Governor&) = delete;
+
+  // Nothing when stopped.
+  Task<std::optional<Turn>> enter(Rank rank, StopToken stop);
+
+  // How long it is certain that nobody gets a turn.
+  Duration shut_for() const;
+  TimePoint last_accepted() const { return pace_.last_accepted(); }
+  std::size_t waiting() const { return line_.size(); }
+
+ private:
+  struct Waiting {
+    Rank rank;
+    Waiter<std::uint64_t> turn;  // the number of its request; 0 when stopped
+  };
+  using Line = std::list<Waiting>;  // in order of arrival
+
+  Line::iterator first_in_line(TimePoint now);
+  void give_turns();
+
+  Loop& loop_;
+  Line line_;
+  Pace pace_;
+  std::optional<TimerId> timer_;
+};
+
+// The governors of a process.
+class Governors {
+ public:
+  explicit Governors(Loop& loop) : loop_(loop) {}
+  // `account` is whom the limit is for: an address and a key.
+  Governor& of(const std::string& account, const std::string& model);
+
+ private:
+  Loop& loop_;
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<Governor>> all_;
+};
+
+}  // namespace deputy

@@ -1,0 +1,170 @@
+#include "model/http_provider.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "async/sleep.h"
+#include "base/text.h"
+#include "model/context_estimate.h"
+#include "model/cost.h"
+
+namespace deputy {
+
+namespace {
+
+constexpr std::int64_t kCautiousWindow = 128'000;  // where nothing is known
+// An answer that may not even have so many tokens is not worth a request.
+constexpr std::int64_t kUsefulOutput = 1024;
+
+std::string assembled(const EncodedPrefix& prefix, std::span<const std::string> fragments) {
+  std::size_t size = prefix.head.size() + prefix.tail.size() + fragments.size();
+  for (const std::string& fragment : fragments) size += fragment.size();
+  std::string body;
+  body.reserve(size);
+  body += prefix.head;
+  for (std::size_t i = 0; i < fragments.size(); ++i) {
+    if (i > 0) body += ',';
+    body += fragments[i];
+  }
+  body += prefix.tail;
+  return body;
+}
+
+std::string too_long(std::int64_t tokens, std::int64_t output, std::int64_t window, const ModelName& model) {
+  return fmt::format(
+      "the conversation comes to about {} tokens; with {} for an answer that does not fit the window of {} "
+      "of {}",
+      with_thousands(static_cast<std::uint64_t>(tokens)), with_thousands(static_cast<std::uint64_t>(output)),
+      with_thousands(static_cast<std::uint64_t>(window)), model.value);
+}
+
+}  // namespace
+
+HttpProvider::HttpProvider(Parts parts) : parts_(std::move(parts)) { redactor_.hide(parts_.endpoint.key); }
+
+std::int64_t HttpProvider::window(const ModelName& model) const {
+  return parts_.facts(model).window.value_or(kCautiousWindow);
+}
+
+Task<Reply> HttpProvider::ask(Request request, DeltaSink deltas, StopToken stop) {
+  const ModelName model = request.prefix->model;
+  auto ready = prepare(request);
+  if (!ready) co_return std::move(ready).error();
+
+  const Clock& clock = parts_.loop.clock();
+  Governor& governor =
+      parts_.governors.of(parts_.endpoint.base_url + "\n" + parts_.endpoint.key, model.value);
+  const Governor::Rank rank{request.depth, request.messages.size(), clock.now(), ready->tokens};
+  Tried tried;
+  std::optional<TimePoint> first_rejected;
+  for (int attempts = 1;; ++attempts) {
+    auto turn = co_await governor.enter(rank, stop);
+    if (!turn) co_return ended(ReplyStop::stopped, model, "stopped");
+    const TimePoint began = clock.now();
+    HttpRequest http = ready->head;
+    http.body = assembled(ready->prefix->text, request.fragments);
+    auto outcome =
+        co_await attempt({.dialect = *parts_.dialect,
+                          .network = parts_.network,
+                          .loop = parts_.loop,
+                          .clocks = parts_.clocks,
+                          .on_accepted = [&turn](const HttpHeaders& headers) { turn->accepted(headers); }},
+                         std::move(http), deltas, stop);
+    if (outcome) {
+      outcome->model = model;
+      outcome->usage = priced(outcome->usage, model);
+      outcome->error = redactor_.redact(outcome->error);
+      co_return *std::move(outcome);
+    }
+    Failure failure = std::move(outcome).error();
+    failure.message = redactor_.redact(failure.message);
+    failure.usage = priced(failure.usage, model);
+    if (stop.stopped()) co_return ended(ReplyStop::stopped, model, "stopped", failure.usage);
+
+    const bool is_rate_limited = failure.kind == Failure::Kind::rate_limited;
+    if (is_rate_limited) {
+      turn->rejected(failure.retry_after);
+      if (!first_rejected) first_rejected = clock.now();
+      tried.rate_limited = clock.now() - std::max(*first_rejected, governor.last_accepted());
+    } else {
+      ++tried.failed;
+      tried.spent += clock.now() - began;
+    }
+    turn.reset();
+    const Retry retry = after_failure(failure, tried, parts_.patience, parts_.random);
+    if (const auto* give_up = std::get_if<GiveUp>(&retry)) {
+      const bool is_full = failure.kind == Failure::Kind::context_exhausted;
+      co_return ended(is_full ? ReplyStop::context_exhausted : ReplyStop::failed, model, give_up->why,
+                      failure.usage);
+    }
+    const Duration wait = is_rate_limited ? governor.shut_for() : std::get<TryAgain>(retry).wait;
+    if (deltas) deltas(Retried{failure.message, attempts, wait, failure.usage});
+    if (is_rate_limited) continue;  // it waits in line
+    tried.spent += wait;
+    if (co_await sleep_for(parts_.loop, wait, stop) == Slept::stopped) {
+      co_return ended(ReplyStop::stopped, model, "stopped");
+    }
+  }
+}
+
+// Where the whole output that was asked for has no room any more, less is asked for: providers keep prompts
+// in their caches by content, and the cap is none. Where not even a useful answer has room, nothing is sent.
+std::expected<HttpProvider::Ready, Reply> HttpProvider::prepare(const Request& request) {
+  const ModelName& model = request.prefix->model;
+  if (!parts_.key_variable.empty() && parts_.endpoint.key.empty()) {
+    return std::unexpected(
+        ended(ReplyStop::no_key, model,
+              fmt::format("no API key for provider {}: set {}", name(), parts_.key_variable)));
+  }
+  const ModelFacts facts = parts_.facts(model);
+  Ready ready{.head = parts_.dialect->address(model, parts_.endpoint), .prefix = kept(request.prefix)};
+  ready.tokens = estimated_input(ready.prefix->tokens, model, request.messages, request.measured);
+  if (!facts.window) return ready;
+
+  const std::int64_t wanted = std::min<std::int64_t>(
+      request.prefix->max_output_tokens, facts.max_output.value_or(request.prefix->max_output_tokens));
+  if (ready.tokens + wanted <= *facts.window) return ready;
+  const std::int64_t error = ready.tokens / 20;  // that the estimate may have
+  const std::int64_t room = *facts.window - ready.tokens - error;
+  if (room < std::min(wanted, kUsefulOutput)) {
+    return std::unexpected(
+        ended(ReplyStop::context_exhausted, model,
+              too_long(ready.tokens, std::min(wanted, kUsefulOutput), *facts.window, model)));
+  }
+  ready.prefix = encoded(*request.prefix, std::min(room, wanted));
+  return ready;
+}
+
+std::shared_ptr<const HttpProvider::KeptPrefix> HttpProvider::kept(
+    const std::shared_ptr<const RequestPrefix>& prefix) {
+  const auto found = kept_.find(prefix);
+  if (found != kept_.end()) return found->second;
+  std::erase_if(kept_, [](const auto& one) { return one.first.expired(); });
+  const auto most = parts_.facts(prefix->model).max_output.value_or(prefix->max_output_tokens);
+  return kept_[prefix] = encoded(*prefix, most);
+}
+
+std::shared_ptr<const HttpProvider::KeptPrefix> HttpProvider::encoded(const RequestPrefix& prefix,
+                                                                      std::int64_t max_output) const {
+  RequestPrefix capped = prefix;
+  capped.max_output_tokens = static_cast<int>(std::min<std::int64_t>(prefix.max_output_tokens, max_output));
+  return std::make_shared<KeptPrefix>(parts_.dialect->encode(capped), estimated_tokens(prefix));
+}
+
+Reply HttpProvider::ended(ReplyStop stop, const ModelName& model, std::string error, Usage usage) const {
+  return {.stop = stop,
+          .model = model,
+          .message = {.role = Role::assistant},
+          .usage = usage,
+          .error = std::move(error)};
+}
+
+Usage HttpProvider::priced(Usage usage, const ModelName& model) const {
+  const auto price = parts_.facts(model).price;
+  if (price) usage.cost_micros = cost_of(usage, *price);
+  return usage;
+}
+
+}  // namespace deputy

@@ -1,0 +1,74 @@
+// A model behind HTTP, whatever dialect it speaks: one request made well. It foresees a full context, waits
+// its turn at the governor, watches three clocks, tries again what may work in a moment and says so, and
+// knows what it cost. Whatever the other side does, the outcome is one Reply. Any number of asks at once.
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "async/loop.h"
+#include "base/random.h"
+#include "base/redaction.h"
+#include "model/attempt.h"
+#include "model/dialect.h"
+#include "model/governor.h"
+#include "model/model_facts.h"
+#include "model/provider.h"
+#include "model/retry.h"
+#include "net/network.h"
+
+namespace deputy {
+
+class HttpProvider final : public Provider {
+ public:
+  struct Parts {
+    std::unique_ptr<Dialect> dialect;
+    Endpoint endpoint;
+    // The variable that a key is looked for in, to be named where there is none. Empty: it needs no key.
+    std::string key_variable;
+    Network& network;
+    Loop& loop;
+    Random& random;
+    Governors& governors;  // of the whole process
+    std::function<ModelFacts(const ModelName&)> facts;
+    Clocks clocks = {};
+    Patience patience = {};
+  };
+  explicit HttpProvider(Parts parts);
+
+  std::string_view name() const override { return parts_.dialect->provider(); }
+  std::string encode(const Message& message) const override { return parts_.dialect->encode(message); }
+  Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override;
+  std::int64_t window(const ModelName& model) const override;
+  std::optional<Price> price(const ModelName& model) const override { return parts_.facts(model).price; }
+
+ private:
+  // A prefix as it is sent, and what it weighs.
+  struct KeptPrefix {
+    EncodedPrefix text;
+    std::int64_t tokens = 0;
+  };
+  using KeptPrefixes =
+      std::map<std::weak_ptr<const RequestPrefix>, std::shared_ptr<const KeptPrefix>, std::owner_less<>>;
+  // A request that is ready to be sent, as often as need be.
+  struct Ready {
+    HttpRequest head;  // without its body
+    std::shared_ptr<const KeptPrefix> prefix;
+    std::int64_t tokens = 0;
+  };
+
+  std::expected<Ready, Reply> prepare(const Request& request);
+  std::shared_ptr<const KeptPrefix> kept(const std::shared_ptr<const RequestPrefix>& prefix);
+  std::shared_ptr<const KeptPrefix> encoded(const RequestPrefix& prefix, std::int64_t max_output) const;
+  Reply ended(ReplyStop stop, const ModelName& model, std::string error, Usage usage = {}) const;
+  Usage priced(Usage usage, const ModelName& model) const;
+
+  Parts parts_;
+  Redactor redactor_;  // an answer may echo the key
+  KeptPrefixes kept_;
+};
+
+}  // namespace deputy

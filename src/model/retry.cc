@@ -1,0 +1,58 @@
+#include "model/retry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace deputy {
+
+namespace {
+
+// Doubled for each failure in a row, and up to a quarter less, so that those who failed together do not come
+// back together.
+Duration backoff(int failed, const Patience& patience, Random& random) {
+  Duration wait = std::min(patience.first_wait, patience.longest_wait);
+  for (int i = 1; i < failed && wait < patience.longest_wait; ++i)
+    wait = std::min(wait * 2, patience.longest_wait);
+  const auto quarter = static_cast<std::uint64_t>(std::max<Duration::rep>(wait.count() / 4, 0));
+  return wait - Duration{random.below(quarter + 1)};
+}
+
+Retry after_rate_limit(const Failure& failure, const Tried& tried, const Patience& patience) {
+  if (failure.retry_after && *failure.retry_after > patience.longest_rate_limit) {
+    return GiveUp{fmt::format(
+        "{} The provider wants no request for {}{}. Continue it then, or use another model.", failure.message,
+        *failure.retry_after >= std::chrono::hours{1} ? "at least " : "", to_text(*failure.retry_after))};
+  }
+  if (tried.rate_limited >= patience.total_rate_limited) {
+    return GiveUp{fmt::format("{} Nothing was let through for {}. Continue it later, or use another model.",
+                              failure.message, to_text(tried.rate_limited))};
+  }
+  return TryAgain{};
+}
+
+}  // namespace
+
+Retry after_failure(const Failure& failure, const Tried& tried, const Patience& patience, Random& random) {
+  switch (failure.kind) {
+    case Failure::Kind::definite:
+    case Failure::Kind::context_exhausted:
+      return GiveUp{failure.message};
+    case Failure::Kind::rate_limited:
+      return after_rate_limit(failure, tried, patience);
+    case Failure::Kind::transient:
+      break;
+  }
+  if (tried.failed >= patience.attempts) {
+    return GiveUp{fmt::format("{} Tried {} times.", failure.message, tried.failed)};
+  }
+  const Duration wait =
+      std::max(backoff(tried.failed, patience, random), failure.retry_after.value_or(Duration{}));
+  if (tried.spent + wait >= patience.total) {
+    return GiveUp{
+        fmt::format("{} Tried {} times in {}.", failure.message, tried.failed, to_text(tried.spent))};
+  }
+  return TryAgain{wait};
+}
+
+}  // namespace deputy

@@ -1,0 +1,45 @@
+// Whether a request that failed is made again, and when: pure decisions. A definite error never is; what may
+// pass is tried with growing, jittered waits until patience ends; waiting for a rate limit does not count,
+// but has an end too.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <variant>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "model/dialect.h"
+
+namespace deputy {
+
+struct Patience {
+  int attempts = 8;
+  Duration total = std::chrono::minutes{5};
+  Duration first_wait = std::chrono::seconds{1};  // doubled for each failure in a row
+  Duration longest_wait = std::chrono::seconds{60};
+  // A rate limit that wants more than this at once is a failure: whoever asked should know now, not later.
+  Duration longest_rate_limit = std::chrono::minutes{15};
+  // And so is one that lets nothing through for so long.
+  Duration total_rate_limited = std::chrono::hours{1};
+};
+
+// What one request has been through.
+struct Tried {
+  int failed = 0;           // attempts, those that were rate limited not counted
+  Duration spent{};         // on them and on the waits between them
+  Duration rate_limited{};  // since the first rejection that no success followed
+};
+
+struct TryAgain {
+  Duration wait{};  // before it gets in line; a rate limit is waited for in line
+};
+struct GiveUp {
+  std::string why;  // for people
+};
+using Retry = std::variant<TryAgain, GiveUp>;
+
+// `tried` includes the failure.
+Retry after_failure(const Failure& failure, const Tried& tried, const Patience& patience, Random& random);
+
+}  // namespace deputy
