@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,15 @@
 
 namespace deputy {
 
-// How far a process is confined.
+// How far a process is confined. At every level its whole tree ends with it, with the call and with deputy.
+// `restricted` cannot promise what the higher ones do:
+// - processes that leave their parent are found in /proc, so who kills deputy-init itself (not the program:
+// it
+//   may not) sets them free;
+// - in a folder that may be written it does not keep `.git/hooks`, `.git/config` and `.deputy` from being
+//   written or read;
+// - file modes and times cannot be changed at all, there is no private /tmp, and neither the number of
+//   processes nor their memory together has a limit.
 enum class SandboxLevel {
   none = 0,
   restricted = 1,  // Landlock, a system call filter, no capabilities
@@ -35,6 +44,14 @@ struct Root {
   Access access = Access::read;
 };
 
+struct ProcessLimits {
+  std::uint64_t memory = 4ULL << 30;     // bytes; of each process, and of all together where metered
+  std::uint64_t file_size = 4ULL << 30;  // bytes
+  // From `isolated` on. Of root only where metered: the kernel has no other limit for root.
+  std::uint64_t processes = 512;
+};
+
+inline constexpr std::size_t kMostRoots = 16;
 inline constexpr std::chrono::seconds kLongestTimeLimit =
     std::chrono::hours(24 * 30);  // a longer one counts as this
 
@@ -49,7 +66,9 @@ struct ProcessSpec {
   std::map<std::string, std::string> environment;  // the whole of it: nothing is inherited
   std::size_t max_output = 1 << 20;  // per stream; what comes after is read and dropped, and `cut` says so
   std::chrono::seconds time_limit{60};
+  ProcessLimits limits;
   SandboxLevel need = SandboxLevel::restricted;  // it is not started below this
+  SandboxLevel aim = SandboxLevel::metered;      // nor confined further: each level takes longer to start
   // Output of both streams as it comes, on the loop, before it is bounded. May be empty.
   std::function<void(std::string_view)> on_output;
 };
@@ -71,18 +90,37 @@ class Processes {
   virtual Task<Result<ProcessResult>> run(ProcessSpec spec, StopToken stop) = 0;
 };
 
+// What this machine can do, tried out.
+struct Capability {
+  SandboxLevel level = SandboxLevel::none;
+  int landlock_abi = 0;
+  bool seccomp = false;
+  bool user_namespaces = false;
+  std::string why;  // why not higher; empty at the highest level
+  std::string fix;  // and what to do about it
+};
+
+struct SandboxSettings {
+  std::string init_path;              // deputy-init, beside the program itself
+  std::string bwrap = "bwrap";        // looked up like a program
+  std::vector<std::string> hidden{};  // folders that an isolated process never sees: deputy's own state
+};
+
 class SystemProcesses final : public Processes {
  public:
-  // `init_path` is deputy-init, beside the program itself.
   SystemProcesses(SystemLoop& loop, std::string init_path);
+  SystemProcesses(SystemLoop& loop, SandboxSettings settings);
   ~SystemProcesses() override;
   Task<Result<ProcessResult>> run(ProcessSpec spec, StopToken stop) override;
-  // What this machine can do, as one line of JSON: {"level":1,"landlock_abi":7,"seccomp":true,"userns":true}.
+  // Tried once, and remembered.
+  Task<Result<Capability>> capability(StopToken stop);
+  // The same as one line of JSON: {"level":2,"landlock_abi":7,"seccomp":true,"userns":true,"why":…,"fix":…}.
   Task<Result<std::string>> probe(StopToken stop);
 
  private:
   SystemLoop& loop_;
-  std::string init_path_;
+  SandboxSettings settings_;
+  std::optional<Capability> capability_;
 };
 
 class SimProcesses final : public Processes {

@@ -50,6 +50,7 @@ class ProcessesFixture : public testing::Test {
     made.argv = std::move(argv);
     made.folder = folder_.get();
     made.environment = {{"LC_ALL", "C"}};
+    made.need = made.aim = level_;
     return made;
   }
   ProcessSpec shell(std::string script) { return spec({"sh", "-c", std::move(script)}); }
@@ -104,7 +105,14 @@ class ProcessesFixture : public testing::Test {
     co_return false;
   }
 
+  // Where a test is about a level that this machine does not have, it is skipped.
+  bool has_level(SandboxLevel level) {
+    const auto can = run(loop_, processes_.capability({}));
+    return can && can->level >= level;
+  }
+
   SystemLoop loop_;
+  SandboxLevel level_ = SandboxLevel::restricted;  // of what spec() makes
   SystemProcesses processes_{loop_, bin_dir() + "/deputy-init"};
   std::string root_;
   std::unique_ptr<Folder> folder_;  // root_/inside

@@ -147,7 +147,7 @@ TEST_F(ProcessesRealTime, ACutLifeLineKillsEverything) {
   const auto argv = tree(mark).argv;
   arguments.insert(arguments.end(), argv.begin() + 1, argv.end());
   auto spawned =
-      spawn_init({.init_path = bin_dir() + "/deputy-init", .arguments = arguments, .environment = {}});
+      spawn_init({.program = bin_dir() + "/deputy-init", .arguments = arguments, .environment = {}});
   ASSERT_TRUE(spawned.has_value()) << to_text(spawned.error());
   EXPECT_TRUE(run(loop_, until_marked(loop_, mark, kTreeSize)));
   spawned->lifeline.reset();

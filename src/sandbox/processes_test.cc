@@ -12,19 +12,32 @@ namespace {
 
 using testing::HasSubstr;
 
-class RunningProcesses : public ProcessesFixture {};
+// At each level: what is promised about running does not depend on it.
+class RunningProcesses : public ProcessesFixture, public testing::WithParamInterface<SandboxLevel> {
+ protected:
+  void SetUp() override {
+    level_ = GetParam();
+    if (!has_level(level_)) GTEST_SKIP() << "this machine does not have the level";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(AtEachLevel, RunningProcesses,
+                         testing::Values(SandboxLevel::none, SandboxLevel::restricted, SandboxLevel::isolated,
+                                         SandboxLevel::metered),
+                         [](const auto& tried) {
+                           return "L" + std::to_string(static_cast<int>(tried.param));
+                         });
 
-TEST_F(RunningProcesses, CollectsOutputAndErrorsApart) {
+TEST_P(RunningProcesses, CollectsOutputAndErrorsApart) {
   const auto result = run_it(shell("echo out; echo err >&2; echo out again"));
   EXPECT_EQ(result.output, "out\nout again\n");
   EXPECT_EQ(result.errors, "err\n");
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_FALSE(result.cut);
   EXPECT_FALSE(result.timed_out);
-  EXPECT_EQ(result.level, SandboxLevel::restricted);
+  EXPECT_EQ(result.level, level_);
 }
 
-TEST_F(RunningProcesses, PassesTheExitStatusOn) {
+TEST_P(RunningProcesses, PassesTheExitStatusOn) {
   // 125 to 127 are what deputy-init itself would say; from a program they are its own.
   for (const int status : {0, 1, 7, 124, 125, 126, 127, 255}) {
     EXPECT_EQ(run_it(shell("exit " + std::to_string(status))).exit_status, status);
@@ -33,29 +46,29 @@ TEST_F(RunningProcesses, PassesTheExitStatusOn) {
   EXPECT_EQ(run_it(shell("kill -SEGV $$")).exit_status, 128 + 11);
 }
 
-TEST_F(RunningProcesses, StartsInTheFolder) {
+TEST_P(RunningProcesses, StartsInTheFolder) {
   EXPECT_EQ(run_it(spec({"pwd"})).output, root_ + "/inside\n");
   EXPECT_EQ(run_it(spec({"cat", "file"})).output, "what is inside\n");
 }
 
-TEST_F(RunningProcesses, StartsInTheRootWithoutAFolder) {
+TEST_P(RunningProcesses, StartsInTheRootWithoutAFolder) {
   auto wanted = spec({"pwd"});
   wanted.folder = nullptr;
   EXPECT_EQ(run_it(std::move(wanted)).output, "/\n");
 }
 
-TEST_F(RunningProcesses, TheLongestTimeLimitIsNoneAtAll) {
+TEST_P(RunningProcesses, TheLongestTimeLimitIsNoneAtAll) {
   auto wanted = spec({"true"});
   wanted.time_limit = std::chrono::seconds::max();
   EXPECT_EQ(run_it(std::move(wanted)).exit_status, 0);
 }
 
-TEST_F(RunningProcesses, PassesArgumentsAsTheyAre) {
+TEST_P(RunningProcesses, PassesArgumentsAsTheyAre) {
   const auto result = run_it(spec({"printf", "%s|", "a b", "", "$HOME", "*", "--", "-x", "\xff"}));
   EXPECT_EQ(result.output, "a b||$HOME|*|--|-x|\xff|");
 }
 
-TEST_F(RunningProcesses, TheEnvironmentIsExactlyWhatWasGiven) {
+TEST_P(RunningProcesses, TheEnvironmentIsExactlyWhatWasGiven) {
   auto wanted = spec({"env"});
   wanted.environment = {{"A", "1"}, {"B", "two words = 2"}, {"EMPTY", ""}};
   EXPECT_EQ(run_it(std::move(wanted)).output, "A=1\nB=two words = 2\nEMPTY=\n");
@@ -64,16 +77,16 @@ TEST_F(RunningProcesses, TheEnvironmentIsExactlyWhatWasGiven) {
   EXPECT_EQ(run_it(std::move(wanted)).output, "");
 }
 
-TEST_F(RunningProcesses, TheInputIsEmpty) { EXPECT_EQ(run_it(spec({"cat"})).output, ""); }
+TEST_P(RunningProcesses, TheInputIsEmpty) { EXPECT_EQ(run_it(spec({"cat"})).output, ""); }
 
-TEST_F(RunningProcesses, InheritsNoDescriptorOfOurs) {
+TEST_P(RunningProcesses, InheritsNoDescriptorOfOurs) {
   const int leaked = ::fcntl(STDIN_FILENO, F_DUPFD, 40);  // without FD_CLOEXEC
   const auto result = run_it(perl("for (0 .. 200) { print \"$_ \" if open(my $file, '<&=', $_) }"));
   EXPECT_EQ(result.output, "0 1 2 ");
   ::close(leaked);
 }
 
-TEST_F(RunningProcesses, StartsWithSaneLimitsThoughOursAreRaised) {
+TEST_P(RunningProcesses, StartsWithSaneLimitsThoughOursAreRaised) {
   rlimit ours{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &ours), 0);
   const rlimit raised{ours.rlim_max, ours.rlim_max};
@@ -83,7 +96,7 @@ TEST_F(RunningProcesses, StartsWithSaneLimitsThoughOursAreRaised) {
   ::setrlimit(RLIMIT_NOFILE, &ours);
 }
 
-TEST_F(RunningProcesses, OutputOfExactlyTheBoundIsWhole) {
+TEST_P(RunningProcesses, OutputOfExactlyTheBoundIsWhole) {
   auto wanted = perl("print 'x' x 1000; print STDERR 'y' x 1000");
   wanted.max_output = 1000;
   const auto result = run_it(std::move(wanted));
@@ -92,7 +105,7 @@ TEST_F(RunningProcesses, OutputOfExactlyTheBoundIsWhole) {
   EXPECT_FALSE(result.cut);
 }
 
-TEST_F(RunningProcesses, OutputOneByteLongerIsCut) {
+TEST_P(RunningProcesses, OutputOneByteLongerIsCut) {
   auto wanted = perl("print 'x' x 1001");
   wanted.max_output = 1000;
   const auto result = run_it(std::move(wanted));
@@ -100,7 +113,7 @@ TEST_F(RunningProcesses, OutputOneByteLongerIsCut) {
   EXPECT_TRUE(result.cut);
 }
 
-TEST_F(RunningProcesses, ErrorsOneByteLongerAreCut) {
+TEST_P(RunningProcesses, ErrorsOneByteLongerAreCut) {
   auto wanted = perl("print STDERR 'y' x 1001");
   wanted.max_output = 1000;
   const auto result = run_it(std::move(wanted));
@@ -108,7 +121,7 @@ TEST_F(RunningProcesses, ErrorsOneByteLongerAreCut) {
   EXPECT_TRUE(result.cut);
 }
 
-TEST_F(RunningProcesses, WhatIsCutOffDoesNotHoldTheProgramUp) {
+TEST_P(RunningProcesses, WhatIsCutOffDoesNotHoldTheProgramUp) {
   auto wanted = perl("for (1 .. 200) { print 'x' x 50_000; print STDERR 'y' x 50_000 } exit 3");
   wanted.max_output = 100;
   const auto result = run_it(std::move(wanted));
@@ -117,7 +130,7 @@ TEST_F(RunningProcesses, WhatIsCutOffDoesNotHoldTheProgramUp) {
   EXPECT_EQ(result.errors, std::string(100, 'y'));
 }
 
-TEST_F(RunningProcesses, LargeOutputArrivesWhole) {
+TEST_P(RunningProcesses, LargeOutputArrivesWhole) {
   auto wanted = perl("for (1 .. 3000) { print 'x' x 999, \"\\n\" }");
   wanted.max_output = 4'000'000;
   const auto result = run_it(std::move(wanted));
@@ -125,7 +138,7 @@ TEST_F(RunningProcesses, LargeOutputArrivesWhole) {
   EXPECT_FALSE(result.cut);
 }
 
-TEST_F(RunningProcesses, AProgramThatIsNotThereIsNotFound) {
+TEST_P(RunningProcesses, AProgramThatIsNotThereIsNotFound) {
   const auto result = try_run(spec({"deputy-no-such-program"}));
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().code, ErrorCode::not_found);
@@ -134,7 +147,7 @@ TEST_F(RunningProcesses, AProgramThatIsNotThereIsNotFound) {
   EXPECT_EQ(try_run(spec({"/no/such/program"})).error().code, ErrorCode::not_found);
 }
 
-TEST_F(RunningProcesses, WhatCannotBeMeantIsInvalid) {
+TEST_P(RunningProcesses, WhatCannotBeMeantIsInvalid) {
   EXPECT_EQ(try_run(spec({})).error().code, ErrorCode::invalid);
   EXPECT_EQ(try_run(spec({""})).error().code, ErrorCode::invalid);
   EXPECT_EQ(try_run(spec({"./file"})).error().code, ErrorCode::invalid);
@@ -145,7 +158,7 @@ TEST_F(RunningProcesses, WhatCannotBeMeantIsInvalid) {
   EXPECT_EQ(try_run(spec({"echo", std::string(3'000'000, 'x')})).error().code, ErrorCode::invalid);
 }
 
-TEST_F(RunningProcesses, AFolderThatIsNotOnTheDiskIsRefused) {
+TEST_P(RunningProcesses, AFolderThatIsNotOnTheDiskIsRefused) {
   const ManualClock clock;
   const MemoryDisk disk(clock);
   const auto folder = disk.open("/work", IfAbsent::create);
@@ -155,7 +168,7 @@ TEST_F(RunningProcesses, AFolderThatIsNotOnTheDiskIsRefused) {
   EXPECT_EQ(try_run(std::move(wanted)).error().code, ErrorCode::invalid);
 }
 
-TEST_F(RunningProcesses, WithoutDeputyInitItSaysWhereThatWasExpected) {
+TEST_P(RunningProcesses, WithoutDeputyInitItSaysWhereThatWasExpected) {
   SystemProcesses lost(loop_, "/nowhere/deputy-init");
   const auto result = run(loop_, lost.run(spec({"true"}), {}));
   ASSERT_FALSE(result.has_value());
@@ -164,22 +177,13 @@ TEST_F(RunningProcesses, WithoutDeputyInitItSaysWhereThatWasExpected) {
   EXPECT_THAT(result.error().advice, HasSubstr("reinstall"));
 }
 
-TEST_F(RunningProcesses, ALevelThatCannotBeHadIsUnavailable) {
-  auto wanted = spec({"true"});
-  wanted.need = static_cast<SandboxLevel>(2);
-  const auto result = try_run(std::move(wanted));
-  ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error().code, ErrorCode::unavailable);
-  EXPECT_THAT(result.error().message, HasSubstr("namespaces"));
-}
-
-TEST_F(RunningProcesses, IsNotStartedWhenAlreadyStopped) {
+TEST_P(RunningProcesses, IsNotStartedWhenAlreadyStopped) {
   const StopSource source;
   source.request(StopReason::user);
   EXPECT_EQ(try_run(spec({"true"}), source.token()).error(), Error::cancelled());
 }
 
-TEST_F(RunningProcesses, NothingIsLeftOfWhatItStartedWhenItHasEnded) {
+TEST_P(RunningProcesses, NothingIsLeftOfWhatItStartedWhenItHasEnded) {
   const auto mark = new_mark();
   // Daemons, in their own session, orphaned, deaf to SIGTERM, one stopped; they hold the output open.
   const auto result = run_it(perl(R"(
@@ -220,7 +224,7 @@ std::ptrdiff_t open_descriptors() {
                        std::filesystem::directory_iterator());
 }
 
-TEST_F(RunningProcesses, ManyMayRunAtOnceAndLeaveNoDescriptorOpen) {
+TEST_P(RunningProcesses, ManyMayRunAtOnceAndLeaveNoDescriptorOpen) {
   run_it(spec({"true"}));
   const auto before = open_descriptors();
   std::vector<ProcessSpec> specs;
@@ -231,12 +235,15 @@ TEST_F(RunningProcesses, ManyMayRunAtOnceAndLeaveNoDescriptorOpen) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST_F(RunningProcesses, ProbeSaysWhatThisMachineCanDo) {
-  const auto line = run(loop_, processes_.probe({}));
-  ASSERT_TRUE(line.has_value()) << to_text(line.error());
-  EXPECT_THAT(*line,
-              testing::MatchesRegex(
-                  R"(\{"level":[01],"landlock_abi":[0-9]+,"seccomp":(true|false),"userns":(true|false)\})"));
+TEST_P(RunningProcesses, PassesOutputOnAsItComesAndBeforeItIsBounded) {
+  auto wanted = perl("print 'x' x 3000; print STDERR 'y' x 2000");
+  wanted.max_output = 1000;
+  std::string seen;
+  wanted.on_output = [&](std::string_view part) { seen += part; };
+  const auto result = run_it(std::move(wanted));
+  EXPECT_EQ(std::ranges::count(seen, 'x'), 3000);
+  EXPECT_EQ(std::ranges::count(seen, 'y'), 2000);
+  EXPECT_EQ(result.output.size(), 1000u);
 }
 
 }  // namespace

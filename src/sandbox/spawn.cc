@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,8 +20,8 @@ namespace deputy {
 namespace {
 
 constexpr const char* kSearched[] = {"/usr/local/bin", "/usr/bin", "/bin"};
-constexpr int kAboveTargets =
-    16;  // descriptors from here on cannot be overwritten while the child's are put in place
+// Descriptors from here on cannot be overwritten while the child's are put in place.
+constexpr int kAboveTargets = init::kFirstFree + kMostDescriptors + 1;
 
 struct Pipe {
   OwnedFd reader;
@@ -42,6 +44,32 @@ Result<Pipe> make_pipe() {
   TRY(reader, clear_of_targets(std::move(reader)));
   TRY(writer, clear_of_targets(std::move(writer)));
   return Pipe{std::move(reader), std::move(writer)};
+}
+
+// Like a pipe, but writing to one whose reader is gone raises no signal.
+Result<Pipe> make_lifeline() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return std::unexpected(error_from_errno(errno, "make a pair of sockets"));
+  OwnedFd reader(ends[0]);
+  OwnedFd writer(ends[1]);
+  TRY(reader, clear_of_targets(std::move(reader)));
+  return Pipe{std::move(reader), std::move(writer)};
+}
+
+// Not as arguments, which everybody on the machine may read, nor as bwrap's own environment, which would obey
+// it outside the sandbox.
+Result<OwnedFd> make_environment(const std::map<std::string, std::string>& environment) {
+  OwnedFd file(::memfd_create("environment", MFD_CLOEXEC));
+  if (!file) return std::unexpected(error_from_errno(errno, "make a file in memory"));
+  std::string text;
+  for (const auto& [name, value] : environment) {
+    text += fmt::format("{}={}", name, value);
+    text += '\0';
+  }
+  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return std::unexpected(error_from_errno(errno, "write to a file in memory"));
+  return clear_of_targets(std::move(file));
 }
 
 Result<OwnedFd> open_null() {
@@ -89,8 +117,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-Error spawn_error(int number, const std::string& init_path) {
-  const std::string what = fmt::format("cannot start {}: {}", init_path, std::strerror(number));
+Error spawn_error(int number, const std::string& program) {
+  const std::string what = fmt::format("cannot start {}: {}", program, std::strerror(number));
   switch (number) {
     case ENOENT:
     case EACCES:
@@ -120,6 +148,31 @@ Result<void> check_texts(const SpawnRequest& request) {
   return {};
 }
 
+// Copies of descriptors that others own, kept until the child has its own.
+class Passed {
+ public:
+  Result<void> put(FileActions& actions, int descriptor, int at) {
+    OwnedFd copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, kAboveTargets));
+    if (!copy) return std::unexpected(error_from_errno(errno, "duplicate a folder's descriptor"));
+    actions.put(copy, at);
+    copies_.push_back(std::move(copy));
+    return {};
+  }
+
+ private:
+  std::vector<OwnedFd> copies_;
+};
+
+// A failed start leaves nothing to wait for but the process itself.
+Result<OwnedFd> watch_process(pid_t pid, OwnedFd& lifeline) {
+  OwnedFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (process) return process;
+  const int why = errno;
+  lifeline.reset();
+  ::waitpid(pid, nullptr, 0);  // not long: it has lost its life line
+  return std::unexpected(error_from_errno(why, "watch a process"));
+}
+
 }  // namespace
 
 Result<Spawned> spawn_init(const SpawnRequest& request) {
@@ -128,43 +181,38 @@ Result<Spawned> spawn_init(const SpawnRequest& request) {
   TRY(Pipe output, make_pipe());
   TRY(Pipe errors, make_pipe());
   TRY(Pipe status, make_pipe());
-  TRY(Pipe lifeline, make_pipe());
-  OwnedFd start;
+  TRY(Pipe info, make_pipe());
+  TRY(Pipe lifeline, make_lifeline());
+  TRY(const OwnedFd environment, make_environment(request.environment));
+  Passed passed;
   FileActions actions;
   actions.put(null, STDIN_FILENO);
   actions.put(output.writer, STDOUT_FILENO);
   actions.put(errors.writer, STDERR_FILENO);
   actions.put(lifeline.reader, init::kLifeline);
   actions.put(status.writer, init::kStatus);
-  if (request.start >= 0) {
-    start.reset(::fcntl(request.start, F_DUPFD_CLOEXEC, kAboveTargets));
-    if (!start) return std::unexpected(error_from_errno(errno, "duplicate the folder's descriptor"));
-    actions.put(start, init::kStart);
-  }
-  for (const auto* reader : {&output.reader, &errors.reader, &status.reader}) {
+  actions.put(environment, init::kEnvironment);
+  if (request.start >= 0) TRY(passed.put(actions, request.start, init::kStart));
+  int at = init::kFirstFree;
+  for (const int descriptor : request.descriptors) TRY(passed.put(actions, descriptor, at++));
+  if (request.info_at >= 0) actions.put(info.writer, request.info_at);
+  for (const auto* reader : {&output.reader, &errors.reader, &status.reader, &info.reader}) {
     ::fcntl(reader->get(), F_SETFL, O_NONBLOCK);
   }
 
-  std::vector<std::string> arguments{request.init_path};
+  std::vector<std::string> arguments{request.program};
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
-  std::vector<std::string> environment;
-  for (const auto& [name, value] : request.environment)
-    environment.push_back(fmt::format("{}={}", name, value));
+  char* nothing[] = {nullptr};
   Spawned spawned;
-  const int number = ::posix_spawn(&spawned.pid, request.init_path.c_str(), actions.get(), Attributes().get(),
-                                   pointers_to(arguments).data(), pointers_to(environment).data());
-  if (number != 0) return std::unexpected(spawn_error(number, request.init_path));
-  spawned.process = OwnedFd(static_cast<int>(::syscall(SYS_pidfd_open, spawned.pid, 0)));
-  if (!spawned.process) {
-    const int why = errno;
-    lifeline.writer.reset();
-    ::waitpid(spawned.pid, nullptr, 0);  // not long: it has lost its life line
-    return std::unexpected(error_from_errno(why, "watch a process"));
-  }
+  const int number = ::posix_spawn(&spawned.pid, request.program.c_str(), actions.get(), Attributes().get(),
+                                   pointers_to(arguments).data(), nothing);
+  if (number != 0) return std::unexpected(spawn_error(number, request.program));
+  TRY(spawned.process, watch_process(spawned.pid, lifeline.writer));
   spawned.lifeline = std::move(lifeline.writer);
   spawned.output = std::move(output.reader);
   spawned.errors = std::move(errors.reader);
   spawned.status = std::move(status.reader);
+  if (request.info_at >= 0) spawned.info = std::move(info.reader);
   return spawned;
 }
 

@@ -1,5 +1,6 @@
-// Starting deputy-init with a program to confine: descriptors, arguments, environment. Does not wait for
-// anything. Never forks: posix_spawn does not copy deputy's memory, and is safe beside threads.
+// Starting deputy-init, by itself or in bwrap, with a program to confine: descriptors, arguments,
+// environment. Does not wait for anything. Never forks: posix_spawn does not copy deputy's memory, and is
+// safe beside threads.
 #pragma once
 
 #include <sys/types.h>
@@ -13,22 +14,27 @@
 
 namespace deputy {
 
-// A running deputy-init. Closing `lifeline` has it kill everything at once.
+// A running deputy-init, or the bwrap that it runs in. Closing `lifeline` has it kill everything at once.
 struct Spawned {
   pid_t pid = 0;
-  OwnedFd process;  // a pidfd
-  OwnedFd lifeline;
-  OwnedFd output;  // the read ends, non-blocking
+  OwnedFd process;   // a pidfd
+  OwnedFd lifeline;  // a socket
+  OwnedFd output;    // the read ends, non-blocking
   OwnedFd errors;
   OwnedFd status;
+  OwnedFd info;  // where bwrap says which process deputy-init is; only if it was asked for
 };
 
 struct SpawnRequest {
-  std::string init_path;
-  std::vector<std::string> arguments;  // deputy-init's own, then "--" and the program's
-  std::map<std::string, std::string> environment;
-  int start = -1;  // becomes init::kStart
+  std::string program;                               // deputy-init or bwrap, by path; it gets no environment
+  std::vector<std::string> arguments;                // its own, then "--" and the program's
+  std::map<std::string, std::string> environment{};  // the program's: becomes init::kEnvironment
+  int start = -1;                                    // becomes init::kStart
+  std::vector<int> descriptors{};                    // become init::kFirstFree and the following
+  int info_at = -1;                                  // where bwrap gets the other end of `info`
 };
+
+inline constexpr int kMostDescriptors = 100;
 
 Result<Spawned> spawn_init(const SpawnRequest& request);
 

@@ -1,5 +1,6 @@
 #include "sandbox/status_record.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "sandbox/init/protocol.h"
@@ -25,7 +26,7 @@ std::optional<int> leading_number(std::optional<std::string_view> text) {
 
 void parse_line(std::string_view line, StatusRecord& record) {
   if (const auto level = leading_number(after(line, init::kConfined))) {
-    record.level = *level >= 1 ? SandboxLevel::restricted : SandboxLevel::none;
+    record.level = static_cast<SandboxLevel>(std::clamp(*level, 0, 3));
   } else if (const auto reason = after(line, init::kRefused)) {
     record.refused = std::string(*reason);
   } else if (const auto number = leading_number(after(line, init::kUnstarted))) {
@@ -34,6 +35,8 @@ void parse_line(std::string_view line, StatusRecord& record) {
     record.exit_status = status;
   } else if (const auto signal = leading_number(after(line, init::kEndedSignal))) {
     record.exit_status = 128 + *signal;
+  } else if (after(line, init::kInside)) {
+    record.began = true;
   } else if (after(line, init::kTimeout)) {
     record.timed_out = true;
   }

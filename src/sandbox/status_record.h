@@ -10,6 +10,7 @@
 namespace deputy {
 
 struct StatusRecord {
+  bool began = false;  // deputy-init was reached
   SandboxLevel level = SandboxLevel::none;
   std::optional<std::string> refused;  // why it could not be confined
   std::optional<int> unstarted;        // the errno of the failed start

@@ -53,15 +53,16 @@ ToolResult failed(const ProcessResult& result) {
 }  // namespace
 
 Task<std::expected<Searched, ToolResult>> run_ripgrep(std::vector<std::string> options, Hidden hidden,
-                                                      std::string path, ToolContext context) {
+                                                      ToolContext context) {
   for (const std::string& option : options) {
     if (option.contains('\0'))
       co_return std::unexpected(tool_error("A NUL byte cannot be searched for. Leave it out."));
   }
-  ProcessSpec spec{.argv = command(std::move(options), hidden, path),
-                   .folder = &context.workspace,
+  ProcessSpec spec{.argv = command(std::move(options), hidden, context.target->place->name()),
+                   .folder = context.target->root,
                    .max_output = kMaxOutput,
-                   .time_limit = kTimeLimit};
+                   .time_limit = kTimeLimit,
+                   .aim = SandboxLevel::restricted};
   auto result = co_await context.processes.run(std::move(spec), context.stop);
   if (!result) co_return std::unexpected(not_run(result.error()));
   Searched searched{.output = std::move(result->output)};

@@ -45,10 +45,21 @@ bool drop_capabilities() {
 bool set_limits(const Options& options) {
   if (!limit(RLIMIT_CORE, 0, 0)) return false;
   if (!limit(RLIMIT_NOFILE, static_cast<rlim_t>(options.open_files), RLIM_INFINITY)) return false;
+  const auto file = static_cast<rlim_t>(options.file_bytes);
+  if (file > 0 && !limit(RLIMIT_FSIZE, file, file)) return false;
+  const auto processes = static_cast<rlim_t>(options.processes);
+  if (processes > 0 && !limit(RLIMIT_NPROC, processes, processes)) return false;
   const auto data = static_cast<rlim_t>(options.data_bytes);
   if (data > 0 && !limit(RLIMIT_DATA, data, data)) return false;
   const auto cpu = static_cast<rlim_t>(options.cpu_seconds);
   return cpu == 0 || limit(RLIMIT_CPU, cpu, cpu + 1);
+}
+
+bool enter_groups(const Options& options) {
+  for (int i = 0; i < options.group_count; ++i) {
+    if (write(options.groups[i], "0", 1) != 1) return false;
+  }
+  return true;
 }
 
 Confinement confine(const Options& options, pid_t init) {
@@ -58,14 +69,18 @@ Confinement confine(const Options& options, pid_t init) {
     reached.error = errno;
     return reached;
   };
+  if (options.aim < 1) return reached;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return lacks("no_new_privs");
   reached.landlock_abi = landlock_abi();
-  if (reached.landlock_abi < 1 || !restrict_files(reached.landlock_abi, options.start))
-    return lacks("Landlock");
+  if (reached.landlock_abi < 1 || !restrict_files(reached.landlock_abi, options)) return lacks("Landlock");
   if (!drop_capabilities()) return lacks("dropping capabilities");
-  if (!Filter(init).install()) return lacks("seccomp");
-  reached.level = 1;
-  reached.missing = "namespaces, which this version does not use";
+  const FilterRules rules{.init = init,
+                          .isolated = options.isolated,
+                          .sockets = options.network || options.isolated,
+                          .truncation = options.isolated || reached.landlock_abi >= 3};
+  if (!Filter(rules).install()) return lacks("seccomp");
+  reached.level = !options.isolated ? 1 : options.group_count == 0 ? 2 : 3;
+  reached.missing = options.isolated ? "a cgroup" : "namespaces of its own";
   return reached;
 }
 

@@ -1,6 +1,6 @@
 // What the child does to itself before it becomes the program: limits, no way to gain privileges, no
-// capabilities, Landlock, the system call filter. Levels: 0 not confined, 1 all of that. Namespaces (2) and
-// cgroups (3) are not built yet.
+// capabilities, Landlock, the system call filter. Levels: 0 not confined, 1 all of that, 2 the same in
+// namespaces of its own, which bwrap has made, 3 in a cgroup too, which deputy has made.
 #pragma once
 
 #include <sys/types.h>
@@ -16,12 +16,13 @@ struct Confinement {
   int error = 0;                  // and the errno of that
 };
 
-inline constexpr long kHighestLevel = 1;
-
 // Limits that are kept at every level. False, with errno, when one was refused.
 bool set_limits(const Options& options);
 
-// As far as this machine goes. `init` is the process that supervises.
+// Into all of the cgroups, before the program is started. False, with errno, when one cannot be entered.
+bool enter_groups(const Options& options);
+
+// As far as this machine goes and `options.aim` says. `init` is the process that supervises.
 Confinement confine(const Options& options, pid_t init);
 
 }  // namespace deputy::init

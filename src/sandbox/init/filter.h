@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 
@@ -29,8 +30,7 @@ inline constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
 inline constexpr unsigned kNewestKnownCall = 469;
 
 inline constexpr unsigned kDenied[] = {
-    // out to the network or to other programs; io_uring would do it behind this filter's back
-    __NR_socket,
+    // io_uring would open sockets and files behind this filter's back
     __NR_io_uring_setup,
     __NR_io_uring_enter,
     __NR_io_uring_register,
@@ -84,13 +84,22 @@ inline constexpr unsigned kDenied[] = {
     __NR_setdomainname,
     __NR_syslog,
     __NR_vhangup,
+#if defined(__x86_64__)
+    __NR_kexec_file_load,
+    __NR_iopl,
+    __NR_ioperm,
+    __NR_modify_ldt,
+#endif
+};
+
+// What a mount namespace and an IPC namespace make harmless.
+inline constexpr unsigned kDeniedOutside[] = {
     // what would outlive the program
     __NR_shmget,
     __NR_semget,
     __NR_msgget,
     __NR_mq_open,
     // changes to files that Landlock does not see
-    __NR_truncate,
     __NR_fchmod,
     __NR_fchmodat,
     452 /* fchmodat2 */,
@@ -113,10 +122,6 @@ inline constexpr unsigned kDenied[] = {
     __NR_utime,
     __NR_utimes,
     __NR_futimesat,
-    __NR_kexec_file_load,
-    __NR_iopl,
-    __NR_ioperm,
-    __NR_modify_ldt,
 #endif
 };
 
@@ -131,17 +136,28 @@ inline constexpr unsigned kDeniedIoctls[] = {0x40086602, 0x40087602, 0x401c5820,
 inline constexpr unsigned kNewNamespaces =
     CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
+struct FilterRules {
+  pid_t init = 0;           // must not be signalled: with it would go the one who ends the tree
+  bool isolated = false;    // in mount, IPC and PID namespaces of its own
+  bool sockets = false;     // of the internet: they reach the network, or its own empty one
+  bool truncation = false;  // Landlock sees it (ABI 3)
+};
+
 class Filter {
  public:
-  // `init` is the process that must not be signalled: with it would go the one who ends the tree.
-  explicit Filter(pid_t init) {
+  explicit Filter(const FilterRules& rules) {
     check_architecture();
     for (const unsigned call : kDenied) when_call(call, 1), answer(EPERM);
+    if (!rules.isolated) {
+      for (const unsigned call : kDeniedOutside) when_call(call, 1), answer(EPERM);
+    }
+    if (!rules.truncation) when_call(__NR_truncate, 1), answer(EPERM);
+    forbid_sockets(rules);
     when_call(__NR_clone3, 1), answer(ENOSYS);  // its flags lie in memory, out of a filter's sight
     when_call(437 /* openat2 */, 1), answer(ENOSYS);
     forbid_namespaces();
-    protect(init);
-    forbid_ioctls();
+    protect(rules.init);
+    forbid_ioctls(rules);
 #if defined(__x86_64__)
     forbid_truncating_open(__NR_open, 1);
 #endif
@@ -168,6 +184,7 @@ class Filter {
   void when_call(unsigned call, int lines) {
     put(BPF_JMP | BPF_JEQ | BPF_K, call, 0, static_cast<unsigned char>(lines));
   }
+  void allow_if_equal(unsigned value) { put(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1), allow(); }
   void deny_if_equal(unsigned value) { put(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1), answer(EPERM); }
 
   // Without this, a 32-bit system call (int 0x80) or an x32 one would pass under another call's number.
@@ -203,10 +220,30 @@ class Filter {
     allow();
   }
 
-  void forbid_ioctls() {
-    when_call(__NR_ioctl, 2 + 2 * sizeof(kDeniedIoctls) / sizeof(kDeniedIoctls[0]));
+  // Unix sockets by name would lead to whoever listens in a granted folder, and Landlock does not see them
+  // before ABI 9. Pairs of them (socketpair) lead nowhere.
+  void forbid_sockets(const FilterRules& rules) {
+    if (!rules.sockets) {
+      when_call(__NR_socket, 1), answer(EPERM);
+      return;
+    }
+    when_call(__NR_socket, 10);
+    load_argument(0);
+    allow_if_equal(AF_INET);
+    allow_if_equal(AF_INET6);
+    put(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 3);
+    load_argument(2);
+    allow_if_equal(0 /* NETLINK_ROUTE: resolvers ask which addresses there are */);
+    answer(EPERM);
+  }
+
+  void forbid_ioctls(const FilterRules& rules) {
+    constexpr int kAll = sizeof(kDeniedIoctls) / sizeof(kDeniedIoctls[0]);
+    constexpr int kFileFlags = 3;  // a mount namespace guards them
+    const int first = rules.isolated ? kFileFlags : 0;
+    when_call(__NR_ioctl, 2 + 2 * (kAll - first));
     load_argument(1);
-    for (const unsigned request : kDeniedIoctls) deny_if_equal(request);
+    for (int i = first; i < kAll; ++i) deny_if_equal(kDeniedIoctls[i]);
     allow();
   }
 

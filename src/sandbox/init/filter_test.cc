@@ -15,7 +15,7 @@ template <class Call>
 int error_of(Call call) {
   const pid_t child = ::fork();
   if (child == 0) {
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !Filter(::getppid()).install()) _exit(250);
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !Filter({.init = ::getppid()}).install()) _exit(250);
     const long result = call();
     _exit(result >= 0 ? 0 : static_cast<int>(-result));
   }

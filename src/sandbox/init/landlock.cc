@@ -21,11 +21,13 @@ constexpr uint64_t kExecute = 1 << 0;
 constexpr uint64_t kWriteFile = 1 << 1;
 constexpr uint64_t kReadFile = 1 << 2;
 constexpr uint64_t kReadDir = 1 << 3;
+// All but making devices and sockets.
+constexpr uint64_t kChange = kWriteFile | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 12;
 constexpr uint64_t kAllOfAbi1 = (1 << 13) - 1;
 constexpr uint64_t kRefer = 1 << 13;           // ABI 2; forbidden before
 constexpr uint64_t kTruncate = 1 << 14;        // ABI 3; before, the system call filter stands in
 constexpr uint64_t kIoctlDev = 1 << 15;        // ABI 5
-constexpr uint64_t kBindTcp = 1 << 0;          // ABI 4; the filter denies all sockets anyway
+constexpr uint64_t kBindTcp = 1 << 0;          // ABI 4; the filter denies sockets too
 constexpr uint64_t kConnectTcp = 1 << 1;       // ABI 4
 constexpr uint64_t kAbstractSockets = 1 << 0;  // ABI 6
 constexpr uint64_t kSignals = 1 << 1;          // ABI 6
@@ -49,12 +51,19 @@ constexpr const char* kSettings[] = {"/etc/ld.so.cache", "/etc/ld.so.preload", "
                                      "/etc/localtime",   "/etc/nsswitch.conf", "/etc/passwd",
                                      "/etc/group"};
 
-Ruleset ruleset_of(int abi) {
+// And when they look for a host. Certificates are public; keys are not beneath these.
+constexpr const char* kNetworkSettings[] = {"/etc/resolv.conf", "/etc/hosts",          "/etc/host.conf",
+                                            "/etc/gai.conf",    "/etc/services",       "/etc/protocols",
+                                            "/etc/ssl/certs",   "/etc/ssl/openssl.cnf"};
+// What is the isolated process's own.
+constexpr const char* kOwn[] = {"/tmp", "/run", "/dev"};
+
+Ruleset ruleset_of(int abi, const Options& options) {
   Ruleset ruleset;
   ruleset.files = kAllOfAbi1;
   if (abi >= 2) ruleset.files |= kRefer;
   if (abi >= 3) ruleset.files |= kTruncate;
-  if (abi >= 4) ruleset.network = kBindTcp | kConnectTcp;
+  if (abi >= 4 && !options.network && !options.isolated) ruleset.network = kBindTcp | kConnectTcp;
   if (abi >= 5) ruleset.files |= kIoctlDev;
   if (abi >= 6) ruleset.scoped = kAbstractSockets | kSignals;
   return ruleset;
@@ -66,10 +75,12 @@ size_t size_of(int abi) {
   return abi < 6 ? 2 * sizeof(uint64_t) : sizeof(Ruleset);
 }
 
+constexpr uint64_t kForFiles = kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDev;
+
 bool allow_beneath(int ruleset, int descriptor, uint64_t allowed) {
   struct stat status{};
   if (fstat(descriptor, &status) != 0) return false;
-  if (!S_ISDIR(status.st_mode)) allowed &= ~kReadDir;  // the kernel refuses it for a file
+  if (!S_ISDIR(status.st_mode)) allowed &= kForFiles;  // the kernel refuses the others for a file
   const PathRule rule{allowed, descriptor};
   return syscall(kAddRule, ruleset, kPathBeneath, &rule, 0) == 0;
 }
@@ -83,15 +94,40 @@ bool allow_path(int ruleset, const char* path, uint64_t allowed) {
   return allowed_now;
 }
 
-bool add_rules(int ruleset, int start) {
+bool allow_system(int ruleset, const Options& options) {
   for (const char* path : kPrograms) {
     if (!allow_path(ruleset, path, kExecute | kReadFile | kReadDir)) return false;
   }
   for (const char* path : kSettings) {
     if (!allow_path(ruleset, path, kReadFile)) return false;
   }
-  if (!allow_path(ruleset, "/dev/null", kReadFile | kWriteFile)) return false;
-  return start < 0 || allow_beneath(ruleset, start, kReadFile | kReadDir);
+  if (options.network) {
+    for (const char* path : kNetworkSettings) {
+      if (!allow_path(ruleset, path, kReadFile | kReadDir)) return false;
+    }
+  }
+  return allow_path(ruleset, "/dev/null", kReadFile | kWriteFile);
+}
+
+bool allow_own(int ruleset, uint64_t change, const Options& options) {
+  if (!allow_path(ruleset, "/", kExecute | kReadFile | kReadDir)) return false;
+  for (const char* path : kOwn) {
+    if (!allow_path(ruleset, path, change)) return false;
+  }
+  return !options.home || allow_path(ruleset, options.home, change);
+}
+
+// What may be written may be executed: whoever builds something runs it.
+bool add_rules(int ruleset, uint64_t handled, const Options& options) {
+  const uint64_t change = (kChange | kRefer | kTruncate | kIoctlDev) & handled;
+  if (!(options.isolated ? allow_own(ruleset, change, options) : allow_system(ruleset, options)))
+    return false;
+  for (int i = 0; i < options.grant_count; ++i) {
+    const Grant& grant = options.grants[i];
+    const uint64_t more = grant.writable ? kExecute | (change & ~kIoctlDev) : 0;
+    if (!allow_beneath(ruleset, grant.descriptor, kReadFile | kReadDir | more)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -101,11 +137,11 @@ int landlock_abi() {
   return abi > 0 ? static_cast<int>(abi) : 0;
 }
 
-bool restrict_files(int abi, int start) {
-  const Ruleset asked = ruleset_of(abi);
+bool restrict_files(int abi, const Options& options) {
+  const Ruleset asked = ruleset_of(abi, options);
   const int ruleset = static_cast<int>(syscall(kCreateRuleset, &asked, size_of(abi), 0));
   if (ruleset < 0) return false;
-  const bool restricted = add_rules(ruleset, start) && syscall(kRestrictSelf, ruleset, 0) == 0;
+  const bool restricted = add_rules(ruleset, asked.files, options) && syscall(kRestrictSelf, ruleset, 0) == 0;
   const int why = errno;
   close(ruleset);
   errno = why;

@@ -1,15 +1,17 @@
-// Landlock: the kernel's rule for which files a process and its descendants may reach. Here: read and execute
-// the system, read beneath one directory, write nothing, no TCP, no signals and no abstract sockets out, as
-// far as the kernel's version (ABI) goes.
+// Landlock: the kernel's rule for which files a process and its descendants may reach. It reads and executes
+// the system, reads or writes beneath what was granted, and has no TCP without the network, no signals and no
+// abstract sockets out, as far as the kernel's version (ABI) goes. An isolated process sees in its own mount
+// namespace only what it may read: there the rule is about writing.
 #pragma once
+
+#include "sandbox/init/options.h"
 
 namespace deputy::init {
 
 // 0 where there is none.
 int landlock_abi();
 
-// Confines this process for good; `start` may be -1. False, with errno, when that failed; then nothing is
-// confined.
-bool restrict_files(int abi, int start);
+// Confines this process for good. False, with errno, when that failed; then nothing is confined.
+bool restrict_files(int abi, const Options& options);
 
 }  // namespace deputy::init

@@ -33,17 +33,26 @@ namespace {
   _exit(kExitRefused);
 }
 
+// The lowest of our descriptors from there on; ~0 when there is none.
+unsigned next_of_ours(const Options& options, unsigned from) {
+  unsigned next = ~0U;
+  const auto consider = [&](int kept) {
+    if (kept >= static_cast<int>(from) && static_cast<unsigned>(kept) < next)
+      next = static_cast<unsigned>(kept);
+  };
+  const int single[] = {options.lifeline, options.start, options.status, options.environment};
+  for (const int kept : single) consider(kept);
+  for (int i = 0; i < options.grant_count; ++i) consider(options.grants[i].descriptor);
+  for (int i = 0; i < options.group_count; ++i) consider(options.groups[i]);
+  return next;
+}
+
 // Everything above the standard streams but our own, which the program must not get either.
 bool close_others(const Options& options) {
   const unsigned last = ~0U;
-  const int ours[] = {options.lifeline, options.start, options.status};
   unsigned from = 3;
   for (;;) {
-    unsigned next = last;  // the lowest of ours from there on
-    for (const int kept : ours) {
-      if (kept >= static_cast<int>(from) && static_cast<unsigned>(kept) < next)
-        next = static_cast<unsigned>(kept);
-    }
+    const unsigned next = next_of_ours(options, from);
     if (next > from && syscall(SYS_close_range, from, next == last ? last : next - 1, 0) != 0) return false;
     if (next == last) return true;
     if (fcntl(static_cast<int>(next), F_SETFD, FD_CLOEXEC) != 0) return false;
@@ -76,6 +85,63 @@ void be_first_to_go() {
   close(file);
 }
 
+// Where the program starts. An isolated one must not get the descriptor itself, which leads out of its mount
+// namespace, but what is mounted there must be the same directory.
+bool enter_directory(const Options& options) {
+  if (!options.isolated) return (options.start >= 0 ? fchdir(options.start) : chdir("/")) == 0;
+  if (chdir(options.directory ? options.directory : "/") != 0) return false;
+  if (options.start < 0) return true;
+  struct stat wanted{};
+  struct stat found{};
+  if (fstat(options.start, &wanted) != 0 || stat(".", &found) != 0) return false;
+  errno = ESTALE;
+  return wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino;
+}
+
+// The empty input that it was given stands in the outer mount namespace, where root could change its mode.
+bool take_own_input(const Options& options) {
+  if (!options.isolated) return true;
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null < 0 || dup2(null, STDIN_FILENO) < 0) return false;
+  close(null);
+  return true;
+}
+
+// The devices are the machine's own, mounted once more: root could change their modes for everybody. bwrap
+// cannot mount a device read-only; writing to one is not affected.
+bool seal_devices() {
+  const char* const devices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
+                                 "/dev/random", "/dev/urandom", "/dev/tty"};
+  struct {
+    unsigned long long set, clear, propagation, userns;
+  } read_only = {1 /* MOUNT_ATTR_RDONLY */, 0, 0, 0};
+  for (const char* device : devices) {
+    const long result = syscall(SYS_mount_setattr, AT_FDCWD, device, 0, &read_only, sizeof read_only);
+    if (result != 0 && errno != ENOENT) return false;
+  }
+  return true;
+}
+
+// NUL-terminated texts in a file, as execve() wants them. Null, with errno, when it cannot be read.
+char** read_environment(int file) {
+  struct stat status{};
+  if (fstat(file, &status) != 0) return nullptr;
+  const auto size = static_cast<size_t>(status.st_size);
+  char* text = static_cast<char*>(malloc(size + 1));
+  if (!text || pread(file, text, size, 0) != static_cast<ssize_t>(size)) return nullptr;
+  text[size] = '\0';
+  size_t count = 0;
+  for (size_t i = 0; i < size; ++i) count += text[i] == '\0';
+  char** variables = static_cast<char**>(calloc(count + 1, sizeof(char*)));
+  if (!variables) return nullptr;
+  char* next = text;
+  for (size_t i = 0; i < count; ++i) {
+    variables[i] = next;
+    next += strlen(next) + 1;
+  }
+  return variables;
+}
+
 // In the child: becomes the program, or says why not.
 [[noreturn]] void become_program(const Options& options, pid_t init) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -83,8 +149,10 @@ void be_first_to_go() {
   setpgid(0, 0);  // so that its kill(0) does not reach init
   umask(077);
   be_first_to_go();
-  if ((options.start >= 0 ? fchdir(options.start) : chdir("/")) != 0)
-    refuse(options, "entering the directory", errno);
+  if (!enter_directory(options)) refuse(options, "entering the directory", errno);
+  if (!take_own_input(options)) refuse(options, "opening /dev/null", errno);
+  char** variables = options.environment >= 0 ? read_environment(options.environment) : environ;
+  if (!variables) refuse(options, "reading the environment", errno);
   if (!set_limits(options)) refuse(options, "setting limits", errno);
   const Confinement reached = confine(options, init);
   if (reached.level < options.need_level)
@@ -92,7 +160,7 @@ void be_first_to_go() {
   if (options.status >= 0)
     dprintf(options.status, "%s %d %d\n", kConfined, reached.level, reached.landlock_abi);
   reset_signals();
-  execve(options.argv[0], options.argv, environ);
+  execve(options.argv[0], options.argv, variables);
   const int error = errno;
   if (options.status >= 0) dprintf(options.status, "%s %d\n", kUnstarted, error);
   dprintf(STDERR_FILENO, "deputy-init: cannot execute %s: %s\n", options.argv[0], strerror(error));
@@ -109,15 +177,31 @@ int report(const Options& options, const Supervisor& supervisor, int status) {
   return exited ? value : 128 + value;
 }
 
-int run(const Options& options) {
+// What only the child needed. Some of it leads out of a mount namespace.
+void close_shared(const Options& options) {
+  if (options.start >= 0) close(options.start);
+  if (options.environment >= 0) close(options.environment);
+  for (int i = 0; i < options.grant_count; ++i) close(options.grants[i].descriptor);
+  for (int i = 0; i < options.group_count; ++i) close(options.groups[i]);
+}
+
+int run(Options& options) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   if (!close_others(options)) refuse(options, "closing inherited descriptors", errno);
   // The life line tells too that deputy is gone, unless somebody else holds its other end. Not SIGKILL:
   // somebody must stay to end the tree.
-  prctl(PR_SET_PDEATHSIG, SIGHUP);
+  // As the first of a namespace we may go: the kernel ends all that is in it.
+  prctl(PR_SET_PDEATHSIG, options.isolated ? SIGKILL : SIGHUP);
+  if (options.isolated && getpid() != 1) refuse(options, "being the first in a PID namespace", 0);
+  if (options.isolated && geteuid() == 0 && !seal_devices()) refuse(options, "sealing /dev", errno);
   if (options.parent > 0 && getppid() != options.parent) return kExitRefused;
+  if (options.status >= 0) dprintf(options.status, "%s\n", kInside);
+  if (!enter_groups(options)) {
+    if (options.need_level > 2) refuse(options, "entering a cgroup", errno);
+    options.group_count = 0;
+  }
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) refuse(options, "becoming a subreaper", errno);
   leave_terminal();
   Tree tree;
@@ -130,6 +214,7 @@ int run(const Options& options) {
   if (program < 0) refuse(options, "starting a process", errno);
   if (program == 0) become_program(options, init);
   prctl(PR_SET_DUMPABLE, 0);
+  close_shared(options);
   Supervisor supervisor(options, tree, signals);
   const int status = supervisor.run(program);
   return report(options, supervisor, status);
@@ -145,7 +230,7 @@ int main(int count, char** arguments) {
     return deputy::init::kExitUsage;
   }
   if (options.probe) {
-    deputy::init::print_probe();
+    deputy::init::print_probe(options);
     return 0;
   }
   return deputy::init::run(options);

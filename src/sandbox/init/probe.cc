@@ -15,25 +15,32 @@ namespace deputy::init {
 namespace {
 
 // Each is tried in a child, which keeps what it does to itself.
-bool works(bool (*attempt)()) {
+template <class Attempt>
+int outcome_of(Attempt attempt) {
   const pid_t child = fork();
-  if (child == 0) _exit(attempt() ? 0 : 1);
+  if (child == 0) _exit(attempt());
   int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
-bool confines() { return Tree().open() && confine(Options{}, getppid()).level >= 1; }
-bool filters() { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && Filter(getppid()).install(); }
-bool separates() {
-  return unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC) == 0;
+int level_of(Options options) {
+  if (options.group_count > 0 && !enter_groups(options)) options.group_count = 0;
+  return Tree().open() ? confine(options, getppid()).level : 0;
+}
+int filters() {
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && Filter({.init = getppid()}).install() ? 1 : 0;
+}
+int separates() {
+  return unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC) == 0 ? 1 : 0;
 }
 
 }  // namespace
 
-void print_probe() {
-  const auto text = [](bool value) { return value ? "true" : "false"; };
-  printf("{\"level\":%d,\"landlock_abi\":%d,\"seccomp\":%s,\"userns\":%s}\n", works(confines) ? 1 : 0,
-         landlock_abi(), text(works(filters)), text(works(separates)));
+void print_probe(const Options& options) {
+  const auto text = [](int value) { return value ? "true" : "false"; };
+  printf("{\"level\":%d,\"landlock_abi\":%d,\"seccomp\":%s,\"userns\":%s}\n",
+         outcome_of([&] { return level_of(options); }), landlock_abi(), text(outcome_of(filters)),
+         text(outcome_of(separates)));
 }
 
 }  // namespace deputy::init

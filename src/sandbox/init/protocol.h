@@ -1,7 +1,9 @@
-// What deputy and deputy-init agree on: where its descriptors stand, and what it writes to its status
-// descriptor. A status is lines of a word and its values; a line that is not there did not happen:
-//   confined LEVEL LANDLOCK_ABI   written just before the program is executed
-//   refused REASON                the level that was asked for cannot be had here; the program was not
+// What deputy and deputy-init agree on: where its descriptors stand, what comes to it down the life line, and
+// what it writes to its status descriptor. A status is lines of a word and its values; a line that is not
+// there did not happen:
+//   inside                        deputy-init runs; before this line nothing of the program can have run
+//   confined LEVEL LANDLOCK_ABI   just before the program is executed
+//   refused REASON                the level that was asked for cannot be had here: the program was not
 //   started unstarted ERRNO               the program could not be executed timeout deputy-init's own time
 //   limit came first ended exit STATUS             the program ended, and nothing of its tree is left ended
 //   signal NUMBER           the same, by a signal
@@ -9,11 +11,15 @@
 
 namespace deputy::init {
 
-inline constexpr int kLifeline =
-    3;  // read end of a pipe; its EOF means that deputy is gone, or wants everything gone now
-inline constexpr int kStart = 4;   // the directory to start in and to read beneath
-inline constexpr int kStatus = 5;  // write end of a pipe, or a file
+// One end of a pair of sockets, or the read end of a pipe. A byte asks for an end: SIGTERM, and SIGKILL after the grace. Its end of file means
+// that deputy is gone, or wants everything gone now.
+inline constexpr int kLifeline = 3;
+inline constexpr int kStart = 4;        // the directory to start in
+inline constexpr int kStatus = 5;       // the write end of a pipe, or a file
+inline constexpr int kEnvironment = 6;  // a file
+inline constexpr int kFirstFree = 7;    // from here on: grants, cgroups, and what bwrap mounts
 
+inline constexpr char kInside[] = "inside";
 inline constexpr char kConfined[] = "confined";
 inline constexpr char kRefused[] = "refused";
 inline constexpr char kUnstarted[] = "unstarted";

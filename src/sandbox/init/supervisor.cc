@@ -100,9 +100,12 @@ void Supervisor::wait() {
   if (watched[0].revents) take_signals();
   if (watched[1].revents) {
     char byte = 0;
-    if (read(options_.lifeline, &byte, 1) > 0) return;
-    lifeline_cut_ = true;
-    kill();
+    if (read(options_.lifeline, &byte, 1) > 0) {
+      end();
+    } else {
+      lifeline_cut_ = true;
+      kill();
+    }
   }
 }
 

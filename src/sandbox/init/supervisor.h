@@ -1,6 +1,6 @@
-// The wait for the program's end, and the end of everything it has started. Asked to end (SIGTERM, the time
-// limit), the tree gets SIGTERM and, after the grace, SIGKILL; when the program has ended, or deputy is gone,
-// SIGKILL at once.
+// The wait for the program's end, and the end of everything it has started. Asked to end (by the life line,
+// SIGTERM, the time limit), the tree gets SIGTERM and, after the grace, SIGKILL; when the program has ended,
+// or deputy is gone, SIGKILL at once.
 #pragma once
 
 #include <sys/types.h>

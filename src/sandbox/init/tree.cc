@@ -17,6 +17,8 @@ constexpr int kDeepest = 32;  // what lies deeper comes up when those above are 
 }  // namespace
 
 bool Tree::open() {
+  is_first_ = getpid() == 1;
+  if (is_first_) return true;
   proc_ = opendir("/proc");
   if (!proc_) return false;
   if (look("self", self_) && self_.pid == getpid()) return true;
@@ -104,7 +106,10 @@ void Tree::signal_one(const Process& process, int signal) const {
   close(descriptor);
 }
 
-bool Tree::kill_quickly() { return kill_beneath(self_, 0); }
+bool Tree::kill_quickly() {
+  if (is_first_) return kill(-1, SIGKILL) == 0;
+  return kill_beneath(self_, 0);
+}
 
 bool Tree::kill_beneath(const Process& parent, int depth) const {
   char path[64];
@@ -137,6 +142,10 @@ bool Tree::kill_child(pid_t pid, pid_t parent, Process& child) const {
 }
 
 void Tree::signal_all(int signal) {
+  if (is_first_) {
+    kill(-1, signal);  // all in this namespace but ourselves, at one stroke
+    return;
+  }
   const size_t count = look_at_all();
   mark_descendants(count);
   for (size_t i = 0; i < count; ++i) {

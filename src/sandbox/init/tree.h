@@ -1,5 +1,6 @@
-// All descendants of this process, as /proc shows them: also those that have left the session, the process
-// group or their parent. This process must be their subreaper.
+// All descendants of this process: also those that have left the session, the process group or their parent.
+// Where this is the first process of a PID namespace, they are all that is in it. Elsewhere they are found in
+// /proc, and this process must be their subreaper.
 #pragma once
 
 #include <dirent.h>
@@ -35,6 +36,7 @@ class Tree {
   const Process* find(pid_t pid, size_t count) const;
   void signal_one(const Process& process, int signal) const;
 
+  bool is_first_ = false;
   DIR* proc_ = nullptr;
   Process self_{};
   Process* processes_ = nullptr;

@@ -1,0 +1,221 @@
+#include "sandbox/bubble.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <map>
+
+#include "base/disk_names.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kOwnSize = "1073741824";  // bytes that /tmp, /run and HOME hold at most, each
+constexpr const char* kPrograms[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
+// Not the rest of /etc: it holds keys and password hashes, which root may read.
+constexpr const char* kSettings[] = {"/etc/ld.so.cache",   "/etc/alternatives",   "/etc/localtime",
+                                     "/etc/nsswitch.conf", "/etc/passwd",         "/etc/group",
+                                     "/etc/hosts",         "/etc/services",       "/etc/protocols",
+                                     "/etc/ssl/certs",     "/etc/ssl/openssl.cnf"};
+constexpr const char* kNetworkSettings[] = {"/etc/resolv.conf", "/etc/host.conf", "/etc/gai.conf"};
+constexpr const char* kNotForWork[] = {"/proc", "/sys", "/dev"};
+constexpr char kState[] = ".deputy";
+
+bool exists(const char* path) { return ::access(path, F_OK) == 0; }
+
+struct Mount {
+  enum class Kind { read, write, own, hidden };
+  Kind kind = Kind::read;
+  OwnedFd source;  // of the first two
+};
+
+// By path, so that a folder comes before what lies in it. What is put in first stays.
+using Mounts = std::map<std::string, Mount>;
+
+OwnedFd open_in(const OwnedFd& folder, const char* name, int flags) {
+  return OwnedFd(::openat(folder.get(), name, O_PATH | O_NOFOLLOW | O_CLOEXEC | flags));
+}
+
+class Builder {
+ public:
+  Builder(const ProcessSpec& spec, const std::vector<GrantedFolder>& grants, const SandboxSettings& settings)
+      : spec_(spec), grants_(grants), settings_(settings) {}
+
+  Result<Bubble> build(int first_descriptor) {
+    for (const auto& grant : grants_) TRY(add_grant(grant));
+    for (const auto& grant : grants_) {
+      if (grant.access == Access::write) guard_git(grant);
+      TRY(hide_state(grant));
+    }
+    for (const auto& path : settings_.hidden) hide(path);
+    add_home();
+    Bubble bubble{.home = home_};
+    add_namespaces();
+    add_system();
+    add_mounts(first_descriptor, bubble.descriptors);
+    bubble.arguments = std::move(arguments_);
+    return bubble;
+  }
+
+ private:
+  void say(std::initializer_list<std::string_view> words) {
+    arguments_.insert(arguments_.end(), words.begin(), words.end());
+  }
+
+  Result<void> add_grant(const GrantedFolder& grant) {
+    const auto holds = [&](const char* folder) { return is_within(grant.path, folder); };
+    if (grant.path == "/" || std::ranges::any_of(kNotForWork, holds)) {
+      return fail(ErrorCode::invalid, fmt::format("{} cannot be given to an isolated process", grant.path),
+                  "choose a folder with your own files");
+    }
+    TRY(put(grant.path, grant.access == Access::write ? Mount::Kind::write : Mount::Kind::read,
+            OwnedFd(::fcntl(grant.descriptor.get(), F_DUPFD_CLOEXEC, 0))));
+    return {};
+  }
+
+  Result<void> put(std::string path, Mount::Kind kind, OwnedFd source) {
+    if (!source) return std::unexpected(error_from_errno(errno, "pass on " + path));
+    mounts_.try_emplace(std::move(path), kind, std::move(source));
+    return {};
+  }
+
+  // A folder that is a mount point cannot be renamed, so what is guarded in it cannot be put aside with it.
+  void guard_git(const GrantedFolder& grant) {
+    std::string path = grant.path;
+    OwnedFd git;
+    if (path.ends_with("/.git")) {
+      git = open_in(grant.descriptor, ".", O_DIRECTORY);
+    } else {
+      path += "/.git";
+      git = open_in(grant.descriptor, ".git", O_DIRECTORY);
+    }
+    if (!git) return;
+    if (OwnedFd config = open_in(git, "config", 0))
+      (void)put(path + "/config", Mount::Kind::read, std::move(config));
+    if (OwnedFd hooks = open_in(git, "hooks", O_DIRECTORY)) {
+      (void)put(path + "/hooks", Mount::Kind::read, std::move(hooks));
+    } else if (errno == ENOENT) {
+      mounts_.try_emplace(path + "/hooks", Mount::Kind::hidden);
+    }
+    (void)put(path, Mount::Kind::write, std::move(git));
+  }
+
+  // Where a person keeps rules for deputy, and deputy its children's folders. One that is not there yet is
+  // made, or the process could make it.
+  Result<void> hide_state(const GrantedFolder& grant) {
+    const std::string path = join_path(grant.path, kState);
+    struct stat found{};
+    if (::fstatat(grant.descriptor.get(), kState, &found, AT_SYMLINK_NOFOLLOW) == 0) {
+      if (S_ISLNK(found.st_mode) && grant.access == Access::write) {
+        return fail(ErrorCode::denied,
+                    fmt::format("{} is a link: a command could change what it leads to", path),
+                    "put the folder itself there");
+      }
+      if (S_ISDIR(found.st_mode)) mounts_.try_emplace(path, Mount::Kind::hidden);
+      return {};
+    }
+    const bool is_workspace = &grant == grants_.data() && spec_.folder != nullptr;
+    const bool is_own_state = grant.path.contains("/.deputy/");
+    if (grant.access == Access::write && is_workspace && !is_own_state) {
+      if (::mkdirat(grant.descriptor.get(), kState, 0700) == 0)
+        mounts_.try_emplace(path, Mount::Kind::hidden);
+    }
+    return {};
+  }
+
+  void hide(const std::string& path) {
+    std::array<char, PATH_MAX> resolved;
+    if (!::realpath(path.c_str(), resolved.data())) return;
+    const auto shows = [&](const GrantedFolder& grant) { return is_within(resolved.data(), grant.path); };
+    if (std::ranges::any_of(grants_, shows)) mounts_.try_emplace(resolved.data(), Mount::Kind::hidden);
+  }
+
+  void add_home() {
+    const auto found = spec_.environment.find("HOME");
+    if (found == spec_.environment.end()) return;
+    const std::string& path = found->second;
+    if (!path.starts_with('/') || path == "/" || path != clean_path(path) || path.contains("/..")) return;
+    const auto lies_in = [&](std::string_view folder) { return is_within(path, folder); };
+    if (std::ranges::any_of(grants_, [&](const auto& grant) { return lies_in(grant.path); })) return;
+    for (const char* folder : {"/usr", "/etc", "/proc", "/dev", "/bin", "/sbin", "/lib", "/tmp", "/run"}) {
+      if (lies_in(folder) &&
+          (path == folder || (folder != std::string_view("/tmp") && folder != std::string_view("/run"))))
+        return;
+    }
+    mounts_.try_emplace(path, Mount::Kind::own);
+    home_ = path;
+  }
+
+  void add_namespaces() {
+    say({"--as-pid-1", "--die-with-parent", "--unshare-user-try", "--unshare-pid", "--unshare-ipc",
+         "--unshare-uts", "--unshare-cgroup-try"});
+    if (!spec_.network) say({"--unshare-net"});
+  }
+
+  void add_system() {
+    say({"--ro-bind", "/usr", "/usr"});
+    for (const char* path : kPrograms) {
+      std::array<char, PATH_MAX> target;
+      const ssize_t size = ::readlink(path, target.data(), target.size());
+      if (size > 0) {
+        say({"--symlink", std::string_view(target.data(), static_cast<std::size_t>(size)), path});
+      } else if (exists(path)) {
+        say({"--ro-bind", path, path});
+      }
+    }
+    add_settings(kSettings);
+    if (spec_.network) add_settings(kNetworkSettings);
+    say({"--proc", "/proc", "--dev", "/dev"});
+    for (const char* path : {"/tmp", "/run"}) say({"--perms", "1777", "--size", kOwnSize, "--tmpfs", path});
+    say({"--ro-bind", settings_.init_path, kInitInside});
+  }
+
+  void add_settings(std::span<const char* const> paths) {
+    for (const char* path : paths) {
+      if (exists(path)) say({"--ro-bind", path, path});
+    }
+  }
+
+  void add_mounts(int next, std::vector<OwnedFd>& descriptors) {
+    std::vector<std::string_view> sealed;
+    for (auto& [path, mount] : mounts_) {
+      switch (mount.kind) {
+        case Mount::Kind::read:
+        case Mount::Kind::write:
+          say({mount.kind == Mount::Kind::read ? "--ro-bind-fd" : "--bind-fd", std::to_string(next++), path});
+          descriptors.push_back(std::move(mount.source));
+          break;
+        case Mount::Kind::hidden:
+          sealed.push_back(path);
+          [[fallthrough]];
+        case Mount::Kind::own:
+          say({"--perms", "0700", "--size", kOwnSize, "--tmpfs", path});
+          break;
+      }
+    }
+    // Last, because what is granted inside them needs mount points.
+    for (const auto path : sealed) say({"--remount-ro", path});
+    say({"--remount-ro", "/"});
+  }
+
+  const ProcessSpec& spec_;
+  const std::vector<GrantedFolder>& grants_;
+  const SandboxSettings& settings_;
+  Mounts mounts_;
+  std::optional<std::string> home_;
+  std::vector<std::string> arguments_;
+};
+
+}  // namespace
+
+Result<Bubble> make_bubble(const ProcessSpec& spec, const std::vector<GrantedFolder>& grants,
+                           const SandboxSettings& settings, int first_descriptor) {
+  return Builder(spec, grants, settings).build(first_descriptor);
+}
+
+}  // namespace deputy

@@ -1,0 +1,102 @@
+#include "sandbox/launch.h"
+
+#include <unistd.h>
+
+#include "sandbox/bubble.h"
+#include "sandbox/init/protocol.h"
+
+namespace deputy {
+namespace {
+
+using std::to_string;
+
+constexpr std::chrono::seconds kPatience{3};  // deputy-init's own limit is for a deputy that hangs
+
+// Descriptors in the order in which they are passed on.
+class Descriptors {
+ public:
+  int add(int descriptor) {
+    all_.push_back(descriptor);
+    return next() - 1;
+  }
+  int next() const { return init::kFirstFree + static_cast<int>(all_.size()); }
+  std::vector<int> take() { return std::move(all_); }
+
+ private:
+  std::vector<int> all_;
+};
+
+void add(std::vector<std::string>& to, std::vector<std::string> more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+std::vector<std::string> limits_of(const Launch& launch) {
+  const ProcessLimits& limits = launch.spec.limits;
+  std::vector<std::string> arguments{"--data-bytes", to_string(limits.memory), "--file-bytes",
+                                     to_string(limits.file_size)};
+  // Outside a user namespace all processes of the user would count.
+  if (launch.level >= SandboxLevel::isolated) add(arguments, {"--processes", to_string(limits.processes)});
+  return arguments;
+}
+
+std::vector<std::string> init_arguments(const Launch& launch, const std::vector<GrantedFolder>& grants,
+                                        Descriptors& descriptors) {
+  const ProcessSpec& spec = launch.spec;
+  std::vector<std::string> arguments = {
+      "--lifeline",      to_string(init::kLifeline),
+      "--status",        to_string(init::kStatus),
+      "--environment",   to_string(init::kEnvironment),
+      "--need-level",    to_string(static_cast<int>(spec.need)),
+      "--aim",           to_string(static_cast<int>(launch.level)),
+      "--time-limit-ms", to_string(std::chrono::milliseconds(spec.time_limit + kPatience).count())};
+  add(arguments, limits_of(launch));
+  if (spec.network) add(arguments, {"--network", "1"});
+  if (spec.folder) add(arguments, {"--start", to_string(init::kStart)});
+  for (const auto& grant : grants) {
+    add(arguments, {grant.access == Access::write ? "--write" : "--read",
+                    to_string(descriptors.add(grant.descriptor.get()))});
+  }
+  if (launch.group) {
+    for (const auto& entrance : launch.group->entrances())
+      add(arguments, {"--group", to_string(descriptors.add(entrance.get()))});
+  }
+  return arguments;
+}
+
+Result<Spawned> spawn_isolated(const Launch& launch, const std::vector<GrantedFolder>& grants,
+                               std::vector<std::string> arguments, Descriptors descriptors) {
+  TRY(auto bwrap, find_program(launch.settings.bwrap));
+  TRY(auto bubble, make_bubble(launch.spec, grants, launch.settings, descriptors.next()));
+  for (const auto& source : bubble.descriptors) descriptors.add(source.get());
+  const int info_at = descriptors.next();
+  add(bubble.arguments, {"--info-fd", to_string(info_at), "--", kInitInside, "--isolated", "1"});
+  if (bubble.home) add(bubble.arguments, {"--home", *bubble.home});
+  if (launch.spec.folder) add(bubble.arguments, {"--directory", grants[0].path});
+  add(bubble.arguments, std::move(arguments));
+  add(bubble.arguments, launch.command);
+  return spawn_init({.program = std::move(bwrap),
+                     .arguments = std::move(bubble.arguments),
+                     .environment = launch.spec.environment,
+                     .start = launch.spec.folder ? grants[0].descriptor.get() : -1,
+                     .descriptors = descriptors.take(),
+                     .info_at = info_at});
+}
+
+}  // namespace
+
+Result<Spawned> spawn_confined(const Launch& launch) {
+  TRY(const auto grants, open_grants(launch.spec));
+  Descriptors descriptors;
+  auto arguments = init_arguments(launch, grants, descriptors);
+  if (launch.level >= SandboxLevel::isolated)
+    return spawn_isolated(launch, grants, std::move(arguments), std::move(descriptors));
+  add(arguments, {"--parent", to_string(::getpid())});
+  add(arguments, launch.command);
+  return spawn_init({.program = launch.settings.init_path,
+                     .arguments = std::move(arguments),
+                     .environment = launch.spec.environment,
+                     .start = launch.spec.folder ? grants[0].descriptor.get() : -1,
+                     .descriptors = descriptors.take()});
+}
+
+}  // namespace deputy
