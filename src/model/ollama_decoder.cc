@@ -10,12 +10,12 @@
 namespace deputy::openai {
 
 std::string ollama_turn(const Message& message, std::string_view thinking) {
-  std::string turn = fmt::format(R"({{"role":"assistant","content":{})", quoted(message.text));
-  if (!thinking.empty()) turn += fmt::format(R"(,"thinking":{})", quoted(thinking));
+  std::string turn = fmt::format(R"({{"role":"assistant","content":{})", openai::quoted(message.text));
+  if (!thinking.empty()) turn += fmt::format(R"(,"thinking":{})", openai::quoted(thinking));
   std::string calls;
   for (const Call& call : message.calls) {
     calls += fmt::format(R"({}{{"id":{},"function":{{"name":{},"arguments":{}}}}})", calls.empty() ? "" : ",",
-                         quoted(call.id), quoted(call.name), as_object(call.arguments));
+                         openai::quoted(call.id), openai::quoted(call.name), as_object(call.arguments));
   }
   if (!calls.empty()) turn += fmt::format(R"(,"tool_calls":[{}])", calls);
   return turn + "}";

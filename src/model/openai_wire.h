@@ -13,7 +13,6 @@ namespace deputy::openai {
 
 // A JSON string.
 std::string quoted(std::string_view text);
-inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }  // not std's
 // A tool's schema as it was given; one that is no object stands for any arguments at all.
 std::string schema_of(const ToolOffer& tool);
 // Tools as Chat Completions and Ollama want them, as a member with its comma; empty where there are none.

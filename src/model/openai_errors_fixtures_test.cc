@@ -1,0 +1,133 @@
+// Every recorded error of OpenAI, of compatible servers and of Ollama, with what must be made of it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "model/fixture_replay.h"
+#include "model/openai_chat.h"
+#include "model/openai_outcome.h"
+
+namespace deputy {
+namespace {
+
+constexpr WallTime kNow{std::chrono::seconds{1'800'000'000}};
+
+struct Recorded {
+  std::string_view name;
+  int status;
+  std::string_view failure;
+};
+
+const Recorded kRecorded[] = {
+    {"openai-chat/error-400-validation.json", 400,
+     "definite: the provider answered 400: Invalid 'temperature': decimal above maximum value. Expected a "
+     "value <= 2, but got 99.0 instead."},
+    {"openai-chat/error-404-model.json", 404,
+     "definite: the provider answered 404: The model `this-model-does-not-exist` does not exist or you do "
+     "not have access to it.; check the model's name and the base address"},
+    {"openai-chat/reasoning-model-legacy-param-error.json", 400,
+     "definite: the provider answered 400: Unsupported parameter: 'max_tokens' is not supported with this "
+     "model. Use 'max_completion_tokens' instead."},
+    {"openai-responses/error-400-context-length.json", 400,
+     "context_exhausted: the provider answered 400: Your input exceeds the context window of this model. "
+     "Please adjust your input and try again."},
+    {"openai-responses/error-400-orphan-reasoning.json", 400,
+     "definite: the provider answered 400: Item 'rs_68c42de022c881948db7ed1cc2529f2e0202c9ad459e0d23' of "
+     "type 'reasoning' was provided without its required following item."},
+    {"openai-responses/error-401.json", 401,
+     "definite: the provider answered 401: Incorrect API key provided: [redacted]. You can find your API key "
+     "at https://platform.openai.com/account/api-keys.; check the key"},
+    {"openai-responses/error-insufficient-quota.json", 429,
+     "definite: the provider answered 429: You exceeded your current quota, please check your plan and "
+     "billing details. For more information on this error, read the docs: "
+     "https://platform.openai.com/docs/guides/error-codes/api-errors.; check the account's credit"},
+    {"llamacpp/error-400-context.json", 400,
+     "context_exhausted: the provider answered 400: request (2009 tokens) exceeds the available context size "
+     "(512 tokens), try increasing it"},
+    {"llamacpp/error-500-no-jinja.json", 500,
+     "definite: the provider answered 500: tools param requires --jinja flag"},
+    {"ollama/v1-error-auth.json", 401, "definite: the provider answered 401: Unauthorized; check the key"},
+    {"ollama/v1-error-context.json", 400,
+     "context_exhausted: the provider answered 400: prompt too long; exceeded max context length by 1119046 "
+     "tokens (ref: 96164522-08b2-4cbf-886e-e5a38961a688)"},
+    {"openrouter/error-400-context.json", 400,
+     "context_exhausted: the provider answered 400: This endpoint's maximum context length is 200000 tokens. "
+     "However, you requested about 2500021 tokens (2500021 of text input). Please reduce the length of "
+     "either one, or use the context-compression plugin to compress your prompt automatically."},
+    {"openrouter/error-401.json", 401,
+     "definite: the provider answered 401: Missing Authentication header; check the key"},
+    {"openrouter/error-429.json", 429,
+     "rate_limited: the provider answered 429: Provider returned error: google/gemini-2.0-flash-exp:free is "
+     "temporarily rate-limited upstream. Please retry shortly, or add your own key to accumulate your rate "
+     "limits: https://openrouter.ai/settings/integrations"},
+    {"other/azure-429-ratelimit.json", 429,
+     "rate_limited: the provider answered 429: Your requests to grok-4-1-fast-non-reasoning for "
+     "grok-4-1-fast-non-reasoning in westeurope have exceeded rate limit. [after 0ms]"},
+    {"other/bedrock-error-context.json", 400,
+     "context_exhausted: the provider answered 400: The model returned the following errors: Input Tokens "
+     "Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again."},
+    {"other/deepseek-error-context.json", 400,
+     "context_exhausted: the provider answered 400: This model's maximum context length is 1048565 tokens. "
+     "However, you requested 1250025 tokens (1250025 in the messages, 0 in the completion). Please reduce "
+     "the length of the messages or completion."},
+    {"other/groq-error-400-tool-use-failed.json", 400,
+     "transient: the provider answered 400: Tool call validation failed: tool call validation failed: "
+     "parameters for tool get_something_by_name did not match schema: errors: [missing properties: 'name', "
+     "additionalProperties 'foo' not allowed]"},
+    {"aimock/openai-chat-toolong.sse", 400,
+     "context_exhausted: the provider answered 400: prompt is too long: 210000 tokens > 200000 maximum"},
+    {"aimock/openai-responses-toolong.sse", 400,
+     "context_exhausted: the provider answered 400: prompt is too long: 210000 tokens > 200000 maximum"},
+    {"synthetic/openai-chat-400-context.json", 400,
+     "context_exhausted: the provider answered 400: This model's maximum context length is 128000 tokens. "
+     "However, your messages resulted in 150234 tokens (149000 in the messages, 1234 in the functions). "
+     "Please reduce the length of the messages or functions."},
+    {"synthetic/openai-chat-429-tpm.json", 429,
+     "rate_limited: the provider answered 429: Rate limit reached for gpt-4.1 in organization org-SYNTHETIC "
+     "on tokens per min (TPM): Limit 30000, Used 18928, Requested 11159. Please try again in 174ms. Visit "
+     "https://platform.openai.com/account/rate-limits to learn more. [after 174ms]"},
+    {"synthetic/vllm-400-context.json", 400,
+     "context_exhausted: the provider answered 400: This model's maximum context length is 32768 tokens. "
+     "However, you requested 4096 output tokens and your prompt contains at least 28673 input tokens, for a "
+     "total of at least 32769 tokens. Please reduce the length of the input prompt or the number of "
+     "requested output tokens."},
+};
+
+// Answers of status 200 that are not streams: we never ask for one.
+constexpr std::string_view kWholeAnswers[] = {"other/vllm-chat.json"};
+
+TEST(OpenAiErrorFixtures, EveryErrorIsRecognised) {
+  NEEDS_FIXTURES();
+  const auto dialect = openai_chat_dialect(ChatFlavour::compatible);
+  for (const Recorded& recorded : kRecorded) {
+    SCOPED_TRACE(recorded.name);
+    Fixture fixture = load_fixture(recorded.name);
+    if (fixture.response.status == 200) fixture.response.status = recorded.status;  // it was not recorded
+    EXPECT_EQ(fixture.response.status, recorded.status);
+    EXPECT_EQ(openai::outcome_text(dialect->failure(fixture.response, fixture.body, kNow)), recorded.failure);
+  }
+}
+
+TEST(OpenAiErrorFixtures, NoneIsForgotten) {
+  NEEDS_FIXTURES();
+  std::vector<std::string> names;
+  const auto add = [&names](const std::vector<std::string>& more) {
+    names.insert(names.end(), more.begin(), more.end());
+  };
+  for (const char* folder :
+       {"openai-chat", "openai-responses", "llamacpp", "ollama", "openrouter", "other"}) {
+    add(fixture_names(folder));
+  }
+  for (const char* folder : {"aimock", "synthetic"}) {
+    for (const char* beginning : {"openai", "ollama", "chat", "vllm"}) add(fixture_names(folder, beginning));
+  }
+  for (const std::string& name : names) {
+    if (!name.ends_with(".json") && !name.contains("toolong")) continue;
+    const bool known =
+        std::ranges::any_of(kRecorded, [&](const Recorded& each) { return each.name == name; });
+    EXPECT_TRUE(known || std::ranges::find(kWholeAnswers, name) != std::end(kWholeAnswers)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace deputy
