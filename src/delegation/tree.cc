@@ -8,6 +8,8 @@
 
 #include "base/text.h"
 #include "delegation/delegate_tool.h"
+#include "delegation/task_tool.h"
+#include "guard/tool_names.h"
 #include "tools/catalog.h"
 
 namespace deputy {
@@ -27,6 +29,35 @@ Reason reason_of(const Error& error) {
   }
 }
 
+std::optional<int> lower_of(std::optional<int> a, std::optional<int> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+// A profile that says nothing is left out of the meet: a layer without rules would still hold the defaults.
+Result<std::string> permissions_of_child(const std::string& parent, const Permissions& own) {
+  if (own.empty()) return parent;
+  std::vector<Rule> rules;
+  for (const auto& [decision, texts] :
+       {std::pair(Decision::allow, &own.allow), std::pair(Decision::ask, &own.ask),
+        std::pair(Decision::deny, &own.deny)}) {
+    for (const auto& text : *texts) {
+      TRY(auto rule, parse_rule(decision, text));
+      rules.push_back(std::move(rule));
+    }
+  }
+  TRY(const auto above, Rules::from_json(parent));
+  return Rules::both(above, Rules(std::move(rules))).to_json();
+}
+
+// Of a profile that leaves nothing to be asked.
+class DeniesAll final : public Asker {
+ public:
+  Task<Answer> ask(Question, StopToken) override {
+    co_return Answer{.kind = AnswerKind::refused, .text = "this agent may do only what its rules allow"};
+  }
+};
+
 }  // namespace
 
 Report report_of_refusal(const Delegation& delegation, const Error& error) {
@@ -45,7 +76,16 @@ Report report_of_refusal(const Delegation& delegation, const Error& error) {
 }
 
 Tree::Tree(TreeServices services, TreeLimits limits)
-    : services_(services), limits_(limits), tools_(builtin_tools()), slots_(limits) {
+    : services_(std::move(services)),
+      limits_(limits),
+      background_(services_.loop),
+      tools_(builtin_tools()),
+      workspaces_({services_.loop, services_.pool, services_.disk, services_.processes}),
+      slots_(limits) {
+  const ToolServices connected{background_, services_.network, services_.tools.search, services_.tools.bash};
+  for (auto& tool : command_tools(connected)) tools_.push_back(std::move(tool));
+  for (auto& tool : web_tools(connected, Decision::ask)) tools_.push_back(std::move(tool));
+  approved_web_ = web_tools(connected, Decision::allow);
   tools_.push_back(std::make_shared<DelegateTool>(*this));
 }
 
@@ -96,6 +136,9 @@ Result<Session> Tree::root_session(const RootBrief& root) const {
   session.path = {profile->name};
   session.model = root.model;
   session.workspace = root.workspace;
+  session.workspace_mode = profile->workspace;
+  session.network = profile->network && services_.tools.network;
+  session.sandbox_level = services_.tools.sandbox_level;
   session.permissions = root.rules.to_json();
   session.max_turns = profile->max_turns;
   if (root.brief.max_output_tokens) session.max_output_tokens = *root.brief.max_output_tokens;
@@ -117,14 +160,20 @@ Result<Session> Tree::child_session(const Delegation& delegation, const Profile&
   session.path = parent.path;
   session.path.push_back(profile.name);
   session.model = delegation.brief.model.value_or(profile.model.value_or(delegation.model));
-  session.workspace = parent.workspace;
-  session.permissions = parent.permissions;
-  session.max_turns = profile.max_turns;
+  session.workspace_mode = narrowed(parent.workspace_mode, profile.workspace);
+  session.workspace = session.workspace_mode == WorkspaceMode::worktree
+                          ? own_folder(parent.workspace, session.id)
+                          : parent.workspace;
+  session.network = parent.network && profile.network;
+  session.sandbox_level = parent.sandbox_level;
+  TRY(session.permissions, permissions_of_child(parent.permissions, profile.permissions));
+  session.max_turns =
+      lower_of(profile.max_turns ? profile.max_turns : parent.max_turns, delegation.max_turns);
   session.max_output_tokens = delegation.brief.max_output_tokens.value_or(
       profile.max_output_tokens.value_or(parent.max_output_tokens));
-  if (profile.timeout) {
-    session.deadline = services_.loop.clock().wall() +
-                       std::chrono::duration_cast<std::chrono::microseconds>(*profile.timeout);
+  if (const auto timeout = delegation.timeout ? delegation.timeout : profile.timeout) {
+    session.deadline =
+        services_.loop.clock().wall() + std::chrono::duration_cast<std::chrono::microseconds>(*timeout);
   }
   session.prompt = delegation.brief.prompt;
   TRY(services_.models.find(session.model));
@@ -206,7 +255,9 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   CO_TRY(const auto* profile, services_.profiles.find(session.agent));
   auto kit = kit_for(session, *profile);
   if (!kit) co_return co_await record_end(session, {Status::failed, Reason::internal, to_text(kit.error())});
-  auto workspace = co_await workspace_of(session);
+  CO_TRY(const auto above, co_await workspace_above(session));
+  auto workspace = co_await workspaces_.open(session, above, stop);
+  if (!workspace && suspends(stop.reason())) co_return std::unexpected(Error::cancelled());
   if (!workspace)
     co_return co_await record_end(session, {Status::failed, Reason::denied, to_text(workspace.error())});
 
@@ -215,7 +266,9 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
     own.set_deadline(services_.loop.timers(),
                      services_.loop.clock().now() + (*session.deadline - services_.loop.clock().wall()));
   }
+  DeniesAll denies_all;
   std::string bug;
+  Result<Report> report = std::unexpected(Error::cancelled());
   try {
     Agent agent({.session = session,
                  .run = session.run,
@@ -228,21 +281,49 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                  .loop = services_.loop,
                  .pool = services_.pool,
                  .processes = services_.processes,
-                 .asker = services_.asker},
+                 .asker = profile->on_ask == OnAsk::deny ? static_cast<Asker&>(denies_all) : services_.asker,
+                 .complete = [this, session](Report ended) { return complete(session, std::move(ended)); }},
                 std::move(so_far));
-    co_return co_await agent.run(own.token());
+    report = co_await agent.run(own.token());
   } catch (const std::exception& error) {
     bug = error.what();
   }
+  co_await background_.end_all_of(session.id);
+  if (bug.empty()) co_return report;
   co_return co_await record_end(std::move(session),
                                 {Status::failed, Reason::internal, "a bug in deputy: " + bug});
+}
+
+// The workspace that the session's own was made in.
+Task<Result<std::string>> Tree::workspace_above(Session session) const {
+  if (!session.parent || session.workspace_mode != WorkspaceMode::worktree) co_return session.workspace;
+  CO_TRY(const auto parent, services_.store.session(*session.parent));
+  co_return parent ? parent->workspace : session.workspace;
+}
+
+Task<Report> Tree::complete(Session session, Report report) {
+  co_await background_.end_all_of(session.id);  // nothing may change any more what is looked at now
+  const auto above = co_await workspace_above(session);
+  auto outcome = above ? co_await workspaces_.finish(session, *above) : std::unexpected(above.error());
+  if (outcome) {
+    report.workspace = *std::move(outcome);
+    co_return report;
+  }
+  report.workspace = {.mode = session.workspace_mode, .path = session.workspace};
+  report.errors.push_back({.type = "workspace",
+                           .code = "WORKSPACE",
+                           .message = "its work could not be put on a branch: " + outcome.error().message,
+                           .recoverable = true,
+                           .recommendation = "it is still in " + session.workspace});
+  co_return report;
 }
 
 Task<Result<Report>> Tree::record_end(Session session, Finish finish) {
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   const Conversation so_far = conversation_of(events);
   if (so_far.ended) co_return *so_far.ended;
-  Report report = report_of(so_far, session, finish, services_.loop.clock().wall());
+  Report report =
+      co_await complete(session, report_of(so_far, session, finish, services_.loop.clock().wall()));
   std::vector<Event> end(1);
   end[0].tree = session.tree;
   end[0].run = {session.id, session.run};
@@ -257,14 +338,7 @@ Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) 
                                       session.max_output_tokens, session.depth > 0, session.permissions);
   if (const auto found = kits_.find(key); found != kits_.end()) return found->second;
 
-  std::vector<std::shared_ptr<Tool>> granted;
-  for (const auto& name : profile.tools) {
-    const auto tool = std::ranges::find(tools_, name, [](const auto& each) { return each->text().name; });
-    if (tool == tools_.end())
-      return fail(ErrorCode::not_found,
-                  fmt::format("agent '{}' wants the unknown tool '{}'", profile.name, name));
-    granted.push_back(*tool);
-  }
+  TRY(auto granted, tools_for(profile));
   TRY(auto rules, Rules::from_json(session.permissions));
   TRY(auto toolbox, Toolbox::make(std::move(granted), std::move(rules)));
   auto prefix = std::make_shared<RequestPrefix>();
@@ -274,20 +348,39 @@ Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) 
   for (const auto& text : toolbox.texts())
     prefix->tools.push_back({text.name, text.description, text.schema});
   Kit kit{.prefix = std::move(prefix), .toolbox = std::make_shared<const Toolbox>(std::move(toolbox))};
-  TRY(kit.provider,
-      services_.models.find(profile.driver.empty() ? session.model : ModelName(profile.driver)));
+  TRY(kit.provider, profile.driver.empty() ? services_.models.find(session.model)
+                                           : services_.models.driver(profile.driver));
   return kits_.emplace(key, std::move(kit)).first->second;
 }
 
-Task<Result<std::shared_ptr<const Folder>>> Tree::workspace_of(Session session) {
-  if (const auto found = workspaces_.find(session.workspace); found != workspaces_.end())
-    co_return found->second;
-  const Disk& disk = services_.disk;
-  auto opened = co_await on_pool(services_.loop, services_.pool, [&disk, path = session.workspace] {
-    return disk.open(path, IfAbsent::fail);
-  });
-  if (!opened) co_return std::unexpected(std::move(opened).error());
-  co_return workspaces_.emplace(session.workspace, *std::move(opened)).first->second;
+// By name; what is known but not to be had here is left out, an unknown name is refused.
+Result<std::vector<std::shared_ptr<Tool>>> Tree::tools_for(const Profile& profile) {
+  const auto named = [](std::string_view name) {
+    return [name](const auto& tool) { return tool->text().name == name; };
+  };
+  std::vector<std::shared_ptr<Tool>> granted;
+  const bool is_approved = profile.name == "reader";  // by the approval of its batch
+  for (const auto& name : profile.tools) {
+    if (is_approved) {
+      if (const auto web = std::ranges::find_if(approved_web_, named(name)); web != approved_web_.end()) {
+        granted.push_back(*web);
+        continue;
+      }
+    }
+    if (const auto tool = std::ranges::find_if(tools_, named(name)); tool != tools_.end()) {
+      granted.push_back(*tool);
+    } else if (!is_tool_name(name)) {
+      return fail(ErrorCode::not_found,
+                  fmt::format("agent '{}' wants the unknown tool '{}'", profile.name, name));
+    }
+    if (name == "Bash") {
+      for (const auto* beside : {"task_status", "task_cancel"})
+        granted.push_back(*std::ranges::find_if(tools_, named(beside)));
+    }
+  }
+  if (!profile.subagents.empty())
+    granted.push_back(std::make_shared<TaskTool>(*this, services_.profiles.declared_by(profile)));
+  return granted;
 }
 
 }  // namespace deputy

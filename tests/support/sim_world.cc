@@ -57,7 +57,7 @@ Life::Life(SimWorld& world, Options options) : loop_(options.seed), processes_(l
       world.script, loop_, [&world](std::string_view line) { world.model_calls.emplace_back(line); });
   EXPECT_TRUE(scripted) << scripted.error().message;
   if (scripted) models.add(*std::move(scripted));
-  models.add(std::make_unique<CommandProvider>());
+  models.add_driver(std::make_unique<CommandProvider>());
   runtime_ = std::make_unique<Runtime>(Runtime::Parts{.loop = loop_,
                                                       .pool = pool_,
                                                       .disk = world.disk,
