@@ -27,6 +27,11 @@ std::string shorten(std::string_view text, std::size_t max_characters);
 std::string on_one_line(std::string_view text);
 // Control, bidirectional and zero-width characters made visible (␛, \u{202e}); line breaks and tabs kept.
 std::string made_visible(std::string_view text);
+// The same, and every space but the common one too: for what a person is asked to approve.
+std::string made_unmistakable(std::string_view text);
+// As a generous file system or resolver takes it: case folded, composed, compatible forms made one, without
+// what cannot be seen. Text that is not UTF-8 has its ASCII letters lowered.
+std::string case_folded(std::string_view text);
 
 // A text that fits `max_bytes`: head and tail on line boundaries where possible, and between them what was
 // left out,

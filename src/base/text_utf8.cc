@@ -2,6 +2,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/text.h"
 
@@ -63,6 +64,29 @@ void append_character(std::string& out, utf8proc_int32_t code) {
   utf8proc_uint8_t bytes[4];
   const utf8proc_ssize_t size = utf8proc_encode_char(code, bytes);
   out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+}
+
+template <typename Hidden>
+std::string shown_without(std::string_view text, Hidden hidden) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = character_at(text, at);
+    const utf8proc_int32_t code = character.code;
+    if (code < 0) {
+      out += kReplacement;
+    } else if (code == '\n' || code == '\t' || !hidden(code)) {
+      out += text.substr(at, character.size);
+    } else if (code < 0x20) {
+      append_character(out, 0x2400 + code);  // the control pictures: ESC is ␛
+    } else if (code == 0x7f) {
+      append_character(out, 0x2421);
+    } else {
+      fmt::format_to(std::back_inserter(out), "\\u{{{:x}}}", code);
+    }
+    at += character.size;
+  }
+  return out;
 }
 
 }  // namespace
@@ -144,25 +168,24 @@ std::string on_one_line(std::string_view text) {
   return out;
 }
 
-std::string made_visible(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const Character character = character_at(text, at);
-    const utf8proc_int32_t code = character.code;
-    if (code < 0) {
-      out += kReplacement;
-    } else if (code == '\n' || code == '\t' || !is_hidden(code)) {
-      out += text.substr(at, character.size);
-    } else if (code < 0x20) {
-      append_character(out, 0x2400 + code);  // the control pictures: ESC is ␛
-    } else if (code == 0x7f) {
-      append_character(out, 0x2421);
-    } else {
-      fmt::format_to(std::back_inserter(out), "\\u{{{:x}}}", code);
-    }
-    at += character.size;
-  }
+std::string made_visible(std::string_view text) { return shown_without(text, is_hidden); }
+
+std::string made_unmistakable(std::string_view text) {
+  constexpr utf8proc_int32_t kBrailleBlank = 0x2800;
+  return shown_without(text, [](utf8proc_int32_t code) {
+    return is_hidden(code) || (code != ' ' && is_space(code)) || code == kBrailleBlank;
+  });
+}
+
+std::string case_folded(std::string_view text) {
+  constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT |
+                                                           UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
+  utf8proc_uint8_t* mapped = nullptr;
+  const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                             static_cast<utf8proc_ssize_t>(text.size()), &mapped, kOptions);
+  if (size < 0) return lowered(text);
+  std::string out(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size));
+  std::free(mapped);
   return out;
 }
 

@@ -1,42 +1,49 @@
-// What stands in the brackets of a rule, and whether a call is meant by it. Paths are matched by Glob against
-// the path relative to the workspace, hosts by name, commands not yet: until they are parsed, a pattern about
-// a command is never certain to match. Where it cannot be told whether a call is meant the answer is maybe:
-// nobody may be allowed, and everybody must be denied, by a maybe.
+// What stands in the brackets of a rule, and whether a call is meant by it: a path (path_pattern.h), a
+// command (command_pattern.h) or a host (host_pattern.h), each of which may be turned round by a "!" before
+// it.
 #pragma once
 
-#include <string>
 #include <string_view>
+#include <variant>
 
 #include "base/result.h"
-#include "guard/glob.h"
+#include "guard/command_pattern.h"
+#include "guard/host_pattern.h"
+#include "guard/path_pattern.h"
+#include "guard/rule_match.h"
 
 namespace deputy {
 
-enum class RuleMatch { no, maybe, yes };
+// Tools whose calls are about a path, and those of them that change it.
+bool is_path_tool(std::string_view tool);
+bool is_writing_tool(std::string_view tool);
 
 class RulePattern {
  public:
-  static constexpr std::size_t kMaxCommandBytes = 4096;
-  static constexpr std::size_t kMaxSubjectBytes = 16 * 1024;  // longer ones are not looked at: maybe
-
   // `text` as in Rule::pattern; empty means every call.
   static Result<RulePattern> compile(std::string_view tool, std::string_view text);
   // Of a rule that nobody checked: it may match anything.
-  static RulePattern uncertain() { return RulePattern(Kind::uncertain); }
+  static RulePattern uncertain() { return RulePattern(Uncertain{}); }
 
-  RuleMatch match(std::string_view subject) const;
+  // A subject of a kind that the pattern is not about is a maybe.
+  RuleMatch match(const PathSubject& path) const;
+  RuleMatch match(const CommandSubject& command) const;
+  RuleMatch match_host(std::string_view host) const;
+  // What is not looked at, being too long or of no kind that patterns are about.
+  RuleMatch match_unseen() const {
+    return std::holds_alternative<Everything>(kind_) ? RuleMatch::yes : RuleMatch::maybe;
+  }
 
  private:
-  enum class Kind { everything, uncertain, path, host };
-  explicit RulePattern(Kind kind) : kind_(kind) {}
-  RuleMatch match_positive(std::string_view subject) const;
-  RuleMatch match_path(std::string_view subject) const;
-  RuleMatch match_host(std::string_view subject) const;
+  struct Everything {};
+  struct Uncertain {};
+  using Kind = std::variant<Everything, Uncertain, PathPattern, CommandPattern, HostPattern>;
+  explicit RulePattern(Kind kind) : kind_(std::move(kind)) {}
+  template <typename Pattern, typename Subject>
+  RuleMatch match_as(const Subject& subject) const;
 
-  Kind kind_ = Kind::everything;
+  Kind kind_;
   bool negated_ = false;
-  Glob glob_;
-  std::string host_;
 };
 
 }  // namespace deputy

@@ -19,30 +19,6 @@ std::optional<Decision> decision_from(std::string_view name) {
   return std::nullopt;
 }
 
-Verdict verdict_of(const Rule& rule) {
-  switch (rule.decision) {
-    case Decision::allow:
-      return Verdict::allow();
-    case Decision::ask:
-      return Verdict::ask(fmt::format("to be asked by rule {}", to_text(rule)));
-    case Decision::deny:
-      return Verdict::deny(fmt::format("denied by rule {}", to_text(rule)));
-  }
-  return Verdict::deny("unknown decision");
-}
-
-Verdict default_verdict(std::string_view tool, Decision by_default) {
-  switch (by_default) {
-    case Decision::allow:
-      return Verdict::allow();
-    case Decision::ask:
-      return Verdict::ask(fmt::format("no rule allows {}", tool));
-    case Decision::deny:
-      return Verdict::deny(fmt::format("{} is denied unless a rule allows it", tool));
-  }
-  return Verdict::deny("unknown decision");
-}
-
 std::unexpected<Error> corrupt(std::string_view what) {
   return fail(ErrorCode::corrupt, fmt::format("the stored permission rules cannot be read: {}", what));
 }
@@ -90,27 +66,6 @@ void Rules::add_layer(std::span<const Rule> rules) {
 std::span<const Rule> Rules::rules_of(std::size_t index) const {
   const auto [begin, end] = layer(index);
   return std::span(rules_).subspan(begin, end - begin);
-}
-
-Verdict Rules::judge(std::string_view tool, std::string_view subject, Decision by_default) const {
-  std::optional<Verdict> strictest;
-  for (std::size_t index = 0; index < ends_.size(); ++index) {
-    Verdict verdict = judge_in(layer(index), tool, subject, by_default);
-    if (!strictest || verdict.decision > strictest->decision) strictest = std::move(verdict);
-  }
-  return *std::move(strictest);
-}
-
-Verdict Rules::judge_in(Layer layer, std::string_view tool, std::string_view subject,
-                        Decision by_default) const {
-  const Rule* strictest = nullptr;
-  for (std::size_t index = layer.begin; index < layer.end; ++index) {
-    const Rule& rule = rules_[index];
-    if (rule.tool != tool || (strictest != nullptr && rule.decision <= strictest->decision)) continue;
-    const RuleMatch needed = rule.decision == Decision::allow ? RuleMatch::yes : RuleMatch::maybe;
-    if (patterns_[index].match(subject) >= needed) strictest = &rule;
-  }
-  return strictest != nullptr ? verdict_of(*strictest) : default_verdict(tool, by_default);
 }
 
 Rules Rules::both(const Rules& a, const Rules& b) {

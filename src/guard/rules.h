@@ -3,6 +3,13 @@
 // asked often. Rules come in layers, one for each who has a say (a parent, a profile, a call). Each layer
 // answers for itself and the strictest answer counts, so an allow lifts the default of its own layer only.
 // Who has nothing to say must be left out: a layer without rules still holds the default.
+//
+// A command (Bash) is taken apart and every part judged; the strictest counts. What cannot be taken apart is
+// asked about at best, even where Bash as a whole is allowed, and denied where any pattern of Bash denies or
+// the command is too long to be looked at. A redirection is a write, or a read, of its file: Write, Edit and
+// Read have a say in it, and an allow with a pattern does not cover it. Writing where it could run code later
+// or widen rights (paths.h, protected names) is asked about at least, unless a rule that names that very name
+// allows it. Reading is what the rules say: keys and .env files are read unless a rule denies it.
 #pragma once
 
 #include <span>
@@ -11,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "guard/paths.h"
 #include "guard/rule_pattern.h"
 #include "guard/verdict.h"
 
@@ -36,8 +44,14 @@ class Rules {
   Rules() : Rules(std::vector<Rule>{}) {}
   explicit Rules(std::vector<Rule> rules);
 
-  // `tool` by its canonical name. `subject` is what patterns are matched against: a path, a command, a host.
-  Verdict judge(std::string_view tool, std::string_view subject, Decision by_default) const;
+  static constexpr std::size_t kMaxSubjectBytes = 16 * 1024;  // patterns are not sure of longer ones
+
+  // `tool` by its canonical name. `subject` is what patterns are matched against: a path as the kernel
+  // resolved it, a command, a host.
+  Verdict judge(std::string_view tool, std::string_view subject, Decision by_default,
+                const Roots& roots = {}) const;
+  // The same for Bash.
+  Verdict judge_command(std::string_view command, Decision by_default, const Roots& roots = {}) const;
   // Both sets of rules at once: for every call exactly the stricter of what the two say.
   static Rules both(const Rules& a, const Rules& b);
   std::span<const Rule> all() const { return rules_; }
@@ -55,7 +69,23 @@ class Rules {
   Layer layer(std::size_t index) const { return {index == 0 ? 0 : ends_[index - 1], ends_[index]}; }
   std::span<const Rule> rules_of(std::size_t index) const;
   void add_layer(std::span<const Rule> rules);
-  Verdict judge_in(Layer layer, std::string_view tool, std::string_view subject, Decision by_default) const;
+
+  struct Ruling {
+    const Rule* rule = nullptr;  // the strictest that speaks, if one does
+    bool is_sure = true;         // that it means the call
+  };
+  template <typename Match>
+  Ruling strictest(Layer layer, std::string_view tool, const Match& match) const;
+  template <typename Judge>
+  Verdict strictest_of_layers(const Judge& judge) const;
+  Verdict judge_path(Layer layer, std::string_view tool, std::string_view path, Decision by_default,
+                     const Roots& roots) const;
+  bool is_allowed_by_name(Layer layer, std::string_view tool, const PathSubject& path,
+                          const PathSubject& disguised) const;
+  Verdict judge_opaque(Layer layer, const std::string& why, Decision by_default) const;
+  Verdict judge_part(Layer layer, const CommandSubject& part, Decision by_default, const Roots& roots) const;
+  Verdict judge_redirection(Layer layer, const Redirection& to, const CommandSubject& part,
+                            Decision for_writing, const Roots& roots) const;
 
   std::vector<Rule> rules_;
   std::vector<RulePattern> patterns_;  // of the rule at the same place

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/random.h"
-
 namespace deputy {
 namespace {
 
@@ -63,7 +61,7 @@ TEST(ParseRule, AnUnknownToolIsAnErrorThatNamesTheNearest) {
 TEST(ParseRule, MistakesAreToldWithAnExample) {
   for (const char* text :
        {"", "  ", "Read(", "Read)", "Read(a", "Read()", "Read(!)", "bash:", "(a)", "Read(a)b", "Note(x)",
-        "WebFetch(example.org)", "WebFetch(domain:*.example.org)", "Read(/etc/*)", "Read(~/.aws)",
+        "WebFetch(example.org)", "WebFetch(domain:*.example.org)", "Read(~you/x)", "Read(a/../b)",
         "Read(../x)", "Read([a)", "Read({a)", "Read(a\xff)"}) {
     const auto parsed = parse_rule(allow, text);
     ASSERT_FALSE(parsed) << text;
@@ -74,9 +72,8 @@ TEST(ParseRule, MistakesAreToldWithAnExample) {
 }
 
 TEST(ParseRule, TakesCommandsUpToItsLimit) {
-  EXPECT_TRUE(parse_rule(allow, fmt::format("Bash({})", std::string(RulePattern::kMaxCommandBytes, 'a'))));
-  EXPECT_FALSE(
-      parse_rule(allow, fmt::format("Bash({})", std::string(RulePattern::kMaxCommandBytes + 1, 'a'))));
+  EXPECT_TRUE(parse_rule(allow, fmt::format("Bash({})", std::string(CommandPattern::kMaxBytes, 'a'))));
+  EXPECT_FALSE(parse_rule(allow, fmt::format("Bash({})", std::string(CommandPattern::kMaxBytes + 1, 'a'))));
 }
 
 TEST(Rules, DenyWinsOverAskWinsOverAllowWinsOverDefault) {
@@ -127,18 +124,11 @@ TEST(Rules, AFolderWithoutSlashIsDeniedWithAllBeneathButNotAllowedWithIt) {
 
 TEST(Rules, APathTooLongToLookAtIsNeverAllowedAndAlwaysDenied) {
   const Rules rules({rule(allow, "Edit(src/**)"), rule(deny, "Read(x)")});
-  const std::string at_limit = "src/" + std::string(RulePattern::kMaxSubjectBytes - 4, 'a');
+  const std::string at_limit = "src/" + std::string(Rules::kMaxSubjectBytes - 4, 'a');
   EXPECT_EQ(judged(rules, "Edit", at_limit), allow);
   EXPECT_EQ(judged(rules, "Edit", at_limit + "a"), ask);
   EXPECT_EQ(judged(rules, "Read", at_limit, allow), allow);
   EXPECT_EQ(judged(rules, "Read", at_limit + "a", allow), deny);
-}
-
-TEST(Rules, ACommandPatternNeverAllowsAndAlwaysHolds) {
-  EXPECT_EQ(judged(Rules({rule(allow, "Bash(git status:*)")}), "Bash", "git status"), ask);
-  EXPECT_EQ(judged(Rules({rule(ask, "Bash(git push:*)")}), "Bash", "ls", allow), ask);
-  EXPECT_EQ(judged(Rules({rule(deny, "Bash(curl:*)"), rule(allow, "Bash")}), "Bash", "ls"), deny);
-  EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), "Bash", "rm -rf /"), allow);
 }
 
 TEST(Rules, ADomainMeansItsSubdomainsToo) {
@@ -152,8 +142,23 @@ TEST(Rules, ADomainMeansItsSubdomainsToo) {
   const Rules denied({rule(deny, "WebFetch(domain:example.org)")});
   EXPECT_EQ(judged(denied, "WebFetch", "evil.test", allow), allow);
   EXPECT_EQ(judged(denied, "WebFetch", "https://example.org/", allow), deny);
-  const Rules address({rule(allow, "WebFetch(domain:3.4)")});
+  const Rules address({rule(allow, "WebFetch(domain:3.4)"), rule(allow, "WebFetch(domain:10.0.0.1)")});
   EXPECT_EQ(judged(address, "WebFetch", "1.2.3.4"), ask);
+  EXPECT_EQ(judged(address, "WebFetch", "10.0.0.1"), allow);
+  EXPECT_EQ(judged(address, "WebFetch", "x.10.0.0.1"), ask);
+  const Rules private_one({rule(deny, "WebFetch(domain:127.0.0.1)")});
+  for (const char* host : {"127.0.0.1", "127.1", "0x7f.0.0.1", "0177.0.0.1", "2130706433"}) {
+    EXPECT_EQ(judged(private_one, "WebFetch", host, allow), deny) << host;
+  }
+}
+
+TEST(Rules, ADomainIsMeantInEverySpelling) {
+  const Rules rules({rule(deny, "WebFetch(domain:b\u00fccher.example)")});
+  for (const char* host :
+       {"xn--bcher-kva.example", "B\u00dcCHER.example", "shop.bu\u0308cher\u3002example."}) {
+    EXPECT_EQ(judged(rules, "WebFetch", host, allow), deny) << host;
+  }
+  EXPECT_EQ(judged(Rules({rule(allow, "WebFetch(domain:apple.com)")}), "WebFetch", "\u0430pple.com"), ask);
 }
 
 TEST(Rules, AnUncheckedPatternIsTreatedAsAMaybe) {
@@ -192,65 +197,6 @@ TEST(Rules, WhatIsNoRulesInJsonIsAnError) {
     EXPECT_FALSE(Rules::from_json(text)) << text;
   }
   EXPECT_EQ(Rules::from_json(R"({"v":2,"layers":[[]]})").error().code, ErrorCode::too_new);
-}
-
-// Few words, so that rules and calls meet often.
-template <std::size_t n>
-std::string_view one_of(Random& random, const std::string_view (&words)[n]) {
-  return words[random.below(n)];
-}
-
-Rules random_rules(Random& random) {
-  static constexpr std::string_view kRules[] = {"Read",
-                                                "Read(src/**)",
-                                                "Read(!src/**)",
-                                                "Read(**/.env)",
-                                                "Read(src)",
-                                                "Read(*.md)",
-                                                "Read(!*.md)",
-                                                "Edit(src/)",
-                                                "Edit",
-                                                "Edit(!**/a)",
-                                                "Bash",
-                                                "Bash(git:*)",
-                                                "Bash(!git:*)",
-                                                "WebFetch(domain:a.org)",
-                                                "WebFetch(!domain:b.a.org)",
-                                                "WebFetch",
-                                                "Note"};
-  Rules rules;
-  for (std::size_t layers = 1 + random.below(2); layers-- > 0;) {
-    std::vector<Rule> of_layer;
-    for (std::size_t count = random.below(5); count-- > 0;) {
-      of_layer.push_back(rule(static_cast<Decision>(random.below(3)), one_of(random, kRules)));
-    }
-    rules = layers == 0 ? Rules::both(rules, Rules(of_layer)) : Rules(of_layer);
-  }
-  return rules;
-}
-
-TEST(Rules, BothAreExactlyTheStricterForRandomRulesAndCalls) {
-  static constexpr std::string_view kTools[] = {"Read", "Edit", "Bash", "WebFetch", "Note", "Todo"};
-  static constexpr std::string_view kSubjects[] = {"",      "src",        "src/a",      ".env",  "src/.env",
-                                                   "x.md",  "/w/src/a",   "../a",       "a.org", "b.a.org",
-                                                   "c.org", "git status", "src/../x.md"};
-  constexpr std::uint64_t kSeed = 20270115;
-  SeededRandom random(kSeed);
-  for (int sets = 0; sets < 2000; ++sets) {
-    const Rules a = random_rules(random);
-    const Rules b = random_rules(random);
-    const Rules met = Rules::both(a, b);
-    for (int calls = 0; calls < 50; ++calls) {
-      const std::string_view tool = one_of(random, kTools);
-      const std::string_view subject = one_of(random, kSubjects);
-      const auto by_default = static_cast<Decision>(random.below(3));
-      const Decision stricter =
-          std::max(judged(a, tool, subject, by_default), judged(b, tool, subject, by_default));
-      ASSERT_EQ(judged(met, tool, subject, by_default), stricter)
-          << "seed " << kSeed << ": " << a.to_json() << " and " << b.to_json() << " on " << tool << " "
-          << subject;
-    }
-  }
 }
 
 }  // namespace

@@ -1,0 +1,147 @@
+#include "guard/command_pattern.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+bool is_option(std::string_view word) { return word.starts_with('-') && word.size() > 1; }
+
+std::unexpected<Error> not_plain(std::string_view text, std::string_view why) {
+  return fail(ErrorCode::invalid,
+              fmt::format("the command {} is not plain: {}", made_visible(shorten(text, 120)), why),
+              "write the words of one command: git status:* for all that begin so, npm test for it alone");
+}
+
+bool names_protected_path(ShellWords words, const Roots& roots) {
+  return std::ranges::any_of(words.subspan(1), [&](const ShellWord& word) {
+    // Of --output=.git/config the path.
+    const std::size_t sign = is_option(word.text) ? word.text.find('=') : std::string::npos;
+    const std::string path = sign == std::string::npos ? word.text : word.text.substr(sign + 1);
+    const LocatedPath located = locate(path, roots);
+    return !protected_names_in(located.in_workspace.value_or(located.end)).empty();
+  });
+}
+
+// Whether the words hold the flag in some spelling: -rf may be -r -f, -fr or --recursive --force.
+bool may_hold_flag(ShellWords words, std::string_view flag) {
+  const bool is_long = flag.starts_with("--");
+  std::string letters;
+  for (const ShellWord& word : words) {
+    if (word.varies) return true;
+    if (word.text.starts_with("--")) {
+      const std::string_view name = std::string_view(word.text).substr(0, word.text.find('='));
+      if (!is_long || (name.size() > 2 && (flag.starts_with(name) || name.starts_with(flag)))) return true;
+    } else if (word.text.starts_with('-')) {
+      letters += word.text.substr(1);
+    }
+  }
+  const std::string_view wanted = is_long ? flag.substr(2, 1) : flag.substr(1);
+  return std::ranges::all_of(wanted, [&](char letter) { return letters.contains(letter); });
+}
+
+// Whether the names stand in this order among the words, with nothing between them but options and their
+// values.
+bool may_hold_names(ShellWords words, std::span<const std::string_view> names) {
+  enum State : std::uint8_t { unreached = 0, reached = 1, after_option = 2 };
+  std::vector<int> states(names.size() + 1, unreached);
+  states[0] = reached;
+  for (const ShellWord& word : words) {
+    std::vector<int> next(names.size() + 1, unreached);
+    for (std::size_t at = 0; at < names.size(); ++at) {
+      if (states[at] == unreached) continue;
+      if (word.varies || word.text == names[at]) next[at + 1] |= reached;
+      if (is_option(word.text)) next[at] |= after_option;
+      if ((states[at] & after_option) != 0) next[at] |= reached;
+    }
+    next[names.size()] |= states[names.size()];
+    states = std::move(next);
+  }
+  return states[names.size()] != unreached;
+}
+
+}  // namespace
+
+std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, const Roots& roots) {
+  std::vector<CommandSubject> subjects;
+  bool is_moved = false;
+  for (SimpleCommand& command : commands) {
+    CommandSubject subject{.hides_code = runs_hidden_code(command.words), .is_moved = is_moved};
+    subject.names_protected = names_protected_path(command.words, roots) && !only_reads(command.words);
+    is_moved = is_moved || changes_folder(command.words);
+    subject.command = std::move(command);
+    subjects.push_back(std::move(subject));
+  }
+  return subjects;
+}
+
+Result<CommandPattern> CommandPattern::compile(std::string_view text) {
+  if (text.size() > kMaxBytes) {
+    return fail(ErrorCode::invalid,
+                fmt::format("the pattern is {} bytes long, at most {} are taken", text.size(), kMaxBytes),
+                "write fewer words");
+  }
+  CommandPattern pattern;
+  std::string_view command = text;
+  for (const std::string_view ending : {":*", " *"}) {
+    if (pattern.is_prefix_ || !command.ends_with(ending)) continue;
+    command.remove_suffix(ending.size());
+    pattern.is_prefix_ = true;
+  }
+  auto reading = read_shell(command);
+  if (!reading) return not_plain(text, reading.error().why);
+  if (reading->size() > 1) return not_plain(text, "it is more than one, and each is judged by itself");
+  if (!reading->front().redirections.empty())
+    return not_plain(text, "redirections are judged by rules of Write");
+  pattern.words_ = std::move(reading->front().words);
+  if (std::ranges::any_of(pattern.words_, [](const ShellWord& word) {
+        return word.text.find_first_of("*?[") != std::string::npos && word.varies;
+      })) {
+    return not_plain(text, "a * stands only at its end");
+  }
+  return pattern;
+}
+
+RuleMatch CommandPattern::match(const CommandSubject& subject) const {
+  const ShellWords words = subject.command.words;
+  for (ShellWords seen = words;;) {
+    if (gives(seen, subject)) return RuleMatch::yes;
+    const auto inner = wrapped_command(seen);
+    if (!inner) break;
+    seen = seen.subspan(*inner);
+  }
+  const std::size_t views = carries_command(words) ? words.size() : 1;
+  for (std::size_t at = 0; at < views; ++at) {
+    if (may_mean(words.subspan(at))) return RuleMatch::maybe;
+  }
+  return subject.hides_code ? RuleMatch::maybe : RuleMatch::no;
+}
+
+bool CommandPattern::gives(ShellWords words, const CommandSubject& subject) const {
+  if (words.size() < words_.size() || !std::ranges::equal(words.first(words_.size()), words_)) return false;
+  const std::string_view program = words[0].text;
+  if (subject.is_moved && program.contains('/') && !program.starts_with('/')) return false;
+  if (words.size() == words_.size() && !is_prefix_) return true;
+  return is_prefix_ && !subject.names_protected && is_tame(words, words_.size());
+}
+
+bool CommandPattern::may_mean(ShellWords words) const {
+  if (lowered(program_of(words[0])) != lowered(program_of(words_[0]))) return false;
+  const ShellWords further = words.subspan(1);
+  std::vector<std::string_view> names;
+  for (const ShellWord& word : std::span(words_).subspan(1)) {
+    if (!is_option(word.text)) {
+      names.push_back(word.text);
+    } else if (!may_hold_flag(further, word.text)) {
+      return false;
+    }
+  }
+  return may_hold_names(further, names);
+}
+
+}  // namespace deputy

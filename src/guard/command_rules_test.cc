@@ -1,0 +1,347 @@
+// Rules of Bash: what they allow, and what goes round neither an allow nor a deny.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "guard/rules.h"
+
+namespace deputy {
+namespace {
+
+using testing::HasSubstr;
+using enum Decision;
+
+Rule rule(Decision decision, std::string_view text) {
+  auto parsed = parse_rule(decision, text);
+  EXPECT_TRUE(parsed) << text << ": " << (parsed ? "" : to_text(parsed.error()));
+  return parsed.value_or(Rule{});
+}
+
+Decision judged(const Rules& rules, std::string_view command, Decision by_default = ask) {
+  return rules.judge_command(command, by_default, {"/work", "/home/me"}).decision;
+}
+
+Rules allowing(std::string_view pattern) { return Rules({rule(allow, fmt::format("Bash({})", pattern))}); }
+Rules denying(std::string_view pattern) {
+  return Rules({rule(allow, "Bash"), rule(deny, fmt::format("Bash({})", pattern))});
+}
+
+TEST(CommandRules, APrefixIsOneOfWords) {
+  const Rules rules = allowing("git status:*");
+  for (const char* command : {"git status", "git status -s", "git  'status' src", "\"git\" status"}) {
+    EXPECT_EQ(judged(rules, command), allow) << command;
+  }
+  for (const char* command :
+       {"git", "git statusx", "git stash", "gitstatus", "git -C x status", "xgit status", "/tmp/git status",
+        "./git status", "git status; git push", "git status && rm x", "git status | sh", "sudo git status"}) {
+    EXPECT_EQ(judged(rules, command), ask) << command;
+  }
+  EXPECT_EQ(judged(allowing("git status *"), "git status -s"), allow);
+}
+
+TEST(CommandRules, WithoutAStarItIsThatCommandAlone) {
+  const Rules rules = allowing("npm test");
+  EXPECT_EQ(judged(rules, "npm test"), allow);
+  EXPECT_EQ(judged(rules, "npm 'test'"), allow);
+  EXPECT_EQ(judged(rules, "npm test -- --x"), ask);
+  EXPECT_EQ(judged(rules, "npm"), ask);
+  EXPECT_EQ(judged(allowing("python -c 'print(1)'"), "python -c \"print(1)\""), allow);
+  EXPECT_EQ(judged(allowing("python -c 'print(1)'"), "python -c 'print(2)'"), ask);
+}
+
+TEST(CommandRules, EveryPartIsJudgedAndTheStrictestCounts) {
+  const Rules rules({rule(allow, "Bash(echo:*)"), rule(allow, "Bash(ls:*)"), rule(ask, "Bash(git push:*)"),
+                     rule(deny, "Bash(curl:*)")});
+  EXPECT_EQ(judged(rules, "echo a && ls -l | echo b; ls"), allow);
+  EXPECT_EQ(judged(rules, "echo a && git push"), ask);
+  EXPECT_EQ(judged(rules, "echo a && cat x"), ask);
+  EXPECT_EQ(judged(rules, "ls | curl x"), deny);
+  EXPECT_EQ(judged(rules, "cat x; curl y"), deny);
+}
+
+TEST(CommandRules, WhatCannotBeTakenApartIsAskedAboutAtBest) {
+  for (const char* command :
+       {"echo $HOME", "echo `x`", "for f in a; do ls; done", "ls &", "x=1 ls", "(ls)"}) {
+    EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), ask) << command;
+    EXPECT_EQ(judged(Rules(), command, allow), ask) << command;
+    EXPECT_EQ(judged(Rules(), command, deny), deny) << command;
+    EXPECT_EQ(judged(denying("rm:*"), command), deny) << command;
+    EXPECT_EQ(judged(Rules({rule(deny, "Bash")}), command), deny) << command;
+  }
+  EXPECT_THAT(Rules().judge_command("echo $x", ask).reason, HasSubstr("cannot be taken apart"));
+}
+
+TEST(CommandRules, WhatIsTooLongIsDenied) {
+  const Rules rules({rule(allow, "Bash")});
+  EXPECT_EQ(judged(rules, "a " + std::string(kMaxShellBytes - 2, 'b')), allow);
+  EXPECT_EQ(judged(rules, "a " + std::string(kMaxShellBytes - 1, 'b')), deny);
+}
+
+TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
+  const Rules rules = denying("rm:*");
+  for (const char* command : {"rm x",
+                              "/bin/rm x",
+                              "../bin/rm x",
+                              "\\rm x",
+                              "\"r\"m x",
+                              "'rm' x",
+                              "RM x",
+                              "command rm x",
+                              "command -p rm x",
+                              "builtin command rm x",
+                              "busybox rm x",
+                              "env X=1 rm x",
+                              "env -i rm x",
+                              "env -S 'rm x'",
+                              "xargs rm",
+                              "ls | xargs -n1 rm",
+                              "xargs -I{} rm {}",
+                              "find . -exec rm {} \\;",
+                              "find . -execdir rm {} +",
+                              "find . -ok rm {} \\;",
+                              "sudo rm x",
+                              "sudo -u root rm x",
+                              "doas rm x",
+                              "nohup rm x",
+                              "timeout 5 rm x",
+                              "timeout -s KILL 5 rm x",
+                              "nice -n 5 rm x",
+                              "setsid rm x",
+                              "setsid timeout 9 nice rm x",
+                              "stdbuf -oL rm x",
+                              "ssh host rm x",
+                              "ssh host 'rm x'",
+                              "watch rm x",
+                              "docker run img rm x",
+                              "sh -c 'rm x'",
+                              "bash -lc 'rm x'",
+                              "bash script.sh; rm x",
+                              "eval rm x",
+                              "eval 'rm x'",
+                              "exec rm x",
+                              "python -c 'import os'",
+                              "python3.11 -c x",
+                              "perl -e 'unlink x'",
+                              "node -e x",
+                              "ruby -e x",
+                              "awk 'BEGIN{system(\"rm x\")}'",
+                              "sed '1e rm x' f",
+                              "echo 'rm x' | sh",
+                              "echo x | bash -s",
+                              "echo x | python -",
+                              "python /dev/stdin",
+                              "bash /proc/self/fd/0",
+                              "source x",
+                              ". x",
+                              "trap 'rm x' EXIT",
+                              "alias ls=rm",
+                              "tar cf a --checkpoint-action=exec=rm b",
+                              "tar cf a --checkpoint-ac=exec=rm b",
+                              "rsync -e 'rm x' a b",
+                              "git -c core.pager='rm x' log",
+                              "git -calias.x=!rm x",
+                              "git --exec-path=/x y",
+                              "git grep --open-files-in-pager=rm x",
+                              "git grep --open-f=rm x",
+                              "git clone --upload-pack=rm x",
+                              "git clone 'ext::rm x' y",
+                              "sort --compress-program=rm x",
+                              "less",
+                              "vim -c '!rm' x",
+                              "vim x -c '!rm'",
+                              "make SHELL=rm",
+                              "make --eval=x",
+                              "su -c 'rm x'",
+                              "echo rm | at now",
+                              "printf -v 'a[1]' x",
+                              "test -v 'a[1]'",
+                              "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
+                              "parallel rm",
+                              "unshare rm x",
+                              "true; rm x",
+                              "true && rm x",
+                              "true || rm x",
+                              "true | rm x",
+                              "true\nrm x",
+                              "rg --pre rm x",
+                              "fd -x rm"}) {
+    EXPECT_EQ(judged(rules, command), deny) << command;
+  }
+  for (const char* command :
+       {"ls", "git rm x", "echo rm", "cat rm", "git log", "python x.py", "bash x.sh", "find . -name rm",
+        "grep rm x", "sed -n 1,5p x", "awk '{print $1}' x", "timeout 5 ls", "xargs grep 'a b'", "sudo ls",
+        "env ls", "make test", "npm test", "find . -exec grep x {} +", "ls -l | head -5"}) {
+    EXPECT_EQ(judged(rules, command), allow) << command;
+  }
+}
+
+TEST(CommandRules, ADenyOfASubcommandSeesThroughOptions) {
+  const Rules rules = denying("git push:*");
+  for (const char* command :
+       {"git push", "git push -f", "git -C x push", "git --no-pager push", "git --git-dir=x push",
+        "git --git-dir x push", "/usr/bin/git push", "sudo git push", "git pus*"}) {
+    EXPECT_EQ(judged(rules, command), deny) << command;
+  }
+  for (const char* command : {"git pull", "git commit -m push", "git log push", "git"}) {
+    EXPECT_EQ(judged(rules, command), allow) << command;
+  }
+}
+
+TEST(CommandRules, ADenyOfFlagsMeansAllTheirSpellings) {
+  const Rules rules(
+      {rule(allow, "Bash"), rule(deny, "Bash(rm -rf:*)"), rule(deny, "Bash(git push --force)")});
+  for (const char* command :
+       {"rm -rf x", "rm -fr x", "rm -r -f x", "rm x -rf", "rm -vrf x", "rm --recursive --force x", "rm *",
+        "git push --force", "git push origin --force", "git push --forc", "git push --force-with-lease",
+        "git push -f"}) {
+    EXPECT_EQ(judged(rules, command), deny) << command;
+  }
+  for (const char* command : {"rm x", "rm -r x", "rm -f x", "git push origin main", "git push -u origin"}) {
+    EXPECT_EQ(judged(rules, command), allow) << command;
+  }
+}
+
+TEST(CommandRules, ADenyWithoutAStarMeansFurtherWordsToo) {
+  EXPECT_EQ(judged(denying("rm"), "rm -rf x"), deny);
+  EXPECT_EQ(judged(denying("npm publish"), "npm publish --tag x"), deny);
+  EXPECT_EQ(judged(denying("npm publish"), "npm test"), allow);
+}
+
+struct Tame {
+  const char* pattern;
+  const char* allowed;
+  const char* asked;
+};
+
+TEST(CommandRules, APrefixCoversNoOptionThatRunsOrWritesSomethingElse) {
+  for (const auto& [pattern, allowed, asked] : std::initializer_list<Tame>{
+           {"find:*", "find . -name x", "find . -exec ls {} \\;"},
+           {"find:*", "find src", "find . -delete"},
+           {"find:*", "find src/*.cc", "find *"},
+           {"find:*", "find . -type f", "find . -fprintf /out x"},
+           {"sed:*", "sed -n 5,9p f", "sed '1e touch x' f"},
+           {"sed:*", "sed s/a/b/g f", "sed 'w /out' f"},
+           {"sed:*", "sed -E 's|a|b|' f", "sed s/a/b/w f"},
+           {"sed:*", "sed '/x/d' f", "sed -i s/a/b/ f"},
+           {"sed:*", "sed '$p' f", "sed -f x f"},
+           {"awk:*", "awk -F: '{print $1}' f", "awk 'BEGIN{system(\"x\")}'"},
+           {"awk:*", "awk '{print}' f", "awk '{print > \"x\"}' f"},
+           {"awk:*", "awk 'NR==1' f", "awk -f x f"},
+           {"sort:*", "sort -u f", "sort --compress-program=./c f"},
+           {"sort:*", "sort -k2 f", "sort -uo/out f"},
+           {"tar:*", "tar tf a.tar", "tar cf a --checkpoint-action=exec=x f"},
+           {"tar:*", "tar xzf a.tgz", "tar xf a -I ./x"},
+           {"tar:*", "tar cf a src/*", "tar cf a *"},
+           {"git diff:*", "git diff HEAD~1 -- src", "git diff --output=/out HEAD~1"},
+           {"git diff:*", "git diff --stat", "git diff --ext-diff"},
+           {"git:*", "git log -3", "git -c core.fsmonitor=x status"},
+           {"git:*", "git --no-pager log", "git --exec-path=. log"},
+           {"git:*", "git switch -c new", "git -C /evil status"},
+           {"git:*", "git add -u", "git x"},
+           {"git:*", "git push -u origin", "git config core.pager x"},
+           {"git:*", "git rebase main", "git rebase -x ./x main"},
+           {"git:*", "git stash", "git bisect run ./x"},
+           {"git grep:*", "git grep b", "git grep --open-files-in-pager=./pg b"},
+           {"git grep:*", "git grep -n b", "git grep -O./pg b"},
+           {"git ls-remote:*", "git ls-remote origin", "git ls-remote --upload-pack=x file:///r"},
+           {"git ls-remote:*", "git ls-remote .", "git ls-remote -ux file:///r"},
+           {"rsync:*", "rsync -av a b", "rsync -e 'sh x' a b"},
+           {"make:*", "make -j4 test", "make SHELL=/evil test"},
+           {"make:*", "make", "make -f /evil"},
+           {"curl:*", "curl -s https://a.org", "curl -o .x https://a.org"},
+           {"python:*", "python x.py -c 1", "python -c 'import os'"},
+           {"python:*", "python --version", "python"},
+           {"python:*", "python tests/run.py", "python -"},
+           {"python -m pytest:*", "python -m pytest -x tests", "python -m http.server"},
+           {"node:*", "node x.mjs", "node -e x"},
+           {"node --test:*", "node --test a.mjs", "node --test -e x"},
+           {"bash:*", "bash x.sh", "bash -c ls"},
+           {"bash:*", "bash ./x.sh a", "bash -xc ls"},
+           {"perl:*", "perl x.pl", "perl -e 1"},
+           {"vim:*", "vim x", "vim x -c '!sh'"},
+           {"less:*", "less x", "less +!sh x"},
+           {"rg:*", "rg -n x src", "rg --pre ./x y"},
+           {"printf:*", "printf %s x", "printf -v 'a[0]' 1"},
+           {"timeout 9 npm test:*", "timeout 9 npm test -x", "timeout 9 npm publish"},
+           {"npm test:*", "timeout 60 npm test", "sudo npm test"},
+           {"npm test:*", "nohup nice npm test", "env npm test"},
+           {"npm test:*", "npm test -- x", "timeout -s KILL 60 npm test"},
+           {"xargs grep:*", "xargs grep x", "xargs rm"},
+           {"ls:*", "ls *.cc ~/x", "ls > x"},
+           {"cat:*", "cat .git/config", "cat x > y"},
+           {"cp:*", "cp a b", "cp a .git/hooks/pre-commit"},
+           {"cp:*", "cp .gitignore b", "cp a --target-directory=.git/hooks"},
+           {"./test:*", "./test a", "cd /evil && ./test a"},
+       }) {
+    const Rules rules({rule(allow, fmt::format("Bash({})", pattern)), rule(allow, "Bash(cd:*)")});
+    EXPECT_EQ(judged(rules, allowed), allow) << pattern << " " << allowed;
+    EXPECT_EQ(judged(rules, asked), ask) << pattern << " " << asked;
+  }
+}
+
+TEST(CommandRules, APrefixOfAProgramThatRunsOthersAllowsNone) {
+  for (const char* program : {"sudo", "env", "xargs", "timeout", "nohup", "ssh", "docker", "eval", "exec",
+                              "source", "su", "watch", "export", "trap", "busybox", "command"}) {
+    const Rules rules = allowing(fmt::format("{}:*", program));
+    for (const char* rest : {"ls", "5 ls", "-x ls", "host ls", "x=1"}) {
+      EXPECT_EQ(judged(rules, fmt::format("{} {}", program, rest)), ask) << program << " " << rest;
+    }
+  }
+}
+
+TEST(CommandRules, ARedirectionIsAWrite) {
+  const Rules echo = allowing("echo:*");
+  for (const char* command :
+       {"echo x > y", "echo x >> ~/.bashrc", "echo x >> '/home/me/.bashrc'", "echo x 2> y", "echo x 1>y"}) {
+    EXPECT_EQ(judged(echo, command), ask) << command;
+  }
+  for (const char* command :
+       {"echo x > /dev/null", "echo x 2>&1", "echo x 2>/dev/null", "echo x < y", "echo x >&2"}) {
+    EXPECT_EQ(judged(echo, command), allow) << command;
+  }
+  const Rules both({rule(allow, "Bash(echo:*)"), rule(allow, "Bash(cd:*)"), rule(allow, "Write(out/**)"),
+                    rule(deny, "Write(out/x)"), rule(deny, "Edit(out/y)"), rule(deny, "Read(secret)")});
+  EXPECT_EQ(judged(both, "echo x > out/a"), allow);
+  EXPECT_EQ(judged(both, "echo x > /work/out/a"), allow);
+  EXPECT_EQ(judged(both, "cd x && echo x > out/a"), ask);
+  EXPECT_EQ(judged(both, "cd a && echo x > x/out/x"), deny);
+  EXPECT_EQ(judged(both, "echo x > a"), ask);
+  EXPECT_EQ(judged(both, "echo x > out/x"), deny);
+  EXPECT_EQ(judged(both, "echo x > out/y"), deny);
+  EXPECT_EQ(judged(both, "echo < secret"), deny);
+  const Rules all({rule(allow, "Bash"), rule(deny, "Write(secret)")});
+  EXPECT_EQ(judged(all, "echo x > y"), allow);
+  EXPECT_EQ(judged(all, "echo x > secret"), deny);
+  EXPECT_EQ(judged(all, "echo x > .git/config"), ask);
+  EXPECT_EQ(judged(all, "cp x .git/hooks/post-commit"), ask);
+  EXPECT_EQ(judged(all, "mv .git .git2"), ask);
+}
+
+TEST(CommandRules, AllBut) {
+  const Rules rules = allowing("!git:*");
+  EXPECT_EQ(judged(rules, "ls"), allow);
+  EXPECT_EQ(judged(rules, "git log"), ask);
+  EXPECT_EQ(judged(rules, "sudo git log"), ask);
+  EXPECT_EQ(judged(rules, "sh -c 'git log'"), ask);
+  EXPECT_EQ(judged(Rules({rule(deny, "Bash(!git:*)")}), "ls", allow), deny);
+  EXPECT_EQ(judged(Rules({rule(deny, "Bash(!git:*)")}), "git log", allow), allow);
+}
+
+TEST(CommandRules, ARuleMustBeOnePlainCommand) {
+  for (const char* text : {"Bash(git * main)", "Bash(a && b)", "Bash(a; b)", "Bash(a > b)", "Bash(echo $x:*)",
+                           "Bash(x=1 a)", "Bash(for x)", "Bash(a 'b)", "Bash(a\u200b)", "Bash(* x)"}) {
+    const auto parsed = parse_rule(deny, text);
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_FALSE(parsed.error().advice.empty()) << text;
+  }
+}
+
+TEST(CommandRules, TheReasonSaysWhichRuleAndHowSure) {
+  EXPECT_EQ(denying("rm:*").judge_command("rm x", ask).reason, "denied by rule Bash(rm:*)");
+  EXPECT_EQ(denying("rm:*").judge_command("sudo rm x", ask).reason,
+            "denied by rule Bash(rm:*), which may mean it");
+  EXPECT_EQ(Rules().judge_command("ls; rm x", ask).reason, "no rule allows Bash(ls)");
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,159 @@
+#include "guard/program_table.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+using enum ProgramKind;
+
+constexpr auto kPrograms = std::to_array<ProgramEntry>({
+    {.names = "nohup setsid nice ionice stdbuf command unbuffer", .kind = wrapper},
+    {.names = "timeout gtimeout", .kind = wrapper, .operands = 1},
+    {.names = "sudo", .kind = carrier, .runs = "-s -i --shell --login"},
+    {.names = "env", .kind = carrier, .runs = "-S --split-string"},
+    {.names =
+         "xargs doas busybox toybox builtin strace ltrace valgrind fakeroot rlwrap pkexec eatmydata torsocks "
+         "proxychains time setarch unshare firejail entr npx bunx uvx pipx",
+     .kind = carrier},
+    {.names = "flock", .kind = carrier, .operands = 1, .runs = "-c --command"},
+    {.names = "taskset chrt numactl prlimit chroot chpst faketime", .kind = carrier, .operands = 1},
+    {.names =
+         "ssh su runuser watch docker podman nerdctl kubectl oc lxc machinectl systemd-run nsenter bwrap "
+         "proot "
+         "script tmux screen at batch crontab parallel start-stop-daemon run-parts ld.so mosh rsh adb "
+         "vagrant wsl "
+         "cgexec setpriv capsh dbus-run-session xvfb-run sg newgrp daemonize gosu su-exec tini dumb-init",
+     .kind = carrier,
+     .operands = -1},
+    {.names = "sh bash dash zsh ksh mksh ash fish csh tcsh rbash pwsh powershell cmd python pypy ipython "
+              "perl ruby irb "
+              "node nodejs deno bun tsx ts-node php lua luajit tclsh wish expect Rscript julia ghci runghc "
+              "runhaskell "
+              "ocaml groovy jshell osascript elixir iex erl guile racket sbcl clisp octave gnuplot m4",
+     .kind = interpreter},
+    {.names = "R gdb lldb sqlite psql mysql mariadb redis-cli mongosh dc ed ex vi vim view nvim nano emacs "
+              "emacsclient "
+              "less more most man pg xterm",
+     .kind = interpreter,
+     .operands = 1},
+    {.names = "eval exec source . trap alias unalias export declare typeset local readonly unset read "
+              "mapfile readarray "
+              "getopts let set shopt enable hash bind complete compgen compopt fc history return",
+     .kind = shell},
+    {.names = "find",
+     .carries = "-exec -execdir -ok -okdir",
+     .writes = "-delete -fprint -fprint0 -fprintf -fls"},
+    {.names = "fd fdfind", .carries = "-x -X --exec --exec-batch"},
+    {.names = "git",
+     .runs = "--upload-pack --receive-pack --exec --exec-path --open-files-in-pager --ext-diff --textconv "
+             "--config "
+             "--config-env --extcmd --template --gpg-program --smtp-server",
+     .writes = "--output --output-directory --separate-git-dir --git-dir --work-tree"},
+    {.names = "tar gtar bsdtar",
+     .runs = "--checkpoint-action --to-command --use-compress-program --info-script --new-volume-script "
+             "--rsh-command "
+             "--rmt-command -I -F"},
+    {.names = "rsync",
+     .runs = "-e --rsh --rsync-path",
+     .writes = "--log-file --write-batch --only-write-batch"},
+    {.names = "scp sftp", .runs = "-S -o -D -F"},
+    {.names = "sort", .runs = "--compress-program", .writes = "-o --output"},
+    {.names = "split", .runs = "--filter"},
+    {.names = "rg", .runs = "--pre --hostname-bin"},
+    {.names = "zip", .runs = "-T -TT --unzip-command", .writes = "-m --move"},
+    {.names = "make gmake", .runs = "= --eval -E -f --file --makefile"},
+    {.names = "gcc g++ cc c++ clang clang++", .runs = "-wrapper -specs -B -fplugin @"},
+    {.names = "go", .runs = "-exec -toolexec -vettool -overlay"},
+    {.names = "npm pnpm yarn", .runs = "--script-shell --node-options --shell --userconfig --globalconfig"},
+    {.names = "curl",
+     .runs = "-K --config",
+     .writes =
+         "-o -O -J -c -D --output --output-dir --remote-name --remote-name-all --cookie-jar --dump-header "
+         "--trace --trace-ascii --stderr --hsts --alt-svc --etag-save --libcurl"},
+    {.names = "wget",
+     .runs = "-e --execute --use-askpass --config",
+     .writes = "-O -o -a -P --output-document --output-file --append-output --directory-prefix --warc-file "
+               "--save-cookies --hsts-file"},
+    {.names = "printf test [ wait", .runs = "-v -p"},  // a subscript in the name of a variable is evaluated
+    {.names = "jq yq", .writes = "-i --inplace --in-place"},
+    {.names = "openssl", .runs = "-engine -provider", .writes = "-out"},
+    {.names = "ip", .runs = "netns vrf -b -batch"},
+    {.names = "dpkg rpm apt apt-get", .runs = "-o --option -c --config-file --pre-invoke --eval --pipe"},
+});
+
+constexpr ProgramEntry kPlain{};
+
+constexpr std::string_view kGitCommands =
+    "add am annotate apply blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean "
+    "clone commit "
+    "count-objects describe diff diff-index diff-tree fetch format-patch for-each-ref fsck gc grep init log "
+    "ls-files "
+    "ls-remote ls-tree merge merge-base mv name-rev notes pull push range-diff rebase reflog remote reset "
+    "restore "
+    "rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status switch "
+    "symbolic-ref "
+    "tag update-index var verify-commit verify-tag version whatchanged worktree write-tree archive bundle "
+    "help";
+
+constexpr auto kGitLetters = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"grep", "O"},
+    {"clone", "uc"},
+    {"ls-remote", "u"},
+    {"rebase", "xi"},
+    {"archive", "o"},
+    {"format-patch", "o"},
+    {"help", "w"},
+});
+
+bool lists(std::string_view names, std::string_view name) {
+  const auto each = split(names, ' ');
+  return std::ranges::find(each, name) != each.end();
+}
+
+// "python3.11", "gcc-12": the version is no part of the name.
+std::string_view without_version(std::string_view name) {
+  const std::size_t end = name.find_last_not_of("0123456789.-");
+  return end == std::string_view::npos ? name : name.substr(0, end + 1);
+}
+
+using Index = std::vector<std::pair<std::string_view, const ProgramEntry*>>;
+
+Index make_index() {
+  Index index;
+  for (const ProgramEntry& entry : kPrograms) {
+    for (const std::string_view name : split(entry.names, ' ')) index.emplace_back(name, &entry);
+  }
+  std::ranges::sort(index);
+  return index;
+}
+
+const ProgramEntry* look_up(std::string_view name) {
+  static const Index index = make_index();
+  const auto found = std::ranges::lower_bound(index, name, {}, &Index::value_type::first);
+  return found != index.end() && found->first == name ? found->second : nullptr;
+}
+
+}  // namespace
+
+const ProgramEntry& entry_of(std::string_view program) {
+  if (program.starts_with("ld-linux") || program.starts_with("ld-musl")) program = "ld.so";
+  for (const std::string_view name : {program, without_version(program)}) {
+    if (const ProgramEntry* entry = look_up(name)) return *entry;
+  }
+  return kPlain;
+}
+
+bool is_plain_git_command(std::string_view name) { return lists(kGitCommands, name); }
+
+std::string_view git_risky_letters(std::string_view subcommand) {
+  const auto found = std::ranges::find(kGitLetters, subcommand, &decltype(kGitLetters)::value_type::first);
+  return found == kGitLetters.end() ? std::string_view() : found->second;
+}
+
+}  // namespace deputy

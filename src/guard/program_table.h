@@ -1,0 +1,36 @@
+// The table behind programs.h: nothing but names.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace deputy {
+
+enum class ProgramKind : std::uint8_t {
+  plain,
+  wrapper,      // runs the command that its words hold, and changes little
+  carrier,      // runs a command in other circumstances, or several times, or elsewhere
+  interpreter,  // runs code that a file, its words or its input hold
+  shell,        // of the shell itself: runs text, or changes what later commands mean
+};
+
+struct ProgramEntry {
+  std::string_view names;  // separated by spaces, without version
+  ProgramKind kind = ProgramKind::plain;
+  // Of wrapper and carrier: words before the command; negative: they may be a text that a shell gets to read.
+  // Of interpreter: 1 where any word but a single file may be code.
+  int operands = 0;
+  std::string_view carries;  // options after which a command stands, word by word
+  std::string_view runs;     // options that make it run something else; "=": any word with one in it
+  std::string_view writes;   // options that make it write or delete files although its name does not say so
+};
+
+// The entry of a program; a plain one without options for those that nobody lists.
+const ProgramEntry& entry_of(std::string_view program);
+
+// Subcommands of git that no alias can replace and that run nothing by themselves.
+bool is_plain_git_command(std::string_view name);
+// The letters of short options that make this subcommand run or write something.
+std::string_view git_risky_letters(std::string_view subcommand);
+
+}  // namespace deputy
