@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,11 +26,36 @@ struct FileStatus {
   std::uint64_t size = 0;
   WallTime modified{};
   std::uint32_t mode = 0;
+  std::uint64_t names =
+      1;  // hard links: with a second one, what is read or written here may lie elsewhere too
 };
 
 struct Entry {
   std::string name;
   FileStatus status;
+};
+
+class Folder;
+
+// What a name led to when it was looked up. All that is done with it is done to what was found then: links
+// are not followed again, so what was judged is what is used.
+class Place {
+ public:
+  virtual ~Place() = default;
+
+  // Beneath the folder it was looked up in, as the kernel resolved it: without links, "." and ".."; "." for
+  // the folder itself.
+  virtual const std::string& name() const = 0;
+  // Nothing where nothing is there yet; folders on the way may be missing too.
+  virtual const std::optional<FileStatus>& status() const = 0;
+
+  virtual Result<std::string> read(std::uint64_t offset, std::size_t max) const = 0;
+  virtual Result<std::vector<Entry>> list() const = 0;
+  virtual Result<std::unique_ptr<Folder>> open_folder() const = 0;
+  // Whole or not at all, and durable when it returns, as Folder::replace; but only while the content has the
+  // SHA-256 `expected` (empty: while there is no file), else ErrorCode::busy. Keeps the file's mode; a new
+  // one, and missing folders, get what the umask leaves. A second name of the old file keeps the old content.
+  virtual Result<void> replace(std::string_view bytes, std::string_view expected) const = 0;
 };
 
 class Folder {
@@ -42,6 +68,8 @@ class Folder {
   virtual int descriptor() const = 0;
 
   virtual Result<std::unique_ptr<Folder>> open_folder(std::string_view name) const = 0;
+  // Links are followed, beneath the folder; one that leads nowhere is refused.
+  virtual Result<std::unique_ptr<Place>> look_up(std::string_view name) const = 0;
   virtual Result<FileStatus> status(
       std::string_view name) const = 0;  // a link is followed, beneath the folder
   virtual Result<std::vector<Entry>> list(
@@ -85,6 +113,9 @@ class MemoryDisk final : public Disk {
   Result<std::unique_ptr<Folder>> open(std::string_view absolute_path, IfAbsent if_absent) const override;
   Result<FileStatus> status(std::string_view absolute_path) const override;
   std::string current_folder() const override { return "/work"; }
+
+  // A symbolic link, planted as a test's adversary would.
+  void plant_link(std::string_view absolute_path, std::string_view target);
 
   // Asked before each change with its path (a rename: the new one); an Error it returns is what the change
   // returns.

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/disk_names.h"
+#include "base/text.h"
 
 namespace deputy {
 namespace {
@@ -48,6 +49,14 @@ class AnyDisk : public testing::TestWithParam<Which> {
   void write(std::string_view name, std::string_view bytes) {
     const auto written = folder_->replace(name, bytes);
     ASSERT_TRUE(written) << written.error().message;
+  }
+
+  void link(const std::string& target, const std::string& name) {
+    if (GetParam() == Which::memory) {
+      static_cast<MemoryDisk&>(*disk_).plant_link(top_ + "/" + name, target);
+    } else {
+      ASSERT_EQ(::symlink(target.c_str(), (top_ + "/" + name).c_str()), 0);
+    }
   }
 
   std::vector<std::string> names(std::string_view name = ".") {
@@ -252,6 +261,82 @@ TEST_P(AnyDisk, LooksAtAbsolutePaths) {
   EXPECT_EQ(disk_->status(top_ + "/none").error().code, ErrorCode::not_found);
   EXPECT_EQ(disk_->status("file").error().code, ErrorCode::invalid);
   EXPECT_TRUE(disk_->status(disk_->current_folder()));
+}
+
+TEST_P(AnyDisk, LooksUpNamesAsTheyResolve) {
+  ASSERT_TRUE(folder_->make_folder("a/b"));
+  write("a/b/file", "x");
+  link("a/b", "short");
+  link("../a/./b/file", "a/again");
+  for (const char* name : {"a/b/file", "short/file", "a/again", "./a/../short//file", "short/../b/file"}) {
+    const auto place = folder_->look_up(name);
+    ASSERT_TRUE(place) << name << ": " << place.error().message;
+    EXPECT_EQ((*place)->name(), "a/b/file") << name;
+    ASSERT_TRUE((*place)->status()) << name;
+    EXPECT_EQ((*place)->status()->kind, EntryKind::file);
+    EXPECT_EQ((*place)->status()->names, 1U);
+    EXPECT_EQ((*place)->read(0, kAll), "x");
+  }
+  EXPECT_EQ(folder_->look_up(".").value()->name(), ".");
+  EXPECT_EQ(folder_->look_up(top_).value()->name(), ".");
+  EXPECT_EQ(folder_->look_up("short").value()->list()->size(), 1U);
+  EXPECT_EQ(folder_->look_up("short").value()->open_folder().value()->read("file", 0, kAll), "x");
+  EXPECT_EQ(folder_->look_up("short").value()->read(0, 1).error().code, ErrorCode::invalid);
+}
+
+TEST_P(AnyDisk, LooksUpNamesThatAreNotThereYet) {
+  ASSERT_TRUE(folder_->make_folder("a/b"));
+  link("a/b", "short");
+  const auto place = folder_->look_up("short/new/file").value();
+  EXPECT_EQ(place->name(), "a/b/new/file");
+  EXPECT_FALSE(place->status());
+  EXPECT_EQ(place->read(0, 1).error().code, ErrorCode::not_found);
+  write("file", "x");
+  EXPECT_FALSE(folder_->look_up("file/below"));
+  EXPECT_FALSE(folder_->look_up("none/../../b"));
+}
+
+TEST_P(AnyDisk, RefusesToLookUpWhatLeadsOutsideOrNowhere) {
+  ASSERT_TRUE(folder_->make_folder("in"));
+  write("outside", "x");
+  link("nothing", "in/dangling");
+  link("../outside", "in/out");
+  link("..", "in/up");
+  link(top_ + "/outside", "in/absolute");
+  link("round", "in/round");
+  const auto inner = folder_->open_folder("in").value();
+  for (const char* name : {"dangling", "dangling/x", "out", "up", "up/outside", "up/new", "absolute", "round",
+                           "round/x", "../outside", ".."}) {
+    const auto place = inner->look_up(name);
+    ASSERT_FALSE(place) << name;
+    EXPECT_EQ(place.error().code, ErrorCode::denied) << name << ": " << place.error().message;
+  }
+  EXPECT_EQ(inner->look_up(std::string_view("a\0b", 3)).error().code, ErrorCode::invalid);
+}
+
+TEST_P(AnyDisk, ReplacesWhatItExpects) {
+  const auto fresh = folder_->look_up("a/b/file").value();
+  ASSERT_TRUE(fresh->replace("one", ""));
+  EXPECT_EQ(folder_->read("a/b/file", 0, kAll), "one");
+  EXPECT_EQ(fresh->replace("two", "").error().code, ErrorCode::busy);
+  const auto place = folder_->look_up("a/b/file").value();
+  EXPECT_EQ(place->replace("two", sha256_hex("other")).error().code, ErrorCode::busy);
+  EXPECT_EQ(folder_->read("a/b/file", 0, kAll), "one");
+  ASSERT_TRUE(place->replace("two", sha256_hex("one")));
+  EXPECT_EQ(folder_->read("a/b/file", 0, kAll), "two");
+  ASSERT_TRUE(folder_->remove("a/b/file"));
+  EXPECT_EQ(place->replace("three", sha256_hex("two")).error().code, ErrorCode::busy);
+  EXPECT_EQ(names("a/b"), Names{});
+  EXPECT_FALSE(folder_->look_up("a").value()->replace("x", ""));
+  EXPECT_FALSE(folder_->look_up(".").value()->replace("x", ""));
+}
+
+TEST_P(AnyDisk, WritesThroughALinkToWhatItLeadsTo) {
+  write("real", "one");
+  link("real", "link");
+  ASSERT_TRUE(folder_->look_up("link").value()->replace("two", sha256_hex("one")));
+  EXPECT_EQ(folder_->read("real", 0, kAll), "two");
+  EXPECT_EQ(folder_->list(".")->front().status.kind, EntryKind::link);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, AnyDisk, testing::Values(Which::system, Which::memory), [](const auto& which) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <mutex>
 
@@ -55,6 +56,40 @@ struct MemoryFiles {
     return next != nodes.end() && next->first.starts_with(prefix);
   }
 
+  // Where `name` leads from `root`, which it may not leave.
+  Result<std::string> walk(const std::string& root, std::string_view name) const {
+    constexpr int kMostLinks = 40;
+    std::string path = root;
+    std::vector<std::string> ahead;  // what is still to be walked, last first
+    const auto push = [&ahead](std::string_view more) {
+      const auto parts = split(more, '/');
+      ahead.insert(ahead.end(), parts.rbegin(), parts.rend());
+    };
+    push(name);
+    for (int links = 0; !ahead.empty();) {
+      const std::string part = std::move(ahead.back());
+      ahead.pop_back();
+      if (part.empty() || part == ".") continue;
+      const bool leaves = part == ".." && path == root;
+      if (leaves) return std::unexpected(outside_folder(join_path(root, name), root));
+      if (part == "..") {
+        path = folder_of(path);
+        continue;
+      }
+      std::string next = join_path(path, part);
+      const auto found = nodes.find(next);
+      if (found == nodes.end() || found->second.status.kind != EntryKind::link) {
+        path = std::move(next);
+        continue;
+      }
+      const std::string& target = found->second.bytes;
+      if (target.starts_with('/') || ++links > kMostLinks)
+        return std::unexpected(outside_folder(join_path(root, name), root));
+      push(target);
+    }
+    return path;
+  }
+
   void store(const std::string& path, std::string bytes) {
     Node& node = nodes[path];
     if (node.status.mode == 0) node.status.mode = 0600;
@@ -95,6 +130,8 @@ class MemoryFolder final : public Folder {
     if (found.kind != EntryKind::folder) return failed(ENOTDIR, "open the folder", path);
     return std::make_unique<MemoryFolder>(files_, std::move(path));
   }
+
+  Result<std::unique_ptr<Place>> look_up(std::string_view name) const override;
 
   Result<FileStatus> status(std::string_view name) const override {
     TRY(const std::string path, resolved(name));
@@ -182,29 +219,20 @@ class MemoryFolder final : public Folder {
             "name a regular file"};
   }
 
-  // The absolute path that `name` means; ".." is taken away here as the kernel would, there being no links.
+  // The absolute path that `name` means, with links followed as the kernel would, beneath the folder.
   Result<std::string> resolved(std::string_view name) const {
     TRY(const std::string clean, name_beneath(path_, name));
-    std::vector<std::string_view> parts;
-    for (const std::string_view part : split(clean, '/')) {
-      if (part == ".") continue;
-      if (part != "..") {
-        parts.push_back(part);
-      } else if (parts.empty()) {
-        return std::unexpected(outside_folder(join_path(path_, clean), path_));
-      } else {
-        parts.pop_back();
-      }
-    }
-    std::string path = path_;
-    for (const std::string_view part : parts) path = join_path(path, part);
-    return path;
+    const std::scoped_lock lock(files_->mutex);
+    return files_->walk(path_, clean);
   }
 
+  // As resolved(), but what stands at the end is not followed.
   Result<std::string> changeable(std::string_view name) const {
     TRY(const std::string clean, name_beneath(path_, name));
-    TRY(check_leaf(split_name(clean), join_path(path_, clean)));
-    return resolved(name);
+    SplitName parts = split_name(clean);
+    TRY(check_leaf(parts, join_path(path_, clean)));
+    TRY(const std::string parent, resolved(parts.parent));
+    return join_path(parent, parts.leaf);
   }
 
   Result<const Node*> node_at(const std::string& path, std::string_view verb) const {
@@ -226,6 +254,10 @@ class MemoryFolder final : public Folder {
     const bool exists = found != files_->nodes.end();
     if (exists && found->second.status.kind == EntryKind::folder)
       return std::unexpected(is_folder("write", path));
+    if (exists && found->second.status.kind == EntryKind::link) {
+      return fail(ErrorCode::invalid, fmt::format("cannot write {}: it is a link", path),
+                  "name the file that it leads to");
+    }
     files_->store(path, change(exists ? std::move(found->second.bytes) : std::string(), bytes));
     return {};
   }
@@ -245,6 +277,76 @@ class MemoryFolder final : public Folder {
   std::shared_ptr<MemoryFiles> files_;
   std::string path_;
 };
+
+class MemoryPlace final : public Place {
+ public:
+  MemoryPlace(std::shared_ptr<MemoryFiles> files, const std::string& root, const std::string& path,
+              std::optional<FileStatus> status)
+      : files_(std::move(files)),
+        folder_(files_, root),
+        name_(path == root ? "." : path.substr(MemoryFiles::prefix_of(root).size())),
+        path_(path),
+        status_(std::move(status)) {}
+
+  const std::string& name() const override { return name_; }
+  const std::optional<FileStatus>& status() const override { return status_; }
+  Result<std::string> read(std::uint64_t offset, std::size_t max) const override {
+    return folder_.read(name_, offset, max);
+  }
+  Result<std::vector<Entry>> list() const override { return folder_.list(name_); }
+  Result<std::unique_ptr<Folder>> open_folder() const override { return folder_.open_folder(name_); }
+
+  Result<void> replace(std::string_view bytes, std::string_view expected) const override {
+    const SplitName parts = split_name(name_);
+    TRY(check_leaf(parts, path_));
+    TRY(files_->ask_fault(path_));
+    const std::scoped_lock lock(files_->mutex);
+    const auto found = files_->nodes.find(path_);
+    const bool exists = found != files_->nodes.end();
+    if (exists && found->second.status.kind != EntryKind::file)
+      return fail(ErrorCode::invalid, fmt::format("cannot write {}: it is not a file", path_), "name a file");
+    if (exists == expected.empty() || (exists && sha256_hex(found->second.bytes) != expected))
+      return fail(ErrorCode::busy, fmt::format("{} has changed meanwhile", path_), "read it again");
+    files_->make_missing_folders(MemoryFiles::folder_of(path_));
+    if (!exists) files_->nodes[path_].status.mode = 0644;
+    files_->store(path_, std::string(bytes));
+    return {};
+  }
+
+ private:
+  std::shared_ptr<MemoryFiles> files_;
+  MemoryFolder folder_;
+  std::string name_;
+  std::string path_;
+  std::optional<FileStatus> status_;
+};
+
+Result<std::unique_ptr<Place>> MemoryFolder::look_up(std::string_view name) const {
+  TRY(std::string present, name_beneath(path_, name));
+  const std::string shown = join_path(path_, present);
+  const std::scoped_lock lock(files_->mutex);
+  std::vector<std::string> missing;
+  TRY(std::string path, files_->walk(path_, present));
+  while (!files_->nodes.contains(path)) {
+    if (files_->reason_against_parents(path) == ENOTDIR) return failed(ENOTDIR, "look at", shown);
+    SplitName parts = split_name(present);
+    missing.insert(missing.begin(), std::move(parts.leaf));
+    present = std::move(parts.parent);
+    TRY(path, files_->walk(path_, present));
+  }
+  if (missing.empty())
+    return std::make_unique<MemoryPlace>(files_, path_, path, files_->nodes.at(path).status);
+  if (std::ranges::find(missing, "..") != missing.end()) {
+    return fail(ErrorCode::not_found, fmt::format("{} climbs out of a folder that is not there", shown),
+                "name it without \"..\"");
+  }
+  if (files_->nodes.contains(join_path(path, missing.front()))) {
+    return fail(ErrorCode::denied, fmt::format("{} is, or lies behind, a link that leads nowhere", shown),
+                "name the file itself");
+  }
+  for (const std::string& part : missing) path = join_path(path, part);
+  return std::make_unique<MemoryPlace>(files_, path_, path, std::nullopt);
+}
 
 }  // namespace
 
@@ -267,6 +369,14 @@ Result<std::unique_ptr<Folder>> MemoryDisk::open(std::string_view absolute_path,
 Result<FileStatus> MemoryDisk::status(std::string_view absolute_path) const {
   TRY(check_absolute(absolute_path));
   return MemoryFolder(state_, "/").status(absolute_path);
+}
+
+void MemoryDisk::plant_link(std::string_view absolute_path, std::string_view target) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->make_missing_folders(MemoryFiles::folder_of(absolute_path));
+  auto& node = state_->nodes[std::string(absolute_path)];
+  node.status = {EntryKind::link, 0, state_->clock.wall(), 0777};
+  node.bytes = target;
 }
 
 void MemoryDisk::set_fault(std::function<Result<void>(std::string_view path)> fault) {

@@ -1,16 +1,13 @@
-#include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <limits>
 
 #include "base/disk.h"
 #include "base/disk_names.h"
-#include "base/random.h"
 #include "base/system_disk_calls.h"
+#include "base/system_disk_place.h"
 #include "base/text.h"
 
 namespace deputy {
@@ -21,18 +18,14 @@ class SystemFolder final : public Folder {
   SystemFolder(Descriptor descriptor, std::string path)
       : descriptor_(std::move(descriptor)), path_(std::move(path)) {
     // Processes that run here print the path without links; such names must be understood too.
-    char resolved[PATH_MAX];
-    const ssize_t size =
-        ::readlink(fmt::format("/proc/self/fd/{}", descriptor_.get()).c_str(), resolved, sizeof resolved);
-    if (size > 0 && static_cast<std::size_t>(size) < sizeof resolved) {
-      resolved_path_.assign(resolved, static_cast<std::size_t>(size));
-    }
+    resolved_path_ = path_of(descriptor_.get(), path_).value_or("");
   }
 
   const std::string& path() const override { return path_; }
   int descriptor() const override { return descriptor_.get(); }
 
   Result<std::unique_ptr<Folder>> open_folder(std::string_view name) const override;
+  Result<std::unique_ptr<Place>> look_up(std::string_view name) const override;
   Result<FileStatus> status(std::string_view name) const override;
   Result<std::vector<Entry>> list(std::string_view name) const override;
   Result<std::string> read(std::string_view name, std::uint64_t offset, std::size_t max) const override;
@@ -45,7 +38,7 @@ class SystemFolder final : public Folder {
  private:
   // Where something is made, changed or removed: an opened folder and a name in it that is not resolved any
   // further.
-  struct Place {
+  struct Spot {
     Descriptor parent;
     std::string leaf;
     std::string shown;
@@ -53,8 +46,8 @@ class SystemFolder final : public Folder {
 
   Result<std::string> beneath(std::string_view name) const;
   Result<Descriptor> open_it(const std::string& name, int flags, std::string_view verb) const;
-  Result<Place> place_of(std::string_view name, int parent_flags) const;
-  static Result<mode_t> mode_for_writing(const Place& place);
+  Result<Spot> place_of(std::string_view name, int parent_flags) const;
+  static Result<mode_t> mode_for_writing(const Spot& place);
   std::string shown(std::string_view name) const { return join_path(path_, name); }
 
   Descriptor descriptor_;
@@ -72,27 +65,26 @@ Result<std::string> SystemFolder::beneath(std::string_view name) const {
 Result<Descriptor> SystemFolder::open_it(const std::string& name, int flags, std::string_view verb) const {
   Descriptor opened = open_beneath(descriptor_.get(), name, flags);
   if (opened) return opened;
-  if (errno == EXDEV || errno == ELOOP) return std::unexpected(outside_folder(shown(name), path_));
-  if (errno == ENXIO) return not_a_file(EntryKind::other, verb, shown(name));
-  if (errno == EAGAIN) {
-    return fail(ErrorCode::busy, fmt::format("cannot {} {}: its folders keep moving", verb, shown(name)),
-                "try again");
-  }
-  return failed(verb, shown(name));
+  return not_opened(verb, shown(name), path_);
 }
 
-Result<SystemFolder::Place> SystemFolder::place_of(std::string_view name, int parent_flags) const {
+Result<SystemFolder::Spot> SystemFolder::place_of(std::string_view name, int parent_flags) const {
   TRY(const std::string clean, beneath(name));
   SplitName parts = split_name(clean);
   TRY(check_leaf(parts, shown(clean)));
   TRY(Descriptor parent, open_it(parts.parent, parent_flags, "open the folder"));
-  return Place{std::move(parent), std::move(parts.leaf), shown(clean)};
+  return Spot{std::move(parent), std::move(parts.leaf), shown(clean)};
 }
 
 Result<std::unique_ptr<Folder>> SystemFolder::open_folder(std::string_view name) const {
   TRY(const std::string clean, beneath(name));
   TRY(Descriptor opened, open_it(clean, kFolder, "open the folder"));
   return std::make_unique<SystemFolder>(std::move(opened), shown(clean));
+}
+
+Result<std::unique_ptr<Place>> SystemFolder::look_up(std::string_view name) const {
+  TRY(const std::string clean, beneath(name));
+  return place_beneath(descriptor_.get(), path_, clean);
 }
 
 Result<FileStatus> SystemFolder::status(std::string_view name) const {
@@ -106,48 +98,13 @@ Result<FileStatus> SystemFolder::status(std::string_view name) const {
 Result<std::vector<Entry>> SystemFolder::list(std::string_view name) const {
   TRY(const std::string clean, beneath(name));
   TRY(Descriptor opened, open_it(clean, kReadableFolder, "list"));
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(opened.get()), ::closedir);
-  if (!stream) return failed("list", shown(clean));
-  const int folder = opened.release();
-  std::vector<Entry> entries;
-  for (errno = 0; const dirent* next = ::readdir(stream.get()); errno = 0) {
-    const std::string_view found_name = next->d_name;
-    if (found_name == "." || found_name == "..") continue;
-    struct stat found{};
-    if (::fstatat(folder, next->d_name, &found, AT_SYMLINK_NOFOLLOW) != 0) {
-      if (errno == ENOENT) continue;  // removed meanwhile
-      return failed("list", shown(join_path(clean, found_name)));
-    }
-    entries.push_back({std::string(found_name), status_of(found)});
-  }
-  if (errno != 0) return failed("list", shown(clean));
-  std::ranges::sort(entries, {}, &Entry::name);
-  return entries;
+  return list_entries(std::move(opened), shown(clean));
 }
 
 Result<std::string> SystemFolder::read(std::string_view name, std::uint64_t offset, std::size_t max) const {
   TRY(const std::string clean, beneath(name));
   TRY(const Descriptor file, open_it(clean, O_RDONLY | kNeverWait, "read"));
-  struct stat found{};
-  if (::fstat(file.get(), &found) != 0) return failed("read", shown(clean));
-  if (!S_ISREG(found.st_mode)) return not_a_file(status_of(found).kind, "read", shown(clean));
-  constexpr std::uint64_t kFarthest = std::numeric_limits<off_t>::max();
-  const std::size_t most = offset < kFarthest ? std::min<std::uint64_t>(max, kFarthest - offset) : 0;
-  // Files in /proc say they are empty, so the size is a guess and only the end of the file is believed.
-  const auto size = static_cast<std::uint64_t>(found.st_size);
-  const std::size_t chunk = std::clamp<std::uint64_t>(size > offset ? size - offset + 1 : 0, 4096, 1 << 20);
-  std::string bytes;
-  while (bytes.size() < most) {
-    const std::size_t before = bytes.size();
-    bytes.resize(before + std::min(chunk, most - before));
-    const ssize_t count = ::pread(file.get(), bytes.data() + before, bytes.size() - before,
-                                  static_cast<off_t>(offset + before));
-    bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return failed("read", shown(clean));
-    if (count == 0) break;
-  }
-  return bytes;
+  return read_bytes(file.get(), offset, max, shown(clean));
 }
 
 Result<void> SystemFolder::make_folder(std::string_view name) const {
@@ -168,7 +125,7 @@ Result<void> SystemFolder::make_folder(std::string_view name) const {
 
 // The mode of the file there, or that of a new one. A link is refused, not followed: to write through it
 // could change a file that was never named, and to replace it would lose it.
-Result<mode_t> SystemFolder::mode_for_writing(const Place& place) {
+Result<mode_t> SystemFolder::mode_for_writing(const Spot& place) {
   struct stat found{};
   if (::fstatat(place.parent.get(), place.leaf.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return kNewFile;
@@ -179,7 +136,7 @@ Result<mode_t> SystemFolder::mode_for_writing(const Place& place) {
 }
 
 Result<void> SystemFolder::append_to(std::string_view name, std::string_view bytes) const {
-  TRY(const Place place, place_of(name, kFolder));
+  TRY(const Spot place, place_of(name, kFolder));
   TRY(mode_for_writing(place));
   const Descriptor file = open_beneath(place.parent.get(), place.leaf,
                                        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | kNeverWait, kNewFile);
@@ -200,30 +157,15 @@ Result<void> SystemFolder::append_to(std::string_view name, std::string_view byt
 }
 
 Result<void> SystemFolder::replace(std::string_view name, std::string_view bytes) const {
-  TRY(const Place place, place_of(name, kReadableFolder));
+  TRY(const Spot place, place_of(name, kReadableFolder));
   TRY(const mode_t mode, mode_for_writing(place));
-  SystemRandom random;
-  const std::string temporary = fmt::format(".deputy-{:016x}.tmp", random.next());
-  const int parent = place.parent.get();
-  const Descriptor file(
-      ::openat(parent, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kNewFile));
-  if (!file) return failed("write", place.shown);
-  std::size_t written = 0;
-  const bool is_in_place = (mode == kNewFile || ::fchmod(file.get(), mode) == 0) &&
-                           write_all(file.get(), bytes, written) && ::fsync(file.get()) == 0 &&
-                           ::renameat(parent, temporary.c_str(), parent, place.leaf.c_str()) == 0;
-  if (!is_in_place) {
-    auto error = failed("write", place.shown);
-    ::unlinkat(parent, temporary.c_str(), 0);
-    return error;
-  }
-  if (!sync_folder(parent)) return failed("sync the folder of", place.shown);
-  return {};
+  return put_in_place(place.parent.get(), place.leaf, {bytes, mode, mode != kNewFile}, IfThere::replace,
+                      place.shown);
 }
 
 Result<void> SystemFolder::rename(std::string_view from, std::string_view to) const {
-  TRY(const Place old_place, place_of(from, kFolder));
-  TRY(const Place new_place, place_of(to, kFolder));
+  TRY(const Spot old_place, place_of(from, kFolder));
+  TRY(const Spot new_place, place_of(to, kFolder));
   if (::renameat(old_place.parent.get(), old_place.leaf.c_str(), new_place.parent.get(),
                  new_place.leaf.c_str()) != 0) {
     return failed("rename", fmt::format("{} to {}", old_place.shown, new_place.shown));
@@ -232,7 +174,7 @@ Result<void> SystemFolder::rename(std::string_view from, std::string_view to) co
 }
 
 Result<void> SystemFolder::remove(std::string_view name) const {
-  TRY(const Place place, place_of(name, kFolder));
+  TRY(const Spot place, place_of(name, kFolder));
   if (::unlinkat(place.parent.get(), place.leaf.c_str(), 0) == 0) return {};
   if (errno == EISDIR && ::unlinkat(place.parent.get(), place.leaf.c_str(), AT_REMOVEDIR) == 0) return {};
   return failed("remove", place.shown);
@@ -255,6 +197,10 @@ Descriptor open_making(const std::string& path) {
 }
 
 }  // namespace
+
+std::unique_ptr<Folder> folder_on(Descriptor descriptor, std::string path) {
+  return std::make_unique<SystemFolder>(std::move(descriptor), std::move(path));
+}
 
 Result<std::unique_ptr<Folder>> SystemDisk::open(std::string_view absolute_path, IfAbsent if_absent) const {
   TRY(check_absolute(absolute_path));

@@ -1,11 +1,19 @@
 #include "base/system_disk_calls.h"
 
+#include <dirent.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <limits>
+#include <memory>
+
+#include "base/disk_names.h"
+#include "base/random.h"
 
 namespace deputy {
 
@@ -16,11 +24,12 @@ Descriptor::~Descriptor() {
   errno = reason;
 }
 
-Descriptor open_beneath(int folder, const std::string& name, int flags, mode_t mode) {
+Descriptor open_beneath(int folder, const std::string& name, int flags, mode_t mode, Links links) {
   open_how how{};
   how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
   how.mode = mode;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  if (links == Links::refuse) how.resolve |= RESOLVE_NO_SYMLINKS;
   // The kernel gives up with EAGAIN when something was renamed while it resolved ".."; an endless race is an
   // attack.
   for (int attempt = 0; attempt < 64; ++attempt) {
@@ -44,6 +53,7 @@ FileStatus status_of(const struct stat& found) {
   status.modified = WallTime{std::chrono::seconds{found.st_mtim.tv_sec} +
                              std::chrono::microseconds{found.st_mtim.tv_nsec / 1000}};
   status.mode = found.st_mode & 07777;
+  status.names = S_ISDIR(found.st_mode) ? 1 : found.st_nlink;
   return status;
 }
 
@@ -82,6 +92,91 @@ bool write_all(int file, std::string_view bytes, std::size_t& written) {
 bool sync_folder(int folder) {
   // Some file systems cannot sync a folder and say EINVAL; there is nothing more to be done there.
   return ::fsync(folder) == 0 || errno == EINVAL;
+}
+
+std::unexpected<Error> not_opened(std::string_view verb, std::string_view path, std::string_view folder) {
+  if (errno == EXDEV || errno == ELOOP) return std::unexpected(outside_folder(path, folder));
+  if (errno == ENXIO) return not_a_file(EntryKind::other, verb, path);
+  if (errno == EAGAIN) {
+    return fail(ErrorCode::busy, fmt::format("cannot {} {}: its folders keep moving", verb, path),
+                "try again");
+  }
+  return failed(verb, path);
+}
+
+Result<std::string> read_bytes(int file, std::uint64_t offset, std::size_t max, std::string_view shown) {
+  struct stat found{};
+  if (::fstat(file, &found) != 0) return failed("read", shown);
+  if (!S_ISREG(found.st_mode)) return not_a_file(status_of(found).kind, "read", shown);
+  constexpr std::uint64_t kFarthest = std::numeric_limits<off_t>::max();
+  const std::size_t most = offset < kFarthest ? std::min<std::uint64_t>(max, kFarthest - offset) : 0;
+  // Files in /proc say they are empty, so the size is a guess and only the end of the file is believed.
+  const auto size = static_cast<std::uint64_t>(found.st_size);
+  const std::size_t chunk = std::clamp<std::uint64_t>(size > offset ? size - offset + 1 : 0, 4096, 1 << 20);
+  std::string bytes;
+  while (bytes.size() < most) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + std::min(chunk, most - before));
+    const ssize_t count =
+        ::pread(file, bytes.data() + before, bytes.size() - before, static_cast<off_t>(offset + before));
+    bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return failed("read", shown);
+    if (count == 0) break;
+  }
+  return bytes;
+}
+
+Result<std::vector<Entry>> list_entries(Descriptor opened, const std::string& shown) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(opened.get()), ::closedir);
+  if (!stream) return failed("list", shown);
+  const int folder = opened.release();
+  std::vector<Entry> entries;
+  for (errno = 0; const dirent* next = ::readdir(stream.get()); errno = 0) {
+    const std::string_view found_name = next->d_name;
+    if (found_name == "." || found_name == "..") continue;
+    struct stat found{};
+    if (::fstatat(folder, next->d_name, &found, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (errno == ENOENT) continue;  // removed meanwhile
+      return failed("list", join_path(shown, found_name));
+    }
+    entries.push_back({std::string(found_name), status_of(found)});
+  }
+  if (errno != 0) return failed("list", shown);
+  std::ranges::sort(entries, {}, &Entry::name);
+  return entries;
+}
+
+Result<std::string> path_of(int descriptor, std::string_view shown) {
+  char path[PATH_MAX];
+  const ssize_t size = ::readlink(fmt::format("/proc/self/fd/{}", descriptor).c_str(), path, sizeof path);
+  if (size < 0) return failed("look at", shown);
+  if (static_cast<std::size_t>(size) == sizeof path) {
+    errno = ENAMETOOLONG;
+    return failed("look at", shown);
+  }
+  return std::string(path, static_cast<std::size_t>(size));
+}
+
+Result<void> put_in_place(int parent, const std::string& leaf, const NewFile& file, IfThere if_there,
+                          const std::string& shown) {
+  SystemRandom random;
+  const std::string temporary = fmt::format(".deputy-{:016x}.tmp", random.next());
+  const Descriptor opened(
+      ::openat(parent, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file.mode));
+  if (!opened) return failed("write", shown);
+  const unsigned flags = if_there == IfThere::fail ? RENAME_NOREPLACE : 0;
+  std::size_t written = 0;
+  const bool is_in_place = (!file.keeps_mode || ::fchmod(opened.get(), file.mode) == 0) &&
+                           write_all(opened.get(), file.bytes, written) && ::fsync(opened.get()) == 0 &&
+                           ::renameat2(parent, temporary.c_str(), parent, leaf.c_str(), flags) == 0;
+  if (!is_in_place) {
+    auto error = failed("write", shown);
+    ::unlinkat(parent, temporary.c_str(), 0);
+    return error;
+  }
+  if (!sync_folder(parent)) return failed("sync the folder of", shown);
+  return {};
 }
 
 }  // namespace deputy

@@ -1,5 +1,5 @@
 // The system calls behind SystemDisk, wrapped so that a descriptor is always closed and a failure names its
-// file. For system_disk.cc alone.
+// file. For system_disk.cc and system_disk_place.cc alone.
 #pragma once
 
 #include <fcntl.h>
@@ -35,8 +35,11 @@ class Descriptor {
   int number_;
 };
 
+enum class Links { follow, refuse };
+
 // These three leave the reason in errno when they fail.
-Descriptor open_beneath(int folder, const std::string& name, int flags, mode_t mode = 0);
+Descriptor open_beneath(int folder, const std::string& name, int flags, mode_t mode = 0,
+                        Links links = Links::follow);
 bool write_all(int file, std::string_view bytes, std::size_t& written);
 bool sync_folder(int folder);
 
@@ -45,5 +48,25 @@ FileStatus status_of(const struct stat& found);
 // The Error for the present errno.
 std::unexpected<Error> failed(std::string_view verb, std::string_view path);
 std::unexpected<Error> not_a_file(EntryKind kind, std::string_view verb, std::string_view path);
+// The Error for an open_beneath() that failed.
+std::unexpected<Error> not_opened(std::string_view verb, std::string_view path, std::string_view folder);
+
+// Of a file opened for reading that may be anything; only regular files are read.
+Result<std::string> read_bytes(int file, std::uint64_t offset, std::size_t max, std::string_view shown);
+Result<std::vector<Entry>> list_entries(Descriptor folder, const std::string& shown);
+// The path of what a descriptor stands for, as the kernel knows it now.
+Result<std::string> path_of(int descriptor, std::string_view shown);
+
+// Synced and renamed to `leaf`, the folder synced. `leaf` must not exist where `if_there` says so.
+struct NewFile {
+  std::string_view bytes;
+  mode_t mode = kNewFile;
+  bool keeps_mode = false;  // else the umask has its say
+};
+enum class IfThere { replace, fail };
+Result<void> put_in_place(int parent, const std::string& leaf, const NewFile& file, IfThere if_there,
+                          const std::string& shown);
+
+std::unique_ptr<Folder> folder_on(Descriptor descriptor, std::string path);
 
 }  // namespace deputy

@@ -1,0 +1,14 @@
+// Names looked up beneath a descriptor of the system, for system_disk.cc.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/disk.h"
+
+namespace deputy {
+
+// `name` is clean and relative to the folder that `root` stands for; `root_path` is for messages.
+Result<std::unique_ptr<Place>> place_beneath(int root, const std::string& root_path, const std::string& name);
+
+}  // namespace deputy
