@@ -156,7 +156,7 @@ void Redactor::hide(std::string_view secret) {
   std::ranges::sort(needles_, [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
 }
 
-std::string Redactor::redact(std::string_view text) const {
+std::string Redactor::redact(std::string_view text, Shapes shapes) const {
   std::string out;
   std::size_t copied = 0;  // what comes before this stands in `out`
   std::size_t hidden_until = 0;
@@ -167,7 +167,7 @@ std::string Redactor::redact(std::string_view text) const {
           needles_, [here = text.substr(at)](const std::string& needle) { return here.starts_with(needle); });
       if (found != needles_.end()) length = found->size();
     }
-    if (at >= hidden_until) length = std::max(length, shape_at(text, at));
+    if (at >= hidden_until && shapes == Shapes::hidden) length = std::max(length, shape_at(text, at));
     if (length == 0) continue;
     // Secrets that overlap are hidden as one, so that no end of either remains.
     if (at >= hidden_until) {

@@ -16,9 +16,14 @@ class Redactor {
   // Values shorter than 8 characters are ignored: hiding them would eat ordinary text.
   void hide(std::string_view secret);
   // Every secret replaced by "[redacted]"; text without one comes back unchanged.
-  std::string redact(std::string_view text) const;
+  std::string redact(std::string_view text) const { return redact(text, Shapes::hidden); }
+  // The same for the values alone: for text that must not be changed for its looks.
+  std::string redact_values(std::string_view text) const { return redact(text, Shapes::kept); }
 
  private:
+  enum class Shapes { hidden, kept };
+  std::string redact(std::string_view text, Shapes shapes) const;
+
   std::vector<std::string> needles_;  // longest first
   std::bitset<65536>
       beginnings_;  // the first two bytes of each needle: most places are ruled out by one look

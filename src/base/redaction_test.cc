@@ -22,6 +22,12 @@ TEST(Redactor, HidesTheValueWhereverItStands) {
   EXPECT_EQ(redactor.redact("correct horsecorrect horse"), "[redacted][redacted]");
 }
 
+TEST(Redactor, CanLeaveTextAloneThatOnlyLooksLikeAKey) {
+  const Redactor redactor = hiding("correct horse");
+  EXPECT_EQ(redactor.redact_values("correct horse AKIAABCDEFGHIJKLMNOP"), "[redacted] AKIAABCDEFGHIJKLMNOP");
+  EXPECT_EQ(redactor.redact("correct horse AKIAABCDEFGHIJKLMNOP"), "[redacted] [redacted]");
+}
+
 TEST(Redactor, LeavesOtherTextAlone) {
   const Redactor redactor = hiding("correct horse");
   for (const char* text : {"", "c", "correct hors", "correct  horse", "Correct horse", "nothing here\n"}) {
