@@ -161,7 +161,11 @@ json::object to_json(const Report& report) {
                                    {"duration_ns", report.duration.count()},
                                    {"usage", to_json(report.usage)},
                                    {"steps", report.steps},
-                                   {"questions", report.questions}};
+                                   {"questions", report.questions},
+                                   {"workspace", json::object{{"mode", name_of(report.workspace.mode)},
+                                                              {"path", report.workspace.path},
+                                                              {"branch", report.workspace.branch},
+                                                              {"diff", report.workspace.diff}}}};
   return value;
 }
 
@@ -201,6 +205,12 @@ Result<Report> report_from_json(const json::object& value) {
     }
     report.steps = static_cast<int>(integer_or(*metadata, "steps", 0));
     report.questions = static_cast<int>(integer_or(*metadata, "questions", 0));
+    if (const auto* workspace = object_at(*metadata, "workspace")) {
+      report.workspace = {
+          value_in(kWorkspaceModes, string_or(*workspace, "mode", "")).value_or(WorkspaceMode::read_only),
+          string_or(*workspace, "path", ""), string_or(*workspace, "branch", ""),
+          string_or(*workspace, "diff", "")};
+    }
   }
   return report;
 }
@@ -237,6 +247,8 @@ json::object to_json(const Session& session) {
                      {"path", strings(session.path)},
                      {"model", session.model.value},
                      {"workspace", session.workspace},
+                     {"workspace_mode", name_of(session.workspace_mode)},
+                     {"network", session.network},
                      {"permissions", session.permissions},
                      {"max_output_tokens", session.max_output_tokens},
                      {"prompt", session.prompt}};
@@ -248,6 +260,7 @@ json::object to_json(const Session& session) {
                                        {"index", key->call.index},
                                        {"task", key->task}};
   }
+  if (session.sandbox_level) value["sandbox_level"] = *session.sandbox_level;
   if (session.max_turns) value["max_turns"] = *session.max_turns;
   if (session.deadline) value["deadline_us"] = micros(*session.deadline);
   return value;
@@ -265,6 +278,11 @@ Result<Session> session_from_json(const json::object& value) {
   session.path = strings_at(value, "path");
   session.model = ModelName(string_or(value, "model", ""));
   session.workspace = string_or(value, "workspace", "");
+  session.workspace_mode =
+      value_in(kWorkspaceModes, string_or(value, "workspace_mode", ""))
+          .value_or(WorkspaceMode::read_only);  // who has no word for it may write nothing
+  session.network = bool_at(value, "network").value_or(false);
+  if (const auto level = integer_at(value, "sandbox_level")) session.sandbox_level = static_cast<int>(*level);
   session.permissions = string_or(value, "permissions", "");
   session.max_output_tokens =
       static_cast<int>(integer_or(value, "max_output_tokens", session.max_output_tokens));

@@ -22,6 +22,16 @@ json::object answer_to_json(const Answer& answer) {
   return {{"kind", name_of(answer.kind)}, {"text", answer.text}};
 }
 
+json::object change_to_json(const FileChange& change) {
+  return {{"path", change.path}, {"before", change.before}, {"after", change.after}};
+}
+
+json::object intent_to_json(const CallStarted& intent) {
+  json::object body{{"tool", intent.tool}, {"shown", intent.shown}};
+  if (intent.change) body["change"] = change_to_json(*intent.change);
+  return body;
+}
+
 json::object body_of(const Fact& fact) {
   return std::visit(
       Overloaded{
@@ -29,7 +39,7 @@ json::object body_of(const Fact& fact) {
           [](const RunStarted& f) { return json::object{{"index", f.index}, {"total", f.total}}; },
           [](const InputGiven& f) { return json::object{{"source", name_of(f.source)}, {"text", f.text}}; },
           [](const ReplyReceived& f) { return json::object{{"reply", to_json(f.reply)}}; },
-          [](const CallStarted& f) { return json::object{{"tool", f.tool}, {"shown", f.shown}}; },
+          [](const CallStarted& f) { return intent_to_json(f); },
           [](const CallFinished& f) {
             return json::object{{"call_id", f.result.call_id},
                                 {"status", name_in(kToolStatuses, f.result.status)},
@@ -48,6 +58,7 @@ json::object body_of(const Fact& fact) {
           },
           [](const StateChanged& f) { return json::object{{"state", name_of(f.state)}, {"why", f.why}}; },
           [](const RunEnded& f) { return json::object{{"report", to_json(f.report)}}; },
+          [](const FileTouched& f) { return json::object{{"file", change_to_json(f.file)}}; },
       },
       fact);
 }
@@ -86,8 +97,14 @@ Result<Fact> read_reply(const json::object& body) {
   return ReplyReceived{std::move(reply)};
 }
 
+FileChange change_from_json(const json::object& value) {
+  return {string_or(value, "path", ""), string_or(value, "before", ""), string_or(value, "after", "")};
+}
+
 Result<Fact> read_intent(const json::object& body) {
-  return CallStarted{string_or(body, "tool", ""), string_or(body, "shown", "")};
+  CallStarted intent{string_or(body, "tool", ""), string_or(body, "shown", ""), std::nullopt};
+  if (const auto* change = object_at(body, "change")) intent.change = change_from_json(*change);
+  return intent;
 }
 
 Result<Fact> read_result(const json::object& body) {
@@ -130,6 +147,11 @@ Result<Fact> read_ended(const json::object& body) {
   return RunEnded{std::move(report)};
 }
 
+Result<Fact> read_touched(const json::object& body) {
+  TRY(const auto* object, member(body, "file"));
+  return FileTouched{change_from_json(*object)};
+}
+
 struct FactCodec {
   std::string_view kind;
   Result<Fact> (*read)(const json::object& body);
@@ -147,7 +169,8 @@ constexpr std::array<FactCodec, std::variant_size_v<Fact>> kFacts{{{"created", r
                                                                    {"answer", read_answer},
                                                                    {"retry", read_retry},
                                                                    {"state", read_state},
-                                                                   {"ended", read_ended}}};
+                                                                   {"ended", read_ended},
+                                                                   {"touched", read_touched}}};
 
 }  // namespace
 

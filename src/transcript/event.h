@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -34,9 +35,17 @@ struct InputGiven {
 struct ReplyReceived {
   Reply reply;
 };
+// A file's content before and after a call, by SHA-256; empty where there is no file.
+struct FileChange {
+  std::string path;  // absolute, without links
+  std::string before;
+  std::string after;
+  bool operator==(const FileChange&) const = default;
+};
 struct CallStarted {  // the intent: durable before the effect
   std::string tool;
-  std::string shown;  // the arguments in short, for people
+  std::string shown;                      // the arguments in short, for people
+  std::optional<FileChange> change = {};  // what it is about to do to a file
 };
 struct CallFinished {
   ToolResult result;
@@ -50,6 +59,9 @@ struct QuestionAsked {
 struct QuestionAnswered {
   std::string question_id;
   Answer answer;
+};
+struct FileTouched {  // by a call: read, where nothing changed, else written
+  FileChange file;
 };
 struct Retried {  // a request that failed and is made again
   std::string reason;
@@ -65,8 +77,9 @@ struct RunEnded {  // the one terminal record of a run
   Report report;
 };
 
-using Fact = std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished,
-                          NoteTaken, QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded>;
+using Fact =
+    std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished, NoteTaken,
+                 QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded, FileTouched>;
 
 struct Event {
   std::uint64_t seq = 0;  // per tree, from 1

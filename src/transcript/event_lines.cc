@@ -98,6 +98,7 @@ class Lines {
   void operator()(const StateChanged& fact) {
     say("session.status", {{"state", name_of(fact.state)}, {"why", fact.why}});
   }
+  void operator()(const FileTouched&) {}  // the ledger's, not a surface's
   void operator()(const RunEnded& fact) {
     const Report& report = fact.report;
     say("report", {{"report", to_json(report)}});

@@ -64,14 +64,15 @@ std::vector<Fact> one_of_each() {
       RunStarted{1, 3},
       InputGiven{Source::child, "i"},
       ReplyReceived{some_reply()},
-      CallStarted{"Read", "a"},
+      CallStarted{"Edit", "a", FileChange{"/w/a", "0a", "0b"}},
       CallFinished{{"1", ToolStatus::error, "c"}},
       NoteTaken{"n"},
       QuestionAsked{{"q", QuestionKind::to_parent, SessionId("s"), "l", "a", "t", {"x", "y"}}},
       QuestionAnswered{"q", {AnswerKind::text, "a"}},
       Retried{.reason = "r", .attempt = 2, .wait = std::chrono::milliseconds{1500}, .usage = {.input = 7}},
       StateChanged{SessionState::waiting, "w"},
-      RunEnded{some_report()}};
+      RunEnded{some_report()},
+      FileTouched{{"/w/a", "", "0b"}}};
 }
 
 TEST(Fact, EveryKindReadsBackAsItWasWritten) {
@@ -87,6 +88,25 @@ TEST(Fact, EveryKindReadsBackAsItWasWritten) {
   }
   EXPECT_EQ(std::get<ReplyReceived>(*fact_from_json("reply", fact_to_json(facts[3]))).reply, some_reply());
   EXPECT_EQ(std::get<RunEnded>(*fact_from_json("ended", fact_to_json(facts[11]))).report, some_report());
+  EXPECT_EQ(std::get<CallStarted>(*fact_from_json("intent", fact_to_json(facts[4]))).change,
+            (FileChange{"/w/a", "0a", "0b"}));
+}
+
+TEST(Fact, AnIntentWithoutAChangeReadsBackWithoutOne) {
+  const auto body = fact_to_json(CallStarted{"Read", "a"});
+  EXPECT_FALSE(body.contains("change"));
+  EXPECT_EQ(std::get<CallStarted>(*fact_from_json("intent", body)).change, std::nullopt);
+}
+
+TEST(Fact, ASessionWhoseWorkspaceModeIsUnknownMayWriteNothing) {
+  Session session = some_session();
+  session.workspace_mode = WorkspaceMode::scratch;
+  json::object written = to_json(session);
+  EXPECT_EQ(session_from_json(written)->workspace_mode, WorkspaceMode::scratch);
+  written["workspace_mode"] = "everything";
+  EXPECT_EQ(session_from_json(written)->workspace_mode, WorkspaceMode::read_only);
+  written.erase("workspace_mode");
+  EXPECT_EQ(session_from_json(written)->workspace_mode, WorkspaceMode::read_only);
 }
 
 TEST(Fact, ANewerVersionIsRefusedAsSuch) {

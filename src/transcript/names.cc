@@ -10,6 +10,7 @@ std::string_view name_of(ReplyStop stop) { return name_in(kReplyStops, stop); }
 std::string_view name_of(Status status) { return name_in(kStatuses, status); }
 std::string_view name_of(Reason reason) { return name_in(kReasons, reason); }
 std::string_view name_of(SessionState state) { return name_in(kSessionStates, state); }
+std::string_view name_of(WorkspaceMode mode) { return name_in(kWorkspaceModes, mode); }
 std::string_view name_of(QuestionKind kind) { return name_in(kQuestionKinds, kind); }
 std::string_view name_of(AnswerKind kind) { return name_in(kAnswerKinds, kind); }
 

@@ -57,6 +57,10 @@ inline constexpr EnumNames<SessionState, 9> kSessionStates{{{SessionState::pendi
                                                             {SessionState::failed, "failed"},
                                                             {SessionState::blocked, "blocked"},
                                                             {SessionState::cancelled, "cancelled"}}};
+inline constexpr EnumNames<WorkspaceMode, 4> kWorkspaceModes{{{WorkspaceMode::read_only, "read_only"},
+                                                              {WorkspaceMode::scratch, "scratch"},
+                                                              {WorkspaceMode::worktree, "worktree"},
+                                                              {WorkspaceMode::shared, "shared"}}};
 inline constexpr EnumNames<QuestionKind, 3> kQuestionKinds{{{QuestionKind::permission, "permission"},
                                                             {QuestionKind::to_parent, "to_parent"},
                                                             {QuestionKind::to_person, "to_person"}}};

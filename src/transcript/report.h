@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "transcript/ids.h"
 #include "transcript/usage.h"
+#include "transcript/workspace.h"
 
 namespace deputy {
 
@@ -76,6 +77,7 @@ struct Report {
   Usage usage;
   int steps = 0;
   int questions = 0;
+  WorkspaceOutcome workspace;
   bool operator==(const Report&) const = default;
 };
 

@@ -11,6 +11,7 @@
 #include "transcript/ids.h"
 #include "transcript/report.h"
 #include "transcript/usage.h"
+#include "transcript/workspace.h"
 
 namespace deputy {
 
@@ -42,8 +43,11 @@ struct Session {
   int depth = 0;
   std::vector<std::string> path;  // profile names from the root
   ModelName model;
-  std::string workspace;    // absolute path
-  std::string permissions;  // the rules in force, as JSON
+  std::string workspace;  // absolute path
+  WorkspaceMode workspace_mode = WorkspaceMode::read_only;
+  bool network = false;              // of its commands
+  std::optional<int> sandbox_level;  // that its commands had when it was made; nothing where none may run
+  std::string permissions;           // the rules in force, as JSON
   int max_output_tokens = 4096;
   std::optional<int> max_turns;
   std::optional<WallTime> deadline;
