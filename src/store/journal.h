@@ -23,6 +23,9 @@ class Journal {
   // Fills in seq and at. An empty unit makes durable what rode along before it.
   virtual Task<Result<void>> record(std::vector<Event> events) = 0;
   virtual void ride_along(std::vector<Event> events) = 0;
+  // The fact as it is kept: without secrets, where the journal keeps them out. What a run tells its model is
+  // taken from this, so that a resumed run tells the same.
+  virtual Fact as_kept(Fact fact) const { return fact; }
 };
 
 }  // namespace deputy

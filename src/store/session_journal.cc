@@ -10,7 +10,7 @@ Event SessionJournal::stamped(Place place, Fact fact) const {
   event.run = run_;
   event.step = place.step;
   event.call = place.call;
-  event.fact = std::move(fact);
+  event.fact = journal_.as_kept(std::move(fact));
   return event;
 }
 
