@@ -11,8 +11,6 @@ namespace deputy {
 
 namespace {
 
-using std::chrono::milliseconds;
-
 constexpr std::size_t kMostBytes = 64;  // nothing longer is a time
 
 Duration within_bounds(double seconds) {
@@ -123,7 +121,9 @@ std::optional<Duration> retry_after(const HttpHeaders& headers, WallTime now) {
   if (const auto wait = parse_wait(*value)) return wait;
   const auto date = parse_http_date(trimmed(*value));
   if (!date) return std::nullopt;
-  return std::clamp<Duration>(*date - now, Duration{0}, kLongestWait);
+  // Clamped before it becomes nanoseconds, of which an int64 holds 292 years.
+  using std::chrono::microseconds;
+  return std::clamp<microseconds>(*date - now, microseconds{0}, duration_cast<microseconds>(kLongestWait));
 }
 
 }  // namespace deputy

@@ -1,0 +1,8 @@
+// Bytes of generateContent, good and bad.
+#include "dialect_events.h"
+#include "model/gemini.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  static const auto dialect = deputy::gemini_dialect();
+  return deputy::fuzz_dialect(*dialect, {reinterpret_cast<const char*>(bytes), size});
+}
