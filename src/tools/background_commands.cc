@@ -1,0 +1,104 @@
+#include "tools/background_commands.h"
+
+#include <fmt/format.h>
+
+#include "async/waiter.h"
+#include "base/text.h"
+#include "tools/command_outcome.h"
+
+namespace deputy {
+
+namespace {
+
+void append_tail(std::string& tail, std::string_view piece) {
+  tail += piece;
+  if (tail.size() > 2 * BackgroundCommands::kTailBytes)
+    tail = std::string(utf8_suffix(tail, BackgroundCommands::kTailBytes));
+}
+
+}  // namespace
+
+BackgroundCommands::Job* BackgroundCommands::job_of(const SessionId& owner, const std::string& id) const {
+  const auto found = jobs_.find({owner, id});
+  return found == jobs_.end() ? nullptr : found->second.get();
+}
+
+Result<void> BackgroundCommands::start(const SessionId& owner, const std::string& id, std::string command,
+                                       ProcessSpec spec, std::shared_ptr<const Folder> folder,
+                                       Processes& processes) {
+  std::size_t running = 0;
+  for (const auto& [key, job] : jobs_) running += key.first == owner && !job->ended ? 1 : 0;
+  if (running >= kMostPerSession)
+    return fail(ErrorCode::exhausted, fmt::format("{} commands run in the background already", running),
+                "end one with task_cancel");
+  auto job = std::make_shared<Job>(
+      Job{.command = std::move(command), .started = loop_.clock().now(), .stop = StopSource(group_.token())});
+  spec.on_output = [weak = std::weak_ptr(job)](std::string_view piece) {
+    if (const auto alive = weak.lock()) append_tail(alive->tail, piece);
+  };
+  jobs_.insert_or_assign({owner, id}, job);
+  group_.spawn(run(std::move(job), std::move(spec), std::move(folder), processes));
+  return {};
+}
+
+Task<> BackgroundCommands::run(std::shared_ptr<Job> job, ProcessSpec spec,
+                               [[maybe_unused]] std::shared_ptr<const Folder> folder, Processes& processes) {
+  auto outcome = co_await processes.run(std::move(spec), job->stop.token());
+  job->outcome = std::move(outcome);
+  job->ended = loop_.clock().now();
+  job->done.request(StopReason::user);
+}
+
+bool BackgroundCommands::is_running(const SessionId& owner, const std::string& id) const {
+  const Job* job = job_of(owner, id);
+  return job && !job->ended;
+}
+
+std::string BackgroundCommands::told(const SessionId& owner, const std::string& id) const {
+  const Job* job = job_of(owner, id);
+  if (!job) return {};
+  const Duration took = job->ended.value_or(loop_.clock().now()) - job->started;
+  const std::string what = shorten(on_one_line(job->command), 120);
+  const std::string tail = to_utf8(utf8_suffix(job->tail, kTailBytes));
+  if (!job->outcome) return fmt::format("{} runs since {}: {}\n{}", id, to_text(took), what, tail);
+  if (const auto& outcome = *job->outcome; outcome)
+    return fmt::format("{} ended after {}: {}\n{}", id, to_text(took), what, told_of(*outcome));
+  if (job->outcome->error().code == ErrorCode::cancelled)
+    return fmt::format("{} was ended after {}: {}\n{}", id, to_text(took), what, tail);
+  return fmt::format("{} could not be run: {}", id, to_text(job->outcome->error()));
+}
+
+std::vector<std::string> BackgroundCommands::ids_of(const SessionId& owner) const {
+  std::vector<std::string> ids;
+  for (const auto& [key, job] : jobs_) {
+    if (key.first == owner) ids.push_back(key.second);
+  }
+  return ids;
+}
+
+Task<> BackgroundCommands::wait(SessionId owner, std::string id, StopToken stop) {
+  const auto found = jobs_.find({owner, id});
+  if (found == jobs_.end()) co_return;
+  const auto job = found->second;
+  const Waiter<bool> waiter;
+  const auto on_done = job->done.token().on_stop([waiter] { waiter.resume(true); });
+  const auto on_stop = stop.on_stop([waiter] { waiter.resume(false); });
+  co_await waiter.wait();
+}
+
+void BackgroundCommands::cancel(const SessionId& owner, const std::string& id) {
+  if (Job* job = job_of(owner, id)) job->stop.request(StopReason::parent);
+}
+
+Task<> BackgroundCommands::end_all_of(SessionId owner) {
+  const auto ids = ids_of(owner);
+  for (const auto& id : ids) cancel(owner, id);
+  for (const auto& id : ids) {
+    co_await wait(owner, id, {});
+    jobs_.erase({owner, id});
+  }
+}
+
+Task<> BackgroundCommands::end_all() { return group_.stop(StopReason::shutdown); }
+
+}  // namespace deputy

@@ -1,0 +1,58 @@
+// Commands that run in the background: started by Bash, seen and ended by id, never outliving the session
+// that started them. Their output is kept as far as its tail.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "async/task_group.h"
+#include "sandbox/processes.h"
+#include "tools/background_work.h"
+#include "transcript/ids.h"
+
+namespace deputy {
+
+class BackgroundCommands final : public BackgroundWork {
+ public:
+  static constexpr std::size_t kMostPerSession = 16;
+  static constexpr std::size_t kTailBytes = 16 * 1024;
+
+  explicit BackgroundCommands(Loop& loop) : loop_(loop), group_(loop) {}
+
+  // Error::exhausted where the session has as many as it may.
+  // `folder` is kept as long as it runs; it may be null.
+  Result<void> start(const SessionId& owner, const std::string& id, std::string command, ProcessSpec spec,
+                     std::shared_ptr<const Folder> folder, Processes& processes);
+  std::vector<std::string> ids_of(const SessionId& owner) const override;
+  bool is_running(const SessionId& owner, const std::string& id) const override;
+  std::string told(const SessionId& owner, const std::string& id) const override;
+  Task<> wait(SessionId owner, std::string id, StopToken stop) override;
+  void cancel(const SessionId& owner, const std::string& id) override;
+  // Ends all that the session has started, and forgets them.
+  Task<> end_all_of(SessionId owner);
+  Task<> end_all();
+
+ private:
+  using Key = std::pair<SessionId, std::string>;
+  struct Job {
+    std::string command;  // as it was given
+    TimePoint started{};
+    std::optional<TimePoint> ended = std::nullopt;
+    std::optional<Result<ProcessResult>> outcome = std::nullopt;
+    std::string tail = {};  // of what it has printed
+    StopSource stop;
+    StopSource done = {};  // stopped when the command has ended: what waiters wait for
+  };
+  Task<> run(std::shared_ptr<Job> job, ProcessSpec spec, std::shared_ptr<const Folder> folder,
+             Processes& processes);
+  Job* job_of(const SessionId& owner, const std::string& id) const;
+
+  Loop& loop_;
+  std::map<Key, std::shared_ptr<Job>> jobs_;
+  TaskGroup group_;
+};
+
+}  // namespace deputy

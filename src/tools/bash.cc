@@ -1,0 +1,141 @@
+#include "tools/bash.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/text.h"
+#include "tools/command_outcome.h"
+#include "tools/workspace_mode.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kDescription =
+    R"(Runs a shell command in the workspace, sandboxed. Use the file tools to read, search and edit.)";
+
+constexpr std::string_view kSchema = R"json({
+"type":"object",
+"properties":{
+"command":{"type":"string","minLength":1,"maxLength":32768},
+"description":{"type":"string","description":"what it does, in 5-10 words"},
+"timeout":{"type":"integer","minimum":1,"maximum":600000,"description":"milliseconds (120000)"},
+"run_in_background":{"type":"boolean","description":"answers with an id for task_status and task_cancel"}},
+"required":["command"],
+"additionalProperties":false})json";
+
+constexpr std::size_t kPartialBytes = 16 * 1024;
+
+std::string command_of(const json::object& arguments) { return string_or(arguments, "command", ""); }
+
+bool is_in_background(const json::object& arguments) {
+  return bool_at(arguments, "run_in_background").value_or(false);
+}
+
+// A command that was stopped still says what it had printed so far.
+std::string with_output(std::string_view end, std::string_view output) {
+  const std::string shown = to_utf8(utf8_suffix(output, kPartialBytes));
+  return trimmed(shown).empty() ? std::string(end) : fmt::format("{}\nIts output so far:\n{}", end, shown);
+}
+
+}  // namespace
+
+std::string background_id(const CallId& call) { return fmt::format("bash_{}_{}", call.step, call.index); }
+
+const ToolText& BashTool::text() const {
+  static const ToolText text{"Bash", std::string(kDescription), std::string(kSchema)};
+  return text;
+}
+
+std::string BashTool::shown(const json::object& arguments) const {
+  return shorten(on_one_line(command_of(arguments)), 120);
+}
+
+std::string BashTool::subject(const json::object& arguments) const { return command_of(arguments); }
+
+std::string BashTool::approval_text(const json::object& arguments, const ToolContext& context) const {
+  return fmt::format("Run in {}{}:\n{}", context.workspace.path(),
+                     context.session.workspace_mode == WorkspaceMode::read_only ? " (read-only)" : "",
+                     command_of(arguments));
+}
+
+ProcessSpec BashTool::spec_for(const json::object& arguments, const ToolContext& context) const {
+  const WorkspaceMode mode = context.session.workspace_mode;
+  ProcessSpec spec{.argv = {"bash", "-c", command_of(arguments)},
+                   .folder = &context.workspace,
+                   .network = context.session.network,
+                   .environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"},
+                                   {"HOME", "/tmp"},
+                                   {"TMPDIR", "/tmp"},
+                                   {"LANG", "C.UTF-8"},
+                                   {"TERM", "dumb"},
+                                   {"PAGER", "cat"},
+                                   {"GIT_PAGER", "cat"},
+                                   {"GIT_TERMINAL_PROMPT", "0"}},
+                   .need = policy_.least};
+  if (mode == WorkspaceMode::shared || mode == WorkspaceMode::worktree) spec.folder_access = Access::write;
+  for (const Folder* root : context.roots) spec.roots.push_back({root->path(), Access::read});
+  const bool in_background = is_in_background(arguments);
+  const auto usual = in_background ? policy_.background_time_limit : policy_.time_limit;
+  std::chrono::milliseconds limit(integer_or(arguments, "timeout", usual.count()));
+  if (!in_background) limit = std::min(limit, policy_.longest_time_limit);
+  spec.time_limit = std::chrono::ceil<std::chrono::seconds>(limit);
+  return spec;
+}
+
+Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
+  std::string command = command_of(arguments);
+  if (command.contains('\0'))
+    co_return tool_error("The command holds a NUL byte; no shell can take that. Leave it out.");
+  ProcessSpec spec = spec_for(arguments, context);
+  std::shared_ptr<const Folder> own;
+  if (context.session.workspace_mode == WorkspaceMode::scratch) {
+    auto opened = co_await on_pool(context.loop, context.pool, [&context] {
+      return context.workspace.open_folder(scratch_folder(context.session.id));
+    });
+    if (!opened)
+      co_return tool_error(fmt::format("Your own folder cannot be opened: {}.", to_text(opened.error())));
+    own = *std::move(opened);
+    spec.folder = own.get();
+    spec.folder_access = Access::write;
+    spec.roots.push_back({context.workspace.path(), Access::read});
+  }
+  if (is_in_background(arguments))
+    co_return start(std::move(command), std::move(spec), std::move(own), context);
+  co_return co_await run_here(std::move(spec), context);
+}
+
+Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const {
+  const auto printed = std::make_shared<std::string>();
+  const auto limit = spec.time_limit;
+  spec.on_output = [printed](std::string_view piece) {
+    if (printed->size() < 2 * kPartialBytes) *printed += piece.substr(0, 2 * kPartialBytes);
+  };
+  auto result = co_await context.processes.run(std::move(spec), context.stop);
+  if (!result) {
+    if (result.error().code == ErrorCode::cancelled)
+      co_return tool_error(with_output("Stopped before the command had ended.", *printed));
+    co_return tool_error(fmt::format("The command was not run: {}.", to_text(result.error())));
+  }
+  if (result->timed_out) {
+    co_return tool_error(
+        fmt::format("{}\nIt was given {} seconds. Give it more with timeout, or run it in the background.",
+                    told_of(*result), limit.count()));
+  }
+  std::string told = told_of(*result);
+  co_return result->exit_status == 0 ? tool_ok(std::move(told)) : tool_error(std::move(told));
+}
+
+ToolResult BashTool::start(std::string command, ProcessSpec spec, std::shared_ptr<const Folder> own,
+                           const ToolContext& context) const {
+  const std::string id = background_id(context.id);
+  const auto started = background_.start(context.session.id, id, std::move(command), std::move(spec),
+                                         std::move(own), context.processes);
+  if (!started) return tool_error(fmt::format("The command was not started: {}.", to_text(started.error())));
+  return tool_ok(fmt::format(
+      "Started in the background as {}. See how it goes with task_status, end it with task_cancel. "
+      "It ends with you.",
+      id));
+}
+
+}  // namespace deputy

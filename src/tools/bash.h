@@ -1,0 +1,43 @@
+// Bash: one shell command in the workspace, confined by the kernel as the session's workspace mode says, with
+// nothing of the person's environment and no network unless granted. Below the level that the policy names it
+// is refused, never run less confined. It may have effects of any kind, so it is never run twice.
+#pragma once
+
+#include "tools/background_commands.h"
+#include "tools/tool.h"
+
+namespace deputy {
+
+struct BashPolicy {
+  SandboxLevel least = SandboxLevel::isolated;
+  std::chrono::milliseconds time_limit{120'000};          // where the call says nothing
+  std::chrono::milliseconds longest_time_limit{600'000};  // of a foreground command
+  std::chrono::milliseconds background_time_limit{std::chrono::hours{24}};
+};
+
+class BashTool final : public Tool {
+ public:
+  explicit BashTool(BackgroundCommands& background, BashPolicy policy = {})
+      : background_(background), policy_(policy) {}
+
+  const ToolText& text() const override;
+  Effect effect() const override { return Effect::once; }
+  std::string shown(const json::object& arguments) const override;
+  std::string subject(const json::object& arguments) const override;  // the command, whole
+  std::string approval_text(const json::object& arguments, const ToolContext& context) const override;
+  Task<ToolResult> run(json::object arguments, ToolContext context) override;
+
+ private:
+  ProcessSpec spec_for(const json::object& arguments, const ToolContext& context) const;
+  Task<ToolResult> run_here(ProcessSpec spec, ToolContext context) const;
+  ToolResult start(std::string command, ProcessSpec spec, std::shared_ptr<const Folder> own,
+                   const ToolContext& context) const;
+
+  BackgroundCommands& background_;
+  BashPolicy policy_;
+};
+
+// "bash_3_1": the id of what a call of Bash has started in the background.
+std::string background_id(const CallId& call);
+
+}  // namespace deputy

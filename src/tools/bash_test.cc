@@ -1,0 +1,173 @@
+#include "tools/bash.h"
+
+#include <gmock/gmock.h>
+
+#include "async/sleep.h"
+#include "tools/task_tools.h"
+#include "tools/tool_bench.h"
+#include "tools/workspace_mode.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Bash : public testing::Test {
+ protected:
+  Bash() {
+    bench.session.id = SessionId("sess_1_aaaaaa");
+    bench.session.workspace_mode = WorkspaceMode::shared;
+  }
+  ~Bash() override { run(bench.loop, background.end_all()); }
+  void plays(ProcessResult result, Duration takes = {}) {
+    bench.processes.define(
+        "bash",
+        [this, result](const ProcessSpec& spec) {
+          specs.push_back(spec);
+          return result;
+        },
+        takes);
+  }
+  ToolBench bench;
+  std::vector<ProcessSpec> specs;
+  BackgroundCommands background{bench.loop};
+  BashTool bash{background};
+  TaskStatusTool status{{&background}};
+  TaskCancelTool cancel{{&background}};
+};
+
+TEST_F(Bash, GivesTheOutputAndHowItEnded) {
+  plays({.exit_status = 0, .output = "hello\n"});
+  EXPECT_EQ(bench.call(bash, R"({"command":"echo hello"})").content, "hello");
+  plays({.exit_status = 2, .output = "a", .errors = "b\n"});
+  const auto failed = bench.call(bash, R"({"command":"x"})");
+  EXPECT_EQ(failed.status, ToolStatus::error);
+  EXPECT_EQ(failed.content, "a\n[stderr]\nb\n[exit status 2]");
+  plays({});
+  EXPECT_EQ(bench.call(bash, R"({"command":"true"})").content, "(no output)");
+}
+
+TEST_F(Bash, StartsConfinedWithAnEnvironmentOfItsOwnAndNoNetwork) {
+  plays({});
+  bench.call(bash, R"({"command":"true"})");
+  ASSERT_EQ(specs.size(), 1u);
+  EXPECT_EQ(specs[0].argv, (std::vector<std::string>{"bash", "-c", "true"}));
+  EXPECT_EQ(specs[0].need, SandboxLevel::isolated);
+  EXPECT_FALSE(specs[0].network);
+  EXPECT_FALSE(specs[0].environment.contains("ANTHROPIC_API_KEY"));
+  EXPECT_EQ(specs[0].environment.at("TERM"), "dumb");
+}
+
+TEST_F(Bash, MayWriteOnlyWhereTheWorkspaceModeAllowsIt) {
+  plays({});
+  using enum WorkspaceMode;
+  for (const auto mode : {read_only, worktree, shared}) {
+    bench.session.workspace_mode = mode;
+    bench.call(bash, R"({"command":"true"})");
+    EXPECT_EQ(specs.back().folder, bench.workspace.get());
+    EXPECT_EQ(specs.back().folder_access, mode == read_only ? Access::read : Access::write) << name_of(mode);
+  }
+}
+
+TEST_F(Bash, WorksInItsOwnFolderInScratchModeAndReadsTheRest) {
+  std::string started_in;
+  bench.processes.define("bash", [&](const ProcessSpec& spec) {
+    started_in = spec.folder->path();
+    specs.push_back(spec);
+    return ProcessResult{};
+  });
+  bench.session.workspace_mode = WorkspaceMode::scratch;
+  EXPECT_EQ(bench.call(bash, R"({"command":"true"})").status, ToolStatus::error)
+      << "there is no such folder yet";
+  ASSERT_TRUE(bench.workspace->make_folder(scratch_folder(bench.session.id)));
+  EXPECT_EQ(bench.call(bash, R"({"command":"true"})").status, ToolStatus::ok);
+  EXPECT_EQ(started_in, "/work/.deputy/subagents/agent_sess_1_aaaaaa");
+  EXPECT_EQ(specs.back().folder_access, Access::write);
+  ASSERT_EQ(specs.back().roots.size(), 1u);
+  EXPECT_EQ(specs.back().roots[0].path, "/work");
+  EXPECT_EQ(specs.back().roots[0].access, Access::read);
+}
+
+TEST_F(Bash, HasTheNetworkThatItsSessionWasGranted) {
+  plays({});
+  bench.session.network = true;
+  bench.call(bash, R"({"command":"true"})");
+  EXPECT_TRUE(specs.back().network);
+}
+
+TEST_F(Bash, HasTwoMinutesUnlessTheCallSaysOtherwise) {
+  plays({});
+  bench.call(bash, R"({"command":"true"})");
+  EXPECT_EQ(specs.back().time_limit, std::chrono::seconds(120));
+  bench.call(bash, R"({"command":"true","timeout":600000})");
+  EXPECT_EQ(specs.back().time_limit, std::chrono::seconds(600));
+  bench.call(bash, R"({"command":"true","timeout":1})");
+  EXPECT_EQ(specs.back().time_limit, std::chrono::seconds(1));
+}
+
+TEST_F(Bash, SaysThatItsTimeWasUpAndWhatToDo) {
+  plays({.exit_status = 137, .output = "half", .timed_out = true});
+  const auto result = bench.call(bash, R"({"command":"x"})");
+  EXPECT_EQ(result.status, ToolStatus::error);
+  EXPECT_THAT(result.content,
+              AllOf(HasSubstr("half"), HasSubstr("its time was up"), HasSubstr("120 seconds")));
+}
+
+TEST_F(Bash, RefusesWhatNoShellCanTake) {
+  EXPECT_THAT(bench.call(bash, R"({"command":"a\u0000b"})").content, HasSubstr("NUL"));
+}
+
+TEST_F(Bash, RunsInTheBackgroundAndIsSeenByItsId) {
+  plays({.output = "done\n"}, std::chrono::seconds(5));
+  EXPECT_THAT(bench.call(bash, R"({"command":"make","run_in_background":true})").content,
+              HasSubstr("bash_3_1"));
+  EXPECT_THAT(bench.call(status, R"({"id":"bash_3_1"})").content, HasSubstr("bash_3_1 runs since"));
+  const auto ended = bench.call(status, R"({"wait_seconds":10})").content;
+  EXPECT_THAT(ended, AllOf(HasSubstr("bash_3_1 ended after 5s: make"), HasSubstr("done")));
+}
+
+TEST_F(Bash, WaitsForABackgroundCommandNoLongerThanItIsTold) {
+  plays({}, std::chrono::seconds(5));
+  bench.call(bash, R"({"command":"make","run_in_background":true})");
+  EXPECT_THAT(bench.call(status, R"({"id":"bash_3_1","wait_seconds":2})").content,
+              HasSubstr("runs since 2s"));
+}
+
+TEST_F(Bash, EndsABackgroundCommand) {
+  plays({}, std::chrono::hours(1));
+  bench.call(bash, R"({"command":"serve","run_in_background":true})");
+  EXPECT_THAT(bench.call(cancel, R"({"id":"bash_3_1"})").content, HasSubstr("was ended after"));
+  EXPECT_FALSE(background.is_running(bench.session.id, "bash_3_1"));
+}
+
+TEST_F(Bash, AnotherSessionSeesNothingOfIt) {
+  plays({}, std::chrono::hours(1));
+  bench.call(bash, R"({"command":"serve","run_in_background":true})");
+  bench.session.id = SessionId("sess_1_bbbbbb");
+  EXPECT_EQ(bench.call(status, R"({"id":"bash_3_1"})").status, ToolStatus::error);
+  EXPECT_EQ(bench.call(cancel, R"({"id":"bash_3_1"})").status, ToolStatus::error);
+  EXPECT_EQ(bench.call(status, "{}").content, "You have no background tasks.");
+}
+
+TEST_F(Bash, EndsWithItsSession) {
+  plays({}, std::chrono::hours(1));
+  bench.call(bash, R"({"command":"serve","run_in_background":true})");
+  run(bench.loop, background.end_all_of(bench.session.id));
+  EXPECT_TRUE(background.ids_of(bench.session.id).empty());
+}
+
+TEST_F(Bash, TakesAsManyInTheBackgroundAsItSaysAndNoMore) {
+  plays({}, std::chrono::hours(1));
+  for (std::size_t i = 0; i < BackgroundCommands::kMostPerSession; ++i) {
+    EXPECT_TRUE(background.start(bench.session.id, std::to_string(i), "x", {.argv = {"bash"}}, nullptr,
+                                 bench.processes));
+  }
+  const auto refused = bench.call(bash, R"({"command":"one more","run_in_background":true})");
+  EXPECT_EQ(refused.status, ToolStatus::error);
+  EXPECT_THAT(refused.content, HasSubstr("task_cancel"));
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,30 @@
+// The tools that reach beyond the workspace: commands and the web. What is not there is not offered: no web
+// without a network, no search without a service.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "net/network.h"
+#include "tools/background_commands.h"
+#include "tools/bash.h"
+#include "tools/search_engine.h"
+#include "tools/tool.h"
+
+namespace deputy {
+
+struct ToolServices {
+  BackgroundCommands& background;
+  Network* network = nullptr;
+  std::optional<SearchSettings> search = std::nullopt;
+  BashPolicy bash = {};
+};
+
+// Bash with task_status and task_cancel, and Todo.
+std::vector<std::shared_ptr<Tool>> command_tools(const ToolServices& services);
+// WebFetch and WebSearch. `by_default` is what holds where no rule speaks: ask, or allow where the person has
+// approved the whole batch.
+std::vector<std::shared_ptr<Tool>> web_tools(const ToolServices& services, Decision by_default);
+
+}  // namespace deputy

@@ -1,0 +1,108 @@
+#include "tools/task_tools.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kStatusDescription =
+    R"(Tells how your background tasks stand: all, or one by id.)";
+constexpr std::string_view kStatusSchema = R"json({
+"type":"object",
+"properties":{
+"id":{"type":"string"},
+"wait_seconds":{"type":"integer","minimum":0,"maximum":600,"description":"wait so long for it to end (0)"}},
+"additionalProperties":false})json";
+
+constexpr std::string_view kCancelDescription = R"(Ends one of your background tasks.)";
+constexpr std::string_view kCancelSchema = R"json({
+"type":"object",
+"properties":{"id":{"type":"string","minLength":1}},
+"required":["id"],
+"additionalProperties":false})json";
+
+using Sources = std::vector<BackgroundWork*>;
+
+std::vector<std::string> all_ids(const Sources& sources, const SessionId& owner) {
+  std::vector<std::string> ids;
+  for (const auto* source : sources) std::ranges::copy(source->ids_of(owner), std::back_inserter(ids));
+  return ids;
+}
+
+BackgroundWork* source_of(const Sources& sources, const SessionId& owner, const std::string& id) {
+  for (auto* source : sources) {
+    const auto ids = source->ids_of(owner);
+    if (std::ranges::find(ids, id) != ids.end()) return source;
+  }
+  return nullptr;
+}
+
+ToolResult unknown(const Sources& sources, const SessionId& owner, const std::string& id) {
+  const auto ids = all_ids(sources, owner);
+  return tool_error(fmt::format(
+      "You have no background task {}. {}", id,
+      ids.empty() ? "None was started since this program began: one that ran before was ended with it."
+                  : fmt::format("You have: {}.", fmt::join(ids, ", "))));
+}
+
+// The given one, or the first that runs.
+Task<> wait_for(Sources sources, SessionId owner, std::vector<std::string> ids, StopToken stop) {
+  for (const auto& id : ids) {
+    BackgroundWork* source = source_of(sources, owner, id);
+    if (source && source->is_running(owner, id)) co_return co_await source->wait(owner, id, stop);
+  }
+}
+
+}  // namespace
+
+const ToolText& TaskStatusTool::text() const {
+  static const ToolText text{"task_status", std::string(kStatusDescription), std::string(kStatusSchema)};
+  return text;
+}
+
+std::string TaskStatusTool::shown(const json::object& arguments) const {
+  return string_or(arguments, "id", "all");
+}
+
+Task<ToolResult> TaskStatusTool::run(json::object arguments, ToolContext context) {
+  const SessionId owner = context.session.id;
+  const auto wanted = string_at(arguments, "id");
+  if (wanted && !source_of(sources_, owner, *wanted)) co_return unknown(sources_, owner, *wanted);
+  const auto ids = wanted ? std::vector{*wanted} : all_ids(sources_, owner);
+  if (ids.empty()) co_return tool_ok("You have no background tasks.");
+  if (const auto seconds = integer_or(arguments, "wait_seconds", 0); seconds > 0) {
+    StopSource timed(context.stop);
+    timed.set_deadline(context.loop.timers(), context.loop.clock().now() + std::chrono::seconds(seconds));
+    co_await wait_for(sources_, owner, ids, timed.token());
+  }
+  std::string text;
+  for (const auto& id : ids) {
+    if (!text.empty()) text += "\n\n";
+    if (const auto* source = source_of(sources_, owner, id)) text += source->told(owner, id);
+  }
+  co_return tool_ok(std::move(text));
+}
+
+const ToolText& TaskCancelTool::text() const {
+  static const ToolText text{"task_cancel", std::string(kCancelDescription), std::string(kCancelSchema)};
+  return text;
+}
+
+std::string TaskCancelTool::shown(const json::object& arguments) const {
+  return string_or(arguments, "id", "");
+}
+
+Task<ToolResult> TaskCancelTool::run(json::object arguments, ToolContext context) {
+  const SessionId owner = context.session.id;
+  const std::string id = string_or(arguments, "id", "");
+  BackgroundWork* source = source_of(sources_, owner, id);
+  if (!source) co_return unknown(sources_, owner, id);
+  source->cancel(owner, id);
+  co_await source->wait(owner, id, context.stop);
+  co_return tool_ok(source->told(owner, id));
+}
+
+}  // namespace deputy

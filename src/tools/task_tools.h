@@ -1,0 +1,37 @@
+// task_status and task_cancel: what a session has running in the background, seen and ended by id. A session
+// sees its own alone.
+#pragma once
+
+#include <vector>
+
+#include "tools/background_work.h"
+#include "tools/tool.h"
+
+namespace deputy {
+
+class TaskStatusTool final : public Tool {
+ public:
+  explicit TaskStatusTool(std::vector<BackgroundWork*> sources) : sources_(std::move(sources)) {}
+  const ToolText& text() const override;
+  Effect effect() const override { return Effect::pure; }
+  std::string shown(const json::object& arguments) const override;
+  Task<ToolResult> run(json::object arguments, ToolContext context) override;
+
+ private:
+  std::vector<BackgroundWork*> sources_;
+};
+
+class TaskCancelTool final : public Tool {
+ public:
+  explicit TaskCancelTool(std::vector<BackgroundWork*> sources) : sources_(std::move(sources)) {}
+  const ToolText& text() const override;
+  Effect effect() const override { return Effect::keyed; }  // what has ended stays so
+  Decision by_default() const override { return Decision::allow; }
+  std::string shown(const json::object& arguments) const override;
+  Task<ToolResult> run(json::object arguments, ToolContext context) override;
+
+ private:
+  std::vector<BackgroundWork*> sources_;
+};
+
+}  // namespace deputy
