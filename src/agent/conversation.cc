@@ -48,8 +48,15 @@ struct Fold {
 
   void operator()(const Retried& fact) const { conversation.usage = conversation.usage + fact.usage; }
 
-  void operator()(const CallStarted&) const {
-    if (auto* pending = find_pending(conversation, event.call)) pending->started = true;
+  void operator()(const CallStarted& fact) const {
+    auto* pending = find_pending(conversation, event.call);
+    if (!pending) return;
+    pending->started = true;
+    pending->traces.emplace_back(fact);
+  }
+
+  void operator()(const FileTouched& fact) const {
+    conversation.files_seen.insert_or_assign(fact.file.path, fact.file.after);
   }
 
   void operator()(const CallFinished& fact) const {

@@ -25,6 +25,7 @@ struct Conversation {
   Usage usage;
   std::optional<Measured> measured;  // the last reply's word on how much its request held
   std::vector<std::string> notes;
+  FilesSeen files_seen;
   int questions = 0;
   std::optional<WallTime> started_at;
   std::optional<Report> ended;  // the terminal record, once there is one

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "tools/workspace_path.h"
+#include "tools/target.h"
 
 namespace deputy {
 
@@ -11,13 +11,13 @@ namespace {
 
 Result<std::string> context_file(const std::string& path, const Folder& workspace, const Sight& sight,
                                  const ContextBounds& bounds) {
-  const auto plain = workspace_path(workspace, path);
-  if (plain && !sight.shows("Read", *plain)) {
+  const auto target = find_target(workspace, {}, path);
+  if (target && !sight.shows("Read", target->name, target->place->status().value_or(FileStatus{}))) {
     return fail(ErrorCode::denied,
                 fmt::format("context file '{}' is kept back by permission rules", made_visible(path)),
                 "leave it out");
   }
-  auto bytes = plain ? workspace.read(*plain, 0, bounds.file_bytes + 1) : std::unexpected(plain.error());
+  auto bytes = target ? target->place->read(0, bounds.file_bytes + 1) : std::unexpected(target.error());
   if (!bytes) {
     return fail(bytes.error().code,
                 fmt::format("context file '{}': {}", made_visible(path), bytes.error().message),

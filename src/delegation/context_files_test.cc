@@ -63,5 +63,20 @@ TEST_F(ContextFiles, WhatTheRulesKeepFromReadIsKeptFromContext) {
   }
 }
 
+TEST_F(ContextFiles, ALinkDoesNotLendItsName) {
+  ASSERT_TRUE(folder_->make_folder("secrets"));
+  ASSERT_TRUE(folder_->replace("secrets/key", "canary"));
+  disk_.plant_link("/work/readme", "secrets/key");
+  disk_.plant_link("/work/out", "/etc/passwd");
+  Session session;
+  session.permissions = Rules({{Decision::deny, "Read", "secrets/**"}}).to_json();
+  for (const std::string path : {"readme", "out"}) {
+    const std::vector<std::string> paths{path};
+    EXPECT_FALSE(with_context_files("p", paths, *folder_, *Sight::of(session))) << path;
+  }
+  const std::vector<std::string> paths{"readme"};
+  EXPECT_TRUE(with_context_files("p", paths, *folder_, sight_)) << "control: without the rule";
+}
+
 }  // namespace
 }  // namespace deputy

@@ -32,17 +32,16 @@ std::string found_text(const Searched& searched, const SearchScope& scope, const
   std::vector<std::string> paths;
   std::size_t withheld = 0;
   for (std::string& path : parse_rg_paths(searched.output)) {
-    const auto answer = scope.judge(path);
+    const auto answer = scope.judge_name(path);
     if (answer == SearchScope::Answer::shown) paths.push_back(std::move(path));
     if (answer == SearchScope::Answer::withheld) ++withheld;
   }
   std::ranges::sort(paths);
   std::string rows;
   for (const std::string& path : paths) rows.append(shown_path(path)).append(1, '\n');
-  std::string text = paths.empty()
-                         ? fmt::format("No files match {} in {}.\n", shorten(shown_path(pattern), 200),
-                                       scope.path() == "." ? "the workspace" : shorten(scope.path(), 200))
-                         : fmt::format("[{}]\n", counted(paths.size(), "file"));
+  std::string text = paths.empty() ? fmt::format("No files match {} in {}.\n",
+                                                 shorten(shown_path(pattern), 200), scope.shown())
+                                   : fmt::format("[{}]\n", counted(paths.size(), "file"));
   text += bounded(rows, max_bytes - kSummaryBytes).text;
   if (withheld > 0) text += fmt::format("[{} withheld by permission rules]\n", counted(withheld, "file"));
   if (!searched.warning.empty()) text += fmt::format("[{}]\n", searched.warning);
@@ -50,11 +49,11 @@ std::string found_text(const Searched& searched, const SearchScope& scope, const
 }
 
 // On the pool. Nothing is wrong where the answer is empty.
-std::string trouble_with_folder(const Folder& workspace, const SearchScope& scope) {
-  const auto status = workspace.status(scope.path());
-  if (!status) return trouble_with(workspace, scope.path(), status.error(), scope.sight());
+std::string trouble_with_folder(const SearchScope& scope) {
+  const auto& status = scope.target().place->status();
+  if (!status) return not_there(scope.target(), scope.sight());
   if (status->kind == EntryKind::folder) return {};
-  return fmt::format("{} is a file. Give a folder as path, or leave it out.", scope.path());
+  return fmt::format("{} is a file. Give a folder as path, or leave it out.", scope.shown());
 }
 
 }  // namespace
@@ -70,20 +69,19 @@ std::string GlobTool::shown(const json::object& arguments) const {
   return shorten(shown_path(path.empty() ? pattern : fmt::format("{} in {}", pattern, path)), 120);
 }
 
-std::string GlobTool::subject(const json::object& arguments) const {
+std::optional<std::string> GlobTool::path(const json::object& arguments) const {
   return string_or(arguments, "path", ".");
 }
 
 Task<ToolResult> GlobTool::run(json::object arguments, ToolContext context) {
   const std::string pattern = string_or(arguments, "pattern", "");
-  auto made = SearchScope::make(context, text().name, subject(arguments), pattern);
+  auto made = SearchScope::make(context, text().name, pattern);
   if (!made) co_return tool_error(to_text(made.error()));
   const SearchScope& scope = *made;
-  const Folder& workspace = context.workspace;
-  std::string trouble = co_await on_pool(
-      context.loop, context.pool, [&workspace, &scope] { return trouble_with_folder(workspace, scope); });
+  std::string trouble =
+      co_await on_pool(context.loop, context.pool, [&scope] { return trouble_with_folder(scope); });
   if (!trouble.empty()) co_return tool_error(std::move(trouble));
-  auto searched = co_await run_ripgrep({"--files", "--null"}, scope.hidden(), scope.path(), context);
+  auto searched = co_await run_ripgrep({"--files", "--null"}, scope.hidden(), context);
   if (!searched) co_return std::move(searched).error();
   const std::size_t max_bytes = most_result_bytes();
   co_return tool_ok(co_await on_pool(context.loop, context.pool, [&searched, &scope, &pattern, max_bytes] {

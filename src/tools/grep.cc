@@ -89,7 +89,7 @@ struct Found {
 Found shown_of(std::vector<FoundFile> files, const SearchScope& scope) {
   Found found;
   for (FoundFile& file : files) {
-    const auto answer = scope.judge(file.path);
+    const auto answer = scope.judge_content(file.path);
     if (answer == SearchScope::Answer::withheld) ++found.withheld;
     if (answer != SearchScope::Answer::shown) continue;
     found.matches += file.matches;
@@ -138,11 +138,10 @@ Rows file_rows(const std::vector<FoundFile>& files, const Query& query) {
 
 std::string summary_of(const Found& found, const Query& query, const SearchScope& scope, bool shows_all) {
   if (found.files.empty()) {
-    const std::string where = scope.path() == "." ? "the workspace" : shorten(scope.path(), 200);
     const std::string glob =
         query.glob.empty() ? "" : fmt::format(", files {}", shorten(shown_path(query.glob), 200));
-    return fmt::format("No matches for {} in {}{}. {}\n", shorten(shown_path(query.pattern), 200), where,
-                       glob,
+    return fmt::format("No matches for {} in {}{}. {}\n", shorten(shown_path(query.pattern), 200),
+                       scope.shown(), glob,
                        scope.hidden() == Hidden::skip ? "Hidden and ignored files were not searched."
                                                       : "Ignored files were not searched.");
   }
@@ -173,9 +172,8 @@ std::string found_text(const Searched& searched, const SearchScope& scope, const
 }
 
 // On the pool. Nothing is wrong where the answer is empty.
-std::string trouble_with_path(const Folder& workspace, const SearchScope& scope) {
-  const auto status = workspace.status(scope.path());
-  return status ? "" : trouble_with(workspace, scope.path(), status.error(), scope.sight());
+std::string trouble_with_path(const SearchScope& scope) {
+  return scope.target().place->status() ? "" : not_there(scope.target(), scope.sight());
 }
 
 }  // namespace
@@ -191,20 +189,19 @@ std::string GrepTool::shown(const json::object& arguments) const {
   return shorten(shown_path(path.empty() ? pattern : fmt::format("{} in {}", pattern, path)), 120);
 }
 
-std::string GrepTool::subject(const json::object& arguments) const {
+std::optional<std::string> GrepTool::path(const json::object& arguments) const {
   return string_or(arguments, "path", ".");
 }
 
 Task<ToolResult> GrepTool::run(json::object arguments, ToolContext context) {
   const Query query = query_of(arguments);
-  auto made = SearchScope::make(context, text().name, subject(arguments), query.glob);
+  auto made = SearchScope::make(context, text().name, query.glob);
   if (!made) co_return tool_error(to_text(made.error()));
   const SearchScope& scope = *made;
-  const Folder& workspace = context.workspace;
-  std::string trouble = co_await on_pool(
-      context.loop, context.pool, [&workspace, &scope] { return trouble_with_path(workspace, scope); });
+  std::string trouble =
+      co_await on_pool(context.loop, context.pool, [&scope] { return trouble_with_path(scope); });
   if (!trouble.empty()) co_return tool_error(std::move(trouble));
-  auto searched = co_await run_ripgrep(options_for(query, scope), scope.hidden(), scope.path(), context);
+  auto searched = co_await run_ripgrep(options_for(query, scope), scope.hidden(), context);
   if (!searched) co_return std::move(searched).error();
   const std::size_t max_bytes = most_result_bytes();
   co_return tool_ok(co_await on_pool(context.loop, context.pool, [&searched, &scope, &query, max_bytes] {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "tools/rg_output.h"
 #include "tools/tool_bench.h"
 
 namespace deputy {
@@ -25,7 +26,16 @@ std::string match(std::string_view path, int line, std::string_view type = "matc
 
 class Grep : public testing::Test {
  protected:
+  void make(const std::string& path) {
+    const bool is_plain = !path.starts_with('/') && !path.contains("..") && !path.contains('{');
+    if (is_plain && !path.empty()) bench.write(path, "");
+  }
+  // What ripgrep finds is there.
   void plays(std::string output, int status = 0, std::string errors = "") {
+    for (auto parse : {parse_rg_json, parse_rg_counts}) {
+      for (const FoundFile& file : parse(output)) make(file.path);
+    }
+    for (const std::string& path : parse_rg_paths(output)) make(path);
     bench.processes.define("rg", [this, output, status, errors](const ProcessSpec& spec) {
       asked = spec;
       ProcessResult result = ending;
@@ -123,6 +133,15 @@ TEST_F(Grep, WithoutRipgrepItSaysWhatIsMissing) {
               HasSubstr("ripgrep (rg), which is not installed"));
 }
 
+TEST_F(Grep, AFileThatIsALinkByNowIsWithheld) {
+  plays(match("a", 1) + match("b", 2) + match("gone", 3));
+  bench.write("secrets/key", "");
+  for (const char* name : {"a", "gone"}) ASSERT_TRUE(bench.workspace->remove(name));
+  bench.disk.plant_link("/work/a", "secrets/key");
+  EXPECT_EQ(content(R"({"pattern":"x"})"),
+            "[1 matching line in 1 file]\nb:2:text 2\n[2 files withheld by permission rules]\n");
+}
+
 TEST_F(Grep, AStoppedSearchIsAnError) {
   plays(match("a", 1));
   StopSource source;
@@ -201,7 +220,7 @@ TEST_F(Grep, MistakesInThePathSayWhatToDo) {
 
 TEST_F(Grep, IsShownByPatternAndPath) {
   EXPECT_EQ(grep.shown(*parse_json_object(R"({"pattern":"a b","path":"src"})")), "a b in src");
-  EXPECT_EQ(grep.subject(*parse_json_object(R"({"pattern":"a"})")), ".");
+  EXPECT_EQ(grep.path(*parse_json_object(R"({"pattern":"a"})")), ".");
 }
 
 }  // namespace

@@ -56,17 +56,17 @@ Listing listing_of(const std::vector<Entry>& entries, const std::string& path, c
 }
 
 // On the pool.
-ToolResult list_folder(const Folder& workspace, const std::string& path, const Sight& sight,
-                       std::size_t max_bytes) {
-  const auto status = workspace.status(path);
-  if (!status) return tool_error(trouble_with(workspace, path, status.error(), sight));
+ToolResult list_folder(const Target& target, const Sight& sight, std::size_t max_bytes) {
+  const std::string path = shown_path(target.name);
+  const auto& status = target.place->status();
+  if (!status) return tool_error(not_there(target, sight));
   if (status->kind != EntryKind::folder) {
     return tool_error(
         fmt::format("{} is a file of {}, not a folder. Use Read.", path, counted(status->size, "byte")));
   }
-  const auto entries = workspace.list(path);
-  if (!entries) return tool_error(trouble_with(workspace, path, entries.error(), sight));
-  const Listing listing = listing_of(*entries, path, sight);
+  const auto entries = target.place->list();
+  if (!entries) return tool_error(to_text(entries.error()));
+  const Listing listing = listing_of(*entries, target.name, sight);
   std::string summary = entries->empty() ? "empty"
                                          : fmt::format("{}, {}", counted(listing.folders, "folder"),
                                                        counted(listing.files, "file"));
@@ -83,22 +83,19 @@ const ToolText& ListTool::text() const {
 }
 
 std::string ListTool::shown(const json::object& arguments) const {
-  return shorten(shown_path(subject(arguments)), 120);
+  return shorten(shown_path(*path(arguments)), 120);
 }
 
-std::string ListTool::subject(const json::object& arguments) const {
+std::optional<std::string> ListTool::path(const json::object& arguments) const {
   return string_or(arguments, "path", ".");
 }
 
-Task<ToolResult> ListTool::run(json::object arguments, ToolContext context) {
-  auto sight = Sight::of(context.session);
+Task<ToolResult> ListTool::run(json::object, ToolContext context) {
+  auto sight = Sight::of(context);
   if (!sight) co_return tool_error(to_text(sight.error()));
-  auto path = workspace_path(context.workspace, subject(arguments));
-  if (!path) co_return tool_error(to_text(path.error()));
-  co_return co_await on_pool(
-      context.loop, context.pool,
-      [&workspace = context.workspace, path = *std::move(path), sight = *std::move(sight),
-       max = most_result_bytes()] { return list_folder(workspace, path, sight, max); });
+  co_return co_await on_pool(context.loop, context.pool,
+                             [target = *context.target, sight = *std::move(sight),
+                              max = most_result_bytes()] { return list_folder(target, sight, max); });
 }
 
 }  // namespace deputy

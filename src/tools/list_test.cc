@@ -30,7 +30,7 @@ TEST_F(List, ShowsOneLevelSorted) {
 TEST_F(List, ShowsTheWorkspaceByDefault) {
   bench.write("a", "");
   EXPECT_EQ(bench.call(list, "{}").content, "[.: 0 folders, 1 file]\na  0 bytes\n");
-  EXPECT_EQ(list.subject({}), ".");
+  EXPECT_EQ(list.path({}), ".");
 }
 
 TEST_F(List, AnEmptyFolderIsSaidToBeEmpty) {

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "base/digest.h"
 #include "base/text.h"
 #include "tools/content_kind.h"
 #include "tools/line_window.h"
@@ -30,8 +29,15 @@ constexpr std::size_t kPieceBytes = 256 * 1024;
 constexpr std::size_t kBeginningBytes = 8 * 1024;  // where a NUL byte tells that it is no text
 
 struct Request {
-  std::string path;
+  Target target;
+  std::string path;  // as it is shown
   LineWindow::Limits limits;
+};
+
+// What was read, and the SHA-256 of the whole file where all of it was.
+struct Reading {
+  ToolResult result;
+  std::string digest;
 };
 
 std::string range_text(const LineWindow& window, const Request& request, bool is_whole) {
@@ -64,33 +70,32 @@ ToolResult result_of(const LineWindow& window, const Request& request, bool is_w
 }
 
 // On the pool.
-ToolResult read_lines(const Folder& workspace, const Request& request, const Sight& sight) {
-  const auto trouble = [&](const Error& error) {
-    return tool_error(trouble_with(workspace, request.path, error, sight));
-  };
-  const auto status = workspace.status(request.path);
-  if (!status) return trouble(status.error());
-  if (status->kind == EntryKind::folder) {
-    return tool_error(fmt::format("{} is a folder. Use List to see what is in it.", request.path));
+Reading read_lines(const Request& request, const Sight& sight) {
+  const Place& place = *request.target.place;
+  if (!place.status()) return {tool_error(not_there(request.target, sight)), ""};
+  if (place.status()->kind == EntryKind::folder) {
+    return {tool_error(fmt::format("{} is a folder. Use List to see what is in it.", request.path)), ""};
   }
   LineWindow window(request.limits);
-  std::uint64_t at = 0;
-  for (; at < ReadTool::kMaxScanned; at += kPieceBytes) {
-    const auto piece = workspace.read(request.path, at, kPieceBytes);
-    if (!piece) return trouble(piece.error());
+  Sha256 digest;
+  for (std::uint64_t at = 0; at < ReadTool::kMaxScanned; at += kPieceBytes) {
+    const auto piece = place.read(at, kPieceBytes);
+    if (!piece) return {tool_error(to_text(piece.error())), ""};
     if (at == 0) {
       if (const auto kind = kind_unless_text(std::string_view(*piece).substr(0, kBeginningBytes))) {
-        return tool_error(fmt::format("{} is {} of {}, not text, so it cannot be shown.", request.path, *kind,
-                                      counted(status->size, "byte")));
+        return {tool_error(fmt::format("{} is {} of {}, not text, so it cannot be shown.", request.path,
+                                       *kind, counted(place.status()->size, "byte"))),
+                ""};
       }
     }
     window.feed(*piece);
+    digest.feed(*piece);
     if (piece->size() < kPieceBytes) {
       window.finish();
-      return result_of(window, request, true);
+      return {result_of(window, request, true), digest.hex()};
     }
   }
-  return result_of(window, request, false);
+  return {result_of(window, request, false), ""};
 }
 
 }  // namespace
@@ -104,22 +109,26 @@ std::string ReadTool::shown(const json::object& arguments) const {
   return shorten(shown_path(string_or(arguments, "file_path", "")), 120);
 }
 
-std::string ReadTool::subject(const json::object& arguments) const {
+std::optional<std::string> ReadTool::path(const json::object& arguments) const {
   return string_or(arguments, "file_path", "");
 }
 
 Task<ToolResult> ReadTool::run(json::object arguments, ToolContext context) {
-  auto sight = Sight::of(context.session);
+  auto sight = Sight::of(context);
   if (!sight) co_return tool_error(to_text(sight.error()));
-  auto path = workspace_path(context.workspace, string_or(arguments, "file_path", ""));
-  if (!path) co_return tool_error(to_text(path.error()));
-  Request request{.path = *std::move(path),
+  Request request{.target = *context.target,
+                  .path = shown_path(context.target->name),
                   .limits = {.first = static_cast<std::size_t>(integer_or(arguments, "offset", 1)),
                              .lines = static_cast<std::size_t>(integer_or(arguments, "limit", kDefaultLines)),
                              .bytes = kMaxTextBytes}};
-  co_return co_await on_pool(context.loop, context.pool,
-                             [&workspace = context.workspace, request = std::move(request),
-                              sight = *std::move(sight)] { return read_lines(workspace, request, sight); });
+  Reading reading = co_await on_pool(
+      context.loop, context.pool,
+      [request = std::move(request), sight = *std::move(sight)] { return read_lines(request, sight); });
+  if (reading.result.status == ToolStatus::ok && !reading.digest.empty()) {
+    context.journal.ride_along({context.id.step, context.id.index},
+                               FileTouched{{context.target->path, reading.digest, reading.digest}});
+  }
+  co_return std::move(reading.result);
 }
 
 }  // namespace deputy

@@ -127,7 +127,7 @@ TEST_F(Read, MissingAndOutsideAreToldApart) {
 TEST_F(Read, IsShownByItsPathOnOneLine) {
   EXPECT_EQ(read.shown(*parse_json_object(R"({"file_path":"src/a.cc"})")), "src/a.cc");
   EXPECT_THAT(read.shown(*parse_json_object(R"({"file_path":"a\nb"})")), Not(HasSubstr("\n")));
-  EXPECT_EQ(read.subject(*parse_json_object(R"({"file_path":"a\nb"})")), "a\nb");
+  EXPECT_EQ(read.path(*parse_json_object(R"({"file_path":"a\nb"})")), "a\nb");
 }
 
 TEST(ContentKind, KnowsCommonFilesByTheirBeginning) {

@@ -1,6 +1,6 @@
-// Runs ripgrep on one path of the workspace: confined to it, with no configuration but ours, whatever stands
-// in the pattern or the path taken as data. Files that .gitignore names, hidden ones and .git are left alone
-// unless it is told otherwise.
+// Runs ripgrep on the call's target: confined to the root that it lies in, with no configuration but ours,
+// whatever stands in the pattern or the path taken as data. Files that .gitignore names, hidden ones and .git
+// are left alone unless it is told otherwise.
 #pragma once
 
 #include <expected>
@@ -18,8 +18,9 @@ struct Searched {
   std::string warning;  // what was not searched, and why; for the model
 };
 
-// `path` as workspace_path() gives it. No match is an empty output. The error is what the model gets to read.
+// Names in its output are beneath that root. No match is an empty output. The error is what the model gets to
+// read.
 Task<std::expected<Searched, ToolResult>> run_ripgrep(std::vector<std::string> options, Hidden hidden,
-                                                      std::string path, ToolContext context);
+                                                      ToolContext context);
 
 }  // namespace deputy

@@ -37,13 +37,12 @@ Result<std::string> plain_glob(const Folder& workspace, std::string_view glob) {
 }  // namespace
 
 Result<SearchScope> SearchScope::make(const ToolContext& context, std::string_view tool,
-                                      std::string_view path, std::string_view glob) {
-  TRY(Sight sight, Sight::of(context.session));
-  TRY(std::string plain_path, workspace_path(context.workspace, path));
-  SearchScope scope(std::string(tool), std::move(plain_path), std::move(sight));
-  if (has_dotted_name(scope.path_)) scope.hidden_ = Hidden::search;
+                                      std::string_view glob) {
+  TRY(Sight sight, Sight::of(context));
+  SearchScope scope(std::string(tool), *context.target, std::move(sight));
+  if (has_dotted_name(scope.path())) scope.hidden_ = Hidden::search;
   if (!glob.empty()) {
-    TRY(const std::string pattern, plain_glob(context.workspace, glob));
+    TRY(const std::string pattern, plain_glob(*scope.target_.root, glob));
     TRY(scope.glob_, Glob::compile(pattern));
     if (std::ranges::any_of(scope.glob_->alternatives(), has_dotted_name)) scope.hidden_ = Hidden::search;
   }
@@ -68,16 +67,32 @@ std::vector<std::string> SearchScope::narrowing() const {
   return options;
 }
 
-SearchScope::Answer SearchScope::judge(std::string_view found) const {
+std::string SearchScope::shown() const {
+  return target_.name == "." ? "the workspace" : shorten(shown_path(target_.name), 200);
+}
+
+std::string SearchScope::judged_name(std::string_view found) const {
+  return target_.name.starts_with('/') ? join_path(target_.root->path(), found) : std::string(found);
+}
+
+SearchScope::Answer SearchScope::judge_name(std::string_view found) const {
   if (!is_meant(found)) return Answer::not_meant;
-  return sight_.shows(tool_, found) ? Answer::shown : Answer::withheld;
+  return sight_.shows(tool_, judged_name(found)) ? Answer::shown : Answer::withheld;
+}
+
+SearchScope::Answer SearchScope::judge_content(std::string_view found) const {
+  const Answer by_name = judge_name(found);
+  if (by_name != Answer::shown) return by_name;
+  const auto place = target_.root->look_up(found);
+  if (!place || (*place)->name() != found || !(*place)->status()) return Answer::withheld;
+  return sight_.shows(tool_, judged_name(found), *(*place)->status()) ? Answer::shown : Answer::withheld;
 }
 
 bool SearchScope::is_meant(std::string_view found) const {
   std::string_view beneath = found;
-  if (path_ != ".") {
-    if (!found.starts_with(path_)) return false;
-    beneath.remove_prefix(path_.size());
+  if (path() != ".") {
+    if (!found.starts_with(path())) return false;
+    beneath.remove_prefix(path().size());
     if (beneath.empty()) return true;  // the file that was asked for itself
     if (!beneath.starts_with('/')) return false;
     beneath.remove_prefix(1);

@@ -58,7 +58,7 @@ class RealWorkspace : public testing::Test {
                               .processes = processes,
                               .asker = asker,
                               .stop = {}};
-    return run(loop, tool.run(ToolBench::checked(tool, arguments), context));
+    return ToolBench::call(loop, tool, arguments, context);
   }
   std::string ok(Tool& tool, std::string_view arguments) {
     const ToolResult result = call(tool, arguments);

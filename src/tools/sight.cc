@@ -3,23 +3,46 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "tools/workspace_mode.h"
 
 namespace deputy {
 
 Result<Sight> Sight::of(const Session& session) {
-  if (session.permissions.empty()) return Sight(Rules());
-  TRY(Rules rules, Rules::from_json(session.permissions));
-  return Sight(std::move(rules));
+  Sight sight;
+  sight.session_.id = session.id;
+  sight.session_.parent = session.parent;
+  sight.roots_of_rules_.workspace = session.workspace;
+  if (!session.permissions.empty()) {
+    TRY(sight.rules_, Rules::from_json(session.permissions));
+  }
+  return sight;
 }
 
-bool Sight::shows(std::string_view tool, std::string_view path) const {
-  if (path.empty() || path.starts_with('/') || path.contains('\0')) return false;
-  const auto parts = split(path, '/');
+Result<Sight> Sight::of(const ToolContext& context) {
+  TRY(Sight sight, of(context.session));
+  sight.roots_of_rules_ = roots_of_rules(context);
+  for (const Folder* root : context.roots) sight.roots_.push_back(root->path());
+  sight.children_ = context.children;
+  return sight;
+}
+
+bool Sight::lies_in_reach(std::string_view name) const {
+  if (name.empty() || name.contains('\0')) return false;
+  const auto parts = split(name, '/');
   if (std::ranges::find(parts, "..") != parts.end()) return false;
-  const auto allows = [&](std::string_view by) {
-    return rules_.judge(by, path, Decision::allow).decision == Decision::allow;
+  if (!name.starts_with('/')) return true;
+  return std::ranges::any_of(roots_, [name](const std::string& root) {
+    return name == root || (name.starts_with(root) && name.substr(root.size()).starts_with('/'));
+  });
+}
+
+bool Sight::shows(std::string_view tool, std::string_view name, std::uint64_t names) const {
+  if (!lies_in_reach(name) || is_hidden_scratch(session_, children_, name)) return false;
+  const auto allows = [&](std::string_view by, Decision otherwise) {
+    return rules_.judge(by, name, otherwise, roots_of_rules_).decision == Decision::allow;
   };
-  return allows("Read") && (tool == "Read" || allows(tool));
+  return allows("Read", names > 1 ? Decision::ask : Decision::allow) &&
+         (tool == "Read" || allows(tool, Decision::allow));
 }
 
 }  // namespace deputy

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,10 +17,11 @@
 #include "async/task.h"
 #include "base/disk.h"
 #include "base/json.h"
-#include "guard/verdict.h"
+#include "guard/rules.h"
 #include "sandbox/processes.h"
 #include "store/session_journal.h"
 #include "tools/asker.h"
+#include "tools/target.h"
 #include "transcript/ids.h"
 #include "transcript/message.h"
 #include "transcript/session.h"
@@ -51,9 +53,18 @@ struct ToolContext {
   Processes& processes;
   Asker& asker;
   StopToken stop;
-  ModelName model = {};           // the one that made the call; children inherit it
-  std::vector<Fact> traces = {};  // what an earlier attempt at this very call has left in the journal
+  ModelName model = {};                   // the one that made the call; children inherit it
+  std::vector<Fact> traces = {};          // what an earlier attempt at this very call has left in the journal
+  std::vector<const Folder*> roots = {};  // what may be reached beside the workspace
+  std::string home = {};                  // the person's, for rules that are written with ~
+  std::vector<SessionId> children = {};   // whose scratch folders it may see
+  const FilesSeen* files_seen = nullptr;  // kept by the session's conversation
+  std::optional<Target> target = {};      // where the call's path leads; looked up before it was judged
+  std::optional<FileChange> intent = {};  // what was recorded before it runs, this time or before a crash
 };
+
+// What the paths in rules are relative to.
+Roots roots_of_rules(const ToolContext& context);
 
 class Tool {
  public:
@@ -71,10 +82,22 @@ class Tool {
 
   // The arguments in one short line for people: "src/auth.rs".
   virtual std::string shown(const json::object& arguments) const = 0;
-  // What the patterns of permission rules are matched against.
+  // The argument that names a file or a folder. It is looked up before the rules are asked: they judge the
+  // name that it leads to, and run() finds what was judged in its context.
+  virtual std::optional<std::string> path(const json::object&) const { return std::nullopt; }
+  // Whether that file is changed; then the session's workspace mode must allow it.
+  virtual bool writes() const { return false; }
+  // What the patterns of permission rules are matched against, where there is no path.
   virtual std::string subject(const json::object& arguments) const { return shown(arguments); }
+  // What the rules say of the call.
+  virtual Verdict judge(const Rules& rules, const json::object& arguments, const ToolContext& context) const;
   // What a person is asked before it runs, where the rules say ask.
   virtual std::string approval_text(const json::object& arguments, const ToolContext& context) const;
+
+  // What run() will do to a file, worked out without doing it: it becomes part of the intent. The error is
+  // for the model; then nothing is recorded and nothing runs.
+  using Planned = std::expected<std::optional<FileChange>, ToolResult>;
+  virtual Task<Planned> plan(json::object arguments, ToolContext context);
 
   // `arguments` are valid by the schema. `content` is bounded later; `call_id` is filled in by the Toolbox.
   virtual Task<ToolResult> run(json::object arguments, ToolContext context) = 0;

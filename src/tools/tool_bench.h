@@ -15,6 +15,7 @@
 #include "guard/rules.h"
 #include "support/run.h"
 #include "tools/tool.h"
+#include "tools/toolbox.h"
 
 namespace deputy {
 
@@ -57,11 +58,36 @@ class ToolBench {
             .pool = pool,
             .processes = processes,
             .asker = asker,
-            .stop = stop};
+            .stop = stop,
+            .files_seen = &files_seen};
   }
 
-  ToolResult call(Tool& tool, std::string_view arguments) {
-    return run(loop, tool.run(checked(tool, arguments), context()));
+  // As the Toolbox would, but without asking the rules.
+  ToolResult call(Tool& tool, std::string_view arguments) { return call(loop, tool, arguments, context()); }
+  template <class AnyLoop>
+  static ToolResult call(AnyLoop& loop, Tool& tool, std::string_view arguments, ToolContext context) {
+    const json::object checked_arguments = checked(tool, arguments);
+    if (const auto path = tool.path(checked_arguments)) {
+      auto target = find_target(context.workspace, context.roots, *path);
+      if (!target) return tool_error(to_text(target.error()));
+      context.target = *std::move(target);
+    }
+    auto plan = run(loop, tool.plan(checked_arguments, context));
+    if (!plan) return std::move(plan).error();
+    context.intent = *std::move(plan);
+    return run(loop, tool.run(checked_arguments, context));
+  }
+
+  // One call through the whole pipeline, rules and all. A call that a crash broke off has left `traces`.
+  ToolResult call_through(const Toolbox& box, std::string_view name, std::string_view arguments,
+                          std::optional<std::vector<Fact>> traces = std::nullopt) {
+    PendingCall call{.index = 1, .call = {"c1", std::string(name), std::string(arguments)}};
+    call.started = traces.has_value();
+    call.traces = std::move(traces).value_or(std::vector<Fact>{});
+    EXPECT_TRUE(run(loop, box.run({call}, context())));
+    if (applied.empty()) return tool_error("nothing was recorded");
+    const auto* finished = std::get_if<CallFinished>(&applied.back().fact);
+    return finished ? finished->result : tool_error("no result was recorded");
   }
 
   static json::object checked(const Tool& tool, std::string_view arguments) {
@@ -79,8 +105,14 @@ class ToolBench {
   SimProcesses processes;
   InlinePool pool;
   RememberingJournal remembering;
+  FilesSeen files_seen;
+  std::vector<Event> applied;  // all that the journal was told, in order
   SessionJournal journal{remembering, SessionId("sess_1_aaaaaa"), RunId{SessionId("sess_1_aaaaaa"), 1},
-                         [](const Event&) {}};
+                         [this](const Event& event) {
+                           applied.push_back(event);
+                           if (const auto* touched = std::get_if<FileTouched>(&event.fact))
+                             files_seen.insert_or_assign(touched->file.path, touched->file.after);
+                         }};
   Session session;
   NobodyAnswers asker;
   StopToken stop;

@@ -8,6 +8,8 @@
 
 #include "async/task_group.h"
 #include "base/text.h"
+#include "tools/workspace_mode.h"
+#include "tools/workspace_path.h"
 
 namespace deputy {
 
@@ -26,6 +28,19 @@ bool was_approved(const std::vector<Fact>& traces) {
     const auto* answered = std::get_if<QuestionAnswered>(&fact);
     return answered && answered->answer.kind == AnswerKind::approved;
   });
+}
+
+// What the process before this one recorded before it began.
+std::optional<FileChange> intended(const std::vector<Fact>& traces) {
+  for (const Fact& fact : traces) {
+    if (const auto* started = std::get_if<CallStarted>(&fact)) return started->change;
+  }
+  return std::nullopt;
+}
+
+ToolResult failed_inside(const Tool& tool, const std::exception& bug) {
+  return tool_error(fmt::format("{} failed inside: {}. This is a bug in the tool; go on without it.",
+                                tool.text().name, bug.what()));
 }
 
 SessionJournal::Place place_of(const ToolContext& context) { return {context.id.step, context.id.index}; }
@@ -120,16 +135,29 @@ std::expected<Toolbox::Cleared, ToolResult> Toolbox::clear(const Call& call) con
   return Cleared{granted, *std::move(arguments)};
 }
 
-Task<Result<std::optional<ToolResult>>> Toolbox::refused_by_rules(Cleared cleared,
-                                                                  ToolContext context) const {
+Task<std::expected<std::optional<Target>, ToolResult>> Toolbox::target_of(Cleared cleared,
+                                                                          ToolContext context) {
   const Tool& tool = *cleared.granted->tool;
-  const auto verdict = rules_.judge(tool.text().name, tool.subject(cleared.arguments), tool.by_default());
-  if (verdict.decision == Decision::allow) co_return std::nullopt;
-  if (verdict.decision == Decision::deny)
-    co_return tool_error(fmt::format("Not permitted: {}.", verdict.reason));
+  auto path = tool.path(cleared.arguments);
+  if (!path) co_return std::nullopt;
+  auto target = co_await on_pool(context.loop, context.pool,
+                                 [&workspace = context.workspace, &roots = context.roots,
+                                  path = *std::move(path)] { return find_target(workspace, roots, path); });
+  if (!target) co_return std::unexpected(tool_error(to_text(target.error())));
+  if (is_hidden_scratch(context.session, context.children, target->name)) {
+    co_return std::unexpected(
+        tool_error(fmt::format("{} belongs to another agent. Leave it alone.", shown_path(target->name))));
+  }
+  if (tool.writes()) {
+    if (auto refusal = refusal_to_write(context.session, target->name))
+      co_return std::unexpected(tool_error(*std::move(refusal)));
+  }
+  co_return *std::move(target);
+}
 
+Task<Result<std::optional<ToolResult>>> Toolbox::declined(Cleared cleared, ToolContext context) const {
+  const Tool& tool = *cleared.granted->tool;
   if (was_approved(context.traces)) co_return std::nullopt;
-
   const Question question{.id = fmt::format("q_{}", to_text(context.id)),
                           .kind = QuestionKind::permission,
                           .asker = context.session.id,
@@ -153,27 +181,54 @@ Task<Result<std::optional<ToolResult>>> Toolbox::refused_by_rules(Cleared cleare
   }
 }
 
+Task<Tool::Planned> Toolbox::planned(Cleared cleared, ToolContext context) {
+  Tool& tool = *cleared.granted->tool;
+  try {
+    co_return co_await tool.plan(std::move(cleared.arguments), std::move(context));
+  } catch (const std::exception& bug) {
+    co_return std::unexpected(failed_inside(tool, bug));
+  }
+}
+
 Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext context) const {
   auto cleared = clear(call.call);
   if (!cleared) co_return std::move(cleared).error();
   Tool& tool = *cleared->granted->tool;
   if (call.started && tool.effect() == Effect::once) co_return tool_error(std::string(kOutcomeUnknown));
-  if (!call.started) {
-    CO_TRY(auto refusal, co_await refused_by_rules(*cleared, context));
-    if (refusal) co_return *std::move(refusal);
-    const CallStarted intent{tool.text().name, made_visible(tool.shown(cleared->arguments))};
-    if (tool.effect() == Effect::pure) {
-      context.journal.ride_along(place_of(context), intent);
-    } else {
-      CO_TRY(co_await context.journal.record(place_of(context), {intent}));
-    }
+  auto target = co_await target_of(*cleared, context);
+  if (!target) co_return std::move(target).error();
+  context.target = *std::move(target);
+  // Also for a call that had begun: its path may lead elsewhere by now.
+  const Verdict verdict = tool.judge(rules_, cleared->arguments, context);
+  if (verdict.decision == Decision::deny)
+    co_return tool_error(fmt::format("Not permitted: {}.", verdict.reason));
+  if (call.started) {
+    context.intent = intended(context.traces);
+  } else {
+    auto plan = co_await planned(*cleared, context);
+    if (!plan) co_return std::move(plan).error();
+    context.intent = *std::move(plan);
   }
+  if (verdict.decision == Decision::ask) {
+    CO_TRY(auto refusal, co_await declined(*cleared, context));
+    if (refusal) co_return *std::move(refusal);
+  }
+  if (!call.started) CO_TRY(co_await record_intent(*cleared, context));
   try {
     co_return co_await tool.run(std::move(cleared->arguments), context);
   } catch (const std::exception& bug) {
-    co_return tool_error(fmt::format("{} failed inside: {}. This is a bug in the tool; go on without it.",
-                                     tool.text().name, bug.what()));
+    co_return failed_inside(tool, bug);
   }
+}
+
+Task<Result<void>> Toolbox::record_intent(Cleared cleared, ToolContext context) {
+  const Tool& tool = *cleared.granted->tool;
+  CallStarted intent{tool.text().name, made_visible(tool.shown(cleared.arguments)), context.intent};
+  if (tool.effect() == Effect::pure) {
+    context.journal.ride_along(place_of(context), std::move(intent));
+    co_return Result<void>{};
+  }
+  co_return co_await context.journal.record(place_of(context), {std::move(intent)});
 }
 
 }  // namespace deputy

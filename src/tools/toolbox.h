@@ -1,6 +1,6 @@
 // The tools granted to one session, and the pipeline every call goes through: known and granted? → arguments
-// valid? → what do the rules say? → run → bound the result. A call that is not granted cannot run, whatever
-// name the model sends.
+// valid? → where does its path lead? → what do the rules say? → plan → record the intent → run → bound the
+// result. A call that is not granted cannot run, whatever name the model sends.
 #pragma once
 
 #include <expected>
@@ -53,7 +53,13 @@ class Toolbox {
   Company company_of(const PendingCall& call) const;
   // Known, granted, valid? The error tells the model how to put it right.
   std::expected<Cleared, ToolResult> clear(const Call& call) const;
-  Task<Result<std::optional<ToolResult>>> refused_by_rules(Cleared cleared, ToolContext context) const;
+  // Where its path leads, if it has one. The error is why the session's workspace has no place for it.
+  static Task<std::expected<std::optional<Target>, ToolResult>> target_of(Cleared cleared,
+                                                                          ToolContext context);
+  static Task<Tool::Planned> planned(Cleared cleared, ToolContext context);
+  // Asks whoever can approve; nothing where it was approved.
+  Task<Result<std::optional<ToolResult>>> declined(Cleared cleared, ToolContext context) const;
+  static Task<Result<void>> record_intent(Cleared cleared, ToolContext context);
   Task<Result<ToolResult>> result_of(PendingCall call, ToolContext context) const;
   Task<> run_one(PendingCall call, ToolContext context, Result<void>& outcome) const;
 

@@ -26,25 +26,6 @@ std::string first_missing(const Folder& workspace, std::string path) {
   }
 }
 
-std::string not_found_text(const Folder& workspace, const std::string& path, const Sight& sight) {
-  const std::string missing = first_missing(workspace, path);
-  const SplitName name = split_name(missing);
-  std::vector<std::string> names;
-  if (const auto entries = workspace.list(name.parent)) {
-    for (const Entry& entry : *entries) {
-      const std::string sibling = name.parent == "." ? entry.name : join_path(name.parent, entry.name);
-      if (sight.shows("List", sibling)) names.push_back(entry.name);
-    }
-  }
-  std::vector<std::string> near;
-  for (const std::string& each : nearest(name.leaf, names)) {
-    near.push_back(shown_path(name.parent == "." ? each : join_path(name.parent, each)));
-  }
-  const std::string advice = near.empty() ? "Use Glob or List to see what there is."
-                                          : fmt::format("Did you mean {}?", fmt::join(near, " or "));
-  return fmt::format("There is no {} in the workspace. {}", shown_path(missing), advice);
-}
-
 }  // namespace
 
 Result<std::string> workspace_path(const Folder& workspace, std::string_view given) {
@@ -68,10 +49,27 @@ Result<std::string> workspace_path(const Folder& workspace, std::string_view giv
   return parts.empty() ? "." : fmt::format("{}", fmt::join(parts, "/"));
 }
 
-std::string trouble_with(const Folder& workspace, const std::string& path, const Error& error,
-                         const Sight& sight) {
-  if (error.code == ErrorCode::not_found) return not_found_text(workspace, path, sight);
-  return to_text(error);
+std::string not_there(const Target& target, const Sight& sight) {
+  const Folder& root = *target.root;
+  const bool is_in_workspace = !target.name.starts_with('/');
+  const std::string missing = first_missing(root, target.place->name());
+  const SplitName name = split_name(missing);
+  const auto named = [&](const std::string& leaf) {
+    const std::string in_root = name.parent == "." ? leaf : join_path(name.parent, leaf);
+    return is_in_workspace ? in_root : join_path(root.path(), in_root);
+  };
+  std::vector<std::string> names;
+  if (const auto entries = root.list(name.parent)) {
+    for (const Entry& entry : *entries) {
+      if (sight.shows("List", named(entry.name))) names.push_back(entry.name);
+    }
+  }
+  std::vector<std::string> near;
+  for (const std::string& each : nearest(name.leaf, names)) near.push_back(shown_path(named(each)));
+  const std::string advice = near.empty() ? "Use Glob or List to see what there is."
+                                          : fmt::format("Did you mean {}?", fmt::join(near, " or "));
+  return fmt::format("There is no {}{}. {}", shown_path(named(name.leaf)),
+                     is_in_workspace ? " in the workspace" : "", advice);
 }
 
 std::string shown_path(std::string_view path) {

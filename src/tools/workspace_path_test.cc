@@ -14,9 +14,10 @@ using testing::Not;
 class WorkspacePath : public testing::Test {
  protected:
   std::string trouble(const std::string& path) {
-    const auto status = bench.workspace->status(path);
-    EXPECT_FALSE(status);
-    return trouble_with(*bench.workspace, path, status.error(), Sight::of(bench.session).value());
+    const auto target = find_target(*bench.workspace, {}, path);
+    EXPECT_TRUE(target);
+    EXPECT_FALSE(target->place->status());
+    return not_there(*target, Sight::of(bench.session).value());
   }
   ToolBench bench;
 };
@@ -70,7 +71,7 @@ TEST_F(WorkspacePath, IsShownOnOneLine) {
 }
 
 TEST(Sight, ShowsNothingOutsideTheWorkspace) {
-  const Sight sight = Sight::of({}).value();
+  const Sight sight = Sight::of(Session{}).value();
   EXPECT_TRUE(sight.shows("Grep", "a/b"));
   for (const char* path : {"", "/a", "../a", "a/../../b", ".."})
     EXPECT_FALSE(sight.shows("Grep", path)) << path;

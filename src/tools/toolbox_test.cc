@@ -1,0 +1,183 @@
+#include "tools/toolbox.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tools/edit.h"
+#include "tools/list.h"
+#include "tools/note.h"
+#include "tools/read.h"
+#include "tools/tool_bench.h"
+#include "tools/write.h"
+
+namespace deputy {
+namespace {
+
+using namespace std::string_view_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class ToolboxTest : public testing::Test {
+ protected:
+  ToolboxTest() { bench.session.workspace_mode = WorkspaceMode::shared; }
+
+  static Toolbox with(std::vector<Rule> rules) {
+    return Toolbox::make({std::make_shared<ReadTool>(), std::make_shared<ListTool>(),
+                          std::make_shared<EditTool>(), std::make_shared<WriteTool>()},
+                         Rules(std::move(rules)))
+        .value();
+  }
+  ToolResult read(const Toolbox& box, const std::string& path) {
+    return bench.call_through(box, "Read", fmt::format(R"({{"file_path":"{}"}})", path));
+  }
+  std::string file(const std::string& path) {
+    return bench.workspace->read(path, 0, 1 << 20).value_or("(none)");
+  }
+
+  ToolBench bench;
+};
+
+// A call by any other name is no call: the executor knows granted tools by their one name only.
+TEST_F(ToolboxTest, AToolThatIsNotGrantedRunsUnderNoSpelling) {
+  const Toolbox box = Toolbox::make({std::make_shared<ReadTool>()}, Rules()).value();
+  const std::string call = R"({"file_path":"pwned","content":"x"})";
+  for (const std::string_view name : {"Write"sv,
+                                      "write"sv,
+                                      "WRITE"sv,
+                                      " Write"sv,
+                                      "Write "sv,
+                                      "Write\n"sv,
+                                      "Wr\u0456te"sv,
+                                      "Ｗrite"sv,
+                                      "W\u200brite"sv,
+                                      "Write\0"sv,
+                                      "Read\0Write"sv,
+                                      "Read\0"sv,
+                                      "write_file"sv,
+                                      "WriteFile"sv,
+                                      "create"sv,
+                                      "create_file"sv,
+                                      "functions.Write"sv,
+                                      "Read;Write"sv,
+                                      "Read,Write"sv,
+                                      "mcp__x__Write"sv,
+                                      "Edit"sv,
+                                      "Bash"sv,
+                                      "bash"sv,
+                                      "Delegate"sv,
+                                      "task"sv,
+                                      ""sv,
+                                      "../Write"sv,
+                                      "Read/../Write"sv}) {
+    const ToolResult result = bench.call_through(box, name, call);
+    EXPECT_EQ(result.status, ToolStatus::error) << name;
+    EXPECT_THAT(result.content, HasSubstr("Your tools are: Read.")) << name;
+  }
+  EXPECT_EQ(file("pwned"), "(none)");
+  EXPECT_TRUE(bench.remembering.recorded.empty()) << "nothing was begun";
+
+  bench.session.workspace_mode = WorkspaceMode::shared;
+  const Toolbox control = with({Rule{Decision::allow, "Write", ""}});
+  EXPECT_EQ(bench.call_through(control, "Write", call).status, ToolStatus::ok);
+  EXPECT_EQ(file("pwned"), "x");
+}
+
+TEST_F(ToolboxTest, GrantedToolsGoByTheirExactNameToo) {
+  bench.write("a", "text");
+  const Toolbox box = with({});
+  EXPECT_EQ(read(box, "a").status, ToolStatus::ok);
+  for (const char* name : {"read", "READ", " Read", "Read ", "view", "cat", "read_file"}) {
+    EXPECT_THAT(bench.call_through(box, name, R"({"file_path":"a"})").content, HasSubstr("no tool named"))
+        << name;
+  }
+}
+
+TEST_F(ToolboxTest, RulesJudgeTheNameThatAPathLeadsTo) {
+  bench.write("secrets/key", "CANARY");
+  bench.write("public/a", "fine");
+  bench.disk.plant_link("/work/link", "secrets/key");
+  bench.disk.plant_link("/work/folder", "secrets");
+  bench.disk.plant_link("/work/public/deep", "../folder");
+  const std::vector<std::string> spellings{
+      "secrets/key",      "./secrets//key",  "link",
+      "folder/key",       "public/deep/key", "/work/link",
+      "/work/folder/key", "public/../link",  "/work/./public/deep/../secrets/key"};
+  const Toolbox box = with({Rule{Decision::deny, "Read", "secrets/**"}});
+  const Toolbox control = with({});
+  for (const std::string& path : spellings) {
+    EXPECT_THAT(read(box, path).content, AllOf(Not(HasSubstr("CANARY")), Not(HasSubstr("fine")))) << path;
+  }
+  for (const std::string& path : spellings) {
+    if (path.contains("deep/..")) continue;  // made plain as text: there is no public/secrets
+    EXPECT_THAT(read(control, path).content, HasSubstr("CANARY")) << path;
+  }
+  EXPECT_EQ(read(box, "public/a").status, ToolStatus::ok);
+}
+
+TEST_F(ToolboxTest, AnAllowRuleIsMetByEverySpellingOfAPath) {
+  bench.write("src/a", "one");
+  const Toolbox box = with({Rule{Decision::allow, "Edit", "src/**"}});
+  for (const char* path : {"src/a", "/work/src/a", "./src/./a", "/work//src/../src/a"}) {
+    read(box, "src/a");
+    const auto call = fmt::format(R"({{"file_path":"{}","old_string":"one","new_string":"two"}})", path);
+    EXPECT_EQ(bench.call_through(box, "Edit", call).status, ToolStatus::ok) << path;
+    bench.write("src/a", "one");
+  }
+  bench.write("other/a", "one");
+  bench.disk.plant_link("/work/src/out", "../other/a");
+  read(box, "src/out");
+  EXPECT_THAT(
+      bench.call_through(box, "Edit", R"({"file_path":"src/out","old_string":"one","new_string":"two"})")
+          .content,
+      HasSubstr("needs approval"));
+  EXPECT_EQ(file("other/a"), "one");
+}
+
+TEST_F(ToolboxTest, RulesMayBeWrittenAbsolute) {
+  bench.write("secrets/key", "CANARY");
+  const Toolbox box = with({Rule{Decision::deny, "Read", "/work/secrets/**"}});
+  for (const char* path : {"secrets/key", "/work/secrets/key"})
+    EXPECT_THAT(read(box, path).content, HasSubstr("Not permitted")) << path;
+}
+
+TEST_F(ToolboxTest, ACallThatHadBegunIsJudgedAgain) {
+  bench.write("secrets/key", "CANARY");
+  bench.disk.plant_link("/work/a", "secrets/key");  // it was a harmless file when the call began
+  const Toolbox box = with({Rule{Decision::deny, "Read", "secrets/**"}});
+  const ToolResult result =
+      bench.call_through(box, "Read", R"({"file_path":"a"})", std::vector<Fact>{CallStarted{"Read", "a"}});
+  EXPECT_THAT(result.content, HasSubstr("Not permitted"));
+}
+
+TEST_F(ToolboxTest, ARefusedCallLeavesNoIntent) {
+  bench.write("a", "one");
+  const Toolbox box = with({Rule{Decision::allow, "Edit", ""}});
+  EXPECT_EQ(bench.call_through(box, "Edit", R"({"file_path":"a","old_string":"1","new_string":"2"})").status,
+            ToolStatus::error);
+  EXPECT_TRUE(bench.remembering.recorded.empty());
+}
+
+TEST_F(ToolboxTest, OtherRootsAreReachedByTheirAbsolutePaths) {
+  const auto other = bench.disk.open("/data", IfAbsent::create).value();
+  ASSERT_TRUE(other->replace("a", "found"));
+  const Toolbox box = with({Rule{Decision::deny, "Read", "/data/secret/**"}});
+  const auto call = [&](const std::string& path) {
+    ToolContext context = bench.context();
+    context.roots = {other.get()};
+    PendingCall pending{.index = 1, .call = {"c", "Read", fmt::format(R"({{"file_path":"{}"}})", path)}};
+    EXPECT_TRUE(run(bench.loop, box.run({pending}, context)));
+    return std::get<CallFinished>(bench.applied.back().fact).result;
+  };
+  EXPECT_THAT(call("/data/a").content, HasSubstr("found"));
+  EXPECT_THAT(call("/data/b").content, HasSubstr("Did you mean /data/a?"));
+  ASSERT_TRUE(other->make_folder("secret"));
+  ASSERT_TRUE(other->replace("secret/key", "CANARY"));
+  EXPECT_THAT(call("/data/secret/key").content, HasSubstr("Not permitted"));
+  EXPECT_EQ(call("/data/../etc/passwd").status, ToolStatus::error);
+  EXPECT_EQ(call("/database").status, ToolStatus::error);
+  EXPECT_EQ(read(box, "/data/a").status, ToolStatus::error) << "control: without the root";
+}
+
+}  // namespace
+}  // namespace deputy
