@@ -166,8 +166,11 @@ Result<void> put_in_place(int parent, const std::string& leaf, const NewFile& fi
       ::openat(parent, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file.mode));
   if (!opened) return failed("write", shown);
   const unsigned flags = if_there == IfThere::fail ? RENAME_NOREPLACE : 0;
+  // Only root may give files away; others keep what they made.
+  const bool is_owned = file.like == nullptr ||
+                        ::fchown(opened.get(), file.like->st_uid, file.like->st_gid) == 0 || errno == EPERM;
   std::size_t written = 0;
-  const bool is_in_place = (!file.keeps_mode || ::fchmod(opened.get(), file.mode) == 0) &&
+  const bool is_in_place = is_owned && (!file.keeps_mode || ::fchmod(opened.get(), file.mode) == 0) &&
                            write_all(opened.get(), file.bytes, written) && ::fsync(opened.get()) == 0 &&
                            ::renameat2(parent, temporary.c_str(), parent, leaf.c_str(), flags) == 0;
   if (!is_in_place) {

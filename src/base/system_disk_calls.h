@@ -61,7 +61,8 @@ Result<std::string> path_of(int descriptor, std::string_view shown);
 struct NewFile {
   std::string_view bytes;
   mode_t mode = kNewFile;
-  bool keeps_mode = false;  // else the umask has its say
+  bool keeps_mode = false;            // else the umask has its say
+  const struct stat* like = nullptr;  // whose owner it gets, where we may give files away
 };
 enum class IfThere { replace, fail };
 Result<void> put_in_place(int parent, const std::string& leaf, const NewFile& file, IfThere if_there,

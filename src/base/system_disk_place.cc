@@ -64,10 +64,10 @@ class SystemPlace final : public Place {
   std::unexpected<Error> has_changed() const {
     return fail(ErrorCode::busy, fmt::format("{} has changed meanwhile", shown()), "read it again");
   }
-  // The mode of the file that has the expected content, or nothing where no file is expected and none is
+  // Of the file that has the expected content, or nothing where no file is expected and none is
   // there.
-  Result<std::optional<mode_t>> mode_if_as_expected(int parent, const std::string& leaf,
-                                                    std::string_view expected) const;
+  Result<std::optional<struct stat>> status_if_as_expected(int parent, const std::string& leaf,
+                                                           std::string_view expected) const;
 
   Found found_;
 };
@@ -130,8 +130,8 @@ Result<Descriptor> SystemPlace::parent_made() const {
   return folder;
 }
 
-Result<std::optional<mode_t>> SystemPlace::mode_if_as_expected(int parent, const std::string& leaf,
-                                                               std::string_view expected) const {
+Result<std::optional<struct stat>> SystemPlace::status_if_as_expected(int parent, const std::string& leaf,
+                                                                      std::string_view expected) const {
   const Descriptor file = open_beneath(parent, leaf, O_RDONLY | O_NOFOLLOW | kNeverWait, 0, Links::refuse);
   if (!file && errno == ENOENT) {
     if (!expected.empty()) return has_changed();
@@ -143,7 +143,7 @@ Result<std::optional<mode_t>> SystemPlace::mode_if_as_expected(int parent, const
   if (!S_ISREG(found.st_mode)) return not_a_file(status_of(found).kind, "write", shown());
   TRY(const std::string content, read_bytes(file.get(), 0, kAll, shown()));
   if (expected.empty() || sha256_hex(content) != expected) return has_changed();
-  return found.st_mode & 07777;
+  return found;
 }
 
 Result<void> SystemPlace::replace(std::string_view bytes, std::string_view expected) const {
@@ -151,9 +151,10 @@ Result<void> SystemPlace::replace(std::string_view bytes, std::string_view expec
   TRY(check_leaf(parts, shown()));
   const std::scoped_lock lock(one_at_a_time());
   TRY(const Descriptor folder, parent());
-  TRY(const auto mode, mode_if_as_expected(folder.get(), parts.leaf, expected));
-  return put_in_place(folder.get(), parts.leaf, {bytes, mode.value_or(kNewFileHere), mode.has_value()},
-                      mode ? IfThere::replace : IfThere::fail, shown());
+  TRY(const auto old, status_if_as_expected(folder.get(), parts.leaf, expected));
+  NewFile file{.bytes = bytes, .mode = kNewFileHere};
+  if (old) file = {.bytes = bytes, .mode = old->st_mode & 0777, .keeps_mode = true, .like = &*old};
+  return put_in_place(folder.get(), parts.leaf, file, old ? IfThere::replace : IfThere::fail, shown());
 }
 
 // A name below `found.nearest` that does not exist, or a link that leads nowhere: to make what it names
