@@ -1,0 +1,133 @@
+#include "app/settings.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+
+#include "app/places.h"
+#include "base/disk_names.h"
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kProjectFile = ".deputy/config.toml";
+
+struct SettingsFile {
+  std::string path;
+  bool was_named = false;  // then it must exist
+};
+
+Result<SettingsFile> own_file(const Environment& environment, const std::optional<std::string>& chosen,
+                              std::string_view current) {
+  for (const auto& named : {chosen, environment.get("DEPUTY_CONFIG")}) {
+    if (!named) continue;
+    TRY(auto path, absolute_path(*named, current));
+    return SettingsFile{std::move(path), true};
+  }
+  // A relative one is invalid by that variable's own rules.
+  if (const auto config = environment.get("XDG_CONFIG_HOME"); config && config->starts_with('/'))
+    return SettingsFile{join_path(*config, "deputy/config.toml")};
+  if (const auto home = environment.get("HOME"); home && home->starts_with('/'))
+    return SettingsFile{join_path(*home, ".config/deputy/config.toml")};
+  return SettingsFile{};
+}
+
+bool is_absent(const Error& error) { return error.code == ErrorCode::not_found; }
+
+Result<std::optional<Settings>> read_own(const Disk& disk, const SettingsFile& file) {
+  if (file.path.empty()) return std::nullopt;
+  auto text = read_named_file(disk, file.path, kMostSettingsBytes);
+  if (!text && is_absent(text.error()) && !file.was_named) return std::nullopt;
+  if (!text)
+    return fail(
+        text.error().code, fmt::format("the settings: {}", text.error().message),
+        file.was_named ? "name a file that can be read with --config" : "make it readable, or remove it");
+  return parse_settings(*text, file.path);
+}
+
+// The folder is another's to write, so a link in it leads nowhere outside.
+Result<std::optional<Settings>> read_project(const Disk& disk, std::string_view workspace) {
+  const auto folder = disk.open(workspace, IfAbsent::fail);
+  if (!folder) return std::nullopt;  // whoever works in it will say so
+  const auto text = (*folder)->read(kProjectFile, 0, kMostSettingsBytes + 1);
+  const std::string path = join_path(workspace, kProjectFile);
+  if (!text && is_absent(text.error())) return std::nullopt;
+  if (!text)
+    return fail(text.error().code, fmt::format("the project's settings: {}", text.error().message),
+                fmt::format("make {} readable, or remove it", path));
+  if (text->size() > kMostSettingsBytes)
+    return fail(ErrorCode::exhausted,
+                fmt::format("{} is larger than {} bytes", path, with_thousands(kMostSettingsBytes)),
+                "make it smaller");
+  return parse_settings(*text, path);
+}
+
+Result<void> take_limit(const Environment& environment, const std::string& name, std::optional<int>& limit) {
+  const auto text = environment.get(name);
+  if (!text) return {};
+  if (*text == "none") {
+    limit = std::numeric_limits<int>::max();
+    return {};
+  }
+  int number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc{} || end != text->data() + text->size() || number < 0)
+    return fail(ErrorCode::invalid,
+                fmt::format("{} is '{}'", name, shorten(made_visible(to_utf8(*text)), 60)),
+                "it must be a whole number from 0 on, or none");
+  limit = number;
+  return {};
+}
+
+}  // namespace
+
+TreeLimits tree_limits(const LimitSettings& second, const LimitSettings& first) {
+  TreeLimits limits;
+  const auto take = [](int& limit, std::optional<int> wanted, std::optional<int> otherwise) {
+    limit = wanted ? *wanted : otherwise.value_or(limit);
+  };
+  take(limits.depth, first.max_depth, second.max_depth);
+  take(limits.delegations, first.max_delegations, second.max_delegations);
+  take(limits.live_children, first.max_children, second.max_children);
+  take(limits.live_sessions, first.max_live, second.max_live);
+  return limits;
+}
+
+Settings narrowing_part(const Settings& project) {
+  Settings part;
+  for (const Rule& rule : project.rules) {
+    if (rule.decision != Decision::allow) part.rules.push_back(rule);
+  }
+  return part;
+}
+
+Result<Settings> with_environment(Settings settings, const Environment& environment) {
+  if (auto model = environment.get("DEPUTY_MODEL")) settings.model = std::move(model);
+  TRY(take_limit(environment, "DEPUTY_MAX_DEPTH", settings.limits.max_depth));
+  TRY(take_limit(environment, "DEPUTY_MAX_DELEGATIONS", settings.limits.max_delegations));
+  TRY(take_limit(environment, "DEPUTY_MAX_CHILDREN", settings.limits.max_children));
+  TRY(take_limit(environment, "DEPUTY_MAX_LIVE", settings.limits.max_live));
+  return settings;
+}
+
+Result<LoadedSettings> load_settings(const Disk& disk, const Environment& environment,
+                                     const std::optional<std::string>& chosen, std::string_view workspace) {
+  LoadedSettings loaded;
+  TRY(const auto file, own_file(environment, chosen, disk.current_folder()));
+  TRY(auto own, read_own(disk, file));
+  if (own) loaded.file = file.path;
+  TRY(const auto project, read_project(disk, workspace));
+  TRY(loaded.settings, with_environment(std::move(own).value_or(Settings{}), environment));
+  if (!project) return loaded;
+  const Settings counted = narrowing_part(*project);
+  loaded.settings.rules.insert(loaded.settings.rules.end(), counted.rules.begin(), counted.rules.end());
+  if (counted != *project)
+    loaded.ignored_notice =
+        fmt::format("of {} only what it asks about and denies counts: a project cannot widen what is allowed",
+                    join_path(workspace, kProjectFile));
+  return loaded;
+}
+
+}  // namespace deputy

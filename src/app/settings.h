@@ -1,0 +1,92 @@
+// What a person wrote down once instead of typing it each time. Read from the person's own file, narrowed by
+// the project's, then the environment; flags come last and are not known here. The text is taken apart by a
+// pure function (settings_toml.cc, the only place that knows the TOML library): a key that nobody knows, or a
+// value that cannot be meant, is an Error with file, line and what may have been meant. No secret stands in a
+// settings file: it names the variable that holds one.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/disk.h"
+#include "base/environment.h"
+#include "base/result.h"
+#include "delegation/admission.h"
+#include "guard/rules.h"
+#include "model/catalog.h"
+
+namespace deputy {
+
+struct ProviderSettings {
+  std::optional<std::string> base_url;
+  std::optional<std::string> key_env;  // the variable that holds the key
+  bool operator==(const ProviderSettings&) const = default;
+};
+
+struct NetworkSettings {
+  std::optional<std::string> proxy;
+  std::optional<std::string> no_proxy;
+  std::optional<std::string> ca_file;
+  bool operator==(const NetworkSettings&) const = default;
+};
+
+struct ClockSettings {
+  std::optional<Duration> connect;
+  std::optional<Duration> first_event;
+  std::optional<Duration> no_event;
+  bool operator==(const ClockSettings&) const = default;
+};
+
+// As the flags of the same names; the largest number there is where it says none.
+struct LimitSettings {
+  std::optional<int> max_depth;
+  std::optional<int> max_delegations;
+  std::optional<int> max_children;
+  std::optional<int> max_live;
+  bool operator==(const LimitSettings&) const = default;
+};
+
+// `first` where it says something, else `second`, else what is usual.
+TreeLimits tree_limits(const LimitSettings& second, const LimitSettings& first);
+
+struct Settings {
+  std::optional<std::string> model;
+  std::optional<std::string> base_url;  // of the provider `compatible`
+  std::map<std::string, ProviderSettings> providers;
+  std::map<std::string, FactsOverride> models;  // by provider/name
+  NetworkSettings network;
+  ClockSettings clocks;
+  LimitSettings limits;
+  std::vector<Rule> rules;
+  bool operator==(const Settings&) const = default;
+};
+
+inline constexpr std::size_t kMostSettingsBytes = 1024 * 1024;
+
+// `file` is for messages alone.
+Result<Settings> parse_settings(std::string_view text, std::string_view file);
+
+// What counts of a project's own file while nobody has said that the folder is trusted: what it asks about
+// and denies.
+Settings narrowing_part(const Settings& project);
+
+// Settings of the environment, DEPUTY_…, over those of a file.
+Result<Settings> with_environment(Settings settings, const Environment& environment);
+
+struct LoadedSettings {
+  Settings settings;
+  std::string file;            // the person's own; empty where there is none
+  std::string ignored_notice;  // for the person: what of the project's file does not count; mostly empty
+};
+
+// `chosen` is --config, a file that must exist; without it DEPUTY_CONFIG,
+// $XDG_CONFIG_HOME/deputy/config.toml,
+// ~/.config/deputy/config.toml. `workspace` is an absolute path.
+Result<LoadedSettings> load_settings(const Disk& disk, const Environment& environment,
+                                     const std::optional<std::string>& chosen, std::string_view workspace);
+
+}  // namespace deputy

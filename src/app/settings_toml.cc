@@ -1,0 +1,288 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "app/settings.h"
+#include "base/text.h"
+
+// The library takes for granted what hostile text does not keep to ("[[["), and its release builds, the
+// packaged one too, rest on it. So it is compiled here, where each such assumption is checked in every build,
+// and a broken one is a mistake in the text.
+namespace {
+struct BrokenAssumption {};
+}  // namespace
+#undef NDEBUG
+#undef TOML_HEADER_ONLY
+#undef TOML_SHARED_LIB
+#define TOML_HEADER_ONLY 1
+#define TOML_ASSERT(expr) ((expr) ? void() : throw BrokenAssumption())
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+namespace deputy {
+namespace {
+
+constexpr std::size_t kMostShown = 60;
+constexpr std::int64_t kMostTokens = 1'000'000'000;
+constexpr double kMostDollars = 1'000'000;
+// The library builds and takes down keys such as a.b.c by recursion, however many parts they have.
+constexpr std::ptrdiff_t kMostDots = 4'000;
+constexpr Duration kLongestClock = std::chrono::hours(24);
+
+const std::vector<std::string> kProviders{"anthropic", "openai", "openai-chat",
+                                          "gemini",    "ollama", "compatible"};
+
+std::string shown(std::string_view text) { return shorten(made_visible(to_utf8(text)), kMostShown); }
+
+// Where a value stands: for messages.
+struct Spot {
+  std::string_view file;
+  std::string key;  // with those above it: "clocks.connect"
+
+  Spot in(std::string_view name) const {
+    const bool is_plain = !name.empty() && std::ranges::all_of(name, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+             c == '-';
+    });
+    const std::string word = is_plain ? shown(name) : fmt::format("\"{}\"", shown(name));
+    return {file, key.empty() ? word : fmt::format("{}.{}", key, word)};
+  }
+};
+
+std::unexpected<Error> mistake(const Spot& place, const toml::source_region& at, std::string_view what,
+                               std::string advice) {
+  return fail(ErrorCode::invalid, fmt::format("{}:{}: {}", place.file, at.begin.line, what),
+              std::move(advice));
+}
+
+std::unexpected<Error> wrong(const Spot& place, const toml::node& node, std::string_view must_be) {
+  std::string found = "a table";
+  if (const auto* text = node.as_string()) {
+    // A proxy's address may hold a password.
+    found = text->get().contains('@') ? "a text" : fmt::format("\"{}\"", shown(text->get()));
+  } else if (const auto number = node.as_integer()) {
+    found = fmt::format("{}", number->get());
+  } else if (node.is_floating_point()) {
+    found = "a fraction";
+  } else if (node.is_boolean()) {
+    found = "a yes or no";
+  } else if (node.is_array()) {
+    found = "a list";
+  } else if (!node.is_table()) {
+    found = "a date or time";
+  }
+  return mistake(place, node.source(), fmt::format("{} is {}", place.key, found),
+                 fmt::format("it must be {}", must_be));
+}
+
+Result<std::string> text_of(const toml::node& node, const Spot& place, std::string_view must_be) {
+  const auto* text = node.as_string();
+  if (!text || text->get().empty() || made_visible(text->get()) != text->get() ||
+      text->get().find_first_of("\n\r\t") != std::string::npos)
+    return wrong(place, node, must_be);
+  return text->get();
+}
+
+Result<std::string> url_of(const toml::node& node, const Spot& place) {
+  constexpr std::string_view kMust = "an address such as \"http://127.0.0.1:8080/v1\"";
+  TRY(auto text, text_of(node, place, kMust));
+  const bool is_web = text.starts_with("http://") || text.starts_with("https://");
+  if (!is_web || text.contains(' ')) return wrong(place, node, kMust);
+  return text;
+}
+
+Result<std::string> variable_of(const toml::node& node, const Spot& place) {
+  constexpr std::string_view kMust =
+      "the name of an environment variable such as \"MY_API_KEY\", not a key itself";
+  const auto* text = node.as_string();
+  const bool is_name =
+      text && !text->get().empty() && !(text->get().front() >= '0' && text->get().front() <= '9') &&
+      std::ranges::all_of(text->get(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+      });
+  if (is_name) return text->get();
+  // Never shown: it may be the key.
+  return mistake(place, node.source(), fmt::format("{} is not a variable's name", place.key),
+                 fmt::format("it must be {}", kMust));
+}
+
+Result<std::int64_t> tokens_of(const toml::node& node, const Spot& place) {
+  const auto* number = node.as_integer();
+  if (number && number->get() >= 1 && number->get() <= kMostTokens) return number->get();
+  return wrong(place, node, "a whole number of tokens");
+}
+
+Result<double> dollars_of(const toml::node& node, const Spot& place) {
+  const auto number = node.value<double>();
+  if (node.is_number() && number && std::isfinite(*number) && *number >= 0 && *number <= kMostDollars)
+    return *number;
+  return wrong(place, node, "dollars for a million tokens, such as 2.5");
+}
+
+Result<Duration> duration_of(const toml::node& node, const Spot& place) {
+  const auto* text = node.as_string();
+  const auto duration = text ? parse_duration(text->get()) : std::nullopt;
+  if (duration && *duration > Duration::zero() && *duration <= kLongestClock) return *duration;
+  return wrong(place, node, "a time such as \"10s\" or \"2m\", at most 24h");
+}
+
+Result<int> limit_of(const toml::node& node, const Spot& place) {
+  const auto* number = node.as_integer();
+  if (number && number->get() >= 0 && number->get() <= std::numeric_limits<int>::max())
+    return static_cast<int>(number->get());
+  if (const auto* text = node.as_string(); text && text->get() == "none")
+    return std::numeric_limits<int>::max();
+  return wrong(place, node, "a whole number from 0 on, or \"none\"");
+}
+
+using Take = std::function<Result<void>(const toml::node&, const Spot&)>;
+struct Key {
+  std::string name;
+  Take take;
+};
+
+// Into an optional, by the function that knows what the value may be.
+template <class T, class Read>
+Take into(std::optional<T>& target, Read read) {
+  return [&target, read](const toml::node& node, const Spot& place) -> Result<void> {
+    TRY(target, read(node, place));
+    return {};
+  };
+}
+
+Result<std::string> plain_text(const toml::node& node, const Spot& place) {
+  return text_of(node, place, "a text on one line");
+}
+
+Result<void> read_table(const toml::node& node, const Spot& place, const std::vector<Key>& keys) {
+  const auto* table = node.as_table();
+  if (!table) return wrong(place, node, "a table");
+  std::vector<std::string> names;
+  for (const auto& key : keys) names.push_back(key.name);
+  for (const auto& [name, value] : *table) {
+    const auto known = std::ranges::find(keys, name.str(), &Key::name);
+    if (known != keys.end()) {
+      TRY(known->take(value, place.in(name.str())));
+      continue;
+    }
+    const auto near = nearest(name.str(), names, 1);
+    return mistake(place, name.source(), fmt::format("unknown key {}", place.in(name.str()).key),
+                   near.empty() ? fmt::format("known here: {}", fmt::join(names, ", "))
+                                : fmt::format("did you mean {}?", near.front()));
+  }
+  return {};
+}
+
+Take table_of(std::vector<Key> keys) {
+  return [keys = std::move(keys)](const toml::node& node, const Spot& place) {
+    return read_table(node, place, keys);
+  };
+}
+
+Take rules_into(std::vector<Rule>& rules, Decision decision) {
+  return [&rules, decision](const toml::node& node, const Spot& place) -> Result<void> {
+    constexpr std::string_view kMust = "a list of rules such as [\"Read(secrets/**)\"]";
+    const auto* list = node.as_array();
+    if (!list) return wrong(place, node, kMust);
+    for (const auto& each : *list) {
+      const auto* text = each.as_string();
+      if (!text) return wrong(place, each, kMust);
+      auto rule = parse_rule(decision, text->get());
+      if (!rule)
+        return mistake(place, each.source(), fmt::format("{}: {}", place.key, rule.error().message),
+                       rule.error().advice);
+      rules.push_back(*std::move(rule));
+    }
+    return {};
+  };
+}
+
+Result<void> read_providers(std::map<std::string, ProviderSettings>& providers, const toml::node& node,
+                            const Spot& place) {
+  std::vector<Key> keys;
+  for (const auto& name : kProviders) {
+    keys.push_back({name, [&providers, name](const toml::node& value, const Spot& at) {
+                      auto& provider = providers[name];
+                      return read_table(value, at,
+                                        {{"base_url", into(provider.base_url, url_of)},
+                                         {"key_env", into(provider.key_env, variable_of)}});
+                    }});
+  }
+  return read_table(node, place, keys);
+}
+
+Result<void> read_models(std::map<std::string, FactsOverride>& models, const toml::node& node,
+                         const Spot& place) {
+  const auto* table = node.as_table();
+  if (!table) return wrong(place, node, "a table");
+  for (const auto& [name, value] : *table) {
+    const std::string model(name.str());
+    const Spot at = place.in(model);
+    const std::size_t slash = model.find('/');
+    if (slash == std::string::npos || slash + 1 == model.size() ||
+        std::ranges::find(kProviders, model.substr(0, slash)) == kProviders.end())
+      return mistake(
+          at, name.source(), fmt::format("{} is no model's name", at.key),
+          fmt::format("write [models.\"PROVIDER/NAME\"] with one of: {}", fmt::join(kProviders, ", ")));
+    auto& facts = models[model];
+    TRY(read_table(value, at,
+                   {{"window", into(facts.window, tokens_of)},
+                    {"max_output", into(facts.max_output, tokens_of)},
+                    {"input", into(facts.input, dollars_of)},
+                    {"output", into(facts.output, dollars_of)},
+                    {"cache_read", into(facts.cache_read, dollars_of)},
+                    {"cache_write", into(facts.cache_write, dollars_of)}}));
+  }
+  return {};
+}
+
+std::vector<Key> keys_of(Settings& settings) {
+  auto& [model, base_url, providers, models, network, clocks, limits, rules] = settings;
+  return {
+      {"model", into(model, plain_text)},
+      {"base_url", into(base_url, url_of)},
+      {"providers",
+       [&providers](const auto& node, const auto& at) { return read_providers(providers, node, at); }},
+      {"models", [&models](const auto& node, const auto& at) { return read_models(models, node, at); }},
+      {"network", table_of({{"proxy", into(network.proxy, url_of)},
+                            {"no_proxy", into(network.no_proxy, plain_text)},
+                            {"ca_file", into(network.ca_file, plain_text)}})},
+      {"clocks", table_of({{"connect", into(clocks.connect, duration_of)},
+                           {"first_event", into(clocks.first_event, duration_of)},
+                           {"no_event", into(clocks.no_event, duration_of)}})},
+      {"limits", table_of({{"max_depth", into(limits.max_depth, limit_of)},
+                           {"max_delegations", into(limits.max_delegations, limit_of)},
+                           {"max_children", into(limits.max_children, limit_of)},
+                           {"max_live", into(limits.max_live, limit_of)}})},
+      {"permissions", table_of({{"allow", rules_into(rules, Decision::allow)},
+                                {"ask", rules_into(rules, Decision::ask)},
+                                {"deny", rules_into(rules, Decision::deny)}})},
+  };
+}
+
+}  // namespace
+
+Result<Settings> parse_settings(std::string_view text, std::string_view file) {
+  if (!is_utf8(text))
+    return fail(ErrorCode::invalid, fmt::format("{} is not UTF-8", file), "save it as UTF-8");
+  if (std::ranges::count(text, '.') > kMostDots)
+    return fail(ErrorCode::invalid, fmt::format("{} has more than {} dots", file, with_thousands(kMostDots)),
+                "shorten it: no settings need that many");
+  const Spot top{.file = file, .key = ""};
+  try {
+    const toml::table table = toml::parse(text);
+    Settings settings;
+    TRY(read_table(table, top, keys_of(settings)));
+    return settings;
+  } catch (const toml::parse_error& error) {
+    return mistake(top, error.source(), fmt::format("this is not TOML: {}", shown(error.description())),
+                   "see https://toml.io for its rules");
+  } catch (const BrokenAssumption&) {
+    return fail(ErrorCode::invalid, fmt::format("{} is not TOML", file), "see https://toml.io for its rules");
+  }
+}
+
+}  // namespace deputy
