@@ -27,7 +27,7 @@ struct Typed {
 
 // The words as they were typed; checked once all are known.
 struct Raw {
-  Typed model, cwd, home, output, colour;
+  Typed model, cwd, home, config, output, colour;
   Typed max_depth, max_delegations, max_children, max_live;
   std::vector<std::string> allow, ask, deny;
   bool yes = false, plain = false, verbose = false;
@@ -46,10 +46,11 @@ void add_value(CLI::App& app, const std::string& name, Typed& typed, const std::
 CLI::Option* each_use(CLI::Option* option) { return option->allow_extra_args(false)->take_all(); }
 
 void add_common_options(CLI::App& app, Raw& raw) {
-  add_value(app, "--model", raw.model, "MODEL", "PROVIDER/NAME; without it DEPUTY_MODEL, else rehearsal");
+  add_value(app, "--model", raw.model, "MODEL", "PROVIDER/NAME, or a known name alone; see `deputy models`");
   add_value(app, "--cwd", raw.cwd, "DIR", "work in this folder");
   add_value(app, "--home", raw.home, "DIR",
             "keep state here; without it DEPUTY_HOME, else ~/.local/state/deputy");
+  add_value(app, "--config", raw.config, "FILE", "settings; without it ~/.config/deputy/config.toml");
   add_value(app, "--output", raw.output, "FORM",
             "text, json, or stream-json: one event a line as it happens");
   each_use(app.add_option("--allow", raw.allow, "let these calls pass: Read, Read(src/**)"))
@@ -161,8 +162,8 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return number;
 }
 
-Result<int> limit(const Typed& typed, int otherwise) {
-  if (!typed.value()) return otherwise;
+Result<std::optional<int>> limit(const Typed& typed) {
+  if (!typed.value()) return std::nullopt;
   if (typed.text == "none") return std::numeric_limits<int>::max();
   const auto number = whole_number(typed.text);
   if (number && *number >= 0 && *number <= std::numeric_limits<int>::max()) return static_cast<int>(*number);
@@ -193,15 +194,17 @@ Result<CommonArguments> common_of(const Raw& raw) {
       {"text", OutputForm::text}, {"json", OutputForm::json}, {"stream-json", OutputForm::stream_json}};
   constexpr Choice<ColourChoice> kColours[] = {
       {"auto", ColourChoice::automatic}, {"always", ColourChoice::always}, {"never", ColourChoice::never}};
-  CommonArguments common{.model = raw.model.value(), .cwd = raw.cwd.value(), .home = raw.home.value()};
+  CommonArguments common{.model = raw.model.value(),
+                         .cwd = raw.cwd.value(),
+                         .home = raw.home.value(),
+                         .config = raw.config.value()};
   TRY(common.output, chosen(raw.output, kForms, common.output));
   TRY(common.colour, chosen(raw.colour, kColours, common.colour));
   TRY(common.rules, rules_of(raw));
-  TreeLimits& limits = common.limits;
-  TRY(limits.depth, limit(raw.max_depth, limits.depth));
-  TRY(limits.delegations, limit(raw.max_delegations, limits.delegations));
-  TRY(limits.live_children, limit(raw.max_children, limits.live_children));
-  TRY(limits.live_sessions, limit(raw.max_live, limits.live_sessions));
+  TRY(common.limits.max_depth, limit(raw.max_depth));
+  TRY(common.limits.max_delegations, limit(raw.max_delegations));
+  TRY(common.limits.max_children, limit(raw.max_children));
+  TRY(common.limits.max_live, limit(raw.max_live));
   common.approve_all = raw.yes;
   common.plain = raw.plain;
   common.verbose = raw.verbose;

@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "app/settings.h"
 #include "base/result.h"
-#include "delegation/admission.h"
 #include "guard/rules.h"
 
 namespace deputy {
@@ -24,10 +24,11 @@ struct CommonArguments {
   std::optional<std::string> model;
   std::optional<std::string> cwd;
   std::optional<std::string> home;
+  std::optional<std::string> config;
   OutputForm output = OutputForm::text;
   std::vector<Rule> rules;
   bool approve_all = false;
-  TreeLimits limits;
+  LimitSettings limits;  // those that were given
   ColourChoice colour = ColourChoice::automatic;
   bool plain = false;
   bool verbose = false;

@@ -89,9 +89,9 @@ TEST(Arguments, RulesAreParsedInOneOrder) {
 
 TEST(Arguments, LimitsAreWholeNumbersOrNone) {
   const auto limits = common_of({"demo", "--max-depth", "0", "--max-live", "none"}).limits;
-  EXPECT_EQ(limits.depth, 0);
-  EXPECT_EQ(limits.live_sessions, std::numeric_limits<int>::max());
-  EXPECT_EQ(limits.delegations, TreeLimits{}.delegations);
+  EXPECT_EQ(limits.max_depth, 0);
+  EXPECT_EQ(limits.max_live, std::numeric_limits<int>::max());
+  EXPECT_EQ(limits.max_delegations, std::nullopt);
   for (const auto* wrong : {"-1", "three", "1.5", "", "99999999999999999999"}) {
     EXPECT_THAT(mistake_in({"demo", std::string("--max-children=") + wrong}), HasSubstr("--max-children"))
         << wrong;

@@ -29,8 +29,9 @@ OrFailure<json::object> batch_of(const Program& program, const BatchArguments& a
 Ended delegate_command(Program& program, const BatchArguments& arguments) {
   TRY(auto model, chosen_model(program));
   TRY(const auto batch, batch_of(program, arguments));
-  TRY(check_batch_limits(program.common.limits));
-  TRY(const auto end, start_tree(program, batch_work(program, batch, std::move(model))));
+  TRY(const auto limits, program.limits());
+  TRY(check_batch_limits(limits));
+  TRY(const auto end, start_tree(program, batch_work(batch, std::move(model))));
   return print_result(program, result_of(end));
 }
 

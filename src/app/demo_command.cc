@@ -18,7 +18,7 @@ json::object demo_batch() {
 }
 
 // It must work on a machine where a model was set up wrongly, so only the flag can choose another.
-OrFailure<ModelName> demo_model(const Program& program) {
+OrFailure<ModelName> demo_model(Program& program) {
   return program.common.model ? chosen_model(program) : ModelName("rehearsal");
 }
 
@@ -44,8 +44,9 @@ void tell_where_to_look(Program& program, const TreeEnd& end) {
 
 Ended demo_command(Program& program) {
   TRY(auto model, demo_model(program));
-  TRY(check_batch_limits(program.common.limits));
-  TRY(const auto end, start_tree(program, batch_work(program, demo_batch(), std::move(model))));
+  TRY(const auto limits, program.limits());
+  TRY(check_batch_limits(limits));
+  TRY(const auto end, start_tree(program, batch_work(demo_batch(), std::move(model))));
   auto ended = print_result(program, result_of(end));
   tell_where_to_look(program, end);
   return ended;

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/statvfs.h>
 
 #include "app/commands.h"
 #include "app/model_choice.h"
 #include "app/places.h"
 #include "app/run_on.h"
+#include "app/tree_command.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "sandbox/processes.h"
@@ -51,27 +53,28 @@ Task<Check> check_program(SystemProcesses& processes, ProgramNeeded needed) {
   co_return check;
 }
 
+// What a command that a model runs is kept from, level by level.
+constexpr std::string_view kSandboxLevels[] = {
+    "level 0 of 3: commands cannot be confined here, so none will be run",
+    "level 1 of 3: commands reach only the files and the network they were given",
+    "level 2 of 3: commands see only what they were given, in namespaces of their own",
+    "level 3 of 3: commands see only what they were given, in namespaces of their own, within limits"};
+
 Task<Check> check_sandbox(SystemProcesses& processes) {
-  Check check{
-      .name = "sandbox",
-      .fix = "Linux 5.13 or later with Landlock and seccomp is needed, and deputy-init beside deputy"};
-  const auto probed = co_await processes.probe({});
-  if (!probed) {
-    check.found = probed.error().message;
+  Check check{.name = "sandbox"};
+  const auto can = co_await processes.capability({});
+  if (!can) {
+    check.found = can.error().message;
+    check.fix = can.error().advice;
     co_return check;
   }
-  const auto facts = parse_json_object(*probed);
-  if (!facts) {
-    check.found = fmt::format("deputy-init said what cannot be read: {}", made_visible(*probed));
-    co_return check;
-  }
-  const auto yes_no = [&](std::string_view key) {
-    return bool_at(*facts, key).value_or(false) ? "yes" : "no";
-  };
-  check.is_fine = integer_or(*facts, "level", 0) >= 1;
-  check.found =
-      fmt::format("level {}, Landlock ABI {}, seccomp {}, user namespaces {}", integer_or(*facts, "level", 0),
-                  integer_or(*facts, "landlock_abi", 0), yes_no("seccomp"), yes_no("userns"));
+  check.need = can->level == SandboxLevel::none ? Need::required : Need::useful;
+  check.is_fine = can->level >= SandboxLevel::isolated;
+  check.found = fmt::format("{} (Landlock ABI {}, seccomp {}, user namespaces {})",
+                            kSandboxLevels[static_cast<std::size_t>(can->level)], can->landlock_abi,
+                            can->seccomp ? "yes" : "no", can->user_namespaces ? "yes" : "no");
+  if (!can->why.empty()) check.found += fmt::format("; not higher because {}", can->why);
+  check.fix = can->fix;
   co_return check;
 }
 
@@ -118,14 +121,65 @@ void add_surroundings(const Program& program, std::vector<Check>& checks) {
        .found = fmt::format("{}, {}, {}", terminals.err ? "yes" : "no terminal on stderr",
                             looks.err.colour ? "colour" : "no colour", looks.err.unicode ? "UTF-8" : "ASCII"),
        .fix = "without one, progress is plain lines and nobody can be asked"});
-  const auto model = wanted_model(program.common, program.environment, program.disk.current_folder());
-  checks.push_back({.name = "model",
-                    .is_fine = model.has_value(),
-                    .found = !model ? model.error().message
-                             : is_rehearsal(*model)
-                                 ? "rehearsal: built in, not a language model; needs no key"
-                                 : model->value,
-                    .fix = model ? "" : model.error().advice});
+}
+
+Check check_settings(Program& program) {
+  const auto loaded = program.settings();
+  if (!loaded)
+    return {.name = "settings", .found = loaded.error().error.message, .fix = loaded.error().error.advice};
+  return {.name = "settings",
+          .is_fine = true,
+          .found = (*loaded)->file.empty() ? "none" : made_visible(to_utf8((*loaded)->file)),
+          .fix = {}};
+}
+
+Check check_model(Program& program) {
+  Check check{.name = "model"};
+  const auto offer = program.offer();
+  const auto model = chosen_model(program);
+  const auto reachable = model && offer ? check_access(*model, *offer) : Result<void>();
+  if (!model || !reachable) {
+    const Error& error = model ? reachable.error() : model.error().error;
+    check.found = error.message;
+    check.fix = error.advice;
+    return check;
+  }
+  check.is_fine = true;
+  check.found =
+      is_rehearsal(*model) ? "rehearsal: built in, not a language model; needs no key" : model->value;
+  return check;
+}
+
+// Whom one could ask, and by which way.
+void add_providers(Program& program, std::vector<Check>& checks) {
+  const auto offer = program.offer();
+  if (!offer) return;
+  std::vector<std::string> with_key;
+  for (const auto& access : offer->providers) {
+    if (access.has_key()) with_key.push_back(fmt::format("{} ({})", access.name, access.key_variable));
+  }
+  checks.push_back({.name = "keys",
+                    .need = Need::useful,
+                    .is_fine = !with_key.empty(),
+                    .found = with_key.empty() ? "none" : fmt::format("{}", fmt::join(with_key, ", ")),
+                    .fix = "for a language model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or "
+                           "run Ollama"});
+  const CurlOptions options = network_options(offer->settings.network, program.environment);
+  std::vector<std::string> ways;
+  if (!options.https_proxy.empty()) ways.emplace_back("through the proxy that is set");
+  if (!options.no_proxy.empty()) ways.push_back(fmt::format("without it to {}", options.no_proxy));
+  if (!options.ca_file.empty()) ways.push_back(fmt::format("certificates of {}", options.ca_file));
+  Check check{.name = "network",
+              .is_fine = true,
+              .found = ways.empty() ? "direct, with the system's certificates"
+                                    : made_visible(to_utf8(fmt::format("{}", fmt::join(ways, "; ")))),
+              .fix = "set SSL_CERT_FILE, or ca_file in the settings, to a file that can be read"};
+  if (!options.ca_file.empty() &&
+      !program.disk.status(join_path(program.disk.current_folder(), options.ca_file))) {
+    check.is_fine = false;
+    check.found += ": that file cannot be found";
+  }
+  checks.push_back(std::move(check));
 }
 
 Task<> examine(Program& program, std::vector<Check>& checks) {
@@ -161,6 +215,9 @@ json::object to_json(const Check& check) {
 Ended doctor_command(Program& program) {
   std::vector<Check> checks;
   run_on(program.loop, examine(program, checks));
+  checks.push_back(check_settings(program));
+  add_providers(program, checks);
+  checks.push_back(check_model(program));
   const bool is_well = std::ranges::all_of(
       checks, [](const Check& check) { return check.is_fine || check.need == Need::useful; });
   if (program.common.output == OutputForm::text) {

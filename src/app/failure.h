@@ -11,28 +11,28 @@
 
 namespace deputy {
 
-struct Failure {
+struct CommandFailure {
   Error error;
   ExitStatus status = ExitStatus::failed;
 
-  Failure(Error why, ExitStatus told = ExitStatus::failed)  // NOLINT: a Failure may be made from any Error
+  CommandFailure(Error why, ExitStatus told = ExitStatus::failed)  // NOLINT: a CommandFailure may be made from any Error
       : error(std::move(why)), status(told) {}
 };
 
 template <class T>
-using OrFailure = std::expected<T, Failure>;
+using OrFailure = std::expected<T, CommandFailure>;
 // How a command ends.
 using Ended = OrFailure<ExitStatus>;
 
-inline std::unexpected<Failure> misused(std::string message, std::string advice = {}) {
+inline std::unexpected<CommandFailure> misused(std::string message, std::string advice = {}) {
   return std::unexpected(
-      Failure({ErrorCode::invalid, std::move(message), std::move(advice)}, ExitStatus::usage));
+      CommandFailure({ErrorCode::invalid, std::move(message), std::move(advice)}, ExitStatus::usage));
 }
 
 // The same result, its Error counted as the person's mistake.
 template <class T>
 OrFailure<T> or_misused(Result<T> result) {
-  if (!result) return std::unexpected(Failure(std::move(result).error(), ExitStatus::usage));
+  if (!result) return std::unexpected(CommandFailure(std::move(result).error(), ExitStatus::usage));
   if constexpr (std::is_void_v<T>) {
     return {};
   } else {

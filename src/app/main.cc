@@ -42,7 +42,7 @@ ExitStatus run(const std::vector<std::string>& words, std::string typed_name) {
   const auto common = arguments ? arguments->common : CommonArguments{};
   Program program(common, environment, std::move(typed_name));
   const Ended ended = arguments ? std::visit(Command{program}, arguments->command)
-                                : std::unexpected(Failure(arguments.error(), ExitStatus::usage));
+                                : std::unexpected(CommandFailure(arguments.error(), ExitStatus::usage));
   if (ended) return *ended;
   program.err.write_line(error_line(ended.error().error));
   return ended.error().status;

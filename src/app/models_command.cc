@@ -1,28 +1,112 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/commands.h"
-#include "app/model_choice.h"
+#include "app/tree_command.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace deputy {
+namespace {
+
+const ProviderAccess& access_of(const ModelOffer& offer, const ModelName& model) {
+  const std::string_view provider = std::string_view(model.value).substr(0, model.value.find('/'));
+  return *std::ranges::find(offer.providers, provider, &ProviderAccess::name);
+}
+
+std::string dollars(std::optional<double> price) { return price ? fmt::format("{:g}", *price) : "-"; }
+
+std::string tokens(std::optional<std::int64_t> count) {
+  return count ? with_thousands(static_cast<std::uint64_t>(*count)) : "?";
+}
+
+std::string row_of(const ModelName& model, const ModelOffer& offer) {
+  const ModelFacts facts = offer.catalog.facts(model);
+  const Price price = facts.price.value_or(Price{});
+  const auto known = [&](std::optional<double> dollar) { return facts.price ? dollars(dollar) : "?"; };
+  return fmt::format("{:<34}{:>11}{:>10}{:>9}{:>9}{:>9}{:>9}  {}", model.value, tokens(facts.window),
+                     tokens(facts.max_output), known(price.input), known(price.output),
+                     known(price.cache_read), known(price.cache_write),
+                     access_of(offer, model).is_usable() ? "yes" : "-");
+}
+
+std::string standing_of(const ProviderAccess& access) {
+  if (!access.wrong_address.empty()) return fmt::format("{} is no address", access.wrong_address);
+  if (access.endpoint.base_url.empty()) return "no address: set base_url or DEPUTY_BASE_URL";
+  if (access.has_key()) return fmt::format("key from {}", access.key_variable);
+  return access.needs_key ? fmt::format("no key: set {}", access.key_variable) : "needs no key";
+}
+
+void show_text(Program& program, const ModelOffer& offer, const std::string& used) {
+  program.out.write_line(fmt::format("{:<34}{:>11}{:>10}{:>9}{:>9}{:>9}{:>9}  {}", "MODEL", "WINDOW", "REPLY",
+                                     "IN", "OUT", "CACHED", "CACHING", "USABLE"));
+  for (const auto& model : offer.catalog.known()) program.out.write_line(row_of(model, offer));
+  program.out.write_line(
+      "\nWindow and longest reply in tokens; dollars for a million tokens: read, written, read from and put "
+      "into\na cache (- where that has no price of its own); ? is not known. A provider's other models can "
+      "be "
+      "named\ntoo: they count as holding 128,000 tokens (32,768 with ollama and compatible), and their price "
+      "as "
+      "unknown,\nuntil the settings say more.\n");
+  for (const auto& provider : known_providers(offer)) {
+    program.out.write_line(fmt::format("{:<18}{}", provider.written, provider.about));
+    const auto access = std::ranges::find(offer.providers, provider.name, &ProviderAccess::name);
+    if (access != offer.providers.end())
+      program.out.write_line(fmt::format("{:<18}{}", "", standing_of(*access)));
+  }
+  program.out.write_line(fmt::format("\n{}", used));
+}
+
+json::value or_null(const auto& known) { return known ? json::value(*known) : json::value(nullptr); }
+
+json::object to_json(const ModelName& model, const ModelOffer& offer) {
+  const ModelFacts facts = offer.catalog.facts(model);
+  json::object value{{"model", model.value},
+                     {"window", or_null(facts.window)},
+                     {"max_output", or_null(facts.max_output)},
+                     {"price", nullptr},
+                     {"usable", access_of(offer, model).is_usable()}};
+  if (const auto& price = facts.price) {
+    value["price"] = json::object{{"input", price->input},
+                                  {"output", price->output},
+                                  {"cache_read", or_null(price->cache_read)},
+                                  {"cache_write", or_null(price->cache_write)}};
+  }
+  return value;
+}
+
+json::object to_json(const KnownProvider& provider, const ModelOffer& offer) {
+  json::object value{{"provider", provider.name}, {"model", provider.written}, {"about", provider.about}};
+  const auto access = std::ranges::find(offer.providers, provider.name, &ProviderAccess::name);
+  if (access == offer.providers.end()) return value;
+  value["base_url"] = access->endpoint.base_url;
+  value["key_variable"] = access->key_variable;
+  value["needs_key"] = access->needs_key;
+  value["has_key"] = access->has_key();
+  value["usable"] = access->is_usable();
+  return value;
+}
+
+}  // namespace
 
 Ended models_command(Program& program) {
-  const auto used = wanted_model(program.common, program.environment, program.disk.current_folder());
+  TRY(const auto offer, program.offer());
+  const auto used = chosen_model(program);
   if (program.common.output == OutputForm::text) {
-    for (const auto& provider : known_providers()) {
-      program.out.write_line(fmt::format("{:<16}{}", provider.written, provider.about));
-    }
-    program.out.write_line(used ? fmt::format("\nused without --model: {}", used->value)
-                                : fmt::format("\nDEPUTY_MODEL cannot be used: {}", used.error().message));
+    show_text(program, offer,
+              used ? fmt::format("used without --model: {}", used->value)
+                   : fmt::format("the model that is set cannot be used: {}", used.error().error.message));
     return ExitStatus::completed;
   }
+  json::array models;
+  for (const auto& model : offer.catalog.known()) models.emplace_back(to_json(model, offer));
   json::array providers;
-  for (const auto& provider : known_providers()) {
-    providers.emplace_back(
-        json::object{{"provider", provider.name}, {"model", provider.written}, {"about", provider.about}});
-  }
+  for (const auto& provider : known_providers(offer)) providers.emplace_back(to_json(provider, offer));
   program.out.write_line(
-      to_json_text(json::object{{"providers", std::move(providers)}, {"used", used ? used->value : ""}}));
+      program.redactor.redact(to_json_text(json::object{{"models", std::move(models)},
+                                                        {"providers", std::move(providers)},
+                                                        {"used", used ? used->value : ""}})));
   return ExitStatus::completed;
 }
 

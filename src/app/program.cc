@@ -5,26 +5,20 @@
 
 #include "app/places.h"
 #include "base/text.h"
+#include "store/redacting_store.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace deputy {
-namespace {
-
-constexpr const char* kSecrets[] = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY",
-                                    "GOOGLE_API_KEY"};
-
-}  // namespace
 
 Program::Program(CommonArguments given, const Environment& variables, std::string typed_name)
     : common(std::move(given)),
       environment(variables),
       looks(looks_of(terminals_of_process(), variables, common)),
+      connections(loop),
       out(STDOUT_FILENO),
       err(STDERR_FILENO),
       typed_name_(std::move(typed_name)) {
-  for (const auto* name : kSecrets) {
-    if (const auto secret = variables.get(name)) redactor.hide(*secret);
-  }
+  for (const auto& secret : secrets_of({}, variables)) redactor.hide(secret);
 }
 
 Result<std::unique_ptr<Folder>> Program::open_home() const {
@@ -38,7 +32,7 @@ Result<std::unique_ptr<Folder>> Program::open_home() const {
 Result<std::unique_ptr<Store>> Program::open_store() {
   TRY(const auto home, open_home());
   TRY(auto store, SqliteStore::open(loop, *home, std::make_unique<ThreadWriter>()));
-  return std::unique_ptr<Store>(std::move(store));
+  return std::make_unique<RedactingStore>(std::move(store), redactor);
 }
 
 OrFailure<std::string> Program::workspace() const {
@@ -50,7 +44,33 @@ OrFailure<std::string> Program::workspace() const {
   const Error told{error.code, fmt::format("cannot work in {}: {}", path, error.message),
                    error.advice.empty() ? "choose another folder with --cwd" : error.advice};
   return std::unexpected(
-      Failure(told, error.code == ErrorCode::denied ? ExitStatus::failed : ExitStatus::usage));
+      CommandFailure(told, error.code == ErrorCode::denied ? ExitStatus::failed : ExitStatus::usage));
+}
+
+OrFailure<const LoadedSettings*> Program::settings() {
+  if (settings_) return &*settings_;
+  TRY(const auto folder, or_misused(absolute_path(common.cwd.value_or("."), disk.current_folder())));
+  TRY(settings_, or_misused(load_settings(disk, environment, common.config, folder)));
+  for (const auto& secret : secrets_of(settings_->settings, environment)) redactor.hide(secret);
+  connections.network.configure(network_options(settings_->settings.network, environment));
+  return &*settings_;
+}
+
+OrFailure<TreeLimits> Program::limits() {
+  TRY(const auto* loaded, settings());
+  return tree_limits(loaded->settings.limits, common.limits);
+}
+
+OrFailure<std::vector<Rule>> Program::rules() {
+  TRY(const auto* loaded, settings());
+  std::vector<Rule> rules = loaded->settings.rules;
+  rules.insert(rules.end(), common.rules.begin(), common.rules.end());
+  return rules;
+}
+
+OrFailure<ModelOffer> Program::offer() {
+  TRY(const auto* loaded, settings());
+  return model_offer(loaded->settings, environment);
 }
 
 std::string Program::command_line(std::string_view arguments) const {

@@ -6,8 +6,11 @@
 #include <string>
 
 #include "app/arguments.h"
+#include "app/connections.h"
 #include "app/failure.h"
 #include "app/looks.h"
+#include "app/model_choice.h"
+#include "app/settings.h"
 #include "app/streams.h"
 #include "async/loop.h"
 #include "base/disk.h"
@@ -27,6 +30,13 @@ class Program {
   Result<std::unique_ptr<Store>> open_store();
   // Where agents work; it exists and can be read.
   OrFailure<std::string> workspace() const;
+  // What was set, in files and the environment, for the folder to work in; read when it is first needed. A
+  // mistake in it is the person's.
+  OrFailure<const LoadedSettings*> settings();
+  // Those of the settings and the flags.
+  OrFailure<TreeLimits> limits();
+  OrFailure<std::vector<Rule>> rules();
+  OrFailure<ModelOffer> offer();
   // A command line of this program that works from here, with the same state folder.
   std::string command_line(std::string_view arguments) const;
 
@@ -36,11 +46,13 @@ class Program {
   Redactor redactor;
   SystemDisk disk;
   SystemLoop loop;
+  Connections connections;
   OutStream out;
   OutStream err;
 
  private:
   std::string typed_name_;  // argv[0]
+  std::optional<LoadedSettings> settings_;
 };
 
 }  // namespace deputy

@@ -37,14 +37,15 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
     program.err.write_line("deputy: nothing was left unfinished");
     return ExitStatus::completed;
   }
-  TRY(auto models, models_for(root->model, program.loop, program.disk));
+  TRY(const auto limits, program.limits());
+  TRY(auto models, models_for(program, root->model));
   tell_of_rehearsal(program, root->model);
   program.err.write_line(is_terminal(root->state)
                              ? fmt::format("deputy: {} has ended ({}); this is its result again",
                                            root->id.value, name_of(root->state))
                              : fmt::format("deputy: going on with {}", root->id.value));
-  return print_result(program,
-                      result_of(run_tree(program, signals, {root->id, std::move(models), std::move(store)})));
+  return print_result(program, result_of(run_tree(program, signals,
+                                                  {root->id, limits, std::move(models), std::move(store)})));
 }
 
 }  // namespace deputy

@@ -24,11 +24,9 @@ OrFailure<std::string> prompt_of(const RunArguments& arguments) {
 Ended run_command(Program& program, const RunArguments& arguments) {
   TRY(auto model, chosen_model(program));
   TRY(auto prompt, prompt_of(arguments));
-  TRY(const auto end, start_tree(program, {.agent = "main",
-                                           .label = "main",
-                                           .prompt = std::move(prompt),
-                                           .rules = program.common.rules,
-                                           .model = std::move(model)}));
+  TRY(const auto end,
+      start_tree(program,
+                 {.agent = "main", .label = "main", .prompt = std::move(prompt), .model = std::move(model)}));
   return print_result(program, result_of(end));
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "app/model_choice.h"
+#include "app/run_on.h"
+#include "base/text.h"
 #include "delegation/profiles.h"
 #include "model/command.h"
 
@@ -11,9 +13,9 @@ namespace {
 
 constexpr std::string_view kTool = "Delegate";
 
-std::unexpected<Failure> refused(std::string message, std::string advice) {
+std::unexpected<CommandFailure> refused(std::string message, std::string advice) {
   return std::unexpected(
-      Failure({ErrorCode::exhausted, std::move(message), std::move(advice)}, ExitStatus::refused));
+      CommandFailure({ErrorCode::exhausted, std::move(message), std::move(advice)}, ExitStatus::refused));
 }
 
 OrFailure<void> check_live_limit(const TreeLimits& limits) {
@@ -21,10 +23,40 @@ OrFailure<void> check_live_limit(const TreeLimits& limits) {
   return refused("--max-live is 0: not even the first session may run", "raise --max-live");
 }
 
+// What of the project's settings does not count.
+void tell_of_settings(Program& program) {
+  const auto loaded = program.settings();
+  if (!loaded || (*loaded)->ignored_notice.empty()) return;
+  program.err.write_line(
+      fmt::format("deputy: {}", made_visible(on_one_line(to_utf8((*loaded)->ignored_notice)))));
+}
+
+Task<> ask_ollama(Program& program, ModelOffer offer, std::optional<ModelName>& model) {
+  model = co_await model_of_ollama(program.connections.network, program.loop, std::move(offer));
+}
+
+std::optional<ModelName> model_of_this_machine(Program& program, const ModelOffer& offer) {
+  std::optional<ModelName> model;
+  run_on(program.loop, ask_ollama(program, offer, model));
+  return model;
+}
+
 }  // namespace
 
-OrFailure<ModelName> chosen_model(const Program& program) {
-  return or_misused(wanted_model(program.common, program.environment, program.disk.current_folder()));
+OrFailure<ModelName> chosen_model(Program& program) {
+  TRY(const auto* loaded, program.settings());
+  TRY(const auto offer, program.offer());
+  const auto& wanted = program.common.model ? program.common.model : loaded->settings.model;
+  if (wanted) return or_misused(named_model(*wanted, offer, program.disk.current_folder()));
+  if (auto model = model_by_key(offer)) return *std::move(model);
+  if (auto model = model_of_this_machine(program, offer)) return *std::move(model);
+  return ModelName("rehearsal");
+}
+
+OrFailure<Models> models_for(Program& program, const ModelName& model) {
+  TRY(const auto offer, program.offer());
+  TRY(check_access(model, offer));
+  return or_misused(models_for(model, offer, program.connections, program.loop, program.disk));
 }
 
 void tell_of_rehearsal(Program& program, const ModelName& model) {
@@ -47,29 +79,31 @@ OrFailure<void> check_batch_limits(const TreeLimits& limits) {
   return {};
 }
 
-RootWork batch_work(const Program& program, const json::object& batch, ModelName model) {
-  RootWork work{.agent = "command",
-                .label = "delegate",
-                .prompt = command_input(kTool, to_json_text(batch)),
-                .rules = program.common.rules,
-                .model = std::move(model)};
-  work.rules.push_back({.decision = Decision::allow, .tool = std::string(kTool)});
-  return work;
+RootWork batch_work(const json::object& batch, ModelName model) {
+  return {.agent = "command",
+          .label = "delegate",
+          .prompt = command_input(kTool, to_json_text(batch)),
+          .rules = {{.decision = Decision::allow, .tool = std::string(kTool)}},
+          .model = std::move(model)};
 }
 
 OrFailure<TreeEnd> start_tree(Program& program, RootWork work) {
-  TRY(check_live_limit(program.common.limits));
+  TRY(const auto limits, program.limits());
+  TRY(check_live_limit(limits));
+  TRY(auto rules, program.rules());
+  rules.insert(rules.end(), work.rules.begin(), work.rules.end());
   TRY(auto workspace, program.workspace());
-  TRY(auto models, or_misused(models_for(work.model, program.loop, program.disk)));
+  TRY(auto models, models_for(program, work.model));
   TRY(auto signals, Signals::take());  // before the store's thread
   TRY(auto store, program.open_store());
+  tell_of_settings(program);
   tell_of_rehearsal(program, work.model);
   RootBrief root{.agent = std::move(work.agent),
                  .brief = {.label = std::move(work.label), .prompt = std::move(work.prompt)},
                  .model = std::move(work.model),
                  .workspace = std::move(workspace),
-                 .rules = Rules(std::move(work.rules))};
-  return run_tree(program, signals, {std::move(root), std::move(models), std::move(store)});
+                 .rules = Rules(std::move(rules))};
+  return run_tree(program, signals, {std::move(root), limits, std::move(models), std::move(store)});
 }
 
 }  // namespace deputy

@@ -15,19 +15,21 @@ struct RootWork {
   std::string agent;
   std::string label;
   std::string prompt;
-  std::vector<Rule> rules;
+  std::vector<Rule> rules = {};  // besides those of the person
   ModelName model;
 };
 
 OrFailure<TreeEnd> start_tree(Program& program, RootWork work);
 
 // A batch as the person's own command: it needs no approval.
-RootWork batch_work(const Program& program, const json::object& batch, ModelName model);
+RootWork batch_work(const json::object& batch, ModelName model);
 // A batch that the limits rule out altogether is refused before it starts.
 OrFailure<void> check_batch_limits(const TreeLimits& limits);
 
-// --model, DEPUTY_MODEL or the default; a name that cannot be meant is the person's mistake.
-OrFailure<ModelName> chosen_model(const Program& program);
+// As model_choice.h says; a name that cannot be meant is the person's mistake.
+OrFailure<ModelName> chosen_model(Program& program);
+// The providers for it. One that has no key is a failure, told before anything is started.
+OrFailure<Models> models_for(Program& program, const ModelName& model);
 
 // Says so on stderr where it is no language model that works.
 void tell_of_rehearsal(Program& program, const ModelName& model);

@@ -65,7 +65,7 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                 .random = random_,
                 .store = std::move(request.store),
                 .models = std::move(request.models)},
-               {.limits = program.common.limits, .attendance = attendance_of(program)}),
+               {.limits = request.limits, .attendance = attendance_of(program)}),
       prompts_({.loop = program.loop,
                 .progress = progress_,
                 .err = program.err,

@@ -16,6 +16,7 @@ namespace deputy {
 
 struct TreeRequest {
   std::variant<RootBrief, SessionId> what;  // a new one, or the root of one to resume
+  TreeLimits limits;
   Models models;
   std::unique_ptr<Store> store;
 };

@@ -57,7 +57,7 @@ TEST_F(DemoTest, TheDoctorSaysWhatThereIs) {
   const auto document = parse_json_object(ran.out);
   ASSERT_TRUE(document) << ran.out << ran.err;
   EXPECT_EQ(ran.status, *bool_at(*document, "ok") ? 0 : 1);
-  EXPECT_EQ(array_at(*document, "checks")->size(), 8U);
+  EXPECT_EQ(array_at(*document, "checks")->size(), 11U);
   const auto text = deputy({"doctor"});
   EXPECT_THAT(text.out, AllOf(HasSubstr("sandbox"), HasSubstr("rg"), HasSubstr("state folder")));
 }

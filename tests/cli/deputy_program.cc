@@ -23,8 +23,9 @@ namespace {
 
 std::map<std::string, std::string> usual_environment(const fs::path& root) {
   std::map<std::string, std::string> variables{
-      {"PATH", "/usr/bin:/bin"}, {"HOME", root / "person"}, {"DEPUTY_HOME", root / "home"},
-      {"LC_ALL", "C.UTF-8"},     {"TERM", "xterm"},         {"TZ", "UTC"}};
+      {"PATH", "/usr/bin:/bin"},     {"HOME", root / "person"}, {"DEPUTY_HOME", root / "home"},
+      {"LC_ALL", "C.UTF-8"},         {"TERM", "xterm"},         {"TZ", "UTC"},
+      {"OLLAMA_HOST", "127.0.0.1:1"}};  // no model of the machine that the tests run on
   for (const auto* name :
        {"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "ASAN_SYMBOLIZER_PATH", "TSAN_OPTIONS"}) {
     if (const char* value = std::getenv(name)) variables[name] = value;

@@ -1,0 +1,195 @@
+// Which model is used, what it may be called, and what is said where it cannot be used: before anything is
+// started or written.
+#include <gmock/gmock.h>
+
+#include "base/json.h"
+#include "deputy_program.h"
+#include "support/loopback_server.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+using Variables = std::map<std::string, std::string>;
+
+class ModelsTest : public DeputyTest {
+ protected:
+  // What would be used without --model.
+  std::string used(Variables variables = {}, std::vector<std::string> further = {}) {
+    std::vector<std::string> words{"models", "--output", "json"};
+    words.insert(words.end(), further.begin(), further.end());
+    const auto ran =
+        deputy({.words = words, .input = {}, .environment = std::move(variables), .current = {}});
+    const auto shown = parse_json_object(ran.out);
+    EXPECT_TRUE(shown) << ran.out << ran.err;
+    return shown ? string_or(*shown, "used", "") : "";
+  }
+  Ran delegate(const std::string& model, Variables variables = {}) {
+    return deputy({.words = {"delegate", "--task", "a=go on", "--model", model},
+                   .input = {},
+                   .environment = std::move(variables),
+                   .current = {}});
+  }
+  std::filesystem::path own_settings() const {
+    return root() / "person" / ".config" / "deputy" / "config.toml";
+  }
+};
+
+TEST_F(ModelsTest, AreListedWithWindowPriceAndWhetherTheyCanBeUsed) {
+  const auto ran = deputy({.words = {"models"},
+                           .input = {},
+                           .environment = {{"ANTHROPIC_API_KEY", "not-a-real-key"}},
+                           .current = {}});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("anthropic/claude-haiku-4-5            200,000    64,000        1        5  "
+                                 "    0.1     1.25  yes\n"));
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("no key: set OPENAI_API_KEY"), HasSubstr("key from ANTHROPIC_API_KEY"),
+                             HasSubstr("not a language model"), Not(HasSubstr("not-a-real-key"))));
+}
+
+TEST_F(ModelsTest, AreListedForPrograms) {
+  write(own_settings(), "[models.\"compatible/mine\"]\nwindow = 4096\n");
+  const auto shown = parse_json_object(deputy({"models", "--output", "json"}).out);
+  ASSERT_TRUE(shown);
+  const auto* models = array_at(*shown, "models");
+  ASSERT_TRUE(models && models->size() > 60);
+  const auto& mine = models->back().as_object();
+  EXPECT_EQ(string_at(mine, "model"), "compatible/mine");
+  EXPECT_EQ(integer_at(mine, "window"), 4096);
+  EXPECT_TRUE(find(mine, "price")->is_null());  // unknown, not 0
+  EXPECT_EQ(bool_at(mine, "usable"), false);
+}
+
+TEST_F(ModelsTest, TheDefaultIsTheFirstThatIsChosenOrHasAKey) {
+  EXPECT_EQ(used(), "rehearsal");
+  EXPECT_THAT(used({{"GEMINI_API_KEY", "k"}}), ::testing::StartsWith("gemini/"));
+  EXPECT_THAT(used({{"GEMINI_API_KEY", "k"}, {"OPENAI_API_KEY", "k"}}), ::testing::StartsWith("openai/"));
+  const Variables all{{"GEMINI_API_KEY", "k"}, {"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "k"}};
+  EXPECT_THAT(used(all), ::testing::StartsWith("anthropic/"));
+  write(own_settings(), "model = \"openai/of-the-settings\"\n");
+  EXPECT_EQ(used(all), "openai/of-the-settings");
+  EXPECT_EQ(used({{"DEPUTY_MODEL", "gemini/of-the-environment"}}), "gemini/of-the-environment");
+  EXPECT_EQ(used({{"DEPUTY_MODEL", "gemini/x"}}, {"--model", "gpt-4.1"}), "openai/gpt-4.1");
+  write(root() / "other.toml", "model = \"openai/of-the-flag\"\n");
+  EXPECT_EQ(used({}, {"--config", root() / "other.toml"}), "openai/of-the-flag");
+}
+
+TEST_F(ModelsTest, ALocalOllamaComesBeforeTheRehearsal) {
+  LoopbackServer server([](Peer& peer) {
+    EXPECT_THAT(peer.read_request(), ::testing::StartsWith("GET /api/tags "));
+    const std::string body = R"({"models":[{"name":"qwen3:8b"}]})";
+    peer.write("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  });
+  EXPECT_EQ(used({{"OLLAMA_HOST", server.address()}}), "ollama/qwen3:8b");
+}
+
+TEST_F(ModelsTest, WithoutAKeyNothingIsStarted) {
+  const auto ran = delegate("anthropic/claude-haiku-4-5", {{"OPENAI_API_KEY", "not-a-real-key"}});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.err,
+            "deputy: Cannot spawn subagents: no API key for provider anthropic; set ANTHROPIC_API_KEY; "
+            "providers with a key here: openai, openai-chat\n");
+  EXPECT_THAT(ran.out, IsEmpty());
+  EXPECT_THAT(files_below(home()), IsEmpty());
+  EXPECT_EQ(deputy({"run", "--model", "gpt-4.1", "hello"}).status, 1);
+}
+
+TEST_F(ModelsTest, AnUnknownNameIsRefusedWithTheNearest) {
+  const auto ran = delegate("claude-hiku-4-5");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("did you mean claude-haiku-4-5"));
+  EXPECT_THAT(files_below(home()), IsEmpty());
+}
+
+TEST_F(ModelsTest, ATaskCannotNameWhatPlaysCommands) {
+  write(root() / "batch.json", R"({"tasks":[{"label":"a","prompt":"go","model":"command"}]})");
+  const auto ran = deputy({"delegate", "--model", "rehearsal", "--file", root() / "batch.json"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, HasSubstr("unknown model 'command'"));
+}
+
+TEST_F(ModelsTest, ATaskWithoutAKeyFailsAlone) {
+  write(
+      root() / "batch.json",
+      R"({"tasks":[{"label":"a","prompt":"go","model":"gpt-4.1"},{"label":"b","prompt":"What is here?"}]})");
+  const auto ran = deputy({"delegate", "--model", "rehearsal", "--file", root() / "batch.json"});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("complete: 1/2"), HasSubstr("OPENAI_API_KEY")));
+}
+
+TEST_F(ModelsTest, ATaskMayNameAModelOfAnotherProvider) {
+  LoopbackServer server([](Peer& peer) {
+    EXPECT_THAT(peer.read_request(),
+                AllOf(::testing::StartsWith("POST /v1/chat/completions "), HasSubstr("\"of-the-task\"")));
+    const std::string body =
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"said by "
+        "another\"},\"finish_reason\":\"stop\"}]}\n\n"
+        "data: [DONE]\n\n";
+    peer.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: " +
+               std::to_string(body.size()) + "\r\n\r\n" + body);
+  });
+  write(root() / "batch.json", R"({"tasks":[{"label":"a","prompt":"go","model":"compatible/of-the-task"}]})");
+  const auto ran = deputy({.words = {"delegate", "--model", "rehearsal", "--file", root() / "batch.json"},
+                           .input = {},
+                           .environment = {{"DEPUTY_BASE_URL", server.url("/v1")}},
+                           .current = {}});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("said by another"));
+}
+
+class SettingsTest : public ModelsTest {};
+
+TEST_F(SettingsTest, AMistakeIsToldWithFileAndLineBeforeAnythingIsWritten) {
+  write(own_settings(), "\nmodle = \"x\"\n");
+  const auto ran = delegate("rehearsal");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.err, "deputy: " + own_settings().string() + ":2: unknown key modle; did you mean model?\n");
+  EXPECT_THAT(files_below(home()), IsEmpty());
+  // What needs no settings does not mind them.
+  EXPECT_EQ(deputy({"sessions", "ls"}).status, 0);
+}
+
+TEST_F(SettingsTest, AProjectCanForbidButNotAllowOrChoose) {
+  write(work() / "secret.txt", "the secret");
+  write(work() / ".deputy" / "config.toml",
+        "model = \"openai/theirs\"\n[permissions]\ndeny = [\"Read(secret.txt)\"]\nallow = [\"Grep\"]\n");
+  const auto model = script(R"({"v":1,"sessions":[{"match":{"label":"a"},"replies":[
+      {"calls":[{"name":"Read","arguments":{"file_path":"secret.txt"}}]},{"text":"done"}]}]})");
+  EXPECT_EQ(used(), "rehearsal");
+  const auto ran = deputy({"delegate", "--model", model, "--task", "a=go"});
+  EXPECT_THAT(ran.err, HasSubstr("a project cannot widen what is allowed"));
+  std::string transcript;
+  for (const auto& name : files_below(home() / "subagent")) {
+    if (name.starts_with("a-")) transcript += contents(home() / "subagent" / name);
+  }
+  EXPECT_THAT(transcript, AllOf(HasSubstr("denied by rule Read(secret.txt)"), Not(HasSubstr("the secret"))));
+}
+
+TEST_F(SettingsTest, LimitsOfTheSettingsHoldUnlessAFlagSaysMore) {
+  write(own_settings(), "[limits]\nmax_delegations = 0\n");
+  EXPECT_EQ(delegate("rehearsal").status, 5);
+  EXPECT_EQ(
+      deputy({"delegate", "--model", "rehearsal", "--task", "a=What is here?", "--max-delegations", "1"})
+          .status,
+      0);
+}
+
+TEST_F(SettingsTest, TheDoctorTellsOfThem) {
+  write(own_settings(), "[network]\nca_file = \"/nowhere.pem\"\n");
+  const auto ran = deputy({.words = {"doctor"},
+                           .input = {},
+                           .environment = {{"OPENAI_API_KEY", "not-a-real-key"},
+                                           {"HTTPS_PROXY", "http://user:not-a-password@127.0.0.1:1"}},
+                           .current = {}});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr(own_settings().string()), HasSubstr("openai (OPENAI_API_KEY)"),
+                             HasSubstr("through the proxy that is set"),
+                             HasSubstr("/nowhere.pem: that file cannot be found"), Not(HasSubstr("not-a-"))));
+}
+
+}  // namespace
+}  // namespace deputy
