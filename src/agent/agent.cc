@@ -46,6 +46,7 @@ Task<Reply> Agent::ask(StopToken stop) {
 
 Task<Result<Report>> Agent::end(Finish finish) {
   Report report = report_of(conversation_, parts_.session, finish, parts_.loop.clock().wall());
+  if (parts_.complete) report = co_await parts_.complete(std::move(report));
   CO_TRY(co_await journal_.record({.step = conversation_.step}, {RunEnded{report}}));
   co_return report;
 }
@@ -60,7 +61,9 @@ ToolContext Agent::context_for_calls(StopToken stop) {
           .processes = parts_.processes,
           .asker = parts_.asker,
           .stop = std::move(stop),
-          .model = conversation_.last_reply ? conversation_.last_reply->model : parts_.session.model};
+          .model = conversation_.last_reply ? conversation_.last_reply->model : parts_.session.model,
+          .roots = parts_.roots,
+          .files_seen = &conversation_.files_seen};
 }
 
 }  // namespace deputy

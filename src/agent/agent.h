@@ -36,6 +36,9 @@ class Agent {
     Pool& pool;
     Processes& processes;
     Asker& asker;
+    std::vector<const Folder*> roots = {};  // what may be reached beside the workspace
+    // What whoever started the run adds to its report before it is recorded. May be empty.
+    std::function<Task<Report>(Report)> complete = {};
   };
   // `so_far` is what the journal already holds of this session.
   Agent(Parts parts, Conversation so_far);

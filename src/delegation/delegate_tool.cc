@@ -6,6 +6,7 @@
 
 #include "async/task_group.h"
 #include "base/text.h"
+#include "delegation/approval.h"
 #include "delegation/context_files.h"
 #include "delegation/tree.h"
 
@@ -34,22 +35,6 @@ constexpr std::string_view kSchema = R"({"type":"object","properties":{
 
 constexpr int kDefaultOutputTokens = 4096;
 constexpr std::size_t kGoalCharacters = 40;
-
-// The most the batch may cost: a whole window in and the output cap out, for each child.
-std::string cost_text(const DelegateArguments& arguments, const ModelName& by_default, const Models& models) {
-  double dollars = 0;
-  for (const auto& task : arguments.tasks) {
-    const ModelName model = task.brief.model.value_or(by_default);
-    const auto provider = models.find(model);
-    const auto price = provider ? (*provider)->price(model) : std::nullopt;
-    if (!price) return "cost unknown";
-    dollars += (price->input * static_cast<double>((*provider)->window(model)) +
-                price->output * task.brief.max_output_tokens.value_or(kDefaultOutputTokens)) /
-               1e6;
-  }
-  return dollars == 0 ? "no cost"
-                      : fmt::format("about ${:.2f} at most for one full window each (estimate)", dollars);
-}
 
 }  // namespace
 
@@ -92,8 +77,11 @@ std::string DelegateTool::shown(const json::object& arguments) const {
 
 std::string DelegateTool::approval_text(const json::object& arguments, const ToolContext& context) const {
   const auto read = read_delegate_arguments(arguments);
+  std::vector<PlannedChild> children;
+  for (const auto& task : read.tasks)
+    children.push_back({task.brief.model.value_or(context.model), task.brief.max_output_tokens});
   return fmt::format("Spawn {} — model {}, {}, risk medium", shown(arguments), context.model.value,
-                     cost_text(read, context.model, tree_.models()));
+                     cost_text(children, tree_.models()));
 }
 
 Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) {
@@ -128,7 +116,7 @@ Task<Report> DelegateTool::run_task(const DelegateTask& task, int index, int tot
                         .total = total};
   if (!tree_.has_child(delegation.key)) {  // one that is there already was given its files when it was made
     auto prompt = co_await on_pool(context.loop, context.pool, [&task, &context]() -> Result<std::string> {
-      TRY(const auto sight, Sight::of(context.session));
+      TRY(const auto sight, Sight::of(context));
       return with_context_files(task.brief.prompt, task.context, context.workspace, sight);
     });
     if (!prompt) {

@@ -9,6 +9,11 @@ namespace deputy {
 
 namespace {
 
+// The time that a kind of work is given (delegation.md, "Time").
+constexpr Duration kResearch = std::chrono::seconds(3600);
+constexpr Duration kPlanning = std::chrono::seconds(1800);
+constexpr Duration kImplementation = std::chrono::seconds(7200);
+
 constexpr std::string_view kChildAsset = R"(
 # How you work
 You are a subagent: a parent agent handed you one task and sees only what you report. You cannot see its conversation.
@@ -19,9 +24,10 @@ numbers. Say plainly what you did not check.)";
 
 constexpr std::string_view kParentAsset = R"(
 # Delegating
-Use Delegate for work that splits into independent parts: parallel exploration, separate points of view, an independent check. Two to four children
-are usually right. Give each a task that does not overlap with the others, everything it needs to know, and the shape of the answer you want. Children
-read but do not write. Treat their reports as advice: check what matters, reconcile what disagrees, and go on with what you have if one fails.)";
+Hand over work that splits into independent parts: parallel exploration, separate points of view, an independent check. Two to four children are
+usually right. Delegate's children read but do not write; task runs one agent by name. Give each a task that does not overlap with the others, everything
+it needs to know, and the shape of the answer you want. Treat their reports as advice: check what matters, reconcile what disagrees, and go on with what
+you have if one fails.)";
 
 Profile reader() {
   return {
@@ -30,9 +36,9 @@ Profile reader() {
       .instructions =
           "You investigate a codebase or document collection with read-only tools and report what you find. "
           "You cannot change files or run commands. Cite what you rely on as path:line.",
-      .tools = {"Read", "Grep", "Glob", "List", "Note"},
-      .hidden = true,
-      .reentrant = false};
+      .tools = {"Read", "Grep", "Glob", "List", "WebFetch", "WebSearch", "Note"},
+      .workspace = WorkspaceMode::read_only,
+      .hidden = true};
 }
 
 Profile main_profile() {
@@ -42,8 +48,62 @@ Profile main_profile() {
       .instructions =
           "You are deputy, an agent in the person's terminal. Answer what is asked; look before you claim. "
           "Cite files as path:line.",
-      .tools = {"Read", "Grep", "Glob", "List", "Delegate"},
+      .tools = {"Read", "Grep", "Glob", "List", "Edit", "Write", "NotebookEdit", "Bash", "WebFetch",
+                "WebSearch", "Todo", "Delegate"},
+      .subagents = {"*"},
+      .network = true,
       .hidden = true};
+}
+
+Profile general() {
+  return {.name = "general",
+          .description = "any task of several steps: reads, writes and runs commands",
+          .instructions =
+              "You carry out one task from beginning to end with the tools you have. Look before you "
+              "change, check what you changed, and report what you did and what you left.",
+          .tools = {"Read", "Write", "Edit", "Glob", "Grep", "Bash", "Note"},
+          .max_turns = 20,
+          .timeout = kImplementation,
+          .network = true};
+}
+
+Profile explore() {
+  return {
+      .name = "explore",
+      .description = "finds its way through code and explains it; changes nothing",
+      .instructions =
+          "You explore a codebase. Find the files that matter, read them, see how they hang together, and "
+          "report it briefly with path:line for each claim. You change nothing.",
+      .tools = {"Read", "Glob", "Grep", "List", "Note"},
+      .max_turns = 15,
+      .timeout = kResearch,
+      .workspace = WorkspaceMode::read_only};
+}
+
+Profile planner() {
+  return {
+      .name = "planner",
+      .description = "turns a task into a plan; carries nothing out",
+      .instructions =
+          "You plan. Look at what is there, break the task into concrete steps in order, name the files each "
+          "step touches and what could go wrong. You carry nothing out.",
+      .tools = {"Read", "Glob", "Grep", "List", "Todo", "Note"},
+      .max_turns = 10,
+      .timeout = kPlanning,
+      .workspace = WorkspaceMode::read_only};
+}
+
+Profile researcher() {
+  return {.name = "researcher",
+          .description = "looks things up on the web and in documents",
+          .instructions =
+              "You research. Search, read the sources that matter, compare them, and report the essence with "
+              "an address "
+              "for each claim. Say where sources disagree.",
+          .tools = {"WebFetch", "WebSearch", "Read", "Note"},
+          .max_turns = 10,
+          .timeout = kResearch,
+          .workspace = WorkspaceMode::read_only};
 }
 
 // The session that stands for what a person typed as a command.
@@ -56,7 +116,7 @@ Profile command_profile() {
 }
 
 bool delegates(const Profile& profile) {
-  return std::ranges::find(profile.tools, "Delegate") != profile.tools.end();
+  return !profile.subagents.empty() || std::ranges::find(profile.tools, "Delegate") != profile.tools.end();
 }
 
 }  // namespace
@@ -66,6 +126,7 @@ Profiles Profiles::built_in() {
   profiles.add(reader());
   profiles.add(main_profile());
   profiles.add(command_profile());
+  for (auto& profile : {general(), explore(), planner(), researcher()}) profiles.add(profile);
   return profiles;
 }
 
@@ -81,6 +142,16 @@ Result<const Profile*> Profiles::find(std::string_view name) const {
   return fail(
       ErrorCode::not_found, fmt::format("agent '{}' is not declared", name),
       names.empty() ? "no agent is declared here" : fmt::format("declared: {}", fmt::join(names, ", ")));
+}
+
+std::vector<const Profile*> Profiles::declared_by(const Profile& profile) const {
+  std::vector<const Profile*> found;
+  for (const auto* each : offered()) {
+    const bool is_declared = std::ranges::any_of(
+        profile.subagents, [each](const std::string& name) { return name == "*" || name == each->name; });
+    if (is_declared) found.push_back(each);
+  }
+  return found;
 }
 
 std::vector<const Profile*> Profiles::offered() const {

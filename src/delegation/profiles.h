@@ -18,6 +18,7 @@ class Profiles {
   void add(Profile profile);
   Result<const Profile*> find(std::string_view name) const;
   std::vector<const Profile*> offered() const;  // without the hidden ones, by name
+  std::vector<const Profile*> declared_by(const Profile& profile) const;
 
  private:
   std::map<std::string, Profile, std::less<>> profiles_;

@@ -228,6 +228,7 @@ Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source sou
   events[0].fact = SessionCreated{session};
   events[1].fact = started;
   events[2].fact = InputGiven{source, session.prompt};
+  for (auto& event : events) event.fact = services_.store.as_kept(std::move(event.fact));
   Conversation so_far = conversation_of(events);
   so_far.started_at = services_.loop.clock().wall();
   CO_TRY(co_await services_.store.record(std::move(events)));

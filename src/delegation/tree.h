@@ -17,16 +17,26 @@
 #include "delegation/admission.h"
 #include "delegation/profiles.h"
 #include "delegation/slots.h"
+#include "delegation/workspaces.h"
 #include "guard/rules.h"
 #include "model/models.h"
 #include "sandbox/processes.h"
 #include "store/store.h"
 #include "tools/asker.h"
+#include "tools/connected_tools.h"
 #include "tools/tool.h"
 #include "transcript/brief.h"
 #include "transcript/report.h"
 
 namespace deputy {
+
+// What the person has settled for tools.
+struct ToolSettings {
+  std::optional<SearchSettings> search;
+  BashPolicy bash;
+  bool network = false;              // whether commands may have one
+  std::optional<int> sandbox_level;  // what this machine can do, where that is known
+};
 
 // What a tree works with; all of it outlives the tree.
 struct TreeServices {
@@ -39,6 +49,8 @@ struct TreeServices {
   const Models& models;
   const Profiles& profiles;
   Asker& asker;
+  Network* network = nullptr;  // nothing: no web tools
+  ToolSettings tools = {};
 };
 
 struct RootBrief {
@@ -58,6 +70,8 @@ struct Delegation {
   Brief brief;
   int index = 0;  // in its batch
   int total = 1;
+  std::optional<int> max_turns = std::nullopt;  // lowers the profile's, never raises it
+  std::optional<Duration> timeout = std::nullopt;
 };
 
 // The report of a child that never came to be.
@@ -99,7 +113,9 @@ class Tree {
   Result<Session> root_session(const RootBrief& root) const;
   Result<Session> child_session(const Delegation& delegation, const Profile& profile) const;
   Result<Kit> kit_for(const Session& session, const Profile& profile);
-  Task<Result<std::shared_ptr<const Folder>>> workspace_of(Session session);
+  Task<Result<std::string>> workspace_above(Session session) const;
+  Result<std::vector<std::shared_ptr<Tool>>> tools_for(const Profile& profile);
+  Task<Report> complete(Session session, Report report);
 
   Task<Result<Report>> attach_or_create(Delegation delegation, StopToken stop);
   Task<Result<Report>> begin(Session session, RunStarted started, Source source, StopToken stop);
@@ -113,9 +129,11 @@ class Tree {
   TreeLimits limits_;
   SessionId id_;
   int delegations_ = 0;
+  BackgroundCommands background_;
   std::vector<std::shared_ptr<Tool>> tools_;
+  std::vector<std::shared_ptr<Tool>> approved_web_;  // of a batch that the person has approved
   std::map<std::string, Kit> kits_;
-  std::map<std::string, std::shared_ptr<const Folder>> workspaces_;
+  Workspaces workspaces_;
   Slots slots_;
   std::map<SessionId, Live> live_;
 };

@@ -5,7 +5,10 @@
 namespace deputy {
 
 Runtime::Runtime(Parts parts, Options options)
-    : parts_(std::move(parts)), options_(options), desk_(options.attendance), trees_(parts_.loop) {
+    : parts_(std::move(parts)),
+      options_(std::move(options)),
+      desk_(options_.attendance),
+      trees_(parts_.loop) {
   parts_.store->subscribe([this](const Event& event) { publish(event); });
 }
 
@@ -20,7 +23,9 @@ TreeServices Runtime::services() {
           .random = parts_.random,
           .models = parts_.models,
           .profiles = parts_.profiles,
-          .asker = desk_};
+          .asker = desk_,
+          .network = parts_.network,
+          .tools = options_.tools};
 }
 
 Task<> Runtime::run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> run, Done done) {

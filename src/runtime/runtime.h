@@ -35,10 +35,12 @@ class Runtime {
     std::unique_ptr<Store> store;
     Models models;
     Profiles profiles = Profiles::built_in();
+    Network* network = nullptr;  // nothing: no web tools
   };
   struct Options {
     TreeLimits limits;
     Attendance attendance = Attendance::nobody;
+    ToolSettings tools = {};
   };
   Runtime(Parts parts, Options options);
   ~Runtime();

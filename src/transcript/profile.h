@@ -1,5 +1,5 @@
-// What kind of agent a session is: instructions, tools and scalar defaults. Immutable once loaded. An absent
-// scalar is inherited.
+// What kind of agent a session is: instructions, tools, permissions and scalar defaults. Immutable once
+// loaded. An absent scalar is inherited.
 #pragma once
 
 #include <optional>
@@ -8,19 +8,34 @@
 
 #include "base/clock.h"
 #include "transcript/ids.h"
+#include "transcript/session.h"
 
 namespace deputy {
+
+// Rules as they are written: "Bash(git status:*)".
+struct Permissions {
+  std::vector<std::string> allow;
+  std::vector<std::string> ask;
+  std::vector<std::string> deny;
+  bool empty() const { return allow.empty() && ask.empty() && deny.empty(); }
+};
+
+enum class OnAsk { person, deny };  // who decides what the rules leave open
 
 struct Profile {
   std::string name;
   std::string description;
   std::string instructions;
   std::vector<std::string> tools;
-  std::vector<std::string> subagents;  // the profiles it may delegate to
+  std::vector<std::string> subagents;  // the profiles it may delegate to; "*" is all that are offered
   std::optional<ModelName> model;
   std::optional<int> max_turns;
   std::optional<int> max_output_tokens;
   std::optional<Duration> timeout;
+  Permissions permissions = {};
+  OnAsk on_ask = OnAsk::person;
+  WorkspaceMode workspace = WorkspaceMode::shared;
+  bool network = false;  // for its commands, where the parent has it too
   std::string
       driver;  // the provider that plays the profile in place of its model; empty for all but commands
   bool hidden = false;     // not offered to models

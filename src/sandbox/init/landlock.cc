@@ -50,6 +50,8 @@ constexpr const char* kPrograms[] = {"/usr", "/lib", "/lib64", "/lib32", "/bin",
 constexpr const char* kSettings[] = {"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/locale.alias",
                                      "/etc/localtime",   "/etc/nsswitch.conf", "/etc/passwd",
                                      "/etc/group"};
+// Without which programs that draw random numbers fail, git among them.
+constexpr const char* kDevices[] = {"/dev/random", "/dev/urandom", "/dev/zero", "/dev/full"};
 
 // And when they look for a host. Certificates are public; keys are not beneath these.
 constexpr const char* kNetworkSettings[] = {"/etc/resolv.conf", "/etc/hosts",          "/etc/host.conf",
@@ -105,6 +107,9 @@ bool allow_system(int ruleset, const Options& options) {
     for (const char* path : kNetworkSettings) {
       if (!allow_path(ruleset, path, kReadFile | kReadDir)) return false;
     }
+  }
+  for (const char* path : kDevices) {
+    if (!allow_path(ruleset, path, kReadFile)) return false;
   }
   return allow_path(ruleset, "/dev/null", kReadFile | kWriteFile);
 }

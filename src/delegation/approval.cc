@@ -1,0 +1,27 @@
+#include "delegation/approval.h"
+
+#include <fmt/format.h>
+
+namespace deputy {
+
+namespace {
+
+constexpr int kDefaultOutputTokens = 4096;
+
+}  // namespace
+
+std::string cost_text(const std::vector<PlannedChild>& children, const Models& models) {
+  double dollars = 0;
+  for (const auto& child : children) {
+    const auto provider = models.find(child.model);
+    const auto price = provider ? (*provider)->price(child.model) : std::nullopt;
+    if (!price) return "cost unknown";
+    dollars += (price->input * static_cast<double>((*provider)->window(child.model)) +
+                price->output * child.max_output_tokens.value_or(kDefaultOutputTokens)) /
+               1e6;
+  }
+  return dollars == 0 ? "no cost"
+                      : fmt::format("about ${:.2f} at most for one full window each (estimate)", dollars);
+}
+
+}  // namespace deputy

@@ -1,0 +1,130 @@
+#include "delegation/task_tool.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "delegation/approval.h"
+#include "delegation/tree.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kDescription =
+    "Hand one task to a subagent and wait for its report. It sees only the prompt, nothing of this "
+    "conversation: "
+    "say what to do, what it needs to know, and the shape of the answer. Several calls in one reply run at "
+    "the same "
+    "time. Agents:\n";
+
+constexpr std::string_view kSchema = R"json({"type":"object","properties":{
+"agent":{"type":"string","minLength":1},
+"subagent_type":{"type":"string","minLength":1,"description":"the same as agent"},
+"prompt":{"type":"string","minLength":1},
+"description":{"type":"string","minLength":1,"maxLength":80,"description":"3-5 words, for people"},
+"max_turns":{"type":"integer","minimum":1,"description":"lowers the agent's own limit"},
+"timeout":{"type":"integer","minimum":1,"description":"seconds"}},
+"required":["prompt"],"additionalProperties":false})json";
+
+constexpr std::size_t kReportBytes = 32 * 1024;
+constexpr std::size_t kDiffBytes = 16 * 1024;
+constexpr std::size_t kGoalCharacters = 60;
+
+std::string list_of(const std::vector<const Profile*>& declared) {
+  if (declared.empty()) return "(none declared)";
+  std::string list;
+  for (const auto* profile : declared) {
+    list += fmt::format(
+        "- {}: {}\n", profile->name,
+        profile->description.empty() ? "(no description provided)" : on_one_line(profile->description));
+  }
+  list.pop_back();
+  return list;
+}
+
+std::string status_line(const Report& report) {
+  if (report.status == Status::completed) return "Status: completed";
+  return fmt::format("Status: {} ({})", name_of(report.status), to_words(report.reason));
+}
+
+}  // namespace
+
+Result<TaskArguments> read_task_arguments(const json::object& arguments) {
+  const auto agent = string_at(arguments, "agent");
+  const auto type = string_at(arguments, "subagent_type");
+  if (!agent && !type) return fail(ErrorCode::invalid, "agent is missing", "name the agent to run");
+  if (agent && type && *agent != *type)
+    return fail(ErrorCode::invalid, fmt::format("agent is '{}' and subagent_type is '{}'", *agent, *type),
+                "give one of them");
+  TaskArguments read{.agent = agent ? *agent : *type,
+                     .prompt = string_or(arguments, "prompt", ""),
+                     .description = string_or(arguments, "description", "")};
+  if (const auto turns = integer_at(arguments, "max_turns"))
+    read.max_turns = static_cast<int>(std::min<std::int64_t>(*turns, 1'000'000));
+  if (const auto seconds = integer_at(arguments, "timeout"))
+    read.timeout = std::chrono::seconds(std::min<std::int64_t>(*seconds, 365LL * 24 * 3600));
+  return read;
+}
+
+std::string told_of(const Report& report) {
+  std::string text = fmt::format("## Subagent Result ({})\n{}\n", on_one_line(made_visible(report.agent)),
+                                 status_line(report));
+  if (!report.session.empty()) text += fmt::format("Session: {}\n", report.session.value);
+  for (const auto& error : report.errors) text += fmt::format("Error: {}\n", on_one_line(error.message));
+  text += "\n";
+  text +=
+      trimmed(report.body).empty() ? "(subagent returned no text)" : bounded(report.body, kReportBytes).text;
+  if (!report.workspace.branch.empty()) {
+    text += fmt::format("\n\nIts work is on the branch {} (folder {}); merge it or leave it. The diff:\n{}",
+                        report.workspace.branch, report.workspace.path,
+                        bounded(report.workspace.diff, kDiffBytes).text);
+  } else if (!report.workspace.path.empty() && report.workspace.mode == WorkspaceMode::scratch) {
+    text += fmt::format("\n\nIt left files in {}", report.workspace.path);
+  }
+  return text;
+}
+
+TaskTool::TaskTool(Tree& tree, const std::vector<const Profile*>& declared)
+    : tree_(tree), text_{"task", std::string(kDescription) + list_of(declared), std::string(kSchema)} {
+  for (const auto* profile : declared) declared_.push_back(profile->name);
+}
+
+std::string TaskTool::shown(const json::object& arguments) const {
+  const auto read = read_task_arguments(arguments);
+  if (!read) return {};
+  return fmt::format(
+      "[{}] {}", on_one_line(read->agent),
+      shorten(on_one_line(read->description.empty() ? read->prompt : read->description), kGoalCharacters));
+}
+
+std::string TaskTool::approval_text(const json::object& arguments, const ToolContext& context) const {
+  const auto read = read_task_arguments(arguments);
+  if (!read) return {};
+  return fmt::format("Spawn 1 subagent: [{}] {} — model {}, {}, risk medium", on_one_line(read->agent),
+                     shorten(on_one_line(read->prompt), kGoalCharacters), context.model.value,
+                     cost_text({{context.model, std::nullopt}}, tree_.models()));
+}
+
+Task<ToolResult> TaskTool::run(json::object arguments, ToolContext context) {
+  const auto read = read_task_arguments(arguments);
+  if (!read) co_return tool_error(fmt::format("{}: {}.", read.error().message, read.error().advice));
+  if (std::ranges::find(declared_, read->agent) == declared_.end()) {
+    co_return tool_error(
+        fmt::format("agent '{}' is not declared here; declared: {}", shorten(read->agent, 64),
+                    declared_.empty() ? "(none)" : fmt::format("{}", fmt::join(declared_, ", "))));
+  }
+  Delegation delegation{.key = {context.id, 0},
+                        .parent = context.session,
+                        .model = context.model,
+                        .agent = read->agent,
+                        .brief = {.label = read->agent, .prompt = read->prompt},
+                        .max_turns = read->max_turns,
+                        .timeout = read->timeout};
+  const Report report = co_await tree_.delegate(std::move(delegation), context.stop);
+  const bool is_good = report.status == Status::completed || report.status == Status::partial;
+  co_return is_good ? tool_ok(told_of(report)) : tool_error(told_of(report));
+}
+
+}  // namespace deputy

@@ -1,0 +1,49 @@
+// task: one child by profile. Its text lists the profiles that the caller has declared, so there is one such
+// tool for each profile that may delegate.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/tool.h"
+#include "transcript/profile.h"
+#include "transcript/report.h"
+
+namespace deputy {
+
+class Tree;
+
+struct TaskArguments {
+  std::string agent;
+  std::string prompt;
+  std::string description;
+  std::optional<int> max_turns;
+  std::optional<Duration> timeout;
+};
+
+// Of arguments that the schema has found valid. The error says what to call it with instead.
+Result<TaskArguments> read_task_arguments(const json::object& arguments);
+
+// What the parent reads of a child's report: a heading, how it ended, the body and what it left behind.
+std::string told_of(const Report& report);
+
+class TaskTool final : public Tool {
+ public:
+  TaskTool(Tree& tree, const std::vector<const Profile*>& declared);
+
+  const ToolText& text() const override { return text_; }
+  Effect effect() const override { return Effect::keyed; }
+  Company company() const override { return Company::beside_others; }
+  std::size_t most_result_bytes() const override { return 64 * 1024; }  // the report bounds itself
+  std::string shown(const json::object& arguments) const override;
+  std::string approval_text(const json::object& arguments, const ToolContext& context) const override;
+  Task<ToolResult> run(json::object arguments, ToolContext context) override;
+
+ private:
+  Tree& tree_;
+  ToolText text_;
+  std::vector<std::string> declared_;
+};
+
+}  // namespace deputy

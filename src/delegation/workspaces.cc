@@ -1,0 +1,176 @@
+#include "delegation/workspaces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/disk_names.h"
+#include "base/text.h"
+#include "tools/workspace_mode.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kFolders = ".deputy/subagents";
+constexpr std::string_view kPrefix = "agent_";
+
+std::string branch_of(const SessionId& session) { return "deputy/" + session.value; }
+// Where the branch began; kept by git under a name of its own, so that a restart finds it.
+std::string start_of(const SessionId& session) { return "refs/deputy/start/" + session.value; }
+std::string store_of(std::string_view workspace) { return join_path(workspace, ".git"); }
+
+bool may_write_all(WorkspaceMode mode) {
+  return mode == WorkspaceMode::shared || mode == WorkspaceMode::worktree;
+}
+
+Error not_a_repository(std::string_view workspace, const Error& error) {
+  return {ErrorCode::invalid,
+          fmt::format("{} is not the top folder of a git repository with a commit ({})", workspace,
+                      error.message),
+          "a worktree needs one; start deputy there, or choose the workspace scratch or shared"};
+}
+
+}  // namespace
+
+WorkspaceMode narrowed(WorkspaceMode parent, WorkspaceMode wanted) {
+  if (may_write_all(parent)) return wanted;
+  if (parent == WorkspaceMode::read_only) return WorkspaceMode::read_only;
+  return wanted == WorkspaceMode::read_only ? WorkspaceMode::read_only : WorkspaceMode::scratch;
+}
+
+std::string own_folder(std::string_view workspace, const SessionId& session) {
+  return join_path(workspace, scratch_folder(session));
+}
+
+Task<Result<Workspaces::Shared>> Workspaces::open_folder(std::string path, IfAbsent if_absent) {
+  const Disk& disk = services_.disk;
+  CO_TRY(auto opened, co_await on_pool(services_.loop, services_.pool,
+                                       [&disk, path, if_absent] { return disk.open(path, if_absent); }));
+  co_return Shared(std::move(opened));
+}
+
+// The folders of children are none of the repository's business.
+Task<Result<void>> Workspaces::make_own_folder(Shared parent) {
+  co_return co_await on_pool(services_.loop, services_.pool, [parent]() -> Result<void> {
+    TRY(parent->make_folder(kFolders));
+    const std::string ignore = fmt::format("{}/.gitignore", kFolders);
+    if (!parent->status(ignore)) TRY(parent->replace(ignore, "*\n"));
+    return {};
+  });
+}
+
+Task<Result<Workspaces::Shared>> Workspaces::open(Session session, std::string parent, StopToken stop) {
+  if (const auto found = opened_.find(session.workspace); found != opened_.end()) co_return found->second;
+  if (session.parent && session.workspace_mode == WorkspaceMode::worktree && session.workspace != parent) {
+    CO_TRY(auto outer, co_await open_folder(parent, IfAbsent::fail));
+    CO_TRY(co_await make_own_folder(outer));
+    if (!co_await open_folder(session.workspace, IfAbsent::fail))
+      CO_TRY(co_await add_worktree(outer, session.workspace, session.id, stop));
+  }
+  CO_TRY(auto folder, co_await open_folder(session.workspace, IfAbsent::fail));
+  if (session.parent && session.workspace_mode == WorkspaceMode::scratch) {
+    CO_TRY(co_await make_own_folder(folder));
+    CO_TRY(co_await open_folder(own_folder(session.workspace, session.id), IfAbsent::create));
+  }
+  co_return opened_.emplace(session.workspace, std::move(folder)).first->second;
+}
+
+Task<Result<void>> Workspaces::add_worktree(Shared parent, std::string path, SessionId session,
+                                            StopToken stop) {
+  Git git(services_.processes, *parent);
+  auto commit = co_await git.run({"rev-parse", "--verify", "HEAD^{commit}"}, stop);
+  if (!commit) co_return std::unexpected(not_a_repository(parent->path(), commit.error()));
+  CO_TRY(co_await git.run({"update-ref", start_of(session), *commit}, stop));
+  CO_TRY(co_await git.run({"worktree", "prune"}, stop));
+  CO_TRY(co_await git.run({"worktree", "add", "--quiet", "-B", branch_of(session), path, *commit}, stop));
+  co_return Result<void>{};
+}
+
+Task<Result<WorkspaceOutcome>> Workspaces::finish(Session session, std::string parent) {
+  WorkspaceOutcome outcome{.mode = session.workspace_mode, .path = session.workspace};
+  if (!session.parent) co_return outcome;
+  if (session.workspace_mode == WorkspaceMode::worktree && session.workspace != parent)
+    co_return co_await finish_worktree(session.workspace, parent, session.id);
+  if (session.workspace_mode != WorkspaceMode::scratch) co_return outcome;
+  outcome.path = own_folder(session.workspace, session.id);
+  CO_TRY(const bool was_empty, co_await drop_if_empty(outcome.path));
+  if (was_empty) outcome.path.clear();
+  co_return outcome;
+}
+
+Task<Result<WorkspaceOutcome>> Workspaces::finish_worktree(std::string path, std::string parent,
+                                                           SessionId session) {
+  WorkspaceOutcome outcome{.mode = WorkspaceMode::worktree, .path = path};
+  CO_TRY(auto outer, co_await open_folder(parent, IfAbsent::fail));
+  auto folder = co_await open_folder(path, IfAbsent::fail);
+  if (!folder)
+    co_return WorkspaceOutcome{.mode = WorkspaceMode::worktree};  // it was empty, and went before a restart
+  Git git(services_.processes, **folder, store_of(parent));
+  CO_TRY(co_await git.run({"add", "--all"}, {}));
+  CO_TRY(const auto staged,
+         co_await git.run({"diff", "--cached", "--name-only", "--no-ext-diff", "--no-textconv"}, {}));
+  if (!staged.empty())
+    CO_TRY(co_await git.run({"commit", "--quiet", "--no-verify", "-m", "Work of " + session.value}, {}));
+  const std::string range = start_of(session) + "..HEAD";
+  CO_TRY(outcome.diff, co_await git.run({"diff", "--no-ext-diff", "--no-textconv", "--no-color", range}, {}));
+  opened_.erase(path);
+  if (outcome.diff.empty()) {
+    CO_TRY(co_await drop_worktree(outer, path, session));
+    outcome.path.clear();
+    co_return outcome;
+  }
+  outcome.branch = branch_of(session);
+  co_return outcome;
+}
+
+Task<Result<void>> Workspaces::drop_worktree(Shared parent, std::string path, SessionId session) {
+  Git git(services_.processes, *parent);
+  CO_TRY(co_await git.run({"worktree", "remove", "--force", path}, {}));
+  CO_TRY(co_await git.run({"branch", "--quiet", "-D", branch_of(session)}, {}));
+  CO_TRY(co_await git.run({"update-ref", "-d", start_of(session)}, {}));
+  co_return Result<void>{};
+}
+
+Task<Result<bool>> Workspaces::drop_if_empty(std::string path) {
+  const Disk& disk = services_.disk;
+  co_return co_await on_pool(services_.loop, services_.pool, [&disk, path]() -> Result<bool> {
+    const auto [above, name] = split_name(path);
+    const auto folder = disk.open(above, IfAbsent::fail);
+    if (!folder) return true;
+    const auto entries = (*folder)->list(name);
+    if (!entries) return entries.error().code == ErrorCode::not_found;
+    if (!entries->empty()) return false;
+    TRY((*folder)->remove(name));
+    return true;
+  });
+}
+
+Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, const Store& store) {
+  std::vector<std::string> kept;
+  CO_TRY(auto outer, co_await open_folder(workspace, IfAbsent::fail));
+  const auto entries =
+      co_await on_pool(services_.loop, services_.pool, [outer] { return outer->list(kFolders); });
+  if (!entries) co_return kept;  // there are none
+  for (const Entry& entry : *entries) {
+    if (entry.status.kind != EntryKind::folder || !entry.name.starts_with(kPrefix)) continue;
+    const SessionId id(entry.name.substr(kPrefix.size()));
+    CO_TRY(const auto session, store.session(id));
+    if (session && !is_terminal(session->state)) continue;
+    const std::string path = own_folder(workspace, id);
+    const bool is_worktree = session
+                                 ? session->workspace_mode == WorkspaceMode::worktree
+                                 : outer->status(fmt::format("{}/{}/.git", kFolders, entry.name)).has_value();
+    bool is_gone = false;
+    if (is_worktree) {
+      const auto outcome = co_await finish_worktree(path, workspace, id);
+      is_gone = outcome && outcome->path.empty();
+    } else {
+      const auto was_empty = co_await drop_if_empty(path);
+      is_gone = was_empty && *was_empty;
+    }
+    if (!is_gone) kept.push_back(path);
+  }
+  co_return kept;
+}
+
+}  // namespace deputy

@@ -1,0 +1,64 @@
+// Where sessions work (delegation.md, "Workspaces"): the parent's folder, a scratch folder of their own in
+// it, or a git worktree. Made before the first step, found again after a restart; at the end what is empty
+// goes at once, and the work in a worktree is committed to a branch of its own, for the parent to merge or
+// leave.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/loop.h"
+#include "async/pool.h"
+#include "base/disk.h"
+#include "delegation/git.h"
+#include "sandbox/processes.h"
+#include "store/store.h"
+#include "transcript/workspace.h"
+
+namespace deputy {
+
+// Never wider than the parent's: what a child gets of the mode that its profile asks for.
+WorkspaceMode narrowed(WorkspaceMode parent, WorkspaceMode wanted);
+
+// "/work/.deputy/subagents/agent_sess_1_aaaaaa", in the folder that `workspace` is.
+std::string own_folder(std::string_view workspace, const SessionId& session);
+
+class Workspaces {
+ public:
+  struct Services {
+    Loop& loop;
+    Pool& pool;
+    const Disk& disk;
+    Processes& processes;
+  };
+  explicit Workspaces(Services services) : services_(services) {}
+
+  // The folder that the session's tools work in. Makes what its mode needs; what is there already stays as it
+  // is. `parent` is the parent's workspace, the session's own where it has no other.
+  Task<Result<std::shared_ptr<const Folder>>> open(Session session, std::string parent, StopToken stop);
+
+  // What has become of it, once the session has ended. The branch and the diff of a worktree; nothing where
+  // nothing was changed, and then the folder is gone.
+  Task<Result<WorkspaceOutcome>> finish(Session session, std::string parent);
+
+  // Looks through what dead processes left in `workspace`: what is empty goes, work is kept and named.
+  // Sessions that may still go on are left alone.
+  Task<Result<std::vector<std::string>>> clean(std::string workspace, const Store& store);
+
+ private:
+  using Shared = std::shared_ptr<const Folder>;
+  Task<Result<Shared>> open_folder(std::string path, IfAbsent if_absent);
+  Task<Result<void>> make_own_folder(Shared parent);
+  Task<Result<void>> add_worktree(Shared parent, std::string path, SessionId session, StopToken stop);
+  Task<Result<WorkspaceOutcome>> finish_worktree(std::string path, std::string parent, SessionId session);
+  Task<Result<void>> drop_worktree(Shared parent, std::string path, SessionId session);
+  Task<Result<bool>> drop_if_empty(std::string path);
+
+  Services services_;
+  std::map<std::string, Shared> opened_;
+};
+
+}  // namespace deputy

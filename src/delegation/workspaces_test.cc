@@ -1,0 +1,233 @@
+// On real folders, with the real git.
+#include "delegation/workspaces.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "store/memory_store.h"
+#include "support/paths.h"
+#include "support/run.h"
+#include "support/temp_folder.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class WorkspacesTest : public testing::Test {
+ protected:
+  WorkspacesTest() { folder = SystemDisk().open(root.path(), IfAbsent::fail).value(); }
+
+  void write(const std::string& name, std::string_view bytes) const {
+    fs::create_directories(fs::path(root.file(name)).parent_path());
+    std::ofstream(root.file(name), std::ios::binary) << bytes;
+  }
+  std::string git(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "git");
+    ProcessSpec spec{.argv = std::move(arguments),
+                     .folder = folder.get(),
+                     .environment = {{"PATH", "/usr/bin:/bin"},
+                                     {"HOME", root.path()},
+                                     {"GIT_AUTHOR_NAME", "t"},
+                                     {"GIT_AUTHOR_EMAIL", "t@localhost"},
+                                     {"GIT_COMMITTER_NAME", "t"},
+                                     {"GIT_COMMITTER_EMAIL", "t@localhost"}},
+                     .need = SandboxLevel::none,
+                     .aim = SandboxLevel::none};
+    auto said = run(loop, processes.run(std::move(spec), {}));
+    EXPECT_TRUE(said && said->exit_status == 0) << (said ? said->errors : to_text(said.error()));
+    if (!said) return {};
+    while (said->output.ends_with('\n')) said->output.pop_back();
+    return said->output;
+  }
+  void make_repository() {
+    git({"init", "--quiet", "--initial-branch=main"});
+    write("a.txt", "one\n");
+    git({"add", "--all"});
+    git({"commit", "--quiet", "-m", "first"});
+  }
+  Session child(std::string id, WorkspaceMode mode) const {
+    Session session;
+    session.id = SessionId(std::move(id));
+    session.parent = SessionId("sess_1_parent");
+    session.workspace_mode = mode;
+    session.workspace = mode == WorkspaceMode::worktree ? own_folder(root.path(), session.id) : root.path();
+    return session;
+  }
+  Result<std::shared_ptr<const Folder>> open(const Session& session) {
+    return run(loop, workspaces.open(session, root.path(), {}));
+  }
+  WorkspaceOutcome finish(const Session& session) {
+    auto outcome = run(loop, workspaces.finish(session, root.path()));
+    EXPECT_TRUE(outcome) << to_text(outcome.error());
+    return outcome.value_or(WorkspaceOutcome{});
+  }
+
+  TempFolder root;
+  std::unique_ptr<Folder> folder;
+  SystemLoop loop;
+  ThreadPool pool;
+  SystemDisk disk;
+  SystemProcesses processes{loop, join_path(bin_dir(), "deputy-init")};
+  Workspaces workspaces{{loop, pool, disk, processes}};
+};
+
+TEST(Narrowed, AChildNeverGetsMoreThanItsParentHas) {
+  using enum WorkspaceMode;
+  for (const auto wanted : {read_only, scratch, worktree, shared}) {
+    EXPECT_EQ(narrowed(read_only, wanted), read_only);
+    EXPECT_EQ(narrowed(shared, wanted), wanted);
+    EXPECT_EQ(narrowed(worktree, wanted), wanted);
+    EXPECT_EQ(narrowed(scratch, wanted), wanted == read_only ? read_only : scratch);
+  }
+}
+
+TEST_F(WorkspacesTest, AWorktreeChildWorksOnABranchOfItsOwnAndItsDiffComesBack) {
+  make_repository();
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  const auto opened = open(session);
+  ASSERT_TRUE(opened) << to_text(opened.error());
+  ASSERT_TRUE((*opened)->replace("a.txt", "two\n"));
+  ASSERT_TRUE((*opened)->replace("new.txt", "new\n"));
+  EXPECT_EQ(text_of(root.file("a.txt")), "one\n") << "the parent's own file was changed";
+
+  const WorkspaceOutcome outcome = finish(session);
+  EXPECT_EQ(outcome.branch, "deputy/sess_1_aaaaaa");
+  EXPECT_THAT(outcome.diff, HasSubstr("-one\n+two"));
+  EXPECT_THAT(outcome.diff, HasSubstr("new.txt"));
+  EXPECT_EQ(git({"show", "deputy/sess_1_aaaaaa:a.txt"}), "two");
+  EXPECT_EQ(git({"status", "--porcelain"}), "") << "the folders of children must not show";
+  EXPECT_EQ(finish(session), outcome) << "after a crash it is asked again";
+}
+
+TEST_F(WorkspacesTest, AWorktreeWithoutWorkIsGoneAtOnce) {
+  make_repository();
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  ASSERT_TRUE(open(session));
+  const WorkspaceOutcome outcome = finish(session);
+  EXPECT_EQ(outcome.path, "");
+  EXPECT_EQ(outcome.branch, "");
+  EXPECT_FALSE(fs::exists(session.workspace));
+  EXPECT_EQ(git({"branch", "--list", "deputy/*"}), "");
+  EXPECT_EQ(git({"for-each-ref", "refs/deputy"}), "");
+  EXPECT_EQ(finish(session).path, "") << "after a crash it is asked again";
+}
+
+TEST_F(WorkspacesTest, AWorktreeIsFoundAgainAfterARestart) {
+  make_repository();
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  ASSERT_TRUE((*open(session))->replace("new.txt", "kept\n"));
+  Workspaces restarted({loop, pool, disk, processes});
+  const auto again = run(loop, restarted.open(session, root.path(), {}));
+  ASSERT_TRUE(again);
+  EXPECT_EQ((*again)->read("new.txt", 0, 100), "kept\n");
+}
+
+TEST_F(WorkspacesTest, AWorktreeNeedsARepository) {
+  const auto refused = open(child("sess_1_aaaaaa", WorkspaceMode::worktree));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("not the top folder of a git repository"));
+  EXPECT_FALSE(refused.error().advice.empty());
+}
+
+TEST_F(WorkspacesTest, NothingThatTheRepositoryConfiguresRuns) {
+  make_repository();
+  const std::string canary = root.file("canary");
+  write(".gitattributes", "* filter=evil diff=evil\n");
+  git({"add", "--all"});
+  git({"commit", "--quiet", "-m", "second"});
+  write(".git/hooks/post-checkout", "#!/bin/sh\ntouch " + canary + "\n");
+  write(".git/hooks/pre-commit", "#!/bin/sh\ntouch " + canary + "\n");
+  write(".git/hooks/reference-transaction", "#!/bin/sh\ntouch " + canary + "\n");
+  for (const auto* hook : {"post-checkout", "pre-commit", "reference-transaction"})
+    fs::permissions(root.file(std::string(".git/hooks/") + hook), fs::perms::owner_all);
+  std::ofstream(root.file(".git/config"), std::ios::app)
+      << "[filter \"evil\"]\n smudge = touch " << canary << "; cat\n clean = touch " << canary
+      << "; cat\n required = true\n[diff \"evil\"]\n command = touch " << canary << "\n textconv = touch "
+      << canary << "\n[core]\n fsmonitor = touch " << canary << "\n pager = touch " << canary << "\n";
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  const auto opened = open(session);
+  ASSERT_TRUE(opened) << to_text(opened.error());
+  ASSERT_TRUE((*opened)->replace("a.txt", "two\n"));
+  EXPECT_THAT(finish(session).diff, HasSubstr("+two"));
+  EXPECT_FALSE(fs::exists(canary));
+
+  // The control: the same repository, and git as it comes.
+  git({"checkout", "--quiet", "-b", "other"});
+  EXPECT_TRUE(fs::exists(canary)) << "the hooks would not have run anyway: the test proves nothing";
+}
+
+TEST_F(WorkspacesTest, AScratchFolderThatStaysEmptyIsGoneAndOneWithWorkIsNamed) {
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::scratch);
+  ASSERT_TRUE(open(session));
+  const std::string own = own_folder(root.path(), session.id);
+  ASSERT_TRUE(fs::is_directory(own));
+  EXPECT_EQ(finish(session).path, "");
+  EXPECT_FALSE(fs::exists(own));
+
+  Workspaces again({loop, pool, disk, processes});
+  ASSERT_TRUE(run(loop, again.open(session, root.path(), {})));
+  std::ofstream(own + "/result") << "x";
+  EXPECT_EQ(finish(session).path, own);
+}
+
+class Leftovers : public WorkspacesTest {
+ protected:
+  void record(const Session& session, bool has_ended) {
+    ASSERT_TRUE(store.claim(session.tree));
+    std::vector<Event> events(has_ended ? 2 : 1);
+    for (auto& event : events) {
+      event.tree = session.tree;
+      event.run = {session.id, 1};
+    }
+    events[0].fact = SessionCreated{session};
+    if (has_ended) events[1].fact = RunEnded{};
+    ASSERT_TRUE(run(sim, store.record(std::move(events))));
+  }
+  SimLoop sim{1};
+  MemoryStore store{sim, std::make_shared<MemoryStore::Memory>()};
+};
+
+TEST_F(Leftovers, OfDeadChildrenGoWhereTheyAreEmptyAndAreNamedWhereTheyAreNot) {
+  make_repository();
+  Session worked = child("sess_1_worked", WorkspaceMode::worktree);
+  Session idle = child("sess_1_idle00", WorkspaceMode::worktree);
+  Session unfinished = child("sess_1_unfini", WorkspaceMode::worktree);
+  Session scratch = child("sess_1_scratc", WorkspaceMode::scratch);
+  for (auto* session : {&worked, &idle, &unfinished, &scratch}) {
+    session->tree = session->id;
+    record(*session, session != &unfinished);
+  }
+  ASSERT_TRUE((*open(worked))->replace("b.txt", "work\n"));
+  ASSERT_TRUE(open(idle));
+  ASSERT_TRUE(open(unfinished));
+  ASSERT_TRUE(open(scratch));
+
+  const auto kept = run(loop, workspaces.clean(root.path(), store));
+  ASSERT_TRUE(kept) << to_text(kept.error());
+  EXPECT_THAT(*kept, ElementsAre(worked.workspace));
+  EXPECT_EQ(git({"show", "deputy/sess_1_worked:b.txt"}), "work");
+  EXPECT_FALSE(fs::exists(idle.workspace));
+  EXPECT_TRUE(fs::exists(unfinished.workspace));
+  EXPECT_FALSE(fs::exists(own_folder(root.path(), scratch.id)));
+}
+
+TEST_F(Leftovers, AFolderWithoutAnyHasNoneToName) {
+  const auto kept = run(loop, workspaces.clean(root.path(), store));
+  ASSERT_TRUE(kept);
+  EXPECT_THAT(*kept, IsEmpty());
+}
+
+}  // namespace
+}  // namespace deputy
