@@ -163,7 +163,7 @@ Task<Result<std::optional<ToolResult>>> Toolbox::declined(Cleared cleared, ToolC
                           .asker = context.session.id,
                           .label = context.session.label,
                           .agent = context.session.agent,
-                          .text = made_visible(tool.approval_text(cleared.arguments, context))};
+                          .text = made_unmistakable(tool.approval_text(cleared.arguments, context))};
   CO_TRY(co_await context.journal.record(place_of(context), {QuestionAsked{question}}));
   const Answer answer = co_await context.asker.ask(question, context.stop);
   if (suspends(context.stop.reason())) co_return std::unexpected(Error::cancelled());

@@ -158,6 +158,87 @@ TEST_F(ToolboxTest, ARefusedCallLeavesNoIntent) {
   EXPECT_TRUE(bench.remembering.recorded.empty());
 }
 
+// Approves everything, but not before something has happened.
+class SlowPerson final : public Asker {
+ public:
+  explicit SlowPerson(std::function<void()> meanwhile) : meanwhile_(std::move(meanwhile)) {}
+  Task<Answer> ask(Question question, StopToken) override {
+    asked.push_back(std::move(question.text));
+    meanwhile_();
+    co_return Answer{.kind = AnswerKind::approved};
+  }
+  std::vector<std::string> asked;
+
+ private:
+  std::function<void()> meanwhile_;
+};
+
+class Approval : public ToolboxTest {
+ protected:
+  ToolResult call(std::string_view tool, std::string_view arguments, Asker& person) {
+    ToolContext context{.id = {},
+                        .session = bench.session,
+                        .journal = bench.journal,
+                        .workspace = *bench.workspace,
+                        .loop = bench.loop,
+                        .pool = bench.pool,
+                        .processes = bench.processes,
+                        .asker = person,
+                        .stop = {},
+                        .files_seen = &bench.files_seen};
+    const PendingCall pending{.index = 0, .call = {"c", std::string(tool), std::string(arguments)}};
+    EXPECT_TRUE(run(bench.loop, box.run({pending}, context)));
+    return std::get<CallFinished>(bench.applied.back().fact).result;
+  }
+  const Toolbox box = with({});
+  static constexpr std::string_view kEdit = R"({"file_path":"a","old_string":"one","new_string":"two"})";
+};
+
+TEST_F(Approval, LetsTheCallRun) {
+  bench.write("a", "one");
+  read(box, "a");
+  SlowPerson person([] {});
+  EXPECT_EQ(call("Edit", kEdit, person).status, ToolStatus::ok);
+  EXPECT_EQ(file("a"), "two");
+  EXPECT_EQ(person.asked, std::vector<std::string>{"Edit a\n- one\n+ two\n"});
+}
+
+TEST_F(Approval, IsOfTheFileAsItWasWhenItWasAsked) {
+  bench.write("a", "one");
+  read(box, "a");
+  SlowPerson person([this] { bench.write("a", "one more"); });
+  EXPECT_EQ(call("Edit", kEdit, person).status, ToolStatus::error);
+  EXPECT_EQ(file("a"), "one more");
+}
+
+TEST_F(Approval, IsOfTheFileThatThePathLedTo) {
+  bench.write("a", "one");
+  bench.write("b", "one");
+  read(box, "a");
+  read(box, "b");
+  SlowPerson person([this] {
+    ASSERT_TRUE(bench.workspace->remove("a"));
+    bench.disk.plant_link("/work/a", "b");
+  });
+  EXPECT_EQ(call("Edit", kEdit, person).status, ToolStatus::error);
+  EXPECT_EQ(file("b"), "one");
+}
+
+TEST_F(Approval, IsNotAskedForWhatCannotBeDone) {
+  bench.write("a", "one");
+  SlowPerson person([] {});
+  EXPECT_THAT(call("Edit", kEdit, person).content, HasSubstr("Read it first"));
+  EXPECT_TRUE(person.asked.empty());
+}
+
+TEST_F(Approval, ShowsWhatCannotBeSeen) {
+  SlowPerson person([] {});
+  call("Write", R"({"file_path":"a\u202etxt","content":"rm\u00a0-rf\u200b\u001b[2K"})", person);
+  ASSERT_EQ(person.asked.size(), 1U);
+  EXPECT_THAT(person.asked[0], AllOf(HasSubstr("\\u{202e}"), HasSubstr("\\u{a0}"), HasSubstr("\\u{200b}"),
+                                     HasSubstr("␛"), Not(HasSubstr("\x1b"))));
+}
+
 TEST_F(ToolboxTest, OtherRootsAreReachedByTheirAbsolutePaths) {
   const auto other = bench.disk.open("/data", IfAbsent::create).value();
   ASSERT_TRUE(other->replace("a", "found"));
