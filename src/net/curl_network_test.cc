@@ -1,6 +1,8 @@
 #include "net/curl_network.h"
 
+#include <atomic>
 #include <chrono>
+#include <latch>
 #include <memory>
 #include <semaphore>
 #include <stdexcept>
@@ -8,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "async/task_group.h"
+#include "async/sleep.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "net/loopback_server.h"
-#include "support/run.h"
+#include "net/curl_test.h"
+#include "net/curl_transfer.h"
 
 namespace deputy {
 namespace {
@@ -24,36 +26,18 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-std::string answer(const std::string& body) {
-  return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+using CurlNetworkTest = CurlTest;
+
+Task<> sleep_for_ever(Loop& loop, StopToken stop) { co_await sleep_for(loop, std::chrono::hours(24), stop); }
+
+Task<> throw_a_bug() {
+  throw std::logic_error("a bug");
+  co_return;
 }
-
-struct Seen {
-  std::vector<HttpResponse> starts;
-  std::string body;
-  HttpSink sink() {
-    return {.start = [this](const HttpResponse& got) { starts.push_back(got); },
-            .bytes = [this](std::string_view got) { body += got; }};
-  }
-};
-
-Task<> keep(Task<Result<HttpEnd>> exchange, Result<HttpEnd>* end) { *end = co_await std::move(exchange); }
-
-class CurlNetworkTest : public testing::Test {
- protected:
-  Result<HttpEnd> ask(HttpRequest request, HttpSink sink = {}) {
-    return run(loop, network->exchange(std::move(request), std::move(sink), stop.token()));
-  }
-  SystemLoop loop;
-  std::unique_ptr<CurlNetwork> network = std::make_unique<CurlNetwork>(loop);
-  StopSource stop;
-  Seen seen;
-};
 
 TEST_F(CurlNetworkTest, BringsStatusHeadersAndBody) {
   std::string request;
-  LoopbackServer server([&](LoopbackServer& self) {
-    const auto peer = self.accept();
+  LoopbackServer server([&](Peer& peer) {
     request = peer.read_request();
     peer.write("HTTP/1.1 100 Continue\r\nX-Early: 1\r\n\r\n");
     peer.write(
@@ -79,8 +63,7 @@ TEST_F(CurlNetworkTest, BringsStatusHeadersAndBody) {
 
 TEST_F(CurlNetworkTest, APieceIsThereBeforeTheNextIsSent) {
   std::binary_semaphore arrived{0};
-  LoopbackServer server([&](LoopbackServer& self) {
-    const auto peer = self.accept();
+  LoopbackServer server([&](Peer& peer) {
     peer.read_request();
     peer.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
     for (const std::string chunk : {"first", "other", "third"}) {
@@ -101,8 +84,7 @@ TEST_F(CurlNetworkTest, APieceIsThereBeforeTheNextIsSent) {
 
 TEST_F(CurlNetworkTest, SendsTheBodyOfAPostAtOnce) {
   std::string request;
-  LoopbackServer server([&](LoopbackServer& self) {
-    const auto peer = self.accept();
+  LoopbackServer server([&](Peer& peer) {
     request = peer.read_request();
     peer.write(answer(""));
   });
@@ -126,20 +108,19 @@ TEST_F(CurlNetworkTest, ARefusedConnectionIsUnavailable) {
 }
 
 TEST_F(CurlNetworkTest, APeerThatSpeaksNoTlsIsUnavailable) {
-  LoopbackServer server([](LoopbackServer& self) { self.accept().write("this is not TLS\r\n"); });
+  LoopbackServer server([](Peer& peer) { peer.write("this is not TLS\r\n"), peer.closes_within(); });
   EXPECT_EQ(ask({.url = "https://" + server.address()}).error().code, ErrorCode::unavailable);
 }
 
 TEST_F(CurlNetworkTest, AConnectionThatDoesNotComeAboutTimesOut) {
-  const LoopbackServer server([](LoopbackServer&) {});  // the system takes the connection, nobody says a word
+  const LoopbackServer server([](Peer& peer) { peer.closes_within(); });  // nobody says a word
   const auto end = ask({.url = "https://" + server.address(), .connect_timeout = milliseconds(100)});
   ASSERT_FALSE(end);
   EXPECT_EQ(end.error().code, ErrorCode::timeout) << to_text(end.error());
 }
 
 TEST_F(CurlNetworkTest, ACutBodyIsAnIoError) {
-  LoopbackServer server([](LoopbackServer& self) {
-    const auto peer = self.accept();
+  LoopbackServer server([](Peer& peer) {
     peer.read_request();
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789");
   });
@@ -148,17 +129,16 @@ TEST_F(CurlNetworkTest, ACutBodyIsAnIoError) {
 }
 
 TEST_F(CurlNetworkTest, ACloseBeforeTheStatusIsAnIoError) {
-  LoopbackServer server([](LoopbackServer& self) { self.accept().read_request(); });
+  LoopbackServer server([](Peer& peer) { peer.read_request(); });
   EXPECT_EQ(ask({.url = server.url()}).error().code, ErrorCode::io);
 }
 
 TEST_F(CurlNetworkTest, AStopWhileItWaitsClosesTheConnection) {
   bool closed = false;
-  LoopbackServer server([&](LoopbackServer& self) {
-    const auto peer = self.accept();
+  LoopbackServer server([&](Peer& peer) {
     peer.read_request();
     loop.post([this] { stop.request(StopReason::user); });
-    closed = peer.sees_close();
+    closed = peer.closes_within();
   });
   EXPECT_EQ(ask({.url = server.url()}, seen.sink()).error().code, ErrorCode::cancelled);
   server.finish();
@@ -168,11 +148,10 @@ TEST_F(CurlNetworkTest, AStopWhileItWaitsClosesTheConnection) {
 
 TEST_F(CurlNetworkTest, AStopFromTheSinkClosesTheConnection) {
   bool closed = false;
-  LoopbackServer server([&](LoopbackServer& self) {
-    const auto peer = self.accept();
+  LoopbackServer server([&](Peer& peer) {
     peer.read_request();
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789");
-    closed = peer.sees_close();
+    closed = peer.closes_within();
   });
   int calls = 0;
   const HttpSink sink{.bytes = [&](std::string_view) { ++calls, stop.request(StopReason::user); }};
@@ -183,8 +162,7 @@ TEST_F(CurlNetworkTest, AStopFromTheSinkClosesTheConnection) {
 }
 
 TEST_F(CurlNetworkTest, WhatTheSinkThrowsIsThrownOn) {
-  LoopbackServer server([](LoopbackServer& self) {
-    const auto peer = self.accept();
+  LoopbackServer server([](Peer& peer) {
     peer.read_request();
     peer.write(answer("x"));
   });
@@ -192,44 +170,29 @@ TEST_F(CurlNetworkTest, WhatTheSinkThrowsIsThrownOn) {
   EXPECT_THROW(ask({.url = server.url()}, sink), std::logic_error);
 }
 
-Task<> ask_two(SystemLoop& loop, Network& network, std::string url, Result<HttpEnd>* one,
-               Result<HttpEnd>* two) {
-  TaskGroup group(loop);
-  group.spawn(keep(network.exchange({.url = url + "1"}, {}, {}), one));
-  group.spawn(keep(network.exchange({.url = url + "2"}, {}, {}), two));
-  co_await group.join();
-}
-
-TEST_F(CurlNetworkTest, TwoExchangesGoOnAtOnce) {
-  LoopbackServer server([](LoopbackServer& self) {
-    const auto first = self.accept();
-    const auto second = self.accept();  // before the first has its answer
-    first.read_request(), second.read_request();
-    second.write(answer("second")), first.write(answer("1st"));
+TEST_F(CurlNetworkTest, ExchangesGoOnAtOnceWithoutALimit) {
+  constexpr int kMany = 64;
+  std::latch all_asked(kMany);
+  LoopbackServer server([&](Peer& peer) {
+    peer.read_request();
+    all_asked.arrive_and_wait();
+    peer.write(answer("x"));
   });
-  Result<HttpEnd> one, two;
-  run(loop, ask_two(loop, *network, server.url(), &one, &two));
-  ASSERT_TRUE(one && two);
-  EXPECT_EQ(one->bytes + two->bytes, 9u);
+  EXPECT_EQ(ask_at_once(server.url(), kMany), kMany);
+  EXPECT_EQ(server.connections(), kMany);
 }
 
 TEST_F(CurlNetworkTest, TheNextExchangeTakesTheSameConnection) {
-  LoopbackServer server([](LoopbackServer& self) {
-    const auto peer = self.accept();  // the only one
-    for (int i = 0; i < 3; ++i) {
-      EXPECT_THAT(peer.read_request(), StartsWith("GET /"));
-      peer.write(answer("x"));
-    }
-  });
+  const LoopbackServer server([](Peer& peer) { answer_all(peer, "x"); });
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(ask({.url = server.url()}));
+  EXPECT_EQ(server.connections(), 1);
 }
 
 TEST_F(CurlNetworkTest, ExchangesUnderWayEndWithTheNetwork) {
-  LoopbackServer server([this](LoopbackServer& self) {
-    const auto peer = self.accept();
+  LoopbackServer server([this](Peer& peer) {
     peer.read_request();
     loop.post([this] { network.reset(); });
-    EXPECT_TRUE(peer.sees_close());
+    EXPECT_TRUE(peer.closes_within());
   });
   EXPECT_EQ(ask({.url = server.url()}).error().code, ErrorCode::cancelled);
 }
@@ -243,6 +206,122 @@ TEST_F(CurlNetworkTest, WhatCannotBeMeantIsInvalid) {
   const auto end = ask({.url = url, .headers = {{"X-Key", "secret\r\nX-More: 1"}}});
   EXPECT_EQ(end.error().code, ErrorCode::invalid);
   EXPECT_THAT(to_text(end.error()), Not(HasSubstr("secret")));
+}
+
+TEST_F(CurlNetworkTest, AHeadHasAMostSize) {
+  // The last line of `size` bytes of head, without the status line.
+  const auto head_of = [](std::size_t size) {
+    std::string head = "Content-Length: 0\r\n";
+    while (head.size() + 1000 < size - 2) head += "X-Line: " + std::string(490, 'x') + "\r\n";
+    head += "X-Last: " + std::string(size - 2 - head.size() - 10, 'x') + "\r\n";
+    return "HTTP/1.1 200 OK\r\n" + head + "\r\n";
+  };
+  for (const std::size_t size : {kMaxHeadBytes, kMaxHeadBytes + 1}) {
+    const LoopbackServer server([&](Peer& peer) {
+      peer.read_request();
+      peer.write(head_of(size));
+      peer.closes_within();
+    });
+    const auto end = ask({.url = server.url()});
+    EXPECT_EQ(end.has_value(), size <= kMaxHeadBytes) << size;
+    if (!end) EXPECT_THAT(to_text(end.error()), HasSubstr("too large"));
+  }
+}
+
+TEST_F(CurlNetworkTest, AnEndlessHeadIsGivenUp) {
+  const LoopbackServer server([](Peer& peer) {
+    peer.read_request();
+    peer.write("HTTP/1.1 200 OK\r\n");
+    for (int i = 0; i < 1'000'000 && peer.write("X-More: 0123456789\r\n"); ++i) {
+    }
+  });
+  EXPECT_EQ(ask({.url = server.url()}).error().code, ErrorCode::io);
+}
+
+// Holds the exchange until the sender has been held back, then lets it go on.
+struct SlowSink {
+  SystemLoop& loop;
+  std::atomic<std::size_t> sent = 0;
+  std::size_t taken = 0;
+  std::size_t most_ahead = 0;
+  int drained = 0;
+};
+
+Task<> drain_slowly(SlowSink& slow) {
+  // Once the sender has not got on between two looks, it is held back.
+  std::size_t before = 0;
+  do {
+    before = slow.sent;
+    co_await sleep_for(slow.loop, milliseconds(slow.drained == 0 ? 50 : 0), {});
+  } while (slow.sent != before);
+  slow.most_ahead = std::max(slow.most_ahead, before - slow.taken);
+  ++slow.drained;
+}
+
+TEST_F(CurlNetworkTest, ASlowSinkHoldsItsSenderBack) {
+  constexpr std::size_t kPiece = 64 * 1024, kPieces = 1024;  // 64 MB: far more than sockets hold
+  SlowSink slow{loop};
+  LoopbackServer server([&](Peer& peer) {
+    peer.read_request();
+    peer.write("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(kPiece * kPieces) + "\r\n\r\n");
+    const std::string piece(kPiece, 'x');
+    for (std::size_t i = 0; i < kPieces && peer.write(piece); ++i) slow.sent += kPiece;
+  });
+  bool all_x = true;
+  const auto end = ask({.url = server.url()}, {.bytes =
+                                                   [&](std::string_view got) {
+                                                     slow.taken += got.size();
+                                                     all_x &= got.find_first_not_of('x') == got.npos;
+                                                   },
+                                               .drain = [&] { return drain_slowly(slow); }});
+  ASSERT_TRUE(end) << to_text(end.error());
+  EXPECT_EQ(slow.taken, kPiece * kPieces);
+  EXPECT_TRUE(all_x);
+  EXPECT_GT(slow.drained, 100);
+  EXPECT_LT(slow.most_ahead, 32u << 20) << "the sender was not held back";
+}
+
+TEST_F(CurlNetworkTest, AStopWhileTheSinkDrainsClosesTheConnection) {
+  bool closed = false;
+  LoopbackServer server([&](Peer& peer) {
+    peer.read_request();
+    peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789");
+    closed = peer.closes_within();
+  });
+  const HttpSink sink{.bytes = [](std::string_view) {},
+                      .drain =
+                          [this] {
+                            loop.post([this] { stop.request(StopReason::user); });
+                            return sleep_for_ever(loop, stop.token());
+                          }};
+  EXPECT_EQ(ask({.url = server.url()}, sink).error().code, ErrorCode::cancelled);
+  server.finish();
+  EXPECT_TRUE(closed);
+}
+
+TEST_F(CurlNetworkTest, WhatDrainingThrowsIsThrownOn) {
+  const LoopbackServer server([](Peer& peer) { answer_all(peer, "x"); });
+  const HttpSink sink{.drain = [] { return throw_a_bug(); }};
+  EXPECT_THROW(ask({.url = server.url()}, sink), std::logic_error);
+}
+
+TEST_F(CurlNetworkTest, AnHttpProxyIsAskedForHttpUrls) {
+  std::string request;
+  LoopbackServer proxy([&](Peer& peer) {
+    request = peer.read_request();
+    peer.write(answer("by proxy"));
+  });
+  const LoopbackServer direct([](Peer& peer) { answer_all(peer, "direct"); });
+  use({.http_proxy = "http://me:secret@" + proxy.address(), .no_proxy = "127.0.0.1,other.test"});
+  ASSERT_TRUE(ask({.url = "http://server.test/x"}, seen.sink()));
+  EXPECT_EQ(seen.body, "by proxy");
+  seen.body.clear();
+  ASSERT_TRUE(ask({.url = direct.url()}, seen.sink()));
+  EXPECT_EQ(seen.body, "direct");
+  proxy.finish();
+  EXPECT_EQ(proxy.connections(), 1);
+  EXPECT_THAT(request, StartsWith("GET http://server.test/x HTTP/1.1\r\n"));
+  EXPECT_THAT(request, HasSubstr("Proxy-Authorization: Basic bWU6c2VjcmV0\r\n"));
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ void SseDecoder::take_line(std::string_view line, const Sink& sink) {
 }
 
 void SseDecoder::dispatch(const Sink& sink) {
-  if (has_data_ && !is_too_large_) {
+  if (!event_.data.empty() && !is_too_large_) {
     if (event_.name.empty()) event_.name = "message";
     sink(event_);
   }

@@ -32,7 +32,7 @@ TEST(SseDecoder, DispatchesAnEventAtItsBlankLine) {
 }
 
 TEST(SseDecoder, PassesOverCommentsOtherFieldsAndEventsWithoutData) {
-  EXPECT_TRUE(told_by({": keep-alive\n\nevent: x\n\nid: 7\nretry: 3\n\n"}).events.empty());
+  EXPECT_TRUE(told_by({": keep-alive\n\nevent: x\n\nid: 7\nretry: 3\n\ndata\n\ndata:\n\n"}).events.empty());
 }
 
 TEST(SseDecoder, KnowsEveryLineEndAndTheByteOrderMark) {

@@ -146,7 +146,7 @@ TEST(WebUrl, ARedirectIsResolvedAndJudgedLikeAnyOther) {
   EXPECT_EQ(to("//127.1/"),
             "https://127.0.0.1/");  // in its one spelling; whether it is reached is the gate's
   for (const auto location :
-       {"http://example.org/", "file:///etc/passwd", "gopher://example.org/", "https://a@b/", "//127.1/",
+       {"http://example.org/", "file:///etc/passwd", "gopher://example.org/", "https://a@b/",
         "https://example.org:6379/", "\\\\evil.test\\x", "/a\r\nb", "data:,x"}) {
     EXPECT_THAT(to(location), HasSubstr("refused")) << location;
   }
