@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace deputy::openai {
@@ -51,6 +52,10 @@ std::optional<Object> EventReader::read(std::string_view text) {
   if (parser_.parse(text.data(), text.size()).get(object) == simdjson::SUCCESS) return object;
   const std::string mended = without_lone_surrogates(to_utf8(text));
   if (parser_.parse(mended.data(), mended.size()).get(object) == simdjson::SUCCESS) return object;
+  // A number that no integer holds is no mistake: as a double it can be read.
+  const auto value = parse_json(mended);
+  const std::string printed = value ? to_json_text(*value) : "";
+  if (parser_.parse(printed.data(), printed.size()).get(object) == simdjson::SUCCESS) return object;
   return std::nullopt;
 }
 
