@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "model/json_string.h"
 #include "model/ollama_decoder.h"
 #include "model/openai_errors.h"
 #include "model/openai_wire.h"
@@ -15,9 +16,9 @@ std::string results_text(const std::vector<ToolResult>& results) {
   for (const ToolResult& result : results) {
     // Some templates go by the tool's name, others by the call's id.
     const std::string name =
-        result.name.empty() ? "" : fmt::format(R"("tool_name":{},)", openai::quoted(result.name));
+        result.name.empty() ? "" : fmt::format(R"("tool_name":{},)", json_string(result.name));
     text += fmt::format(R"({}{{"role":"tool",{}"tool_call_id":{},"content":{}}})", text.empty() ? "" : ",",
-                        name, openai::quoted(result.call_id), openai::quoted(openai::text_of(result)));
+                        name, json_string(result.call_id), json_string(openai::text_of(result)));
   }
   return text;
 }
@@ -34,7 +35,7 @@ class OllamaDialect final : public Dialect {
       return openai::ollama_turn(message, "");
     }
     if (!message.results.empty()) return results_text(message.results);
-    return fmt::format(R"({{"role":"user","content":{}}})", openai::quoted(message.text));
+    return fmt::format(R"({{"role":"user","content":{}}})", json_string(message.text));
   }
 
   EncodedPrefix encode(const RequestPrefix& prefix) const override {
@@ -42,10 +43,10 @@ class OllamaDialect final : public Dialect {
     EncodedPrefix encoded;
     encoded.head = fmt::format(
         R"({{"model":{},"stream":true,"truncate":false,"shift":false,"options":{{{}"num_predict":{}}},{}"messages":[)",
-        openai::quoted(bare_name(prefix.model)), window ? fmt::format(R"("num_ctx":{},)", *window) : "",
+        json_string(bare_name(prefix.model)), window ? fmt::format(R"("num_ctx":{},)", *window) : "",
         prefix.max_output_tokens, openai::function_tools(prefix.tools));
     if (!prefix.system.empty()) {
-      encoded.head += fmt::format(R"({{"role":"system","content":{}}},)", openai::quoted(prefix.system));
+      encoded.head += fmt::format(R"({{"role":"system","content":{}}},)", json_string(prefix.system));
     }
     encoded.tail = "]}";
     return encoded;

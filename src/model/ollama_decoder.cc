@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "model/json_string.h"
 #include "model/openai_errors.h"
 #include "model/openai_wire.h"
 #include "net/sse.h"
@@ -10,12 +11,12 @@
 namespace deputy::openai {
 
 std::string ollama_turn(const Message& message, std::string_view thinking) {
-  std::string turn = fmt::format(R"({{"role":"assistant","content":{})", openai::quoted(message.text));
-  if (!thinking.empty()) turn += fmt::format(R"(,"thinking":{})", openai::quoted(thinking));
+  std::string turn = fmt::format(R"({{"role":"assistant","content":{})", json_string(message.text));
+  if (!thinking.empty()) turn += fmt::format(R"(,"thinking":{})", json_string(thinking));
   std::string calls;
   for (const Call& call : message.calls) {
     calls += fmt::format(R"({}{{"id":{},"function":{{"name":{},"arguments":{}}}}})", calls.empty() ? "" : ",",
-                         openai::quoted(call.id), openai::quoted(call.name), as_object(call.arguments));
+                         json_string(call.id), json_string(call.name), as_object(call.arguments));
   }
   if (!calls.empty()) turn += fmt::format(R"(,"tool_calls":[{}])", calls);
   return turn + "}";
@@ -93,6 +94,7 @@ std::expected<Reply, Failure> OllamaDecoder::finish() {
   Reply reply{.message = draft_.finished(reply_id_), .usage = usage_};
   if (done_reason_ == "length") {
     reply.stop = ReplyStop::output_limit;
+    reply.message.calls.clear();  // nobody will answer them
   } else if (!reply.message.calls.empty()) {
     reply.stop = ReplyStop::calls;
     if (!reply.message.thinking.empty()) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "model/json_string.h"
 #include "model/openai_chat_decoder.h"
 #include "model/openai_chat_turn.h"
 #include "model/openai_errors.h"
@@ -15,7 +16,7 @@ std::string results_text(const std::vector<ToolResult>& results) {
   std::string text;
   for (const ToolResult& result : results) {
     text += fmt::format(R"({}{{"role":"tool","tool_call_id":{},"content":{}}})", text.empty() ? "" : ",",
-                        openai::quoted(result.call_id), openai::quoted(openai::text_of(result)));
+                        json_string(result.call_id), json_string(openai::text_of(result)));
   }
   return text;
 }
@@ -32,7 +33,7 @@ class ChatDialect final : public Dialect {
       return to_json_text(openai::chat_turn(message, flavour_));
     }
     if (!message.results.empty()) return results_text(message.results);
-    return fmt::format(R"({{"role":"user","content":{}}})", openai::quoted(message.text));
+    return fmt::format(R"({{"role":"user","content":{}}})", json_string(message.text));
   }
 
   // No prompt_cache_key: OpenAI sends requests with an equal beginning the same way without one.
@@ -41,10 +42,10 @@ class ChatDialect final : public Dialect {
     EncodedPrefix encoded;
     encoded.head = fmt::format(
         R"({{"model":{},"stream":true,"stream_options":{{"include_usage":true}},"{}":{},{}"messages":[)",
-        openai::quoted(bare_name(prefix.model)), is_openai ? "max_completion_tokens" : "max_tokens",
+        json_string(bare_name(prefix.model)), is_openai ? "max_completion_tokens" : "max_tokens",
         prefix.max_output_tokens, openai::function_tools(prefix.tools));
     if (!prefix.system.empty()) {
-      encoded.head += fmt::format(R"({{"role":"system","content":{}}},)", openai::quoted(prefix.system));
+      encoded.head += fmt::format(R"({{"role":"system","content":{}}},)", json_string(prefix.system));
     }
     encoded.tail = "]}";
     return encoded;

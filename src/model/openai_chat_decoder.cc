@@ -5,6 +5,7 @@
 #include "model/openai_chat_turn.h"
 #include "model/openai_errors.h"
 #include "model/openai_wire.h"
+#include "model/refusal.h"
 
 namespace deputy::openai {
 
@@ -29,6 +30,12 @@ void join(json::object& last, const json::object& piece) {
       held = value;
     }
   }
+}
+
+// Some servers count calls from 0 in each reply, "0" or "Read:0", and the ids of a conversation must differ.
+bool may_repeat(const Call& call) {
+  constexpr std::size_t kShortest = 8;
+  return call.id.size() < kShortest || call.id.starts_with(call.name + ":");
 }
 
 }  // namespace
@@ -175,7 +182,7 @@ std::optional<Failure> ChatDecoder::mistake() const {
 void ChatDecoder::set_stop(Reply& reply) const {
   if (!refusal_.empty() || finish_ == "content_filter") {
     reply.stop = ReplyStop::refused;
-    reply.error = refusal_.empty() ? "the provider's content filter stopped the answer" : refusal_;
+    reply.error = refusal_text(refusal_.empty() ? "content filter" : "", refusal_);
   } else if (finish_ == "length") {
     reply.stop = ReplyStop::output_limit;
   } else if (finish_ == "model_length") {
@@ -202,6 +209,9 @@ void ChatDecoder::set_wire(Message& message) const {
 std::expected<Reply, Failure> ChatDecoder::finish() {
   sse_.finish([&](const SseEvent& event) { take_event(event, {}); });
   auto failure = mistake();
+  for (std::size_t i = 0; i < draft_.calls(); ++i) {
+    if (may_repeat(draft_.call(i))) draft_.call(i).id.clear();
+  }
   Reply reply{.message = draft_.finished(reply_id_), .usage = usage_};
   const auto& calls = reply.message.calls;
   if (!failure && finish_.empty()) {
@@ -218,7 +228,11 @@ std::expected<Reply, Failure> ChatDecoder::finish() {
     return std::unexpected(*std::move(failure));
   }
   set_stop(reply);
-  if (reply.stop == ReplyStop::calls) set_wire(reply.message);
+  if (reply.stop == ReplyStop::calls) {
+    set_wire(reply.message);
+  } else {
+    reply.message.calls.clear();  // cut off or refused: nobody will answer them
+  }
   return reply;
 }
 

@@ -18,7 +18,8 @@ using Object = simdjson::dom::object;
 class EventReader {
  public:
   // The object that the text spells, valid until the next read; nothing where it spells none. Bytes that are
-  // not UTF-8 and halves of surrogate pairs are mended, so what is read is always valid text.
+  // not UTF-8, halves of surrogate pairs and numbers without measure are mended: what is read is always
+  // valid.
   std::optional<Object> read(std::string_view text);
 
  private:

@@ -41,7 +41,7 @@ text: I'm unable to provide real-time weather … 277 bytes cfb0e0914d5f)"},
     {kChat, "openai-chat/refusal-stream.sse",
      R"(refused 49/13/0/0
 text: 
-error: I'm really sorry, but I can't assist with this request.)"},
+error: the provider declined to answer: I'm rea… 138 bytes 6f37bf3b6450)"},
     {kChat, "openai-chat/text-usage.sse",
      R"(finished 22/2/0/0
 text: Hello!)"},
@@ -74,8 +74,7 @@ call call_fHCjJqt9Pysde6vcJcvbXGBx get_current_weather {"location": "Seattle, WA
 call call_3J9foSw3CUb48lrqIXoTky6U get_current_weather {"location": "San Francisco, CA"})"},
     {kChat, "openai-chat/tool-truncated-length.sse",
      R"(output_limit 101/16/0/0
-text: 
-call call_REDACTED_1 file_report {"summary":"The cache warmer raced)"},
+text: )"},
     {kResponses, "openai-responses/codex-oauth-tool.sse",
      R"(calls 82/48/0/0
 text: 
@@ -128,8 +127,7 @@ thinking: User wants weather in Florence, Italy. We can use the weather function
 call g2KOIWzn722hzEaZQmNVP4roUPEiYafL weather {"location":"Florence, Italy"})"},
     {kCompatible, "llamacpp/tool-truncated.sse",
      R"(output_limit 165/20/164/0
-text: 
-call call_REDACTED_1 record {"note": "The)"},
+text: )"},
     {kCompatible, "llamacpp/tool-two-calls.sse",
      R"(calls 286/42/0/0
 text: 
@@ -178,19 +176,19 @@ call toolu_bdrk_01N8hD5cYDw4WfvnjKXAkA2W weather {"location": "Florence, Italy"}
     {kCompatible, "openrouter/tool-delta-variant-a.sse",
      R"(calls 57/17/0/0
 text: 
-call 0 llm_version {})"},
+call call_d9f1191da28b1fbef2640812 llm_version {})"},
     {kCompatible, "openrouter/tool-delta-variant-b.sse",
      R"(calls 57/17/0/0
 text: 
-call 0 llm_version {})"},
+call call_d9f1191da28b1fbef2640812 llm_version {})"},
     {kCompatible, "openrouter/tool-delta-variant-c.sse",
      R"(calls 56/12/0/0
 text: 
-call llm_version:0 llm_version {})"},
+call call_fc48ee11c4b548a00db51f9e llm_version {})"},
     {kCompatible, "openrouter/tool-delta-variant-d.sse",
      R"(calls 57/17/0/0
 text: 
-call 0 llm_version {})"},
+call call_d2ffc14e121e3639382d727d llm_version {})"},
     {kCompatible, "openrouter/tool-parallel-gemini-reasoning.sse",
      R"(calls 157/32/0/0
 text: 

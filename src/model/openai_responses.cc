@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/json_string.h"
 #include "model/openai_errors.h"
 #include "model/openai_responses_decoder.h"
 #include "model/openai_wire.h"
@@ -25,7 +26,7 @@ std::string tools_text(const std::vector<ToolOffer>& tools) {
   for (const ToolOffer& tool : tools) {
     text +=
         fmt::format(R"({}{{"type":"function","name":{},"description":{},"parameters":{},"strict":false}})",
-                    text.empty() ? "" : ",", openai::quoted(tool.name), openai::quoted(tool.description),
+                    text.empty() ? "" : ",", json_string(tool.name), json_string(tool.description),
                     openai::schema_of(tool));
   }
   return text.empty() ? "" : fmt::format(R"("tools":[{}],)", text);
@@ -35,8 +36,8 @@ std::string results_text(const std::vector<ToolResult>& results) {
   std::string text;
   for (const ToolResult& result : results) {
     text += fmt::format(R"({}{{"type":"function_call_output","call_id":{},"output":{}}})",
-                        text.empty() ? "" : ",", openai::quoted(result.call_id),
-                        openai::quoted(openai::text_of(result)));
+                        text.empty() ? "" : ",", json_string(result.call_id),
+                        json_string(openai::text_of(result)));
   }
   return text;
 }
@@ -47,12 +48,12 @@ std::string turn_text(const Message& message) {
   std::string text;
   if (!message.text.empty() || message.calls.empty()) {
     text = fmt::format(R"({{"role":"assistant","content":[{{"type":"output_text","text":{}}}]}})",
-                       openai::quoted(message.text));
+                       json_string(message.text));
   }
   for (const Call& call : message.calls) {
     text += fmt::format(R"({}{{"type":"function_call","call_id":{},"name":{},"arguments":{}}})",
-                        text.empty() ? "" : ",", openai::quoted(call.id), openai::quoted(call.name),
-                        openai::quoted(call.arguments));
+                        text.empty() ? "" : ",", json_string(call.id), json_string(call.name),
+                        json_string(call.arguments));
   }
   return text;
 }
@@ -68,7 +69,7 @@ class ResponsesDialect final : public Dialect {
     }
     if (!message.results.empty()) return results_text(message.results);
     return fmt::format(R"({{"role":"user","content":[{{"type":"input_text","text":{}}}]}})",
-                       openai::quoted(message.text));
+                       json_string(message.text));
   }
 
   // No prompt_cache_key: OpenAI sends requests with an equal beginning the same way without one.
@@ -77,7 +78,7 @@ class ResponsesDialect final : public Dialect {
     EncodedPrefix encoded;
     encoded.head = fmt::format(
         R"({{"model":{},"stream":true,"store":false,{}"max_output_tokens":{},{}{}"input":[)",
-        openai::quoted(model), can_reason(model) ? R"("include":["reasoning.encrypted_content"],)" : "",
+        json_string(model), can_reason(model) ? R"("include":["reasoning.encrypted_content"],)" : "",
         prefix.max_output_tokens, instructions_text(prefix.system), tools_text(prefix.tools));
     encoded.tail = "]}";
     return encoded;
@@ -97,7 +98,7 @@ class ResponsesDialect final : public Dialect {
 
  private:
   static std::string instructions_text(std::string_view system) {
-    return system.empty() ? "" : fmt::format(R"("instructions":{},)", openai::quoted(system));
+    return system.empty() ? "" : fmt::format(R"("instructions":{},)", json_string(system));
   }
 };
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/json.h"
 #include "model/openai_errors.h"
 #include "model/openai_wire.h"
+#include "model/raw_json.h"
+#include "model/refusal.h"
 
 namespace deputy::openai {
 
@@ -43,9 +46,11 @@ bool ResponsesDecoder::take_event(const SseEvent& event, const DeltaSink& deltas
       if (deltas) deltas(TextDelta{text});
     }
   } else if (type == "response.output_item.done") {
-    if (const auto item = object_of(*object, "item")) {
-      take_item(number_of(*object, "output_index").value_or(static_cast<std::int64_t>(items_.size())), *item);
-    }
+    const auto place = number_of(*object, "output_index").value_or(static_cast<std::int64_t>(items_.size()));
+    const auto item = object_of(*object, "item");
+    // As it came if that can be had; what had to be mended is printed anew.
+    auto raw = raw_object(event.data, "/item");
+    if (item) take_item(place, raw ? *std::move(raw) : json_of(*item));
   } else if (type == "error") {
     failure_ = stream_failure(json_of(*object));
   } else if (type == "response.completed" || type == "response.incomplete" || type == "response.failed" ||
@@ -55,8 +60,8 @@ bool ResponsesDecoder::take_event(const SseEvent& event, const DeltaSink& deltas
   return true;
 }
 
-void ResponsesDecoder::take_item(std::int64_t place, Object item) {
-  std::string text = json_of(item);
+void ResponsesDecoder::take_item(std::int64_t place, std::string text) {
+  if (!parse_json_object(text)) failure_ = unreadable();  // too deep to be sent back
   item_bytes_ += text.size();
   items_.insert_or_assign(place, std::move(text));
   if (item_bytes_ > kMostItemBytes || items_.size() > kMostItems) failure_ = too_large();
@@ -76,7 +81,7 @@ void ResponsesDecoder::take_end(Object response, std::string_view type) {
   }
   if (!items_.empty()) return;
   std::int64_t place = 0;
-  for (const Object item : objects_of(response, "output")) take_item(place++, item);
+  for (const Object item : objects_of(response, "output")) take_item(place++, json_of(item));
 }
 
 void ResponsesDecoder::take_usage(Object response) {
@@ -135,7 +140,7 @@ std::string ResponsesDecoder::wire_of_items() {
 void ResponsesDecoder::set_stop(Reply& reply) const {
   if (!refusal_.empty() || incomplete_reason_ == "content_filter") {
     reply.stop = ReplyStop::refused;
-    reply.error = refusal_.empty() ? "the provider's content filter stopped the answer" : refusal_;
+    reply.error = refusal_text(refusal_.empty() ? "content filter" : "", refusal_);
   } else if (ended_as_ == "incomplete") {
     reply.stop = ReplyStop::output_limit;
   } else {
@@ -162,6 +167,7 @@ std::expected<Reply, Failure> ResponsesDecoder::finish() {
     return std::unexpected(*failure_);
   }
   set_stop(reply);
+  if (reply.stop != ReplyStop::calls) reply.message.calls.clear();  // cut off or refused: nobody answers them
   const bool is_whole = reply.stop == ReplyStop::calls || reply.stop == ReplyStop::finished;
   if (const std::string turn = wire_of_items(); is_whole && may_go_back_ && !turn.empty()) {
     reply.message.wire = wire_for(kResponsesProvider, turn);

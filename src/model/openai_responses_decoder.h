@@ -24,7 +24,7 @@ class ResponsesDecoder final : public ReplyDecoder {
 
  private:
   bool take_event(const SseEvent& event, const DeltaSink& deltas);
-  void take_item(std::int64_t place, Object item);
+  void take_item(std::int64_t place, std::string text);
   void take_end(Object response, std::string_view type);
   void take_usage(Object response);
   void gather(Object item);

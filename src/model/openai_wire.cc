@@ -4,10 +4,9 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "model/json_string.h"
 
 namespace deputy::openai {
-
-std::string quoted(std::string_view text) { return to_json_text(json::string(text)); }
 
 std::string schema_of(const ToolOffer& tool) {
   return parse_json_object(tool.schema) ? std::string(trimmed(tool.schema)) : R"({"type":"object"})";
@@ -16,9 +15,9 @@ std::string schema_of(const ToolOffer& tool) {
 std::string function_tools(const std::vector<ToolOffer>& tools) {
   std::string text;
   for (const ToolOffer& tool : tools) {
-    text +=
-        fmt::format(R"({}{{"type":"function","function":{{"name":{},"description":{},"parameters":{}}}}})",
-                    text.empty() ? "" : ",", quoted(tool.name), quoted(tool.description), schema_of(tool));
+    text += fmt::format(
+        R"({}{{"type":"function","function":{{"name":{},"description":{},"parameters":{}}}}})",
+        text.empty() ? "" : ",", json_string(tool.name), json_string(tool.description), schema_of(tool));
   }
   return text.empty() ? "" : fmt::format(R"("tools":[{}],)", text);
 }
@@ -27,7 +26,7 @@ std::string as_object(std::string_view arguments) {
   const std::string_view text = trimmed(arguments);
   if (text.empty()) return "{}";
   if (parse_json_object(text)) return std::string(text);
-  return fmt::format(R"({{"invalid_arguments":{}}})", quoted(arguments));
+  return fmt::format(R"({{"invalid_arguments":{}}})", json_string(arguments));
 }
 
 std::string text_of(const ToolResult& result) {

@@ -11,8 +11,6 @@
 
 namespace deputy::openai {
 
-// A JSON string.
-std::string quoted(std::string_view text);
 // A tool's schema as it was given; one that is no object stands for any arguments at all.
 std::string schema_of(const ToolOffer& tool);
 // Tools as Chat Completions and Ollama want them, as a member with its comma; empty where there are none.
