@@ -64,9 +64,7 @@ void remove_leftovers_in(const std::string& parent) {
     pid_t owner = 0;
     std::from_chars(name.data(), name.data() + name.size(), owner);
     if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) {
-      const auto leftover = join_path(parent, entry->d_name);
-      (void)write_small(leftover + "/cgroup.kill", "1");
-      ::rmdir(leftover.c_str());
+      ::rmdir(join_path(parent, entry->d_name).c_str());  // never while somebody is in it
     }
   }
 }
@@ -154,6 +152,8 @@ Result<ControlGroup> ControlGroup::make(const ProcessLimits& limits) {
   }
   TRY(group.add(*places.memory, name));
   TRY(write_small(group.folders_[0] + "/memory.limit_in_bytes", memory));
+  (void)write_small(group.folders_[0] + "/memory.memsw.limit_in_bytes",
+                    memory);  // where swap is accounted for
   TRY(group.add(*places.pids, name));
   TRY(write_small(group.folders_[1] + "/pids.max", processes));
   return group;

@@ -32,8 +32,9 @@ void add(std::vector<std::string>& to, std::vector<std::string> more) {
 
 std::vector<std::string> limits_of(const Launch& launch) {
   const ProcessLimits& limits = launch.spec.limits;
-  std::vector<std::string> arguments{"--data-bytes", to_string(limits.memory), "--file-bytes",
-                                     to_string(limits.file_size)};
+  std::vector<std::string> arguments{"--file-bytes", to_string(limits.file_size)};
+  // What is mapped is not what is used: a sanitised program maps terabytes. A cgroup counts rightly.
+  if (launch.level < SandboxLevel::metered) add(arguments, {"--data-bytes", to_string(limits.memory)});
   // Outside a user namespace all processes of the user would count.
   if (launch.level >= SandboxLevel::isolated) add(arguments, {"--processes", to_string(limits.processes)});
   return arguments;

@@ -45,7 +45,7 @@ struct Root {
 };
 
 struct ProcessLimits {
-  std::uint64_t memory = 4ULL << 30;     // bytes; of each process, and of all together where metered
+  std::uint64_t memory = 4ULL << 30;     // bytes, of each process; where metered, of all together
   std::uint64_t file_size = 4ULL << 30;  // bytes
   // From `isolated` on. Of root only where metered: the kernel has no other limit for root.
   std::uint64_t processes = 512;

@@ -2,6 +2,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <cstdio>
+
 #include "async/descriptor.h"
 #include "async/task_group.h"
 #include "sandbox/init/protocol.h"
@@ -154,6 +156,27 @@ TEST_F(ProcessesRealTime, ACutLifeLineKillsEverything) {
   EXPECT_EQ(run(loop_, wait_readable(loop_, spawned->process.get(), {})), Readiness::ready);
   EXPECT_EQ(count_marked(mark), 0);
   EXPECT_EQ(::waitpid(spawned->pid, nullptr, 0), spawned->pid);
+}
+
+TEST_F(ProcessesRealTime, StartsInMillisecondsAtEachLevel) {
+  constexpr int kRounds = 41;
+  const SandboxLevel levels[] = {SandboxLevel::none, SandboxLevel::restricted, SandboxLevel::isolated,
+                                 SandboxLevel::metered};
+  std::vector<Duration> took[std::size(levels)];
+  for (int round = 0; round < kRounds; ++round) {  // in turn, so that a busy moment hits all
+    for (std::size_t i = 0; i < std::size(levels) && has_level(levels[i]); ++i) {
+      level_ = levels[i];
+      const auto start = loop_.clock().now();
+      EXPECT_EQ(run_it(spec({"true"})).exit_status, 0);
+      took[i].push_back(loop_.clock().now() - start);
+    }
+  }
+  for (std::size_t i = 0; i < std::size(levels) && !took[i].empty(); ++i) {
+    std::ranges::nth_element(took[i], took[i].begin() + kRounds / 2);
+    const auto median = std::chrono::duration<double, std::milli>(took[i][kRounds / 2]).count();
+    std::printf("L%zu: %.1f ms\n", i, median);
+    EXPECT_LT(median, 500);
+  }
 }
 
 TEST_F(ProcessesRealTime, AStoppedInitIsWokenAndEnds) {

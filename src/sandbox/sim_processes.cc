@@ -31,6 +31,7 @@ Task<Result<ProcessResult>> SimProcesses::run(ProcessSpec spec, StopToken stop) 
   ProcessResult result =
       in_time ? defined.program(spec) : ProcessResult{.exit_status = 128 + 15, .timed_out = true};
   for (auto* text : {&result.output, &result.errors}) {
+    if (spec.on_output && !text->empty()) spec.on_output(*text);
     if (text->size() <= spec.max_output) continue;
     text->resize(spec.max_output);
     result.cut = true;

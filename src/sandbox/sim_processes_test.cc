@@ -37,6 +37,16 @@ TEST_F(SimulatedProcesses, PlaysTheProgramThatWasDefined) {
   }
 }
 
+TEST_F(SimulatedProcesses, PassesOutputOnBeforeItIsBounded) {
+  processes_.define("say", [](const ProcessSpec&) { return ProcessResult{.output = "abc", .errors = "de"}; });
+  auto wanted = spec({"say"});
+  wanted.max_output = 2;
+  std::string seen;
+  wanted.on_output = [&](std::string_view part) { seen += part; };
+  EXPECT_EQ(try_run(std::move(wanted))->output, "ab");
+  EXPECT_EQ(seen, "abcde");
+}
+
 TEST_F(SimulatedProcesses, TakesItsTimeOnTheSimulatedClock) {
   processes_.define("slow", [](const ProcessSpec&) { return ProcessResult{.output = "done"}; }, seconds(50));
   EXPECT_EQ(try_run(spec({"slow"}))->output, "done");

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kSearched[] = {"/usr/local/bin", "/usr/bin", "/bin"};
 // Descriptors from here on cannot be overwritten while the child's are put in place.
-constexpr int kAboveTargets = init::kFirstFree + kMostDescriptors + 1;
+constexpr int kAboveTargets = init::kFirstFree + static_cast<int>(kMostDescriptors) + 1;
 
 struct Pipe {
   OwnedFd reader;
@@ -177,6 +177,9 @@ Result<OwnedFd> watch_process(pid_t pid, OwnedFd& lifeline) {
 
 Result<Spawned> spawn_init(const SpawnRequest& request) {
   TRY(check_texts(request));
+  if (request.descriptors.size() > kMostDescriptors) {
+    return fail(ErrorCode::invalid, "a process was given too many folders", "name folders that contain them");
+  }
   TRY(const OwnedFd null, open_null());
   TRY(Pipe output, make_pipe());
   TRY(Pipe errors, make_pipe());

@@ -34,7 +34,7 @@ struct SpawnRequest {
   int info_at = -1;                                  // where bwrap gets the other end of `info`
 };
 
-inline constexpr int kMostDescriptors = 100;
+inline constexpr std::size_t kMostDescriptors = 128;
 
 Result<Spawned> spawn_init(const SpawnRequest& request);
 

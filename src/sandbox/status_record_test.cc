@@ -14,6 +14,15 @@ TEST(StatusRecord, TellsANormalEnd) {
   EXPECT_FALSE(record.timed_out);
 }
 
+TEST(StatusRecord, TellsHowFarItCame) {
+  EXPECT_FALSE(parse_status("").began);
+  EXPECT_TRUE(parse_status("inside\n").began);
+  EXPECT_EQ(parse_status("inside\nconfined 2 7\n").level, SandboxLevel::isolated);
+  EXPECT_EQ(parse_status("inside\nconfined 3 7\n").level, SandboxLevel::metered);
+  EXPECT_EQ(parse_status("confined 99 7\n").level, SandboxLevel::metered);
+  EXPECT_EQ(parse_status("confined -1 7\n").level, SandboxLevel::none);
+}
+
 TEST(StatusRecord, TellsASignalAndATimeout) {
   const auto record = parse_status("confined 0 0\ntimeout\nended signal 9\n");
   EXPECT_EQ(record.level, SandboxLevel::none);

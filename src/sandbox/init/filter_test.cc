@@ -12,10 +12,11 @@ namespace {
 
 // The errno with which `call` fails under the filter; 0 when it succeeds.
 template <class Call>
-int error_of(Call call) {
+int error_of(Call call, FilterRules rules = {}) {
   const pid_t child = ::fork();
   if (child == 0) {
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !Filter({.init = ::getppid()}).install()) _exit(250);
+    rules.init = ::getppid();
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !Filter(rules).install()) _exit(250);
     const long result = call();
     _exit(result >= 0 ? 0 : static_cast<int>(-result));
   }
@@ -71,6 +72,39 @@ TEST(Filter, SaysThatItDoesNotHaveWhatItCannotLookInto) {
   EXPECT_EQ(error_of_call(437 /* openat2 */, AT_FDCWD, "/dev/null", nullptr, 0), ENOSYS);
   EXPECT_EQ(error_of_call(kNewestKnownCall + 1), ENOSYS);
   EXPECT_EQ(error_of_call(9999), ENOSYS);
+}
+
+TEST(Filter, OpensNoSocketsOrOnlyThoseOfTheInternet) {
+  const auto error_of_socket = [](int family, int protocol, bool sockets) {
+    return error_of(
+        [=]() -> long {
+          const long result = ::syscall(SYS_socket, family, SOCK_DGRAM, protocol);
+          return result < 0 ? -errno : 0;
+        },
+        {.sockets = sockets});
+  };
+  for (const int family : {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_VSOCK, AF_ALG})
+    EXPECT_EQ(error_of_socket(family, 0, false), EPERM) << family;
+  EXPECT_EQ(error_of_socket(AF_INET, 0, true), 0);
+  EXPECT_NE(error_of_socket(AF_INET6, 0, true), EPERM);  // the machine may not have it
+  EXPECT_EQ(error_of_socket(AF_NETLINK, 0, true), 0);
+  EXPECT_EQ(error_of_socket(AF_NETLINK, 9 /* NETLINK_AUDIT */, true), EPERM);
+  for (const int family : {AF_UNIX, AF_PACKET, AF_VSOCK, AF_ALG})
+    EXPECT_EQ(error_of_socket(family, 0, true), EPERM) << family;
+}
+
+TEST(Filter, InNamespacesOfItsOwnFilesMayBeChangedButNothingWiderIsOpen) {
+  const auto error_isolated = [](long call) {
+    return error_of(
+        [=]() -> long {
+          const long result = ::syscall(call, 0, 0, 0, 0, 0, 0);
+          return result < 0 ? -errno : 0;
+        },
+        {.isolated = true, .sockets = true, .truncation = true});
+  };
+  for (const unsigned call : kDenied) EXPECT_EQ(error_isolated(call), EPERM) << call;
+  EXPECT_NE(error_isolated(SYS_fchmodat), EPERM);
+  EXPECT_NE(error_isolated(SYS_truncate), EPERM);
 }
 
 TEST(Filter, MakesNoNamespaces) {

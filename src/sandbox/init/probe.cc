@@ -24,6 +24,7 @@ int outcome_of(Attempt attempt) {
 }
 
 int level_of(Options options) {
+  options.isolated = options.isolated && getppid() == 1;
   if (options.group_count > 0 && !enter_groups(options)) options.group_count = 0;
   return Tree().open() ? confine(options, getppid()).level : 0;
 }

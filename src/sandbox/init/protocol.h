@@ -11,8 +11,8 @@
 
 namespace deputy::init {
 
-// One end of a pair of sockets, or the read end of a pipe. A byte asks for an end: SIGTERM, and SIGKILL after the grace. Its end of file means
-// that deputy is gone, or wants everything gone now.
+// One end of a pair of sockets, or the read end of a pipe. A byte asks for an end: SIGTERM, and SIGKILL after
+// the grace. Its end of file means that deputy is gone, or wants everything gone now.
 inline constexpr int kLifeline = 3;
 inline constexpr int kStart = 4;        // the directory to start in
 inline constexpr int kStatus = 5;       // the write end of a pipe, or a file
