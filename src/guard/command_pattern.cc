@@ -99,6 +99,7 @@ Result<CommandPattern> CommandPattern::compile(std::string_view text) {
   if (!reading->front().redirections.empty())
     return not_plain(text, "redirections are judged by rules of Write");
   pattern.words_ = std::move(reading->front().words);
+  pattern.program_ = lowered(program_of(pattern.words_[0]));
   if (std::ranges::any_of(pattern.words_, [](const ShellWord& word) {
         return word.text.find_first_of("*?[") != std::string::npos && word.varies;
       })) {
@@ -131,7 +132,8 @@ bool CommandPattern::gives(ShellWords words, const CommandSubject& subject) cons
 }
 
 bool CommandPattern::may_mean(ShellWords words) const {
-  if (lowered(program_of(words[0])) != lowered(program_of(words_[0]))) return false;
+  const std::string_view program = program_of(words[0]);
+  if (program.size() != program_.size() || lowered(program) != program_) return false;
   const ShellWords further = words.subspan(1);
   std::vector<std::string_view> names;
   for (const ShellWord& word : std::span(words_).subspan(1)) {

@@ -39,6 +39,7 @@ class CommandPattern {
   bool may_mean(ShellWords words) const;
 
   std::vector<ShellWord> words_;
+  std::string program_;  // that of the first, in lower case
   bool is_prefix_ = false;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "guard/program_table.h"
 #include "guard/script_texts.h"
 
@@ -44,11 +43,14 @@ bool is_risky(const ShellWord& word, std::string_view option) {
 }
 
 bool has_risky(ShellWords words, std::string_view options) {
-  if (options.empty()) return false;
-  const auto each = split(options, ' ');
-  return std::ranges::any_of(words, [&](const ShellWord& word) {
-    return std::ranges::any_of(each, [&](std::string_view option) { return is_risky(word, option); });
-  });
+  for (std::size_t at = 0; at < options.size();) {
+    const std::size_t end = std::min(options.find(' ', at), options.size());
+    const std::string_view option = options.substr(at, end - at);
+    if (std::ranges::any_of(words, [&](const ShellWord& word) { return is_risky(word, option); }))
+      return true;
+    at = end + 1;
+  }
+  return false;
 }
 
 bool has_risky_options(const ProgramEntry& entry) {

@@ -78,7 +78,7 @@ class Rules {
   Ruling strictest(Layer layer, std::string_view tool, const Match& match) const;
   template <typename Judge>
   Verdict strictest_of_layers(const Judge& judge) const;
-  Verdict judge_path(Layer layer, std::string_view tool, std::string_view path, Decision by_default,
+  Verdict judge_path(Layer layer, std::string_view tool, const PathSubject& path, Decision by_default,
                      const Roots& roots) const;
   bool is_allowed_by_name(Layer layer, std::string_view tool, const PathSubject& path,
                           const PathSubject& disguised) const;

@@ -94,8 +94,8 @@ Verdict Rules::judge(std::string_view tool, std::string_view subject, Decision b
                      const Roots& roots) const {
   if (tool == "Bash") return judge_command(subject, by_default, roots);
   if (is_path_tool(tool) && subject.size() <= kMaxSubjectBytes) {
-    return strictest_of_layers(
-        [&](Layer layer) { return judge_path(layer, tool, subject, by_default, roots); });
+    const PathSubject path(subject, roots);
+    return strictest_of_layers([&](Layer layer) { return judge_path(layer, tool, path, by_default, roots); });
   }
   return strictest_of_layers([&](Layer layer) {
     const auto [rule, is_sure] = strictest(layer, tool, [&](const RulePattern& pattern) {
@@ -105,9 +105,8 @@ Verdict Rules::judge(std::string_view tool, std::string_view subject, Decision b
   });
 }
 
-Verdict Rules::judge_path(Layer layer, std::string_view tool, std::string_view path, Decision by_default,
+Verdict Rules::judge_path(Layer layer, std::string_view tool, const PathSubject& subject, Decision by_default,
                           const Roots& roots) const {
-  const PathSubject subject(path, roots);
   const auto [rule, is_sure] =
       strictest(layer, tool, [&](const RulePattern& pattern) { return pattern.match(subject); });
   Verdict verdict = rule != nullptr ? verdict_of(*rule, is_sure) : default_verdict(tool, by_default);
@@ -190,8 +189,8 @@ Verdict Rules::judge_redirection(Layer layer, const Redirection& to, const Comma
                                  Decision for_writing, const Roots& roots) const {
   // After a cd nobody knows where a relative path leads.
   const bool is_lost = part.is_moved && !to.target.starts_with('/');
-  const std::string path = is_lost ? "/" + to.target : to.target;
   const Roots known = is_lost ? Roots{} : roots;
+  const PathSubject path(is_lost ? "/" + to.target : to.target, known);
   if (to.kind == Redirection::Kind::read) return judge_path(layer, "Read", path, Decision::allow, known);
   Verdict verdict = judge_path(layer, "Write", path, for_writing, known);
   tighten(verdict, judge_path(layer, "Edit", path, verdict.decision, known));
