@@ -138,6 +138,20 @@ TEST(Settings, WhatIsNotTomlIsRefusedWithItsLine) {
   EXPECT_THAT(refused("[[["), StartsWith("config.toml is not TOML"));
 }
 
+TEST(Settings, LettersBeyondAsciiStandInTextsAndComments) {
+  EXPECT_EQ(parsed("\xef\xbb\xbfmodel = \"openai/é~~7E\" # é\n").model, "openai/é~~7E");
+  EXPECT_EQ(parsed("model = 'openai/~41é'\n").model, "openai/~41é");
+  EXPECT_EQ(parsed("model = \"\"\"a\\\n  é\\u00e9\"\"\"\n").model, "aéé");
+  EXPECT_EQ(parsed("[models.\"openai/é\"]\nwindow = 5\n").models.at("openai/é").window, 5);
+  EXPECT_EQ(to_text(parsed("[permissions]\ndeny = [\"Read(~/é)\"]\n").rules.at(0)), "Read(~/é)");
+  for (const auto* wrong : {"é = 1", "model = é", "model = 1é", "model = 1'é'", "model = \"x\" é", "[é]",
+                            "model.é = 1", "model =+[\"é\"]", "model = 'é\n'", "\xe2\x80\xa8", "~ = 1"}) {
+    EXPECT_THAT(refused(wrong), StartsWith("config.toml")) << wrong;
+  }
+  EXPECT_THAT(refused("\"é\" = 1\n"), HasSubstr("unknown key \"é\""));
+  EXPECT_THAT(refused("model = \"\\u007E41\"\n"), HasSubstr("write it as it is"));
+}
+
 TEST(Settings, AKeyOfTooManyPartsIsRefusedBeforeItIsBuilt) {
   std::string key = "a";
   for (int i = 0; i < 4'000; ++i) key += ".a";

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -37,12 +38,44 @@ const std::vector<std::string> kProviders{"anthropic", "openai", "openai-chat",
 
 std::string shown(std::string_view text) { return shorten(made_visible(to_utf8(text)), kMostShown); }
 
+// The library meets a letter beyond ASCII with undefined behaviour wherever it expects none. So it gets none:
+// their bytes, and the sign itself, are written as ~XX, which a text or comment may hold and nothing else.
+std::string in_ascii(std::string_view text) {
+  std::string ascii;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80 && c != '~') {
+      ascii += c;
+    } else {
+      ascii += fmt::format("~{:02X}", byte);
+    }
+  }
+  return ascii;
+}
+
+std::string from_ascii(std::string_view ascii) {
+  std::string text;
+  for (std::size_t at = 0; at < ascii.size(); ++at) {
+    unsigned byte = 0;
+    const std::string_view digits = ascii.substr(at).starts_with('~') ? ascii.substr(at + 1, 2) : "";
+    const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16).ptr;
+    if (digits.size() == 2 && end == digits.data() + 2) {
+      text += static_cast<char>(byte);
+      at += 2;
+    } else {
+      text += ascii[at];
+    }
+  }
+  return text;
+}
+
 // Where a value stands: for messages.
 struct Spot {
   std::string_view file;
   std::string key;  // with those above it: "clocks.connect"
 
-  Spot in(std::string_view name) const {
+  Spot in(std::string_view ascii_name) const {
+    const std::string name = from_ascii(ascii_name);
     const bool is_plain = !name.empty() && std::ranges::all_of(name, [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
              c == '-';
@@ -219,8 +252,8 @@ Result<void> read_models(std::map<std::string, FactsOverride>& models, const tom
   const auto* table = node.as_table();
   if (!table) return wrong(place, node, "a table");
   for (const auto& [name, value] : *table) {
-    const std::string model(name.str());
-    const Spot at = place.in(model);
+    const std::string model = from_ascii(name.str());
+    const Spot at = place.in(name.str());
     const std::size_t slash = model.find('/');
     if (slash == std::string::npos || slash + 1 == model.size() ||
         std::ranges::find(kProviders, model.substr(0, slash)) == kProviders.end())
@@ -263,6 +296,17 @@ std::vector<Key> keys_of(Settings& settings) {
   };
 }
 
+// Back from in_ascii, in every text of the tree.
+void spell_out(toml::node& node) {
+  if (auto* text = node.as_string()) text->get() = from_ascii(text->get());
+  if (auto* list = node.as_array()) {
+    for (auto& each : *list) spell_out(each);
+  }
+  if (auto* table = node.as_table()) {
+    for (auto&& [name, value] : *table) spell_out(value);
+  }
+}
+
 }  // namespace
 
 Result<Settings> parse_settings(std::string_view text, std::string_view file) {
@@ -271,14 +315,20 @@ Result<Settings> parse_settings(std::string_view text, std::string_view file) {
   if (std::ranges::count(text, '.') > kMostDots)
     return fail(ErrorCode::invalid, fmt::format("{} has more than {} dots", file, with_thousands(kMostDots)),
                 "shorten it: no settings need that many");
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // as some editors begin a file
+  if (lowered(text).contains("\\u007e") || lowered(text).contains("\\u0000007e"))
+    return fail(ErrorCode::invalid, fmt::format("{} has a ~ that is written as an escape", file),
+                "write it as it is");
   const Spot top{.file = file, .key = ""};
   try {
-    const toml::table table = toml::parse(text);
+    toml::table table = toml::parse(in_ascii(text));
+    spell_out(table);
     Settings settings;
     TRY(read_table(table, top, keys_of(settings)));
     return settings;
   } catch (const toml::parse_error& error) {
-    return mistake(top, error.source(), fmt::format("this is not TOML: {}", shown(error.description())),
+    return mistake(top, error.source(),
+                   fmt::format("this is not TOML: {}", shown(from_ascii(error.description()))),
                    "see https://toml.io for its rules");
   } catch (const BrokenAssumption&) {
     return fail(ErrorCode::invalid, fmt::format("{} is not TOML", file), "see https://toml.io for its rules");
