@@ -33,10 +33,11 @@ constexpr std::array kFamilies{
     Family{"gpt-oss", 1.1, 10, 4, 10, 60, 1.0},
     Family{"gpt-", 1.05, 4, 4, 6, 8, 0.65},
     Family{"openai/o", 1.05, 4, 4, 6, 8, 0.65},
-    Family{"gemini", 1.0, 2, 1, 4, 0, 0.95},
+    Family{"gemini", 1.0, 3, 1, 4, 0, 0.95},
     Family{"qwen", 1.1, 10, 4, 10, 90, 1.0},
     Family{"llama", 1.1, 10, 4, 10, 140, 1.0},
-    Family{"kimi", 1.1, 4, 4, 8, 8, 1.0},
+    Family{"kimi", 1.1, 4, 4, 8, 20, 1.0},
+    Family{"deepseek", 1.05, 2, 1, 8, 60, 1.0},
     Family{"", 1.1, 4, 4, 8, 30, 0.9},
 };
 

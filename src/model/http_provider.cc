@@ -50,47 +50,29 @@ std::int64_t HttpProvider::window(const ModelName& model) const {
 
 Task<Reply> HttpProvider::ask(Request request, DeltaSink deltas, StopToken stop) {
   const ModelName model = request.prefix->model;
-  auto ready = prepare(request);
-  if (!ready) co_return std::move(ready).error();
+  const auto ready = prepare(request);
+  if (!ready) co_return ready.error();
 
   const Clock& clock = parts_.loop.clock();
   Governor& governor =
       parts_.governors.of(parts_.endpoint.base_url + "\n" + parts_.endpoint.key, model.value);
   const Governor::Rank rank{request.depth, request.messages.size(), clock.now(), ready->tokens};
   Tried tried;
-  std::optional<TimePoint> first_rejected;
   for (int attempts = 1;; ++attempts) {
     auto turn = co_await governor.enter(rank, stop);
     if (!turn) co_return ended(ReplyStop::stopped, model, "stopped");
     const TimePoint began = clock.now();
-    HttpRequest http = ready->head;
-    http.body = assembled(ready->prefix->text, request.fragments);
-    auto outcome =
-        co_await attempt({.dialect = *parts_.dialect,
-                          .network = parts_.network,
-                          .loop = parts_.loop,
-                          .clocks = parts_.clocks,
-                          .on_accepted = [&turn](const HttpHeaders& headers) { turn->accepted(headers); }},
-                         std::move(http), deltas, stop);
-    if (outcome) {
-      outcome->model = model;
-      outcome->usage = priced(outcome->usage, model);
-      outcome->error = redactor_.redact(outcome->error);
-      co_return *std::move(outcome);
-    }
-    Failure failure = std::move(outcome).error();
-    failure.message = redactor_.redact(failure.message);
-    failure.usage = priced(failure.usage, model);
+    auto outcome = co_await try_once(*ready, request, &*turn, deltas, stop);
+    if (outcome) co_return *std::move(outcome);
+    const Failure failure = std::move(outcome).error();
     if (stop.stopped()) co_return ended(ReplyStop::stopped, model, "stopped", failure.usage);
 
     const bool is_rate_limited = failure.kind == Failure::Kind::rate_limited;
     if (is_rate_limited) {
       turn->rejected(failure.retry_after);
-      if (!first_rejected) first_rejected = clock.now();
-      tried.rate_limited = clock.now() - std::max(*first_rejected, governor.last_accepted());
+      tried.count_rejection(clock.now(), governor.last_accepted());
     } else {
-      ++tried.failed;
-      tried.spent += clock.now() - began;
+      tried.count_failure(clock.now() - began);
     }
     turn.reset();
     const Retry retry = after_failure(failure, tried, parts_.patience, parts_.random);
@@ -103,10 +85,31 @@ Task<Reply> HttpProvider::ask(Request request, DeltaSink deltas, StopToken stop)
     if (deltas) deltas(Retried{failure.message, attempts, wait, failure.usage});
     if (is_rate_limited) continue;  // it waits in line
     tried.spent += wait;
-    if (co_await sleep_for(parts_.loop, wait, stop) == Slept::stopped) {
-      co_return ended(ReplyStop::stopped, model, "stopped");
-    }
+    co_await sleep_for(parts_.loop, wait, stop);  // the line turns away who is stopped
   }
+}
+
+// What comes of it is ready for people: priced, and without a key that the other side may have echoed.
+Task<std::expected<Reply, Failure>> HttpProvider::try_once(Ready ready, Request request, Governor::Turn* turn,
+                                                           DeltaSink deltas, StopToken stop) {
+  const ModelName& model = request.prefix->model;
+  ready.head.body = assembled(ready.prefix->text, request.fragments);
+  auto outcome =
+      co_await attempt({.dialect = *parts_.dialect,
+                        .network = parts_.network,
+                        .loop = parts_.loop,
+                        .clocks = parts_.clocks,
+                        .on_accepted = [turn](const HttpHeaders& headers) { turn->accepted(headers); }},
+                       std::move(ready.head), std::move(deltas), std::move(stop));
+  if (outcome) {
+    outcome->model = model;
+    outcome->usage = priced(outcome->usage, model);
+    outcome->error = redactor_.redact(outcome->error);
+  } else {
+    outcome.error().usage = priced(outcome.error().usage, model);
+    outcome.error().message = redactor_.redact(outcome.error().message);
+  }
+  co_return outcome;
 }
 
 // Where the whole output that was asked for has no room any more, less is asked for: providers keep prompts

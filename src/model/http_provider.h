@@ -61,6 +61,8 @@ class HttpProvider final : public Provider {
   };
 
   std::expected<Ready, Reply> prepare(const Request& request);
+  Task<std::expected<Reply, Failure>> try_once(Ready ready, Request request, Governor::Turn* turn,
+                                               DeltaSink deltas, StopToken stop);
   std::shared_ptr<const KeptPrefix> kept(const std::shared_ptr<const RequestPrefix>& prefix);
   std::shared_ptr<const KeptPrefix> encoded(const RequestPrefix& prefix, std::int64_t max_output) const;
   Reply ended(ReplyStop stop, const ModelName& model, std::string error, Usage usage = {}) const;

@@ -318,7 +318,7 @@ TEST_F(HttpModel, KeepsAReplyWhoseConnectionBreaksAfterTheTerminalEvent) {
 
 TEST_F(HttpModel, RefusesAnAnswerThatIsTooLarge) {
   SimExchange endless;
-  const std::string line = "ping" + std::string(1024 * 1024 - 5, ' ') + "\n";
+  const std::string line = "ping" + std::string(1024 * 1024 - 5, 'x') + "\n";
   for (std::size_t i = 0; i <= kMaxReplyBytes / line.size(); ++i) endless.chunks.push_back({line});
   script_ = {endless};
   const Reply reply = ask();
@@ -328,11 +328,11 @@ TEST_F(HttpModel, RefusesAnAnswerThatIsTooLarge) {
 
 TEST_F(HttpModel, TakesAnAnswerThatIsJustLargeEnough) {
   SimExchange large;
-  const std::string line = "ping" + std::string(1024 * 1024 - 5, ' ') + "\n";
+  const std::string line = "ping" + std::string(1024 * 1024 - 5, 'x') + "\n";
   for (std::size_t i = 1; i < kMaxReplyBytes / line.size(); ++i) large.chunks.push_back({line});
   large.chunks.push_back({"text hello\nend\n"});
   large.chunks.back().bytes =
-      std::string(line.size() - large.chunks.back().bytes.size() - 1, ' ') + "\n" + large.chunks.back().bytes;
+      std::string(line.size() - large.chunks.back().bytes.size() - 1, 'x') + "\n" + large.chunks.back().bytes;
   script_ = {large};
   EXPECT_EQ(ask().message.text, "hello");
 }

@@ -1,7 +1,7 @@
 // How fast requests may follow one another, found out as they go: pure bookkeeping, told the time. Where the
-// provider says what is left, that is the pace. Else the pace is cut by rejections, and now and then one
-// request goes out early, to find out whether more is possible: so that no more than about one in ten is
-// turned down. After a rejection nothing is sent until the provider wants to hear again, then one goes alone.
+// provider says what is left, that is the pace. Else it is found by rejections: they cut it, and once it
+// has held for a while a faster one is tried, so that less than one in ten is turned down.
+// After a rejection nothing is sent until the provider wants to hear again, then one goes alone.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ namespace deputy {
 
 class Pace {
  public:
+  Pace();
   // When the next may be sent, as far as is known at `now`; each outcome may change it.
   TimePoint earliest(TimePoint now, std::int64_t tokens) const;
   // Says that one is sent, and gives it a number.
@@ -32,7 +33,7 @@ class Pace {
   struct Sent {
     TimePoint at{};
     std::uint64_t cuts = 0;  // that the pace had seen by then
-    bool is_probe = false;
+    std::int64_t tokens = 0;
     bool is_confirmed = false;
   };
   // What the provider counts, as it last said.
@@ -43,15 +44,15 @@ class Pace {
     TimePoint at{};
     double level_at(TimePoint now) const;
     TimePoint when(double wanted, TimePoint now) const;
+    void take(double amount, TimePoint now);
   };
 
   bool is_shut() const { return rejected_in_a_row_ > 0; }
-  bool is_probe_next() const { return interval_ > Duration{} && (is_ramping_ || credit_ >= 1); }
+  bool is_hurrying() const;
   TimePoint when_confirmed(TimePoint now) const;
-  void learn(std::optional<Bucket>& bucket, const std::optional<RateLimit>& limit, double in_flight,
-             TimePoint now);
-  void speed_up(const Sent& sent);
-  void cut(const Sent& sent, std::optional<Duration> retry_after);
+  void learn(std::uint64_t number, const RateLimits& limits);
+  void speed_up();
+  void cut(std::optional<Duration> retry_after);
 
   std::map<std::uint64_t, Sent> sent_;
   std::uint64_t next_number_ = 1;
@@ -63,12 +64,12 @@ class Pace {
   std::uint64_t cuts_ = 0;
 
   Duration interval_{};
-  Duration known_{};  // the interval before it was sped up: what to go back to
+  Duration steady_{};        // what it was before it was tried to go faster
+  bool is_settled_ = false;  // it held for a while
   int accepted_since_cut_ = 0;
-  bool is_ramping_ = false;
-  double credit_ = 0;  // rejections that may still be risked
-  double most_unconfirmed_ = 8;
+  double most_unconfirmed_;
 
+  std::uint64_t learned_from_ = 0;
   std::optional<Bucket> requests_;
   std::optional<Bucket> tokens_;
 };

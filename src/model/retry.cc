@@ -18,6 +18,8 @@ Duration backoff(int failed, const Patience& patience, Random& random) {
   return wait - Duration{random.below(quarter + 1)};
 }
 
+std::string times(int count) { return count == 1 ? "once" : fmt::format("{} times", count); }
+
 Retry after_rate_limit(const Failure& failure, const Tried& tried, const Patience& patience) {
   if (failure.retry_after && *failure.retry_after > patience.longest_rate_limit) {
     return GiveUp{fmt::format(
@@ -43,14 +45,15 @@ Retry after_failure(const Failure& failure, const Tried& tried, const Patience& 
     case Failure::Kind::transient:
       break;
   }
-  if (tried.failed >= patience.attempts) {
-    return GiveUp{fmt::format("{} Tried {} times.", failure.message, tried.failed)};
-  }
   const Duration wait =
       std::max(backoff(tried.failed, patience, random), failure.retry_after.value_or(Duration{}));
-  if (tried.spent + wait >= patience.total) {
-    return GiveUp{
-        fmt::format("{} Tried {} times in {}.", failure.message, tried.failed, to_text(tried.spent))};
+  const bool is_out_of_time = tried.spent + wait >= patience.total;
+  if (tried.failed >= patience.attempts || is_out_of_time) {
+    std::string why = fmt::format("{} Tried {}.", failure.message, times(tried.failed));
+    if (is_out_of_time && failure.retry_after == wait) {
+      why += fmt::format(" It wants no other request for {}.", to_text(wait));
+    }
+    return GiveUp{std::move(why)};
   }
   return TryAgain{wait};
 }

@@ -3,7 +3,9 @@
 // but has an end too.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -26,9 +28,19 @@ struct Patience {
 
 // What one request has been through.
 struct Tried {
-  int failed = 0;           // attempts, those that were rate limited not counted
-  Duration spent{};         // on them and on the waits between them
-  Duration rate_limited{};  // since the first rejection that no success followed
+  int failed = 0;                           // attempts, those that were rate limited not counted
+  Duration spent{};                         // on them and on the waits between them
+  std::optional<TimePoint> rejected_since;  // the first time
+  Duration rate_limited{};                  // for how long nobody's request was let through
+
+  void count_failure(Duration lasted) {
+    ++failed;
+    spent += lasted;
+  }
+  void count_rejection(TimePoint now, TimePoint last_accepted) {
+    if (!rejected_since) rejected_since = now;
+    rate_limited = now - std::max(*rejected_since, last_accepted);
+  }
 };
 
 struct TryAgain {

@@ -1,0 +1,37 @@
+// Whatever the headers say, a limit stays within what can be meant.
+#include "model/rate_limit_headers.h"
+
+#include <cstdlib>
+
+#include "base/text.h"
+#include "model/retry_after.h"
+
+using namespace deputy;
+
+namespace {
+
+void must(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check(const std::optional<RateLimit>& limit) {
+  if (!limit) return;
+  must(limit->limit >= 1 && limit->remaining >= 0 && limit->remaining <= limit->limit);
+  must(limit->full_in >= Duration{} && limit->full_in <= kLongestWait);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  HttpHeaders headers;
+  for (const std::string_view line : lines_of(text)) {
+    const std::size_t colon = std::min(line.find(':'), line.size());
+    headers.push_back(
+        {std::string(line.substr(0, colon)), std::string(line.substr(std::min(colon + 1, line.size())))});
+  }
+  const RateLimits limits = parse_rate_limits(headers, WallTime{std::chrono::seconds{1'800'000'000}});
+  check(limits.requests);
+  check(limits.tokens);
+  return 0;
+}

@@ -1,0 +1,313 @@
+#include "model/context_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <set>
+
+#include "model/anthropic.h"
+#include "model/fixture_replay.h"
+#include "model/gemini.h"
+#include "model/ollama.h"
+#include "model/openai_chat.h"
+#include "model/openai_responses.h"
+
+namespace deputy {
+namespace {
+
+// A recorded request, in the form the runtime thinks in, and what its provider counted.
+struct Recorded {
+  RequestPrefix prefix;
+  std::vector<Message> messages;
+  std::int64_t counted = 0;
+
+  std::int64_t estimated(std::optional<Measured> measured = {}) const {
+    return estimated_input(estimated_tokens(prefix), prefix.model, messages, measured);
+  }
+};
+
+// The text of a content, be it a string, a block or an array of blocks.
+std::string text_in(const json::value& content) {
+  if (const auto* text = content.if_string()) return std::string(*text);
+  if (const auto* object = content.if_object()) return string_or(*object, "text", "");
+  std::string all;
+  if (const auto* array = content.if_array()) {
+    for (const json::value& part : *array) all += text_in(part);
+  }
+  return all;
+}
+
+std::string text_at(const json::object& object, std::string_view key) {
+  const json::value* value = find(object, key);
+  return value ? text_in(*value) : "";
+}
+
+std::string json_at(const json::object& object, std::string_view key) {
+  const json::value* value = find(object, key);
+  if (!value) return "{}";
+  return value->is_string() ? std::string(value->get_string()) : to_json_text(*value);
+}
+
+void add_block(Message& message, const json::object& block) {
+  const std::string type = string_or(block, "type", "");
+  if (type == "tool_use") {
+    message.calls.push_back({"", string_or(block, "name", ""), json_at(block, "input")});
+  } else if (type == "tool_result") {
+    message.results.push_back({"", ToolStatus::ok, text_at(block, "content")});
+  } else if (const auto* call = object_at(block, "functionCall")) {
+    message.calls.push_back({"", string_or(*call, "name", ""), json_at(*call, "args")});
+  } else if (const auto* answer = object_at(block, "functionResponse")) {
+    message.results.push_back({"", ToolStatus::ok, json_at(*answer, "response")});
+  } else {
+    message.text += string_or(block, "text", "");
+  }
+}
+
+Message message_of(const json::object& from) {
+  Message message;
+  const std::string type = string_or(from, "type", "message");
+  if (type == "function_call") {
+    message.calls.push_back({"", string_or(from, "name", ""), json_at(from, "arguments")});
+  } else if (type == "function_call_output") {
+    message.results.push_back({"", ToolStatus::ok, text_at(from, "output")});
+  } else if (type == "reasoning") {
+    message.wire = to_json_text(from);
+  } else if (string_or(from, "role", "") == "tool") {
+    message.results.push_back({"", ToolStatus::ok, text_at(from, "content")});
+  } else {
+    for (const char* key : {"content", "parts"}) {
+      if (const auto* blocks = array_at(from, key)) {
+        for (const json::value& block : *blocks) {
+          if (const auto* object = block.if_object()) add_block(message, *object);
+        }
+      }
+    }
+    if (const auto text = string_at(from, "content")) message.text = *text;
+    if (const auto* calls = array_at(from, "tool_calls")) {
+      for (const json::value& call : *calls) {
+        const auto* function = object_at(call.get_object(), "function");
+        if (function)
+          message.calls.push_back({"", string_or(*function, "name", ""), json_at(*function, "arguments")});
+      }
+    }
+    if (to_json_text(from).contains("thoughtSignature")) message.wire = to_json_text(from);
+  }
+  return message;
+}
+
+void add_tool(RequestPrefix& prefix, const json::object& tool) {
+  if (const auto* declarations = array_at(tool, "functionDeclarations")) {
+    for (const json::value& one : *declarations) add_tool(prefix, one.get_object());
+    return;
+  }
+  const auto* function = object_at(tool, "function");
+  const json::object& inner = function ? *function : tool;
+  for (const char* key : {"parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema"}) {
+    if (!find(inner, key)) continue;
+    prefix.tools.push_back(
+        {string_or(inner, "name", ""), string_or(inner, "description", ""), json_at(inner, key)});
+    return;
+  }
+}
+
+Recorded recorded(const json::object& body, const std::string& provider, const std::string& model) {
+  Recorded result;
+  result.prefix.model = ModelName(provider + "/" + model);
+  for (const char* key : {"system", "instructions"}) result.prefix.system += text_at(body, key);
+  if (const auto* system = object_at(body, "systemInstruction"))
+    result.prefix.system += text_at(*system, "parts");
+  if (const auto* tools = array_at(body, "tools")) {
+    for (const json::value& tool : *tools) add_tool(result.prefix, tool.get_object());
+  }
+  for (const char* key : {"messages", "input", "contents"}) {
+    const auto* messages = array_at(body, key);
+    if (!messages) continue;
+    for (const json::value& one : *messages) {
+      const auto& message = one.get_object();
+      const std::string role = string_or(message, "role", "");
+      if (role == "system" || role == "developer")
+        result.prefix.system += text_at(message, "content");
+      else
+        result.messages.push_back(message_of(message));
+    }
+  }
+  return result;
+}
+
+std::unique_ptr<Dialect> dialect_for(const std::string& folder, const json::object& body,
+                                     std::string_view file) {
+  if (folder == "anthropic") return anthropic_dialect();
+  if (folder == "gemini") return gemini_dialect();
+  if (file.ends_with(".ndjson")) return ollama_dialect();
+  if (find(body, "input")) return openai_responses_dialect();
+  return openai_chat_dialect(ChatFlavour::compatible);
+}
+
+// What a stream reports as its input, or 0.
+std::int64_t counted_in(const Dialect& dialect, std::string_view body) {
+  const auto decoder = dialect.decoder();
+  decoder->feed(body, [](const Delta&) {});
+  const auto outcome = decoder->finish();
+  return outcome ? outcome->usage.input : outcome.error().usage.input;
+}
+
+// The model that answered: some were asked for under the name of another.
+std::string model_of(const std::string& name) {
+  const auto meta = fixture_internal::read_below(name.substr(0, name.rfind('.')) + ".meta.json");
+  const auto object = meta ? parse_json_object(*meta) : fail(ErrorCode::not_found, "no meta");
+  return object ? string_or(*object, "model", "") : "";
+}
+
+Recorded load(const std::string& name) {
+  const Fixture fixture = load_fixture(name);
+  const std::string folder = name.substr(0, name.find('/'));
+  Recorded result = recorded(fixture.request, folder, model_of(name));
+  if (fixture.request.empty()) return result;
+  result.counted = counted_in(*dialect_for(folder, fixture.request, name), fixture.body);
+  return result;
+}
+
+// Their counts are not of what the request holds: the provider's own tools read pages in between.
+const std::set<std::string> kNotOfTheRequest{
+    "anthropic/server-tool-search-then-client-tool.sse", "anthropic/server-web-search-citations.sse",
+    "anthropic/thinking-omitted-signature-only.sse", "anthropic/pause-turn-nonstream.json",
+    "gemini/two-finish-reasons.sse"};
+
+TEST(ContextEstimate, OfAFirstRequestIsNearTheCountOnNineInTenOfWhatWasRecorded) {
+  NEEDS_FIXTURES();
+  int all = 0;
+  int near = 0;
+  for (const char* folder : {"anthropic", "openai-chat", "openai-responses", "gemini", "llamacpp", "ollama",
+                             "openrouter", "other"}) {
+    for (const std::string& name : fixture_names(folder)) {
+      if (kNotOfTheRequest.contains(name) || name.ends_with(".json")) continue;
+      const Recorded one = load(name);
+      if (one.counted == 0 || one.messages.empty()) continue;
+      const double ratio = static_cast<double>(one.estimated()) / static_cast<double>(one.counted);
+      ++all;
+      if (ratio >= 0.9 && ratio <= 1.4)
+        ++near;
+      else
+        std::printf("%s: counted %ld, estimated %ld\n", name.c_str(), one.counted, one.estimated());
+    }
+  }
+  std::printf("%d of %d first requests between -10 %% and +40 %%\n", near, all);
+  EXPECT_GE(all, 50);
+  EXPECT_GE(near * 10, all * 9);
+}
+
+TEST(ContextEstimate, IsWithinFiveInAHundredOnceTheProviderHasCounted) {
+  NEEDS_FIXTURES();
+  for (const auto& [first, second] :
+       {std::pair{"anthropic/tool-loop-turn1.sse", "anthropic/tool-loop-turn2.sse"},
+        {"openai-chat/tool-loop-turn1.sse", "openai-chat/tool-loop-turn2.sse"},
+        {"openai-responses/tool-loop-turn1.sse", "openai-responses/tool-loop-turn2.sse"},
+        {"gemini/tool-parallel-3pro.sse", "gemini/tool-parallel-3pro-turn2.sse"}}) {
+    const Recorded one = load(first);
+    const Recorded two = load(second);
+    const auto estimated = two.estimated(Measured{one.messages.size(), one.counted});
+    const double ratio = static_cast<double>(estimated) / static_cast<double>(two.counted);
+    std::printf("%s: counted %ld, estimated %ld\n", second, two.counted, estimated);
+    EXPECT_NEAR(ratio, 1, 0.05) << second;
+  }
+}
+
+// A conversation as children have them: prose, calls, and files that were read.
+Message reply_at(int step) {
+  return {
+      .role = Role::assistant,
+      .text =
+          "The function in question is called from two places, and only one of them checks what it gets. I "
+          "look at the other one next, and at the tests that should have found it.",
+      .calls = {{"call_" + std::to_string(step), "Read",
+                 R"({"file_path":"src/store/commit_queue.cc","offset":120,"limit":40})"}}};
+}
+
+Message result_at(int step) {
+  std::string lines;
+  for (int line = 0; line < 30; ++line) {
+    lines +=
+        std::to_string(120 + 30 * step + line) +
+        "\t  if (const auto found = entries_.find(key); found != entries_.end()) return found->second;\n";
+  }
+  return {.role = Role::tool, .results = {{"call_" + std::to_string(step), ToolStatus::ok, lines}}};
+}
+
+std::string whole_text(const RequestPrefix& prefix, std::span<const Message> messages) {
+  std::string text = prefix.system;
+  for (const ToolOffer& tool : prefix.tools) text += tool.name + tool.description + tool.schema;
+  for (const Message& message : messages) {
+    text += message.text;
+    for (const Call& call : message.calls) text += call.name + call.arguments;
+    for (const ToolResult& result : message.results) text += result.content;
+  }
+  return text;
+}
+
+TEST(ContextEstimate, StaysWithinFiveInAHundredOverAConversation) {
+  RequestPrefix prefix{.model = ModelName("compatible/some-model"), .system = {}, .tools = {}};
+  for (int i = 0; i < 60; ++i)
+    prefix.system += "Work on the task alone, cite files and lines, and report what you found. ";
+  for (int i = 0; i < 6; ++i) {
+    prefix.tools.push_back(
+        {"Tool" + std::to_string(i), "Reads a part of a file, with the numbers of its lines.",
+         R"({"type":"object","properties":{"file_path":{"type":"string"},"offset":{"type":"integer"}}})"});
+  }
+  // Providers that cut text finer, coarser, and put much round it.
+  const std::vector<std::function<double(std::string_view)>> counts{
+      [](std::string_view text) { return static_cast<double>(text.size()) / 3.0; },
+      [](std::string_view text) { return static_cast<double>(text.size()) / 4.2; },
+      [](std::string_view text) { return 1.35 * static_cast<double>(tokens_in(text)) + 60; }};
+  for (std::size_t which = 0; which < counts.size(); ++which) {
+    std::vector<Message> messages{{.text = "Find out why the queue loses entries."}};
+    double worst = 0;
+    for (int step = 0; step < 40; ++step) {
+      const auto counted = static_cast<std::int64_t>(counts[which](whole_text(prefix, messages)));
+      const Measured measured{messages.size(), counted};
+      messages.push_back(reply_at(step));
+      messages.push_back(result_at(step));
+      const double truth = counts[which](whole_text(prefix, messages));
+      const auto estimated =
+          static_cast<double>(estimated_input(estimated_tokens(prefix), prefix.model, messages, measured));
+      worst = std::max(worst, std::abs(estimated / truth - 1));
+      EXPECT_NEAR(estimated / truth, 1, 0.05) << "count " << which << ", step " << step;
+    }
+    std::printf("count %zu: at most %.1f %% off\n", which, worst * 100);
+  }
+}
+
+TEST(ContextEstimate, GrowsWithEveryMessage) {
+  const ModelName model("openai/gpt-5");
+  std::vector<Message> messages;
+  std::int64_t former = 0;
+  for (int step = 0; step < 5; ++step) {
+    messages.push_back(result_at(step));
+    const std::int64_t now = estimated_tokens(model, messages);
+    EXPECT_GT(now, former + 300);
+    former = now;
+  }
+}
+
+TEST(ContextEstimate, TakesACountThatCannotBeOfThisConversationForNone) {
+  const ModelName model("openai/gpt-5");
+  const std::vector<Message> messages{{.text = "hello"}};
+  const std::int64_t plain = estimated_input(10, model, messages, std::nullopt);
+  EXPECT_EQ(estimated_input(10, model, messages, Measured{2, 5000}), plain);
+  EXPECT_EQ(estimated_input(10, model, messages, Measured{1, 0}), plain);
+  EXPECT_EQ(estimated_input(10, model, messages, Measured{1, 5000}), 5000);
+}
+
+TEST(ContextEstimate, KnowsHowTextIsCut) {
+  EXPECT_EQ(tokens_in(""), 0);
+  EXPECT_EQ(tokens_in("The weather in Paris is fine today."), 8);
+  EXPECT_EQ(tokens_in("getElementById"), 4);
+  EXPECT_EQ(tokens_in("1234567"), 3);
+  EXPECT_EQ(tokens_in("\xe6\xbc\xa2\xe5\xad\x97"), 2);  // two characters
+  EXPECT_GE(tokens_in(std::string(100'000, 'x')), 20'000);
+  EXPECT_GT(tokens_in(std::string(1000, '\xff')), 0);  // not UTF-8
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,276 @@
+// Many children against a provider that lets one request a second through: nobody fails, hardly anything is
+// turned down, and when the limit is lifted they are soon at full speed again. The controls show that each
+// for itself they are not.
+
+#include <gtest/gtest.h>
+
+#include <charconv>
+
+#include "async/sim_loop.h"
+#include "async/sleep.h"
+#include "base/environment.h"
+#include "model/http_provider.h"
+#include "model/toy_dialect.h"
+#include "net/sim_network.h"
+#include "support/run.h"
+
+namespace deputy {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr int kChildren = 16;
+constexpr int kSteps = 20;
+
+enum class Tells { nothing, retry_after, limits };  // each with what comes before it
+
+struct Scene {
+  std::string name;
+  Tells tells = Tells::limits;
+  double burst = 1;
+  Duration lifted_after = minutes{60};
+  Duration down_for{};  // at first it takes nothing at all
+  int status = 429;
+};
+
+// A bucket that gets one token a second.
+class LimitedServer {
+ public:
+  LimitedServer(SimLoop& loop, Scene scene, std::uint64_t seed)
+      : loop_(loop), scene_(std::move(scene)), random_(seed), level_(scene_.burst) {}
+
+  SimExchange operator()(const HttpRequest&) {
+    const Duration now = loop_.clock().now().time_since_epoch();
+    level_ = std::min(scene_.burst, level_ + std::chrono::duration<double>(now - at_).count());
+    at_ = now;
+    const bool is_lifted = now >= scene_.lifted_after;
+    if (now < scene_.down_for || (!is_lifted && level_ < 1)) return reject();
+    ++accepted;
+    if (!is_lifted) level_ -= 1;
+    SimExchange answer{.headers = headers(is_lifted), .delay = milliseconds{200 + random_.below(300)}};
+    answer.chunks.push_back({"text done\n", milliseconds{random_.below(2000)}});
+    answer.chunks.push_back({"end\n"});
+    return answer;
+  }
+
+  int accepted = 0;
+  int rejected = 0;
+
+ private:
+  SimExchange reject() {
+    ++rejected;
+    SimExchange answer{
+        .status = scene_.status, .chunks = {{"slow down"}}, .delay = milliseconds{20 + random_.below(80)}};
+    if (scene_.tells != Tells::nothing) answer.headers.push_back({"retry-after", "1"});
+    return answer;
+  }
+
+  HttpHeaders headers(bool is_lifted) const {
+    if (scene_.tells != Tells::limits) return {};
+    if (is_lifted) {
+      return {{"x-ratelimit-limit-requests", "10000"},
+              {"x-ratelimit-remaining-requests", "9990"},
+              {"x-ratelimit-reset-requests", "10ms"}};
+    }
+    return {
+        {"x-ratelimit-limit-requests", fmt::format("{}", scene_.burst)},
+        {"x-ratelimit-remaining-requests", fmt::format("{}", std::floor(level_))},
+        {"x-ratelimit-reset-requests", fmt::format("{}ms", std::llround((scene_.burst - level_) * 1000))}};
+  }
+
+  SimLoop& loop_;
+  Scene scene_;
+  SeededRandom random_;
+  double level_;
+  Duration at_{};
+};
+
+struct Shared {
+  bool governor = true;
+};
+
+class Fleet {
+ public:
+  Fleet(const Scene& scene, std::uint64_t seed, Shared shared = {})
+      : loop_(seed), network_(loop_), random_(seed), scene_(scene), server_(loop_, scene, seed) {
+    network_.define("http://toy", [this](const HttpRequest& request) { return server_(request); });
+    for (int i = 0; i < (shared.governor ? 1 : kChildren); ++i) {
+      governors_.push_back(std::make_unique<Governors>(loop_));
+      providers_.push_back(std::make_unique<HttpProvider>(
+          HttpProvider::Parts{.dialect = std::make_unique<ToyDialect>(),
+                              .endpoint = {"http://toy", ""},
+                              .key_variable = "",
+                              .network = network_,
+                              .loop = loop_,
+                              .random = random_,
+                              .governors = *governors_.back(),
+                              .facts = [](const ModelName&) { return ModelFacts{}; }}));
+    }
+    prefix_ = std::make_shared<RequestPrefix>(
+        RequestPrefix{.model = ModelName("toy/one"), .system = "", .tools = {}});
+  }
+
+  void run_all() {
+    TaskGroup group(loop_);
+    for (int i = 0; i < kChildren; ++i) {
+      group.spawn(child(this, *providers_.at(static_cast<std::size_t>(i) % providers_.size())));
+    }
+    run(loop_, group.join());
+  }
+
+  // Without a governor: a few tries for each request, as the providers' own libraries do it.
+  void run_all_as_libraries_do() {
+    TaskGroup group(loop_);
+    for (int i = 0; i < kChildren; ++i) group.spawn(stubborn_child(this));
+    run(loop_, group.join());
+  }
+
+  double rejected_share() const {
+    return static_cast<double>(server_.rejected) / (server_.rejected + server_.accepted);
+  }
+
+  int failed = 0;
+  int done = 0;
+  Duration last_delayed{};  // the last request that was not answered as fast as if it were alone
+  Duration ended{};
+
+ private:
+  // 200..500 ms to the status, up to 2 s for the rest, and the loop's own rounding.
+  static constexpr Duration kAlone = milliseconds{2600};
+
+  static Task<> child(Fleet* fleet, HttpProvider& provider) {
+    std::vector<Message> messages;
+    std::vector<std::string> fragments;
+    for (int step = 0; step < kSteps; ++step) {
+      messages.push_back({.text = "next"});
+      fragments.push_back(provider.encode(messages.back()));
+      const Duration asked = fleet->now();
+      const Reply reply = co_await provider.ask({.prefix = fleet->prefix_,
+                                                 .messages = messages,
+                                                 .fragments = fragments,
+                                                 .measured = {},
+                                                 .label = {},
+                                                 .agent = {},
+                                                 .depth = 1},
+                                                {}, {});
+      reply.stop == ReplyStop::finished ? ++fleet->done : ++fleet->failed;
+      if (fleet->now() - asked > kAlone) fleet->last_delayed = std::max(fleet->last_delayed, asked);
+      fleet->ended = fleet->now();
+      co_await sleep_for(fleet->loop_, milliseconds{fleet->random_.below(200)}, {});
+    }
+  }
+
+  static Task<> stubborn_child(Fleet* fleet) {
+    for (int step = 0; step < kSteps; ++step) {
+      bool is_done = false;
+      for (int attempt = 0; attempt < 3 && !is_done; ++attempt) {
+        const Duration wait = std::min<Duration>(milliseconds{500} * (1 << attempt), seconds{8});
+        const auto end =
+            co_await fleet->network_.exchange({.method = "POST", .url = "http://toy/one"}, {}, {});
+        is_done = end && end->status == 200;
+        if (!is_done) co_await sleep_for(fleet->loop_, wait - wait / 4 * fleet->random_.below(100) / 100, {});
+      }
+      is_done ? ++fleet->done : ++fleet->failed;
+      co_await sleep_for(fleet->loop_, milliseconds{fleet->random_.below(200)}, {});
+    }
+  }
+
+  Duration now() const { return loop_.clock().now().time_since_epoch(); }
+
+  SimLoop loop_;
+  SimNetwork network_;
+  SeededRandom random_;
+  Scene scene_;
+  LimitedServer server_;
+  std::vector<std::unique_ptr<Governors>> governors_;
+  std::vector<std::unique_ptr<HttpProvider>> providers_;
+  std::shared_ptr<const RequestPrefix> prefix_;
+};
+
+std::uint64_t seeds() {
+  std::uint64_t number = 20;
+  if (const auto text = SystemEnvironment().get("DEPUTY_SIM_SEEDS")) {
+    std::from_chars(text->data(), text->data() + text->size(), number);
+  }
+  return number;
+}
+
+const std::vector<Scene> kLimits{
+    {.name = "says what is left", .tells = Tells::limits},
+    {.name = "says what is left, bursts of 5", .tells = Tells::limits, .burst = 5},
+    {.name = "says when to come back", .tells = Tells::retry_after},
+    {.name = "says when to come back, bursts of 5", .tells = Tells::retry_after, .burst = 5},
+    {.name = "says nothing", .tells = Tells::nothing},
+};
+
+TEST(GovernorSimulation, LosesNoStepAndIsSeldomTurnedDown) {
+  for (const Scene& scene : kLimits) {
+    double worst = 0;
+    Duration longest{};
+    for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+      Fleet fleet(scene, seed);
+      fleet.run_all();
+      EXPECT_EQ(fleet.failed, 0) << scene.name << ", seed " << seed;
+      EXPECT_EQ(fleet.done, kChildren * kSteps) << scene.name << ", seed " << seed;
+      EXPECT_LE(fleet.rejected_share(), 0.10) << scene.name << ", seed " << seed;
+      worst = std::max(worst, fleet.rejected_share());
+      longest = std::max(longest, fleet.ended);
+    }
+    std::printf("%s: at most %.1f %% rejected, done in %s\n", scene.name.c_str(), worst * 100,
+                to_text(longest).c_str());
+    EXPECT_LE(longest, seconds{400}) << scene.name;  // 320 were the least
+  }
+}
+
+TEST(GovernorSimulation, IsSoonAtFullSpeedWhenTheLimitIsLifted) {
+  for (Scene scene : kLimits) {
+    scene.lifted_after = seconds{120};
+    const Duration soon = scene.tells == Tells::limits ? seconds{10} : seconds{16};
+    Duration slowest{};
+    for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+      Fleet fleet(scene, seed);
+      fleet.run_all();
+      EXPECT_EQ(fleet.failed, 0) << scene.name << ", seed " << seed;
+      EXPECT_LE(fleet.rejected_share(), 0.10) << scene.name << ", seed " << seed;
+      EXPECT_LE(fleet.last_delayed - scene.lifted_after, soon) << scene.name << ", seed " << seed;
+      slowest = std::max(slowest, fleet.last_delayed - scene.lifted_after);
+    }
+    std::printf("%s: at full speed after at most %s\n", scene.name.c_str(), to_text(slowest).c_str());
+  }
+}
+
+TEST(GovernorSimulation, OutlivesAStormOfTenMinutes) {
+  for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+    Scene storm{
+        .name = "storm", .tells = Tells::nothing, .burst = 1000, .down_for = minutes{10}, .status = 529};
+    storm.lifted_after = minutes{10};
+    Fleet fleet(storm, seed);
+    fleet.run_all();
+    EXPECT_EQ(fleet.failed, 0) << "seed " << seed;
+    EXPECT_LE(fleet.rejected_share() * 100, 100 * 48.0 / 368) << "seed " << seed;  // a tenth, and 16 probes
+    EXPECT_LE(fleet.last_delayed, minutes{10} + seconds{30}) << "seed " << seed;
+  }
+}
+
+TEST(GovernorSimulation, IsNeededAsEachForItselfLosesSteps) {
+  for (const Scene& scene : kLimits) {
+    Fleet fleet(scene, 1);
+    fleet.run_all_as_libraries_do();
+    std::printf("%s: each for itself, %d of %d steps fail, %.0f %% rejected\n", scene.name.c_str(),
+                fleet.failed, fleet.failed + fleet.done, fleet.rejected_share() * 100);
+    EXPECT_GE(fleet.failed, 100) << scene.name;
+    EXPECT_GE(fleet.rejected_share(), 0.5) << scene.name;
+  }
+}
+
+TEST(GovernorSimulation, IsNeededOnceForAll) {
+  Fleet fleet(kLimits.at(2), 1, {.governor = false});
+  fleet.run_all();
+  std::printf("a governor each: %.0f %% rejected\n", fleet.rejected_share() * 100);
+  EXPECT_GE(fleet.rejected_share(), 0.3);
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,152 @@
+#include "model/pace.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace deputy {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr TimePoint at(Duration since_start) { return TimePoint{seconds{1000} + since_start}; }
+
+// Sends one as soon as it may be; returns its number and when that was.
+struct Sent {
+  std::uint64_t number;
+  TimePoint at;
+};
+Sent send(Pace& pace, TimePoint now) {
+  const TimePoint when = pace.earliest(now, 100);
+  return {pace.send(when, 100), when};
+}
+
+RateLimits requests_left(double remaining, double limit, Duration full_in) {
+  return {.requests = RateLimit{limit, remaining, full_in}, .tokens = {}};
+}
+
+TEST(Pace, HoldsNobodyUpAtFirst) {
+  Pace pace;
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(send(pace, at({})).at, at({}));
+}
+
+TEST(Pace, LetsFewGoUntilTheFirstAreAccepted) {
+  Pace pace;
+  const Sent first = send(pace, at({}));
+  for (int i = 1; i < 8; ++i) send(pace, at({}));
+  EXPECT_EQ(pace.earliest(at({}), 0), at(seconds{2}));  // what has no answer by then was let in
+  pace.accepted(first.number, {}, at(milliseconds{300}));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(send(pace, at(milliseconds{300})).at, at(milliseconds{300}));
+  EXPECT_GT(pace.earliest(at(milliseconds{300}), 0), at(milliseconds{300}));
+}
+
+TEST(Pace, ShutsTheGateForAllUntilTheProviderWantsToHear) {
+  Pace pace;
+  const Sent first = send(pace, at({}));
+  pace.rejected(first.number, seconds{30}, at({}));
+  EXPECT_EQ(pace.earliest(at({}), 0), at(seconds{30}));
+  EXPECT_EQ(pace.shut_until(), at(seconds{30}));
+}
+
+TEST(Pace, LetsOneGoAloneAfterTheGateWasShut) {
+  Pace pace;
+  pace.rejected(send(pace, at({})).number, seconds{30}, at({}));
+  const Sent alone = send(pace, at(seconds{30}));
+  EXPECT_EQ(alone.at, at(seconds{30}));
+  EXPECT_EQ(pace.earliest(at(seconds{31}), 0), at(seconds{40}));  // it might hang
+  pace.accepted(alone.number, {}, at(seconds{32}));
+  EXPECT_EQ(pace.earliest(at(seconds{32}), 0), at(seconds{32}));
+}
+
+TEST(Pace, WaitsLongerForEachRejectionInARow) {
+  Pace pace;
+  TimePoint now = at({});
+  Duration former{};
+  for (int i = 0; i < 20; ++i) {
+    const Sent sent = send(pace, now);
+    pace.rejected(sent.number, milliseconds{100}, sent.at);
+    const Duration shut = pace.shut_until() - sent.at;
+    EXPECT_GE(shut, former);
+    former = shut;
+    now = sent.at;
+  }
+  EXPECT_EQ(former, seconds{20});
+}
+
+TEST(Pace, CutsThePaceOnceForThoseWhoWereSentTogether) {
+  Pace one;
+  Pace many;
+  one.rejected(send(one, at({})).number, seconds{1}, at({}));
+  std::vector<std::uint64_t> numbers;
+  for (int i = 0; i < 8; ++i) numbers.push_back(send(many, at({})).number);
+  for (const auto number : numbers) many.rejected(number, seconds{1}, at({}));
+  EXPECT_EQ(many.interval(), one.interval());
+  EXPECT_EQ(many.shut_until(), one.shut_until());
+}
+
+TEST(Pace, KeepsTheLongestGateOfThoseWhoWereSentTogether) {
+  Pace pace;
+  const Sent first = send(pace, at({}));
+  const Sent second = send(pace, at({}));
+  pace.rejected(first.number, seconds{1}, at({}));
+  pace.rejected(second.number, seconds{7}, at({}));
+  EXPECT_EQ(pace.shut_until(), at(seconds{7}));
+}
+
+TEST(Pace, IsWhatTheProviderSaysIsLeft) {
+  Pace pace;
+  const Sent first = send(pace, at({}));
+  pace.accepted(first.number, requests_left(2, 60, seconds{58}), at({}));  // one a second
+  EXPECT_EQ(send(pace, at({})).at, at({}));
+  EXPECT_EQ(send(pace, at({})).at, at({}));
+  const TimePoint third = send(pace, at({})).at;
+  EXPECT_GE(third, at(seconds{1}));
+  EXPECT_LE(third, at(milliseconds{1100}));
+  EXPECT_GE(pace.earliest(third, 0), at(seconds{2}));
+}
+
+TEST(Pace, IsFreeAgainWhenTheProviderSaysSoOrSaysNothingMore) {
+  for (const RateLimits& later : {requests_left(9999, 10'000, milliseconds{6}), RateLimits{}}) {
+    Pace pace;
+    pace.accepted(send(pace, at({})).number, requests_left(1, 60, seconds{59}), at({}));
+    const Sent second = send(pace, at({}));
+    EXPECT_GT(pace.earliest(at({}), 0), at({}));
+    pace.accepted(second.number, later, at(milliseconds{100}));
+    EXPECT_EQ(pace.earliest(at(milliseconds{100}), 0), at(milliseconds{100}));
+  }
+}
+
+TEST(Pace, HeedsALimitOnTokens) {
+  Pace pace;
+  const RateLimits limits{.requests = {},
+                          .tokens = RateLimit{60'000, 500, seconds{60}}};  // about 1000 a second
+  pace.accepted(send(pace, at({})).number, limits, at({}));
+  EXPECT_EQ(pace.earliest(at({}), 400), at({}));
+  EXPECT_GT(pace.earliest(at({}), 2500), at(seconds{1}));
+  EXPECT_LT(pace.earliest(at({}), 2500), at(seconds{3}));
+}
+
+TEST(Pace, AsksAgainAfterAMinuteHoweverSlowlyALimitFillsUp) {
+  Pace pace;
+  pace.accepted(send(pace, at({})).number, requests_left(0, 50, std::chrono::hours{1}), at({}));
+  EXPECT_EQ(pace.earliest(at({}), 0), at(seconds{60}));
+}
+
+TEST(Pace, DoesNotWaitForARequestThatIsLargerThanTheLimit) {
+  Pace pace;
+  const RateLimits limits{.requests = {}, .tokens = RateLimit{1000, 1000, {}}};
+  pace.accepted(send(pace, at({})).number, limits, at({}));
+  EXPECT_EQ(pace.earliest(at({}), 50'000), at({}));
+}
+
+TEST(Pace, ForgetsWhatEndedUntold) {
+  Pace pace;
+  pace.rejected(send(pace, at({})).number, seconds{1}, at({}));
+  const Sent alone = send(pace, at(seconds{1}));
+  pace.forget(alone.number);
+  EXPECT_LE(pace.earliest(alone.at, 0), alone.at + seconds{1});
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,94 @@
+#include "model/retry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace deputy {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::HasSubstr;
+using enum Failure::Kind;
+
+class RetryDecision : public testing::Test {
+ protected:
+  Retry decide(Failure failure, Tried tried) { return after_failure(failure, tried, patience_, random_); }
+  std::optional<Duration> wait(Failure failure, Tried tried) {
+    const Retry retry = decide(std::move(failure), tried);
+    if (const auto* again = std::get_if<TryAgain>(&retry)) return again->wait;
+    return std::nullopt;
+  }
+  std::string why(Failure failure, Tried tried) {
+    const Retry retry = decide(std::move(failure), tried);
+    const auto* up = std::get_if<GiveUp>(&retry);
+    return up ? up->why : "";
+  }
+
+  Patience patience_;
+  SeededRandom random_{5};
+};
+
+TEST_F(RetryDecision, IsNeverAfterADefiniteError) {
+  EXPECT_EQ(why({.kind = definite, .message = "No such model."}, {.failed = 1}), "No such model.");
+  EXPECT_EQ(why({.kind = context_exhausted, .message = "Too long."}, {.failed = 1}), "Too long.");
+}
+
+TEST_F(RetryDecision, WaitsTwiceAsLongEachTimeAndNeverQuiteTheSame) {
+  for (int failed = 1; failed <= 7; ++failed) {
+    const Duration whole = seconds{1} * (1 << (failed - 1));
+    std::set<Duration> seen;
+    for (int i = 0; i < 50; ++i) {
+      const auto waited = wait({.kind = transient, .message = ""}, {.failed = failed});
+      ASSERT_TRUE(waited);
+      EXPECT_LE(*waited, std::min<Duration>(whole, seconds{60}));
+      EXPECT_GE(*waited, std::min<Duration>(whole, seconds{60}) * 3 / 4);
+      seen.insert(*waited);
+    }
+    EXPECT_GT(seen.size(), 40u);
+  }
+}
+
+TEST_F(RetryDecision, WaitsAsLongAsTheServerWants) {
+  EXPECT_EQ(wait({.kind = transient, .message = "", .retry_after = seconds{33}}, {.failed = 1}), seconds{33});
+  EXPECT_GE(wait({.kind = transient, .message = "", .retry_after = milliseconds{1}}, {.failed = 1}),
+            milliseconds{750});
+}
+
+TEST_F(RetryDecision, EndsAtTheEighthFailure) {
+  EXPECT_TRUE(wait({.kind = transient, .message = "Down."}, {.failed = 7}));
+  EXPECT_EQ(why({.kind = transient, .message = "Down."}, {.failed = 8}), "Down. Tried 8 times.");
+}
+
+TEST_F(RetryDecision, EndsAfterFiveMinutes) {
+  const Failure failure{.kind = transient, .message = "Silent.", .retry_after = seconds{10}};
+  EXPECT_TRUE(wait(failure, {.failed = 2, .spent = minutes{5} - seconds{10} - milliseconds{1}}));
+  EXPECT_EQ(why(failure, {.failed = 2, .spent = minutes{5} - seconds{10}}),
+            "Silent. Tried 2 times. It wants no other request for 10s.");
+}
+
+TEST_F(RetryDecision, CountsNothingWhileItIsRateLimited) {
+  EXPECT_EQ(wait({.kind = rate_limited, .message = ""}, {.failed = 100, .spent = hours{5}}), Duration{});
+}
+
+TEST_F(RetryDecision, SaysAtOnceWhenARateLimitWantsTooMuch) {
+  const auto limited = [](Duration wanted) {
+    return Failure{.kind = rate_limited, .message = "Quota.", .retry_after = wanted};
+  };
+  EXPECT_TRUE(wait(limited(minutes{15}), {}));
+  EXPECT_THAT(why(limited(minutes{15} + seconds{1}), {}), HasSubstr("wants no request for 15m"));
+  EXPECT_THAT(why(limited(hours{1}), {}), HasSubstr("at least 1h"));
+}
+
+TEST_F(RetryDecision, EndsWhenARateLimitLetsNothingThroughForAnHour) {
+  EXPECT_TRUE(wait({.kind = rate_limited, .message = ""}, {.rate_limited = hours{1} - seconds{1}}));
+  EXPECT_THAT(why({.kind = rate_limited, .message = "Busy."}, {.rate_limited = hours{1}}),
+              HasSubstr("Nothing was let through for 1h"));
+}
+
+}  // namespace
+}  // namespace deputy
