@@ -58,6 +58,7 @@ Life::Life(SimWorld& world, Options options) : loop_(options.seed), processes_(l
   EXPECT_TRUE(scripted) << scripted.error().message;
   if (scripted) models.add(*std::move(scripted));
   models.add_driver(std::make_unique<CommandProvider>());
+  if (options.model) models.add(options.model(loop_));
   runtime_ = std::make_unique<Runtime>(Runtime::Parts{.loop = loop_,
                                                       .pool = pool_,
                                                       .disk = world.disk,

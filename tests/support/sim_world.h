@@ -46,6 +46,7 @@ class Life {
     CrashPoint crash;
     TreeLimits limits;
     Attendance attendance = Attendance::approves_all;
+    std::function<std::unique_ptr<Provider>(Loop&)> model = {};  // besides the scripted one
   };
   Life(SimWorld& world, Options options);
   ~Life();

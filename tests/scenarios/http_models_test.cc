@@ -1,0 +1,223 @@
+// The whole runtime with a model behind HTTP, in the tongue of every provider: children work, run out of
+// context, are turned down and cut off, and nothing is lost or done that should not be.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "model/http_provider.h"
+#include "model/tongues.h"
+#include "support/sim_world.h"
+
+namespace deputy {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::string_view kRootTask = "ROOT-TASK";
+constexpr std::string_view kChildTask = "CHILD-TASK";
+
+// A provider with a network of its own, on the loop of the life that it is used in.
+class HostedProvider final : public Provider {
+ public:
+  HostedProvider(Loop& loop, Tongue tongue, SimNetwork::Handler handler, std::int64_t window)
+      : network_(loop),
+        governors_(loop),
+        provider_({.dialect = dialect_of(tongue),
+                   .endpoint = {"http://model", "key"},
+                   .key_variable = "",
+                   .network = network_,
+                   .loop = loop,
+                   .random = random_,
+                   .governors = governors_,
+                   .facts = [window](const ModelName&) {
+                     return ModelFacts{
+                         .window = window, .max_output = {}, .price = Price{.input = 1, .output = 5}};
+                   }}) {
+    network_.define("http://model", std::move(handler));
+  }
+  std::string_view name() const override { return provider_.name(); }
+  std::string encode(const Message& message) const override { return provider_.encode(message); }
+  Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
+    return provider_.ask(std::move(request), std::move(deltas), std::move(stop));
+  }
+  std::int64_t window(const ModelName& model) const override { return provider_.window(model); }
+  std::optional<Price> price(const ModelName& model) const override { return provider_.price(model); }
+
+ private:
+  SimNetwork network_;
+  SeededRandom random_{1};
+  Governors governors_;
+  HttpProvider provider_;
+};
+
+std::int64_t counted(std::string_view body) { return static_cast<std::int64_t>(body.size()) / 4; }
+
+Call read_of(std::string_view file) {
+  return {"call_r", "Read", fmt::format(R"({{"file_path":"{}"}})", file)};
+}
+Call note_of(std::string_view text) { return {"call_n", "Note", fmt::format(R"({{"content":"{}"}})", text)}; }
+
+class HttpModels : public testing::TestWithParam<Tongue> {
+ protected:
+  HttpModels() {
+    world_.script = R"({"v":1,"sessions":[{"match":{},"replies":[{"text":"unused"}]}]})";
+    world_.write_file("a.txt", "hello\n");
+    std::string long_text;
+    for (int i = 0; i < 150; ++i)
+      long_text += fmt::format("Line {} says that the quick brown fox jumps.\n", i);
+    world_.write_file("long.txt", long_text);
+  }
+
+  // The root hands `children` tasks down, then reports; `child_says` is what a child's model says at each
+  // step.
+  Result<Report> play(int children, std::int64_t window = 200'000, Duration turned_down_for = {}) {
+    Life life(world_, {.limits = {}, .model = [&](Loop& loop) {
+                         return std::make_unique<HostedProvider>(
+                             loop, GetParam(),
+                             [this, &loop, children, turned_down_for](const HttpRequest& request) {
+                               if (loop.clock().now().time_since_epoch() < turned_down_for) {
+                                 ++turned_down_;
+                                 return too_many_requests(GetParam());
+                               }
+                               return answer(request.body, children);
+                             },
+                             window);
+                       }});
+    RootBrief brief = life.brief(std::string(kRootTask));
+    brief.model = ModelName(std::string(dialect_of(GetParam())->provider()) + "/test");
+    auto report = life.start(brief);
+    events_ = life.events();
+    return report;
+  }
+
+  SimExchange answer(const std::string& body, int children) {
+    bodies_.push_back(body);
+    Said said = body.contains(kRootTask) ? root_says(children) : child_step(body);
+    said.input = counted(body);
+    return answer_in(GetParam(), said);
+  }
+
+  Said root_says(int children) {
+    if (root_step_++ > 0) return {.text = "They are done."};
+    json::array tasks;
+    for (int i = 0; i < children; ++i) {
+      tasks.push_back(json::object{{"label", fmt::format("c{}", i)},
+                                   {"prompt", fmt::format("{} number {}.", kChildTask, i)}});
+    }
+    return {.text = "I ask.",
+            .calls = {{"call_d", "Delegate", to_json_text(json::object{{"tasks", tasks}})}}};
+  }
+
+  Said child_step(const std::string& body) {
+    for (int i = 0; i < 9; ++i) {
+      if (body.contains(fmt::format("{} number {}.", kChildTask, i))) return child_says_(child_steps_[i]++);
+    }
+    ADD_FAILURE() << "neither the root's nor a child's request: " << body;
+    return {};
+  }
+
+  template <class Fact>
+  int count_of(std::string_view tool = "") const {
+    int count = 0;
+    for (const Event& event : events_) {
+      const auto* fact = std::get_if<Fact>(&event.fact);
+      if (!fact) continue;
+      if constexpr (std::is_same_v<Fact, CallStarted>)
+        count += tool.empty() || fact->tool == tool;
+      else
+        ++count;
+    }
+    return count;
+  }
+
+  SimWorld world_;
+  std::function<Said(int)> child_says_;
+  int root_step_ = 0;
+  std::map<int, int> child_steps_;
+  int turned_down_ = 0;
+  std::vector<std::string> bodies_;
+  std::vector<Event> events_;
+};
+
+TEST_P(HttpModels, RunAChildThatUsesTools) {
+  child_says_ = [](int step) -> Said {
+    if (step == 0) return {.text = "I look.", .calls = {read_of("a.txt"), note_of("I looked")}};
+    return {.text = "It says hello."};
+  };
+  const auto report = play(1);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed);
+  EXPECT_EQ(report->body, "They are done.");
+  const Session* child = world_.session_labelled("c0");
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->state, SessionState::completed);
+  EXPECT_EQ(child->result, "It says hello.");
+  EXPECT_EQ(count_of<CallStarted>("Note"), 1);
+  EXPECT_GT(child->usage.cost_micros.value_or(0), 0);
+  // The second request of the child brings what was read, the last of the root what the child found.
+  ASSERT_EQ(bodies_.size(), 4u);
+  EXPECT_TRUE(bodies_[2].contains("hello")) << bodies_[2];
+  EXPECT_TRUE(bodies_[3].contains("It says hello.")) << bodies_[3];
+}
+
+TEST_P(HttpModels, EndAChildWithItsNotesWhenItsContextIsFull) {
+  child_says_ = [](int step) -> Said {
+    if (step == 0) return {.text = "I begin.", .calls = {note_of("the fox jumps on every line")}};
+    return {.text = "I read on.", .calls = {read_of("long.txt")}};
+  };
+  constexpr std::int64_t kWindow = 16'000;
+  const auto report = play(1, kWindow);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed);
+  const Session* child = world_.session_labelled("c0");
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->state, SessionState::partial);
+  EXPECT_EQ(child->reason, Reason::context_exhausted);
+  EXPECT_TRUE(child->result.contains("the fox jumps on every line")) << child->result;
+  EXPECT_GE(child_steps_[0], 3);
+  for (const std::string& body : bodies_) EXPECT_LE(counted(body), kWindow);
+  EXPECT_TRUE(bodies_.back().contains("the fox jumps on every line")) << "the root does not hear of it";
+}
+
+TEST_P(HttpModels, LoseNothingInAStormOfRejections) {
+  child_says_ = [](int step) -> Said {
+    if (step < 2) return {.text = "I look.", .calls = {read_of("a.txt")}};
+    return {.text = "It says hello."};
+  };
+  const auto report = play(4, 200'000, seconds{90});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed);
+  for (int i = 0; i < 4; ++i) {
+    const Session* child = world_.session_labelled(fmt::format("c{}", i));
+    ASSERT_TRUE(child);
+    EXPECT_EQ(child->state, SessionState::completed);
+    EXPECT_EQ(child->result, "It says hello.");
+    EXPECT_EQ(child_steps_[i], 3);
+  }
+  EXPECT_GE(turned_down_, 5);
+  EXPECT_EQ(count_of<Retried>(), turned_down_);
+}
+
+TEST_P(HttpModels, DoNotRunTheCallsOfAReplyThatWasCutOff) {
+  child_says_ = [](int) -> Said {
+    return {.text = "I note it.", .calls = {note_of("half of a th")}, .is_cut_off = true};
+  };
+  const auto report = play(1);
+  ASSERT_TRUE(report) << report.error().message;
+  const Session* child = world_.session_labelled("c0");
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->state, SessionState::partial);
+  EXPECT_EQ(child->reason, Reason::output_limit);
+  EXPECT_EQ(count_of<CallStarted>("Note"), 0);
+  EXPECT_EQ(child_steps_[0], 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Http, HttpModels, testing::ValuesIn(kTongues), [](const auto& test) {
+  std::string name(dialect_of(test.param)->provider());
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+}  // namespace
+}  // namespace deputy
