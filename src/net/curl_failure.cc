@@ -33,7 +33,6 @@ Error error_from_curl(const CurlFailure& failure) {
       return {ErrorCode::timeout, fmt::format("cannot reach {}: {}", failure.origin, why),
               "check the address and the network, or try again later"};
     case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
       return {ErrorCode::invalid, fmt::format("cannot ask {}: {}", failure.origin, why), "check the URL"};
     case CURLE_OUT_OF_MEMORY:
       return {ErrorCode::exhausted, fmt::format("cannot ask {}: out of memory", failure.origin),

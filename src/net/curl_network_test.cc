@@ -133,6 +133,18 @@ TEST_F(CurlNetworkTest, ACloseBeforeTheStatusIsAnIoError) {
   EXPECT_EQ(ask({.url = server.url()}).error().code, ErrorCode::io);
 }
 
+TEST_F(CurlNetworkTest, ACloseInTheHeadIsAnIoError) {
+  for (const std::string head :
+       {"HTTP/1.1 200 OK\r\nContent-Ty", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", "HTTP/1.1 200 O",
+        "SSH-2.0-OpenSSH_9\r\n", "HTTP/1.1 100 Continue\r\n\r\n"}) {
+    LoopbackServer server([&](Peer& peer) { peer.read_request(), peer.write(head); });
+    const auto end = ask({.url = server.url()}, seen.sink());
+    ASSERT_FALSE(end) << head;
+    EXPECT_EQ(end.error().code, ErrorCode::io) << head;
+  }
+  EXPECT_TRUE(seen.starts.empty());
+}
+
 TEST_F(CurlNetworkTest, AStopWhileItWaitsClosesTheConnection) {
   bool closed = false;
   LoopbackServer server([&](Peer& peer) {

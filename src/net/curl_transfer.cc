@@ -129,6 +129,7 @@ Task<Result<HttpEnd>> CurlTransfer::finish() {
     }
   }
   if (thrown_) std::rethrow_exception(thrown_);
+  if (*ended_ == CURLE_OK && !started_) ended_ = CURLE_GOT_NOTHING;  // curl takes half a head for an answer
   if (*ended_ == CURLE_OK) co_return std::move(end_);
   if (stopped_) co_return std::unexpected(Error::cancelled());
   co_return std::unexpected(failure());

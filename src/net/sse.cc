@@ -1,5 +1,7 @@
 #include "net/sse.h"
 
+#include <utility>
+
 namespace deputy {
 
 void SseDecoder::feed(std::string_view bytes, const Sink& sink) {
@@ -13,8 +15,8 @@ void SseDecoder::feed(std::string_view bytes, const Sink& sink) {
     }
     const std::size_t end = bytes.find_first_of("\r\n");
     const std::string_view piece = bytes.substr(0, end);
-    if (line_.size() + piece.size() > most_bytes_) {
-      is_too_large_ = overflowed_ = true;
+    if (is_line_too_large_ || line_.size() + piece.size() > most_bytes_) {
+      is_line_too_large_ = is_too_large_ = overflowed_ = true;
       line_.clear();
     } else {
       line_.append(piece);
@@ -22,7 +24,11 @@ void SseDecoder::feed(std::string_view bytes, const Sink& sink) {
     if (end == std::string_view::npos) return;
     after_cr_ = bytes[end] == '\r';
     bytes.remove_prefix(end + 1);
-    take_line(line_, sink);
+    if (std::exchange(is_line_too_large_, false)) {
+      at_start_ = false;
+    } else {
+      take_line(line_, sink);
+    }
     line_.clear();
   }
 }
@@ -46,7 +52,7 @@ void SseDecoder::take_line(std::string_view line, const Sink& sink) {
   if (field == "event") {
     event_.name = value;
   } else if (field == "data") {
-    if (event_.data.size() + value.size() > most_bytes_) {
+    if (event_.data.size() + has_data_ + value.size() > most_bytes_) {
       is_too_large_ = overflowed_ = true;
       event_.data.clear();
       return;

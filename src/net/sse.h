@@ -37,6 +37,7 @@ class SseDecoder {
   bool has_data_ = false;
   bool after_cr_ = false;
   bool at_start_ = true;
+  bool is_line_too_large_ = false;  // the rest of it is passed over
   bool is_too_large_ = false;
   bool overflowed_ = false;
 };

@@ -73,5 +73,27 @@ TEST(SseDecoder, DropsAnEventPastTheLimitAndGoesOn) {
   }
 }
 
+TEST(SseDecoder, DropsTheSameForEveryCut) {
+  const std::string long_name(20, 'n');
+  const std::string text =
+      "data: 1\n" + long_name + ":data: 2\ndata: 3\n\n:" + long_name + "\ndata: 4\n\ndata: 5\n\n";
+  const Told whole = told_by({text}, 15);
+  ASSERT_EQ(whole.events.size(),
+            1U);  // the long comment's event is dropped too: it was not kept to be looked at
+  EXPECT_EQ(whole.events[0].second, "5");
+  for (std::size_t first = 0; first <= text.size(); ++first) {
+    for (std::size_t second = first; second <= text.size(); ++second) {
+      const std::string_view all = text;
+      ASSERT_EQ(told_by({all.substr(0, first), all.substr(first, second - first), all.substr(second)}, 15),
+                whole);
+    }
+  }
+}
+
+TEST(SseDecoder, CountsTheLineEndsBetweenItsDataLines) {
+  EXPECT_EQ(told_by({"data:abc\ndata:def\ndata:gh\n\n"}, 10).events.size(), 1U);
+  EXPECT_TRUE(told_by({"data:abc\ndata:def\ndata:gh\n\n"}, 9).events.empty());
+}
+
 }  // namespace
 }  // namespace deputy
