@@ -63,7 +63,10 @@ ToolContext Agent::context_for_calls(StopToken stop) {
           .stop = std::move(stop),
           .model = conversation_.last_reply ? conversation_.last_reply->model : parts_.session.model,
           .roots = parts_.roots,
-          .files_seen = &conversation_.files_seen};
+          .home = parts_.home,
+          .children = parts_.children ? parts_.children() : std::vector<SessionId>{},
+          .files_seen = &conversation_.files_seen,
+          .output = parts_.output};
 }
 
 }  // namespace deputy

@@ -73,6 +73,14 @@ OrFailure<ModelOffer> Program::offer() {
   return model_offer(loaded->settings, environment);
 }
 
+OrFailure<ToolSettings> Program::tool_settings() {
+  TRY(const auto* loaded, settings());
+  ToolSettings tools{.search = search_of(loaded->settings, environment)};
+  if (tools.search) redactor.hide(tools.search->key);
+  tools.bash.least = loaded->settings.sandbox.least.value_or(tools.bash.least);
+  return tools;
+}
+
 std::string Program::command_line(std::string_view arguments) const {
   std::string line = typed_name_.contains('/') ? shell_quoted(typed_name_) : "deputy";
   line += fmt::format(" {}", arguments);

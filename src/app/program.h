@@ -17,6 +17,7 @@
 #include "base/environment.h"
 #include "base/redaction.h"
 #include "store/store.h"
+#include "tools/connected_tools.h"
 
 namespace deputy {
 
@@ -37,6 +38,7 @@ class Program {
   OrFailure<TreeLimits> limits();
   OrFailure<std::vector<Rule>> rules();
   OrFailure<ModelOffer> offer();
+  OrFailure<ToolSettings> tool_settings();
   // A command line of this program that works from here, with the same state folder.
   std::string command_line(std::string_view arguments) const;
 

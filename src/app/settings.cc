@@ -95,6 +95,28 @@ TreeLimits tree_limits(const LimitSettings& second, const LimitSettings& first) 
   return limits;
 }
 
+std::optional<SearchSettings> search_of(const Settings& settings, const Environment& environment) {
+  struct Usual {
+    SearchService service;
+    const char* address;
+    const char* key;
+  };
+  constexpr Usual kUsual[] = {{SearchService::searxng, "SEARXNG_URL", nullptr},
+                              {SearchService::brave, nullptr, "BRAVE_API_KEY"},
+                              {SearchService::tavily, nullptr, "TAVILY_API_KEY"}};
+  const SearchChoice& choice = settings.search;
+  for (const Usual& usual : kUsual) {
+    if (choice.service && *choice.service != usual.service) continue;
+    SearchSettings found{.service = usual.service};
+    if (usual.address) found.base_url = choice.base_url.value_or(environment.get(usual.address).value_or(""));
+    if (!usual.address) found.base_url = choice.service ? choice.base_url.value_or("") : "";
+    const std::string variable = choice.key_env.value_or(usual.key ? usual.key : "");
+    if (!variable.empty()) found.key = environment.get(variable).value_or("");
+    if (usual.address ? !found.base_url.empty() : !found.key.empty()) return found;
+  }
+  return std::nullopt;
+}
+
 Settings narrowing_part(const Settings& project) {
   Settings part;
   for (const Rule& rule : project.rules) {

@@ -18,6 +18,8 @@
 #include "delegation/admission.h"
 #include "guard/rules.h"
 #include "model/catalog.h"
+#include "sandbox/processes.h"
+#include "tools/search_engine.h"
 
 namespace deputy {
 
@@ -53,6 +55,19 @@ struct LimitSettings {
 // `first` where it says something, else `second`, else what is usual.
 TreeLimits tree_limits(const LimitSettings& second, const LimitSettings& first);
 
+struct SandboxChoice {
+  std::optional<SandboxLevel> least;  // below it no command runs
+  std::optional<bool> network;        // whether commands may have one
+  bool operator==(const SandboxChoice&) const = default;
+};
+
+struct SearchChoice {
+  std::optional<SearchService> service;
+  std::optional<std::string> base_url;
+  std::optional<std::string> key_env;  // the variable that holds the key
+  bool operator==(const SearchChoice&) const = default;
+};
+
 struct Settings {
   std::optional<std::string> model;
   std::optional<std::string> base_url;  // of the provider `compatible`
@@ -61,9 +76,14 @@ struct Settings {
   NetworkSettings network;
   ClockSettings clocks;
   LimitSettings limits;
+  SandboxChoice sandbox;
+  SearchChoice search;
   std::vector<Rule> rules;
   bool operator==(const Settings&) const = default;
 };
+
+// The service that WebSearch asks: the one that is set, else one whose key stands in its usual variable.
+std::optional<SearchSettings> search_of(const Settings& settings, const Environment& environment);
 
 inline constexpr std::size_t kMostSettingsBytes = 1024 * 1024;
 

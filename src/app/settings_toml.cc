@@ -171,6 +171,23 @@ Result<int> limit_of(const toml::node& node, const Spot& place) {
   return wrong(place, node, "a whole number from 0 on, or \"none\"");
 }
 
+Result<SandboxLevel> level_of(const toml::node& node, const Spot& place) {
+  const auto* number = node.as_integer();
+  if (number && number->get() >= 0 && number->get() <= 3) return static_cast<SandboxLevel>(number->get());
+  return wrong(place, node, "a level from 0 to 3; `deputy doctor` tells what this machine has");
+}
+
+Result<bool> yes_or_no(const toml::node& node, const Spot& place) {
+  if (const auto* value = node.as_boolean()) return value->get();
+  return wrong(place, node, "true or false");
+}
+
+Result<SearchService> service_of(const toml::node& node, const Spot& place) {
+  const auto* text = node.as_string();
+  if (const auto service = text ? search_service_from(text->get()) : std::nullopt) return *service;
+  return wrong(place, node, "\"searxng\", \"brave\" or \"tavily\"");
+}
+
 using Take = std::function<Result<void>(const toml::node&, const Spot&)>;
 struct Key {
   std::string name;
@@ -273,7 +290,7 @@ Result<void> read_models(std::map<std::string, FactsOverride>& models, const tom
 }
 
 std::vector<Key> keys_of(Settings& settings) {
-  auto& [model, base_url, providers, models, network, clocks, limits, rules] = settings;
+  auto& [model, base_url, providers, models, network, clocks, limits, sandbox, search, rules] = settings;
   return {
       {"model", into(model, plain_text)},
       {"base_url", into(base_url, url_of)},
@@ -290,6 +307,11 @@ std::vector<Key> keys_of(Settings& settings) {
                            {"max_delegations", into(limits.max_delegations, limit_of)},
                            {"max_children", into(limits.max_children, limit_of)},
                            {"max_live", into(limits.max_live, limit_of)}})},
+      {"sandbox",
+       table_of({{"least", into(sandbox.least, level_of)}, {"network", into(sandbox.network, yes_or_no)}})},
+      {"search", table_of({{"service", into(search.service, service_of)},
+                           {"base_url", into(search.base_url, url_of)},
+                           {"key_env", into(search.key_env, variable_of)}})},
       {"permissions", table_of({{"allow", rules_into(rules, Decision::allow)},
                                 {"ask", rules_into(rules, Decision::ask)},
                                 {"deny", rules_into(rules, Decision::deny)}})},

@@ -94,6 +94,8 @@ OrFailure<TreeEnd> start_tree(Program& program, RootWork work) {
   rules.insert(rules.end(), work.rules.begin(), work.rules.end());
   TRY(auto workspace, program.workspace());
   TRY(auto models, models_for(program, work.model));
+  TRY(auto tools, program.tool_settings());
+  TRY(const auto* loaded, program.settings());
   TRY(auto signals, Signals::take());  // before the store's thread
   TRY(auto store, program.open_store());
   tell_of_settings(program);
@@ -102,8 +104,10 @@ OrFailure<TreeEnd> start_tree(Program& program, RootWork work) {
                  .brief = {.label = std::move(work.label), .prompt = std::move(work.prompt)},
                  .model = std::move(work.model),
                  .workspace = std::move(workspace),
-                 .rules = Rules(std::move(rules))};
-  return run_tree(program, signals, {std::move(root), limits, std::move(models), std::move(store)});
+                 .rules = Rules(std::move(rules)),
+                 .network = loaded->settings.sandbox.network.value_or(false)};
+  return run_tree(program, signals,
+                  {std::move(root), limits, std::move(tools), std::move(models), std::move(store)});
 }
 
 }  // namespace deputy

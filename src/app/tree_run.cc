@@ -1,6 +1,7 @@
 #include "app/tree_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,10 +13,17 @@
 #include "async/task_group.h"
 #include "async/waiter.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace deputy {
 namespace {
+
+// No command sees deputy's own state.
+std::vector<std::string> state_folders(const Program& program) {
+  const auto home = program.open_home();
+  return home ? std::vector{(*home)->path()} : std::vector<std::string>{};
+}
 
 // All that one run of the loop needs, in the order in which it may be taken down again.
 class TreeRunner {
@@ -25,10 +33,13 @@ class TreeRunner {
 
  private:
   void on_event(const Event& event, const EventOrigin& origin);
+  void on_output(const SessionId& session, const EventOrigin& origin, std::string_view text);
   void start();
   Task<> drive();
   Task<> watch_signals(StopToken stop);
   Task<> seal_what_others_left();
+  Task<> name_kept_work(std::string workspace);
+  Task<> find_out_level(RootBrief& root);
   [[noreturn]] void leave_at_once();
   Task<> a_turn_of_the_loop();
   void look_back();
@@ -37,6 +48,7 @@ class TreeRunner {
   Signals& signals_;
   std::variant<RootBrief, SessionId> what_;
   TreeEnd end_;
+  std::uint64_t last_seq_ = 0;
   SystemRandom random_;
   ThreadPool pool_;
   SystemProcesses processes_;
@@ -50,7 +62,8 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
     : program_(program),
       signals_(signals),
       what_(std::move(request.what)),
-      processes_(program.loop, join_path(program_folder(), "deputy-init")),
+      processes_(program.loop,
+                 {.init_path = join_path(program_folder(), "deputy-init"), .hidden = state_folders(program)}),
       progress_({.loop = program.loop,
                  .err = program.err,
                  .redactor = program.redactor,
@@ -64,8 +77,12 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                 .processes = processes_,
                 .random = random_,
                 .store = std::move(request.store),
-                .models = std::move(request.models)},
-               {.limits = request.limits, .attendance = attendance_of(program)}),
+                .models = std::move(request.models),
+                .network = &program.connections.network},
+               {.limits = request.limits,
+                .attendance = attendance_of(program),
+                .tools = std::move(request.tools),
+                .home = program.environment.get("HOME").value_or("")}),
       prompts_({.loop = program.loop,
                 .progress = progress_,
                 .err = program.err,
@@ -75,10 +92,13 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                                 Answer answer) { runtime_.answer(id, std::move(answer)); }}),
       beside_(program.loop) {
   runtime_.subscribe([this](const Event& event, const EventOrigin& origin) { on_event(event, origin); });
+  runtime_.subscribe_output([this](const SessionId& session, const EventOrigin& origin,
+                                   std::string_view text) { on_output(session, origin, text); });
 }
 
 void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
   if (end_.root.empty()) end_.root = event.tree;
+  last_seq_ = event.seq;
   progress_.on_event(event, origin);
   if (attendance_of(program_) == Attendance::person) prompts_.on_event(event);
   if (program_.common.output != OutputForm::stream_json) return;
@@ -87,9 +107,31 @@ void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
   }
 }
 
+// As it comes: for who follows the stream, and for a person who wants to see everything.
+void TreeRunner::on_output(const SessionId& session, const EventOrigin& origin, std::string_view text) {
+  const std::string shown = program_.redactor.redact(to_utf8(text));
+  if (program_.common.output == OutputForm::stream_json) {
+    json::object line{{"v", 1},
+                      {"event", "session.progress"},
+                      {"seq", last_seq_},
+                      {"at", to_iso8601(program_.loop.clock().wall())},
+                      {"session_id", session.value},
+                      {"parent_id", nullptr},
+                      {"label", origin.label},
+                      {"agent", origin.agent},
+                      {"output", shown}};
+    if (!origin.parent.empty()) line["parent_id"] = origin.parent.value;
+    program_.out.write_line(to_json_text(line));
+  } else if (program_.common.verbose) {
+    for (const auto line : lines_of(shown))
+      progress_.say(fmt::format("[{}] | {}", made_visible(origin.label), made_visible(line)));
+  }
+}
+
 void TreeRunner::start() {
   auto done = [this](Result<Report> report) { end_.report = std::move(report); };
   if (auto* root = std::get_if<RootBrief>(&what_)) {
+    beside_.spawn(name_kept_work(root->workspace));
     runtime_.start(std::move(*root), done);
   } else {
     end_.root = std::get<SessionId>(what_);
@@ -108,6 +150,7 @@ Task<> TreeRunner::drive() {
   beside_.spawn(seal_what_others_left());
   if (attendance_of(program_) == Attendance::person) beside_.spawn(prompts_.run(beside_.token()));
   end_.report = fail(ErrorCode::internal, "the run ended without a report", "please report this as a bug");
+  if (auto* root = std::get_if<RootBrief>(&what_)) co_await find_out_level(*root);
   start();
   co_await a_turn_of_the_loop();  // start() only posts; the tree exists from here on
   try {
@@ -125,12 +168,27 @@ Task<> TreeRunner::drive() {
   }
 }
 
+// Each session records how far its commands are confined. A batch runs none.
+Task<> TreeRunner::find_out_level(RootBrief& root) {
+  if (root.agent == "command") co_return;
+  if (const auto found = co_await processes_.capability({}))
+    root.sandbox_level = static_cast<int>(found->level);
+}
+
 // Off the way of the run itself. What cannot be sealed now waits for the next start; the journal has it all.
 Task<> TreeRunner::seal_what_others_left() {
   auto home = program_.open_home();
   if (!home) co_return;
   const std::shared_ptr<Folder> folder = *std::move(home);
   (void)co_await on_pool(program_.loop, pool_, [folder] { return seal_leftovers(*folder); });
+}
+
+// What dead children left, once the run itself is under way.
+Task<> TreeRunner::name_kept_work(std::string workspace) {
+  const auto kept = co_await runtime_.clean_workspace(std::move(workspace));
+  if (!kept || kept->empty()) co_return;
+  progress_.say(
+      fmt::format("deputy: work of earlier agents that was not merged: {}", fmt::join(*kept, ", ")));
 }
 
 Task<> TreeRunner::watch_signals(StopToken stop) {

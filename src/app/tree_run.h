@@ -17,6 +17,7 @@ namespace deputy {
 struct TreeRequest {
   std::variant<RootBrief, SessionId> what;  // a new one, or the root of one to resume
   TreeLimits limits;
+  ToolSettings tools;
   Models models;
   std::unique_ptr<Store> store;
 };

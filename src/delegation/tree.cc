@@ -82,7 +82,7 @@ Tree::Tree(TreeServices services, TreeLimits limits)
       tools_(builtin_tools()),
       workspaces_({services_.loop, services_.pool, services_.disk, services_.processes}),
       slots_(limits) {
-  const ToolServices connected{background_, services_.network, services_.tools.search, services_.tools.bash};
+  const ToolServices connected{background_, services_.network, services_.tools};
   for (auto& tool : command_tools(connected)) tools_.push_back(std::move(tool));
   for (auto& tool : web_tools(connected, Decision::ask)) tools_.push_back(std::move(tool));
   approved_web_ = web_tools(connected, Decision::allow);
@@ -108,6 +108,9 @@ Task<Result<Report>> Tree::resume(SessionId root, StopToken stop) {
   CO_TRY(claim(root));
   CO_TRY(const auto all, services_.store.sessions({.tree = root, .most = 1'000'000}));
   delegations_ = static_cast<int>(all.size()) - 1;
+  for (const auto& each : all) {
+    if (each.parent) children_[*each.parent].push_back(each.id);
+  }
   co_return co_await go_on(*std::move(session), std::move(stop));
 }
 
@@ -137,8 +140,8 @@ Result<Session> Tree::root_session(const RootBrief& root) const {
   session.model = root.model;
   session.workspace = root.workspace;
   session.workspace_mode = profile->workspace;
-  session.network = profile->network && services_.tools.network;
-  session.sandbox_level = services_.tools.sandbox_level;
+  session.network = profile->network && root.network;
+  session.sandbox_level = root.sandbox_level;
   session.permissions = root.rules.to_json();
   session.max_turns = profile->max_turns;
   if (root.brief.max_output_tokens) session.max_output_tokens = *root.brief.max_output_tokens;
@@ -213,6 +216,7 @@ Task<Result<Report>> Tree::attach_or_create(Delegation delegation, StopToken sto
     delegations_ -= 1;
     co_return std::unexpected(std::move(session).error());
   }
+  children_[delegation.parent.id].push_back(session->id);
   co_return co_await begin(*std::move(session), RunStarted{delegation.index, delegation.total},
                            Source::parent, stop);
 }
@@ -283,6 +287,12 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                  .pool = services_.pool,
                  .processes = services_.processes,
                  .asker = profile->on_ask == OnAsk::deny ? static_cast<Asker&>(denies_all) : services_.asker,
+                 .home = services_.home,
+                 .children = [this, id = session.id] { return children_[id]; },
+                 .output =
+                     [this, session](std::string_view text) {
+                       if (services_.output) services_.output(session, text);
+                     },
                  .complete = [this, session](Report ended) { return complete(session, std::move(ended)); }},
                 std::move(so_far));
     report = co_await agent.run(own.token());

@@ -30,14 +30,6 @@
 
 namespace deputy {
 
-// What the person has settled for tools.
-struct ToolSettings {
-  std::optional<SearchSettings> search;
-  BashPolicy bash;
-  bool network = false;              // whether commands may have one
-  std::optional<int> sandbox_level;  // what this machine can do, where that is known
-};
-
 // What a tree works with; all of it outlives the tree.
 struct TreeServices {
   Loop& loop;
@@ -51,6 +43,9 @@ struct TreeServices {
   Asker& asker;
   Network* network = nullptr;  // nothing: no web tools
   ToolSettings tools = {};
+  std::string home = {};  // the person's, for rules written with ~
+  // What the commands of a session print, as it comes. May be empty.
+  std::function<void(const Session&, std::string_view)> output = {};
 };
 
 struct RootBrief {
@@ -59,6 +54,8 @@ struct RootBrief {
   ModelName model;
   std::string workspace;  // absolute path
   Rules rules;
+  bool network = false;                             // whether commands may have one
+  std::optional<int> sandbox_level = std::nullopt;  // what commands are confined to here, where they may run
 };
 
 // A child as one of the delegation tools wants it.
@@ -136,6 +133,7 @@ class Tree {
   Workspaces workspaces_;
   Slots slots_;
   std::map<SessionId, Live> live_;
+  std::map<SessionId, std::vector<SessionId>> children_;
 };
 
 }  // namespace deputy

@@ -131,6 +131,12 @@ Task<Result<void>> Workspaces::drop_worktree(Shared parent, std::string path, Se
   co_return Result<void>{};
 }
 
+Task<bool> Workspaces::drop_if_merged(Shared parent, std::string path, SessionId session) {
+  Git git(services_.processes, *parent);
+  if (!co_await git.run({"merge-base", "--is-ancestor", branch_of(session), "HEAD"}, {})) co_return false;
+  co_return (co_await drop_worktree(parent, path, session)).has_value();
+}
+
 Task<Result<bool>> Workspaces::drop_if_empty(std::string path) {
   const Disk& disk = services_.disk;
   co_return co_await on_pool(services_.loop, services_.pool, [&disk, path]() -> Result<bool> {
@@ -163,7 +169,7 @@ Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, 
     bool is_gone = false;
     if (is_worktree) {
       const auto outcome = co_await finish_worktree(path, workspace, id);
-      is_gone = outcome && outcome->path.empty();
+      is_gone = outcome && (outcome->path.empty() || co_await drop_if_merged(outer, path, id));
     } else {
       const auto was_empty = co_await drop_if_empty(path);
       is_gone = was_empty && *was_empty;

@@ -44,8 +44,8 @@ class Workspaces {
   // nothing was changed, and then the folder is gone.
   Task<Result<WorkspaceOutcome>> finish(Session session, std::string parent);
 
-  // Looks through what dead processes left in `workspace`: what is empty goes, work is kept and named.
-  // Sessions that may still go on are left alone.
+  // Looks through what dead processes left in `workspace`: what is empty or merged goes, work is kept and
+  // named. Sessions that may still go on are left alone.
   Task<Result<std::vector<std::string>>> clean(std::string workspace, const Store& store);
 
  private:
@@ -55,6 +55,7 @@ class Workspaces {
   Task<Result<void>> add_worktree(Shared parent, std::string path, SessionId session, StopToken stop);
   Task<Result<WorkspaceOutcome>> finish_worktree(std::string path, std::string parent, SessionId session);
   Task<Result<void>> drop_worktree(Shared parent, std::string path, SessionId session);
+  Task<bool> drop_if_merged(Shared parent, std::string path, SessionId session);
   Task<Result<bool>> drop_if_empty(std::string path);
 
   Services services_;

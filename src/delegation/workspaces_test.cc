@@ -221,6 +221,10 @@ TEST_F(Leftovers, OfDeadChildrenGoWhereTheyAreEmptyAndAreNamedWhereTheyAreNot) {
   EXPECT_FALSE(fs::exists(idle.workspace));
   EXPECT_TRUE(fs::exists(unfinished.workspace));
   EXPECT_FALSE(fs::exists(own_folder(root.path(), scratch.id)));
+
+  git({"merge", "--quiet", "deputy/sess_1_worked"});
+  EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), IsEmpty());
+  EXPECT_FALSE(fs::exists(worked.workspace));
 }
 
 TEST_F(Leftovers, AFolderWithoutAnyHasNoneToName) {

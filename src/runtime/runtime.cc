@@ -25,7 +25,12 @@ TreeServices Runtime::services() {
           .profiles = parts_.profiles,
           .asker = desk_,
           .network = parts_.network,
-          .tools = options_.tools};
+          .tools = options_.tools,
+          .home = options_.home,
+          .output = [this](const Session& session, std::string_view text) {
+            const EventOrigin origin{session.parent.value_or(SessionId{}), session.label, session.agent};
+            for (const auto& listener : output_listeners_) listener(session.id, origin, text);
+          }};
 }
 
 Task<> Runtime::run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> run, Done done) {
@@ -59,6 +64,13 @@ void Runtime::cancel(StopReason reason) {
 }
 
 void Runtime::subscribe(Listener listener) { listeners_.push_back(std::move(listener)); }
+
+void Runtime::subscribe_output(OutputListener listener) { output_listeners_.push_back(std::move(listener)); }
+
+Task<Result<std::vector<std::string>>> Runtime::clean_workspace(std::string path) {
+  Workspaces workspaces({parts_.loop, parts_.pool, parts_.disk, parts_.processes});
+  co_return co_await workspaces.clean(std::move(path), *parts_.store);
+}
 
 void Runtime::publish(const Event& event) {
   auto& origin = origins_[event.run.session];

@@ -41,6 +41,7 @@ class Runtime {
     TreeLimits limits;
     Attendance attendance = Attendance::nobody;
     ToolSettings tools = {};
+    std::string home = {};  // the person's, for rules written with ~
   };
   Runtime(Parts parts, Options options);
   ~Runtime();
@@ -57,6 +58,14 @@ class Runtime {
   using Listener = std::function<void(const Event&, const EventOrigin&)>;
   void subscribe(Listener listener);
 
+  // What the commands of a session print while they run, on the loop. Kept nowhere: what it came to is in the
+  // call's result.
+  using OutputListener = std::function<void(const SessionId&, const EventOrigin&, std::string_view)>;
+  void subscribe_output(OutputListener listener);
+
+  // Looks through what dead children left in a workspace, and names the work that was kept.
+  Task<Result<std::vector<std::string>>> clean_workspace(std::string path);
+
   // Waits on the loop until all trees have ended; then the runtime may be destroyed.
   Task<> close();
 
@@ -72,6 +81,7 @@ class Runtime {
   Options options_;
   QuestionDesk desk_;
   std::vector<Listener> listeners_;
+  std::vector<OutputListener> output_listeners_;
   std::map<SessionId, EventOrigin> origins_;
   TaskGroup trees_;
 };

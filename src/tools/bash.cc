@@ -108,7 +108,8 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
 Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const {
   const auto printed = std::make_shared<std::string>();
   const auto limit = spec.time_limit;
-  spec.on_output = [printed](std::string_view piece) {
+  spec.on_output = [printed, output = context.output](std::string_view piece) {
+    if (output) output(piece);
     if (printed->size() < 2 * kPartialBytes) *printed += piece.substr(0, 2 * kPartialBytes);
   };
   auto result = co_await context.processes.run(std::move(spec), context.stop);

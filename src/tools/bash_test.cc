@@ -49,6 +49,17 @@ TEST_F(Bash, GivesTheOutputAndHowItEnded) {
   EXPECT_EQ(bench.call(bash, R"({"command":"true"})").content, "(no output)");
 }
 
+TEST_F(Bash, ShowsWhatItPrintsAsItComes) {
+  plays({.output = "one\ntwo\n"});
+  std::string seen;
+  auto context = bench.context();
+  context.output = [&seen](std::string_view piece) { seen += piece; };
+  run(bench.loop, bash.run({{"command", "x"}}, context));
+  ASSERT_TRUE(specs.back().on_output);
+  specs.back().on_output("late");
+  EXPECT_TRUE(seen.ends_with("late"));
+}
+
 TEST_F(Bash, StartsConfinedWithAnEnvironmentOfItsOwnAndNoNetwork) {
   plays({});
   bench.call(bash, R"({"command":"true"})");

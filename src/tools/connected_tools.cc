@@ -9,7 +9,7 @@ namespace deputy {
 
 std::vector<std::shared_ptr<Tool>> command_tools(const ToolServices& services) {
   const std::vector<BackgroundWork*> background{&services.background};
-  return {std::make_shared<BashTool>(services.background, services.bash),
+  return {std::make_shared<BashTool>(services.background, services.settings.bash),
           std::make_shared<TaskStatusTool>(background), std::make_shared<TaskCancelTool>(background),
           std::make_shared<TodoTool>()};
 }
@@ -18,8 +18,9 @@ std::vector<std::shared_ptr<Tool>> web_tools(const ToolServices& services, Decis
   std::vector<std::shared_ptr<Tool>> tools;
   if (!services.network) return tools;
   tools.push_back(std::make_shared<WebFetchTool>(*services.network, by_default));
-  if (services.search)
-    tools.push_back(std::make_shared<WebSearchTool>(*services.network, *services.search, by_default));
+  if (services.settings.search)
+    tools.push_back(
+        std::make_shared<WebSearchTool>(*services.network, *services.settings.search, by_default));
   return tools;
 }
 

@@ -14,11 +14,16 @@
 
 namespace deputy {
 
+// What the person has settled.
+struct ToolSettings {
+  std::optional<SearchSettings> search;
+  BashPolicy bash;
+};
+
 struct ToolServices {
   BackgroundCommands& background;
   Network* network = nullptr;
-  std::optional<SearchSettings> search = std::nullopt;
-  BashPolicy bash = {};
+  ToolSettings settings = {};
 };
 
 // Bash with task_status and task_cancel, and Todo.

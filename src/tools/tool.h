@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,6 +62,7 @@ struct ToolContext {
   const FilesSeen* files_seen = nullptr;  // kept by the session's conversation
   std::optional<Target> target = {};      // where the call's path leads; looked up before it was judged
   std::optional<FileChange> intent = {};  // what was recorded before it runs, this time or before a crash
+  std::function<void(std::string_view)> output = {};  // what a command prints, as it comes; kept nowhere
 };
 
 // What the paths in rules are relative to.
