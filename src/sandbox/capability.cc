@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -12,7 +13,7 @@
 namespace deputy {
 namespace {
 
-constexpr std::chrono::seconds kTimeLimit{10};
+constexpr std::chrono::seconds kTimeLimit{30};
 constexpr std::size_t kMostSaid = 4096;
 
 constexpr std::string_view kNeedsKernel =
@@ -51,10 +52,18 @@ Task<Result<Probed>> probe_at(SystemLoop& loop, SandboxSettings settings, Sandbo
   const ProcessSpec spec;
   auto spawned = spawn_confined(
       {.spec = spec, .settings = settings, .level = level, .group = group, .command = {"--probe"}});
+  // No room for a process says nothing about the machine.
+  if (!spawned && spawned.error().code == ErrorCode::exhausted)
+    co_return std::unexpected(std::move(spawned).error());
   if (!spawned) co_return Probed{.obstacle = spawned.error().message};
   const Ran ran =
       co_await watch(loop, *std::move(spawned), {.max_output = kMostSaid, .time = kTimeLimit}, stop);
   if (ran.interrupted == Interrupted::by_stop) co_return std::unexpected(Error::cancelled());
+  if (ran.interrupted == Interrupted::by_time_limit) {
+    co_return fail(ErrorCode::timeout,
+                   fmt::format("the sandbox could not be tried out within {} s", kTimeLimit.count()),
+                   "the machine is very busy: try again later");
+  }
   co_return probed(ran);
 }
 
@@ -81,9 +90,25 @@ void explain_restricted(Capability& capability, const std::string& obstacle, boo
 
 }  // namespace
 
+// Whoever asks first tries; the others wait for what comes of it.
 Task<Result<Capability>> SystemProcesses::capability(StopToken stop) {
+  while (!stop.stopped() && !capability_ && is_trying_) {
+    const Waiter<bool> turn;
+    waiting_.push_back(turn);
+    const auto on_stop = stop.on_stop([turn] { turn.resume(false); });
+    co_await turn.wait();
+  }
   if (stop.stopped()) co_return std::unexpected(Error::cancelled());
   if (capability_) co_return *capability_;
+  is_trying_ = true;
+  auto found = co_await try_out(stop);
+  is_trying_ = false;
+  if (found) capability_ = *found;
+  for (const auto& turn : std::exchange(waiting_, {})) turn.resume(true);
+  co_return found;
+}
+
+Task<Result<Capability>> SystemProcesses::try_out(StopToken stop) {
   const auto group = ControlGroup::make({});
   CO_TRY(Probed found,
          co_await probe_at(loop_, settings_, group ? SandboxLevel::metered : SandboxLevel::isolated,
@@ -100,8 +125,7 @@ Task<Result<Capability>> SystemProcesses::capability(StopToken stop) {
     }
     explain_restricted(*found.capability, obstacle, find_program(settings_.bwrap).has_value());
   }
-  capability_ = std::move(found.capability);
-  co_return *capability_;
+  co_return *std::move(found.capability);
 }
 
 Task<Result<std::string>> SystemProcesses::probe(StopToken stop) {

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "async/task_group.h"
 #include "base/json.h"
 #include "gmock/gmock.h"
 #include "sandbox/processes_fixture.h"
@@ -411,6 +412,30 @@ TEST_F(SandboxProbe, SaysWhatThisMachineCanDoAsJson) {
   EXPECT_LE(level, 3);
   EXPECT_EQ(string_or(*facts, "why", "").empty(), level == 3) << *line;
   EXPECT_EQ(string_or(*facts, "fix", "").empty(), level == 3) << *line;
+}
+
+Task<> ask(SystemProcesses& processes, StopToken stop, Result<Capability>* answer) {
+  *answer = co_await processes.capability(stop);
+}
+
+TEST_F(SandboxProbe, IsTriedOnceForAllWhoAskAtOnce) {
+  write_file("bwrap", "#!/bin/sh\necho tried >> " + root_ + "/tried\nexit 1\n");
+  std::filesystem::permissions(root_ + "/bwrap", std::filesystem::perms::owner_all);
+  SystemProcesses processes(
+      loop_, SandboxSettings{.init_path = bin_dir() + "/deputy-init", .bwrap = root_ + "/bwrap"});
+  const StopSource first;  // whoever tries may be stopped meanwhile: then the next one does
+  std::vector<Result<Capability>> answers(10);
+  TaskGroup group(loop_);
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    group.spawn(ask(processes, i == 0 ? first.token() : StopToken(), &answers[i]));
+  loop_.post([&] { first.request(StopReason::user); });
+  run(loop_, group.join());
+  EXPECT_EQ(answers[0].error(), Error::cancelled());
+  for (std::size_t i = 1; i < answers.size(); ++i) {
+    ASSERT_TRUE(answers[i].has_value()) << to_text(answers[i].error());
+    EXPECT_EQ(answers[i]->level, SandboxLevel::restricted);
+  }
+  EXPECT_THAT(read_file("tried"), testing::AnyOf("tried\n", "tried\ntried\n"));
 }
 
 TEST_F(SandboxProbe, NamesWhatIsMissing) {

@@ -25,7 +25,8 @@ struct Trials {
 Task<> run_and_time(SystemLoop& loop, SystemProcesses& processes, ProcessSpec wanted, StopToken stop,
                     Duration* took) {
   const auto start = loop.clock().now();
-  (void)co_await processes.run(std::move(wanted), stop);
+  const auto result = co_await processes.run(std::move(wanted), stop);
+  EXPECT_TRUE(result || result.error().code == ErrorCode::cancelled) << to_text(result.error());
   *took = loop.clock().now() - start;
 }
 

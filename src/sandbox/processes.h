@@ -15,6 +15,7 @@
 #include "async/loop.h"
 #include "async/stop.h"
 #include "async/task.h"
+#include "async/waiter.h"
 #include "base/disk.h"
 #include "base/result.h"
 
@@ -118,9 +119,13 @@ class SystemProcesses final : public Processes {
   Task<Result<std::string>> probe(StopToken stop);
 
  private:
+  Task<Result<Capability>> try_out(StopToken stop);
+
   SystemLoop& loop_;
   SandboxSettings settings_;
   std::optional<Capability> capability_;
+  bool is_trying_ = false;
+  std::vector<Waiter<bool>> waiting_;  // for the one who tries
 };
 
 class SimProcesses final : public Processes {
