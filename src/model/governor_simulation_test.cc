@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "async/sim_loop.h"
@@ -194,7 +195,8 @@ std::uint64_t seeds() {
   if (const auto text = SystemEnvironment().get("DEPUTY_SIM_SEEDS")) {
     std::from_chars(text->data(), text->data() + text->size(), number);
   }
-  return number;
+  return std::min<std::uint64_t>(number,
+                                 100);  // each is several minutes of sixteen children, five times over
 }
 
 const std::vector<Scene> kLimits{

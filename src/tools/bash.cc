@@ -5,8 +5,10 @@
 #include <memory>
 
 #include "base/text.h"
+#include "guard/display.h"
 #include "tools/command_outcome.h"
 #include "tools/workspace_mode.h"
+#include "tools/workspace_path.h"
 
 namespace deputy {
 namespace {
@@ -54,9 +56,21 @@ std::string BashTool::shown(const json::object& arguments) const {
 std::string BashTool::subject(const json::object& arguments) const { return command_of(arguments); }
 
 std::string BashTool::approval_text(const json::object& arguments, const ToolContext& context) const {
-  return fmt::format("Run in {}{}:\n{}", context.workspace.path(),
+  return fmt::format("Run in {}{}:\n{}", shown_path(roots_of(context).workspace),
                      context.session.workspace_mode == WorkspaceMode::read_only ? " (read-only)" : "",
-                     command_of(arguments));
+                     shown_command(command_of(arguments)));
+}
+
+// In scratch mode a command starts in the session's own folder: what it names, it names from there.
+Roots BashTool::roots_of(const ToolContext& context) {
+  Roots roots = roots_of_rules(context);
+  if (context.session.workspace_mode == WorkspaceMode::scratch)
+    roots.workspace = join_path(roots.workspace, scratch_folder(context.session.id));
+  return roots;
+}
+
+Verdict BashTool::judge(const Rules& rules, const json::object& arguments, const ToolContext& context) const {
+  return rules.judge(text().name, subject(arguments), by_default(), roots_of(context));
 }
 
 ProcessSpec BashTool::spec_for(const json::object& arguments, const ToolContext& context) const {
@@ -74,6 +88,12 @@ ProcessSpec BashTool::spec_for(const json::object& arguments, const ToolContext&
                                    {"GIT_TERMINAL_PROMPT", "0"}},
                    .need = policy_.least};
   if (mode == WorkspaceMode::shared || mode == WorkspaceMode::worktree) spec.folder_access = Access::write;
+  // A worktree is the child's own, its history is the repository's: it may look at that.
+  if (const std::string own = "/" + scratch_folder(context.session.id);
+      mode == WorkspaceMode::worktree && context.workspace.path().ends_with(own)) {
+    const std::string& path = context.workspace.path();
+    spec.roots.push_back({join_path(path.substr(0, path.size() - own.size()), ".git"), Access::read});
+  }
   for (const Folder* root : context.roots) spec.roots.push_back({root->path(), Access::read});
   const bool in_background = is_in_background(arguments);
   const auto usual = in_background ? policy_.background_time_limit : policy_.time_limit;
