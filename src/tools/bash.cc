@@ -56,21 +56,12 @@ std::string BashTool::shown(const json::object& arguments) const {
 std::string BashTool::subject(const json::object& arguments) const { return command_of(arguments); }
 
 std::string BashTool::approval_text(const json::object& arguments, const ToolContext& context) const {
-  return fmt::format("Run in {}{}:\n{}", shown_path(roots_of(context).workspace),
-                     context.session.workspace_mode == WorkspaceMode::read_only ? " (read-only)" : "",
+  const WorkspaceMode mode = context.session.workspace_mode;
+  std::string where = context.workspace.path();
+  if (mode == WorkspaceMode::scratch) where = join_path(where, scratch_folder(context.session.id));
+  return fmt::format("Run in {}{}:\n{}", shown_path(where),
+                     mode == WorkspaceMode::read_only ? " (read-only)" : "",
                      shown_command(command_of(arguments)));
-}
-
-// In scratch mode a command starts in the session's own folder: what it names, it names from there.
-Roots BashTool::roots_of(const ToolContext& context) {
-  Roots roots = roots_of_rules(context);
-  if (context.session.workspace_mode == WorkspaceMode::scratch)
-    roots.workspace = join_path(roots.workspace, scratch_folder(context.session.id));
-  return roots;
-}
-
-Verdict BashTool::judge(const Rules& rules, const json::object& arguments, const ToolContext& context) const {
-  return rules.judge(text().name, subject(arguments), by_default(), roots_of(context));
 }
 
 ProcessSpec BashTool::spec_for(const json::object& arguments, const ToolContext& context) const {

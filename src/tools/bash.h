@@ -24,12 +24,10 @@ class BashTool final : public Tool {
   Effect effect() const override { return Effect::once; }
   std::string shown(const json::object& arguments) const override;
   std::string subject(const json::object& arguments) const override;  // the command, whole
-  Verdict judge(const Rules& rules, const json::object& arguments, const ToolContext& context) const override;
   std::string approval_text(const json::object& arguments, const ToolContext& context) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:
-  static Roots roots_of(const ToolContext& context);
   ProcessSpec spec_for(const json::object& arguments, const ToolContext& context) const;
   Task<ToolResult> run_here(ProcessSpec spec, ToolContext context) const;
   ToolResult start(std::string command, ProcessSpec spec, std::shared_ptr<const Folder> own,

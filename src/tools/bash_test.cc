@@ -106,15 +106,6 @@ TEST_F(Bash, ShowsAPersonTheCommandAsItWillRun) {
   EXPECT_THAT(asked, AllOf(HasSubstr("Run in /work:"), Not(HasSubstr("\u202e"))));
 }
 
-TEST_F(Bash, JudgesWhatACommandWritesFromTheFolderItStartsIn) {
-  bench.session.workspace_mode = WorkspaceMode::scratch;
-  const Rules rules(
-      {*parse_rule(Decision::allow, "Bash(echo:*)"), *parse_rule(Decision::allow, "Write(out.txt)")});
-  EXPECT_NE(bash.judge(rules, {{"command", "echo x > out.txt"}}, bench.context()).decision, Decision::allow);
-  bench.session.workspace_mode = WorkspaceMode::shared;
-  EXPECT_EQ(bash.judge(rules, {{"command", "echo x > out.txt"}}, bench.context()).decision, Decision::allow);
-}
-
 TEST_F(Bash, HasTheNetworkThatItsSessionWasGranted) {
   plays({});
   bench.session.network = true;
