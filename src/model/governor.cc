@@ -39,9 +39,9 @@ Governor::~Governor() {
   if (timer_) loop_.timers().cancel(*timer_);
 }
 
-Task<std::optional<Governor::Turn>> Governor::enter(Rank rank, StopToken stop) {
+Task<std::optional<Governor::Turn>> Governor::enter(Rank rank, Duration longest_wait, StopToken stop) {
   if (stop.stopped()) co_return std::nullopt;
-  const auto place = line_.insert(line_.end(), {.rank = rank, .turn = {}});
+  const auto place = line_.insert(line_.end(), {.rank = rank, .longest_wait = longest_wait, .turn = {}});
   const Waiter<std::uint64_t> turn = place->turn;
   const auto on_stop = stop.on_stop([this, place, turn] {
     if (turn.resumed()) return;
@@ -68,7 +68,22 @@ Governor::Line::iterator Governor::first_in_line(TimePoint now) {
   return std::ranges::min_element(line_, {}, place);
 }
 
+// Who would have to wait too long is told at once.
+void Governor::send_away() {
+  const Duration shut = shut_for();
+  for (auto one = line_.begin(); one != line_.end();) {
+    if (shut <= one->longest_wait) {
+      ++one;
+      continue;
+    }
+    const Waiter<std::uint64_t> turn = one->turn;
+    one = line_.erase(one);
+    turn.resume(0);
+  }
+}
+
 void Governor::give_turns() {
+  send_away();
   if (timer_) loop_.timers().cancel(*timer_);
   timer_.reset();
   while (!line_.empty()) {

@@ -51,8 +51,8 @@ class Governor {
   ~Governor();
   Governor(const Governor&) = delete;
 
-  // Nothing when stopped.
-  Task<std::optional<Turn>> enter(Rank rank, StopToken stop);
+  // Nothing when stopped, or once it is certain that nobody gets a turn for longer than `longest_wait`.
+  Task<std::optional<Turn>> enter(Rank rank, Duration longest_wait, StopToken stop);
 
   // How long it is certain that nobody gets a turn.
   Duration shut_for() const;
@@ -62,11 +62,13 @@ class Governor {
  private:
   struct Waiting {
     Rank rank;
-    Waiter<std::uint64_t> turn;  // the number of its request; 0 when stopped
+    Duration longest_wait{};
+    Waiter<std::uint64_t> turn;  // the number of its request; 0 when it gets none
   };
   using Line = std::list<Waiting>;  // in order of arrival
 
   Line::iterator first_in_line(TimePoint now);
+  void send_away();
   void give_turns();
 
   Loop& loop_;

@@ -15,11 +15,13 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 
+constexpr Duration kPatient = std::chrono::minutes{15};
+
 class Line : public testing::Test {
  protected:
   // Shuts the gate, so that those who come now stand in line.
   void shut(Duration duration) {
-    auto turn = run(loop_, governor_.enter({}, {}));
+    auto turn = run(loop_, governor_.enter({}, kPatient, {}));
     turn->rejected(duration);
   }
 
@@ -29,7 +31,7 @@ class Line : public testing::Test {
   }
 
   static Task<> take_a_turn(Line* line, std::string name, Governor::Rank rank, StopToken stop) {
-    auto turn = co_await line->governor_.enter(rank, std::move(stop));
+    auto turn = co_await line->governor_.enter(rank, kPatient, std::move(stop));
     line->order_.push_back(turn ? name : name + " stopped");
     if (turn) turn->accepted({});
   }
@@ -55,6 +57,23 @@ TEST_F(Line, LetsParentsGoBeforeChildrenAndWhatHasComeFarBeforeWhatBegins) {
   run(loop_, group_.join());
   EXPECT_THAT(order_, ElementsAre("parent", "old child", "new child", "second new child", "grandchild"));
   EXPECT_GE(loop_.clock().now().time_since_epoch(), seconds{10});
+}
+
+TEST_F(Line, KeepsWhoWaitsNoLongerThanItHasPatienceAndSendsAwayWhoWould) {
+  shut(kPatient);
+  come("waits", {});
+  run(loop_, group_.join());
+  EXPECT_THAT(order_, ElementsAre("waits"));
+
+  shut(seconds{1});
+  come("in line", {});
+  auto turn = run(loop_, governor_.enter({}, kPatient, {}));  // the one that goes alone, "in line" behind it
+  ASSERT_TRUE(turn);
+  turn->rejected(kPatient + seconds{1});
+  come("comes later", {});
+  run(loop_, group_.join());
+  EXPECT_THAT(order_, testing::Contains("comes later stopped"));
+  EXPECT_FALSE(run(loop_, governor_.enter({}, kPatient, {})));
 }
 
 TEST_F(Line, LetsThoseGoFirstWhoHaveWaitedLong) {
@@ -83,16 +102,16 @@ TEST_F(Line, ForgetsWhoIsStopped) {
 TEST_F(Line, DoesNotLetInWhoIsStoppedAlready) {
   const StopSource source;
   source.request(StopReason::user);
-  EXPECT_FALSE(run(loop_, governor_.enter({}, source.token())));
+  EXPECT_FALSE(run(loop_, governor_.enter({}, kPatient, source.token())));
 }
 
 TEST_F(Line, MovesOnWhenATurnEndsUntold) {
   shut(seconds{1});
   {
-    const auto alone = run(loop_, governor_.enter({}, {}));
+    const auto alone = run(loop_, governor_.enter({}, kPatient, {}));
   }
   const TimePoint before = loop_.clock().now();
-  EXPECT_TRUE(run(loop_, governor_.enter({}, {})));
+  EXPECT_TRUE(run(loop_, governor_.enter({}, kPatient, {})));
   EXPECT_LE(loop_.clock().now() - before, seconds{1});
 }
 

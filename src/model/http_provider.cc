@@ -59,8 +59,9 @@ Task<Reply> HttpProvider::ask(Request request, DeltaSink deltas, StopToken stop)
   const Governor::Rank rank{request.depth, request.messages.size(), clock.now(), ready->tokens};
   Tried tried;
   for (int attempts = 1;; ++attempts) {
-    auto turn = co_await governor.enter(rank, stop);
-    if (!turn) co_return ended(ReplyStop::stopped, model, "stopped");
+    auto turn = co_await governor.enter(rank, parts_.patience.longest_rate_limit, stop);
+    if (!turn && stop.stopped()) co_return ended(ReplyStop::stopped, model, "stopped");
+    if (!turn) co_return ended(ReplyStop::failed, model, wants_no_request(governor.shut_for()));
     const TimePoint began = clock.now();
     auto outcome = co_await try_once(*ready, request, &*turn, deltas, stop);
     if (outcome) co_return *std::move(outcome);

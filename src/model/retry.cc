@@ -18,22 +18,31 @@ Duration backoff(int failed, const Patience& patience, Random& random) {
   return wait - Duration{random.below(quarter + 1)};
 }
 
+// What a provider said, as one.
+std::string sentence(std::string text) {
+  if (!text.empty() && !std::string_view(".!?").contains(text.back())) text += '.';
+  return text;
+}
+
 std::string times(int count) { return count == 1 ? "once" : fmt::format("{} times", count); }
 
 Retry after_rate_limit(const Failure& failure, const Tried& tried, const Patience& patience) {
   if (failure.retry_after && *failure.retry_after > patience.longest_rate_limit) {
-    return GiveUp{fmt::format(
-        "{} The provider wants no request for {}{}. Continue it then, or use another model.", failure.message,
-        *failure.retry_after >= std::chrono::hours{1} ? "at least " : "", to_text(*failure.retry_after))};
+    return GiveUp{fmt::format("{} {}", sentence(failure.message), wants_no_request(*failure.retry_after))};
   }
   if (tried.rate_limited >= patience.total_rate_limited) {
     return GiveUp{fmt::format("{} Nothing was let through for {}. Continue it later, or use another model.",
-                              failure.message, to_text(tried.rate_limited))};
+                              sentence(failure.message), to_text(tried.rate_limited))};
   }
   return TryAgain{};
 }
 
 }  // namespace
+
+std::string wants_no_request(Duration wait) {
+  return fmt::format("The provider wants no request for {}{}. Continue it then, or use another model.",
+                     wait >= std::chrono::hours{1} ? "at least " : "", to_text(wait));
+}
 
 Retry after_failure(const Failure& failure, const Tried& tried, const Patience& patience, Random& random) {
   switch (failure.kind) {
@@ -49,7 +58,7 @@ Retry after_failure(const Failure& failure, const Tried& tried, const Patience& 
       std::max(backoff(tried.failed, patience, random), failure.retry_after.value_or(Duration{}));
   const bool is_out_of_time = tried.spent + wait >= patience.total;
   if (tried.failed >= patience.attempts || is_out_of_time) {
-    std::string why = fmt::format("{} Tried {}.", failure.message, times(tried.failed));
+    std::string why = fmt::format("{} Tried {}.", sentence(failure.message), times(tried.failed));
     if (is_out_of_time && failure.retry_after == wait) {
       why += fmt::format(" It wants no other request for {}.", to_text(wait));
     }

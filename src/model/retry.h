@@ -51,6 +51,9 @@ struct GiveUp {
 };
 using Retry = std::variant<TryAgain, GiveUp>;
 
+// Of a rate limit that is not waited for, for people.
+std::string wants_no_request(Duration wait);
+
 // `tried` includes the failure.
 Retry after_failure(const Failure& failure, const Tried& tried, const Patience& patience, Random& random);
 
