@@ -271,12 +271,14 @@ TEST_F(Attacks, PutAHookWhereGitWillRunIt) {  // sandbox-11; not at L1, see Sand
     write_file("inside/.git/config", "[core]\n");
   };
   const auto placed = [&](const ProcessResult&) {
-    return std::filesystem::exists(hook) || read_file("inside/.git/config") != "[core]\n";
+    return std::filesystem::exists(hook) || read_file("inside/.git/config") != "[core]\n" ||
+           std::filesystem::exists(root_ + "/inside/.git/commondir");
   };
   for (const std::string script :
        {"mv .git .git2; mkdir -p .git/hooks; cp file .git/hooks/pre-commit", "cp file .git/hooks/pre-commit",
         "rm -rf .git/hooks; mkdir -p .git/hooks; cp file .git/hooks/pre-commit",
-        "echo fsmonitor > .git/config", "echo x > .git/c; mv -f .git/c .git/config"}) {
+        "echo fsmonitor > .git/config", "echo ../evil > .git/commondir",
+        "echo x > .git/c; mv -f .git/c .git/config"}) {
     expect_refused(writing(shell(script)), placed, SandboxLevel::isolated, prepare);
   }
 }

@@ -50,7 +50,7 @@ class Builder {
   Result<Bubble> build() {
     for (const auto& grant : grants_) TRY(add_grant(grant));
     for (const auto& grant : grants_) {
-      if (grant.access == Access::write) guard_git(grant);
+      if (grant.access == Access::write) TRY(guard_git(grant));
       TRY(hide_state(grant));
     }
     for (const auto& path : settings_.hidden) hide(path);
@@ -83,25 +83,19 @@ class Builder {
     return {};
   }
 
-  // A folder that is a mount point cannot be renamed, so what is guarded in it cannot be put aside with it.
-  void guard_git(const GrantedFolder& grant) {
-    std::string path = grant.path;
-    OwnedFd git;
-    if (path.ends_with("/.git")) {
-      git = open_in(grant.descriptor, ".", O_DIRECTORY);
-    } else {
-      path += "/.git";
-      git = open_in(grant.descriptor, ".git", O_DIRECTORY);
+  // Nothing of it can be changed: besides config and hooks it may name, in a file that is not there yet,
+  // another folder to take them from. Being a mount point it cannot be renamed either. A link could be turned
+  // elsewhere.
+  Result<void> guard_git(const GrantedFolder& grant) {
+    const std::string path = join_path(grant.path, ".git");
+    struct stat found{};
+    if (::fstatat(grant.descriptor.get(), ".git", &found, AT_SYMLINK_NOFOLLOW) != 0) return {};
+    if (S_ISLNK(found.st_mode)) {
+      return fail(ErrorCode::denied,
+                  fmt::format("{} is a link: a command could change what it leads to", path),
+                  "put the folder itself there");
     }
-    if (!git) return;
-    if (OwnedFd config = open_in(git, "config", 0))
-      (void)put(path + "/config", Mount::Kind::read, std::move(config));
-    if (OwnedFd hooks = open_in(git, "hooks", O_DIRECTORY)) {
-      (void)put(path + "/hooks", Mount::Kind::read, std::move(hooks));
-    } else if (errno == ENOENT) {
-      mounts_.try_emplace(path + "/hooks", Mount::Kind::hidden);
-    }
-    (void)put(path, Mount::Kind::write, std::move(git));
+    return put(path, Mount::Kind::read, open_in(grant.descriptor, ".git", 0));
   }
 
   // Where a person keeps rules for deputy, and deputy its children's folders. One that is not there yet is

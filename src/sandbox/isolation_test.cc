@@ -140,15 +140,27 @@ TEST_F(Isolation, AStateFolderThatIsALinkIsRefused) {
 TEST_F(Isolation, WhatGitWouldExecuteCannotBeChanged) {
   std::filesystem::create_directories(root_ + "/inside/.git/refs");
   write_file("inside/.git/config", "[core]\n");
-  EXPECT_EQ(said("echo x > .git/refs/new; cat .git/config", Access::write), "[core]\n");
-  for (const std::string attempt : {"echo x > .git/config", "mv .git .git2", "mv .git/hooks x",
-                                    "mkdir -p .git/hooks; echo x > .git/hooks/pre-commit", "rm -r .git/hooks",
-                                    "mv .git/refs/new .git/config"}) {
+  EXPECT_EQ(said("cat .git/config", Access::write), "[core]\n");
+  for (const std::string attempt :
+       {"echo x > .git/config", "mv .git .git2", "mv .git/refs x", "echo ../evil > .git/commondir",
+        "mkdir -p .git/hooks; echo x > .git/hooks/pre-commit", "rm -r .git/refs"}) {
     EXPECT_THAT(said(attempt, Access::write),
                 testing::AnyOf(HasSubstr("Read-only file system"), HasSubstr("busy")))
         << attempt;
   }
   EXPECT_EQ(read_file("inside/.git/config"), "[core]\n");
+}
+
+TEST_F(Isolation, AFileThatLeadsToARepositoryCannotBeChangedAndALinkIsRefused) {
+  write_file("inside/.git", "gitdir: elsewhere\n");
+  EXPECT_THAT(said("echo gitdir: evil > .git", Access::write), HasSubstr("Read-only file system"));
+  EXPECT_EQ(read_file("inside/.git"), "gitdir: elsewhere\n");
+  std::filesystem::remove(root_ + "/inside/.git");
+  std::filesystem::create_directory(root_ + "/inside/repository");
+  std::filesystem::create_symlink("repository", root_ + "/inside/.git");
+  auto wanted = spec({"true"});
+  wanted.folder_access = Access::write;
+  EXPECT_EQ(try_run(wanted).error().code, ErrorCode::denied);
 }
 
 TEST_F(Isolation, HasAnEmptyNetworkOfItsOwn) {
