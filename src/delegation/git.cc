@@ -23,8 +23,8 @@ constexpr std::size_t kMostOutput = std::size_t{8} << 20;
 }  // namespace
 
 Task<Result<std::string>> Git::start(std::vector<std::string> arguments, StopToken stop) {
-  ProcessSpec spec{.argv = {"git"},
-                   .folder = &folder_,
+  ProcessSpec spec{.argv = {"git", "--git-dir=" + git_dir_, "--work-tree=" + work_tree_.path()},
+                   .folder = &work_tree_,
                    .folder_access = Access::write,
                    .environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
                                    {"HOME", "/nonexistent"},
@@ -39,13 +39,14 @@ Task<Result<std::string>> Git::start(std::vector<std::string> arguments, StopTok
                                    {"GIT_COMMITTER_EMAIL", "deputy@localhost"}},
                    .max_output = kMostOutput,
                    .aim = SandboxLevel::restricted};
-  if (!store_.empty()) spec.roots.push_back({store_, Access::write});
+  spec.roots.push_back({store_, Access::write});
   for (const auto option : kOptions) {
     spec.argv.emplace_back("-c");
     spec.argv.emplace_back(option);
   }
   for (auto& argument : arguments) spec.argv.push_back(std::move(argument));
   CO_TRY(auto result, co_await processes_.run(std::move(spec), std::move(stop)));
+  if (result.cut) co_return fail(ErrorCode::exhausted, "git printed more than can be taken");
   if (result.timed_out) co_return fail(ErrorCode::timeout, "git took too long");
   if (result.exit_status != 0) {
     co_return fail(ErrorCode::io,

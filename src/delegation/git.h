@@ -17,10 +17,13 @@ namespace deputy {
 
 class Git {
  public:
-  // `folder` is the top of a work tree; `store`, where it is not a folder in it, the repository it belongs
-  // to.
-  Git(Processes& processes, const Folder& folder, std::string store = {})
-      : processes_(processes), folder_(folder), store_(std::move(store)) {}
+  // `store` is the repository's own folder, `git_dir` what belongs to this work tree: the same, or a folder
+  // in it. Both are the runtime's knowledge: what stands in the work tree's own .git is not believed.
+  Git(Processes& processes, const Folder& work_tree, std::string store, std::string git_dir)
+      : processes_(processes),
+        work_tree_(work_tree),
+        store_(std::move(store)),
+        git_dir_(std::move(git_dir)) {}
 
   // What it printed, without the last line break. Error::io where it failed, with what it said.
   Task<Result<std::string>> run(std::vector<std::string> arguments, StopToken stop);
@@ -30,8 +33,9 @@ class Git {
   Task<Result<std::string>> start(std::vector<std::string> arguments, StopToken stop);
 
   Processes& processes_;
-  const Folder& folder_;
+  const Folder& work_tree_;
   std::string store_;
+  std::string git_dir_;
   std::optional<std::vector<std::string>> options_;  // that switch off the filters of this repository
 };
 

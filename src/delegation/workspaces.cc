@@ -17,7 +17,17 @@ constexpr std::string_view kPrefix = "agent_";
 std::string branch_of(const SessionId& session) { return "deputy/" + session.value; }
 // Where the branch began; kept by git under a name of its own, so that a restart finds it.
 std::string start_of(const SessionId& session) { return "refs/deputy/start/" + session.value; }
-std::string store_of(std::string_view workspace) { return join_path(workspace, ".git"); }
+
+// A worktree lies in the folder of the repository that it was made from, however many stand between them.
+std::string_view repository_of(std::string_view workspace) {
+  return workspace.substr(0, workspace.find(fmt::format("/{}/", kFolders)));
+}
+std::string store_of(std::string_view workspace) { return join_path(repository_of(workspace), ".git"); }
+// git names it after the worktree's own folder.
+std::string git_dir_of(std::string_view workspace) {
+  if (repository_of(workspace) == workspace) return store_of(workspace);
+  return fmt::format("{}/worktrees/{}", store_of(workspace), split_name(workspace).leaf);
+}
 
 bool may_write_all(WorkspaceMode mode) {
   return mode == WorkspaceMode::shared || mode == WorkspaceMode::worktree;
@@ -59,30 +69,44 @@ Task<Result<void>> Workspaces::make_own_folder(Shared parent) {
   });
 }
 
+Task<Result<Workspaces::Shared>> Workspaces::opened(std::string path) {
+  if (const auto found = opened_.find(path); found != opened_.end()) co_return found->second;
+  CO_TRY(auto folder, co_await open_folder(path, IfAbsent::fail));
+  co_return opened_.emplace(std::move(path), std::move(folder)).first->second;
+}
+
+Git Workspaces::git_in(const Folder& work_tree) const {
+  return {services_.processes, work_tree, store_of(work_tree.path()), git_dir_of(work_tree.path())};
+}
+
 Task<Result<Workspaces::Shared>> Workspaces::open(Session session, std::string parent, StopToken stop) {
-  if (const auto found = opened_.find(session.workspace); found != opened_.end()) co_return found->second;
   if (session.parent && session.workspace_mode == WorkspaceMode::worktree && session.workspace != parent) {
-    CO_TRY(auto outer, co_await open_folder(parent, IfAbsent::fail));
+    CO_TRY(auto outer, co_await opened(parent));
     CO_TRY(co_await make_own_folder(outer));
-    if (!co_await open_folder(session.workspace, IfAbsent::fail))
+    if (!co_await opened(session.workspace))
       CO_TRY(co_await add_worktree(outer, session.workspace, session.id, stop));
   }
-  CO_TRY(auto folder, co_await open_folder(session.workspace, IfAbsent::fail));
+  CO_TRY(auto folder, co_await opened(session.workspace));
   if (session.parent && session.workspace_mode == WorkspaceMode::scratch) {
     CO_TRY(co_await make_own_folder(folder));
     CO_TRY(co_await open_folder(own_folder(session.workspace, session.id), IfAbsent::create));
   }
-  co_return opened_.emplace(session.workspace, std::move(folder)).first->second;
+  co_return folder;
 }
 
+// Checked out by a second step: only there is known what the repository configures for this branch.
 Task<Result<void>> Workspaces::add_worktree(Shared parent, std::string path, SessionId session,
                                             StopToken stop) {
-  Git git(services_.processes, *parent);
+  Git git = git_in(*parent);
   auto commit = co_await git.run({"rev-parse", "--verify", "HEAD^{commit}"}, stop);
   if (!commit) co_return std::unexpected(not_a_repository(parent->path(), commit.error()));
   CO_TRY(co_await git.run({"update-ref", start_of(session), *commit}, stop));
   CO_TRY(co_await git.run({"worktree", "prune"}, stop));
-  CO_TRY(co_await git.run({"worktree", "add", "--quiet", "-B", branch_of(session), path, *commit}, stop));
+  CO_TRY(co_await git.run(
+      {"worktree", "add", "--quiet", "--no-checkout", "-B", branch_of(session), path, *commit}, stop));
+  CO_TRY(auto folder, co_await open_folder(path, IfAbsent::fail));
+  Git inside = git_in(*folder);
+  CO_TRY(co_await inside.run({"reset", "--quiet", "--hard", "HEAD"}, stop));
   co_return Result<void>{};
 }
 
@@ -101,11 +125,16 @@ Task<Result<WorkspaceOutcome>> Workspaces::finish(Session session, std::string p
 Task<Result<WorkspaceOutcome>> Workspaces::finish_worktree(std::string path, std::string parent,
                                                            SessionId session) {
   WorkspaceOutcome outcome{.mode = WorkspaceMode::worktree, .path = path};
-  CO_TRY(auto outer, co_await open_folder(parent, IfAbsent::fail));
+  CO_TRY(auto outer, co_await opened(parent));
   auto folder = co_await open_folder(path, IfAbsent::fail);
   if (!folder)
     co_return WorkspaceOutcome{.mode = WorkspaceMode::worktree};  // it was empty, and went before a restart
-  Git git(services_.processes, **folder, store_of(parent));
+  opened_.erase(path);
+  Git git = git_in(**folder);
+  CO_TRY(const auto head, co_await git.run({"symbolic-ref", "--short", "HEAD"}, {}));
+  if (head != branch_of(session))
+    co_return fail(ErrorCode::invalid,
+                   fmt::format("{} is not on its branch any more, but on {}", path, head));
   CO_TRY(co_await git.run({"add", "--all"}, {}));
   CO_TRY(const auto staged,
          co_await git.run({"diff", "--cached", "--name-only", "--no-ext-diff", "--no-textconv"}, {}));
@@ -113,26 +142,30 @@ Task<Result<WorkspaceOutcome>> Workspaces::finish_worktree(std::string path, std
     CO_TRY(co_await git.run({"commit", "--quiet", "--no-verify", "-m", "Work of " + session.value}, {}));
   const std::string range = start_of(session) + "..HEAD";
   CO_TRY(outcome.diff, co_await git.run({"diff", "--no-ext-diff", "--no-textconv", "--no-color", range}, {}));
-  opened_.erase(path);
-  if (outcome.diff.empty()) {
-    CO_TRY(co_await drop_worktree(outer, path, session));
+  if (!outcome.diff.empty()) {
+    outcome.branch = branch_of(session);
+  } else if (co_await drop_if_idle(outer, path, session)) {
     outcome.path.clear();
-    co_return outcome;
   }
-  outcome.branch = branch_of(session);
   co_return outcome;
 }
 
 Task<Result<void>> Workspaces::drop_worktree(Shared parent, std::string path, SessionId session) {
-  Git git(services_.processes, *parent);
+  Git git = git_in(*parent);
   CO_TRY(co_await git.run({"worktree", "remove", "--force", path}, {}));
   CO_TRY(co_await git.run({"branch", "--quiet", "-D", branch_of(session)}, {}));
   CO_TRY(co_await git.run({"update-ref", "-d", start_of(session)}, {}));
   co_return Result<void>{};
 }
 
-Task<bool> Workspaces::drop_if_merged(Shared parent, std::string path, SessionId session) {
-  Git git(services_.processes, *parent);
+// Nothing in it that is not in the parent's history: no commit, no change, not even an ignored file.
+Task<bool> Workspaces::drop_if_idle(Shared parent, std::string path, SessionId session) {
+  const auto folder = co_await open_folder(path, IfAbsent::fail);
+  if (!folder) co_return false;
+  Git inside = git_in(**folder);
+  const auto status = co_await inside.run({"status", "--porcelain", "--ignored"}, {});
+  if (!status || !status->empty()) co_return false;
+  Git git = git_in(*parent);
   if (!co_await git.run({"merge-base", "--is-ancestor", branch_of(session), "HEAD"}, {})) co_return false;
   co_return (co_await drop_worktree(parent, path, session)).has_value();
 }
@@ -153,7 +186,7 @@ Task<Result<bool>> Workspaces::drop_if_empty(std::string path) {
 
 Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, const Store& store) {
   std::vector<std::string> kept;
-  CO_TRY(auto outer, co_await open_folder(workspace, IfAbsent::fail));
+  CO_TRY(auto outer, co_await opened(workspace));
   const auto entries =
       co_await on_pool(services_.loop, services_.pool, [outer] { return outer->list(kFolders); });
   if (!entries) co_return kept;  // there are none
@@ -161,15 +194,11 @@ Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, 
     if (entry.status.kind != EntryKind::folder || !entry.name.starts_with(kPrefix)) continue;
     const SessionId id(entry.name.substr(kPrefix.size()));
     CO_TRY(const auto session, store.session(id));
-    if (session && !is_terminal(session->state)) continue;
+    if (!session || !is_terminal(session->state)) continue;
     const std::string path = own_folder(workspace, id);
-    const bool is_worktree = session
-                                 ? session->workspace_mode == WorkspaceMode::worktree
-                                 : outer->status(fmt::format("{}/{}/.git", kFolders, entry.name)).has_value();
     bool is_gone = false;
-    if (is_worktree) {
-      const auto outcome = co_await finish_worktree(path, workspace, id);
-      is_gone = outcome && (outcome->path.empty() || co_await drop_if_merged(outer, path, id));
+    if (session->workspace_mode == WorkspaceMode::worktree) {
+      is_gone = co_await drop_if_idle(outer, path, id);
     } else {
       const auto was_empty = co_await drop_if_empty(path);
       is_gone = was_empty && *was_empty;

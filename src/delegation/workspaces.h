@@ -52,10 +52,12 @@ class Workspaces {
   using Shared = std::shared_ptr<const Folder>;
   Task<Result<Shared>> open_folder(std::string path, IfAbsent if_absent);
   Task<Result<void>> make_own_folder(Shared parent);
+  Task<Result<Shared>> opened(std::string path);
+  Git git_in(const Folder& work_tree) const;
   Task<Result<void>> add_worktree(Shared parent, std::string path, SessionId session, StopToken stop);
   Task<Result<WorkspaceOutcome>> finish_worktree(std::string path, std::string parent, SessionId session);
   Task<Result<void>> drop_worktree(Shared parent, std::string path, SessionId session);
-  Task<bool> drop_if_merged(Shared parent, std::string path, SessionId session);
+  Task<bool> drop_if_idle(Shared parent, std::string path, SessionId session);
   Task<Result<bool>> drop_if_empty(std::string path);
 
   Services services_;

@@ -124,6 +124,54 @@ TEST_F(WorkspacesTest, AWorktreeWithoutWorkIsGoneAtOnce) {
   EXPECT_EQ(finish(session).path, "") << "after a crash it is asked again";
 }
 
+TEST_F(WorkspacesTest, AWorktreeWithIgnoredFilesAloneIsKeptAndNamed) {
+  make_repository();
+  write(".gitignore", "build\n");
+  git({"add", "--all"});
+  git({"commit", "--quiet", "-m", "second"});
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  ASSERT_TRUE((*open(session))->make_folder("build"));
+  std::ofstream(session.workspace + "/build/report.html") << "x";
+  EXPECT_EQ(finish(session).path, session.workspace);
+  EXPECT_EQ(text_of(session.workspace + "/build/report.html"), "x");
+}
+
+TEST_F(WorkspacesTest, AChildThatPutsAnotherRepositoryIntoItsGitFileChangesNothingThere) {
+  make_repository();
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  ASSERT_TRUE((*open(session))->replace("b.txt", "work\n"));
+  const std::string before = git({"rev-parse", "main"});
+  std::ofstream(session.workspace + "/.git") << "gitdir: " << root.path() << "/.git\n";
+  EXPECT_EQ(finish(session).branch, "deputy/sess_1_aaaaaa");
+  EXPECT_EQ(git({"rev-parse", "main"}), before);
+  EXPECT_EQ(git({"show", "deputy/sess_1_aaaaaa:b.txt"}), "work");
+}
+
+TEST_F(WorkspacesTest, AWorktreeChildMayHaveOneOfItsOwn) {
+  make_repository();
+  const Session outer = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  ASSERT_TRUE(open(outer));
+  Session inner = child("sess_1_bbbbbb", WorkspaceMode::worktree);
+  inner.workspace = own_folder(outer.workspace, inner.id);
+  const auto opened = run(loop, workspaces.open(inner, outer.workspace, {}));
+  ASSERT_TRUE(opened) << to_text(opened.error());
+  ASSERT_TRUE((*opened)->replace("c.txt", "deep\n"));
+  const auto outcome = run(loop, workspaces.finish(inner, outer.workspace));
+  ASSERT_TRUE(outcome) << to_text(outcome.error());
+  EXPECT_EQ(outcome->branch, "deputy/sess_1_bbbbbb");
+  EXPECT_EQ(git({"show", "deputy/sess_1_bbbbbb:c.txt"}), "deep");
+}
+
+TEST_F(WorkspacesTest, AScratchChildGetsItsFolderAlsoWhereItsParentIsAtWork) {
+  Session parent;
+  parent.workspace = root.path();
+  parent.workspace_mode = WorkspaceMode::shared;
+  ASSERT_TRUE(open(parent));
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::scratch);
+  ASSERT_TRUE(open(session));
+  EXPECT_TRUE(fs::is_directory(own_folder(root.path(), session.id)));
+}
+
 TEST_F(WorkspacesTest, AWorktreeIsFoundAgainAfterARestart) {
   make_repository();
   const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
@@ -144,9 +192,11 @@ TEST_F(WorkspacesTest, AWorktreeNeedsARepository) {
 TEST_F(WorkspacesTest, NothingThatTheRepositoryConfiguresRuns) {
   make_repository();
   const std::string canary = root.file("canary");
-  write(".gitattributes", "* filter=evil diff=evil\n");
+  write(".gitattributes", "* filter=evil diff=evil\n*.late filter=late\n");
+  write("x.late", "y");
   git({"add", "--all"});
   git({"commit", "--quiet", "-m", "second"});
+  write(".git/evil.cfg", "[filter \"late\"]\n smudge = touch " + canary + "; cat\n required = true\n");
   write(".git/hooks/post-checkout", "#!/bin/sh\ntouch " + canary + "\n");
   write(".git/hooks/pre-commit", "#!/bin/sh\ntouch " + canary + "\n");
   write(".git/hooks/reference-transaction", "#!/bin/sh\ntouch " + canary + "\n");
@@ -155,7 +205,8 @@ TEST_F(WorkspacesTest, NothingThatTheRepositoryConfiguresRuns) {
   std::ofstream(root.file(".git/config"), std::ios::app)
       << "[filter \"evil\"]\n smudge = touch " << canary << "; cat\n clean = touch " << canary
       << "; cat\n required = true\n[diff \"evil\"]\n command = touch " << canary << "\n textconv = touch "
-      << canary << "\n[core]\n fsmonitor = touch " << canary << "\n pager = touch " << canary << "\n";
+      << canary << "\n[includeIf \"onbranch:deputy/**\"]\n path = evil.cfg\n[core]\n fsmonitor = touch "
+      << canary << "\n pager = touch " << canary << "\n";
   const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
   const auto opened = open(session);
   ASSERT_TRUE(opened) << to_text(opened.error());
@@ -214,9 +265,14 @@ TEST_F(Leftovers, OfDeadChildrenGoWhereTheyAreEmptyAndAreNamedWhereTheyAreNot) {
   ASSERT_TRUE(open(unfinished));
   ASSERT_TRUE(open(scratch));
 
+  const std::string foreign = own_folder(root.path(), SessionId("sess_1_foreig"));
+  fs::create_directories(foreign);  // of a deputy with another state folder
+  EXPECT_FALSE(finish(worked).branch.empty());
+
   const auto kept = run(loop, workspaces.clean(root.path(), store));
   ASSERT_TRUE(kept) << to_text(kept.error());
   EXPECT_THAT(*kept, ElementsAre(worked.workspace));
+  EXPECT_TRUE(fs::exists(foreign));
   EXPECT_EQ(git({"show", "deputy/sess_1_worked:b.txt"}), "work");
   EXPECT_FALSE(fs::exists(idle.workspace));
   EXPECT_TRUE(fs::exists(unfinished.workspace));
