@@ -65,6 +65,7 @@ ToolContext Agent::context_for_calls(StopToken stop) {
           .roots = parts_.roots,
           .home = parts_.home,
           .children = parts_.children ? parts_.children() : std::vector<SessionId>{},
+          .hidden = parts_.hidden,
           .files_seen = &conversation_.files_seen,
           .output = parts_.output};
 }

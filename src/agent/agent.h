@@ -38,6 +38,7 @@ class Agent {
     Asker& asker;
     std::vector<const Folder*> roots = {};                  // what may be reached beside the workspace
     std::string home = {};                                  // the person's, for rules written with ~
+    std::vector<std::string> hidden = {};                   // see ToolContext
     std::function<std::vector<SessionId>()> children = {};  // of this session, so far
     std::function<void(std::string_view)> output = {};      // see ToolContext
     // What whoever started the run adds to its report before it is recorded. May be empty.

@@ -15,7 +15,8 @@ struct CommandFailure {
   Error error;
   ExitStatus status = ExitStatus::failed;
 
-  CommandFailure(Error why, ExitStatus told = ExitStatus::failed)  // NOLINT: a CommandFailure may be made from any Error
+  CommandFailure(Error why,
+                 ExitStatus told = ExitStatus::failed)  // NOLINT: a CommandFailure may be made from any Error
       : error(std::move(why)), status(told) {}
 };
 

@@ -49,6 +49,7 @@ class TreeRunner {
   std::variant<RootBrief, SessionId> what_;
   TreeEnd end_;
   std::uint64_t last_seq_ = 0;
+  std::map<SessionId, std::string> output_;  // of commands, lines that are not whole yet
   SystemRandom random_;
   ThreadPool pool_;
   SystemProcesses processes_;
@@ -82,7 +83,8 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                {.limits = request.limits,
                 .attendance = attendance_of(program),
                 .tools = std::move(request.tools),
-                .home = program.environment.get("HOME").value_or("")}),
+                .home = program.environment.get("HOME").value_or(""),
+                .hidden = state_folders(program)}),
       prompts_({.loop = program.loop,
                 .progress = progress_,
                 .err = program.err,
@@ -107,9 +109,16 @@ void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
   }
 }
 
-// As it comes: for who follows the stream, and for a person who wants to see everything.
+// Line by line as it comes, so that a secret is not cut in two and missed: for who follows the stream, and
+// for a person who wants to see everything.
 void TreeRunner::on_output(const SessionId& session, const EventOrigin& origin, std::string_view text) {
-  const std::string shown = program_.redactor.redact(to_utf8(text));
+  constexpr std::size_t kLongestLine = 64 * 1024;
+  std::string& pending = output_[session];
+  pending += text;
+  const std::size_t end = pending.size() > kLongestLine ? pending.size() : pending.rfind('\n') + 1;
+  if (end == 0) return;
+  const std::string shown = program_.redactor.redact(to_utf8(pending.substr(0, end)));
+  pending.erase(0, end);
   if (program_.common.output == OutputForm::stream_json) {
     json::object line{{"v", 1},
                       {"event", "session.progress"},

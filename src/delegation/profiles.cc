@@ -38,7 +38,8 @@ Profile reader() {
           "You cannot change files or run commands. Cite what you rely on as path:line.",
       .tools = {"Read", "Grep", "Glob", "List", "WebFetch", "WebSearch", "Note"},
       .workspace = WorkspaceMode::read_only,
-      .hidden = true};
+      .hidden = true,
+      .web_is_approved = true};
 }
 
 Profile main_profile() {

@@ -72,10 +72,14 @@ std::string told_of(const Report& report) {
   std::string text = fmt::format("## Subagent Result ({})\n{}\n", on_one_line(made_visible(report.agent)),
                                  status_line(report));
   if (!report.session.empty()) text += fmt::format("Session: {}\n", report.session.value);
-  for (const auto& error : report.errors) text += fmt::format("Error: {}\n", on_one_line(error.message));
+  for (const auto& error : report.errors) {
+    text += fmt::format("Error: {}{}{}\n", on_one_line(error.message),
+                        error.recommendation.empty() ? "" : " → ", on_one_line(error.recommendation));
+  }
   text += "\n";
-  text +=
-      trimmed(report.body).empty() ? "(subagent returned no text)" : bounded(report.body, kReportBytes).text;
+  text += trimmed(report.body).empty()
+              ? (report.session.empty() ? "(the subagent was not started)" : "(subagent returned no text)")
+              : bounded(report.body, kReportBytes).text;
   if (!report.workspace.branch.empty()) {
     text += fmt::format("\n\nIts work is on the branch {} (folder {}); merge it or leave it. The diff:\n{}",
                         report.workspace.branch, report.workspace.path,

@@ -263,8 +263,12 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   CO_TRY(const auto above, co_await workspace_above(session));
   auto workspace = co_await workspaces_.open(session, above, stop);
   if (!workspace && suspends(stop.reason())) co_return std::unexpected(Error::cancelled());
-  if (!workspace)
-    co_return co_await record_end(session, {Status::failed, Reason::denied, to_text(workspace.error())});
+  if (!workspace) {
+    const Next next = decide(so_far, {}, stop.reason());
+    const auto* stopped = stop.stopped() ? std::get_if<Finish>(&next) : nullptr;
+    co_return co_await record_end(
+        session, stopped ? *stopped : Finish{Status::failed, Reason::denied, to_text(workspace.error())});
+  }
 
   StopSource own(stop);
   if (session.deadline) {
@@ -288,6 +292,7 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                  .processes = services_.processes,
                  .asker = profile->on_ask == OnAsk::deny ? static_cast<Asker&>(denies_all) : services_.asker,
                  .home = services_.home,
+                 .hidden = services_.hidden,
                  .children = [this, id = session.id] { return children_[id]; },
                  .output =
                      [this, session](std::string_view text) {
@@ -366,27 +371,21 @@ Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) 
 
 // By name; what is known but not to be had here is left out, an unknown name is refused.
 Result<std::vector<std::shared_ptr<Tool>>> Tree::tools_for(const Profile& profile) {
-  const auto named = [](std::string_view name) {
-    return [name](const auto& tool) { return tool->text().name == name; };
-  };
   std::vector<std::shared_ptr<Tool>> granted;
-  const bool is_approved = profile.name == "reader";  // by the approval of its batch
+  const auto grant = [&granted](const std::vector<std::shared_ptr<Tool>>& from, std::string_view name) {
+    const auto named = [name](const auto& tool) { return tool->text().name == name; };
+    const auto tool = std::ranges::find_if(from, named);
+    if (tool != from.end() && std::ranges::none_of(granted, named)) granted.push_back(*tool);
+    return tool != from.end();
+  };
   for (const auto& name : profile.tools) {
-    if (is_approved) {
-      if (const auto web = std::ranges::find_if(approved_web_, named(name)); web != approved_web_.end()) {
-        granted.push_back(*web);
-        continue;
-      }
-    }
-    if (const auto tool = std::ranges::find_if(tools_, named(name)); tool != tools_.end()) {
-      granted.push_back(*tool);
-    } else if (!is_tool_name(name)) {
+    if (profile.web_is_approved && grant(approved_web_, name)) continue;
+    if (!grant(tools_, name) && !is_tool_name(name)) {
       return fail(ErrorCode::not_found,
                   fmt::format("agent '{}' wants the unknown tool '{}'", profile.name, name));
     }
     if (name == "Bash") {
-      for (const auto* beside : {"task_status", "task_cancel"})
-        granted.push_back(*std::ranges::find_if(tools_, named(beside)));
+      for (const auto* beside : {"task_status", "task_cancel"}) grant(tools_, beside);
     }
   }
   if (!profile.subagents.empty())

@@ -43,7 +43,8 @@ struct TreeServices {
   Asker& asker;
   Network* network = nullptr;  // nothing: no web tools
   ToolSettings tools = {};
-  std::string home = {};  // the person's, for rules written with ~
+  std::string home = {};                 // the person's, for rules written with ~
+  std::vector<std::string> hidden = {};  // folders that no tool sees
   // What the commands of a session print, as it comes. May be empty.
   std::function<void(const Session&, std::string_view)> output = {};
 };

@@ -27,6 +27,7 @@ TreeServices Runtime::services() {
           .network = parts_.network,
           .tools = options_.tools,
           .home = options_.home,
+          .hidden = options_.hidden,
           .output = [this](const Session& session, std::string_view text) {
             const EventOrigin origin{session.parent.value_or(SessionId{}), session.label, session.agent};
             for (const auto& listener : output_listeners_) listener(session.id, origin, text);

@@ -41,7 +41,8 @@ class Runtime {
     TreeLimits limits;
     Attendance attendance = Attendance::nobody;
     ToolSettings tools = {};
-    std::string home = {};  // the person's, for rules written with ~
+    std::string home = {};                 // the person's, for rules written with ~
+    std::vector<std::string> hidden = {};  // folders that no tool sees: the state folder
   };
   Runtime(Parts parts, Options options);
   ~Runtime();

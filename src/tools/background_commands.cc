@@ -8,16 +8,6 @@
 
 namespace deputy {
 
-namespace {
-
-void append_tail(std::string& tail, std::string_view piece) {
-  tail += piece;
-  if (tail.size() > 2 * BackgroundCommands::kTailBytes)
-    tail = std::string(utf8_suffix(tail, BackgroundCommands::kTailBytes));
-}
-
-}  // namespace
-
 BackgroundCommands::Job* BackgroundCommands::job_of(const SessionId& owner, const std::string& id) const {
   const auto found = jobs_.find({owner, id});
   return found == jobs_.end() ? nullptr : found->second.get();
@@ -34,7 +24,7 @@ Result<void> BackgroundCommands::start(const SessionId& owner, const std::string
   auto job = std::make_shared<Job>(
       Job{.command = std::move(command), .started = loop_.clock().now(), .stop = StopSource(group_.token())});
   spec.on_output = [weak = std::weak_ptr(job)](std::string_view piece) {
-    if (const auto alive = weak.lock()) append_tail(alive->tail, piece);
+    if (const auto alive = weak.lock()) append_tail(alive->tail, piece, kTailBytes);
   };
   jobs_.insert_or_assign({owner, id}, job);
   group_.spawn(run(std::move(job), std::move(spec), std::move(folder), processes));

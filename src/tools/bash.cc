@@ -121,7 +121,7 @@ Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const
   const auto limit = spec.time_limit;
   spec.on_output = [printed, output = context.output](std::string_view piece) {
     if (output) output(piece);
-    if (printed->size() < 2 * kPartialBytes) *printed += piece.substr(0, 2 * kPartialBytes);
+    append_tail(*printed, piece, kPartialBytes);
   };
   auto result = co_await context.processes.run(std::move(spec), context.stop);
   if (!result) {

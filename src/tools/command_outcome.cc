@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace deputy {
 namespace {
 
@@ -28,6 +30,11 @@ std::string told_of(const ProcessResult& result) {
   const std::string ending = ending_of(result);
   if (text.empty() && ending.empty()) return "(no output)";
   return text.empty() ? ending.substr(1) : text + ending;
+}
+
+void append_tail(std::string& tail, std::string_view piece, std::size_t most) {
+  tail += piece;
+  if (tail.size() > 2 * most) tail = std::string(utf8_suffix(tail, most));
 }
 
 }  // namespace deputy

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sandbox/processes.h"
 
 namespace deputy {
 
 std::string told_of(const ProcessResult& result);
+
+// Of what is printed, at least the last `most` bytes and at most twice as many.
+void append_tail(std::string& tail, std::string_view piece, std::size_t most);
 
 }  // namespace deputy

@@ -11,6 +11,7 @@ Result<Sight> Sight::of(const Session& session) {
   Sight sight;
   sight.session_.id = session.id;
   sight.session_.parent = session.parent;
+  sight.session_.workspace = session.workspace;
   sight.roots_of_rules_.workspace = session.workspace;
   if (!session.permissions.empty()) {
     TRY(sight.rules_, Rules::from_json(session.permissions));
@@ -23,6 +24,7 @@ Result<Sight> Sight::of(const ToolContext& context) {
   sight.roots_of_rules_ = roots_of_rules(context);
   for (const Folder* root : context.roots) sight.roots_.push_back(root->path());
   sight.children_ = context.children;
+  sight.hidden_ = context.hidden;
   return sight;
 }
 
@@ -37,7 +39,9 @@ bool Sight::lies_in_reach(std::string_view name) const {
 }
 
 bool Sight::shows(std::string_view tool, std::string_view name, std::uint64_t names) const {
-  if (!lies_in_reach(name) || is_hidden_scratch(session_, children_, name)) return false;
+  if (!lies_in_reach(name) || is_hidden_scratch(session_, children_, name) ||
+      is_hidden_state(session_, hidden_, name))
+    return false;
   const auto allows = [&](std::string_view by, Decision otherwise) {
     return rules_.judge(by, name, otherwise, roots_of_rules_).decision == Decision::allow;
   };

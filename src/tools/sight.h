@@ -38,6 +38,7 @@ class Sight {
   Session session_;  // who it is; no more
   std::vector<std::string> roots_;
   std::vector<SessionId> children_;
+  std::vector<std::string> hidden_;
 };
 
 }  // namespace deputy

@@ -59,6 +59,8 @@ struct ToolContext {
   std::vector<const Folder*> roots = {};  // what may be reached beside the workspace
   std::string home = {};                  // the person's, for rules that are written with ~
   std::vector<SessionId> children = {};   // whose scratch folders it may see
+  std::vector<std::string> hidden =
+      {};  // folders that no tool sees: deputy's own state; absolute, without links
   const FilesSeen* files_seen = nullptr;  // kept by the session's conversation
   std::optional<Target> target = {};      // where the call's path leads; looked up before it was judged
   std::optional<FileChange> intent = {};  // what was recorded before it runs, this time or before a crash

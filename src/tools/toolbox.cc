@@ -148,6 +148,10 @@ Task<std::expected<std::optional<Target>, ToolResult>> Toolbox::target_of(Cleare
     co_return std::unexpected(
         tool_error(fmt::format("{} belongs to another agent. Leave it alone.", shown_path(target->name))));
   }
+  if (is_hidden_state(context.session, context.hidden, target->name)) {
+    co_return std::unexpected(
+        tool_error(fmt::format("{} belongs to deputy itself. Leave it alone.", shown_path(target->name))));
+  }
   if (tool.writes()) {
     if (auto refusal = refusal_to_write(context.session, target->name))
       co_return std::unexpected(tool_error(*std::move(refusal)));

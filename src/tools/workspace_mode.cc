@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/disk.h"
 #include "base/text.h"
 
 namespace deputy {
@@ -48,6 +49,12 @@ bool is_hidden_scratch(const Session& session, std::span<const SessionId> childr
   const std::string_view owner = rest.substr(0, rest.find('/'));
   const auto is_of = [owner](const SessionId& id) { return owner == fmt::format("{}{}", kAgent, id.value); };
   return !owner.empty() && !is_of(session.id) && std::ranges::none_of(children, is_of);
+}
+
+bool is_hidden_state(const Session& session, std::span<const std::string> hidden, std::string_view name) {
+  const std::string whole = join_path(session.workspace, name == "." ? "" : name);
+  return std::ranges::any_of(
+      hidden, [&whole](const std::string& folder) { return whole == folder || lies_in(whole, folder); });
 }
 
 }  // namespace deputy

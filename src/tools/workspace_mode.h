@@ -21,4 +21,7 @@ std::optional<std::string> refusal_to_write(const Session& session, std::string_
 // Scratch folders are seen by their own session, its parent (who knows its `children`) and the root.
 bool is_hidden_scratch(const Session& session, std::span<const SessionId> children, std::string_view name);
 
+// Whether `name` lies in one of the `hidden` folders, which are absolute.
+bool is_hidden_state(const Session& session, std::span<const std::string> hidden, std::string_view name);
+
 }  // namespace deputy

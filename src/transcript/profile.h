@@ -38,8 +38,9 @@ struct Profile {
   bool network = false;  // for its commands, where the parent has it too
   std::string
       driver;  // the provider that plays the profile in place of its model; empty for all but commands
-  bool hidden = false;     // not offered to models
-  bool reentrant = false;  // may stand twice on one path
+  bool hidden = false;           // not offered to models
+  bool web_is_approved = false;  // by the approval of the batch that it is made for
+  bool reentrant = false;        // may stand twice on one path
 };
 
 }  // namespace deputy
