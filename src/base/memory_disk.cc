@@ -182,7 +182,7 @@ class MemoryPlace final : public Place {
         folder_(files_, root),
         name_(path == root ? "." : path.substr(MemoryFiles::prefix_of(root).size())),
         path_(path),
-        status_(std::move(status)) {}
+        status_(status) {}
 
   const std::string& name() const override { return name_; }
   const std::optional<FileStatus>& status() const override { return status_; }

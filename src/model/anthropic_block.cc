@@ -58,7 +58,7 @@ std::size_t Block::grow(openai::Object delta) {
   return added;
 }
 
-void Block::rename(std::string id) {
+void Block::rename(const std::string& id) {
   if (text_at("id") == id) return;
   members_["id"] = id;
   has_changed_ = true;

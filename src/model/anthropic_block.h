@@ -23,7 +23,7 @@ class Block {
 
   // Returns how many bytes were added. Members of unknown deltas are kept too.
   std::size_t grow(openai::Object delta);
-  void rename(std::string id);
+  void rename(const std::string& id);
   void end() { has_ended_ = true; }
   bool has_ended() const { return has_ended_; }
 

@@ -15,8 +15,9 @@ json::value* member(json::value& parent, std::string_view name) {
 
 json::value* element(json::value& parent, std::string_view digits) {
   std::size_t index = 0;
-  const char* end = digits.data() + digits.size();
-  const auto read = std::from_chars(digits.data(), end, index);
+  const char* begin = digits.data();
+  const char* end = begin + digits.size();
+  const auto read = std::from_chars(begin, end, index);
   if (read.ec != std::errc{} || read.ptr != end) return nullptr;
   if (parent.is_null()) parent.emplace_array();
   if (!parent.is_array() || index > parent.get_array().size()) return nullptr;

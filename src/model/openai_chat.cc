@@ -76,11 +76,11 @@ json::object openai::chat_turn(const Message& message, ChatFlavour flavour) {
   json::array calls;
   for (const Call& call : message.calls) {
     // OpenAI takes any text back; other servers parse it for their templates, and refuse what they cannot.
-    std::string arguments =
+    const std::string arguments =
         flavour == ChatFlavour::openai ? call.arguments : openai::as_object(call.arguments);
     calls.push_back({{"id", call.id},
                      {"type", "function"},
-                     {"function", {{"name", call.name}, {"arguments", std::move(arguments)}}}});
+                     {"function", {{"name", call.name}, {"arguments", arguments}}}});
   }
   turn["tool_calls"] = std::move(calls);
   return turn;
