@@ -28,6 +28,9 @@ constexpr std::string_view kSchema = R"json({"type":"object","properties":{
 "timeout":{"type":"integer","minimum":1,"description":"seconds"}},
 "required":["prompt"],"additionalProperties":false})json";
 
+// What other programs call it, and models know.
+constexpr std::string_view kFieldsGeneral = "general-purpose";
+
 constexpr std::size_t kReportBytes = 32 * 1024;
 constexpr std::size_t kDiffBytes = 16 * 1024;
 constexpr std::size_t kGoalCharacters = 60;
@@ -112,9 +115,13 @@ std::string TaskTool::approval_text(const json::object& arguments, const ToolCon
 }
 
 Task<ToolResult> TaskTool::run(json::object arguments, ToolContext context) {
-  const auto read = read_task_arguments(arguments);
+  auto read = read_task_arguments(arguments);
   if (!read) co_return tool_error(fmt::format("{}: {}.", read.error().message, read.error().advice));
-  if (std::ranges::find(declared_, read->agent) == declared_.end()) {
+  const auto is_declared = [this](std::string_view name) {
+    return std::ranges::find(declared_, name) != declared_.end();
+  };
+  if (read->agent == kFieldsGeneral && !is_declared(read->agent)) read->agent = "general";
+  if (!is_declared(read->agent)) {
     co_return tool_error(
         fmt::format("agent '{}' is not declared here; declared: {}", shorten(read->agent, 64),
                     declared_.empty() ? "(none)" : fmt::format("{}", fmt::join(declared_, ", "))));

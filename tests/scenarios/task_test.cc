@@ -57,6 +57,13 @@ TEST_F(TaskCall, KnowsTheAgentByItsOtherNameToo) {
   EXPECT_THAT(told(world), HasSubstr("found it"));
 }
 
+TEST_F(TaskCall, KnowsTheGeneralAgentByTheNameThatOtherProgramsGiveIt) {
+  parent_calls(R"({"subagent_type":"general-purpose","prompt":"look"})", R"([{"text":"found it"}])",
+               "general");
+  ASSERT_TRUE(go());
+  EXPECT_THAT(told(world), HasSubstr("## Subagent Result (general)"));
+}
+
 TEST_F(TaskCall, RefusesTwoNamesThatDiffer) {
   parent_calls(R"({"agent":"explore","subagent_type":"general","prompt":"look"})");
   ASSERT_TRUE(go());
