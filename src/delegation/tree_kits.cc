@@ -1,0 +1,57 @@
+// What a tree hands to the sessions of one profile: tools, instructions, provider.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "delegation/task_tool.h"
+#include "delegation/tree.h"
+#include "guard/tool_names.h"
+
+namespace deputy {
+
+Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) {
+  const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", profile.name, session.model.value,
+                                      session.max_output_tokens, session.depth > 0, session.permissions);
+  if (const auto found = kits_.find(key); found != kits_.end()) return found->second;
+
+  TRY(auto granted, tools_for(profile));
+  TRY(auto rules, Rules::from_json(session.permissions));
+  TRY(auto toolbox, Toolbox::make(std::move(granted), std::move(rules)));
+  auto prefix = std::make_shared<RequestPrefix>();
+  prefix->model = session.model;
+  prefix->system = system_prompt(profile, session.depth);
+  prefix->max_output_tokens = session.max_output_tokens;
+  for (const auto& text : toolbox.texts())
+    prefix->tools.push_back({text.name, text.description, text.schema});
+  Kit kit{.prefix = std::move(prefix), .toolbox = std::make_shared<const Toolbox>(std::move(toolbox))};
+  TRY(kit.provider, profile.driver.empty() ? services_.models.find(session.model)
+                                           : services_.models.driver(profile.driver));
+  return kits_.emplace(key, std::move(kit)).first->second;
+}
+
+// By name; what is known but not to be had here is left out, an unknown name is refused.
+Result<std::vector<std::shared_ptr<Tool>>> Tree::tools_for(const Profile& profile) {
+  std::vector<std::shared_ptr<Tool>> granted;
+  const auto grant = [&granted](const std::vector<std::shared_ptr<Tool>>& from, std::string_view name) {
+    const auto named = [name](const auto& tool) { return tool->text().name == name; };
+    const auto tool = std::ranges::find_if(from, named);
+    if (tool != from.end() && std::ranges::none_of(granted, named)) granted.push_back(*tool);
+    return tool != from.end();
+  };
+  for (const auto& name : profile.tools) {
+    if (profile.web_is_approved && grant(approved_web_, name)) continue;
+    if (!grant(tools_, name) && !is_tool_name(name)) {
+      return fail(ErrorCode::not_found,
+                  fmt::format("agent '{}' wants the unknown tool '{}'", profile.name, name));
+    }
+    if (name == "Bash") {
+      for (const auto* beside : {"task_status", "task_cancel"}) grant(tools_, beside);
+    }
+  }
+  if (!profile.subagents.empty())
+    granted.push_back(std::make_shared<TaskTool>(*this, services_.profiles.declared_by(profile)));
+  return granted;
+}
+
+}  // namespace deputy
