@@ -24,33 +24,57 @@ namespace {
 
 using Adapter = valijson::adapters::BoostJsonAdapter;
 
-// valijson would use std::regex, whose recursion a long text drives through the end of the stack.
-class PatternConstraint final : public valijson::constraints::PolyConstraint {
+// What we check instead of valijson. `Check` is made from the keyword's value and says what is wrong, if
+// anything is.
+template <typename Check>
+class OwnConstraint final : public valijson::constraints::PolyConstraint {
  public:
-  explicit PatternConstraint(Pattern pattern) : pattern_(std::move(pattern)) {}
+  explicit OwnConstraint(Check check) : check_(std::move(check)) {}
 
   bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& context,
                 valijson::ValidationResults* results) const override {
-    if (!target.isString()) return true;
-    if (pattern_.search(target.asString()) == Pattern::Match::yes) return true;
-    if (results != nullptr) results->pushError(context, "must match the pattern.");
-    return false;
+    const char* mistake = check_.mistake_in(target);
+    if (mistake != nullptr && results != nullptr) results->pushError(context, mistake);
+    return mistake == nullptr;
   }
 
  private:
-  Constraint* cloneInto(void* memory) const override { return new (memory) PatternConstraint(*this); }
-  std::size_t sizeOf() const override { return sizeof(PatternConstraint); }
+  Constraint* cloneInto(void* memory) const override { return new (memory) OwnConstraint(*this); }
+  std::size_t sizeOf() const override { return sizeof(OwnConstraint); }
 
-  Pattern pattern_;
+  Check check_;
 };
 
-class PatternBuilder final : public valijson::ConstraintBuilder {
+template <typename Check>
+class OwnBuilder final : public valijson::ConstraintBuilder {
  public:
-  valijson::constraints::Constraint* make(const valijson::adapters::Adapter& expression) const override {
+  valijson::constraints::Constraint* make(const valijson::adapters::Adapter& value) const override {
+    return new OwnConstraint<Check>(Check::from(value));
+  }
+};
+
+// valijson would use std::regex, whose recursion a long text drives through the end of the stack.
+struct PatternCheck {
+  static PatternCheck from(const valijson::adapters::Adapter& expression) {
     auto pattern = Pattern::compile(expression.asString());
     if (!pattern) throw std::runtime_error(pattern.error().message);
-    return new PatternConstraint(*std::move(pattern));
+    return {*std::move(pattern)};
   }
+  const char* mistake_in(const valijson::adapters::Adapter& target) const {
+    if (!target.isString() || pattern.search(target.asString()) == Pattern::Match::yes) return nullptr;
+    return "must match the pattern.";
+  }
+  Pattern pattern;
+};
+
+// valijson would divide by any step, 0 among them, and drops what a number has behind its point.
+struct MultipleCheck {
+  static MultipleCheck from(const valijson::adapters::Adapter& step) { return {step.asDouble()}; }
+  const char* mistake_in(const valijson::adapters::Adapter& target) const {
+    if (!target.isNumber() || is_multiple(target.asDouble(), step)) return nullptr;
+    return "must be a multiple.";
+  }
+  double step;
 };
 
 // Where a double stands for an integer, as 3.0 does: draft 7 makes no difference, valijson would.
@@ -120,7 +144,8 @@ Result<JsonSchema> JsonSchema::compile(const json::value& schema) {
   make_integers(compiled->prepared);
   try {
     valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
-    parser.addConstraintBuilder(std::string(kPatternKeyword), new PatternBuilder);
+    parser.addConstraintBuilder(std::string(kPatternKeyword), new OwnBuilder<PatternCheck>);
+    parser.addConstraintBuilder(std::string(kMultipleKeyword), new OwnBuilder<MultipleCheck>);
     parser.populateSchema(Adapter(compiled->prepared), compiled->schema);
   } catch (const std::exception& exception) {
     return fail(ErrorCode::invalid, fmt::format("the JSON schema cannot be used: {}", exception.what()));

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -23,6 +25,7 @@ enum class Holds {
   items,  // a schema or a list of them
   needs,  // a schema or a list of names, for each name
   pattern,
+  multiple,
   reference,
 };
 
@@ -66,7 +69,7 @@ constexpr Keyword kKeywords[] = {
     {"minLength", Holds::plain},
     {"minProperties", Holds::plain},
     {"minimum", Holds::plain},
-    {"multipleOf", Holds::plain},
+    {"multipleOf", Holds::multiple},
     {"not", Holds::same},
     {"oneOf", Holds::same_list},
     {"pattern", Holds::pattern},
@@ -94,6 +97,11 @@ std::string pointer_to(std::string_view parent, std::string_view key) {
     }
   }
   return pointer;
+}
+
+std::string_view name_for_validator(Holds holds, std::string_view name) {
+  if (holds == Holds::pattern) return kPatternKeyword;
+  return holds == Holds::multiple ? kMultipleKeyword : name;
 }
 
 class Preparation {
@@ -135,8 +143,7 @@ class Preparation {
                       fmt::format("\"{}\" has no effect beside \"$ref\": put both into \"allOf\"", name));
       }
       TRY(json::value part, keyword_at(holds, value, pointer, name));
-      prepared[holds == Holds::pattern ? json::string_view(kPatternKeyword) : json::string_view(key)] =
-          std::move(part);
+      prepared[name_for_validator(holds, name)] = std::move(part);
     }
     return prepared;
   }
@@ -165,6 +172,12 @@ class Preparation {
           return refuse(pointer, fmt::format("expected a string, found {}", kind_name(value)));
         auto compiled = Pattern::compile(std::string_view(value.get_string()));
         if (!compiled) return refuse(pointer, compiled.error().message);
+        return value;
+      }
+      case Holds::multiple: {
+        if (!value.is_number() || value.to_number<double>() <= 0) {
+          return refuse(pointer, fmt::format("expected a number above 0, found {}", to_json_text(value)));
+        }
         return value;
       }
       case Holds::reference: {
@@ -246,5 +259,12 @@ class Preparation {
 }  // namespace
 
 Result<json::value> prepare_schema(const json::value& schema) { return Preparation().run(schema); }
+
+bool is_multiple(double number, double step) {
+  const double times = number / step;
+  if (!std::isfinite(times)) return true;  // more often than can be counted
+  return std::fabs(times - std::round(times)) <=
+         4 * std::numeric_limits<double>::epsilon() * std::fabs(times);
+}
 
 }  // namespace deputy

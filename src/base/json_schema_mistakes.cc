@@ -162,7 +162,7 @@ class Explanation {
     compare("maximum", "at most", [=](double limit) { return number <= limit; });
     compare("exclusiveMinimum", "more than", [=](double limit) { return number > limit; });
     compare("exclusiveMaximum", "less than", [=](double limit) { return number < limit; });
-    compare("multipleOf", "a multiple of", [=](double limit) { return std::remainder(number, limit) == 0; });
+    compare(kMultipleKeyword, "a multiple of", [=](double step) { return is_multiple(number, step); });
   }
 
   void explain_array(const json::object& rules, const json::array& array, const std::string& path) {

@@ -91,6 +91,21 @@ TEST(JsonSchema, EnforcesNumbersAtTheirLimits) {
             Lines{"must be at most 10, not 18446744073709551615"});
 }
 
+TEST(JsonSchema, EnforcesMultiples) {
+  EXPECT_EQ(mistakes(R"({"multipleOf": 3})", "6"), Lines{});
+  EXPECT_EQ(mistakes(R"({"multipleOf": 3})", "6.0"), Lines{});
+  EXPECT_EQ(mistakes(R"({"multipleOf": 3})", "0"), Lines{});
+  EXPECT_EQ(mistakes(R"({"multipleOf": 3})", "\"6.5\""), Lines{});
+  EXPECT_EQ(mistakes(R"({"multipleOf": 3})", "6.5"), Lines{"must be a multiple of 3, not 6.5E0"});
+  EXPECT_EQ(mistakes(R"({"multipleOf": 0.1})", "0.3"), Lines{});
+  EXPECT_EQ(mistakes(R"({"not": {"multipleOf": 3}})", "6"),
+            Lines{"Target should not validate against schema specified in 'not' constraint."});
+  EXPECT_EQ(mistakes(R"({"multipleOf": 1e-300})", "1e300"), Lines{});
+  EXPECT_EQ(refusal(R"({"multipleOf": 0})"), "JSON schema #/multipleOf: expected a number above 0, found 0");
+  EXPECT_NE(refusal(R"({"items": {"multipleOf": -2}})"), "");
+  EXPECT_NE(refusal(R"({"multipleOf": "3"})"), "");
+}
+
 TEST(JsonSchema, EnforcesLengthsAtTheirLimits) {
   const auto labelled = [](std::size_t length) {
     return R"({"tasks": [{"prompt": "x", "label": ")" + std::string(length, 'x') + "\"}]}";
