@@ -21,7 +21,10 @@ Task<Result<Report>> Agent::run(StopToken stop) {
     }
     CO_TRY(co_await journal_.sync());  // what the model is about to be told must not be forgotten
     Reply reply = co_await ask(stop);
-    if (reply.stop == ReplyStop::stopped) continue;
+    if (reply.stop == ReplyStop::stopped) {
+      journal_.ride_along({.step = conversation_.step}, RequestStopped{reply.usage});
+      continue;
+    }
     journal_.ride_along({.step = conversation_.step}, ReplyReceived{std::move(reply)});
   }
 }

@@ -47,6 +47,7 @@ struct Fold {
   }
 
   void operator()(const Retried& fact) const { conversation.usage = conversation.usage + fact.usage; }
+  void operator()(const RequestStopped& fact) const { conversation.usage = conversation.usage + fact.usage; }
 
   void operator()(const CallStarted& fact) const {
     auto* pending = find_pending(conversation, event.call);

@@ -48,6 +48,8 @@ std::optional<Finish> after_reply(const Reply& reply) {
     case ReplyStop::refused:
     case ReplyStop::failed:
       return Finish{Status::failed, Reason::provider_error, reply.error};
+    case ReplyStop::over_budget:
+      return Finish{Status::partial, Reason::budget, reply.error};
     case ReplyStop::no_key:
       return Finish{Status::failed, Reason::no_api_key, reply.error};
     case ReplyStop::stopped:

@@ -6,17 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "transcript/limits.h"
 #include "transcript/profile.h"
 #include "transcript/session.h"
 
 namespace deputy {
-
-struct TreeLimits {
-  int depth = 3;  // the root is 0
-  int delegations = 64;
-  int live_children = 8;  // per parent
-  int live_sessions = 20;
-};
 
 // Nothing when the child may be created.
 std::optional<std::string> refusal_of_child(const Session& parent, const Profile& profile,

@@ -237,6 +237,45 @@ Result<Question> question_from_json(const json::object& value) {
   return question;
 }
 
+json::object to_json(const TreeLimits& limits) {
+  json::object value;
+  const auto put = [&value]<class T>(std::string_view key, T limit) {
+    if (limit == kUnlimited<T>) {
+      value[key] = "none";
+    } else {
+      value[key] = limit;
+    }
+  };
+  put("depth", limits.depth);
+  put("delegations", limits.delegations);
+  put("live_children", limits.live_children);
+  put("live_sessions", limits.live_sessions);
+  put("steps", limits.steps);
+  put("tokens", limits.tokens);
+  put("cost_micros", limits.cost_micros);
+  put("time_ns", limits.time.count());
+  return value;
+}
+
+TreeLimits limits_from_json(const json::object& value) {
+  TreeLimits limits;
+  const auto take = [&value]<class T>(std::string_view key, T& limit) {
+    if (string_or(value, key, "") == "none") limit = kUnlimited<T>;
+    if (const auto number = integer_at(value, key)) limit = static_cast<T>(*number);
+  };
+  take("depth", limits.depth);
+  take("delegations", limits.delegations);
+  take("live_children", limits.live_children);
+  take("live_sessions", limits.live_sessions);
+  take("steps", limits.steps);
+  take("tokens", limits.tokens);
+  take("cost_micros", limits.cost_micros);
+  Duration::rep time = limits.time.count();
+  take("time_ns", time);
+  limits.time = Duration{time};
+  return limits;
+}
+
 json::object to_json(const Session& session) {
   json::object value{{"id", session.id.value},
                      {"uuid", session.uuid.value},
@@ -263,6 +302,7 @@ json::object to_json(const Session& session) {
   if (session.sandbox_level) value["sandbox_level"] = *session.sandbox_level;
   if (session.max_turns) value["max_turns"] = *session.max_turns;
   if (session.deadline) value["deadline_us"] = micros(*session.deadline);
+  if (session.limits) value["limits"] = to_json(*session.limits);
   return value;
 }
 
@@ -297,6 +337,7 @@ Result<Session> session_from_json(const json::object& value) {
   }
   if (const auto turns = integer_at(value, "max_turns")) session.max_turns = static_cast<int>(*turns);
   if (integer_at(value, "deadline_us")) session.deadline = wall_at(value, "deadline_us");
+  if (const auto* limits = object_at(value, "limits")) session.limits = limits_from_json(*limits);
   return session;
 }
 

@@ -59,6 +59,13 @@ json::object body_of(const Fact& fact) {
           [](const StateChanged& f) { return json::object{{"state", name_of(f.state)}, {"why", f.why}}; },
           [](const RunEnded& f) { return json::object{{"report", to_json(f.report)}}; },
           [](const FileTouched& f) { return json::object{{"file", change_to_json(f.file)}}; },
+          [](const BudgetReserved& f) {
+            return json::object{{"tokens", f.tokens}, {"cost_micros", f.cost_micros}};
+          },
+          [](const RequestStopped& f) { return json::object{{"usage", to_json(f.usage)}}; },
+          [](const DeadlineMoved& f) {
+            return json::object{{"deadline_us", f.deadline.time_since_epoch().count()}};
+          },
       },
       fact);
 }
@@ -152,6 +159,20 @@ Result<Fact> read_touched(const json::object& body) {
   return FileTouched{change_from_json(*object)};
 }
 
+Result<Fact> read_reserved(const json::object& body) {
+  return BudgetReserved{integer_or(body, "tokens", 0), integer_or(body, "cost_micros", 0)};
+}
+
+Result<Fact> read_stopped(const json::object& body) {
+  TRY(const auto* object, member(body, "usage"));
+  TRY(const auto usage, usage_from_json(*object));
+  return RequestStopped{usage};
+}
+
+Result<Fact> read_deadline(const json::object& body) {
+  return DeadlineMoved{WallTime{std::chrono::microseconds{integer_or(body, "deadline_us", 0)}}};
+}
+
 struct FactCodec {
   std::string_view kind;
   Result<Fact> (*read)(const json::object& body);
@@ -170,7 +191,10 @@ constexpr std::array<FactCodec, std::variant_size_v<Fact>> kFacts{{{"created", r
                                                                    {"retry", read_retry},
                                                                    {"state", read_state},
                                                                    {"ended", read_ended},
-                                                                   {"touched", read_touched}}};
+                                                                   {"touched", read_touched},
+                                                                   {"reserved", read_reserved},
+                                                                   {"stopped", read_stopped},
+                                                                   {"deadline", read_deadline}}};
 
 }  // namespace
 

@@ -69,6 +69,18 @@ struct Retried {  // a request that failed and is made again
   Duration wait{};   // until the next one
   Usage usage = {};  // of what failed
 };
+// What a request may come to at most: durable before it is made. Whatever follows says what it did come to;
+// where a process died before that, all of it counts as used.
+struct BudgetReserved {
+  std::int64_t tokens = 0;
+  std::int64_t cost_micros = 0;
+};
+struct RequestStopped {  // before its reply
+  Usage usage;           // what it had come to by then
+};
+struct DeadlineMoved {  // it had stood still
+  WallTime deadline{};
+};
 struct StateChanged {
   SessionState state = SessionState::running;
   std::string why;
@@ -77,9 +89,9 @@ struct RunEnded {  // the one terminal record of a run
   Report report;
 };
 
-using Fact =
-    std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished, NoteTaken,
-                 QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded, FileTouched>;
+using Fact = std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished,
+                          NoteTaken, QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded,
+                          FileTouched, BudgetReserved, RequestStopped, DeadlineMoved>;
 
 struct Event {
   std::uint64_t seq = 0;  // per tree, from 1

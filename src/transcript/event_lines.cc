@@ -99,6 +99,14 @@ class Lines {
     say("session.status", {{"state", name_of(fact.state)}, {"why", fact.why}});
   }
   void operator()(const FileTouched&) {}  // the ledger's, not a surface's
+  void operator()(const BudgetReserved&) {}
+  void operator()(const RequestStopped& fact) {
+    if (fact.usage == Usage{}) return;
+    say("tokens", {{"input", fact.usage.input}, {"output", fact.usage.output}});
+  }
+  void operator()(const DeadlineMoved& fact) {
+    say("session.progress", {{"deadline", to_iso8601(fact.deadline)}});
+  }
   void operator()(const RunEnded& fact) {
     const Report& report = fact.report;
     say("report", {{"report", to_json(report)}});

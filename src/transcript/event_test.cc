@@ -24,6 +24,7 @@ Session some_session() {
   session.max_output_tokens = 777;
   session.max_turns = 5;
   session.deadline = WallTime{std::chrono::microseconds{42}};
+  session.limits = TreeLimits{.depth = 0, .delegations = kUnlimited<int>, .tokens = 9};
   session.prompt = "p";
   return session;
 }
@@ -72,7 +73,10 @@ std::vector<Fact> one_of_each() {
       Retried{.reason = "r", .attempt = 2, .wait = std::chrono::milliseconds{1500}, .usage = {.input = 7}},
       StateChanged{SessionState::waiting, "w"},
       RunEnded{some_report()},
-      FileTouched{{"/w/a", "", "0b"}}};
+      FileTouched{{"/w/a", "", "0b"}},
+      BudgetReserved{12, 34},
+      RequestStopped{{.input = 5, .cost_micros = 6}},
+      DeadlineMoved{WallTime{std::chrono::microseconds{77}}}};
 }
 
 TEST(Fact, EveryKindReadsBackAsItWasWritten) {

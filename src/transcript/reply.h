@@ -20,7 +20,8 @@ enum class ReplyStop {
   refused,            // the provider's policy declined
   failed,             // after all retries
   no_key,
-  stopped,  // our own StopToken
+  over_budget,  // not asked, or cut short: it could have cost more than there is
+  stopped,      // our own StopToken
 };
 
 struct Reply {

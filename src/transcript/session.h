@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "transcript/ids.h"
+#include "transcript/limits.h"
 #include "transcript/report.h"
 #include "transcript/usage.h"
 #include "transcript/workspace.h"
@@ -51,6 +52,7 @@ struct Session {
   int max_output_tokens = 4096;
   std::optional<int> max_turns;
   std::optional<WallTime> deadline;
+  std::optional<TreeLimits> limits;  // of the tree; at its root alone
   std::string prompt;
 
   SessionState state = SessionState::pending;

@@ -123,6 +123,20 @@ TEST_P(StoreConformance, ShowsASessionAsTheFoldOfItsEvents) {
   EXPECT_EQ((*found)->prompt, "do it");
 }
 
+TEST_P(StoreConformance, ShowsADeadlineWhereItWasMovedTo) {
+  Session root = session("sess_1_aaaaaa");
+  root.deadline = WallTime{std::chrono::seconds{100}};
+  root.limits = TreeLimits{.tokens = 7};
+  begin(root);
+  EXPECT_EQ((*store_->session(root.id))->deadline, root.deadline);
+  const WallTime later{std::chrono::seconds{160}};
+  ASSERT_TRUE(record({event(root, DeadlineMoved{later})}));
+  EXPECT_EQ((*store_->session(root.id))->deadline, later);
+  EXPECT_EQ((*store_->session(root.id))->limits, root.limits);
+  store_ = medium_->open(loop_);
+  EXPECT_EQ((*store_->session(root.id))->deadline, later);
+}
+
 TEST_P(StoreConformance, FindsAChildByTheCallThatMadeIt) {
   const Session root = session("sess_1_aaaaaa");
   begin(root);

@@ -88,4 +88,9 @@ Result<void> put_session(Statement& put, const Session& session) {
   return put.run();
 }
 
+Result<void> put_deadline(const Database& database, const Session& session) {
+  TRY(auto put, database.prepare("UPDATE sessions SET fixed=? WHERE id=?"));
+  return put.bind(to_json_text(to_json(session))).bind(session.id.value).run();
+}
+
 }  // namespace deputy

@@ -16,6 +16,8 @@ inline constexpr std::string_view kSessionColumns =
 
 Result<Session> session_of_row(const Statement& row);  // selected as kSessionColumns
 Result<Statement> prepare_put_session(const Database& database);
+// All but the deadline of a session that is there already.
 Result<void> put_session(Statement& put, const Session& session);
+Result<void> put_deadline(const Database& database, const Session& session);
 
 }  // namespace deputy

@@ -192,6 +192,10 @@ Result<void> SqliteStore::State::commit(const EventRefs& events) {
     apply_to_session(row->second, event);
   }
   for (const auto& [id, session] : changed) TRY(put_session(*upsert_session, session));
+  for (const Event& event : events) {
+    if (std::holds_alternative<DeadlineMoved>(event.fact))
+      TRY(put_deadline(writing, changed.at(event.run.session)));
+  }
   TRY(transaction.commit());
   for (auto& [id, session] : changed) {
     if (is_terminal(session.state)) {
