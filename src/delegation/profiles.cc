@@ -4,15 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+
+#include "guard/tool_names.h"
 
 namespace deputy {
 
 namespace {
-
-// The time that a kind of work is given (delegation.md, "Time").
-constexpr Duration kResearch = std::chrono::seconds(3600);
-constexpr Duration kPlanning = std::chrono::seconds(1800);
-constexpr Duration kImplementation = std::chrono::seconds(7200);
 
 constexpr std::string_view kChildAsset = R"(
 # How you work
@@ -37,6 +35,7 @@ Profile reader() {
           "You investigate a codebase or document collection with read-only tools and report what you find. "
           "You cannot change files or run commands. Cite what you rely on as path:line.",
       .tools = {"Read", "Grep", "Glob", "List", "WebFetch", "WebSearch", "Note"},
+      .timeout = kNoTimeout,
       .workspace = WorkspaceMode::read_only,
       .hidden = true,
       .web_is_approved = true};
@@ -64,7 +63,7 @@ Profile general() {
               "change, check what you changed, and report what you did and what you left.",
           .tools = {"Read", "Write", "Edit", "Glob", "Grep", "Bash", "Note"},
           .max_turns = 20,
-          .timeout = kImplementation,
+          .kind = WorkKind::implementation,
           .network = true};
 }
 
@@ -77,7 +76,7 @@ Profile explore() {
           "report it briefly with path:line for each claim. You change nothing.",
       .tools = {"Read", "Glob", "Grep", "List", "Note"},
       .max_turns = 15,
-      .timeout = kResearch,
+      .kind = WorkKind::research,
       .workspace = WorkspaceMode::read_only};
 }
 
@@ -90,7 +89,7 @@ Profile planner() {
           "step touches and what could go wrong. You carry nothing out.",
       .tools = {"Read", "Glob", "Grep", "List", "Todo", "Note"},
       .max_turns = 10,
-      .timeout = kPlanning,
+      .kind = WorkKind::planning,
       .workspace = WorkspaceMode::read_only};
 }
 
@@ -103,7 +102,7 @@ Profile researcher() {
               "for each claim. Say where sources disagree.",
           .tools = {"WebFetch", "WebSearch", "Read", "Note"},
           .max_turns = 10,
-          .timeout = kResearch,
+          .kind = WorkKind::research,
           .workspace = WorkspaceMode::read_only};
 }
 
@@ -161,6 +160,12 @@ std::vector<const Profile*> Profiles::offered() const {
     if (!profile.hidden) found.push_back(&profile);
   }
   return found;
+}
+
+std::vector<std::string> unknown_tools(const Profile& profile) {
+  std::vector<std::string> unknown;
+  std::ranges::remove_copy_if(profile.tools, std::back_inserter(unknown), is_tool_name);
+  return unknown;
 }
 
 std::string system_prompt(const Profile& profile, int depth) {

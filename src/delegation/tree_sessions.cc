@@ -1,8 +1,8 @@
 // How a tree makes its sessions: what each owns, inherits and may do.
-#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
+#include "delegation/profile_inheritance.h"
 #include "delegation/tree.h"
 
 namespace deputy {
@@ -20,27 +20,6 @@ Reason reason_of(const Error& error) {
     default:
       return Reason::internal;
   }
-}
-
-std::optional<int> lower_of(std::optional<int> a, std::optional<int> b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
-}
-
-// A profile that says nothing is left out of the meet: a layer without rules would still hold the defaults.
-Result<std::string> permissions_of_child(const std::string& parent, const Permissions& own) {
-  if (own.empty()) return parent;
-  std::vector<Rule> rules;
-  for (const auto& [decision, texts] :
-       {std::pair(Decision::allow, &own.allow), std::pair(Decision::ask, &own.ask),
-        std::pair(Decision::deny, &own.deny)}) {
-    for (const auto& text : *texts) {
-      TRY(auto rule, parse_rule(decision, text));
-      rules.push_back(std::move(rule));
-    }
-  }
-  TRY(const auto above, Rules::from_json(parent));
-  return Rules::both(above, Rules(std::move(rules))).to_json();
 }
 
 }  // namespace
@@ -91,32 +70,23 @@ Result<Session> Tree::root_session(const RootBrief& root) const {
 
 Result<Session> Tree::child_session(const Delegation& delegation, const Profile& profile) const {
   const Session& parent = delegation.parent;
-  Session session;
+  TRY(Session session, inherited_session(parent, profile,
+                                         {.made_by = delegation.model,
+                                          .model = delegation.brief.model,
+                                          .max_output_tokens = delegation.brief.max_output_tokens,
+                                          .max_turns = delegation.max_turns,
+                                          .timeout = delegation.timeout}));
   session.id = unused_id();
   session.uuid = Uuid(random_uuid(services_.random));
   session.tree = id_;
-  session.parent = parent.id;
   session.delegation = delegation.key;
   session.label = delegation.brief.label;
-  session.agent = profile.name;
-  session.depth = parent.depth + 1;
-  session.path = parent.path;
-  session.path.push_back(profile.name);
-  session.model = delegation.brief.model.value_or(profile.model.value_or(delegation.model));
-  session.workspace_mode = narrowed(parent.workspace_mode, profile.workspace);
   session.workspace = session.workspace_mode == WorkspaceMode::worktree
                           ? own_folder(parent.workspace, session.id)
                           : parent.workspace;
-  session.network = parent.network && profile.network;
-  session.sandbox_level = parent.sandbox_level;
-  TRY(session.permissions, permissions_of_child(parent.permissions, profile.permissions));
-  session.max_turns =
-      lower_of(profile.max_turns ? profile.max_turns : parent.max_turns, delegation.max_turns);
-  session.max_output_tokens = delegation.brief.max_output_tokens.value_or(
-      profile.max_output_tokens.value_or(parent.max_output_tokens));
-  if (const auto timeout = delegation.timeout ? delegation.timeout : profile.timeout) {
-    session.deadline =
-        services_.loop.clock().wall() + std::chrono::duration_cast<std::chrono::microseconds>(*timeout);
+  if (session.timeout) {
+    session.deadline = services_.loop.clock().wall() +
+                       std::chrono::duration_cast<std::chrono::microseconds>(*session.timeout);
   }
   session.prompt = delegation.brief.prompt;
   TRY(services_.models.find(session.model));

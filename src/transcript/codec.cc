@@ -301,6 +301,8 @@ json::object to_json(const Session& session) {
   }
   if (session.sandbox_level) value["sandbox_level"] = *session.sandbox_level;
   if (session.max_turns) value["max_turns"] = *session.max_turns;
+  if (session.kind) value["kind"] = name_of(*session.kind);
+  if (session.timeout) value["timeout_ns"] = session.timeout->count();
   if (session.deadline) value["deadline_us"] = micros(*session.deadline);
   if (session.limits) value["limits"] = to_json(*session.limits);
   return value;
@@ -336,6 +338,8 @@ Result<Session> session_from_json(const json::object& value) {
                                        .task = static_cast<int>(integer_or(*key, "task", 0))};
   }
   if (const auto turns = integer_at(value, "max_turns")) session.max_turns = static_cast<int>(*turns);
+  session.kind = value_in(kWorkKinds, string_or(value, "kind", ""));
+  if (const auto timeout = integer_at(value, "timeout_ns")) session.timeout = Duration{*timeout};
   if (integer_at(value, "deadline_us")) session.deadline = wall_at(value, "deadline_us");
   if (const auto* limits = object_at(value, "limits")) session.limits = limits_from_json(*limits);
   return session;

@@ -23,6 +23,8 @@ Session some_session() {
   session.permissions = "[]";
   session.max_output_tokens = 777;
   session.max_turns = 5;
+  session.kind = WorkKind::planning;
+  session.timeout = std::chrono::seconds(1800);
   session.deadline = WallTime{std::chrono::microseconds{42}};
   session.limits = TreeLimits{.depth = 0, .delegations = kUnlimited<int>, .tokens = 9};
   session.prompt = "p";

@@ -11,12 +11,15 @@ std::string_view name_of(Status status) { return name_in(kStatuses, status); }
 std::string_view name_of(Reason reason) { return name_in(kReasons, reason); }
 std::string_view name_of(SessionState state) { return name_in(kSessionStates, state); }
 std::string_view name_of(WorkspaceMode mode) { return name_in(kWorkspaceModes, mode); }
+std::string_view name_of(WorkKind kind) { return name_in(kWorkKinds, kind); }
 std::string_view name_of(QuestionKind kind) { return name_in(kQuestionKinds, kind); }
 std::string_view name_of(AnswerKind kind) { return name_in(kAnswerKinds, kind); }
 
 std::optional<SessionState> session_state_from(std::string_view name) {
   return value_in(kSessionStates, name);
 }
+
+std::optional<WorkKind> work_kind_from(std::string_view name) { return value_in(kWorkKinds, name); }
 
 std::string to_words(Reason reason) {
   std::string words(name_of(reason));

@@ -62,6 +62,10 @@ inline constexpr EnumNames<WorkspaceMode, 4> kWorkspaceModes{{{WorkspaceMode::re
                                                               {WorkspaceMode::scratch, "scratch"},
                                                               {WorkspaceMode::worktree, "worktree"},
                                                               {WorkspaceMode::shared, "shared"}}};
+inline constexpr EnumNames<WorkKind, 4> kWorkKinds{{{WorkKind::simple, "simple"},
+                                                    {WorkKind::research, "research"},
+                                                    {WorkKind::planning, "planning"},
+                                                    {WorkKind::implementation, "implementation"}}};
 inline constexpr EnumNames<QuestionKind, 3> kQuestionKinds{{{QuestionKind::permission, "permission"},
                                                             {QuestionKind::to_parent, "to_parent"},
                                                             {QuestionKind::to_person, "to_person"}}};

@@ -20,7 +20,11 @@ struct Permissions {
   bool empty() const { return allow.empty() && ask.empty() && deny.empty(); }
 };
 
-enum class OnAsk { person, deny };  // who decides what the rules leave open
+enum class OnAsk { person, deny };    // who decides what the rules leave open
+enum class Returns { text, report };  // whether its last text will do, or it must call task_completion
+
+// A time limit that says "none", where an absent one is inherited.
+inline constexpr Duration kNoTimeout = Duration::max();
 
 struct Profile {
   std::string name;
@@ -31,7 +35,12 @@ struct Profile {
   std::optional<ModelName> model;
   std::optional<int> max_turns;
   std::optional<int> max_output_tokens;
-  std::optional<Duration> timeout;
+  std::optional<WorkKind> kind;
+  std::optional<Duration> timeout;  // in place of its kind's; kNoTimeout for none
+  std::optional<int> max_context_tokens;
+  std::optional<int> max_messages;
+  Returns returns = Returns::text;
+  std::string output_schema;  // JSON Schema of what it returns; empty where any text will do
   Permissions permissions = {};
   OnAsk on_ask = OnAsk::person;
   WorkspaceMode workspace = WorkspaceMode::shared;

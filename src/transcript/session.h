@@ -33,6 +33,11 @@ std::optional<SessionState> session_state_from(std::string_view name);
 bool is_terminal(SessionState state);
 SessionState state_after(Status status);
 
+// What kind of work it is decides how long it may take, unless more is said.
+enum class WorkKind { simple, research, planning, implementation };
+std::string_view name_of(WorkKind kind);
+std::optional<WorkKind> work_kind_from(std::string_view name);
+
 struct Session {
   SessionId id;
   Uuid uuid;
@@ -51,6 +56,8 @@ struct Session {
   std::string permissions;           // the rules in force, as JSON
   int max_output_tokens = 4096;
   std::optional<int> max_turns;
+  std::optional<WorkKind> kind;     // absent at the root: there is nothing to inherit
+  std::optional<Duration> timeout;  // what it was given, for its children to inherit; absent: no limit
   std::optional<WallTime> deadline;
   std::optional<TreeLimits> limits;  // of the tree; at its root alone
   std::string prompt;
