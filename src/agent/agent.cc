@@ -12,11 +12,19 @@ Agent::Agent(Parts parts, Conversation so_far)
 
 Task<Result<Report>> Agent::run(StopToken stop) {
   for (;;) {
-    const Next next = decide(conversation_, parts_.limits, stop.reason());
+    const Next next = decide(conversation_, parts_.limits, stop.reason(), mail());
     if (const auto* finish = std::get_if<Finish>(&next)) co_return co_await end(*finish);
     if (std::holds_alternative<Suspend>(next)) co_return std::unexpected(Error::cancelled());
     if (std::holds_alternative<RunCalls>(next)) {
       CO_TRY(co_await parts_.toolbox.run(conversation_.pending, context_for_calls(stop)));
+      continue;
+    }
+    if (std::holds_alternative<TakeMail>(next)) {
+      take_mail();
+      continue;
+    }
+    if (std::holds_alternative<AwaitMail>(next)) {
+      co_await parts_.mail->wait(stop);
       continue;
     }
     CO_TRY(co_await journal_.sync());  // what the model is about to be told must not be forgotten
@@ -27,6 +35,13 @@ Task<Result<Report>> Agent::run(StopToken stop) {
     }
     journal_.ride_along({.step = conversation_.step}, ReplyReceived{std::move(reply)});
   }
+}
+
+// Durable before the model is told of it, like all that it is told. What a crash takes was not told either:
+// it is still owed, and comes again.
+void Agent::take_mail() {
+  for (Delivered& item : parts_.mail->take())
+    journal_.ride_along({.step = conversation_.step}, std::move(item));
 }
 
 Task<Reply> Agent::ask(StopToken stop) {

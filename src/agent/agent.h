@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/conversation.h"
+#include "agent/mail.h"
 #include "agent/next.h"
 #include "async/loop.h"
 #include "async/pool.h"
@@ -36,6 +37,7 @@ class Agent {
     Pool& pool;
     Processes& processes;
     Asker& asker;
+    Mail* mail = nullptr;                                   // nothing: none ever comes
     std::vector<const Folder*> roots = {};                  // what may be reached beside the workspace
     std::string home = {};                                  // the person's, for rules written with ~
     std::vector<std::string> hidden = {};                   // see ToolContext
@@ -55,6 +57,8 @@ class Agent {
 
  private:
   Task<Reply> ask(StopToken stop);
+  MailState mail() const { return parts_.mail ? parts_.mail->state() : MailState::none; }
+  void take_mail();
   Task<Result<Report>> end(Finish finish);
   ToolContext context_for_calls(StopToken stop);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "transcript/mail.h"
+
 namespace deputy {
 
 namespace {
@@ -77,10 +79,35 @@ struct Fold {
 
   void operator()(const QuestionAsked& fact) const {
     if (fact.question.kind != QuestionKind::permission) conversation.questions += 1;
+    if (auto* pending = find_pending(conversation, event.call)) pending->traces.emplace_back(fact);
   }
 
   void operator()(const QuestionAnswered& fact) const {
     if (auto* pending = find_pending(conversation, event.call)) pending->traces.emplace_back(fact);
+  }
+
+  void operator()(const Nudged& fact) const { conversation.unread.push_back(fact); }
+
+  void operator()(const Delivered& fact) const {
+    conversation.messages.push_back({.role = Role::user, .source = fact.source, .text = fact.text});
+    conversation.last_reply.reset();  // there is something to reply to
+    conversation.delivered.insert(fact.item);
+    std::erase_if(conversation.unread,
+                  [&](const Nudged& nudge) { return nudge_item(nudge.id) == fact.item; });
+    for (auto& [child, beside] : conversation.beside) {
+      if (report_item(child, beside.run) == fact.item) beside.owed = false;
+    }
+  }
+
+  void operator()(const Detached& fact) const {
+    conversation.beside[fact.child] = {.run = fact.run};
+    if (!fact.question_id.empty()) conversation.delivered.insert(question_item(fact.question_id));
+  }
+
+  void operator()(const Attached& fact) const {
+    if (auto* pending = find_pending(conversation, event.call)) pending->traces.emplace_back(fact);
+    const auto found = conversation.beside.find(fact.child);
+    if (found != conversation.beside.end()) found->second = {.run = fact.run, .owed = false};
   }
 
   void operator()(const RunEnded& fact) const { conversation.ended = fact.report; }

@@ -3,7 +3,9 @@
 // interrupted one stood.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,14 @@ struct Conversation {
   std::optional<Measured> measured;  // the last reply's word on how much its request held
   std::vector<std::string> notes;
   FilesSeen files_seen;
+  // A child that went on beside the session: what of it is still to be put before the model.
+  struct Beside {
+    int run = 1;
+    bool owed = true;  // its report
+  };
+  std::map<SessionId, Beside> beside;
+  std::vector<Nudged> unread;
+  std::set<std::string> delivered;  // items, see transcript/mail.h
   int questions = 0;
   std::optional<WallTime> started_at;
   std::optional<Report> ended;  // the terminal record, once there is one

@@ -22,6 +22,8 @@ Next after_stop(StopReason stop) {
       return Finish{Status::partial, Reason::timeout, "its time was up"};
     case StopReason::stalled:
       return Finish{Status::partial, Reason::stalled, "the model fell silent"};
+    case StopReason::unanswered:
+      return Finish{Status::blocked, Reason::question_unanswered, "its parent ended without an answer"};
     case StopReason::none:
     case StopReason::shutdown:
     case StopReason::store_failed:
@@ -90,17 +92,21 @@ ReportedError error_of(const Finish& finish) {
 
 }  // namespace
 
-Next decide(const Conversation& conversation, const RunLimits& limits, StopReason stop) {
+Next decide(const Conversation& conversation, const RunLimits& limits, StopReason stop, MailState mail) {
   if (stop != StopReason::none) return after_stop(stop);
   if (!conversation.pending.empty()) return RunCalls{};
-  if (conversation.last_reply) {
-    if (auto finish = after_reply(*conversation.last_reply)) return *std::move(finish);
+  const auto& reply = conversation.last_reply;
+  const bool has_said_all = reply && reply->stop == ReplyStop::finished;
+  if (reply && (!has_said_all || mail == MailState::none)) {
+    if (auto finish = after_reply(*reply)) return *std::move(finish);
   }
   if (limits.max_turns && conversation.run_steps >= *limits.max_turns) {
     return Finish{Status::partial, Reason::max_turns,
                   fmt::format("it reached its limit of {} steps", *limits.max_turns)};
   }
-  return AskModel{};
+  const bool is_paused = reply && reply->stop == ReplyStop::paused;
+  if (mail == MailState::here && !is_paused) return TakeMail{};
+  return has_said_all ? Next(AwaitMail{}) : Next(AskModel{});
 }
 
 Report report_of(const Conversation& conversation, const Session& session, const Finish& finish,

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "agent/conversation.h"
+#include "agent/mail.h"
 #include "async/stop.h"
 #include "transcript/report.h"
 
@@ -13,6 +14,8 @@ namespace deputy {
 
 struct AskModel {};
 struct RunCalls {};
+struct TakeMail {};
+struct AwaitMail {};
 struct Finish {
   Status status = Status::completed;
   Reason reason = Reason::none;
@@ -22,13 +25,14 @@ struct Finish {
 // Leave the run as it is, without a terminal record: it will be resumed.
 struct Suspend {};
 
-using Next = std::variant<AskModel, RunCalls, Finish, Suspend>;
+using Next = std::variant<AskModel, RunCalls, TakeMail, AwaitMail, Finish, Suspend>;
 
 struct RunLimits {
   std::optional<int> max_turns;
 };
 
-Next decide(const Conversation& conversation, const RunLimits& limits, StopReason stop);
+Next decide(const Conversation& conversation, const RunLimits& limits, StopReason stop,
+            MailState mail = MailState::none);
 
 // The report of a run that ends here: its text, or what there is of it, with the runtime's own knowledge of
 // the run.

@@ -52,6 +52,8 @@ std::vector<Message> messages_of(const std::vector<Event>& events) {
   for (const auto& event : events) {
     if (const auto* input = std::get_if<InputGiven>(&event.fact)) {
       messages.push_back({.role = Role::user, .source = input->source, .text = input->text});
+    } else if (const auto* delivered = std::get_if<Delivered>(&event.fact)) {
+      messages.push_back({.role = Role::user, .source = delivered->source, .text = delivered->text});
     } else if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) {
       messages.push_back(reply->reply.message);
     } else if (const auto* finished = std::get_if<CallFinished>(&event.fact)) {

@@ -41,6 +41,8 @@ std::string_view name_of(StopReason reason) {
       return "deadline";
     case StopReason::stalled:
       return "stalled";
+    case StopReason::unanswered:
+      return "unanswered";
     case StopReason::shutdown:
       return "shutdown";
     case StopReason::store_failed:

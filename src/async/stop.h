@@ -21,6 +21,7 @@ enum class StopReason {
   parent_stopped,  // its parent came to an end
   deadline,
   stalled,
+  unanswered,    // its question will not be answered any more
   shutdown,      // the program is leaving; the work is to be resumed later
   store_failed,  // nothing can be recorded any more, so nothing more may be done
 };

@@ -47,6 +47,10 @@ Result<void> MemoryStore::commit(const EventRefs& events) {
     if (std::ranges::any_of(memory_->journal, same)) return std::unexpected(recorded_twice(event));
   }
   for (const Event& event : events) {
+    if (files_ && begins_again(event)) {
+      TRY(const auto before, events_of_session(event.run.session));
+      files_->reopen(before);
+    }
     memory_->journal.push_back(event);
     apply_to_session(memory_->sessions[event.run.session], event);
   }
@@ -88,6 +92,23 @@ Result<std::vector<Event>> MemoryStore::events_of_tree(const SessionId& tree) co
   std::ranges::copy_if(memory_->journal, std::back_inserter(found),
                        [&tree](const Event& event) { return event.tree == tree; });
   return found;
+}
+
+Result<std::int64_t> MemoryStore::post(const Letter& letter) {
+  memory_->inbox.push_back(letter);
+  return memory_->inbox.back().id = ++memory_->letters_so_far;
+}
+
+Result<std::vector<Letter>> MemoryStore::letters(const SessionId& tree) const {
+  std::vector<Letter> found;
+  std::ranges::copy_if(memory_->inbox, std::back_inserter(found),
+                       [&tree](const Letter& letter) { return letter.tree == tree; });
+  return found;
+}
+
+Result<void> MemoryStore::discard(std::int64_t letter) {
+  std::erase_if(memory_->inbox, [letter](const Letter& each) { return each.id == letter; });
+  return {};
 }
 
 Result<std::optional<Session>> MemoryStore::child_of(const DelegationKey& key) const {

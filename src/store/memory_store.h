@@ -19,6 +19,8 @@ class MemoryStore final : public Store {
     std::vector<Event> journal;
     std::map<SessionId, Session> sessions;
     std::map<SessionId, std::uint64_t> epochs;
+    std::vector<Letter> inbox;
+    std::int64_t letters_so_far = 0;
   };
 
   // `files` may be null: then there are no transcripts.
@@ -33,6 +35,9 @@ class MemoryStore final : public Store {
   Result<std::vector<Event>> events_of_session(const SessionId& id) const override;
   Result<std::vector<Event>> events_of_tree(const SessionId& tree) const override;
   Result<std::optional<Session>> child_of(const DelegationKey& key) const override;
+  Result<std::int64_t> post(const Letter& letter) override;
+  Result<std::vector<Letter>> letters(const SessionId& tree) const override;
+  Result<void> discard(std::int64_t letter) override;
   void subscribe(Listener listener) override;
   Counts counts() const override;
   std::optional<Error> export_failure() const override;

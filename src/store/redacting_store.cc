@@ -34,6 +34,8 @@ struct Cleaning {
   void operator()(QuestionAnswered& fact) const { all(fact.answer.text); }
   void operator()(Retried& fact) const { all(fact.reason); }
   void operator()(StateChanged& fact) const { all(fact.why); }
+  void operator()(Nudged& fact) const { all(fact.text); }
+  void operator()(Delivered& fact) const { all(fact.text); }
   void operator()(RunEnded& fact) const {
     Report& report = fact.report;
     all(report.summary);
@@ -63,6 +65,12 @@ std::vector<Event> RedactingStore::clean(std::vector<Event> events) const {
 
 Task<Result<void>> RedactingStore::record(std::vector<Event> events) {
   return inner_->record(clean(std::move(events)));
+}
+
+Result<std::int64_t> RedactingStore::post(const Letter& letter) {
+  Letter clean = letter;
+  clean.text = redactor_.redact(clean.text);
+  return inner_->post(clean);
 }
 
 void RedactingStore::ride_along(std::vector<Event> events) { inner_->ride_along(clean(std::move(events))); }

@@ -39,6 +39,8 @@ std::vector<Fact> facts_full_of(const std::string& text) {
           QuestionAnswered{"q", {AnswerKind::text, text}},
           Retried{.reason = text},
           StateChanged{SessionState::waiting, text},
+          Nudged{"n", Source::person, text},
+          Delivered{"nudge/n", Source::person, text},
           RunEnded{report}};
 }
 

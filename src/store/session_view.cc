@@ -18,9 +18,10 @@ struct Fold {
     session = fact.session;
     session.created_at = event.at;
   }
-  void operator()(const RunStarted&) const {
-    session.state = SessionState::running;
+  void operator()(const RunStarted& fact) const {
+    runs();
     session.run = event.run.number;
+    if (session.run > 1) session.deadline = fact.deadline;
     if (!session.started_at) session.started_at = event.at;
     session.ended_at.reset();
   }
@@ -34,18 +35,36 @@ struct Fold {
   void operator()(const CallStarted& fact) const {
     session.last_activity = shorten(on_one_line(fact.tool + " " + fact.shown), kActivityCharacters);
   }
-  void operator()(const StateChanged& fact) const { session.state = fact.state; }
+  void operator()(const StateChanged& fact) const {
+    session.state = fact.state;
+    session.wait.reset();
+    if (fact.state == SessionState::waiting)
+      session.wait = Wait{fact.waits_for, fact.why, event.at, fact.until};
+  }
   void operator()(const RunEnded& fact) const {
     const Report& report = fact.report;
     session.state = state_after(report.status);
+    session.wait.reset();
     session.ended_at = event.at;
     session.result = report.body;
     session.reason = report.reason;
     session.error = report.errors.empty() ? "" : report.errors.front().message;
   }
-  void operator()(const QuestionAsked&) const { session.state = SessionState::waiting; }
-  void operator()(const QuestionAnswered&) const { session.state = SessionState::running; }
+  void operator()(const QuestionAsked& fact) const {
+    const Question& question = fact.question;
+    const bool asks_parent = question.kind == QuestionKind::to_parent && session.parent;
+    session.state = SessionState::waiting;
+    session.wait =
+        Wait{asks_parent ? session.parent->value : std::string(kPerson),
+             "asks: " + shorten(on_one_line(question.text), kActivityCharacters), event.at, question.until};
+  }
+  void operator()(const QuestionAnswered&) const { runs(); }
   void operator()(const auto&) const {}
+
+  void runs() const {
+    session.state = SessionState::running;
+    session.wait.reset();
+  }
 };
 
 }  // namespace
@@ -53,6 +72,10 @@ struct Fold {
 void apply_to_session(Session& session, const Event& event) {
   std::visit(Fold{session, event}, event.fact);
   session.last_event_at = event.at;
+}
+
+bool begins_again(const Event& event) {
+  return event.run.number > 1 && std::holds_alternative<RunStarted>(event.fact);
 }
 
 }  // namespace deputy

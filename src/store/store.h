@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "store/journal.h"
+#include "store/letter.h"
 #include "transcript/event.h"
 #include "transcript/session.h"
 
@@ -34,6 +35,11 @@ class Store : public Journal {
   virtual Result<std::vector<Event>> events_of_session(const SessionId& id) const = 0;
   virtual Result<std::vector<Event>> events_of_tree(const SessionId& tree) const = 0;
   virtual Result<std::optional<Session>> child_of(const DelegationKey& key) const = 0;
+
+  // The inbox, written by any process and read by the holder of the tree. post() gives the letter its id.
+  virtual Result<std::int64_t> post(const Letter& letter) = 0;
+  virtual Result<std::vector<Letter>> letters(const SessionId& tree) const = 0;  // oldest first
+  virtual Result<void> discard(std::int64_t letter) = 0;
 
   // Told of every event in seq order, on the loop: a recorded one once it is durable, one that rides along
   // once all before it have been.

@@ -1,5 +1,6 @@
 #include "store/transcript_files.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -42,6 +43,8 @@ std::string_view outcome_word(const Report& report) {
 std::string lines_for(const Event& event) {
   if (const auto* input = std::get_if<InputGiven>(&event.fact))
     return lines_for({.role = Role::user, .source = input->source, .text = input->text});
+  if (const auto* delivered = std::get_if<Delivered>(&event.fact))
+    return lines_for({.role = Role::user, .source = delivered->source, .text = delivered->text});
   if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) return lines_for(reply->reply.message);
   if (const auto* finished = std::get_if<CallFinished>(&event.fact))
     return lines_for({.role = Role::tool, .results = {finished->result}});
@@ -51,6 +54,21 @@ std::string lines_for(const Event& event) {
 std::string note_for(const Event& event) {
   const auto* note = std::get_if<NoteTaken>(&event.fact);
   return note ? note->content + "\n" : std::string();
+}
+
+struct Unsealed {
+  Session session;
+  std::string lines;
+  std::string notes;
+};
+Unsealed unsealed_from(const std::vector<Event>& events) {
+  Unsealed whole;
+  for (const Event& event : events) {
+    apply_to_session(whole.session, event);
+    whole.lines += lines_for(event);
+    whole.notes += note_for(event);
+  }
+  return whole;
 }
 
 std::string sealed_text(const Session& session, const Event& end, std::string_view lines) {
@@ -79,29 +97,27 @@ std::string TranscriptFiles::stem_of(const Session& session) {
 }
 
 void TranscriptFiles::rebuild(const Session& session, const std::vector<Event>& events) {
+  const Unsealed whole = unsealed_from(events);
+  if (!is_terminal(whole.session.state)) return reopen(events);
   const std::string stem = stem_of(session);
-  if (folder_->status(sealed_name(stem))) {
-    if (folder_->status(running_name(stem))) note_failure(folder_->remove(running_name(stem)));
-    return;
+  if (!folder_->status(sealed_name(stem))) {
+    const auto end = std::ranges::find_if(events.rbegin(), events.rend(), [](const Event& event) {
+      return std::holds_alternative<RunEnded>(event.fact);
+    });
+    if (!whole.notes.empty()) note_failure(folder_->replace(scratch_name(stem), whole.notes));
+    note_failure(folder_->replace(sealed_name(stem), sealed_text(whole.session, *end, whole.lines)));
   }
-  Known known{stem, {}};
-  std::string lines;
-  std::string notes;
-  const Event* end = nullptr;
-  for (const Event& event : events) {
-    apply_to_session(known.session, event);
-    lines += lines_for(event);
-    notes += note_for(event);
-    if (std::holds_alternative<RunEnded>(event.fact)) end = &event;
-  }
-  if (!notes.empty()) note_failure(folder_->replace(scratch_name(stem), notes));
-  if (end) {
-    note_failure(folder_->replace(sealed_name(stem), sealed_text(known.session, *end, lines)));
-    if (folder_->status(running_name(stem))) note_failure(folder_->remove(running_name(stem)));
-    return;
-  }
-  note_failure(folder_->replace(running_name(stem), lines));
-  known_.insert_or_assign(session.id, std::move(known));
+  if (folder_->status(running_name(stem))) note_failure(folder_->remove(running_name(stem)));
+}
+
+void TranscriptFiles::reopen(const std::vector<Event>& events) {
+  Unsealed so_far = unsealed_from(events);
+  const std::string stem = stem_of(so_far.session);
+  if (!so_far.notes.empty()) note_failure(folder_->replace(scratch_name(stem), so_far.notes));
+  note_failure(folder_->replace(running_name(stem), so_far.lines));
+  if (folder_->status(sealed_name(stem))) note_failure(folder_->remove(sealed_name(stem)));
+  const SessionId id = so_far.session.id;
+  known_.insert_or_assign(id, Known{stem, std::move(so_far.session)});
 }
 
 Result<std::vector<Uuid>> TranscriptFiles::unsealed() const {

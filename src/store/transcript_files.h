@@ -29,6 +29,8 @@ class TranscriptFiles {
   // The files of a session that an earlier process began, made anew from its events unless they are whole.
   // Each is replaced at once, so that a process which is just doing the same does no harm.
   void rebuild(const Session& session, const std::vector<Event>& events);
+  // Those of a session that begins another run; `events` are all before it.
+  void reopen(const std::vector<Event>& events);
   // The uuids of sessions whose transcript is not sealed: they run, or whoever ran them did not get that far.
   Result<std::vector<Uuid>> unsealed() const;
   // The first thing that could not be written. From any thread.

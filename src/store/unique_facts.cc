@@ -6,10 +6,14 @@ namespace deputy {
 
 bool must_be_unique(const Fact& fact) {
   return std::holds_alternative<CallStarted>(fact) || std::holds_alternative<CallFinished>(fact) ||
-         std::holds_alternative<RunEnded>(fact);
+         std::holds_alternative<RunEnded>(fact) || std::holds_alternative<Delivered>(fact);
 }
 
 bool same_place_and_kind(const Event& a, const Event& b) {
+  if (const auto* delivered = std::get_if<Delivered>(&a.fact)) {
+    const auto* other = std::get_if<Delivered>(&b.fact);
+    return other && a.run.session == b.run.session && delivered->item == other->item;
+  }
   return a.run == b.run && a.fact.index() == b.fact.index() &&
          (std::holds_alternative<RunEnded>(a.fact) || (a.step == b.step && a.call == b.call));
 }

@@ -1,5 +1,5 @@
-// The journal's own invariants, the same for every store: a call is intended once, has one result, and a run
-// ends once; only the holder of a tree writes to it.
+// The journal's own invariants, the same for every store: a call is intended once, has one result, what comes
+// in for a session is delivered to it once, and a run ends once; only the holder of a tree writes to it.
 #pragma once
 
 #include "base/result.h"

@@ -216,13 +216,29 @@ Result<Report> report_from_json(const json::object& value) {
 }
 
 json::object to_json(const Question& question) {
-  return {{"id", question.id},
-          {"kind", name_of(question.kind)},
-          {"asker", question.asker.value},
-          {"label", question.label},
-          {"agent", question.agent},
-          {"text", question.text},
-          {"suggestions", strings(question.suggestions)}};
+  json::object value{{"id", question.id},
+                     {"kind", name_of(question.kind)},
+                     {"asker", question.asker.value},
+                     {"label", question.label},
+                     {"agent", question.agent},
+                     {"text", question.text},
+                     {"suggestions", strings(question.suggestions)}};
+  if (question.until) value["until_us"] = micros(*question.until);
+  return value;
+}
+
+json::object to_json(const Wait& wait) {
+  json::object value{{"owner", wait.owner}, {"why", wait.why}, {"since_us", micros(wait.since)}};
+  if (wait.until) value["until_us"] = micros(*wait.until);
+  return value;
+}
+
+Wait wait_from_json(const json::object& value) {
+  Wait wait{.owner = string_or(value, "owner", ""),
+            .why = string_or(value, "why", ""),
+            .since = wall_at(value, "since_us")};
+  if (integer_at(value, "until_us")) wait.until = wall_at(value, "until_us");
+  return wait;
 }
 
 Result<Question> question_from_json(const json::object& value) {
@@ -234,6 +250,7 @@ Result<Question> question_from_json(const json::object& value) {
   question.agent = string_or(value, "agent", "");
   question.text = string_or(value, "text", "");
   question.suggestions = strings_at(value, "suggestions");
+  if (integer_at(value, "until_us")) question.until = wall_at(value, "until_us");
   return question;
 }
 

@@ -15,6 +15,7 @@ json::object to_json(const Reply& reply);
 json::object to_json(const Report& report);
 json::object to_json(const Question& question);
 json::object to_json(const Session& session);
+json::object to_json(const Wait& wait);
 
 Result<Usage> usage_from_json(const json::object& value);
 Result<Message> message_from_json(const json::object& value);
@@ -22,6 +23,7 @@ Result<Reply> reply_from_json(const json::object& value);
 Result<Report> report_from_json(const json::object& value);
 Result<Question> question_from_json(const json::object& value);
 Result<Session> session_from_json(const json::object& value);
+Wait wait_from_json(const json::object& value);
 
 // A message as transcripts show it (S0's fields): role, content, tool_calls, tool_call_id. A tool message
 // gives one object a result.

@@ -19,7 +19,17 @@ struct Overloaded : Cases... {
 constexpr int kFactVersion = 1;
 
 json::object answer_to_json(const Answer& answer) {
-  return {{"kind", name_of(answer.kind)}, {"text", answer.text}};
+  return {{"kind", name_of(answer.kind)}, {"text", answer.text}, {"by", name_of(answer.by)}};
+}
+
+void put_time(json::object& body, std::string_view key, const std::optional<WallTime>& time) {
+  if (time) body[key] = time->time_since_epoch().count();
+}
+
+std::optional<WallTime> time_in(const json::object& body, std::string_view key) {
+  const auto micros = integer_at(body, key);
+  if (!micros) return std::nullopt;
+  return WallTime{std::chrono::microseconds{*micros}};
 }
 
 json::object change_to_json(const FileChange& change) {
@@ -36,7 +46,11 @@ json::object body_of(const Fact& fact) {
   return std::visit(
       Overloaded{
           [](const SessionCreated& f) { return json::object{{"session", to_json(f.session)}}; },
-          [](const RunStarted& f) { return json::object{{"index", f.index}, {"total", f.total}}; },
+          [](const RunStarted& f) {
+            json::object body{{"index", f.index}, {"total", f.total}};
+            put_time(body, "deadline_us", f.deadline);
+            return body;
+          },
           [](const InputGiven& f) { return json::object{{"source", name_of(f.source)}, {"text", f.text}}; },
           [](const ReplyReceived& f) { return json::object{{"reply", to_json(f.reply)}}; },
           [](const CallStarted& f) { return intent_to_json(f); },
@@ -56,7 +70,12 @@ json::object body_of(const Fact& fact) {
                                 {"wait_ns", f.wait.count()},
                                 {"usage", to_json(f.usage)}};
           },
-          [](const StateChanged& f) { return json::object{{"state", name_of(f.state)}, {"why", f.why}}; },
+          [](const StateChanged& f) {
+            json::object body{{"state", name_of(f.state)}, {"why", f.why}};
+            if (!f.waits_for.empty()) body["waits_for"] = f.waits_for;
+            put_time(body, "until_us", f.until);
+            return body;
+          },
           [](const RunEnded& f) { return json::object{{"report", to_json(f.report)}}; },
           [](const FileTouched& f) { return json::object{{"file", change_to_json(f.file)}}; },
           [](const BudgetReserved& f) {
@@ -66,6 +85,16 @@ json::object body_of(const Fact& fact) {
           [](const DeadlineMoved& f) {
             return json::object{{"deadline_us", f.deadline.time_since_epoch().count()}};
           },
+          [](const Nudged& f) {
+            return json::object{{"id", f.id}, {"source", name_of(f.source)}, {"text", f.text}};
+          },
+          [](const Delivered& f) {
+            return json::object{{"item", f.item}, {"source", name_of(f.source)}, {"text", f.text}};
+          },
+          [](const Detached& f) {
+            return json::object{{"child", f.child.value}, {"run", f.run}, {"question_id", f.question_id}};
+          },
+          [](const Attached& f) { return json::object{{"child", f.child.value}, {"run", f.run}}; },
       },
       fact);
 }
@@ -90,7 +119,7 @@ Result<Fact> read_created(const json::object& body) {
 
 Result<Fact> read_started(const json::object& body) {
   return RunStarted{static_cast<int>(integer_or(body, "index", 0)),
-                    static_cast<int>(integer_or(body, "total", 1))};
+                    static_cast<int>(integer_or(body, "total", 1)), time_in(body, "deadline_us")};
 }
 
 Result<Fact> read_input(const json::object& body) {
@@ -130,7 +159,8 @@ Result<Fact> read_question(const json::object& body) {
 Result<Fact> read_answer(const json::object& body) {
   TRY(const auto* object, member(body, "answer"));
   TRY(const auto kind, enum_in(*object, "kind", kAnswerKinds));
-  return QuestionAnswered{string_or(body, "question_id", ""), {kind, string_or(*object, "text", "")}};
+  const auto by = value_in(kSources, string_or(*object, "by", "")).value_or(Source::runtime);
+  return QuestionAnswered{string_or(body, "question_id", ""), {kind, string_or(*object, "text", ""), by}};
 }
 
 Result<Fact> read_retry(const json::object& body) {
@@ -145,7 +175,8 @@ Result<Fact> read_retry(const json::object& body) {
 
 Result<Fact> read_state(const json::object& body) {
   TRY(const auto state, enum_in(body, "state", kSessionStates));
-  return StateChanged{state, string_or(body, "why", "")};
+  return StateChanged{state, string_or(body, "why", ""), string_or(body, "waits_for", ""),
+                      time_in(body, "until_us")};
 }
 
 Result<Fact> read_ended(const json::object& body) {
@@ -173,28 +204,39 @@ Result<Fact> read_deadline(const json::object& body) {
   return DeadlineMoved{WallTime{std::chrono::microseconds{integer_or(body, "deadline_us", 0)}}};
 }
 
+Result<Fact> read_nudge(const json::object& body) {
+  TRY(const auto source, enum_in(body, "source", kSources));
+  return Nudged{string_or(body, "id", ""), source, string_or(body, "text", "")};
+}
+
+Result<Fact> read_delivered(const json::object& body) {
+  TRY(const auto source, enum_in(body, "source", kSources));
+  return Delivered{string_or(body, "item", ""), source, string_or(body, "text", "")};
+}
+
+Result<Fact> read_detached(const json::object& body) {
+  return Detached{SessionId(string_or(body, "child", "")), static_cast<int>(integer_or(body, "run", 1)),
+                  string_or(body, "question_id", "")};
+}
+
+Result<Fact> read_attached(const json::object& body) {
+  return Attached{SessionId(string_or(body, "child", "")), static_cast<int>(integer_or(body, "run", 1))};
+}
+
 struct FactCodec {
   std::string_view kind;
   Result<Fact> (*read)(const json::object& body);
 };
 
 // In the order of the variant's alternatives.
-constexpr std::array<FactCodec, std::variant_size_v<Fact>> kFacts{{{"created", read_created},
-                                                                   {"started", read_started},
-                                                                   {"input", read_input},
-                                                                   {"reply", read_reply},
-                                                                   {"intent", read_intent},
-                                                                   {"result", read_result},
-                                                                   {"note", read_note},
-                                                                   {"question", read_question},
-                                                                   {"answer", read_answer},
-                                                                   {"retry", read_retry},
-                                                                   {"state", read_state},
-                                                                   {"ended", read_ended},
-                                                                   {"touched", read_touched},
-                                                                   {"reserved", read_reserved},
-                                                                   {"stopped", read_stopped},
-                                                                   {"deadline", read_deadline}}};
+constexpr std::array<FactCodec, std::variant_size_v<Fact>> kFacts{
+    {{"created", read_created},   {"started", read_started},   {"input", read_input},
+     {"reply", read_reply},       {"intent", read_intent},     {"result", read_result},
+     {"note", read_note},         {"question", read_question}, {"answer", read_answer},
+     {"retry", read_retry},       {"state", read_state},       {"ended", read_ended},
+     {"touched", read_touched},   {"reserved", read_reserved}, {"stopped", read_stopped},
+     {"deadline", read_deadline}, {"nudge", read_nudge},       {"delivered", read_delivered},
+     {"detached", read_detached}, {"attached", read_attached}}};
 
 }  // namespace
 

@@ -27,6 +27,7 @@ struct SessionCreated {
 struct RunStarted {
   int index = 0;  // which of its batch
   int total = 1;
+  std::optional<WallTime> deadline = {};  // of this run, where it is not the session's first
 };
 struct InputGiven {
   Source source = Source::person;
@@ -84,14 +85,36 @@ struct DeadlineMoved {  // it had stood still
 struct StateChanged {
   SessionState state = SessionState::running;
   std::string why;
+  std::string waits_for = {};          // see Wait
+  std::optional<WallTime> until = {};  // when the wait ends at the latest
+};
+struct Nudged {  // a message was taken in for the session, which reads it between two steps
+  std::string id;
+  Source source = Source::person;
+  std::string text;
+};
+struct Delivered {   // something that had come in was put before the session's model: each item once
+  std::string item;  // see mail.h
+  Source source = Source::runtime;
+  std::string text;
+};
+struct Detached {  // a child goes on beside the session: what it has to say comes by mail
+  SessionId child;
+  int run = 1;
+  std::string question_id = {};  // the call ended with this question, where it did
+};
+struct Attached {  // a call waits for this run of a child, and hands out what it says
+  SessionId child;
+  int run = 1;
 };
 struct RunEnded {  // the one terminal record of a run
   Report report;
 };
 
-using Fact = std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished,
-                          NoteTaken, QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded,
-                          FileTouched, BudgetReserved, RequestStopped, DeadlineMoved>;
+using Fact =
+    std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished, NoteTaken,
+                 QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded, FileTouched,
+                 BudgetReserved, RequestStopped, DeadlineMoved, Nudged, Delivered, Detached, Attached>;
 
 struct Event {
   std::uint64_t seq = 0;  // per tree, from 1

@@ -61,9 +61,18 @@ class Lines {
     say("started", {{"index", fact.index}, {"total", fact.total}, {"run", event_.run.number}});
     say("session.status", {{"state", "running"}});
   }
-  void operator()(const InputGiven& fact) {
-    if (event_.step == 0) return;  // the brief itself is not a nudge
-    say("nudge", {{"source", name_of(fact.source)}, {"text", fact.text}});
+  void operator()(const InputGiven&) {}  // the brief is its session's own
+  void operator()(const Nudged& fact) {
+    say("nudge", {{"id", fact.id}, {"source", name_of(fact.source)}, {"text", fact.text}});
+  }
+  void operator()(const Delivered& fact) {
+    say("session.progress", {{"step", event_.step}, {"delivered", fact.item}});
+  }
+  void operator()(const Detached& fact) {
+    say("session.progress", {{"step", event_.step}, {"detached", fact.child.value}});
+  }
+  void operator()(const Attached& fact) {
+    say("session.progress", {{"step", event_.step}, {"attached", fact.child.value}});
   }
   void operator()(const ReplyReceived& fact) {
     const Usage& usage = fact.reply.usage;
@@ -88,7 +97,8 @@ class Lines {
   void operator()(const QuestionAnswered& fact) {
     say("answer", {{"question_id", fact.question_id},
                    {"answer", name_of(fact.answer.kind)},
-                   {"text", fact.answer.text}});
+                   {"text", fact.answer.text},
+                   {"by", name_of(fact.answer.by)}});
   }
   void operator()(const Retried& fact) {
     say("retry", {{"reason", fact.reason},
@@ -96,7 +106,10 @@ class Lines {
                   {"wait_ms", std::chrono::duration_cast<std::chrono::milliseconds>(fact.wait).count()}});
   }
   void operator()(const StateChanged& fact) {
-    say("session.status", {{"state", name_of(fact.state)}, {"why", fact.why}});
+    json::object status{{"state", name_of(fact.state)}, {"why", fact.why}};
+    if (!fact.waits_for.empty()) status["waits_for"] = fact.waits_for;
+    if (fact.until) status["until"] = to_iso8601(*fact.until);
+    say("session.status", std::move(status));
   }
   void operator()(const FileTouched&) {}  // the ledger's, not a surface's
   void operator()(const BudgetReserved&) {}

@@ -64,21 +64,32 @@ Reply some_reply() {
 std::vector<Fact> one_of_each() {
   return {
       SessionCreated{some_session()},
-      RunStarted{1, 3},
+      RunStarted{1, 3, WallTime{std::chrono::microseconds{8}}},
       InputGiven{Source::child, "i"},
       ReplyReceived{some_reply()},
       CallStarted{"Edit", "a", FileChange{"/w/a", "0a", "0b"}},
       CallFinished{{"1", ToolStatus::error, "c"}},
       NoteTaken{"n"},
-      QuestionAsked{{"q", QuestionKind::to_parent, SessionId("s"), "l", "a", "t", {"x", "y"}}},
-      QuestionAnswered{"q", {AnswerKind::text, "a"}},
+      QuestionAsked{{"q",
+                     QuestionKind::to_parent,
+                     SessionId("s"),
+                     "l",
+                     "a",
+                     "t",
+                     {"x", "y"},
+                     WallTime{std::chrono::microseconds{5}}}},
+      QuestionAnswered{"q", {AnswerKind::text, "a", Source::parent}},
       Retried{.reason = "r", .attempt = 2, .wait = std::chrono::milliseconds{1500}, .usage = {.input = 7}},
-      StateChanged{SessionState::waiting, "w"},
+      StateChanged{SessionState::waiting, "w", "person", WallTime{std::chrono::microseconds{6}}},
       RunEnded{some_report()},
       FileTouched{{"/w/a", "", "0b"}},
       BudgetReserved{12, 34},
       RequestStopped{{.input = 5, .cost_micros = 6}},
-      DeadlineMoved{WallTime{std::chrono::microseconds{77}}}};
+      DeadlineMoved{WallTime{std::chrono::microseconds{77}}},
+      Nudged{"n1", Source::parent, "hurry"},
+      Delivered{"nudge/n1", Source::parent, "hurry"},
+      Detached{SessionId("sess_1_bbbbbb"), 2, "q"},
+      Attached{SessionId("sess_1_bbbbbb"), 2}};
 }
 
 TEST(Fact, EveryKindReadsBackAsItWasWritten) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "transcript/mail.h"
+
 namespace deputy {
 
 namespace {
@@ -35,5 +37,13 @@ bool is_session_id(std::string_view text) {
 std::string to_text(const CallId& id) {
   return fmt::format("{}/{}/{}/{}", id.run.session.value, id.run.number, id.step, id.index);
 }
+
+std::string nudge_item(const std::string& nudge_id) { return "nudge/" + nudge_id; }
+
+std::string report_item(const SessionId& child, int run) {
+  return "report/" + child.value + "/" + std::to_string(run);
+}
+
+std::string question_item(const std::string& question_id) { return "question/" + question_id; }
 
 }  // namespace deputy

@@ -1,11 +1,13 @@
 // What holds a call until somebody answers: a child asking, or a permission that a person must give.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "transcript/ids.h"
+#include "transcript/message.h"
 
 namespace deputy {
 
@@ -19,6 +21,7 @@ struct Question {
   std::string agent;
   std::string text;
   std::vector<std::string> suggestions;
+  std::optional<WallTime> until = {};  // when it counts as unanswered; a person has all the time
   bool operator==(const Question&) const = default;
 };
 
@@ -26,7 +29,8 @@ enum class AnswerKind { approved, refused, text, nobody };
 
 struct Answer {
   AnswerKind kind = AnswerKind::nobody;
-  std::string text;  // the answer, or the reason of a refusal
+  std::string text;             // the answer, or the reason of a refusal
+  Source by = Source::runtime;  // who gave it
   bool operator==(const Answer&) const = default;
 };
 

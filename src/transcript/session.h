@@ -38,6 +38,17 @@ enum class WorkKind { simple, research, planning, implementation };
 std::string_view name_of(WorkKind kind);
 std::optional<WorkKind> work_kind_from(std::string_view name);
 
+// Whom a waiting session waits for, since when and for how long at most.
+struct Wait {
+  std::string owner;  // a session's id, kPerson or kPlace
+  std::string why;    // for people
+  WallTime since{};
+  std::optional<WallTime> until = {};
+  bool operator==(const Wait&) const = default;
+};
+inline constexpr std::string_view kPerson = "person";
+inline constexpr std::string_view kPlace = "place";  // in line for the right to run
+
 struct Session {
   SessionId id;
   Uuid uuid;
@@ -67,6 +78,7 @@ struct Session {
   WallTime created_at{};
   std::optional<WallTime> started_at;
   std::optional<WallTime> ended_at;
+  std::optional<Wait> wait;  // while its state is waiting
   WallTime last_event_at{};
   std::string last_activity;
   int steps = 0;

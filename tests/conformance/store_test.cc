@@ -280,6 +280,85 @@ TEST_P(StoreConformance, ListsByParentTreeAndState) {
   EXPECT_EQ(store_->sessions({.most = 1})->size(), 1u);
 }
 
+TEST_P(StoreConformance, KeepsLettersInOrderUntilTheyAreDiscarded) {
+  const SessionId tree("sess_1_aaaaaa");
+  const Letter nudge{.tree = tree, .session = tree, .kind = LetterKind::nudge, .text = "hurry"};
+  const Letter cancel{.tree = tree, .session = SessionId("sess_1_bbbbbb"), .kind = LetterKind::cancel};
+  const auto first = store_->post(nudge);
+  const auto second = store_->post(cancel);
+  ASSERT_TRUE(first && second);
+  EXPECT_LT(*first, *second);
+  ASSERT_EQ(store_->letters(tree)->size(), 2u);
+  EXPECT_EQ(store_->letters(tree)->front().text, "hurry");
+  EXPECT_EQ(store_->letters(tree)->back().kind, LetterKind::cancel);
+  EXPECT_TRUE(store_->letters(SessionId("sess_1_cccccc"))->empty());
+  ASSERT_TRUE(store_->discard(*first));
+  ASSERT_TRUE(store_->discard(*first)) << "twice is harmless";
+  ASSERT_EQ(store_->letters(tree)->size(), 1u);
+  const auto third = store_->post(nudge);
+  EXPECT_GT(*third, *second) << "a number is not given twice";
+}
+
+TEST_P(StoreConformance, LettersOfOneProcessReachAnother) {
+  const SessionId tree("sess_1_aaaaaa");
+  const auto other = medium_->open(loop_);
+  ASSERT_TRUE(other->post({.tree = tree, .session = tree, .kind = LetterKind::answer, .text = "yes"}));
+  ASSERT_EQ(store_->letters(tree)->size(), 1u);
+  EXPECT_EQ(store_->letters(tree)->front().kind, LetterKind::answer);
+}
+
+TEST_P(StoreConformance, RefusesToDeliverAnItemTwice) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  ASSERT_TRUE(record({event(root, Delivered{"report/sess_1_bbbbbb/1", Source::child, "r"}, 1)}));
+  ASSERT_TRUE(record({event(root, Delivered{"report/sess_1_bbbbbb/2", Source::child, "r"}, 1)}));
+  EXPECT_FALSE(record({event(root, Delivered{"report/sess_1_bbbbbb/1", Source::child, "r"}, 2)}));
+}
+
+TEST_P(StoreConformance, DeliversItemsOfTheSameNameToTwoSessions) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  const Session child = session("sess_1_bbbbbb", root.id.value);
+  ASSERT_TRUE(
+      record({event(child, SessionCreated{child}), event(root, Delivered{"nudge/1", Source::person, "x"}),
+              event(child, Delivered{"nudge/1", Source::person, "x"})}));
+}
+
+TEST_P(StoreConformance, ShowsWhomASessionWaitsForAndUntilWhen) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  const WallTime until{std::chrono::microseconds{77}};
+  ASSERT_TRUE(record({event(root, StateChanged{SessionState::waiting, "w", "sess_1_bbbbbb", until})}));
+  auto found = store_->session(root.id);
+  ASSERT_TRUE(found && *found && (*found)->wait);
+  EXPECT_EQ((*found)->wait->owner, "sess_1_bbbbbb");
+  EXPECT_EQ((*found)->wait->until, until);
+  ASSERT_TRUE(record({event(root, StateChanged{SessionState::running, ""})}));
+  found = store_->session(root.id);
+  EXPECT_FALSE((*found)->wait);
+}
+
+TEST_P(StoreConformance, ASessionMayRunAgainAfterItsEnd) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  ASSERT_TRUE(record({event(root, RunEnded{}, 1)}));
+  const WallTime deadline{std::chrono::microseconds{99}};
+  std::vector<Event> again{event(root, RunStarted{.deadline = deadline}, 1),
+                           event(root, InputGiven{Source::person, "and then"}, 1)};
+  for (auto& each : again) each.run.number = 2;
+  ASSERT_TRUE(record(again));
+  const auto found = store_->session(root.id);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->run, 2);
+  EXPECT_EQ((*found)->state, SessionState::running);
+  EXPECT_EQ((*found)->deadline, deadline);
+  EXPECT_EQ((*found)->prompt, "do it");
+  Event end = event(root, RunEnded{}, 2);
+  end.run.number = 2;
+  ASSERT_TRUE(record({end}));
+  EXPECT_EQ(store_->events_of_session(root.id)->size(), 7u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, StoreConformance, testing::Values("memory", "sqlite"),
                          [](const auto& info) { return std::string(info.param); });
 

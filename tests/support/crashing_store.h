@@ -47,6 +47,15 @@ class CrashingStore final : public Store {
   Result<std::optional<Session>> child_of(const DelegationKey& key) const override {
     return inner_->child_of(key);
   }
+  Result<std::int64_t> post(const Letter& letter) override { return inner_->post(letter); }
+  Result<std::vector<Letter>> letters(const SessionId& tree) const override {
+    if (crashed_) return crash();
+    return inner_->letters(tree);
+  }
+  Result<void> discard(std::int64_t letter) override {
+    if (crashed_) return crash();
+    return inner_->discard(letter);
+  }
   void subscribe(Listener listener) override { inner_->subscribe(std::move(listener)); }
   Counts counts() const override { return inner_->counts(); }
   std::optional<Error> export_failure() const override { return inner_->export_failure(); }

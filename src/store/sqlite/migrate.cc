@@ -5,13 +5,14 @@
 #include <array>
 
 #include "store/migrations/0001_initial.h"
+#include "store/migrations/0002_mail.h"
 
 namespace deputy {
 
 namespace {
 
 // The position in this list is the version it leads to, counted from 1.
-constexpr std::array kMigrations{k0001Initial};
+constexpr std::array kMigrations{k0001Initial, k0002Mail};
 
 }  // namespace
 

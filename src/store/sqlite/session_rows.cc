@@ -52,6 +52,10 @@ Result<Session> session_of_row(const Statement& row) {
                    .cache_read = row.integer(14),
                    .cache_write = row.integer(15),
                    .cost_micros = row.maybe_integer(16)};
+  if (const auto wait = row.maybe_text(18)) {
+    TRY(const auto read, parse_json_object(*wait));
+    session.wait = wait_from_json(read);
+  }
   return session;
 }
 
@@ -61,9 +65,10 @@ Result<Statement> prepare_put_session(const Database& database) {
       "fixed, "
       "state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, last_activity, "
       "steps, "
-      "input_tokens, output_tokens, cache_read, cache_write, cost_micros) "
-      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
-      "ON CONFLICT (id) DO UPDATE SET state=excluded.state, run=excluded.run, result=excluded.result, "
+      "input_tokens, output_tokens, cache_read, cache_write, cost_micros, wait) "
+      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "ON CONFLICT (id) DO UPDATE SET wait=excluded.wait, state=excluded.state, "
+      "run=excluded.run, result=excluded.result, "
       "error=excluded.error, reason=excluded.reason, started_us=excluded.started_us, "
       "ended_us=excluded.ended_us, "
       "last_event_us=excluded.last_event_us, last_activity=excluded.last_activity, steps=excluded.steps, "
@@ -85,6 +90,7 @@ Result<void> put_session(Statement& put, const Session& session) {
   put.bind(micros(session.ended_at)).bind(micros(session.last_event_at)).bind(session.last_activity);
   put.bind(std::int64_t{session.steps}).bind(session.usage.input).bind(session.usage.output);
   put.bind(session.usage.cache_read).bind(session.usage.cache_write).bind(session.usage.cost_micros);
+  put.bind(session.wait ? std::optional(to_json_text(to_json(*session.wait))) : std::nullopt);
   return put.run();
 }
 

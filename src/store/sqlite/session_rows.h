@@ -12,7 +12,7 @@ std::string delegation_text(const DelegationKey& key);
 inline constexpr std::string_view kSessionColumns =
     "id, state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, last_activity, "
     "steps, "
-    "input_tokens, output_tokens, cache_read, cache_write, cost_micros, fixed";
+    "input_tokens, output_tokens, cache_read, cache_write, cost_micros, fixed, wait";
 
 Result<Session> session_of_row(const Statement& row);  // selected as kSessionColumns
 Result<Statement> prepare_put_session(const Database& database);

@@ -9,6 +9,7 @@
 #include "store/commit_queue.h"
 #include "store/session_view.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/inbox_rows.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/session_rows.h"
 #include "store/transcript_files.h"
@@ -114,6 +115,8 @@ struct SqliteStore::State {
   Result<void> commit(const EventRefs& events);
   Result<void> insert(const Event& event);
   Result<void> check_epoch(const SessionId& tree);
+  Result<Session> row_before(const Event& event);
+  Result<void> reopen_transcripts(const EventRefs& events);
   Database writing;
   Database reading;
   std::unique_ptr<TranscriptFiles> files;
@@ -188,12 +191,15 @@ Result<void> SqliteStore::State::commit(const EventRefs& events) {
     checked = &event.tree;
     TRY(insert(event));
     auto row = changed.find(event.run.session);
-    if (row == changed.end()) row = changed.emplace(event.run.session, live[event.run.session]).first;
+    if (row == changed.end()) {
+      TRY(auto before, row_before(event));
+      row = changed.emplace(event.run.session, std::move(before)).first;
+    }
     apply_to_session(row->second, event);
   }
   for (const auto& [id, session] : changed) TRY(put_session(*upsert_session, session));
   for (const Event& event : events) {
-    if (std::holds_alternative<DeadlineMoved>(event.fact))
+    if (std::holds_alternative<DeadlineMoved>(event.fact) || begins_again(event))
       TRY(put_deadline(writing, changed.at(event.run.session)));
   }
   TRY(transaction.commit());
@@ -204,10 +210,29 @@ Result<void> SqliteStore::State::commit(const EventRefs& events) {
       live.insert_or_assign(id, std::move(session));
     }
   }
+  TRY(reopen_transcripts(events));
   files->write(events);
   if (uncheckpointed < kCheckpointBytes) return {};
   uncheckpointed = 0;
   return writing.execute("PRAGMA wal_checkpoint(PASSIVE)");
+}
+
+// A session that has ended is not among the live ones; it may begin another run.
+Result<Session> SqliteStore::State::row_before(const Event& event) {
+  if (const auto known = live.find(event.run.session); known != live.end()) return known->second;
+  if (std::holds_alternative<SessionCreated>(event.fact)) return Session{};
+  TRY(auto kept, select_session(writing, "id", event.run.session.value));
+  return kept ? *std::move(kept) : Session{};
+}
+
+Result<void> SqliteStore::State::reopen_transcripts(const EventRefs& events) {
+  for (const Event& event : events) {
+    if (!begins_again(event)) continue;
+    TRY(auto before, select_events(writing, event.run.session));
+    std::erase_if(before, [&event](const Event& each) { return each.seq >= event.seq; });
+    files->reopen(before);
+  }
+  return {};
 }
 
 Result<void> SqliteStore::State::check_epoch(const SessionId& tree) {
@@ -270,6 +295,14 @@ Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) co
   const auto sql = fmt::format("SELECT {} FROM journal WHERE tree=? ORDER BY number", kEventColumns);
   return select(state_->reading, sql, tree.value, event_of_row);
 }
+
+Result<std::int64_t> SqliteStore::post(const Letter& letter) { return post_letter(state_->reading, letter); }
+
+Result<std::vector<Letter>> SqliteStore::letters(const SessionId& tree) const {
+  return select(state_->reading, kLettersOfTree, tree.value, letter_of_row);
+}
+
+Result<void> SqliteStore::discard(std::int64_t letter) { return discard_letter(state_->reading, letter); }
 
 Task<Result<void>> SqliteStore::record(std::vector<Event> events) {
   return state_->queue.record(std::move(events));
