@@ -12,11 +12,16 @@ Agent::Agent(Parts parts, Conversation so_far)
 
 Task<Result<Report>> Agent::run(StopToken stop) {
   for (;;) {
-    const Next next = decide(conversation_, parts_.limits, stop.reason(), mail());
+    const StopToken now = in_force(stop);
+    const Next next = decide(conversation_, parts_.limits, now.reason(), mail());
     if (const auto* finish = std::get_if<Finish>(&next)) co_return co_await end(*finish);
     if (std::holds_alternative<Suspend>(next)) co_return std::unexpected(Error::cancelled());
+    if (const auto* tell = std::get_if<Tell>(&next)) {
+      journal_.ride_along({.step = conversation_.step}, InputGiven{Source::runtime, tell->text, tell->about});
+      continue;
+    }
     if (std::holds_alternative<RunCalls>(next)) {
-      CO_TRY(co_await parts_.toolbox.run(conversation_.pending, context_for_calls(stop)));
+      CO_TRY(co_await parts_.toolbox.run(conversation_.pending, context_for_calls(now)));
       continue;
     }
     if (std::holds_alternative<TakeMail>(next)) {
@@ -24,11 +29,11 @@ Task<Result<Report>> Agent::run(StopToken stop) {
       continue;
     }
     if (std::holds_alternative<AwaitMail>(next)) {
-      co_await parts_.mail->wait(stop);
+      co_await parts_.mail->wait(now);
       continue;
     }
     CO_TRY(co_await journal_.sync());  // what the model is about to be told must not be forgotten
-    Reply reply = co_await ask(stop);
+    Reply reply = co_await ask(now);
     if (reply.stop == ReplyStop::stopped) {
       journal_.ride_along({.step = conversation_.step}, RequestStopped{reply.usage});
       continue;
@@ -44,6 +49,16 @@ void Agent::take_mail() {
     journal_.ride_along({.step = conversation_.step}, std::move(item));
 }
 
+// In a grace step the run's own deadline has done its work; what stands above it still counts.
+StopToken Agent::in_force(const StopToken& stop) {
+  if (!conversation_.grace) return stop;
+  if (!grace_) {
+    grace_.emplace(parts_.above);
+    grace_->set_deadline(parts_.loop.timers(), parts_.loop.clock().now() + kGraceTime);
+  }
+  return grace_->token();
+}
+
 Task<Reply> Agent::ask(StopToken stop) {
   while (fragments_.size() < conversation_.messages.size()) {
     fragments_.push_back(parts_.provider.encode(conversation_.messages[fragments_.size()]));
@@ -54,7 +69,8 @@ Task<Reply> Agent::ask(StopToken stop) {
                   .measured = conversation_.measured,
                   .label = parts_.session.label,
                   .agent = parts_.session.agent,
-                  .depth = parts_.session.depth};
+                  .depth = parts_.session.depth,
+                  .is_last = conversation_.grace.has_value()};
   DeltaSink record_retries = [this](const Delta& delta) {
     if (const auto* retried = std::get_if<Retried>(&delta))
       journal_.ride_along({.step = conversation_.step}, *retried);
@@ -65,8 +81,9 @@ Task<Reply> Agent::ask(StopToken stop) {
 Task<Result<Report>> Agent::end(Finish finish) {
   Report report = report_of(conversation_, parts_.session, finish, parts_.loop.clock().wall());
   if (parts_.complete) report = co_await parts_.complete(std::move(report));
-  CO_TRY(co_await journal_.record({.step = conversation_.step}, {RunEnded{report}}));
-  co_return report;
+  const Fact ended = parts_.journal.as_kept(RunEnded{std::move(report)});
+  CO_TRY(co_await journal_.record({.step = conversation_.step}, {ended}));
+  co_return std::get<RunEnded>(ended).report;
 }
 
 ToolContext Agent::context_for_calls(StopToken stop) {
@@ -80,12 +97,13 @@ ToolContext Agent::context_for_calls(StopToken stop) {
           .asker = parts_.asker,
           .stop = std::move(stop),
           .model = conversation_.last_reply ? conversation_.last_reply->model : parts_.session.model,
-          .roots = parts_.roots,
+          .roots = parts_.roots ? parts_.roots() : std::vector<const Folder*>{},
           .home = parts_.home,
           .children = parts_.children ? parts_.children() : std::vector<SessionId>{},
           .hidden = parts_.hidden,
           .files_seen = &conversation_.files_seen,
-          .output = parts_.output};
+          .output = parts_.output,
+          .at_limit = conversation_.grace.has_value()};
 }
 
 }  // namespace deputy

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@
 
 namespace deputy {
 
+inline constexpr Duration kGraceTime = std::chrono::seconds(60);  // for the one step that is left at a limit
+
 class Agent {
  public:
   struct Parts {
@@ -37,12 +40,13 @@ class Agent {
     Pool& pool;
     Processes& processes;
     Asker& asker;
-    Mail* mail = nullptr;                                   // nothing: none ever comes
-    std::vector<const Folder*> roots = {};                  // what may be reached beside the workspace
-    std::string home = {};                                  // the person's, for rules written with ~
-    std::vector<std::string> hidden = {};                   // see ToolContext
-    std::function<std::vector<SessionId>()> children = {};  // of this session, so far
-    std::function<void(std::string_view)> output = {};      // see ToolContext
+    Mail* mail = nullptr;                                    // nothing: none ever comes
+    StopToken above = {};                                    // what stops the run whatever its own deadline
+    std::function<std::vector<const Folder*>()> roots = {};  // what may be reached beside the workspace
+    std::string home = {};                                   // the person's, for rules written with ~
+    std::vector<std::string> hidden = {};                    // see ToolContext
+    std::function<std::vector<SessionId>()> children = {};   // of this session, so far
+    std::function<void(std::string_view)> output = {};       // see ToolContext
     // What whoever started the run adds to its report before it is recorded. May be empty.
     std::function<Task<Report>(Report)> complete = {};
   };
@@ -56,6 +60,7 @@ class Agent {
   const Conversation& conversation() const { return conversation_; }
 
  private:
+  StopToken in_force(const StopToken& stop);
   Task<Reply> ask(StopToken stop);
   MailState mail() const { return parts_.mail ? parts_.mail->state() : MailState::none; }
   void take_mail();
@@ -66,6 +71,7 @@ class Agent {
   Conversation conversation_;
   std::vector<std::string> fragments_;  // the messages as the provider wants them
   SessionJournal journal_;
+  std::optional<StopSource> grace_;
 };
 
 }  // namespace deputy

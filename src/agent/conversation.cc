@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "transcript/mail.h"
 
 namespace deputy {
@@ -14,6 +15,51 @@ PendingCall* find_pending(Conversation& conversation, int index) {
   return found == conversation.pending.end() ? nullptr : &*found;
 }
 
+constexpr std::string_view kCommandTool = "Bash";
+
+// Each file as it was at first and is now; one that is again as it was has not changed.
+void note_change(std::vector<FileChange>& files, const FileChange& change) {
+  if (change.before == change.after) return;
+  const auto known = std::ranges::find(files, change.path, &FileChange::path);
+  if (known == files.end()) {
+    files.push_back(change);
+  } else if (known->before == change.after) {
+    files.erase(known);
+  } else {
+    known->after = change.after;
+  }
+}
+
+void note_result(Repetition& repetition, const Call& call, const ToolResult& result) {
+  std::string of = sha256_hex(to_json_text(json::array{call.name, call.arguments, result.content}));
+  if (of != repetition.of) repetition.streak = 0;
+  repetition.of = std::move(of);
+  repetition.streak += 1;
+  repetition.peak = std::max(repetition.peak, repetition.streak);
+}
+
+void note_report(Conversation& conversation, const Call& call, const ToolResult& result) {
+  if (result.status == ToolStatus::ok) {
+    if (const auto arguments = parse_json_object(call.arguments))
+      conversation.completion = completion_of(*arguments);
+    return;
+  }
+  conversation.refused = {conversation.refused.count + 1, call.arguments, result.content};
+}
+
+// All calls of the last reply have their results.
+void close_step(Conversation& conversation) {
+  std::vector<ToolResult> results = std::exchange(conversation.results, {});
+  const std::vector<Call> calls = conversation.messages.back().calls;
+  conversation.repetition.peak = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    note_result(conversation.repetition, calls[i], results[i]);
+    if (calls[i].name == kCompletionTool) note_report(conversation, calls[i], results[i]);
+  }
+  conversation.messages.push_back({.role = Role::tool, .results = std::move(results)});
+  std::ranges::move(std::exchange(conversation.held, {}), std::back_inserter(conversation.messages));
+}
+
 struct Fold {
   Conversation& conversation;
   const Event& event;
@@ -23,14 +69,43 @@ struct Fold {
     conversation.ended.reset();
     conversation.last_reply.reset();
     conversation.run_steps = 0;
+    conversation.completion.reset();
+    conversation.refused = {};
+    conversation.repetition = {};
+    conversation.grace.reset();
   }
 
   void operator()(const InputGiven& fact) const {
-    conversation.messages.push_back({.role = Role::user, .source = fact.source, .text = fact.text});
+    auto& to = conversation.pending.empty() ? conversation.messages : conversation.held;
+    to.push_back({.role = Role::user, .source = fact.source, .text = fact.text});
+    conversation.has_news = true;
+    warn(fact.about);
+  }
+
+  void warn(Reason about) const {
+    switch (about) {
+      case Reason::none:
+        return;
+      case Reason::repetition:
+        conversation.repetition.peak = 0;
+        return;
+      case Reason::invalid_report:
+        conversation.refused = {conversation.refused.count + 1,
+                                conversation.last_reply ? conversation.last_reply->message.text : "",
+                                "it ended without a report"};
+        return;
+      default:
+        conversation.grace = Grace{.reason = about};
+        if (conversation.last_reply) conversation.grace->why = conversation.last_reply->error;
+    }
   }
 
   void operator()(const ReplyReceived& fact) const {
     conversation.last_reply = fact.reply;
+    conversation.has_news = false;
+    if (conversation.grace) conversation.grace->used = true;
+    if (fact.reply.stop == ReplyStop::over_budget && fact.reply.message.text.empty())
+      return;  // none was made
     conversation.step = event.step + 1;
     conversation.run_steps += 1;
     conversation.usage = conversation.usage + fact.reply.usage;
@@ -56,10 +131,12 @@ struct Fold {
     if (!pending) return;
     pending->started = true;
     pending->traces.emplace_back(fact);
+    if (fact.tool == kCommandTool) conversation.commands.push_back({fact.shown, std::nullopt});
   }
 
   void operator()(const FileTouched& fact) const {
     conversation.files_seen.insert_or_assign(fact.file.path, fact.file.after);
+    note_change(conversation.files, fact.file);
   }
 
   void operator()(const CallFinished& fact) const {
@@ -67,9 +144,11 @@ struct Fold {
     if (!pending) return;
     ToolResult& result = conversation.results[static_cast<std::size_t>(event.call)] = fact.result;
     result.name = pending->call.name;  // some providers want a result to name its tool
+    // Commands run one at a time: it is the last that began.
+    if (pending->started && result.name == kCommandTool)
+      conversation.commands.back().exit_status = result.exit_status;
     std::erase_if(conversation.pending, [this](const PendingCall& call) { return call.index == event.call; });
-    if (!conversation.pending.empty()) return;
-    conversation.messages.push_back({.role = Role::tool, .results = std::exchange(conversation.results, {})});
+    if (conversation.pending.empty()) close_step(conversation);
   }
 
   void operator()(const NoteTaken& fact) const {
@@ -83,7 +162,13 @@ struct Fold {
   }
 
   void operator()(const QuestionAnswered& fact) const {
-    if (auto* pending = find_pending(conversation, event.call)) pending->traces.emplace_back(fact);
+    auto* pending = find_pending(conversation, event.call);
+    if (!pending) return;
+    pending->traces.emplace_back(fact);
+    const bool is_question = pending->call.name.starts_with("ask_");
+    if (fact.answer.kind == AnswerKind::nobody && is_question) conversation.went_without = true;
+    if (fact.answer.kind == AnswerKind::refused || fact.answer.kind == AnswerKind::nobody)
+      conversation.was_denied = conversation.was_denied || !is_question;
   }
 
   void operator()(const Nudged& fact) const { conversation.unread.push_back(fact); }
@@ -91,6 +176,7 @@ struct Fold {
   void operator()(const Delivered& fact) const {
     conversation.messages.push_back({.role = Role::user, .source = fact.source, .text = fact.text});
     conversation.last_reply.reset();  // there is something to reply to
+    conversation.completion.reset();
     conversation.delivered.insert(fact.item);
     std::erase_if(conversation.unread,
                   [&](const Nudged& nudge) { return nudge_item(nudge.id) == fact.item; });

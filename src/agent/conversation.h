@@ -1,6 +1,6 @@
-// A run as a fold over its events: what was said, which calls still want a result, what it has noted and
-// used. The live loop and a resume build it by the same function, so a resumed run stands where the
-// interrupted one stood.
+// A run as a fold over its events: what was said, which calls still want a result, what it has noted, used
+// and changed, how it was warned and what it reported. The live loop and a resume build it by the same
+// function, so a resumed run stands where the interrupted one stood.
 #pragma once
 
 #include <map>
@@ -9,25 +9,50 @@
 #include <string>
 #include <vector>
 
+#include "agent/completion.h"
 #include "model/provider.h"
 #include "tools/toolbox.h"
 #include "transcript/event.h"
-#include "transcript/message.h"
-#include "transcript/reply.h"
+#include "transcript/report.h"
 
 namespace deputy {
 
+// A limit was reached, and the run was told that one step is left to report in.
+struct Grace {
+  Reason reason = Reason::none;  // the limit
+  std::string why = {};          // what the provider said of it, where it was the one to say so
+  bool used = false;             // the step was taken
+};
+
+// The same call with the same arguments and the same result, one after the other.
+struct Repetition {
+  std::string of;  // what they have in common
+  int streak = 0;
+  int peak = 0;  // the longest streak of the last step, until the run was told of it
+};
+
+// What was wrong with the reports that it tried.
+struct RefusedReports {
+  int count = 0;
+  std::string last;  // as it was given
+  std::string why;
+};
+
 struct Conversation {
   std::vector<Message> messages;
+  std::vector<Message> held;         // what came in while calls were without a result: it follows these
   std::vector<PendingCall> pending;  // calls of the last reply without a result
   std::vector<ToolResult> results;   // those of its calls that have one, by call index
   std::optional<Reply> last_reply;   // of this run
+  bool has_news = false;             // something has come in since
   int step = 0;                      // replies so far; the next one has this number
   int run_steps = 0;                 // replies of this run
   Usage usage;
   std::optional<Measured> measured;  // the last reply's word on how much its request held
   std::vector<std::string> notes;
   FilesSeen files_seen;
+  std::vector<FileChange> files;  // changed, each as it was at first and is now
+  std::vector<CommandRun> commands;
   // A child that went on beside the session: what of it is still to be put before the model.
   struct Beside {
     int run = 1;
@@ -37,6 +62,12 @@ struct Conversation {
   std::vector<Nudged> unread;
   std::set<std::string> delivered;  // items, see transcript/mail.h
   int questions = 0;
+  bool was_denied = false;    // a call that needed approval
+  bool went_without = false;  // an answer to a question of its own
+  std::optional<Completion> completion;
+  RefusedReports refused;
+  Repetition repetition;
+  std::optional<Grace> grace;
   std::optional<WallTime> started_at;
   std::optional<Report> ended;  // the terminal record, once there is one
 };

@@ -1,16 +1,15 @@
 #include "agent/next.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "model/context_estimate.h"
 
 namespace deputy {
 
 namespace {
 
-Next after_stop(StopReason stop) {
-  if (suspends(stop)) return Suspend{};
+std::optional<Finish> after_cancel(StopReason stop) {
   switch (stop) {
     case StopReason::user:
       return Finish{Status::cancelled, Reason::cancelled_by_user, "cancelled by the person"};
@@ -18,27 +17,86 @@ Next after_stop(StopReason stop) {
       return Finish{Status::cancelled, Reason::cancelled_by_parent, "cancelled by its parent"};
     case StopReason::parent_stopped:
       return Finish{Status::cancelled, Reason::parent_stopped, "its parent stopped"};
-    case StopReason::deadline:
-      return Finish{Status::partial, Reason::timeout, "its time was up"};
-    case StopReason::stalled:
-      return Finish{Status::partial, Reason::stalled, "the model fell silent"};
     case StopReason::unanswered:
       return Finish{Status::blocked, Reason::question_unanswered, "its parent ended without an answer"};
-    case StopReason::none:
-    case StopReason::shutdown:
-    case StopReason::store_failed:
-      break;
+    default:
+      return std::nullopt;
   }
-  return Suspend{};
+}
+
+// `said` is what the provider said of the budget.
+std::string limit_text(Reason reason, const RunLimits& limits, const std::string& said = {}) {
+  switch (reason) {
+    case Reason::max_turns:
+      return fmt::format("it reached its limit of {} steps", limits.max_turns.value_or(0));
+    case Reason::timeout:
+      return "its time was up";
+    case Reason::stalled:
+      return "the model fell silent";
+    case Reason::budget:
+      return said.empty() ? "the budget of its tree was used up" : said;
+    default:
+      return to_words(reason);
+  }
+}
+
+// The end at a limit, or the one step before it that is left to report in.
+Next at_limit(Reason reason, const RunLimits& limits, const std::string& said = {}) {
+  const Finish finish{Status::partial, reason, limit_text(reason, limits, said)};
+  const bool leaves_grace =
+      reason == Reason::max_turns || reason == Reason::timeout || reason == Reason::budget;
+  if (!limits.is_delegated || !leaves_grace) return finish;
+  const std::string_view how =
+      limits.reporting == Reporting::none ? "as plain text" : "by calling task_completion";
+  return Tell{reason,
+              fmt::format("A limit is reached ({}). This is your last step: report now, {}, what you "
+                          "have found and what is left to do. No other tool but Note still runs. Your "
+                          "report will be marked partial.",
+                          to_words(reason), how)};
+}
+
+Next in_grace(const Conversation& conversation, const RunLimits& limits, StopReason stop) {
+  const Grace& grace = *conversation.grace;
+  if (stop == StopReason::none && !conversation.pending.empty()) return RunCalls{};
+  if (stop == StopReason::none && !grace.used) return AskModel{};
+  return Finish{Status::partial, grace.reason, limit_text(grace.reason, limits, grace.why)};
+}
+
+// By what the child has said of its work itself.
+Finish after_completion(const Conversation& conversation) {
+  const Completion& completion = *conversation.completion;
+  if (completion.status == Status::completed) return {};
+  Reason reason = Reason::reported;
+  if (completion.status == Status::blocked) {
+    if (conversation.went_without) reason = Reason::question_unanswered;
+    if (conversation.was_denied) reason = Reason::denied;
+  }
+  return {completion.status, reason, completion.summary};
+}
+
+Finish invalid_report(std::string_view why) {
+  return {Status::failed, Reason::invalid_report,
+          fmt::format("its report was not valid, also after {} corrections: {}", kCorrections, why)};
+}
+
+// It has said its last word, but it owes a report.
+Next without_report(const Conversation& conversation) {
+  if (conversation.refused.count >= kCorrections) return invalid_report("it ended without a report");
+  return Tell{Reason::invalid_report,
+              "You have not reported. End by calling task_completion with your report; plain text is not "
+              "taken."};
 }
 
 // Nothing when the conversation goes on.
-std::optional<Finish> after_reply(const Reply& reply) {
+std::optional<Next> after_reply(const Conversation& conversation, const RunLimits& limits) {
+  const Reply& reply = *conversation.last_reply;
   switch (reply.stop) {
     case ReplyStop::calls:
     case ReplyStop::paused:
       return std::nullopt;
     case ReplyStop::finished:
+      if (conversation.has_news) return std::nullopt;
+      if (limits.reporting == Reporting::demanded) return without_report(conversation);
       if (trimmed(reply.message.text).empty())
         return Finish{Status::partial, Reason::no_text, "the model said nothing"};
       return Finish{};
@@ -47,11 +105,11 @@ std::optional<Finish> after_reply(const Reply& reply) {
                     "the model's answer was cut off by its output limit"};
     case ReplyStop::context_exhausted:
       return Finish{Status::partial, Reason::context_exhausted, reply.error};
+    case ReplyStop::over_budget:
+      return at_limit(Reason::budget, limits, reply.error);
     case ReplyStop::refused:
     case ReplyStop::failed:
       return Finish{Status::failed, Reason::provider_error, reply.error};
-    case ReplyStop::over_budget:
-      return Finish{Status::partial, Reason::budget, reply.error};
     case ReplyStop::no_key:
       return Finish{Status::failed, Reason::no_api_key, reply.error};
     case ReplyStop::stopped:
@@ -60,75 +118,68 @@ std::optional<Finish> after_reply(const Reply& reply) {
   return Finish{Status::failed, Reason::internal, "a reply of an unknown kind"};
 }
 
-std::string last_text(const Conversation& conversation) {
-  for (auto message = conversation.messages.rbegin(); message != conversation.messages.rend(); ++message) {
-    if (message->role == Role::assistant && !trimmed(message->text).empty()) return message->text;
+std::optional<Next> after_refused_report(const Conversation& conversation, const RunLimits& limits) {
+  if (limits.reporting == Reporting::none || conversation.refused.count <= kCorrections) return std::nullopt;
+  return invalid_report(conversation.refused.why);
+}
+
+std::optional<Next> going_in_circles(const Conversation& conversation, const RunLimits& limits) {
+  const int peak = conversation.repetition.peak;
+  if (!limits.is_delegated || peak < kRepeatsToWarn) return std::nullopt;
+  if (peak >= kRepeatsToEnd) {
+    return Finish{Status::partial, Reason::repetition,
+                  fmt::format("it made the same call with the same result {} times in a row", peak)};
   }
-  return {};
+  return Tell{
+      Reason::repetition,
+      fmt::format("You have made the same call {} times in a row, with the same arguments and the same "
+                  "result. It will not change: do something else, or end with what you have. At {} "
+                  "you are stopped.",
+                  peak, kRepeatsToEnd)};
 }
 
-std::string body_of(const Conversation& conversation, Status status) {
-  std::string text = last_text(conversation);
-  if (status == Status::completed || conversation.notes.empty()) return text;
-  const std::string notes = fmt::format("{}", fmt::join(conversation.notes, "\n"));
-  return text.empty() ? notes : notes + "\n\n" + text;
-}
-
-ReportedError error_of(const Finish& finish) {
-  const bool recoverable = finish.status == Status::partial || finish.status == Status::cancelled;
-  return {.type = std::string(name_of(finish.reason)),
-          .code =
-              [&] {
-                std::string code(name_of(finish.reason));
-                for (char& c : code) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-                return code;
-              }(),
-          .message = finish.error.empty() ? to_words(finish.reason) : finish.error,
-          .recoverable = recoverable,
-          .recommendation = recoverable
-                                ? "what was found so far is in the report; continue from it, or run it again"
-                                : "see the message, then run it again"};
+// Before the model is asked once more.
+std::optional<Next> at_own_limit(const Conversation& conversation, const RunLimits& limits) {
+  if (limits.max_turns && conversation.run_steps >= *limits.max_turns)
+    return at_limit(Reason::max_turns, limits);
+  if (limits.max_messages && std::ssize(conversation.messages) > *limits.max_messages) {
+    return Finish{Status::partial, Reason::context_exhausted,
+                  fmt::format("its conversation holds {} messages; its limit is {}",
+                              conversation.messages.size(), *limits.max_messages)};
+  }
+  if (!limits.max_context_tokens) return std::nullopt;
+  const ModelName model = conversation.last_reply ? conversation.last_reply->model : ModelName{};
+  const auto tokens = estimated_input(0, model, conversation.messages, conversation.measured);
+  if (tokens <= *limits.max_context_tokens) return std::nullopt;
+  return Finish{Status::partial, Reason::context_exhausted,
+                fmt::format("its conversation comes to about {} tokens; its limit is {}", tokens,
+                            *limits.max_context_tokens)};
 }
 
 }  // namespace
 
 Next decide(const Conversation& conversation, const RunLimits& limits, StopReason stop, MailState mail) {
-  if (stop != StopReason::none) return after_stop(stop);
+  if (suspends(stop)) return Suspend{};
+  if (auto finish = after_cancel(stop)) return *std::move(finish);
+  if (conversation.grace) return in_grace(conversation, limits, stop);
+  const bool has_reported = conversation.completion && conversation.pending.empty();
+  if (has_reported && (mail == MailState::none || stop != StopReason::none))
+    return after_completion(conversation);
+  if (stop == StopReason::deadline) return at_limit(Reason::timeout, limits);
+  if (stop == StopReason::stalled) return at_limit(Reason::stalled, limits);
   if (!conversation.pending.empty()) return RunCalls{};
   const auto& reply = conversation.last_reply;
-  const bool has_said_all = reply && reply->stop == ReplyStop::finished;
+  const bool has_said_all =
+      has_reported || (reply && reply->stop == ReplyStop::finished && !conversation.has_news);
   if (reply && (!has_said_all || mail == MailState::none)) {
-    if (auto finish = after_reply(*reply)) return *std::move(finish);
+    if (auto next = after_reply(conversation, limits)) return *std::move(next);
+    if (auto next = after_refused_report(conversation, limits)) return *std::move(next);
+    if (auto next = going_in_circles(conversation, limits)) return *std::move(next);
   }
-  if (limits.max_turns && conversation.run_steps >= *limits.max_turns) {
-    return Finish{Status::partial, Reason::max_turns,
-                  fmt::format("it reached its limit of {} steps", *limits.max_turns)};
-  }
+  if (auto next = at_own_limit(conversation, limits)) return *std::move(next);
   const bool is_paused = reply && reply->stop == ReplyStop::paused;
   if (mail == MailState::here && !is_paused) return TakeMail{};
   return has_said_all ? Next(AwaitMail{}) : Next(AskModel{});
-}
-
-Report report_of(const Conversation& conversation, const Session& session, const Finish& finish,
-                 WallTime now) {
-  Report report;
-  report.status = finish.status;
-  report.reason = finish.reason;
-  report.body = body_of(conversation, finish.status);
-  if (finish.status != Status::completed) report.errors.push_back(error_of(finish));
-  report.summary = shorten(report.body.empty() ? to_words(finish.reason) : report.body, kSummaryCharacters);
-  report.session = session.id;
-  report.agent = session.agent;
-  report.label = session.label;
-  report.depth = session.depth;
-  report.path = session.path;
-  report.model = session.model;
-  report.started_at = conversation.started_at.value_or(now);
-  report.duration = std::max(Duration{}, Duration{now - report.started_at});
-  report.usage = conversation.usage;
-  report.steps = conversation.step;
-  report.questions = conversation.questions;
-  return report;
 }
 
 }  // namespace deputy

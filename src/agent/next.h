@@ -1,6 +1,7 @@
 // What a run does next: a pure decision over what has happened so far.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -16,6 +17,11 @@ struct AskModel {};
 struct RunCalls {};
 struct TakeMail {};
 struct AwaitMail {};
+// Say something to the model, in the runtime's own name, before it is asked again.
+struct Tell {
+  Reason about = Reason::none;
+  std::string text;
+};
 struct Finish {
   Status status = Status::completed;
   Reason reason = Reason::none;
@@ -25,17 +31,29 @@ struct Finish {
 // Leave the run as it is, without a terminal record: it will be resumed.
 struct Suspend {};
 
-using Next = std::variant<AskModel, RunCalls, TakeMail, AwaitMail, Finish, Suspend>;
+using Next = std::variant<AskModel, RunCalls, TakeMail, AwaitMail, Tell, Finish, Suspend>;
+
+// Whether a run may, or must, end with a call of task_completion.
+enum class Reporting { none, offered, demanded };
 
 struct RunLimits {
-  std::optional<int> max_turns;
+  std::optional<int> max_turns = {};
+  std::optional<int> max_context_tokens = {};
+  std::optional<int> max_messages = {};
+  Reporting reporting = Reporting::none;
+  // Then a limit of steps, time or money leaves it one grace step, and going round in circles ends it.
+  bool is_delegated = false;
 };
+
+inline constexpr int kCorrections = 2;    // of a report that will not do
+inline constexpr int kRepeatsToWarn = 3;  // of one call with the same result
+inline constexpr int kRepeatsToEnd = 5;
 
 Next decide(const Conversation& conversation, const RunLimits& limits, StopReason stop,
             MailState mail = MailState::none);
 
-// The report of a run that ends here: its text, or what there is of it, with the runtime's own knowledge of
-// the run.
+// The report of a run that ends here: what it reported itself, else its text, or what there is of it; with
+// the runtime's own knowledge of the run.
 Report report_of(const Conversation& conversation, const Session& session, const Finish& finish,
                  WallTime now);
 

@@ -80,8 +80,9 @@ void fill_in_report(TreeResult& result, const Report& report) {
   result.duration = report.duration;
   result.reason = report.reason;
   if (report.status == Status::completed || report.errors.empty()) return;
-  result.problem = fmt::format("{}: {}", name_of(report.status), report.errors.front().message);
-  result.advice = report.errors.front().recommendation;
+  auto [problem, advice] = for_person(report);
+  result.problem = std::move(problem);
+  result.advice = std::move(advice);
 }
 
 }  // namespace

@@ -89,12 +89,13 @@ TEST(TreeResult, AnyOtherRunFollowsItsRoot) {
   report.status = Status::partial;
   report.reason = Reason::output_limit;
   report.body = "half";
-  report.errors.push_back({.message = "cut off"});
+  report.errors.push_back({.message = "cut off", .recoverable = true, .recommendation = "ask for less"});
   end.report = report;
   const auto result = result_of(end);
   EXPECT_EQ(result.status, ExitStatus::partial);
   EXPECT_EQ(result.text, "half");
   EXPECT_EQ(result.problem, "partial: cut off");
+  EXPECT_EQ(result.advice, "ask for less");
   EXPECT_EQ(result.usage.input, 20);
 }
 

@@ -25,6 +25,11 @@ std::vector<std::string> state_folders(const Program& program) {
   return home ? std::vector{(*home)->path()} : std::vector<std::string>{};
 }
 
+std::shared_ptr<const Folder> state_folder_of(const Program& program) {
+  auto home = program.open_home();
+  return home ? *std::move(home) : nullptr;
+}
+
 // All that one run of the loop needs, in the order in which it may be taken down again.
 class TreeRunner {
  public:
@@ -79,7 +84,8 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                 .random = random_,
                 .store = std::move(request.store),
                 .models = std::move(request.models),
-                .network = &program.connections.network},
+                .network = &program.connections.network,
+                .state = state_folder_of(program)},
                {.limits = request.limits,
                 .attendance = attendance_of(program),
                 .tools = std::move(request.tools),

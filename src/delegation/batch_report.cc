@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "transcript/codec.h"
 
 namespace deputy {
 
@@ -48,6 +49,7 @@ json::object json_of(const Report& report, std::string_view body) {
                      {"usage", json::object{{"input", report.usage.input}, {"output", report.usage.output}}}};
   if (report.reason != Reason::none) entry["reason"] = name_of(report.reason);
   if (status == "error") entry["error"] = message_of(report);
+  if (!report.errors.empty()) entry["errors"] = *find(to_json(report), "errors");
   if (status == "ok") {
     entry["report"] = body;
   } else if (status == "partial" || !body.empty()) {
@@ -72,22 +74,26 @@ std::string_view batch_status(Status status) {
   return "error";
 }
 
-std::string batch_text(const std::vector<Report>& reports, BatchLayout layout, const BatchBounds& bounds) {
-  // All reports share what the batch may hold, so that the last is not lost to the first.
-  const std::size_t share =
-      std::min(bounds.report_bytes, bounds.batch_bytes / std::max<std::size_t>(1, reports.size()));
+std::string batch_text(const std::vector<Report>& reports, BatchLayout layout, const ReportBounds& bounds,
+                       const std::vector<std::optional<std::string>>& spilled) {
+  const auto shares = shares_of(reports, bounds);
+  const auto body = [&](std::size_t i) {
+    return shown_body(reports[i], shares[i], i < spilled.size() ? spilled[i] : std::nullopt);
+  };
+  const auto ok = count(reports, "ok");
+  const auto partial = count(reports, "partial");
+  const auto failed = count(reports, "error");
   if (layout == BatchLayout::json) {
-    json::object batch{{"completed", count(reports, "ok")},
-                       {"partial", count(reports, "partial")},
-                       {"failed", count(reports, "error")},
-                       {"total", reports.size()}};
+    json::object batch{
+        {"completed", ok}, {"partial", partial}, {"failed", failed}, {"total", reports.size()}};
     auto& results = batch["results"].emplace_array();
-    for (const auto& report : reports)
-      results.emplace_back(json_of(report, bounded(report.body, share).text));
+    for (std::size_t i = 0; i < reports.size(); ++i) results.emplace_back(json_of(reports[i], body(i)));
     return to_json_text(batch);
   }
-  std::string text = fmt::format("## Subagents complete: {}/{}\n", count(reports, "ok"), reports.size());
-  for (const auto& report : reports) text += "\n" + markdown_of(report, bounded(report.body, share).text);
+  std::string text = fmt::format("## Subagents complete: {}/{}", ok, reports.size());
+  if (partial + failed > 0) text += fmt::format(" ({} partial, {} failed)", partial, failed);
+  text += "\n";
+  for (std::size_t i = 0; i < reports.size(); ++i) text += "\n" + markdown_of(reports[i], body(i));
   return text;
 }
 

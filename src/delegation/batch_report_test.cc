@@ -25,7 +25,7 @@ const std::vector<Report> kThree{
 
 TEST(BatchReport, MarkdownIsTheLayoutOfTheSeed) {
   EXPECT_EQ(batch_text(kThree, BatchLayout::markdown),
-            "## Subagents complete: 1/3\n"
+            "## Subagents complete: 1/3 (1 partial, 1 failed)\n"
             "\n### [security] ✓\n**Usage**: in=45,000 out=2,100\n\nall is well\n"
             "\n### [refactor] ⚠️ partial (context exhausted)\n**Usage**: in=45,000 out=2,100\n\n"
             "**Findings before exhaustion:**\n\ntwo notes\n"
@@ -49,7 +49,7 @@ TEST(BatchReport, BlockedCountsAsPartialAndCancelledAsError) {
 }
 
 TEST(BatchReport, AReportIsWholeAtItsBoundAndCutPastIt) {
-  const BatchBounds bounds{.report_bytes = 1000, .batch_bytes = 10'000};
+  const ReportBounds bounds{.report_bytes = 1000, .batch_bytes = 10'000};
   const std::vector<Report> at{report("a", Status::completed, Reason::none, std::string(1000, 'x'))};
   EXPECT_TRUE(batch_text(at, BatchLayout::markdown, bounds).contains(std::string(1000, 'x')));
   const std::vector<Report> past{report("a", Status::completed, Reason::none, std::string(1001, 'x'))};

@@ -92,7 +92,7 @@ Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) 
   for (int lane = 0; lane < read.concurrency; ++lane)
     group.spawn(run_tasks(read.tasks, next, reports, context));
   co_await group.join();
-  co_return tool_ok(batch_text(reports, read.layout));
+  co_return tool_ok(co_await tree_.reports().told(context.session.id, std::move(reports), read.layout));
 }
 
 // One of several lanes that share what is left to do.

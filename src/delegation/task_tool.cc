@@ -31,8 +31,6 @@ constexpr std::string_view kSchema = R"json({"type":"object","properties":{
 // What other programs call it, and models know.
 constexpr std::string_view kFieldsGeneral = "general-purpose";
 
-constexpr std::size_t kReportBytes = 32 * 1024;
-constexpr std::size_t kDiffBytes = 16 * 1024;
 constexpr std::size_t kGoalCharacters = 60;
 
 std::string list_of(const std::vector<const Profile*>& declared) {
@@ -45,11 +43,6 @@ std::string list_of(const std::vector<const Profile*>& declared) {
   }
   list.pop_back();
   return list;
-}
-
-std::string status_line(const Report& report) {
-  if (report.status == Status::completed) return "Status: completed";
-  return fmt::format("Status: {} ({})", name_of(report.status), to_words(report.reason));
 }
 
 }  // namespace
@@ -69,28 +62,6 @@ Result<TaskArguments> read_task_arguments(const json::object& arguments) {
   if (const auto seconds = integer_at(arguments, "timeout"))
     read.timeout = std::chrono::seconds(std::min<std::int64_t>(*seconds, 365LL * 24 * 3600));
   return read;
-}
-
-std::string told_of(const Report& report) {
-  std::string text = fmt::format("## Subagent Result ({})\n{}\n", on_one_line(made_visible(report.agent)),
-                                 status_line(report));
-  if (!report.session.empty()) text += fmt::format("Session: {}\n", report.session.value);
-  for (const auto& error : report.errors) {
-    text += fmt::format("Error: {}{}{}\n", on_one_line(error.message),
-                        error.recommendation.empty() ? "" : " → ", on_one_line(error.recommendation));
-  }
-  text += "\n";
-  text += trimmed(report.body).empty()
-              ? (report.session.empty() ? "(the subagent was not started)" : "(subagent returned no text)")
-              : bounded(report.body, kReportBytes).text;
-  if (!report.workspace.branch.empty()) {
-    text += fmt::format("\n\nIts work is on the branch {} (folder {}); merge it or leave it. The diff:\n{}",
-                        report.workspace.branch, report.workspace.path,
-                        bounded(report.workspace.diff, kDiffBytes).text);
-  } else if (!report.workspace.path.empty() && report.workspace.mode == WorkspaceMode::scratch) {
-    text += fmt::format("\n\nIt left files in {}", report.workspace.path);
-  }
-  return text;
 }
 
 TaskTool::TaskTool(Tree& tree, const std::vector<const Profile*>& declared)
@@ -135,7 +106,8 @@ Task<ToolResult> TaskTool::run(json::object arguments, ToolContext context) {
                         .timeout = read->timeout};
   const Report report = co_await tree_.delegate(std::move(delegation), context.stop);
   const bool is_good = report.status == Status::completed || report.status == Status::partial;
-  co_return is_good ? tool_ok(told_of(report)) : tool_error(told_of(report));
+  std::string told = co_await tree_.reports().told(context.session.id, report);
+  co_return is_good ? tool_ok(std::move(told)) : tool_error(std::move(told));
 }
 
 }  // namespace deputy

@@ -25,9 +25,6 @@ struct TaskArguments {
 // Of arguments that the schema has found valid. The error says what to call it with instead.
 Result<TaskArguments> read_task_arguments(const json::object& arguments);
 
-// What the parent reads of a child's report: a heading, how it ended, the body and what it left behind.
-std::string told_of(const Report& report);
-
 class TaskTool final : public Tool {
  public:
   TaskTool(Tree& tree, const std::vector<const Profile*>& declared);

@@ -25,6 +25,7 @@ Tree::Tree(TreeServices services, TreeLimits limits)
       background_(services_.loop),
       tools_(builtin_tools()),
       workspaces_({services_.loop, services_.pool, services_.disk, services_.processes}),
+      reports_({services_.loop, services_.pool, services_.store, services_.state, services_.reports}),
       slots_(limits) {
   const ToolServices connected{background_, services_.network, services_.tools};
   for (auto& tool : command_tools(connected)) tools_.push_back(std::move(tool));
@@ -75,7 +76,9 @@ Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
     if (Live& back = live_[parent]; back.children == 0 && !back.place) back.place = std::move(place);
   }
   if (report) co_return *std::move(report);
-  co_return report_of_refusal(delegation, report.error());
+  Report refused = report_of_refusal(delegation, report.error());
+  co_await log_errors(parent, refused);
+  co_return refused;
 }
 
 bool Tree::has_child(const DelegationKey& key) const {
@@ -134,6 +137,7 @@ Task<Result<Report>> Tree::run_in_place(Session session, Conversation so_far,
   live_[id].place = std::move(place);  // a stopped session gets none: it only has its end to record
   auto report = co_await run_session(std::move(session), std::move(so_far), std::move(stop));
   live_.erase(id);
+  if (report) co_await log_errors(id, *report);
   co_return report;
 }
 
@@ -162,7 +166,7 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   try {
     Agent agent({.session = session,
                  .run = session.run,
-                 .limits = {session.max_turns},
+                 .limits = limits_of(session, *profile),
                  .provider = *kit->provider,
                  .prefix = kit->prefix,
                  .toolbox = *kit->toolbox,
@@ -172,6 +176,8 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                  .pool = services_.pool,
                  .processes = services_.processes,
                  .asker = profile->on_ask == OnAsk::deny ? static_cast<Asker&>(denies_all) : services_.asker,
+                 .above = stop,
+                 .roots = [this, id = session.id] { return reports_.roots_of(id); },
                  .home = services_.home,
                  .hidden = services_.hidden,
                  .children = [this, id = session.id] { return children_[id]; },
@@ -196,23 +202,6 @@ Task<Result<std::string>> Tree::workspace_above(Session session) const {
   if (!session.parent || session.workspace_mode != WorkspaceMode::worktree) co_return session.workspace;
   CO_TRY(const auto parent, services_.store.session(*session.parent));
   co_return parent ? parent->workspace : session.workspace;
-}
-
-Task<Report> Tree::complete(Session session, Report report) {
-  co_await background_.end_all_of(session.id);  // nothing may change any more what is looked at now
-  const auto above = co_await workspace_above(session);
-  auto outcome = above ? co_await workspaces_.finish(session, *above) : std::unexpected(above.error());
-  if (outcome) {
-    report.workspace = *std::move(outcome);
-    co_return report;
-  }
-  report.workspace = {.mode = session.workspace_mode, .path = session.workspace};
-  report.errors.push_back({.type = "workspace",
-                           .code = "WORKSPACE",
-                           .message = "its work could not be put on a branch: " + outcome.error().message,
-                           .recoverable = true,
-                           .recommendation = "it is still in " + session.workspace});
-  co_return report;
 }
 
 Task<Result<Report>> Tree::record_end(Session session, Finish finish) {

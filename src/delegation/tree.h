@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "delegation/admission.h"
 #include "delegation/profiles.h"
+#include "delegation/report_desk.h"
 #include "delegation/slots.h"
 #include "delegation/workspaces.h"
 #include "guard/rules.h"
@@ -43,8 +44,10 @@ struct TreeServices {
   Asker& asker;
   Network* network = nullptr;  // nothing: no web tools
   ToolSettings tools = {};
-  std::string home = {};                 // the person's, for rules written with ~
-  std::vector<std::string> hidden = {};  // folders that no tool sees
+  std::string home = {};                     // the person's, for rules written with ~
+  std::vector<std::string> hidden = {};      // folders that no tool sees
+  std::shared_ptr<const Folder> state = {};  // where long reports and the errors log are kept
+  ReportBounds reports = {};
   // What the commands of a session print, as it comes. May be empty.
   std::function<void(const Session&, std::string_view)> output = {};
 };
@@ -75,6 +78,11 @@ struct Delegation {
 // The report of a child that never came to be.
 Report report_of_refusal(const Delegation& delegation, const Error& error);
 
+// Whether the session is offered task_completion: every child but those of a batch, unless their profile
+// demands it.
+bool may_report(const Session& session, const Profile& profile);
+RunLimits limits_of(const Session& session, const Profile& profile);
+
 class Tree {
  public:
   Tree(TreeServices services, TreeLimits limits);
@@ -92,6 +100,7 @@ class Tree {
 
   const Models& models() const { return services_.models; }
   const SessionId& id() const { return id_; }
+  ReportDesk& reports() { return reports_; }
 
  private:
   // A session that is running here, and its place; while it waits for children it has none.
@@ -114,6 +123,7 @@ class Tree {
   Task<Result<std::string>> workspace_above(Session session) const;
   Result<std::vector<std::shared_ptr<Tool>>> tools_for(const Profile& profile);
   Task<Report> complete(Session session, Report report);
+  Task<> log_errors(SessionId session, Report report);
 
   Task<Result<Report>> attach_or_create(Delegation delegation, StopToken stop);
   Task<Result<Report>> begin(Session session, RunStarted started, Source source, StopToken stop);
@@ -132,6 +142,7 @@ class Tree {
   std::vector<std::shared_ptr<Tool>> approved_web_;  // of a batch that the person has approved
   std::map<std::string, Kit> kits_;
   Workspaces workspaces_;
+  ReportDesk reports_;
   Slots slots_;
   std::map<SessionId, Live> live_;
   std::map<SessionId, std::vector<SessionId>> children_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "delegation/completion_tool.h"
 #include "delegation/task_tool.h"
 #include "delegation/tree.h"
 #include "guard/tool_names.h"
@@ -16,6 +17,10 @@ Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) 
   if (const auto found = kits_.find(key); found != kits_.end()) return found->second;
 
   TRY(auto granted, tools_for(profile));
+  if (may_report(session, profile)) {
+    TRY(auto completion, CompletionTool::make(profile.output_schema));
+    granted.push_back(std::move(completion));
+  }
   TRY(auto rules, Rules::from_json(session.permissions));
   TRY(auto toolbox, Toolbox::make(std::move(granted), std::move(rules)));
   auto prefix = std::make_shared<RequestPrefix>();

@@ -28,6 +28,8 @@ TreeServices Runtime::services() {
           .tools = options_.tools,
           .home = options_.home,
           .hidden = options_.hidden,
+          .state = parts_.state,
+          .reports = options_.reports,
           .output = [this](const Session& session, std::string_view text) {
             const EventOrigin origin{session.parent.value_or(SessionId{}), session.label, session.agent};
             for (const auto& listener : output_listeners_) listener(session.id, origin, text);

@@ -36,6 +36,8 @@ class Runtime {
     Models models;
     Profiles profiles = Profiles::built_in();
     Network* network = nullptr;  // nothing: no web tools
+    std::shared_ptr<const Folder> state =
+        nullptr;  // for long reports and the errors log; nothing: none are kept
   };
   struct Options {
     TreeLimits limits;
@@ -43,6 +45,7 @@ class Runtime {
     ToolSettings tools = {};
     std::string home = {};                 // the person's, for rules written with ~
     std::vector<std::string> hidden = {};  // folders that no tool sees: the state folder
+    ReportBounds reports = {};
   };
   Runtime(Parts parts, Options options);
   ~Runtime();

@@ -40,12 +40,19 @@ struct Cleaning {
     Report& report = fact.report;
     all(report.summary);
     all(report.body);
-    for (Artifact& artifact : report.artifacts) all(artifact.description);
+    for (Artifact& artifact : report.artifacts) {
+      all(artifact.path);
+      all(artifact.kind);
+      all(artifact.description);
+    }
     for (ReportedError& error : report.errors) {
+      all(error.type);
+      all(error.code);
       all(error.message);
       all(error.recommendation);
     }
     for (std::string& step : report.next_steps) all(step);
+    for (CommandRun& run : report.commands) all(run.command);
     all(report.workspace.diff);
   }
   void operator()(auto&) const {}

@@ -134,8 +134,9 @@ Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const
         fmt::format("{}\nIt was given {} seconds. Give it more with timeout, or run it in the background.",
                     told_of(*result), limit.count()));
   }
-  std::string told = told_of(*result);
-  co_return result->exit_status == 0 ? tool_ok(std::move(told)) : tool_error(std::move(told));
+  ToolResult told = result->exit_status == 0 ? tool_ok(told_of(*result)) : tool_error(told_of(*result));
+  told.exit_status = result->exit_status;
+  co_return told;
 }
 
 ToolResult BashTool::start(std::string command, ProcessSpec spec, std::shared_ptr<const Folder> own,

@@ -13,6 +13,7 @@ class NoteTool final : public Tool {
   const ToolText& text() const override;
   Effect effect() const override { return Effect::keyed; }
   Decision by_default() const override { return Decision::allow; }
+  bool runs_at_limit() const override { return true; }
   std::string shown(const json::object& arguments) const override;
   std::string subject(const json::object&) const override { return {}; }
   Task<ToolResult> run(json::object arguments, ToolContext context) override;

@@ -65,6 +65,7 @@ struct ToolContext {
   std::optional<Target> target = {};      // where the call's path leads; looked up before it was judged
   std::optional<FileChange> intent = {};  // what was recorded before it runs, this time or before a crash
   std::function<void(std::string_view)> output = {};  // what a command prints, as it comes; kept nowhere
+  bool at_limit = false;  // a grace step: only what keeps or reports findings still runs
 };
 
 // What the paths in rules are relative to.
@@ -83,6 +84,9 @@ class Tool {
   virtual std::size_t most_result_bytes() const { return 32 * 1024; }
   // What holds where no rule speaks.
   virtual Decision by_default() const { return effect() == Effect::pure ? Decision::allow : Decision::ask; }
+
+  // Whether it still runs in the grace step of a run at its limit: it keeps or reports what was found.
+  virtual bool runs_at_limit() const { return false; }
 
   // The arguments in one short line for people: "src/auth.rs".
   virtual std::string shown(const json::object& arguments) const = 0;

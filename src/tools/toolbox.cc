@@ -148,7 +148,10 @@ Task<std::expected<std::optional<Target>, ToolResult>> Toolbox::target_of(Cleare
     co_return std::unexpected(
         tool_error(fmt::format("{} belongs to another agent. Leave it alone.", shown_path(target->name))));
   }
-  if (is_hidden_state(context.session, context.hidden, target->name)) {
+  // A root that lies in a hidden folder was granted by itself.
+  const bool is_granted = target->root != &context.workspace &&
+                          is_hidden_state(context.session, context.hidden, target->root->path());
+  if (!is_granted && is_hidden_state(context.session, context.hidden, target->name)) {
     co_return std::unexpected(
         tool_error(fmt::format("{} belongs to deputy itself. Leave it alone.", shown_path(target->name))));
   }
@@ -199,6 +202,10 @@ Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext contex
   if (!cleared) co_return std::move(cleared).error();
   Tool& tool = *cleared->granted->tool;
   if (call.started && tool.effect() == Effect::once) co_return tool_error(std::string(kOutcomeUnknown));
+  if (context.at_limit && !tool.runs_at_limit()) {
+    co_return tool_error(
+        fmt::format("Not run: your limit is reached, and {} is not for your last step.", tool.text().name));
+  }
   auto target = co_await target_of(*cleared, context);
   if (!target) co_return std::move(target).error();
   context.target = *std::move(target);

@@ -2,48 +2,10 @@
 
 #include <utility>
 
+#include "transcript/codec_parts.h"
 #include "transcript/names.h"
 
 namespace deputy {
-
-namespace {
-
-template <class E, std::size_t N>
-Result<E> enum_at(const json::object& value, std::string_view key, const EnumNames<E, N>& names,
-                  E otherwise) {
-  const auto text = string_at(value, key);
-  if (!text) return otherwise;
-  if (const auto found = value_in(names, *text)) return *found;
-  return fail(ErrorCode::corrupt, "unknown " + std::string(key) + " '" + *text + "'");
-}
-
-std::int64_t micros(WallTime time) { return time.time_since_epoch().count(); }
-WallTime wall_at(const json::object& value, std::string_view key) {
-  return WallTime{std::chrono::microseconds{integer_or(value, key, 0)}};
-}
-
-json::array strings(const std::vector<std::string>& texts) {
-  json::array array;
-  for (const auto& text : texts) array.emplace_back(text);
-  return array;
-}
-
-std::vector<std::string> strings_at(const json::object& value, std::string_view key) {
-  std::vector<std::string> texts;
-  if (const auto* array = array_at(value, key)) {
-    for (const auto& each : *array) {
-      if (each.is_string()) texts.emplace_back(each.get_string());
-    }
-  }
-  return texts;
-}
-
-Result<const json::object*> as_object(const json::value& value, std::string_view what) {
-  if (const auto* object = value.if_object()) return object;
-  return fail(ErrorCode::corrupt, std::string(what) + " is not an object");
-}
-
-}  // namespace
 
 json::object to_json(const Usage& usage) {
   json::object value{{"input", usage.input}, {"output", usage.output}};
@@ -130,89 +92,6 @@ Result<Reply> reply_from_json(const json::object& value) {
   }
   reply.error = string_or(value, "error", "");
   return reply;
-}
-
-json::object to_json(const Report& report) {
-  json::object value{{"status", name_of(report.status)}};
-  if (report.reason != Reason::none) value["reason"] = name_of(report.reason);
-  value["summary"] = report.summary;
-  value["body"] = report.body;
-  auto& artifacts = value["artifacts"].emplace_array();
-  for (const auto& each : report.artifacts) {
-    artifacts.emplace_back(
-        json::object{{"path", each.path}, {"kind", each.kind}, {"description", each.description}});
-  }
-  auto& errors = value["errors"].emplace_array();
-  for (const auto& each : report.errors) {
-    errors.emplace_back(json::object{{"type", each.type},
-                                     {"code", each.code},
-                                     {"message", each.message},
-                                     {"recoverable", each.recoverable},
-                                     {"recommendation", each.recommendation}});
-  }
-  value["next_steps"] = strings(report.next_steps);
-  value["metadata"] = json::object{{"session_id", report.session.value},
-                                   {"agent", report.agent},
-                                   {"label", report.label},
-                                   {"depth", report.depth},
-                                   {"path", strings(report.path)},
-                                   {"model", report.model.value},
-                                   {"started_at_us", micros(report.started_at)},
-                                   {"duration_ns", report.duration.count()},
-                                   {"usage", to_json(report.usage)},
-                                   {"steps", report.steps},
-                                   {"questions", report.questions},
-                                   {"workspace", json::object{{"mode", name_of(report.workspace.mode)},
-                                                              {"path", report.workspace.path},
-                                                              {"branch", report.workspace.branch},
-                                                              {"diff", report.workspace.diff}}}};
-  return value;
-}
-
-Result<Report> report_from_json(const json::object& value) {
-  Report report;
-  TRY(report.status, enum_at(value, "status", kStatuses, Status::completed));
-  TRY(report.reason, enum_at(value, "reason", kReasons, Reason::none));
-  report.summary = string_or(value, "summary", "");
-  report.body = string_or(value, "body", "");
-  if (const auto* artifacts = array_at(value, "artifacts")) {
-    for (const auto& each : *artifacts) {
-      TRY(const auto* artifact, as_object(each, "an artifact"));
-      report.artifacts.push_back({string_or(*artifact, "path", ""), string_or(*artifact, "kind", ""),
-                                  string_or(*artifact, "description", "")});
-    }
-  }
-  if (const auto* errors = array_at(value, "errors")) {
-    for (const auto& each : *errors) {
-      TRY(const auto* error, as_object(each, "an error"));
-      report.errors.push_back(
-          {string_or(*error, "type", ""), string_or(*error, "code", ""), string_or(*error, "message", ""),
-           bool_at(*error, "recoverable").value_or(false), string_or(*error, "recommendation", "")});
-    }
-  }
-  report.next_steps = strings_at(value, "next_steps");
-  if (const auto* metadata = object_at(value, "metadata")) {
-    report.session = SessionId(string_or(*metadata, "session_id", ""));
-    report.agent = string_or(*metadata, "agent", "");
-    report.label = string_or(*metadata, "label", "");
-    report.depth = static_cast<int>(integer_or(*metadata, "depth", 0));
-    report.path = strings_at(*metadata, "path");
-    report.model = ModelName(string_or(*metadata, "model", ""));
-    report.started_at = wall_at(*metadata, "started_at_us");
-    report.duration = Duration{integer_or(*metadata, "duration_ns", 0)};
-    if (const auto* usage = object_at(*metadata, "usage")) {
-      TRY(report.usage, usage_from_json(*usage));
-    }
-    report.steps = static_cast<int>(integer_or(*metadata, "steps", 0));
-    report.questions = static_cast<int>(integer_or(*metadata, "questions", 0));
-    if (const auto* workspace = object_at(*metadata, "workspace")) {
-      report.workspace = {
-          value_in(kWorkspaceModes, string_or(*workspace, "mode", "")).value_or(WorkspaceMode::read_only),
-          string_or(*workspace, "path", ""), string_or(*workspace, "branch", ""),
-          string_or(*workspace, "diff", "")};
-    }
-  }
-  return report;
 }
 
 json::object to_json(const Question& question) {

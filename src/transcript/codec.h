@@ -12,6 +12,7 @@ namespace deputy {
 json::object to_json(const Usage& usage);
 json::object to_json(const Message& message);
 json::object to_json(const Reply& reply);
+json::object to_json(const FileChange& change);
 json::object to_json(const Report& report);
 json::object to_json(const Question& question);
 json::object to_json(const Session& session);
@@ -20,6 +21,8 @@ json::object to_json(const Wait& wait);
 Result<Usage> usage_from_json(const json::object& value);
 Result<Message> message_from_json(const json::object& value);
 Result<Reply> reply_from_json(const json::object& value);
+FileChange file_change_from_json(const json::object& value);
+std::optional<int> exit_status_at(const json::object& value);  // nothing where it is not known
 Result<Report> report_from_json(const json::object& value);
 Result<Question> question_from_json(const json::object& value);
 Result<Session> session_from_json(const json::object& value);

@@ -32,13 +32,23 @@ std::optional<WallTime> time_in(const json::object& body, std::string_view key) 
   return WallTime{std::chrono::microseconds{*micros}};
 }
 
-json::object change_to_json(const FileChange& change) {
-  return {{"path", change.path}, {"before", change.before}, {"after", change.after}};
-}
-
 json::object intent_to_json(const CallStarted& intent) {
   json::object body{{"tool", intent.tool}, {"shown", intent.shown}};
-  if (intent.change) body["change"] = change_to_json(*intent.change);
+  if (intent.change) body["change"] = to_json(*intent.change);
+  return body;
+}
+
+json::object input_to_json(const InputGiven& input) {
+  json::object body{{"source", name_of(input.source)}, {"text", input.text}};
+  if (input.about != Reason::none) body["about"] = name_of(input.about);
+  return body;
+}
+
+json::object result_to_json(const ToolResult& result) {
+  json::object body{{"call_id", result.call_id},
+                    {"status", name_in(kToolStatuses, result.status)},
+                    {"content", result.content}};
+  if (result.exit_status) body["exit_status"] = *result.exit_status;
   return body;
 }
 
@@ -51,14 +61,10 @@ json::object body_of(const Fact& fact) {
             put_time(body, "deadline_us", f.deadline);
             return body;
           },
-          [](const InputGiven& f) { return json::object{{"source", name_of(f.source)}, {"text", f.text}}; },
+          [](const InputGiven& f) { return input_to_json(f); },
           [](const ReplyReceived& f) { return json::object{{"reply", to_json(f.reply)}}; },
           [](const CallStarted& f) { return intent_to_json(f); },
-          [](const CallFinished& f) {
-            return json::object{{"call_id", f.result.call_id},
-                                {"status", name_in(kToolStatuses, f.result.status)},
-                                {"content", f.result.content}};
-          },
+          [](const CallFinished& f) { return result_to_json(f.result); },
           [](const NoteTaken& f) { return json::object{{"content", f.content}}; },
           [](const QuestionAsked& f) { return json::object{{"question", to_json(f.question)}}; },
           [](const QuestionAnswered& f) {
@@ -77,7 +83,7 @@ json::object body_of(const Fact& fact) {
             return body;
           },
           [](const RunEnded& f) { return json::object{{"report", to_json(f.report)}}; },
-          [](const FileTouched& f) { return json::object{{"file", change_to_json(f.file)}}; },
+          [](const FileTouched& f) { return json::object{{"file", to_json(f.file)}}; },
           [](const BudgetReserved& f) {
             return json::object{{"tokens", f.tokens}, {"cost_micros", f.cost_micros}};
           },
@@ -124,7 +130,8 @@ Result<Fact> read_started(const json::object& body) {
 
 Result<Fact> read_input(const json::object& body) {
   TRY(const auto source, enum_in(body, "source", kSources));
-  return InputGiven{source, string_or(body, "text", "")};
+  const auto about = value_in(kReasons, string_or(body, "about", "none")).value_or(Reason::none);
+  return InputGiven{source, string_or(body, "text", ""), about};
 }
 
 Result<Fact> read_reply(const json::object& body) {
@@ -133,19 +140,18 @@ Result<Fact> read_reply(const json::object& body) {
   return ReplyReceived{std::move(reply)};
 }
 
-FileChange change_from_json(const json::object& value) {
-  return {string_or(value, "path", ""), string_or(value, "before", ""), string_or(value, "after", "")};
-}
-
 Result<Fact> read_intent(const json::object& body) {
   CallStarted intent{string_or(body, "tool", ""), string_or(body, "shown", ""), std::nullopt};
-  if (const auto* change = object_at(body, "change")) intent.change = change_from_json(*change);
+  if (const auto* change = object_at(body, "change")) intent.change = file_change_from_json(*change);
   return intent;
 }
 
 Result<Fact> read_result(const json::object& body) {
   TRY(const auto status, enum_in(body, "status", kToolStatuses));
-  return CallFinished{{string_or(body, "call_id", ""), status, string_or(body, "content", "")}};
+  return CallFinished{{.call_id = string_or(body, "call_id", ""),
+                       .status = status,
+                       .content = string_or(body, "content", ""),
+                       .exit_status = exit_status_at(body)}};
 }
 
 Result<Fact> read_note(const json::object& body) { return NoteTaken{string_or(body, "content", "")}; }
@@ -187,7 +193,7 @@ Result<Fact> read_ended(const json::object& body) {
 
 Result<Fact> read_touched(const json::object& body) {
   TRY(const auto* object, member(body, "file"));
-  return FileTouched{change_from_json(*object)};
+  return FileTouched{file_change_from_json(*object)};
 }
 
 Result<Fact> read_reserved(const json::object& body) {

@@ -32,16 +32,12 @@ struct RunStarted {
 struct InputGiven {
   Source source = Source::person;
   std::string text;
+  // What the runtime speaks about: a limit that leaves one grace step, a report that will not do, going round
+  // in circles. None where it only hands something on.
+  Reason about = Reason::none;
 };
 struct ReplyReceived {
   Reply reply;
-};
-// A file's content before and after a call, by SHA-256; empty where there is no file.
-struct FileChange {
-  std::string path;  // absolute, without links
-  std::string before;
-  std::string after;
-  bool operator==(const FileChange&) const = default;
 };
 struct CallStarted {  // the intent: durable before the effect
   std::string tool;

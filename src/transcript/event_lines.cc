@@ -61,7 +61,10 @@ class Lines {
     say("started", {{"index", fact.index}, {"total", fact.total}, {"run", event_.run.number}});
     say("session.status", {{"state", "running"}});
   }
-  void operator()(const InputGiven&) {}  // the brief is its session's own
+  void operator()(const InputGiven& fact) {
+    if (fact.about == Reason::none) return;  // the brief is its session's own
+    say("nudge", {{"source", name_of(fact.source)}, {"text", fact.text}, {"about", name_of(fact.about)}});
+  }
   void operator()(const Nudged& fact) {
     say("nudge", {{"id", fact.id}, {"source", name_of(fact.source)}, {"text", fact.text}});
   }

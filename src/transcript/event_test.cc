@@ -47,6 +47,8 @@ Report some_report() {
   report.usage = {.input = 1, .output = 2, .cache_read = 3, .cache_write = 4, .cost_micros = 5};
   report.steps = 6;
   report.questions = 1;
+  report.files = {{"/w/a", "", "0b"}};
+  report.commands = {{"make", 2}, {"sleep 9 &", std::nullopt}};
   return report;
 }
 
@@ -65,10 +67,10 @@ std::vector<Fact> one_of_each() {
   return {
       SessionCreated{some_session()},
       RunStarted{1, 3, WallTime{std::chrono::microseconds{8}}},
-      InputGiven{Source::child, "i"},
+      InputGiven{Source::runtime, "i", Reason::max_turns},
       ReplyReceived{some_reply()},
       CallStarted{"Edit", "a", FileChange{"/w/a", "0a", "0b"}},
-      CallFinished{{"1", ToolStatus::error, "c"}},
+      CallFinished{{.call_id = "1", .status = ToolStatus::error, .content = "c", .exit_status = 2}},
       NoteTaken{"n"},
       QuestionAsked{{"q",
                      QuestionKind::to_parent,

@@ -1,6 +1,7 @@
 // One message of a conversation, in the form the runtime thinks in; providers translate at the last moment.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,8 @@ struct ToolResult {
   std::string call_id;
   ToolStatus status = ToolStatus::ok;
   std::string content;
-  std::string name = {};  // of the tool, where a conversation says whose result it is
+  std::string name = {};                // of the tool, where a conversation says whose result it is
+  std::optional<int> exit_status = {};  // of a command that came to its end
   bool operator==(const ToolResult&) const = default;
 };
 

@@ -31,7 +31,7 @@ inline constexpr EnumNames<Status, 5> kStatuses{{{Status::completed, "completed"
                                                  {Status::failed, "failed"},
                                                  {Status::blocked, "blocked"},
                                                  {Status::cancelled, "cancelled"}}};
-inline constexpr EnumNames<Reason, 18> kReasons{{{Reason::none, "none"},
+inline constexpr EnumNames<Reason, 19> kReasons{{{Reason::none, "none"},
                                                  {Reason::context_exhausted, "context_exhausted"},
                                                  {Reason::output_limit, "output_limit"},
                                                  {Reason::timeout, "timeout"},
@@ -48,7 +48,8 @@ inline constexpr EnumNames<Reason, 18> kReasons{{{Reason::none, "none"},
                                                  {Reason::cancelled_by_user, "cancelled_by_user"},
                                                  {Reason::cancelled_by_parent, "cancelled_by_parent"},
                                                  {Reason::parent_stopped, "parent_stopped"},
-                                                 {Reason::internal, "internal"}}};
+                                                 {Reason::internal, "internal"},
+                                                 {Reason::reported, "reported"}}};
 inline constexpr EnumNames<SessionState, 9> kSessionStates{{{SessionState::pending, "pending"},
                                                             {SessionState::running, "running"},
                                                             {SessionState::waiting, "waiting"},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ enum class Reason {
   cancelled_by_parent,
   parent_stopped,
   internal,
+  reported,  // the child's own word: its errors say why
 };
 
 std::string_view name_of(Status status);
@@ -57,6 +59,20 @@ struct ReportedError {
   bool operator==(const ReportedError&) const = default;
 };
 
+// A file's content before and after, by SHA-256; empty where there is no file.
+struct FileChange {
+  std::string path;  // absolute, without links
+  std::string before;
+  std::string after;
+  bool operator==(const FileChange&) const = default;
+};
+
+struct CommandRun {
+  std::string command;             // shortened, for people
+  std::optional<int> exit_status;  // nothing where it was stopped, or went on in the background
+  bool operator==(const CommandRun&) const = default;
+};
+
 struct Report {
   Status status = Status::completed;
   Reason reason = Reason::none;
@@ -78,6 +94,8 @@ struct Report {
   int steps = 0;
   int questions = 0;
   WorkspaceOutcome workspace;
+  std::vector<FileChange> files;     // changed by its tools
+  std::vector<CommandRun> commands;  // in the order in which they began
   bool operator==(const Report&) const = default;
 };
 

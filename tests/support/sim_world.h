@@ -47,6 +47,8 @@ class Life {
     TreeLimits limits;
     Attendance attendance = Attendance::approves_all;
     std::function<std::unique_ptr<Provider>(Loop&)> model = {};  // besides the scripted one
+    std::vector<Profile> profiles = {};                          // besides the built-in ones
+    ReportBounds reports = {};
   };
   Life(SimWorld& world, Options options);
   ~Life();
@@ -62,6 +64,7 @@ class Life {
 
   Runtime& runtime() { return *runtime_; }
   SimLoop& loop() { return loop_; }
+  SimProcesses& processes() { return processes_; }
   const std::vector<Event>& events() const { return events_; }
   bool crashed() const { return store_->crashed(); }
   int records() const { return store_->records(); }

@@ -1,0 +1,119 @@
+// The report of a run, put together from what the run said and what the runtime knows of it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "agent/next.h"
+#include "base/text.h"
+
+namespace deputy {
+
+namespace {
+
+std::string last_text(const Conversation& conversation) {
+  for (auto message = conversation.messages.rbegin(); message != conversation.messages.rend(); ++message) {
+    if (message->role == Role::assistant && !trimmed(message->text).empty()) return message->text;
+  }
+  return {};
+}
+
+std::string text_so_far(const Conversation& conversation, Status status) {
+  std::string text = last_text(conversation);
+  if (status == Status::completed || conversation.notes.empty()) return text;
+  const std::string notes = fmt::format("{}", fmt::join(conversation.notes, "\n"));
+  return text.empty() ? notes : notes + "\n\n" + text;
+}
+
+std::string body_of(const Conversation& conversation, const Finish& finish) {
+  if (finish.reason == Reason::invalid_report && conversation.last_reply &&
+      conversation.last_reply->stop == ReplyStop::calls)
+    return conversation.refused.last;  // the original
+  return conversation.completion ? conversation.completion->body : text_so_far(conversation, finish.status);
+}
+
+std::string code_of(Reason reason) {
+  std::string code(name_of(reason));
+  for (char& c : code) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return code;
+}
+
+bool is_recoverable(const Finish& finish) {
+  return finish.status == Status::partial || finish.status == Status::cancelled ||
+         finish.reason == Reason::provider_error || finish.reason == Reason::invalid_report;
+}
+
+std::string recommendation_for(const Finish& finish, const Session& session) {
+  switch (finish.reason) {
+    case Reason::timeout:
+      return fmt::format("it can go on where it stopped: resume {} with more time", session.id.value);
+    case Reason::max_turns:
+      return fmt::format("it can go on where it stopped: resume {}, or split the task", session.id.value);
+    case Reason::context_exhausted:
+      return "go on from what was found, or split the task into smaller ones";
+    case Reason::repetition:
+      return "say in the task what to do instead, and run it again";
+    case Reason::provider_error:
+      return "run it again, or choose another model";
+    case Reason::invalid_report:
+      return "what it gave is in the report; run it again, or ask for less";
+    default:
+      return is_recoverable(finish)
+                 ? "what was found so far is in the report; continue from it, or run it again"
+                 : "see the message, then run it again";
+  }
+}
+
+ReportedError error_of(const Finish& finish, const Session& session) {
+  return {.type = std::string(name_of(finish.reason)),
+          .code = code_of(finish.reason),
+          .message = finish.error.empty() ? to_words(finish.reason) : finish.error,
+          .recoverable = is_recoverable(finish),
+          .recommendation = recommendation_for(finish, session)};
+}
+
+// The runtime's own word on the end stands first; it has none where the child's own errors say it all.
+std::vector<ReportedError> errors_of(const Conversation& conversation, const Session& session,
+                                     const Finish& finish) {
+  std::vector<ReportedError> errors;
+  if (conversation.completion) errors = conversation.completion->errors;
+  const bool is_own_word = finish.reason == Reason::reported || finish.reason == Reason::denied ||
+                           finish.reason == Reason::question_unanswered;
+  const bool child_says_why = conversation.completion && !errors.empty() && is_own_word;
+  if (finish.status != Status::completed && !child_says_why)
+    errors.insert(errors.begin(), error_of(finish, session));
+  return errors;
+}
+
+}  // namespace
+
+Report report_of(const Conversation& conversation, const Session& session, const Finish& finish,
+                 WallTime now) {
+  Report report;
+  report.status = finish.status;
+  report.reason = finish.reason;
+  report.body = body_of(conversation, finish);
+  report.errors = errors_of(conversation, session, finish);
+  report.summary = shorten(report.body.empty() ? to_words(finish.reason) : report.body, kSummaryCharacters);
+  if (conversation.completion) {
+    report.summary = conversation.completion->summary;
+    report.artifacts = conversation.completion->artifacts;
+    report.next_steps = conversation.completion->next_steps;
+  }
+  report.session = session.id;
+  report.agent = session.agent;
+  report.label = session.label;
+  report.depth = session.depth;
+  report.path = session.path;
+  report.model = session.model;
+  report.started_at = conversation.started_at.value_or(now);
+  report.duration = std::max(Duration{}, Duration{now - report.started_at});
+  report.usage = conversation.usage;
+  report.steps = conversation.step;
+  report.questions = conversation.questions;
+  report.files = conversation.files;
+  report.commands = conversation.commands;
+  return report;
+}
+
+}  // namespace deputy

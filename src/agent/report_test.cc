@@ -1,0 +1,311 @@
+// How a run comes to its report: corrections, the grace step, repetition, evidence; all as a fold over
+// events.
+
+#include <gmock/gmock.h>
+
+#include "agent/next.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A run that is told one event after the other.
+class ARun : public testing::Test {
+ protected:
+  void apply_fact(Fact fact, int call = -1) {
+    Event event;
+    event.step = conversation.step;
+    event.call = call;
+    event.fact = std::move(fact);
+    if (call >= 0) event.step -= 1;
+    apply(conversation, event);
+    events.push_back(std::move(event));
+  }
+  void reply(ReplyStop stop, std::string text, std::vector<Call> calls = {}) {
+    Reply reply;
+    reply.stop = stop;
+    reply.message = {.role = Role::assistant, .text = std::move(text), .calls = std::move(calls)};
+    apply_fact(ReplyReceived{std::move(reply)});
+  }
+  void says(std::string text) { reply(ReplyStop::finished, std::move(text)); }
+  // A step with one call.
+  void calls(std::string name, std::string arguments, ToolStatus status, std::string result) {
+    reply(ReplyStop::calls, "", {{"1", std::move(name), std::move(arguments)}});
+    apply_fact(CallFinished{{"1", status, std::move(result)}}, 0);
+  }
+  void reads(std::string path, std::string content) {
+    calls("Read", R"({"file_path":")" + path + "\"}", ToolStatus::ok, std::move(content));
+  }
+  void completes(std::string arguments) {
+    calls("task_completion", std::move(arguments), ToolStatus::ok, "Reported.");
+  }
+  Next next(StopReason stop = StopReason::none) const { return decide(conversation, limits, stop); }
+  bool asks(StopReason stop = StopReason::none) const { return std::holds_alternative<AskModel>(next(stop)); }
+  Finish finish(StopReason stop = StopReason::none) const {
+    const Next decided = next(stop);
+    const auto* finish = std::get_if<Finish>(&decided);
+    EXPECT_TRUE(finish) << "it goes on";
+    return finish ? *finish : Finish{Status::failed, Reason::internal, "it goes on"};
+  }
+  // What the run is told, which it then has heard.
+  Reason is_told(StopReason stop = StopReason::none) {
+    const Next decided = next(stop);
+    const auto* tell = std::get_if<Tell>(&decided);
+    if (!tell) return Reason::none;
+    apply_fact(InputGiven{Source::runtime, tell->text, tell->about});
+    return tell->about;
+  }
+  Report report() const { return report_of(conversation, session, finish(), {}); }
+
+  Conversation conversation;
+  std::vector<Event> events;
+  RunLimits limits{.reporting = Reporting::offered, .is_delegated = true};
+  Session session{.id = SessionId("sess_1_aaaaaa"), .agent = "general"};
+};
+
+constexpr auto kGood = R"({"status":"completed","summary":"all done","body":"the whole story",
+  "artifacts":[{"path":"a.txt","kind":"file","description":"d"}],"next_steps":["merge it"]})";
+
+TEST_F(ARun, EndsWithTheReportThatItHandedIn) {
+  completes(kGood);
+  EXPECT_EQ(finish(), Finish{});
+  EXPECT_EQ(report().summary, "all done");
+  EXPECT_EQ(report().body, "the whole story");
+  EXPECT_EQ(report().artifacts, (std::vector<Artifact>{{"a.txt", "file", "d"}}));
+  EXPECT_EQ(report().next_steps, std::vector<std::string>{"merge it"});
+  EXPECT_TRUE(report().errors.empty());
+}
+
+TEST_F(ARun, KeepsTheErrorsOfAReportInTheirStructure) {
+  completes(
+      R"({"status":"failed","summary":"it does not build","errors":[{"type":"build_error","code":"BUILD_ERROR",
+    "message":"3 type errors","recoverable":true,"recommendation":"fix them"}]})");
+  EXPECT_EQ(report().status, Status::failed);
+  EXPECT_EQ(report().reason, Reason::reported);
+  EXPECT_EQ(report().body, "it does not build");
+  EXPECT_EQ(report().errors,
+            (std::vector<ReportedError>{{"build_error", "BUILD_ERROR", "3 type errors", true, "fix them"}}));
+}
+
+TEST_F(ARun, MayCorrectItsReportTwice) {
+  for (int refused = 1; refused <= 2; ++refused) {
+    calls("task_completion", R"({"status":"done"})", ToolStatus::error, "status must be one of");
+    EXPECT_TRUE(asks()) << refused;
+  }
+  calls("task_completion", R"({"status":"done!"})", ToolStatus::error, "status must be one of");
+  EXPECT_EQ(finish().status, Status::failed);
+  EXPECT_EQ(finish().reason, Reason::invalid_report);
+  EXPECT_THAT(finish().error, HasSubstr("status must be one of"));
+  EXPECT_EQ(report().body, R"({"status":"done!"})") << "the original is kept";
+}
+
+TEST_F(ARun, AValidReportAfterTwoCorrectionsIsTaken) {
+  for (int refused = 1; refused <= 2; ++refused)
+    calls("task_completion", R"({"status":"done"})", ToolStatus::error, "no");
+  completes(kGood);
+  EXPECT_EQ(finish(), Finish{});
+}
+
+TEST_F(ARun, ThatOwesAReportIsToldSoAndPlainTextCountsAsACorrection) {
+  limits.reporting = Reporting::demanded;
+  says("I am done.");
+  EXPECT_EQ(is_told(), Reason::invalid_report);
+  EXPECT_TRUE(asks());
+  says("Really.");
+  EXPECT_EQ(is_told(), Reason::invalid_report);
+  says("Believe me.");
+  EXPECT_EQ(finish().reason, Reason::invalid_report);
+  EXPECT_EQ(report().body, "Believe me.");
+}
+
+TEST_F(ARun, WithoutSuchADutyEndsWithItsText) {
+  says("I am done.");
+  EXPECT_EQ(finish(), Finish{});
+  EXPECT_EQ(report().body, "I am done.");
+}
+
+TEST_F(ARun, WhoIsNotOfferedTheToolIsNotFailedForCallingIt) {
+  limits.reporting = Reporting::none;
+  for (int i = 0; i < 3; ++i)
+    calls("task_completion", std::to_string(i), ToolStatus::error, "You have no tool named");
+  EXPECT_TRUE(asks());
+}
+
+TEST_F(ARun, AtItsStepLimitHasOneGraceStepAndItsReportIsPartial) {
+  limits.max_turns = 1;
+  reads("a", "1");
+  EXPECT_EQ(is_told(), Reason::max_turns);
+  EXPECT_TRUE(asks());
+  completes(kGood);
+  EXPECT_EQ(finish().status, Status::partial);
+  EXPECT_EQ(finish().reason, Reason::max_turns);
+  EXPECT_EQ(report().body, "the whole story");
+  EXPECT_EQ(report().errors.front().type, "max_turns");
+}
+
+TEST_F(ARun, HasNoSecondGraceStep) {
+  limits.max_turns = 1;
+  reads("a", "1");
+  EXPECT_EQ(is_told(), Reason::max_turns);
+  reads("b", "2");
+  EXPECT_EQ(finish().reason, Reason::max_turns);
+}
+
+TEST_F(ARun, AtItsDeadlineHasOneGraceStepAndPendingCallsAreClosedBeforeIt) {
+  reply(ReplyStop::calls, "", {{"1", "Read", "{}"}});
+  EXPECT_EQ(is_told(StopReason::deadline), Reason::timeout);
+  EXPECT_TRUE(std::holds_alternative<RunCalls>(next()));
+  apply_fact(CallFinished{{"1", ToolStatus::error, "Not run"}}, 0);
+  ASSERT_EQ(conversation.messages.size(), 3u);
+  EXPECT_EQ(conversation.messages[1].role, Role::tool) << "a result follows its call at once";
+  EXPECT_EQ(conversation.messages[2].source, Source::runtime);
+  EXPECT_TRUE(asks());
+  says("as far as I got");
+  EXPECT_EQ(finish().status, Status::partial);
+  EXPECT_EQ(finish().reason, Reason::timeout);
+  EXPECT_THAT(report().errors.front().recommendation, HasSubstr("resume sess_1_aaaaaa"));
+}
+
+TEST_F(ARun, WhoseGraceTimeIsUpTooKeepsWhatThereIs) {
+  apply_fact(NoteTaken{"a finding"});
+  EXPECT_EQ(is_told(StopReason::deadline), Reason::timeout);
+  EXPECT_EQ(finish(StopReason::deadline).reason, Reason::timeout);
+  EXPECT_EQ(report_of(conversation, session, finish(StopReason::deadline), {}).body, "a finding");
+}
+
+TEST_F(ARun, OverBudgetHasOneGraceStep) {
+  reply(ReplyStop::over_budget, "");
+  EXPECT_EQ(conversation.run_steps, 0) << "nothing was asked";
+  EXPECT_EQ(is_told(), Reason::budget);
+  EXPECT_TRUE(asks());
+  reply(ReplyStop::over_budget, "");
+  EXPECT_EQ(finish().status, Status::partial);
+  EXPECT_EQ(finish().reason, Reason::budget);
+}
+
+TEST_F(ARun, AtContextExhaustionHasNoGraceStep) {
+  reply(ReplyStop::context_exhausted, "");
+  EXPECT_EQ(finish().reason, Reason::context_exhausted);
+}
+
+TEST_F(ARun, ThatNobodyDelegatedHasNoGraceStep) {
+  limits.is_delegated = false;
+  EXPECT_EQ(finish(StopReason::deadline).reason, Reason::timeout);
+}
+
+TEST_F(ARun, CancelledInItsGraceStepIsCancelled) {
+  EXPECT_EQ(is_told(StopReason::deadline), Reason::timeout);
+  EXPECT_EQ(finish(StopReason::user).reason, Reason::cancelled_by_user);
+}
+
+TEST_F(ARun, WithAReportInHandIsNotPartialForADeadlineThatPassesThen) {
+  completes(kGood);
+  EXPECT_EQ(finish(StopReason::deadline), Finish{});
+}
+
+TEST_F(ARun, MayMakeTheSameCallTwice) {
+  for (int i = 0; i < 2; ++i) reads("a", "1");
+  EXPECT_TRUE(asks());
+}
+
+TEST_F(ARun, IsWarnedAtTheThirdAndTheFourthSameCallAndEndedAtTheFifth) {
+  for (int i = 0; i < 3; ++i) reads("a", "1");
+  EXPECT_EQ(is_told(), Reason::repetition);
+  EXPECT_TRUE(asks()) << "it is told once";
+  reads("a", "1");
+  EXPECT_EQ(is_told(), Reason::repetition);
+  EXPECT_TRUE(asks());
+  reads("a", "1");
+  EXPECT_EQ(finish().status, Status::partial);
+  EXPECT_EQ(finish().reason, Reason::repetition);
+}
+
+TEST_F(ARun, IsNotWarnedWhereCallOrResultDiffers) {
+  for (const auto* path : {"a", "a", "b", "b", "a", "a"}) {
+    reads(path, "1");
+    EXPECT_TRUE(asks());
+  }
+  for (const auto* content : {"2", "3", "4", "5", "6"}) {
+    reads("a", content);
+    EXPECT_TRUE(asks());
+  }
+}
+
+TEST_F(ARun, CountsTheSameCallsOfOneReplyToo) {
+  std::vector<Call> same(5, Call{"1", "Read", "{}"});
+  reply(ReplyStop::calls, "", same);
+  for (int i = 4; i >= 0; --i) apply_fact(CallFinished{{"1", ToolStatus::ok, "x"}}, i);
+  EXPECT_EQ(finish().reason, Reason::repetition);
+}
+
+TEST_F(ARun, CountsOnAfterAResume) {
+  for (int i = 0; i < 3; ++i) reads("a", "1");
+  EXPECT_EQ(is_told(), Reason::repetition);
+  reads("a", "1");
+  conversation = conversation_of(events);  // another process
+  EXPECT_EQ(is_told(), Reason::repetition);
+  conversation = conversation_of(events);
+  reads("a", "1");
+  EXPECT_EQ(finish().reason, Reason::repetition);
+}
+
+TEST_F(ARun, HoldsAsManyMessagesAsItMayAndNotOneMore) {
+  reads("a", "1");
+  reads("b", "2");
+  limits.max_messages = 4;
+  EXPECT_TRUE(asks());
+  limits.max_messages = 3;
+  EXPECT_EQ(finish().status, Status::partial);
+  EXPECT_EQ(finish().reason, Reason::context_exhausted);
+}
+
+TEST_F(ARun, HoldsAsManyTokensAsItMayAndNotOneMore) {
+  Reply counted;
+  counted.stop = ReplyStop::paused;
+  counted.usage.input = 1000;
+  apply_fact(ReplyReceived{counted});
+  limits.max_context_tokens = 1000;
+  EXPECT_TRUE(asks());
+  limits.max_context_tokens = 999;
+  EXPECT_EQ(finish().reason, Reason::context_exhausted);
+}
+
+TEST_F(ARun, GoesOnWhenSomethingCameInAfterItsLastWord) {
+  says("done");
+  apply_fact(InputGiven{Source::parent, "one more thing"});
+  EXPECT_TRUE(asks());
+}
+
+TEST_F(ARun, KnowsWhichFilesItChangedAndWhichCommandsItRan) {
+  apply_fact(FileTouched{{"/w/read", "1", "1"}});
+  apply_fact(FileTouched{{"/w/new", "", "a"}});
+  apply_fact(FileTouched{{"/w/new", "a", "b"}});
+  apply_fact(FileTouched{{"/w/back", "1", "2"}});
+  apply_fact(FileTouched{{"/w/back", "2", "1"}});
+  for (const std::optional<int> status : {std::optional(0), std::optional(2), std::optional<int>()}) {
+    reply(ReplyStop::calls, "", {{"1", "Bash", R"({"command":"make"})"}});
+    apply_fact(CallStarted{"Bash", "make"}, 0);
+    apply_fact(CallFinished{{.call_id = "1", .content = "x", .exit_status = status}}, 0);
+  }
+  reply(ReplyStop::calls, "", {{"1", "Bash", R"({"command":"rm"})"}});
+  apply_fact(CallFinished{{"1", ToolStatus::error, "Not permitted"}}, 0);
+  says("done");
+  EXPECT_EQ(report().files, (std::vector<FileChange>{{"/w/new", "", "b"}}));
+  EXPECT_EQ(report().commands, (std::vector<CommandRun>{{"make", 0}, {"make", 2}, {"make", std::nullopt}}));
+}
+
+TEST_F(ARun, BlockedSaysWhetherItWasDeniedOrLeftWithoutAnAnswer) {
+  const auto blocked =
+      R"({"status":"blocked","summary":"stuck","errors":[{"type":"access","message":"no right to push"}]})";
+  reply(ReplyStop::calls, "", {{"1", "ask_parent", "{}"}});
+  apply_fact(QuestionAnswered{"q", {AnswerKind::nobody, ""}}, 0);
+  apply_fact(CallFinished{{"1", ToolStatus::error, "nobody"}}, 0);
+  completes(blocked);
+  EXPECT_EQ(report().status, Status::blocked);
+  EXPECT_EQ(report().reason, Reason::question_unanswered);
+  EXPECT_EQ(report().errors.front().message, "no right to push") << "it names its blocker";
+}
+
+}  // namespace
+}  // namespace deputy

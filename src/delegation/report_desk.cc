@@ -1,0 +1,119 @@
+#include "delegation/report_desk.h"
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "tools/target.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kErrorsLog = "errors.jsonl";
+constexpr std::string_view kReports = "reports";
+
+bool is_there(const Folder& workspace, const std::string& path) {
+  const auto target = find_target(workspace, {}, path);
+  return target && target->place->status();
+}
+
+ReportedError struck(const Artifact& artifact) {
+  return {.type = "artifact_missing",
+          .code = "ARTIFACT_MISSING",
+          .message = fmt::format("the artifact '{}' that it names does not exist", artifact.path),
+          .recoverable = true,
+          .recommendation = "do not rely on it; have the work checked"};
+}
+
+Report without_missing(Report report, const Folder& workspace) {
+  for (const Artifact& artifact : std::exchange(report.artifacts, {})) {
+    if (is_there(workspace, artifact.path)) {
+      report.artifacts.push_back(artifact);
+    } else {
+      report.errors.push_back(struck(artifact));
+    }
+  }
+  return report;
+}
+
+std::string file_name_of(const Report& report) {
+  return fmt::format("{}-{}.md", safe_file_name(report.label), safe_file_name(report.session.value));
+}
+
+}  // namespace
+
+std::string error_lines(const Report& report, std::string_view command, WallTime now) {
+  std::string lines;
+  for (const auto& error : report.errors) {
+    lines += to_json_text(json::object{{"at", to_iso8601(now)},
+                                       {"type", error.type},
+                                       {"code", error.code},
+                                       {"message", error.message},
+                                       {"recoverable", error.recoverable},
+                                       {"recommendation", error.recommendation},
+                                       {"session_id", report.session.value},
+                                       {"agent", report.agent},
+                                       {"label", report.label},
+                                       {"command", command}}) +
+             "\n";
+  }
+  return lines;
+}
+
+Task<Report> ReportDesk::checked(Report report, std::shared_ptr<const Folder> workspace) {
+  if (report.artifacts.empty()) co_return report;
+  co_return co_await on_pool(services_.loop, services_.pool,
+                             [&report, &workspace] { return without_missing(report, *workspace); });
+}
+
+Task<> ReportDesk::log(Report report, std::string command) {
+  if (!services_.state || report.errors.empty()) co_return;
+  const Fact kept = services_.journal.as_kept(RunEnded{std::move(report)});
+  const std::string lines =
+      error_lines(std::get<RunEnded>(kept).report, command, services_.loop.clock().wall());
+  // The journal has it all: a log that cannot be written ends no run.
+  (void)co_await on_pool(services_.loop, services_.pool,
+                         [state = services_.state, &lines] { return state->append_to(kErrorsLog, lines); });
+}
+
+Task<std::optional<std::string>> ReportDesk::spill(SessionId reader, Report report) {
+  if (!services_.state) co_return std::nullopt;
+  const Fact kept = services_.journal.as_kept(RunEnded{std::move(report)});
+  const Report& clean = std::get<RunEnded>(kept).report;
+  const std::string name = file_name_of(clean);
+  auto written = co_await on_pool(
+      services_.loop, services_.pool,
+      [state = services_.state, &reader, &clean, &name]() -> Result<std::shared_ptr<const Folder>> {
+        const std::string folder = fmt::format("{}/{}", kReports, safe_file_name(reader.value));
+        TRY(state->make_folder(folder));
+        TRY(std::shared_ptr<const Folder> own, state->open_folder(folder));
+        TRY(own->replace(name, whole_text(clean)));
+        return own;
+      });
+  if (!written) co_return std::nullopt;
+  const auto& folder = spilled_.insert_or_assign(reader, *std::move(written)).first->second;
+  co_return join_path(folder->path(), name);
+}
+
+std::vector<const Folder*> ReportDesk::roots_of(const SessionId& reader) const {
+  const auto found = spilled_.find(reader);
+  return found == spilled_.end() ? std::vector<const Folder*>{} : std::vector{found->second.get()};
+}
+
+Task<std::string> ReportDesk::told(SessionId reader, Report report) {
+  const std::size_t most = services_.bounds.report_bytes;
+  std::optional<std::string> spilled;
+  if (report.body.size() > most) spilled = co_await spill(std::move(reader), report);
+  co_return told_of(report, most, spilled);
+}
+
+Task<std::string> ReportDesk::told(SessionId reader, std::vector<Report> reports, BatchLayout layout) {
+  const auto shares = shares_of(reports, services_.bounds);
+  std::vector<std::optional<std::string>> spilled(reports.size());
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    if (reports[i].body.size() > shares[i]) spilled[i] = co_await spill(reader, reports[i]);
+  }
+  co_return batch_text(reports, layout, services_.bounds, spilled);
+}
+
+}  // namespace deputy

@@ -1,0 +1,57 @@
+// What is done with reports on their way up: an artifact that is not there is struck, a body that is too long
+// for its reader is kept whole in a file beside, and what went wrong is written to the errors log. Files lie
+// in the state folder: errors.jsonl, and reports/{reader}/ for the reports that one session was handed.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/loop.h"
+#include "async/pool.h"
+#include "base/disk.h"
+#include "delegation/batch_report.h"
+#include "store/journal.h"
+#include "transcript/session.h"
+
+namespace deputy {
+
+class ReportDesk {
+ public:
+  struct Services {
+    Loop& loop;
+    Pool& pool;
+    const Journal& journal;               // knows what must not be kept as it is
+    std::shared_ptr<const Folder> state;  // nothing: nothing is kept
+    ReportBounds bounds = {};
+  };
+  explicit ReportDesk(Services services) : services_(std::move(services)) {}
+
+  // What the session `reader` is told of a child's report, or of a batch.
+  Task<std::string> told(SessionId reader, Report report);
+  Task<std::string> told(SessionId reader, std::vector<Report> reports, BatchLayout layout);
+
+  // The folder with the long reports that `reader` was handed, so that it can read them; nothing while there
+  // are none.
+  std::vector<const Folder*> roots_of(const SessionId& reader) const;
+
+  // The report without the artifacts that are not there; each is named among its errors.
+  Task<Report> checked(Report report, std::shared_ptr<const Folder> workspace);
+
+  // One line for each error. `command` is what the person had started.
+  Task<> log(Report report, std::string command);
+
+ private:
+  // Where the whole report is kept now; nothing where that was not possible.
+  Task<std::optional<std::string>> spill(SessionId reader, Report report);
+
+  Services services_;
+  std::map<SessionId, std::shared_ptr<const Folder>> spilled_;
+};
+
+// The lines of the errors log for a report that ended now.
+std::string error_lines(const Report& report, std::string_view command, WallTime now);
+
+}  // namespace deputy

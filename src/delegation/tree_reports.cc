@@ -1,0 +1,56 @@
+// What a tree does with the reports of its sessions.
+#include "delegation/tree.h"
+
+namespace deputy {
+
+namespace {
+
+bool must_report(const Profile& profile) {
+  return profile.returns == Returns::report || !profile.output_schema.empty();
+}
+
+}  // namespace
+
+bool may_report(const Session& session, const Profile& profile) {
+  return session.depth > 0 && (!profile.hidden || must_report(profile));
+}
+
+RunLimits limits_of(const Session& session, const Profile& profile) {
+  RunLimits limits{.max_turns = session.max_turns,
+                   .max_context_tokens = profile.max_context_tokens,
+                   .max_messages = profile.max_messages,
+                   .is_delegated = session.depth > 0};
+  if (may_report(session, profile))
+    limits.reporting = must_report(profile) ? Reporting::demanded : Reporting::offered;
+  return limits;
+}
+
+Task<Report> Tree::complete(Session session, Report report) {
+  co_await background_.end_all_of(session.id);  // nothing may change any more what is looked at now
+  const auto above = co_await workspace_above(session);
+  if (above && !report.artifacts.empty()) {
+    auto workspace = co_await workspaces_.open(session, *above, {});
+    if (workspace) report = co_await reports_.checked(std::move(report), *std::move(workspace));
+  }
+  auto outcome = above ? co_await workspaces_.finish(session, *above) : std::unexpected(above.error());
+  if (outcome) {
+    report.workspace = *std::move(outcome);
+    co_return report;
+  }
+  report.workspace = {.mode = session.workspace_mode, .path = session.workspace};
+  report.errors.push_back({.type = "workspace",
+                           .code = "WORKSPACE",
+                           .message = "its work could not be put on a branch: " + outcome.error().message,
+                           .recoverable = true,
+                           .recommendation = "it is still in " + session.workspace});
+  co_return report;
+}
+
+Task<> Tree::log_errors(SessionId session, Report report) {
+  if (report.errors.empty()) co_return;
+  const auto root = services_.store.session(id_);
+  report.session = std::move(session);
+  co_await reports_.log(std::move(report), root && *root ? (*root)->label : "");
+}
+
+}  // namespace deputy
