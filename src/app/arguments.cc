@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include "base/text.h"
 
@@ -29,6 +28,7 @@ struct Typed {
 struct Raw {
   Typed model, cwd, home, config, output, colour;
   Typed max_depth, max_delegations, max_children, max_live;
+  Typed max_steps, max_tokens, max_cost, timeout;
   std::vector<std::string> allow, ask, deny;
   bool yes = false, plain = false, verbose = false;
   Typed prompt, resumed;
@@ -63,6 +63,10 @@ void add_common_options(CLI::App& app, Raw& raw) {
   add_value(app, "--max-delegations", raw.max_delegations, "N", "children in all (64), or none");
   add_value(app, "--max-children", raw.max_children, "N", "running at once per parent (8), or none");
   add_value(app, "--max-live", raw.max_live, "N", "running at once in all (20), or none");
+  add_value(app, "--max-steps", raw.max_steps, "N", "model replies in all (none)");
+  add_value(app, "--max-tokens", raw.max_tokens, "N", "tokens in all, in and out (none)");
+  add_value(app, "--max-cost", raw.max_cost, "USD", "US dollars in all (none); never more is spent");
+  add_value(app, "--timeout", raw.timeout, "TIME", "for the whole: 90s, 5m, 1h (none)");
   add_value(app, "--color", raw.colour, "WHEN", "auto, always or never");
   app.add_flag("--plain", raw.plain, "progress as plain lines, also on a terminal");
   app.add_flag("-v", raw.verbose, "more progress, as plain lines: steps, results, answers");
@@ -162,12 +166,25 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return number;
 }
 
-Result<std::optional<int>> limit(const Typed& typed) {
+template <class T>
+Result<std::optional<T>> limit(const Typed& typed, std::optional<T> (*read)(std::string_view),
+                               std::string_view must_be) {
   if (!typed.value()) return std::nullopt;
-  if (typed.text == "none") return std::numeric_limits<int>::max();
-  const auto number = whole_number(typed.text);
-  if (number && *number >= 0 && *number <= std::numeric_limits<int>::max()) return static_cast<int>(*number);
-  return std::unexpected(wrong_value(typed, "it must be a whole number from 0 on, or none"));
+  if (const auto value = read(typed.text)) return value;
+  return std::unexpected(wrong_value(typed, std::string(must_be)));
+}
+
+Result<LimitSettings> limits_of(const Raw& raw) {
+  LimitSettings limits;
+  TRY(limits.max_depth, limit(raw.max_depth, count_limit, kWholeLimit));
+  TRY(limits.max_delegations, limit(raw.max_delegations, count_limit, kWholeLimit));
+  TRY(limits.max_children, limit(raw.max_children, count_limit, kWholeLimit));
+  TRY(limits.max_live, limit(raw.max_live, count_limit, kWholeLimit));
+  TRY(limits.max_steps, limit(raw.max_steps, whole_limit, kWholeLimit));
+  TRY(limits.max_tokens, limit(raw.max_tokens, whole_limit, kWholeLimit));
+  TRY(limits.max_cost_micros, limit(raw.max_cost, dollar_limit, kDollarLimit));
+  TRY(limits.timeout, limit(raw.timeout, time_limit, kTimeLimit));
+  return limits;
 }
 
 Result<std::optional<std::int64_t>> number(const Typed& typed) {
@@ -201,10 +218,7 @@ Result<CommonArguments> common_of(const Raw& raw) {
   TRY(common.output, chosen(raw.output, kForms, common.output));
   TRY(common.colour, chosen(raw.colour, kColours, common.colour));
   TRY(common.rules, rules_of(raw));
-  TRY(common.limits.max_depth, limit(raw.max_depth));
-  TRY(common.limits.max_delegations, limit(raw.max_delegations));
-  TRY(common.limits.max_children, limit(raw.max_children));
-  TRY(common.limits.max_live, limit(raw.max_live));
+  TRY(common.limits, limits_of(raw));
   common.approve_all = raw.yes;
   common.plain = raw.plain;
   common.verbose = raw.verbose;

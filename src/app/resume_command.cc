@@ -10,9 +10,9 @@ namespace deputy {
 namespace {
 
 OrFailure<void> check_flags(const CommonArguments& common) {
-  if (!common.model && common.rules.empty() && !common.cwd) return {};
-  return misused("a resumed tree keeps its model, its folder and its rules",
-                 "leave --model, --cwd and rules out");
+  if (!common.model && common.rules.empty() && !common.cwd && common.limits == LimitSettings{}) return {};
+  return misused("a resumed tree keeps its model, its folder, its rules and its limits",
+                 "leave --model, --cwd, rules and limits out");
 }
 
 // The root of the tree to go on with; nothing when none is unfinished.

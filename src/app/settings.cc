@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <limits>
+#include <cmath>
 
 #include "app/places.h"
 #include "base/disk_names.h"
@@ -64,34 +64,81 @@ Result<std::optional<Settings>> read_project(const Disk& disk, std::string_view 
   return parse_settings(*text, path);
 }
 
-Result<void> take_limit(const Environment& environment, const std::string& name, std::optional<int>& limit) {
+template <class T, class Read>
+Result<void> take_limit(const Environment& environment, const std::string& name, std::optional<T>& limit,
+                        Read read, std::string_view must_be) {
   const auto text = environment.get(name);
   if (!text) return {};
-  if (*text == "none") {
-    limit = std::numeric_limits<int>::max();
-    return {};
-  }
-  int number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc{} || end != text->data() + text->size() || number < 0)
+  const auto value = read(*text);
+  if (!value)
     return fail(ErrorCode::invalid,
                 fmt::format("{} is '{}'", name, shorten(made_visible(to_utf8(*text)), 60)),
-                "it must be a whole number from 0 on, or none");
-  limit = number;
+                std::string(must_be));
+  limit = static_cast<T>(*value);
   return {};
+}
+
+Result<void> take_limits(const Environment& environment, LimitSettings& limits) {
+  for (const auto& [name, limit] : {std::pair("DEPUTY_MAX_DEPTH", &limits.max_depth),
+                                    std::pair("DEPUTY_MAX_DELEGATIONS", &limits.max_delegations),
+                                    std::pair("DEPUTY_MAX_CHILDREN", &limits.max_children),
+                                    std::pair("DEPUTY_MAX_LIVE", &limits.max_live)})
+    TRY(take_limit(environment, name, *limit, count_limit, kWholeLimit));
+  TRY(take_limit(environment, "DEPUTY_MAX_STEPS", limits.max_steps, whole_limit, kWholeLimit));
+  TRY(take_limit(environment, "DEPUTY_MAX_TOKENS", limits.max_tokens, whole_limit, kWholeLimit));
+  TRY(take_limit(environment, "DEPUTY_MAX_COST", limits.max_cost_micros, dollar_limit, kDollarLimit));
+  return take_limit(environment, "DEPUTY_TIMEOUT", limits.timeout, time_limit, kTimeLimit);
 }
 
 }  // namespace
 
+std::optional<int> count_limit(std::string_view text) {
+  const auto number = whole_limit(text);
+  if (!number) return std::nullopt;
+  if (*number == kUnlimited<std::int64_t>) return kUnlimited<int>;
+  return *number <= kUnlimited<int> ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+std::optional<std::int64_t> whole_limit(std::string_view text) {
+  if (text == "none") return kUnlimited<std::int64_t>;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+std::optional<std::int64_t> dollar_limit(std::string_view text) {
+  constexpr double kMost = 1e12;  // of millionths
+  if (text == "none") return kUnlimited<std::int64_t>;
+  double number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  const double micros = std::floor(number * 1e6 + 0.5);
+  if (!(micros >= 0 && micros <= kMost) || std::signbit(number)) return std::nullopt;
+  return static_cast<std::int64_t>(micros);
+}
+
+std::optional<Duration> time_limit(std::string_view text) {
+  constexpr Duration kMost = std::chrono::hours(24 * 365);
+  if (text == "none") return Duration::max();
+  const auto time = parse_duration(text);
+  return time && *time >= Duration::zero() && *time <= kMost ? time : std::nullopt;
+}
+
 TreeLimits tree_limits(const LimitSettings& second, const LimitSettings& first) {
   TreeLimits limits;
-  const auto take = [](int& limit, std::optional<int> wanted, std::optional<int> otherwise) {
+  const auto take = []<class T>(T& limit, std::optional<T> wanted, std::optional<T> otherwise) {
     limit = wanted ? *wanted : otherwise.value_or(limit);
   };
   take(limits.depth, first.max_depth, second.max_depth);
   take(limits.delegations, first.max_delegations, second.max_delegations);
   take(limits.live_children, first.max_children, second.max_children);
   take(limits.live_sessions, first.max_live, second.max_live);
+  take(limits.steps, first.max_steps, second.max_steps);
+  take(limits.tokens, first.max_tokens, second.max_tokens);
+  take(limits.cost_micros, first.max_cost_micros, second.max_cost_micros);
+  take(limits.time, first.timeout, second.timeout);
   return limits;
 }
 
@@ -127,10 +174,7 @@ Settings narrowing_part(const Settings& project) {
 
 Result<Settings> with_environment(Settings settings, const Environment& environment) {
   if (auto model = environment.get("DEPUTY_MODEL")) settings.model = std::move(model);
-  TRY(take_limit(environment, "DEPUTY_MAX_DEPTH", settings.limits.max_depth));
-  TRY(take_limit(environment, "DEPUTY_MAX_DELEGATIONS", settings.limits.max_delegations));
-  TRY(take_limit(environment, "DEPUTY_MAX_CHILDREN", settings.limits.max_children));
-  TRY(take_limit(environment, "DEPUTY_MAX_LIVE", settings.limits.max_live));
+  TRY(take_limits(environment, settings.limits));
   return settings;
 }
 

@@ -5,6 +5,7 @@
 // settings file: it names the variable that holds one.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,8 +50,22 @@ struct LimitSettings {
   std::optional<int> max_delegations;
   std::optional<int> max_children;
   std::optional<int> max_live;
+  std::optional<std::int64_t> max_steps;
+  std::optional<std::int64_t> max_tokens;
+  std::optional<std::int64_t> max_cost_micros;
+  std::optional<Duration> timeout;
   bool operator==(const LimitSettings&) const = default;
 };
+
+// A limit as it is typed: "none", or a number from 0 on. Nothing where it is neither.
+std::optional<int> count_limit(std::string_view text);
+std::optional<std::int64_t> whole_limit(std::string_view text);
+std::optional<std::int64_t> dollar_limit(std::string_view text);  // in millionths
+std::optional<Duration> time_limit(std::string_view text);        // "90s", "5m", "1h"
+
+inline constexpr std::string_view kWholeLimit = "it must be a whole number from 0 on, or none";
+inline constexpr std::string_view kDollarLimit = "it must be US dollars such as 0.50, or none";
+inline constexpr std::string_view kTimeLimit = "it must be a time such as 90s, 5m or 1h, or none";
 
 // `first` where it says something, else `second`, else what is usual.
 TreeLimits tree_limits(const LimitSettings& second, const LimitSettings& first);

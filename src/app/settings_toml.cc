@@ -162,13 +162,18 @@ Result<Duration> duration_of(const toml::node& node, const Spot& place) {
   return wrong(place, node, "a time such as \"10s\" or \"2m\", at most 24h");
 }
 
-Result<int> limit_of(const toml::node& node, const Spot& place) {
-  const auto* number = node.as_integer();
-  if (number && number->get() >= 0 && number->get() <= std::numeric_limits<int>::max())
-    return static_cast<int>(number->get());
-  if (const auto* text = node.as_string(); text && text->get() == "none")
-    return std::numeric_limits<int>::max();
-  return wrong(place, node, "a whole number from 0 on, or \"none\"");
+// A number may stand as it is; `read` knows its text.
+template <class Read>
+auto limit_by(Read read, std::string_view must_be) {
+  using T = typename std::invoke_result_t<Read, std::string_view>::value_type;
+  return [read, must_be](const toml::node& node, const Spot& place) -> Result<T> {
+    std::optional<T> limit;
+    if (const auto* text = node.as_string()) limit = read(text->get());
+    if (const auto* number = node.as_integer()) limit = read(fmt::format("{}", number->get()));
+    if (const auto* number = node.as_floating_point()) limit = read(fmt::format("{}", number->get()));
+    if (limit) return *limit;
+    return wrong(place, node, must_be.substr(must_be.find("be ") + 3));
+  };
 }
 
 Result<SandboxLevel> level_of(const toml::node& node, const Spot& place) {
@@ -289,6 +294,19 @@ Result<void> read_models(std::map<std::string, FactsOverride>& models, const tom
   return {};
 }
 
+Take limits_into(LimitSettings& limits) {
+  const auto count = limit_by(count_limit, kWholeLimit);
+  const auto whole = limit_by(whole_limit, kWholeLimit);
+  return table_of({{"max_depth", into(limits.max_depth, count)},
+                   {"max_delegations", into(limits.max_delegations, count)},
+                   {"max_children", into(limits.max_children, count)},
+                   {"max_live", into(limits.max_live, count)},
+                   {"max_steps", into(limits.max_steps, whole)},
+                   {"max_tokens", into(limits.max_tokens, whole)},
+                   {"max_cost", into(limits.max_cost_micros, limit_by(dollar_limit, kDollarLimit))},
+                   {"timeout", into(limits.timeout, limit_by(time_limit, kTimeLimit))}});
+}
+
 std::vector<Key> keys_of(Settings& settings) {
   auto& [model, base_url, providers, models, network, clocks, limits, sandbox, search, rules] = settings;
   return {
@@ -303,10 +321,7 @@ std::vector<Key> keys_of(Settings& settings) {
       {"clocks", table_of({{"connect", into(clocks.connect, duration_of)},
                            {"first_event", into(clocks.first_event, duration_of)},
                            {"no_event", into(clocks.no_event, duration_of)}})},
-      {"limits", table_of({{"max_depth", into(limits.max_depth, limit_of)},
-                           {"max_delegations", into(limits.max_delegations, limit_of)},
-                           {"max_children", into(limits.max_children, limit_of)},
-                           {"max_live", into(limits.max_live, limit_of)}})},
+      {"limits", limits_into(limits)},
       {"sandbox",
        table_of({{"least", into(sandbox.least, level_of)}, {"network", into(sandbox.network, yes_or_no)}})},
       {"search", table_of({{"service", into(search.service, service_of)},

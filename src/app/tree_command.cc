@@ -5,6 +5,7 @@
 #include "app/model_choice.h"
 #include "app/run_on.h"
 #include "base/text.h"
+#include "delegation/budget.h"
 #include "delegation/profiles.h"
 #include "model/command.h"
 
@@ -75,7 +76,8 @@ OrFailure<void> check_batch_limits(const TreeLimits& limits) {
   TRY(const auto* reader, profiles.find("reader"));
   Session root;
   root.path = {command->name};
-  if (auto refusal = refusal_of_child(root, *reader, limits, 0)) return refused(*std::move(refusal), "");
+  if (auto refusal = refusal_of_child(root, *reader, limits)) return refused(*std::move(refusal), "");
+  if (auto refusal = refusal_of({.delegations = 1}, {}, limits)) return refused(*std::move(refusal), "");
   return {};
 }
 

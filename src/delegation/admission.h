@@ -1,5 +1,5 @@
-// Whether a tree takes another child: one pure decision over what is in use. Each refusal names the limit,
-// its value, what is in use, and how to raise it.
+// Whether a child may stand where it is wanted: a pure decision over the path to it. How many there may be is
+// the budget's (budget.h). Each refusal names the limit, its value, what is in use, and how to raise it.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace deputy {
 
-// Nothing when the child may be created.
+// Nothing where it may.
 std::optional<std::string> refusal_of_child(const Session& parent, const Profile& profile,
-                                            const TreeLimits& limits, int delegations_so_far);
+                                            const TreeLimits& limits);
 
 }  // namespace deputy

@@ -1,7 +1,10 @@
 #include "delegation/tree.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include "delegation/budgeted_provider.h"
 #include "delegation/delegate_tool.h"
 #include "tools/catalog.h"
 
@@ -17,16 +20,55 @@ class DeniesAll final : public Asker {
   }
 };
 
+std::chrono::microseconds rounded(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(duration);
+}
+
+void ride_along(Store& store, const SessionId& tree, const Deadlines::Moved& moved) {
+  std::vector<Event> events(1);
+  events[0].tree = tree;
+  events[0].run = moved.run;
+  events[0].fact = DeadlineMoved{moved.deadline};
+  store.ride_along(std::move(events));
+}
+
+// While a person is asked, the time of the session and of all above it stands still.
+class PatientAsker final : public Asker {
+ public:
+  PatientAsker(Asker& person, Deadlines& deadlines, Store& store, SessionId tree, SessionId session)
+      : person_(person),
+        deadlines_(deadlines),
+        store_(store),
+        tree_(std::move(tree)),
+        session_(std::move(session)) {}
+
+  Task<Answer> ask(Question question, StopToken stop) override {
+    deadlines_.hold(session_);
+    Answer answer = co_await person_.ask(std::move(question), std::move(stop));
+    for (const auto& moved : deadlines_.go_on(session_)) ride_along(store_, tree_, moved);
+    co_return answer;
+  }
+
+ private:
+  Asker& person_;
+  Deadlines& deadlines_;
+  Store& store_;
+  SessionId tree_;
+  SessionId session_;
+};
+
 }  // namespace
 
 Tree::Tree(TreeServices services, TreeLimits limits)
     : services_(std::move(services)),
       limits_(limits),
+      budget_(std::make_unique<Budget>(limits)),
+      deadlines_(services_.loop),
       background_(services_.loop),
       tools_(builtin_tools()),
       workspaces_({services_.loop, services_.pool, services_.disk, services_.processes}),
       reports_({services_.loop, services_.pool, services_.store, services_.state, services_.reports}),
-      slots_(limits) {
+      slots_(std::make_unique<Slots>(limits)) {
   const ToolServices connected{background_, services_.network, services_.tools};
   for (auto& tool : command_tools(connected)) tools_.push_back(std::move(tool));
   for (auto& tool : web_tools(connected, Decision::ask)) tools_.push_back(std::move(tool));
@@ -39,7 +81,7 @@ Tree::~Tree() = default;
 Task<Result<Report>> Tree::start(RootBrief root, StopToken stop) {
   CO_TRY(auto session, root_session(root));
   CO_TRY(claim(session.id));
-  co_return co_await begin(std::move(session), RunStarted{}, Source::person, std::move(stop));
+  co_return co_await begin(std::move(session), RunStarted{}, Source::person, {}, std::move(stop));
 }
 
 Task<Result<Report>> Tree::resume(SessionId root, StopToken stop) {
@@ -51,12 +93,22 @@ Task<Result<Report>> Tree::resume(SessionId root, StopToken stop) {
                    "run `deputy resume " + session->tree.value + "`");
   }
   CO_TRY(claim(root));
-  CO_TRY(const auto all, services_.store.sessions({.tree = root, .most = 1'000'000}));
-  delegations_ = static_cast<int>(all.size()) - 1;
+  CO_TRY(take_up(*session));
+  co_return co_await go_on(*std::move(session), std::move(stop));
+}
+
+// Under the terms that it was started with, and with what it has used.
+Result<void> Tree::take_up(const Session& root) {
+  if (root.limits) limits_ = *root.limits;
+  slots_ = std::make_unique<Slots>(limits_);
+  TRY(const auto events, services_.store.events_of_tree(root.id));
+  budget_ = std::make_unique<Budget>(limits_, used_by(events));
+  TRY(const auto all, services_.store.sessions({.tree = root.id, .most = 1'000'000}));
   for (const auto& each : all) {
     if (each.parent) children_[*each.parent].push_back(each.id);
+    left_at_ = std::max(left_at_.value_or(each.last_event_at), each.last_event_at);
   }
-  co_return co_await go_on(*std::move(session), std::move(stop));
+  return {};
 }
 
 Result<void> Tree::claim(SessionId id) {
@@ -72,7 +124,7 @@ Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
   if (live.children++ == 0) live.place.reset();
   auto report = co_await attach_or_create(delegation, stop);
   if (--live_[parent].children == 0) {
-    auto place = co_await slots_.take(grandparent, stop);
+    auto place = co_await slots_->take(grandparent, stop);
     if (Live& back = live_[parent]; back.children == 0 && !back.place) back.place = std::move(place);
   }
   if (report) co_return *std::move(report);
@@ -91,23 +143,37 @@ Task<Result<Report>> Tree::attach_or_create(Delegation delegation, StopToken sto
   if (existing) co_return co_await go_on(*std::move(existing), std::move(stop));
   if (stop.stopped()) co_return fail(ErrorCode::cancelled, "not started: its parent was stopped");
   CO_TRY(const auto* profile, services_.profiles.find(delegation.agent));
-  if (auto refusal = refusal_of_child(delegation.parent, *profile, limits_, delegations_)) {
-    co_return fail(ErrorCode::exhausted, *std::move(refusal));
-  }
-  delegations_ += 1;
-  auto session = child_session(delegation, *profile);
-  if (!session) {
-    delegations_ -= 1;
-    co_return std::unexpected(std::move(session).error());
-  }
-  children_[delegation.parent.id].push_back(session->id);
-  co_return co_await begin(*std::move(session), RunStarted{delegation.index, delegation.total},
-                           Source::parent, stop);
+  CO_TRY(auto session, child_session(delegation, *profile));
+  CO_TRY(auto admitted, admit(delegation.parent, *profile, session));
+  children_[delegation.parent.id].push_back(session.id);
+  co_return co_await begin(std::move(session), RunStarted{delegation.index, delegation.total}, Source::parent,
+                           std::move(admitted), stop);
 }
 
-Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source source, StopToken stop) {
-  auto place = co_await slots_.take(session.parent.value_or(SessionId{}), stop);
+// One decision: there is nothing between looking at what is in use and taking it.
+Result<Budget::Hold> Tree::admit(const Session& parent, const Profile& profile, const Session& child) {
+  const auto refused = [](std::string why) { return fail(ErrorCode::exhausted, std::move(why)); };
+  if (auto refusal = refusal_of_child(parent, profile, limits_)) return refused(*std::move(refusal));
+  Amount need;
+  if (limits_spending(limits_)) {
+    TRY(const auto* provider, services_.models.find(child.model));
+    auto first = first_request(*provider, child.model, child.prompt, child.max_output_tokens, limits_);
+    if (!first) return refused(std::move(first).error());
+    need = *first;
+  }
+  need.delegations = 1;
+  auto hold = budget_->reserve(need);
+  if (!hold) return refused(std::move(hold).error());
+  return *std::move(hold);
+}
+
+Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source source, Budget::Hold admitted,
+                                 StopToken stop) {
+  const TimePoint asked = services_.loop.clock().now();
+  auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
   if (!place) co_return fail(ErrorCode::cancelled, "not started: stopped while it waited for a place");
+  // Its time begins when it does.
+  if (session.deadline) *session.deadline += rounded(services_.loop.clock().now() - asked);
   std::vector<Event> events(3);
   for (auto& event : events) {
     event.tree = session.tree;
@@ -120,6 +186,8 @@ Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source sou
   Conversation so_far = conversation_of(events);
   so_far.started_at = services_.loop.clock().wall();
   CO_TRY(co_await services_.store.record(std::move(events)));
+  admitted.spend({.delegations = session.parent ? 1 : 0});
+  live_[session.id].first = std::move(admitted);
   co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
 }
 
@@ -127,7 +195,11 @@ Task<Result<Report>> Tree::go_on(Session session, StopToken stop) {
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   Conversation so_far = conversation_of(events);
   if (so_far.ended) co_return *so_far.ended;
-  auto place = co_await slots_.take(session.parent.value_or(SessionId{}), stop);
+  auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
+  if (const auto now = services_.loop.clock().wall(); session.deadline && left_at_ && now > *left_at_) {
+    *session.deadline += now - *left_at_;  // while nobody ran it, its time stood still
+    ride_along(services_.store, id_, {{session.id, session.run}, *session.deadline});
+  }
   co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
 }
 
@@ -156,18 +228,24 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   }
 
   StopSource own(stop);
-  if (session.deadline) {
-    own.set_deadline(services_.loop.timers(),
-                     services_.loop.clock().now() + (*session.deadline - services_.loop.clock().wall()));
-  }
+  deadlines_.start(session, own);
   DeniesAll denies_all;
+  PatientAsker person(services_.asker, deadlines_, services_.store, id_, session.id);
+  BudgetedProvider budgeted({.inner = *kit->provider,
+                             .budget = *budget_,
+                             .journal = services_.store,
+                             .tree = id_,
+                             .run = {session.id, session.run},
+                             .first = std::move(live_[session.id].first)});
+  // A command costs nothing but what its children do.
+  const bool is_free = !profile->driver.empty() || !limits_spending(limits_);
   std::string bug;
   Result<Report> report = std::unexpected(Error::cancelled());
   try {
     Agent agent({.session = session,
                  .run = session.run,
                  .limits = limits_of(session, *profile),
-                 .provider = *kit->provider,
+                 .provider = is_free ? *kit->provider : budgeted,
                  .prefix = kit->prefix,
                  .toolbox = *kit->toolbox,
                  .workspace = **workspace,
@@ -175,7 +253,7 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                  .loop = services_.loop,
                  .pool = services_.pool,
                  .processes = services_.processes,
-                 .asker = profile->on_ask == OnAsk::deny ? static_cast<Asker&>(denies_all) : services_.asker,
+                 .asker = profile->on_ask == OnAsk::deny ? static_cast<Asker&>(denies_all) : person,
                  .above = stop,
                  .roots = [this, id = session.id] { return reports_.roots_of(id); },
                  .home = services_.home,
@@ -191,6 +269,7 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   } catch (const std::exception& error) {
     bug = error.what();
   }
+  deadlines_.end(session.id);
   co_await background_.end_all_of(session.id);
   if (bug.empty()) co_return report;
   co_return co_await record_end(std::move(session),

@@ -15,6 +15,8 @@
 #include "base/disk.h"
 #include "base/random.h"
 #include "delegation/admission.h"
+#include "delegation/budget.h"
+#include "delegation/deadlines.h"
 #include "delegation/profiles.h"
 #include "delegation/report_desk.h"
 #include "delegation/slots.h"
@@ -98,6 +100,8 @@ class Tree {
   Task<Report> delegate(Delegation delegation, StopToken stop);
   bool has_child(const DelegationKey& key) const;
 
+  const Budget& budget() const { return *budget_; }
+
   const Models& models() const { return services_.models; }
   const SessionId& id() const { return id_; }
   ReportDesk& reports() { return reports_; }
@@ -107,6 +111,7 @@ class Tree {
   struct Live {
     std::optional<Slots::Place> place;
     int children = 0;
+    Budget::Hold first;  // for its first request, until that is made
   };
   // What all sessions of one profile, model and set of rules share.
   struct Kit {
@@ -116,6 +121,9 @@ class Tree {
   };
 
   Result<void> claim(SessionId id);
+  Result<void> take_up(const Session& root);
+  // Counts the child and reserves for its first request, or refuses it.
+  Result<Budget::Hold> admit(const Session& parent, const Profile& profile, const Session& child);
   SessionId unused_id() const;
   Result<Session> root_session(const RootBrief& root) const;
   Result<Session> child_session(const Delegation& delegation, const Profile& profile) const;
@@ -126,7 +134,8 @@ class Tree {
   Task<> log_errors(SessionId session, Report report);
 
   Task<Result<Report>> attach_or_create(Delegation delegation, StopToken stop);
-  Task<Result<Report>> begin(Session session, RunStarted started, Source source, StopToken stop);
+  Task<Result<Report>> begin(Session session, RunStarted started, Source source, Budget::Hold admitted,
+                             StopToken stop);
   Task<Result<Report>> go_on(Session session, StopToken stop);
   Task<Result<Report>> run_in_place(Session session, Conversation so_far, std::optional<Slots::Place> place,
                                     StopToken stop);
@@ -136,14 +145,16 @@ class Tree {
   TreeServices services_;
   TreeLimits limits_;
   SessionId id_;
-  int delegations_ = 0;
+  std::unique_ptr<Budget> budget_;
+  Deadlines deadlines_;
+  std::optional<WallTime> left_at_;  // when the process before this one recorded its last
   BackgroundCommands background_;
   std::vector<std::shared_ptr<Tool>> tools_;
   std::vector<std::shared_ptr<Tool>> approved_web_;  // of a batch that the person has approved
   std::map<std::string, Kit> kits_;
   Workspaces workspaces_;
   ReportDesk reports_;
-  Slots slots_;
+  std::unique_ptr<Slots> slots_;
   std::map<SessionId, Live> live_;
   std::map<SessionId, std::vector<SessionId>> children_;
 };

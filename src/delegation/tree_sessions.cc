@@ -64,6 +64,11 @@ Result<Session> Tree::root_session(const RootBrief& root) const {
   session.permissions = root.rules.to_json();
   session.max_turns = profile->max_turns;
   if (root.brief.max_output_tokens) session.max_output_tokens = *root.brief.max_output_tokens;
+  session.limits = limits_;
+  if (limits_.time != Duration::max()) {
+    session.deadline =
+        services_.loop.clock().wall() + std::chrono::duration_cast<std::chrono::microseconds>(limits_.time);
+  }
   session.prompt = root.brief.prompt;
   return session;
 }

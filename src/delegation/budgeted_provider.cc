@@ -1,0 +1,175 @@
+#include "delegation/budgeted_provider.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/context_estimate.h"
+#include "model/offline.h"
+
+namespace deputy {
+
+namespace {
+
+// An answer that may not even have so many tokens is not worth a request.
+constexpr std::int64_t kUsefulOutput = 256;
+
+// What a last step adds to the conversation, and may say.
+constexpr std::int64_t kLastInput = 512;
+constexpr std::int64_t kLastOutput = 1024;
+
+// More than the estimate, since it may be wrong and the limit must hold.
+std::int64_t at_most(std::int64_t estimated) { return estimated + estimated / 4 + 64; }
+
+std::int64_t micros(std::int64_t tokens, double price) {
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(tokens) * price));
+}
+
+double dearest_input(const Price& price) {
+  return std::max({price.input, price.cache_write.value_or(0), price.cache_read.value_or(0)});
+}
+
+std::expected<Price, std::string> price_of(const Provider& provider, const ModelName& model,
+                                           const TreeLimits& limits) {
+  const auto price = provider.price(model);
+  if (price || limits.cost_micros == kUnlimited<std::int64_t>) return price.value_or(Price{});
+  return std::unexpected(fmt::format(
+      "budget exhausted: the price of {} is not known, so it cannot be used under --max-cost ({}). "
+      "Use a model with a known price, or ask the person to set input and output under "
+      "[models.\"{}\"] in the settings.",
+      model.value, dollars(limits.cost_micros), model.value));
+}
+
+BudgetReserved most_for(std::int64_t input, std::int64_t output, const Price& price) {
+  return {input + output, micros(input, dearest_input(price)) + micros(output, price.output)};
+}
+
+Amount as_amount(const BudgetReserved& most) {
+  return {.steps = 1, .tokens = most.tokens, .cost_micros = most.cost_micros};
+}
+
+// How much of `wanted` output there is room for beside the input.
+std::int64_t output_room(std::int64_t wanted, std::int64_t input, const Price& price, const Amount& left) {
+  std::int64_t room = std::min(wanted, left.tokens - input);
+  if (price.output > 0 && left.cost_micros < kUnlimited<std::int64_t> / 2) {
+    const auto rest = left.cost_micros - micros(input, dearest_input(price));
+    room =
+        std::min(room, static_cast<std::int64_t>(std::floor(static_cast<double>(rest - 1) / price.output)));
+  }
+  return std::max<std::int64_t>(0, room);
+}
+
+Reply over_budget(const ModelName& model, std::string why) {
+  return {.stop = ReplyStop::over_budget,
+          .model = model,
+          .message = {.role = Role::assistant},
+          .error = std::move(why)};
+}
+
+std::shared_ptr<const RequestPrefix> with_cap(const std::shared_ptr<const RequestPrefix>& prefix, int cap) {
+  if (prefix->max_output_tokens <= cap) return prefix;
+  auto capped = std::make_shared<RequestPrefix>(*prefix);
+  capped->max_output_tokens = cap;
+  return capped;
+}
+
+}  // namespace
+
+std::expected<Amount, std::string> first_request(const Provider& provider, const ModelName& model,
+                                                 std::string_view prompt, int max_output_tokens,
+                                                 const TreeLimits& limits) {
+  auto price = price_of(provider, model, limits);
+  if (!price) return std::unexpected(std::move(price).error());
+  const auto output = std::min<std::int64_t>(max_output_tokens, kUsefulOutput);
+  return as_amount(most_for(at_most(tokens_in(prompt)), output, *price));
+}
+
+std::int64_t BudgetedProvider::most_input(const Request& request) {
+  if (weighed_ != request.prefix) {
+    weighed_ = request.prefix;
+    prefix_tokens_ = estimated_tokens(*request.prefix);
+  }
+  return at_most(estimated_input(prefix_tokens_, request.prefix->model, request.messages, request.measured));
+}
+
+std::expected<BudgetedProvider::Reserved, std::string> BudgetedProvider::reserve(const Request& request) {
+  Budget& budget = parts_.budget;
+  kept_.give_back();  // to be taken again at once, in its true size
+  auto price = price_of(parts_.inner, request.prefix->model, budget.limits());
+  if (!price) return std::unexpected(std::move(price).error());
+  const auto input = most_input(request);
+  const std::int64_t wanted = request.prefix->max_output_tokens;
+  const auto last_step = [&](std::int64_t from) {
+    return as_amount(most_for(from + kLastInput, std::min(wanted, kLastOutput), *price));
+  };
+  const auto try_beside = [&](const Amount& kept) -> std::expected<Reserved, std::string> {
+    const auto room = output_room(wanted, input, *price, budget.left() - kept);
+    const auto output = std::max(room, std::min(wanted, kUsefulOutput));
+    const auto most = most_for(input, output, *price);
+    auto hold = budget.reserve(as_amount(most) + kept);
+    if (!hold) return std::unexpected(std::move(hold).error());
+    kept_ = hold->split(kept);
+    return Reserved{*std::move(hold), most, static_cast<int>(output)};
+  };
+  if (request.is_last) return try_beside({});
+  auto reserved = try_beside(last_step(input + wanted));
+  // A first step is worth more than a last one.
+  if (!reserved && step_of(request.messages) == 0) reserved = try_beside({});
+  if (!reserved) {
+    if (auto last = budget.reserve(last_step(input))) kept_ = *std::move(last);
+  }
+  return reserved;
+}
+
+Task<Result<void>> BudgetedProvider::record(BudgetReserved reserved, int step) {
+  std::vector<Event> events(1);
+  events[0].tree = parts_.tree;
+  events[0].run = parts_.run;
+  events[0].step = step;
+  events[0].fact = reserved;
+  co_return co_await parts_.journal.record(std::move(events));
+}
+
+Task<Reply> BudgetedProvider::ask(Request request, DeltaSink deltas, StopToken stop) {
+  const ModelName model = request.prefix->model;
+  auto reserved = reserve(request);
+  if (!reserved) co_return over_budget(model, std::move(reserved).error());
+  if (const auto recorded = co_await record(reserved->most, step_of(request.messages)); !recorded)
+    co_return Reply{.stop = ReplyStop::stopped, .model = model, .error = recorded.error().message};
+  const bool is_lowered = reserved->max_output_tokens < request.prefix->max_output_tokens;
+  request.prefix = with_cap(request.prefix, reserved->max_output_tokens);
+
+  StopSource own(stop);
+  Amount failed;
+  bool is_over = false;
+  DeltaSink watching = [&](const Delta& delta) {
+    if (deltas) deltas(delta);
+    const auto* retried = std::get_if<Retried>(&delta);
+    if (!retried || retried->usage == Usage{}) return;
+    failed = amount_of(retried->usage);
+    reserved->hold.spend(failed);
+    is_over = !reserved->hold.renew(as_amount(reserved->most));
+    if (is_over) own.request(StopReason::stalled);
+  };
+  Reply reply = co_await parts_.inner.ask(std::move(request), std::move(watching), own.token());
+  reserved->hold.settle(reply.stop == ReplyStop::stopped ? amount_of(reply.usage)
+                                                         : amount_of(reply, reserved->most));
+  if (is_over && reply.stop == ReplyStop::stopped && !stop.stopped()) {
+    co_return over_budget(
+        model, fmt::format("budget exhausted: an attempt that failed has used {} tokens, and what is "
+                           "left is not enough for another. Ask the person to raise --max-cost or "
+                           "--max-tokens.",
+                           failed.tokens));
+  }
+  if (is_lowered && reply.stop == ReplyStop::output_limit) {
+    reply.stop = ReplyStop::over_budget;
+    reply.error = fmt::format(
+        "budget exhausted: the answer was cut off after {} tokens, for which there was "
+        "just room. Ask the person to raise --max-cost or --max-tokens.",
+        reply.usage.output);
+  }
+  co_return reply;
+}
+
+}  // namespace deputy

@@ -1,0 +1,60 @@
+// A provider under its tree's budget. What a request may come to at most is reserved, and durable, before it
+// is made: its input by a careful estimate, its output by its cap, both at the model's price. Where the whole
+// cap has no room, less is asked for; where not even a useful answer has, nothing is sent, and the reply says
+// so. Failed attempts count; each further one is reserved for anew. Beside each request enough is kept back
+// for one last step, so that a run that meets the limit can still report.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "delegation/budget.h"
+#include "model/provider.h"
+#include "store/journal.h"
+#include "transcript/session.h"
+
+namespace deputy {
+
+class BudgetedProvider final : public Provider {
+ public:
+  struct Parts {
+    Provider& inner;
+    Budget& budget;
+    Journal& journal;
+    SessionId tree;
+    RunId run;
+    // What was reserved when the session was admitted: for its first request.
+    Budget::Hold first;
+  };
+  explicit BudgetedProvider(Parts parts) : parts_(std::move(parts)), kept_(std::move(parts_.first)) {}
+
+  std::string_view name() const override { return parts_.inner.name(); }
+  std::string encode(const Message& message) const override { return parts_.inner.encode(message); }
+  Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override;
+  std::int64_t window(const ModelName& model) const override { return parts_.inner.window(model); }
+  std::optional<Price> price(const ModelName& model) const override { return parts_.inner.price(model); }
+
+ private:
+  struct Reserved {
+    Budget::Hold hold;
+    BudgetReserved most;
+    int max_output_tokens = 0;
+  };
+  std::expected<Reserved, std::string> reserve(const Request& request);
+  std::int64_t most_input(const Request& request);
+  Task<Result<void>> record(BudgetReserved reserved, int step);
+
+  Parts parts_;
+  Budget::Hold kept_;  // for the request that comes next, or the last one
+  std::shared_ptr<const RequestPrefix> weighed_;
+  std::int64_t prefix_tokens_ = 0;  // of the prefix that was weighed
+};
+
+// What a child's first request may come to, as far as it can be known before the child is made. The error is
+// why it cannot be had under these limits: its price is not known.
+std::expected<Amount, std::string> first_request(const Provider& provider, const ModelName& model,
+                                                 std::string_view prompt, int max_output_tokens,
+                                                 const TreeLimits& limits);
+
+}  // namespace deputy
