@@ -76,6 +76,18 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
   return lines;
 }
 
+// Its own, and with all below it where there is anything below.
+std::string costs(const Session& session, const std::vector<Session>& sessions) {
+  const std::string own = cost(session.usage);
+  if (children_of(session.id, sessions).empty()) return own;
+  return fmt::format("{} (all {})", own, cost(usage_with_children(session, sessions)));
+}
+
+// For how long nothing was heard of it.
+Duration idle_time(const Session& session, WallTime now) {
+  return std::max(Duration::zero(), Duration(now - session.last_event_at));
+}
+
 struct TreeRow {
   std::vector<std::string> cells;
   SessionState state;
@@ -85,10 +97,10 @@ void add_rows(const Session& session, const std::vector<Session>& sessions, std:
               std::vector<TreeRow>& rows) {
   std::string state(name_of(session.state));
   if (session.reason != Reason::none) state += fmt::format(" ({})", to_words(session.reason));
-  rows.push_back(
-      {{fmt::format("{}[{}]", std::string(depth * 2, ' '), one_line(session.label, 40)), session.agent,
-        std::move(state), tokens(session.usage), cost(session.usage), duration_of(session), session.id.value},
-       session.state});
+  rows.push_back({{fmt::format("{}[{}]", std::string(depth * 2, ' '), one_line(session.label, 40)),
+                   session.agent, std::move(state), tokens(session.usage), costs(session, sessions),
+                   duration_of(session), session.id.value},
+                  session.state});
   for (const auto& child : children_of(session.id, sessions)) add_rows(child, sessions, depth + 1, rows);
 }
 
@@ -127,6 +139,41 @@ std::vector<Session> children_of(const SessionId& parent, const std::vector<Sess
     return std::tuple(key.call.run.number, key.call.step, key.call.index, key.task);
   });
   return children;
+}
+
+Usage usage_with_children(const Session& session, const std::vector<Session>& sessions) {
+  Usage all = session.usage;
+  for (const auto& child : children_of(session.id, sessions))
+    all = all + usage_with_children(child, sessions);
+  return all;
+}
+
+std::string live_text(const std::vector<Session>& sessions, WallTime now, const Style& style) {
+  std::vector<std::vector<std::string>> rows{{"ID", "PATH", "DEPTH", "STATE", "STARTED", "DEADLINE", "IDLE"}};
+  for (const auto& session : sessions) {
+    rows.push_back({session.id.value, one_line(fmt::format("{}", fmt::join(session.path, "/")), 60),
+                    std::to_string(session.depth), std::string(name_of(session.state)),
+                    session.started_at ? local_time(*session.started_at) : "-",
+                    session.deadline ? local_time(*session.deadline) : "none",
+                    to_text(idle_time(session, now))});
+  }
+  const auto lines = aligned(rows);
+  std::string text = toned(style, Tone::faint, lines.front()) + "\n";
+  for (std::size_t at = 1; at < lines.size(); ++at)
+    text += toned(style, tone_of(sessions[at - 1].state), lines[at]) + "\n";
+  return text;
+}
+
+json::object to_live_json(const Session& session, WallTime now) {
+  json::object value{{"id", session.id.value}, {"tree", session.tree.value}};
+  auto& path = value["path"].emplace_array();
+  for (const auto& agent : session.path) path.emplace_back(agent);
+  value["depth"] = session.depth;
+  value["state"] = name_of(session.state);
+  value["started_at"] = session.started_at ? json::value(to_iso8601(*session.started_at)) : nullptr;
+  value["deadline"] = session.deadline ? json::value(to_iso8601(*session.deadline)) : nullptr;
+  value["idle_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(idle_time(session, now)).count();
+  return value;
 }
 
 std::string list_text(const std::vector<ListedTree>& trees, const Style& style) {

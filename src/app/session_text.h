@@ -19,6 +19,13 @@ struct ListedTree {
 
 std::string list_text(const std::vector<ListedTree>& trees, const Style& style);
 
+// The registry: every session that has not ended, and since when nothing was heard of it.
+std::string live_text(const std::vector<Session>& sessions, WallTime now, const Style& style);
+json::object to_live_json(const Session& session, WallTime now);
+
+// What it used and all below it did. Computed anew each time, so nothing is counted twice.
+Usage usage_with_children(const Session& session, const std::vector<Session>& sessions);
+
 // `sessions` are the whole tree; the file is where its transcript lies.
 std::string details_text(const Session& session, const std::vector<Session>& sessions,
                          const std::string& file);

@@ -38,9 +38,41 @@ TEST(SessionText, ATreeShowsStateTokensCostAndTimeInTheOrderOfTheTasks) {
   broken.usage.cost_micros.reset();
   const auto root = session_of("root", "main");
   EXPECT_EQ(tree_text(root, {broken, session_of("a", "first", 0), root}, Style{}),
-            "[main]      main    completed                in=1.5k out=20  $0.0012  1m 30s  root\n"
-            "  [first]   reader  completed                in=1.5k out=20  $0.0012  1m 30s  a\n"
-            "  [second]  reader  failed (provider error)  in=1.5k out=20  $?       1m 30s  b\n");
+            "[main]      main    completed                in=1.5k out=20  $0.0012 (all $?)  1m 30s  root\n"
+            "  [first]   reader  completed                in=1.5k out=20  $0.0012           1m 30s  a\n"
+            "  [second]  reader  failed (provider error)  in=1.5k out=20  $?                1m 30s  b\n");
+}
+
+TEST(SessionText, CostIsRolledUpTheTreeWithWhatFailedAndNothingTwice) {
+  const auto root = session_of("root", "main");
+  auto failed = session_of("a", "first", 0);
+  failed.state = SessionState::failed;
+  auto below = session_of("b", "second", 1);
+  below.parent = SessionId("a");
+  const std::vector<Session> sessions{root, failed, below};
+  EXPECT_EQ(usage_with_children(root, sessions).cost_micros, 3 * *root.usage.cost_micros);
+  EXPECT_EQ(usage_with_children(failed, sessions).cost_micros, 2 * *root.usage.cost_micros);
+  EXPECT_EQ(usage_with_children(below, sessions).cost_micros, root.usage.cost_micros);
+  EXPECT_THAT(tree_text(root, sessions, Style{}), HasSubstr("$0.0012 (all $0.0036)"));
+}
+
+TEST(SessionText, WhatIsAliveIsShownWithPathDepthStateDeadlineAndIdleTime) {
+  auto session = session_of("a", "first", 0);
+  session.state = SessionState::waiting;
+  session.path = {"main", "explore"};
+  session.depth = 1;
+  session.deadline = *session.started_at + std::chrono::hours(1);
+  const WallTime now = session.last_event_at + std::chrono::seconds(12);
+  EXPECT_THAT(live_text({session}, now, Style{}),
+              AllOf(HasSubstr("ID"), HasSubstr("main/explore"), HasSubstr("waiting"), HasSubstr("12s")));
+  const auto json = to_live_json(session, now);
+  EXPECT_EQ(string_or(json, "state", ""), "waiting");
+  EXPECT_EQ(integer_or(json, "depth", 0), 1);
+  EXPECT_EQ(integer_or(json, "idle_ms", 0), 12'000);
+  EXPECT_EQ(string_or(json, "deadline", ""), to_iso8601(*session.deadline));
+  session.deadline.reset();
+  EXPECT_THAT(live_text({session}, now, Style{}), HasSubstr("none"));
+  EXPECT_TRUE(to_live_json(session, now).at("deadline").is_null());
 }
 
 TEST(SessionText, AListCountsChildrenAndTokensOfTheWholeTree) {

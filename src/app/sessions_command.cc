@@ -9,6 +9,7 @@
 #include "app/transcript_text.h"
 #include "base/text.h"
 #include "store/transcript_files.h"
+#include "transcript/codec.h"
 
 namespace deputy {
 namespace {
@@ -23,21 +24,46 @@ void print_json(Program& program, const json::value& document) {
   program.out.write_line(to_json_text(document));
 }
 
+// As one document, or one line each.
+Ended print_list(Program& program, const json::array& list) {
+  if (program.common.output == OutputForm::json) {
+    print_json(program, list);
+  } else {
+    for (const auto& each : list) print_json(program, each);
+  }
+  return ExitStatus::completed;
+}
+
+// Tree by tree, each from its root down.
+Ended list_live(Program& program, const Store& store) {
+  TRY(auto sessions, store.sessions({.unfinished_only = true, .most = kAll}));
+  std::ranges::sort(sessions, {}, [](const Session& session) {
+    return std::tuple(session.tree, session.depth, session.created_at, session.id);
+  });
+  const WallTime now = program.loop.clock().wall();
+  if (program.common.output != OutputForm::text) {
+    json::array document;
+    for (const auto& session : sessions) document.emplace_back(to_live_json(session, now));
+    return print_list(program, document);
+  }
+  if (sessions.empty()) {
+    program.err.write_line("deputy: nothing is unfinished");
+  } else {
+    program.out.write(live_text(sessions, now, program.looks.out));
+  }
+  return ExitStatus::completed;
+}
+
 Ended list(Program& program, const Store& store, const SessionsArguments& arguments) {
-  TRY(const auto roots, store.sessions({.roots_only = true, .unfinished_only = arguments.live_only}));
+  if (arguments.live_only) return list_live(program, store);
+  TRY(const auto roots, store.sessions({.roots_only = true}));
   if (program.common.output != OutputForm::text) {
     json::array document;
     for (const auto& root : roots) document.emplace_back(to_full_json(root));
-    if (program.common.output == OutputForm::json) {
-      print_json(program, document);
-    } else {
-      for (const auto& root : document) print_json(program, root);
-    }
-    return ExitStatus::completed;
+    return print_list(program, document);
   }
   if (roots.empty()) {
-    program.err.write_line(arguments.live_only ? "deputy: nothing is unfinished"
-                                               : "deputy: no sessions yet; try `deputy demo`");
+    program.err.write_line("deputy: no sessions yet; try `deputy demo`");
     return ExitStatus::completed;
   }
   std::vector<ListedTree> trees;
@@ -71,6 +97,7 @@ Ended show(Program& program, const Store& store, const Session& session) {
 
 json::object nested_json(const Session& session, const std::vector<Session>& sessions) {
   json::object node = to_full_json(session);
+  node["usage_with_children"] = to_json(usage_with_children(session, sessions));
   auto& children = node["children"].emplace_array();
   for (const auto& child : children_of(session.id, sessions))
     children.emplace_back(nested_json(child, sessions));

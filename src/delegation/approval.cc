@@ -10,7 +10,11 @@ constexpr int kDefaultOutputTokens = 4096;
 
 }  // namespace
 
-std::string cost_text(const std::vector<PlannedChild>& children, const Models& models) {
+std::string cost_text(const std::vector<PlannedChild>& children, const Models& models, const Budget& budget) {
+  if (budget.limits().cost_micros != kUnlimited<std::int64_t>) {
+    return fmt::format("at most {} is left of {}", dollars(budget.left().cost_micros),
+                       dollars(budget.limits().cost_micros));
+  }
   double dollars = 0;
   for (const auto& child : children) {
     const auto provider = models.find(child.model);

@@ -81,7 +81,7 @@ std::string DelegateTool::approval_text(const json::object& arguments, const Too
   for (const auto& task : read.tasks)
     children.push_back({task.brief.model.value_or(context.model), task.brief.max_output_tokens});
   return fmt::format("Spawn {} — model {}, {}, risk medium", shown(arguments), context.model.value,
-                     cost_text(children, tree_.models()));
+                     cost_text(children, tree_.models(), tree_.budget()));
 }
 
 Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) {

@@ -82,7 +82,7 @@ std::string TaskTool::approval_text(const json::object& arguments, const ToolCon
   if (!read) return {};
   return fmt::format("Spawn 1 subagent: [{}] {} — model {}, {}, risk medium", on_one_line(read->agent),
                      shorten(on_one_line(read->prompt), kGoalCharacters), context.model.value,
-                     cost_text({{context.model, std::nullopt}}, tree_.models()));
+                     cost_text({{context.model, std::nullopt}}, tree_.models(), tree_.budget()));
 }
 
 Task<ToolResult> TaskTool::run(json::object arguments, ToolContext context) {

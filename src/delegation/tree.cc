@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "delegation/budgeted_provider.h"
+#include "delegation/command_outcome.h"
 #include "delegation/delegate_tool.h"
 #include "tools/catalog.h"
 
@@ -121,16 +122,30 @@ Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
   const SessionId parent = delegation.parent.id;
   const SessionId grandparent = delegation.parent.parent.value_or(SessionId{});
   Live& live = live_[parent];
-  if (live.children++ == 0) live.place.reset();
+  if (live.children++ == 0) {
+    live.place.reset();
+    tell_state(delegation.parent, SessionState::waiting, "for its children");
+  }
   auto report = co_await attach_or_create(delegation, stop);
   if (--live_[parent].children == 0) {
     auto place = co_await slots_->take(grandparent, stop);
-    if (Live& back = live_[parent]; back.children == 0 && !back.place) back.place = std::move(place);
+    if (Live& back = live_[parent]; back.children == 0 && !back.place) {
+      back.place = std::move(place);
+      tell_state(delegation.parent, SessionState::running, "");
+    }
   }
   if (report) co_return *std::move(report);
   Report refused = report_of_refusal(delegation, report.error());
   co_await log_errors(parent, refused);
   co_return refused;
+}
+
+void Tree::tell_state(const Session& session, SessionState state, std::string why) {
+  std::vector<Event> events(1);
+  events[0].tree = id_;
+  events[0].run = {session.id, session.run};
+  events[0].fact = StateChanged{state, std::move(why)};
+  services_.store.ride_along(std::move(events));
 }
 
 bool Tree::has_child(const DelegationKey& key) const {

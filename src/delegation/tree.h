@@ -132,6 +132,7 @@ class Tree {
   Result<std::vector<std::shared_ptr<Tool>>> tools_for(const Profile& profile);
   Task<Report> complete(Session session, Report report);
   Task<> log_errors(SessionId session, Report report);
+  void tell_state(const Session& session, SessionState state, std::string why);
 
   Task<Result<Report>> attach_or_create(Delegation delegation, StopToken stop);
   Task<Result<Report>> begin(Session session, RunStarted started, Source source, Budget::Hold admitted,

@@ -1,0 +1,225 @@
+// Budgets on the whole runtime, against a provider that keeps its own account: whatever happens, it never
+// charges more than the tree may spend.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "support/priced_model.h"
+#include "support/sim_world.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// A parent with four children that read and note a few times each.
+constexpr std::string_view kWork = R"({"v":1,"sessions":[
+  {"match":{"agent":"main"},"replies":[
+    {"text":"I ask.","calls":[{"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p"},{"label":"c","prompt":"p"},{"label":"d","prompt":"p"}],"concurrency":4}}]},
+    {"text":"All is said."},{"text":"All is said."}]},
+  {"match":{"agent":"reader"},"replies":[
+    {"text":"I look.","calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}],"first_byte_ms":20},
+    {"calls":[{"name":"Note","arguments":{"content":"a finding"}}],"first_byte_ms":20},
+    {"text":"I look again.","calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}],"first_byte_ms":20},
+    {"text":"A report.","first_byte_ms":20},{"text":"A report.","first_byte_ms":20}]}]})";
+
+struct Spending {
+  SimWorld world;
+  Bank bank;
+
+  Spending() {
+    world.script = kWork;
+    world.write_file("a.txt", std::string(4000, 'x'));
+  }
+  Life::Options options(TreeLimits limits, std::uint64_t seed = 1, CrashPoint crash = {},
+                        std::optional<Price> price = PricedModel::kPrice) {
+    return {.seed = seed, .crash = crash, .limits = limits, .model = [this, price](Loop& loop) {
+              return std::make_unique<PricedModel>(*ScriptedProvider::parse(world.script, loop), bank, price);
+            }};
+  }
+  static RootBrief brief(const Life& life) {
+    RootBrief root = life.brief("go");
+    root.model = ModelName("priced/x");
+    return root;
+  }
+  Result<Report> go(TreeLimits limits, std::uint64_t seed = 1) {
+    Life life(world, options(limits, seed));
+    return life.start(brief(life));
+  }
+  std::string told() const {
+    for (const auto& event : world.memory->journal) {
+      const auto* finished = std::get_if<CallFinished>(&event.fact);
+      if (finished && world.memory->sessions.at(event.run.session).depth == 0)
+        return finished->result.content;
+    }
+    return {};
+  }
+};
+
+// What the undisturbed work costs.
+Bank whole_cost() {
+  Spending spending;
+  EXPECT_TRUE(spending.go({}));
+  return spending.bank;
+}
+
+TEST(BudgetOfATree, EnoughChangesNothing) {
+  const Bank whole = whole_cost();
+  Spending spending;
+  const auto report = spending.go({.tokens = whole.tokens * 10, .cost_micros = whole.micros * 10});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed);
+  EXPECT_EQ(spending.bank.micros, whole.micros);
+  const Session root = spending.world.sessions().front();
+  EXPECT_EQ(root.limits->cost_micros, whole.micros * 10);
+}
+
+TEST(BudgetOfATreeSimulation, ARunWithMaxCostNeverExceedsIt) {
+  const Bank whole = whole_cost();
+  const std::uint64_t seeds = simulation_seeds(40);
+  int ended_by_budget = 0;
+  for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFailure(); ++seed) {
+    const std::int64_t cap = whole.micros * static_cast<std::int64_t>(seed % 20) / 10;
+    Spending spending;
+    const auto report = spending.go({.cost_micros = cap}, seed);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_LE(spending.bank.micros, cap) << "seed " << seed;
+    for (const auto& session : spending.world.sessions()) {
+      EXPECT_TRUE(is_terminal(session.state)) << session.label << " seed " << seed;
+      ended_by_budget += session.reason == Reason::budget;
+      if (session.reason == Reason::budget) EXPECT_EQ(session.state, SessionState::partial);
+    }
+    EXPECT_EQ(used_by(spending.world.memory->journal).cost_micros, spending.bank.micros) << "seed " << seed;
+  }
+  EXPECT_GT(ended_by_budget, 0) << "no limit was met: this proves nothing";
+}
+
+TEST(BudgetOfATreeSimulation, NorDoesOneWithMaxTokens) {
+  const Bank whole = whole_cost();
+  const std::uint64_t seeds = simulation_seeds(40);
+  for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFailure(); ++seed) {
+    const std::int64_t cap = whole.tokens * static_cast<std::int64_t>(seed % 20) / 10;
+    Spending spending;
+    ASSERT_TRUE(spending.go({.tokens = cap}, seed));
+    EXPECT_LE(spending.bank.tokens, cap) << "seed " << seed;
+  }
+}
+
+TEST(BudgetOfATreeSimulation, NorOneThatDiesAndIsResumedAtAnyRecord) {
+  const Bank whole = whole_cost();
+  const std::uint64_t seeds = simulation_seeds(20);
+  for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFailure(); ++seed) {
+    const std::int64_t cap = whole.micros * static_cast<std::int64_t>(seed % 10 + 4) / 5;
+    for (int record = 2;; record += 3) {
+      Spending spending;
+      {
+        Life life(spending.world, spending.options({.cost_micros = cap}, seed, {record, seed % 2 == 0}));
+        const auto report = life.start(Spending::brief(life));
+        if (!life.crashed()) break;
+      }
+      if (spending.world.sessions().empty()) continue;
+      const std::int64_t before = used_by(spending.world.memory->journal).cost_micros;
+      EXPECT_GE(before, spending.bank.micros)
+          << "seed " << seed << " record " << record << ": money vanished";
+      EXPECT_LE(before, cap);
+      Life second(spending.world, spending.options({}, seed + 1000));
+      ASSERT_TRUE(second.resume(spending.world.sessions().front().id)) << "seed " << seed;
+      EXPECT_LE(spending.bank.micros, cap) << "seed " << seed << " record " << record;
+    }
+  }
+}
+
+TEST(BudgetOfATreeSimulation, ACancelledOneGivesBackWhatItDidNotSpend) {
+  const Bank whole = whole_cost();
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(20); ++seed) {
+    Spending spending;
+    Life life(spending.world, spending.options({.cost_micros = whole.micros * 5}, seed));
+    life.after_event(8 + static_cast<int>(seed % 20),
+                     [](Runtime& runtime) { runtime.cancel(StopReason::user); });
+    ASSERT_TRUE(life.start(Spending::brief(life)));
+    EXPECT_EQ(used_by(spending.world.memory->journal).cost_micros, spending.bank.micros)
+        << "seed " << seed << ": what was stopped counts with what it had come to";
+    std::int64_t attributed = 0;
+    for (const auto& session : spending.world.sessions()) attributed += session.usage.cost_micros.value_or(0);
+    EXPECT_EQ(attributed, spending.bank.micros)
+        << "seed " << seed << ": cost is attributed, failures included";
+  }
+}
+
+TEST(BudgetOfATree, NothingIsAskedWithNothing) {
+  Spending spending;
+  const auto report = spending.go({.cost_micros = 0});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(spending.bank.requests, 0);
+  EXPECT_EQ(report->status, Status::partial);
+  EXPECT_EQ(report->reason, Reason::budget);
+  ASSERT_FALSE(report->errors.empty());
+  EXPECT_THAT(report->errors.front().message,
+              AllOf(HasSubstr("budget exhausted"), HasSubstr("$0.0000"), HasSubstr("--max-cost")));
+}
+
+TEST(BudgetOfATree, StepsAreCountedOverAllItsSessions) {
+  for (const std::int64_t limit : {0, 1, 5, 9}) {
+    Spending spending;
+    ASSERT_TRUE(spending.go({.steps = limit}));
+    EXPECT_LE(spending.bank.answers, limit);
+    EXPECT_GE(spending.bank.answers, std::min<std::int64_t>(limit, 2)) << "what there is can be used";
+  }
+}
+
+TEST(BudgetOfATree, AChildIsRefusedWhereItsFirstRequestHasNoRoom) {
+  Spending spending;
+  // Enough for the parent's two steps, and for no child.
+  Spending alone;
+  alone.world.script = R"({"v":1,"sessions":[{"replies":[{"text":"x"}]}]})";
+  ASSERT_TRUE(alone.go({}));
+  const std::int64_t cap = alone.bank.tokens * 2 + 900;
+  const auto report = spending.go({.tokens = cap});
+  ASSERT_TRUE(report);
+  EXPECT_LE(spending.bank.tokens, cap);
+}
+
+TEST(BudgetOfATree, AModelOfUnknownPriceIsRefusedUnderMaxCostAndUsedWithoutIt) {
+  for (const bool is_capped : {true, false}) {
+    Spending spending;
+    const TreeLimits limits{.cost_micros = is_capped ? 1'000'000 : kUnlimited<std::int64_t>};
+    Life life(spending.world, spending.options(limits, 1, {}, std::nullopt));
+    const auto report = life.start(Spending::brief(life));
+    ASSERT_TRUE(report);
+    EXPECT_EQ(spending.bank.requests == 0, is_capped);
+    if (is_capped) {
+      EXPECT_THAT(report->errors.front().message,
+                  AllOf(HasSubstr("price of priced/x is not known"), HasSubstr("--max-cost")));
+    }
+  }
+}
+
+TEST(BudgetOfATree, TheApprovalShowsWhatIsLeftWhereThereIsALimitAndAnEstimateElse) {
+  for (const bool is_capped : {true, false}) {
+    Spending spending;
+    std::string shown;
+    Life life(spending.world, [&] {
+      auto options = spending.options({.cost_micros = is_capped ? 5'000'000 : kUnlimited<std::int64_t>});
+      options.attendance = Attendance::person;
+      return options;
+    }());
+    life.runtime().subscribe([&](const Event& event, const EventOrigin&) {
+      if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) {
+        shown = asked->question.text;
+        life.runtime().answer(asked->question.id, {AnswerKind::refused, "no"});
+      }
+    });
+    ASSERT_TRUE(life.start(Spending::brief(life)));
+    EXPECT_THAT(shown, AllOf(HasSubstr("Spawn 4 subagents: [a] p"), HasSubstr("model priced/x"),
+                             HasSubstr("risk medium")));
+    if (is_capped) {
+      EXPECT_THAT(shown, AllOf(HasSubstr("is left of $5.0000"), HasSubstr("$4.9")));
+    } else {
+      EXPECT_THAT(shown, HasSubstr("(estimate)"));
+    }
+    EXPECT_EQ(spending.world.sessions().size(), 1u);
+  }
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,72 @@
+// A scripted model that costs money. It keeps its own account outside the process, as a provider does: it
+// charges the input when it is asked and the output when it has answered, whoever still listens. It obeys the
+// output cap.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "model/cost.h"
+#include "model/offline.h"
+#include "model/scripted.h"
+
+namespace deputy {
+
+struct Bank {
+  std::int64_t tokens = 0;
+  std::int64_t micros = 0;
+  int requests = 0;
+  int answers = 0;
+};
+
+class PricedModel final : public Provider {
+ public:
+  PricedModel(std::unique_ptr<ScriptedProvider> script, Bank& bank, std::optional<Price> price)
+      : script_(std::move(script)), bank_(bank), price_(price) {}
+
+  static constexpr Price kPrice{.input = 3, .output = 15};
+
+  std::string_view name() const override { return "priced"; }
+  std::string encode(const Message&) const override { return {}; }
+  std::int64_t window(const ModelName&) const override { return 200'000; }
+  std::optional<Price> price(const ModelName&) const override { return price_; }
+
+  Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
+    const int cap = request.prefix->max_output_tokens;
+    const std::int64_t input = estimated_usage(request, {}).input;
+    bank_.requests += 1;
+    charge({.input = input});
+    Reply reply = co_await script_->ask(std::move(request), std::move(deltas), std::move(stop));
+    if (reply.stop == ReplyStop::stopped || reply.stop == ReplyStop::failed) {
+      reply.usage = costing({.input = input});
+      co_return reply;
+    }
+    const std::int64_t output = std::min<std::int64_t>(reply.usage.output, cap);
+    if (output < reply.usage.output) {
+      reply.stop = ReplyStop::output_limit;
+      reply.message.calls.clear();
+      reply.message.text.resize(std::min(reply.message.text.size(), static_cast<std::size_t>(output) * 4));
+    }
+    reply.usage = costing({.input = input, .output = output});
+    bank_.answers += 1;
+    charge({.output = output});
+    co_return reply;
+  }
+
+ private:
+  Usage costing(Usage usage) const {
+    if (price_) usage.cost_micros = cost_of(usage, *price_);
+    return usage;
+  }
+  void charge(const Usage& usage) {
+    bank_.tokens += usage.input + usage.output;
+    bank_.micros += costing(usage).cost_micros.value_or(0);
+  }
+
+  std::unique_ptr<ScriptedProvider> script_;
+  Bank& bank_;
+  std::optional<Price> price_;
+};
+
+}  // namespace deputy
