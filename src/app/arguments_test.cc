@@ -87,6 +87,19 @@ TEST(Arguments, RulesAreParsedInOneOrder) {
   EXPECT_THAT(mistake_in({"demo", "--allow", "Raed"}), HasSubstr("Read"));
 }
 
+TEST(Arguments, MoneyTokensStepsAndTimeCanBeLimited) {
+  const auto limits = common_of({"demo", "--max-cost", "0.50", "--max-tokens", "100000", "--max-steps", "none",
+                                 "--timeout", "5m"})
+                          .limits;
+  EXPECT_EQ(limits.max_cost_micros, 500'000);
+  EXPECT_EQ(limits.max_tokens, 100'000);
+  EXPECT_EQ(limits.max_steps, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(limits.timeout, std::chrono::minutes(5));
+  EXPECT_THAT(mistake_in({"demo", "--max-cost", "cheap"}), HasSubstr("US dollars such as 0.50"));
+  EXPECT_THAT(mistake_in({"demo", "--max-tokens", "1.5"}), HasSubstr("--max-tokens"));
+  EXPECT_THAT(mistake_in({"demo", "--timeout", "5"}), HasSubstr("90s, 5m or 1h"));
+}
+
 TEST(Arguments, LimitsAreWholeNumbersOrNone) {
   const auto limits = common_of({"demo", "--max-depth", "0", "--max-live", "none"}).limits;
   EXPECT_EQ(limits.max_depth, 0);

@@ -50,10 +50,10 @@ struct LimitSettings {
   std::optional<int> max_delegations;
   std::optional<int> max_children;
   std::optional<int> max_live;
-  std::optional<std::int64_t> max_steps;
-  std::optional<std::int64_t> max_tokens;
-  std::optional<std::int64_t> max_cost_micros;
-  std::optional<Duration> timeout;
+  std::optional<std::int64_t> max_steps = std::nullopt;
+  std::optional<std::int64_t> max_tokens = std::nullopt;
+  std::optional<std::int64_t> max_cost_micros = std::nullopt;
+  std::optional<Duration> timeout = std::nullopt;
   bool operator==(const LimitSettings&) const = default;
 };
 

@@ -52,6 +52,10 @@ max_depth = 0
 max_delegations = 5
 max_children = "none"
 max_live = 3
+max_steps = 70
+max_tokens = "none"
+max_cost = 0.25
+timeout = "5m"
 [permissions]
 allow = ["Read"]
 ask = ["Delegate"]
@@ -64,7 +68,8 @@ deny = ["Read(secrets/**)", "Grep"]
   EXPECT_EQ(settings.network, (NetworkSettings{"http://user:secret@proxy.example:3128", "localhost,.example",
                                                "/etc/company.pem"}));
   EXPECT_EQ(settings.clocks, (ClockSettings{5s, 90s, 2min}));
-  EXPECT_EQ(settings.limits, (LimitSettings{0, 5, std::numeric_limits<int>::max(), 3}));
+  EXPECT_EQ(settings.limits, (LimitSettings{0, 5, std::numeric_limits<int>::max(), 3, 70,
+                                            std::numeric_limits<std::int64_t>::max(), 250'000, 5min}));
   ASSERT_EQ(settings.rules.size(), 4U);
   EXPECT_EQ(to_text(settings.rules[2]), "Read(secrets/**)");
   EXPECT_EQ(settings.rules[2].decision, Decision::deny);
@@ -96,6 +101,9 @@ TEST(Settings, AWrongTypeIsRefusedWithFileLineAndWhatItMustBe) {
   EXPECT_THAT(refused("[clocks]\nconnect = \"0s\"\n"), HasSubstr("a time such as"));
   EXPECT_THAT(refused("base_url = \"ftp://x\"\n"), HasSubstr("an address such as"));
   EXPECT_THAT(refused("[limits]\nmax_live = -1\n"), HasSubstr("from 0 on"));
+  EXPECT_THAT(refused("[limits]\nmax_tokens = 1.5\n"), HasSubstr("from 0 on"));
+  EXPECT_THAT(refused("[limits]\nmax_cost = -1\n"), HasSubstr("US dollars"));
+  EXPECT_THAT(refused("[limits]\ntimeout = 5\n"), HasSubstr("a time such as"));
   EXPECT_THAT(refused("[permissions]\ndeny = \"Read\"\n"), HasSubstr("a list of rules"));
   EXPECT_THAT(refused("[permissions]\ndeny = [1]\n"), HasSubstr("a list of rules"));
   EXPECT_THAT(refused("[permissions]\ndeny = [\n\"Read\",\n\"Raed(x\"]\n"), StartsWith("config.toml:4: "));
@@ -168,6 +176,31 @@ TEST(Settings, AProjectOnlyNarrows) {
   ASSERT_EQ(part.rules.size(), 2U);
   EXPECT_EQ(part.rules[0].decision, Decision::ask);
   EXPECT_EQ(part.rules[1].decision, Decision::deny);
+}
+
+TEST(Settings, ALimitOfMoneyIsDollarsToTheMillionth) {
+  EXPECT_EQ(dollar_limit("0"), 0);
+  EXPECT_EQ(dollar_limit("0.5"), 500'000);
+  EXPECT_EQ(dollar_limit("0.000001"), 1);
+  EXPECT_EQ(dollar_limit("1000000"), 1'000'000'000'000);
+  EXPECT_EQ(dollar_limit("none"), std::numeric_limits<std::int64_t>::max());
+  for (const auto* wrong : {"", "-1", "-0.5", "1000001", "1e3", "nan", "inf", "$1", "1 ", "one"})
+    EXPECT_EQ(dollar_limit(wrong), std::nullopt) << wrong;
+}
+
+TEST(Settings, EveryLimitCanStandInTheEnvironment) {
+  const MapEnvironment environment({{"DEPUTY_MAX_STEPS", "1"},
+                                    {"DEPUTY_MAX_TOKENS", "2"},
+                                    {"DEPUTY_MAX_COST", "3"},
+                                    {"DEPUTY_TIMEOUT", "4s"}});
+  const auto settings = with_environment({}, environment);
+  ASSERT_TRUE(settings);
+  const TreeLimits limits = tree_limits(settings->limits, {.max_tokens = 9});
+  EXPECT_EQ(limits.steps, 1);
+  EXPECT_EQ(limits.tokens, 9) << "a flag comes first";
+  EXPECT_EQ(limits.cost_micros, 3'000'000);
+  EXPECT_EQ(limits.time, 4s);
+  EXPECT_EQ(tree_limits({}, {}), TreeLimits{}) << "absent is the default";
 }
 
 TEST(Settings, TheEnvironmentComesAfterTheFile) {

@@ -92,6 +92,10 @@ Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) 
   for (int lane = 0; lane < read.concurrency; ++lane)
     group.spawn(run_tasks(read.tasks, next, reports, context));
   co_await group.join();
+  const bool is_without_key =
+      std::ranges::all_of(reports, [](const Report& report) { return report.reason == Reason::no_api_key; });
+  if (is_without_key && !reports.front().errors.empty())
+    co_return tool_error("Cannot spawn subagents: " + reports.front().errors.front().message);
   co_return tool_ok(co_await tree_.reports().told(context.session.id, std::move(reports), read.layout));
 }
 

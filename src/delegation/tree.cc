@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "delegation/budgeted_provider.h"
-#include "delegation/command_outcome.h"
 #include "delegation/delegate_tool.h"
 #include "tools/catalog.h"
 

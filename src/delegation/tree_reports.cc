@@ -1,4 +1,5 @@
 // What a tree does with the reports of its sessions.
+#include "delegation/command_outcome.h"
 #include "delegation/tree.h"
 
 namespace deputy {
@@ -27,6 +28,10 @@ RunLimits limits_of(const Session& session, const Profile& profile) {
 
 Task<Report> Tree::complete(Session session, Report report) {
   co_await background_.end_all_of(session.id);  // nothing may change any more what is looked at now
+  if (const auto profile = services_.profiles.find(session.agent); profile && !(*profile)->driver.empty()) {
+    if (const auto children = services_.store.sessions({.parent = session.id}))
+      report = judged_by_children(std::move(report), session, *children);
+  }
   const auto above = co_await workspace_above(session);
   if (above && !report.artifacts.empty()) {
     auto workspace = co_await workspaces_.open(session, *above, {});

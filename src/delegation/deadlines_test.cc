@@ -1,0 +1,99 @@
+#include "delegation/deadlines.h"
+
+#include <gtest/gtest.h>
+
+#include "async/sim_loop.h"
+
+namespace deputy {
+namespace {
+
+using std::chrono::minutes;
+
+class DeadlinesTest : public testing::Test {
+ protected:
+  Session session(const std::string& id, const std::string& parent, int in_minutes) {
+    Session made;
+    made.id = SessionId(id);
+    if (!parent.empty()) made.parent = SessionId(parent);
+    if (in_minutes > 0) made.deadline = loop_.clock().wall() + minutes(in_minutes);
+    return made;
+  }
+  void pass(int in_minutes) {
+    bool passed = false;
+    loop_.timers().call_at(loop_.clock().now() + minutes(in_minutes), [&passed] { passed = true; });
+    loop_.run_until([&passed] { return passed; });
+  }
+
+  SimLoop loop_{1};
+  Deadlines deadlines_{loop_};
+  StopSource root_;
+  StopSource child_;
+  StopSource sibling_;
+};
+
+TEST_F(DeadlinesTest, OneStopsItsSessionAtTheMoment) {
+  deadlines_.start(session("root", "", 10), root_);
+  pass(9);
+  EXPECT_FALSE(root_.token().stopped());
+  pass(1);
+  EXPECT_EQ(root_.token().reason(), StopReason::deadline);
+}
+
+TEST_F(DeadlinesTest, ThoseOfASessionThatWaitsAndOfAllAboveItStandStillAndNoOthers) {
+  deadlines_.start(session("root", "", 10), root_);
+  deadlines_.start(session("child", "root", 5), child_);
+  deadlines_.start(session("sibling", "root", 5), sibling_);
+  pass(4);
+  deadlines_.hold(SessionId("child"));
+  pass(60);
+  EXPECT_FALSE(root_.token().stopped());
+  EXPECT_FALSE(child_.token().stopped());
+  EXPECT_EQ(sibling_.token().reason(), StopReason::deadline);
+  const auto moved = deadlines_.go_on(SessionId("child"));
+  ASSERT_EQ(moved.size(), 2u);
+  EXPECT_EQ(moved[0].run.session, SessionId("child"));
+  EXPECT_EQ(moved[0].deadline, loop_.clock().wall() + minutes(1));
+  EXPECT_EQ(moved[1].deadline, loop_.clock().wall() + minutes(6));
+  pass(2);
+  EXPECT_EQ(child_.token().reason(), StopReason::deadline);
+  EXPECT_FALSE(root_.token().stopped());
+  pass(4);
+  EXPECT_EQ(root_.token().reason(), StopReason::deadline);
+}
+
+TEST_F(DeadlinesTest, TwoQuestionsAtOnceAreWaitedForTogether) {
+  deadlines_.start(session("root", "", 10), root_);
+  deadlines_.hold(SessionId("root"));
+  pass(5);
+  deadlines_.hold(SessionId("root"));
+  pass(5);
+  EXPECT_TRUE(deadlines_.go_on(SessionId("root")).empty());
+  pass(5);
+  ASSERT_EQ(deadlines_.go_on(SessionId("root")).size(), 1u);
+  pass(9);
+  EXPECT_FALSE(root_.token().stopped());
+  pass(1);
+  EXPECT_TRUE(root_.token().stopped());
+}
+
+TEST_F(DeadlinesTest, WhoHasNoneIsNeverStopped) {
+  deadlines_.start(session("root", "", 0), root_);
+  deadlines_.hold(SessionId("root"));
+  pass(5);
+  EXPECT_TRUE(deadlines_.go_on(SessionId("root")).empty());
+  pass(100'000);
+  EXPECT_FALSE(root_.token().stopped());
+}
+
+TEST_F(DeadlinesTest, AStepOfTheWallClockMovesNone) {
+  deadlines_.start(session("root", "", 10), root_);
+  loop_.manual_clock().jump_wall(std::chrono::hours(1));
+  pass(9);
+  EXPECT_FALSE(root_.token().stopped());
+  loop_.manual_clock().jump_wall(-std::chrono::hours(2));
+  pass(1);
+  EXPECT_TRUE(root_.token().stopped());
+}
+
+}  // namespace
+}  // namespace deputy
