@@ -5,7 +5,7 @@
 #include "app/model_choice.h"
 #include "app/run_on.h"
 #include "base/text.h"
-#include "delegation/budget.h"
+#include "delegation/budgeted_provider.h"
 #include "delegation/profiles.h"
 #include "model/command.h"
 
@@ -22,6 +22,22 @@ std::unexpected<CommandFailure> refused(std::string message, std::string advice)
 OrFailure<void> check_live_limit(const TreeLimits& limits) {
   if (limits.live_sessions > 0) return {};
   return refused("--max-live is 0: not even the first session may run", "raise --max-live");
+}
+
+// What is refused to a model with a way to go on is told to a person without it.
+std::string first_sentence(const std::string& text) { return text.substr(0, text.find(". ")); }
+
+// A budget that not even the first request fits is refused before anything is started.
+OrFailure<void> check_budget(const Models& models, const RootWork& work, const TreeLimits& limits) {
+  if (!limits_spending(limits)) return {};
+  TRY(const auto* provider, or_misused(models.find(work.model)));
+  const auto first = first_request(*provider, work.model, work.prompt, Session{}.max_output_tokens, limits);
+  if (!first)
+    return refused(first_sentence(first.error()),
+                   "set its price under [models] in the settings; see `deputy models`");
+  if (const auto refusal = refusal_of(*first, {}, limits))
+    return refused(first_sentence(*refusal), "raise the limit, or leave it out");
+  return {};
 }
 
 // What of the project's settings does not count.
@@ -96,6 +112,7 @@ OrFailure<TreeEnd> start_tree(Program& program, RootWork work) {
   rules.insert(rules.end(), work.rules.begin(), work.rules.end());
   TRY(auto workspace, program.workspace());
   TRY(auto models, models_for(program, work.model));
+  TRY(check_budget(models, work, limits));
   TRY(auto tools, program.tool_settings());
   TRY(const auto* loaded, program.settings());
   TRY(auto signals, Signals::take());  // before the store's thread

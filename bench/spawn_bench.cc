@@ -1,0 +1,135 @@
+// How long it takes from a parent's call to its child's request, with 64 siblings alive: the call's intent
+// and the child's own record are synced to a real disk on the way. Prints the percentiles; not a test.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "async/sleep.h"
+#include "runtime/runtime.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace deputy {
+namespace {
+
+constexpr int kSiblings = 64;
+constexpr int kSpawns = 500;
+
+// Each "holder" waits, the "spawner" makes one child a step, and each "leaf" answers at once.
+class BenchModel final : public Provider {
+ public:
+  explicit BenchModel(Loop& loop) : loop_(loop) {}
+  std::string_view name() const override { return "bench"; }
+  std::string encode(const Message&) const override { return {}; }
+  std::int64_t window(const ModelName&) const override { return 1'000'000; }
+  std::optional<Price> price(const ModelName&) const override { return Price{}; }
+
+  Task<Reply> ask(Request request, DeltaSink, StopToken stop) override {
+    Reply reply;
+    reply.model = request.prefix->model;
+    reply.message.role = Role::assistant;
+    if (request.agent == "leaf") {
+      taken.push_back(loop_.clock().now() - called_);
+    } else if (request.agent == "holder") {
+      holding_ += 1;
+      co_await sleep_for(loop_, std::chrono::hours(1), stop);
+      reply.stop = ReplyStop::stopped;
+      co_return reply;
+    } else if (request.agent == "spawner") {
+      while (holding_ < kSiblings) co_await sleep_for(loop_, std::chrono::milliseconds(1), stop);
+      if (taken.size() == kSpawns) done();
+      call(reply, "leaf", 1);
+    } else {
+      call(reply, "holder", kSiblings);
+      call(reply, "spawner", 1);
+    }
+    if (reply.message.calls.empty()) reply.message.text = "done";
+    called_ = loop_.clock().now();
+    co_return reply;
+  }
+
+  std::vector<Duration> taken;
+  std::function<void()> done;
+
+ private:
+  static void call(Reply& reply, std::string_view agent, int times) {
+    reply.stop = ReplyStop::calls;
+    for (int i = 0; i < times; ++i) {
+      reply.message.calls.push_back({.id = fmt::format("{}{}", agent, i),
+                                     .name = "task",
+                                     .arguments = fmt::format(R"({{"agent":"{}","prompt":"p"}})", agent)});
+    }
+  }
+
+  Loop& loop_;
+  TimePoint called_{};
+  int holding_ = 0;
+};
+
+Profile profile(std::string name, std::vector<std::string> subagents) {
+  return {.name = std::move(name),
+          .instructions = "work",
+          .tools = {"Read"},
+          .subagents = std::move(subagents),
+          .workspace = WorkspaceMode::read_only};
+}
+
+int run_bench(const std::string& folder) {
+  SystemLoop loop;
+  ThreadPool pool(2);
+  SystemDisk disk;
+  SimProcesses processes(loop);
+  SystemRandom random;
+  auto home = disk.open(folder, IfAbsent::create);
+  if (!home) return 1;
+  auto store = SqliteStore::open(loop, **home, std::make_unique<ThreadWriter>());
+  if (!store) return 1;
+  auto model = std::make_unique<BenchModel>(loop);
+  BenchModel& bench = *model;
+  Models models;
+  models.add(std::move(model));
+  Profiles profiles = Profiles::built_in();
+  for (auto& each : {profile("holder", {}), profile("leaf", {}), profile("spawner", {"leaf"})})
+    profiles.add(each);
+  Runtime runtime({.loop = loop,
+                   .pool = pool,
+                   .disk = disk,
+                   .processes = processes,
+                   .random = random,
+                   .store = *std::move(store),
+                   .models = std::move(models),
+                   .profiles = std::move(profiles)},
+                  {.limits = {.delegations = kUnlimited<int>,
+                              .live_children = kUnlimited<int>,
+                              .live_sessions = kUnlimited<int>},
+                   .attendance = Attendance::approves_all});
+  bench.done = [&runtime] { runtime.cancel(StopReason::user); };
+  runtime.start({.brief = {.label = "root", .prompt = "go"},
+                 .model = ModelName("bench/x"),
+                 .workspace = folder,
+                 .rules = Rules({{Decision::allow, "task", ""}})},
+                [&loop](const Result<Report>&) { loop.stop(); });
+  loop.run();
+  std::ranges::sort(bench.taken);
+  const auto at = [&](double part) {
+    const auto index = static_cast<std::size_t>(part * static_cast<double>(bench.taken.size() - 1));
+    return std::chrono::duration<double, std::milli>(bench.taken[index]).count();
+  };
+  fmt::print(
+      "from the call to the child's request, {} siblings alive, {} spawns: p50 {:.2f} ms, p99 {:.2f} ms\n",
+      kSiblings, bench.taken.size(), at(0.5), at(0.99));
+  return 0;
+}
+
+}  // namespace
+}  // namespace deputy
+
+int main() {
+  char folder[] = "/tmp/deputy-bench-XXXXXX";
+  if (!::mkdtemp(folder)) return 1;
+  const int status = deputy::run_bench(folder);
+  std::filesystem::remove_all(folder);
+  return status;
+}
