@@ -220,6 +220,13 @@ TEST(Attacks, AChildIsNeverAllowedWhatItsParentIsNot) {
   EXPECT_EQ(child.judge("Write", "x", ask).decision, ask) << "deleg-06";
 }
 
+TEST(Attacks, WhatLeavesByAnAddressIsAskedAbout) {  // ssrf-22
+  const Rules rules({rule(allow, "WebFetch(domain:allowed.test)")});
+  EXPECT_EQ(rules.judge("WebFetch", "allowed.test", ask).decision, allow) << "control";
+  for (const char* host : {"evil.test", "allowed.test.evil.test", "evil-allowed.test", "allowed.testing"})
+    EXPECT_EQ(rules.judge("WebFetch", host, ask).decision, ask) << host;
+}
+
 TEST(Attacks, WhatIsShownHidesNothing) {
   struct Case {
     std::string_view id;

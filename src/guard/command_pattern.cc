@@ -120,7 +120,8 @@ RuleMatch CommandPattern::match(const CommandSubject& subject) const {
   for (std::size_t at = 0; at < views; ++at) {
     if (may_mean(words.subspan(at))) return RuleMatch::maybe;
   }
-  return subject.hides_code ? RuleMatch::maybe : RuleMatch::no;
+  if (subject.hides_code) return RuleMatch::maybe;
+  return !keeps_words_to_itself(words[0]) && is_named_in(words.subspan(1)) ? RuleMatch::named : RuleMatch::no;
 }
 
 bool CommandPattern::gives(ShellWords words, const CommandSubject& subject) const {
@@ -131,9 +132,30 @@ bool CommandPattern::gives(ShellWords words, const CommandSubject& subject) cons
   return is_prefix_ && !subject.names_protected && is_tame(words, words_.size());
 }
 
+bool CommandPattern::is_program(std::string_view path) const {
+  const std::string_view program = program_of(path);
+  return program.size() == program_.size() && lowered(program) == program_;
+}
+
+// As a word, or within one that looks like a command line, or like an option with a value.
+bool CommandPattern::is_named_in(ShellWords words) const {
+  constexpr std::string_view kBreaks = " \t\n;|&<>$`()='\",";
+  constexpr std::size_t kMostLookedInto = 64;  // what comes later need only be the program itself
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::string_view text = words[at].text;
+    if (at < kMostLookedInto ? may_mean(words.subspan(at)) : is_program(text)) return true;
+    if (text.find_first_of(kBreaks) == std::string_view::npos) continue;
+    for (std::size_t from = 0; from < text.size();) {
+      const std::size_t end = std::min(text.find_first_of(kBreaks, from), text.size());
+      if (is_program(text.substr(from, end - from))) return true;
+      from = end + 1;
+    }
+  }
+  return false;
+}
+
 bool CommandPattern::may_mean(ShellWords words) const {
-  const std::string_view program = program_of(words[0]);
-  if (program.size() != program_.size() || lowered(program) != program_) return false;
+  if (!is_program(words[0].text)) return false;
   const ShellWords further = words.subspan(1);
   std::vector<std::string_view> names;
   for (const ShellWord& word : std::span(words_).subspan(1)) {

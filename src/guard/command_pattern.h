@@ -3,7 +3,8 @@
 // rule's words promise: an option that makes the program run or write something else, or code for an
 // interpreter, is meant only where the rule gives it. `timeout 9 npm test` and the like are seen through. It
 // says maybe wherever the program may be run in some other way: by another path, behind sudo, env, xargs or
-// find -exec, with other options or further words, or by code that cannot be looked into.
+// find -exec, with other options or further words, or by code that cannot be looked into. Of a program that
+// nobody knows it says named where one of its words is the program that is meant.
 #pragma once
 
 #include <string_view>
@@ -37,6 +38,8 @@ class CommandPattern {
  private:
   bool gives(ShellWords words, const CommandSubject& subject) const;
   bool may_mean(ShellWords words) const;
+  bool is_program(std::string_view path) const;
+  bool is_named_in(ShellWords words) const;
 
   std::vector<ShellWord> words_;
   std::string program_;  // that of the first, in lower case

@@ -175,6 +175,36 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
   }
 }
 
+// What such a program does with its words is not known: it may run them.
+TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
+  const Rules rules = denying("rm:*");
+  for (const char* command :
+       {"mywrap rm x", "./run-it --verbose rm -rf x", "mywrap /bin/rm x", "mywrap --with=rm x",
+        "mywrap 'rm x'", "mywrap \"ls; /bin/rm x\"", "mywrap RM x", "npm exec rm x", "cargo watch -x rm",
+        "make -C x rm", "gosomething a b c rm"}) {
+    EXPECT_EQ(judged(rules, command), ask) << command;
+    EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
+        << command << ": the control does not fire";
+  }
+  // In wrappers that are known it is denied.
+  for (const char* command :
+       {"linux64 rm x", "setarch x86_64 rm x", "logsave log rm x", "dpkg-architecture -c rm x", "chrt 1 rm x",
+        "script -c 'rm x'", "flock f rm x", "ssh-agent rm x", "hyperfine 'rm x'; rm y", "i386 rm x"}) {
+    EXPECT_EQ(judged(rules, command), deny) << command;
+  }
+  // It must be the program, or begin a command, and be another's word.
+  for (const char* command : {"mywrap rmdir", "mywrap x.rm", "echo rm", "cp rm x", "grep rm x", "git rm x",
+                              "which rm", "npm test", "python x.py"}) {
+    EXPECT_EQ(judged(rules, command), allow) << command;
+  }
+  EXPECT_EQ(judged(denying("git push:*"), "mywrap git status"), allow);
+  EXPECT_EQ(judged(denying("git push:*"), "mywrap git push"), ask);
+  const Rules but_rm({rule(allow, "Bash(!rm:*)")});
+  EXPECT_EQ(judged(but_rm, "mywrap x"), allow);
+  EXPECT_EQ(judged(but_rm, "mywrap rm x"), ask);
+  EXPECT_THAT(rules.judge_command("mywrap rm x", ask).reason, HasSubstr("Bash(rm:*)"));
+}
+
 TEST(CommandRules, ADenyOfASubcommandSeesThroughOptions) {
   const Rules rules = denying("git push:*");
   for (const char* command :

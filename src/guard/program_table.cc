@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,12 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "env", .kind = carrier, .runs = "-S --split-string"},
     {.names =
          "xargs doas busybox toybox builtin strace ltrace valgrind fakeroot rlwrap pkexec eatmydata torsocks "
-         "proxychains time setarch unshare firejail entr npx bunx uvx pipx",
+         "proxychains time setarch linux32 linux64 i386 i486 i586 i686 x86_64 ppc32 ppc64 sparc32 sparc64 "
+         "unshare firejail entr npx bunx uvx pipx choom sshpass catchsegv hyperfine perf cpulimit trickle "
+         "tsocks ssh-agent dbus-launch",
      .kind = carrier},
+    {.names = "logsave", .kind = carrier, .operands = 1},
+    {.names = "dpkg-architecture", .carries = "-c --command"},
     {.names = "flock", .kind = carrier, .operands = 1, .runs = "-c --command"},
     {.names = "taskset chrt numactl prlimit chroot chpst faketime", .kind = carrier, .operands = 1},
     {.names =
@@ -89,6 +94,18 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
 
 constexpr ProgramEntry kPlain{};
 
+// What they do with their words is known, and in the table above where that is to run them.
+constexpr std::string_view kWellKnown =
+    "echo printf true false test [ pwd cd pushd popd dirs type which whereis wait sleep kill jobs ls dir "
+    "vdir "
+    "cat tac head tail nl od xxd hexdump wc stat file du df tree realpath readlink basename dirname mktemp "
+    "grep egrep fgrep zgrep rg ag ack sed gsed awk gawk mawk nawk cut tr sort uniq comm join paste fold fmt "
+    "column expand unexpand rev shuf seq tee cmp diff diff3 sdiff patch md5sum sha1sum sha224sum sha256sum "
+    "sha384sum sha512sum b2sum cksum base32 base64 basenc strings iconv jq yq bc expr factor date cal touch "
+    "mkdir rmdir rm cp mv ln chmod chown chgrp truncate dd shred sync install find fd fdfind git tar gtar "
+    "bsdtar gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd zip unzip curl wget id whoami groups "
+    "uname arch nproc hostname uptime free ps pgrep pidof who tty stty getconf locale printenv";
+
 constexpr std::string_view kGitCommands =
     "add am annotate apply blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean "
     "clone commit "
@@ -147,6 +164,12 @@ const ProgramEntry& entry_of(std::string_view program) {
     if (const ProgramEntry* entry = look_up(name)) return *entry;
   }
   return kPlain;
+}
+
+bool is_well_known(std::string_view program) {
+  static const auto each = split(kWellKnown, ' ');
+  static const std::set<std::string_view> names(each.begin(), each.end());
+  return names.contains(program);
 }
 
 bool is_plain_git_command(std::string_view name) { return lists(kGitCommands, name); }

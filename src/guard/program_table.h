@@ -28,6 +28,9 @@ struct ProgramEntry {
 // The entry of a program; a plain one without options for those that nobody lists.
 const ProgramEntry& entry_of(std::string_view program);
 
+// Whether what it does with its words is known: it runs none of them but as its entry says.
+bool is_well_known(std::string_view program);
+
 // Subcommands of git that no alias can replace and that run nothing by themselves.
 bool is_plain_git_command(std::string_view name);
 // The letters of short options that make this subcommand run or write something.

@@ -169,8 +169,7 @@ bool can_carry(std::string_view program, const ShellWord& command) {
 
 }  // namespace
 
-std::string_view program_of(const ShellWord& word) {
-  const std::string_view text = word.text;
+std::string_view program_of(std::string_view text) {
   const std::size_t end = text.find_last_not_of('/');
   if (end == std::string_view::npos) return text;
   const std::string_view path = text.substr(0, end + 1);
@@ -227,6 +226,22 @@ bool is_tame(ShellWords words, std::size_t covered) {
   }
   return !has_risky(further, entry.carries) && !has_risky(further, entry.runs) &&
          !has_risky(further, entry.writes) && script_is_tame(program, words);
+}
+
+std::optional<std::string> file_that_runs(ShellWords words) {
+  if (words[0].text.contains('/')) return words[0].text;
+  if (const auto inner = wrapped_command(words)) return file_that_runs(words.subspan(*inner));
+  const ProgramEntry& entry = entry_of(program_of(words[0]));
+  const bool is_read = words[0].text == "." || words[0].text == "source";
+  const bool is_given_file =
+      words.size() > 1 && !is_option(words[1]) &&
+      (is_read || (entry.kind == ProgramKind::interpreter && runs_a_file(words, entry)));
+  return is_given_file ? std::optional(words[1].text) : std::nullopt;
+}
+
+bool keeps_words_to_itself(const ShellWord& word) {
+  const std::string_view program = program_of(word);
+  return entry_of(program).kind != ProgramKind::plain || is_well_known(program);
 }
 
 bool changes_folder(ShellWords words) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "guard/shell.h"
@@ -16,7 +17,8 @@ namespace deputy {
 using ShellWords = std::span<const ShellWord>;
 
 // "rm" of "/bin/rm".
-std::string_view program_of(const ShellWord& word);
+std::string_view program_of(std::string_view path);
+inline std::string_view program_of(const ShellWord& word) { return program_of(std::string_view(word.text)); }
 
 // Whether some of its words may be a command that it runs: sudo, env, xargs, find -exec.
 bool carries_command(ShellWords words);
@@ -28,8 +30,14 @@ bool runs_hidden_code(ShellWords words);
 // Whether it does no more than a rule means that gives its first `covered` words: what follows them makes it
 // run or write nothing that its name does not promise.
 bool is_tame(ShellWords words, std::size_t covered);
+// The file whose code it runs, where its words name one: a program by its path, or what an interpreter is
+// given.
+std::optional<std::string> file_that_runs(ShellWords words);
 // cd and the like: what later commands call by a relative path is another thing.
 bool changes_folder(ShellWords words);
+// Whether its words are nothing that it could run: its own options, files and texts. Where they can be, the
+// functions above say so.
+bool keeps_words_to_itself(const ShellWord& program);
 // Whether it only reads the files that it names.
 bool only_reads(ShellWords words);
 

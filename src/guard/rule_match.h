@@ -1,9 +1,11 @@
 // Whether a call is meant by a pattern. Where it cannot be told the answer is maybe: nobody may be allowed,
-// and everybody must be denied, by a maybe.
+// and everybody must be denied, by a maybe. `named` is less: a word of the call names what is meant, and
+// nobody knows what becomes of that word. It allows nothing either, and is asked about where it would be
+// denied.
 #pragma once
 
 namespace deputy {
 
-enum class RuleMatch { no, maybe, yes };
+enum class RuleMatch { no, named, maybe, yes };
 
 }  // namespace deputy

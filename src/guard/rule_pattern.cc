@@ -47,8 +47,9 @@ RuleMatch RulePattern::match_as(const Subject& subject) const {
   if (std::holds_alternative<Everything>(kind_)) return RuleMatch::yes;
   const Pattern* pattern = std::get_if<Pattern>(&kind_);
   const RuleMatch positive = pattern != nullptr ? pattern->match(subject) : RuleMatch::maybe;
-  if (!negated_ || positive == RuleMatch::maybe) return positive;
-  return positive == RuleMatch::yes ? RuleMatch::no : RuleMatch::yes;
+  if (!negated_) return positive;
+  if (positive == RuleMatch::yes) return RuleMatch::no;
+  return positive == RuleMatch::no ? RuleMatch::yes : RuleMatch::maybe;
 }
 
 RuleMatch RulePattern::match(const PathSubject& path) const { return match_as<PathPattern>(path); }

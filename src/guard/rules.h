@@ -10,6 +10,9 @@
 // Read have a say in it, and an allow with a pattern does not cover it. Writing where it could run code later
 // or widen rights (paths.h, protected names) is asked about at least, unless a rule that names that very name
 // allows it. Reading is what the rules say: keys and .env files are read unless a rule denies it.
+//
+// What is denied or asked about for Edit is so for every tool that changes files: who must not edit must not
+// write either. What is allowed is allowed for the named tool alone.
 #pragma once
 
 #include <span>
@@ -55,6 +58,8 @@ class Rules {
   // Both sets of rules at once: for every call exactly the stricter of what the two say.
   static Rules both(const Rules& a, const Rules& b);
   std::span<const Rule> all() const { return rules_; }
+  // Whether some rule denies, or asks about, some call of the tool.
+  bool restricts(std::string_view tool, Decision decision) const;
 
   std::string to_json() const;
   static Result<Rules> from_json(std::string_view text);
@@ -72,7 +77,8 @@ class Rules {
 
   struct Ruling {
     const Rule* rule = nullptr;  // the strictest that speaks, if one does
-    bool is_sure = true;         // that it means the call
+    RuleMatch match = RuleMatch::yes;
+    Decision decision = Decision::allow;  // what it comes to: a deny of what is only named is an ask
   };
   template <typename Match>
   Ruling strictest(Layer layer, std::string_view tool, const Match& match) const;

@@ -10,8 +10,24 @@
 namespace deputy {
 namespace {
 
-Verdict verdict_of(const Rule& rule, bool is_sure) {
-  const std::string_view doubt = is_sure ? "" : ", which may mean it";
+bool speaks_for(const Rule& rule, std::string_view tool) {
+  return rule.tool == tool ||
+         (rule.tool == "Edit" && rule.decision != Decision::allow && is_writing_tool(tool));
+}
+
+// What comes of a rule whose pattern matches so; nothing where it has nothing to say.
+std::optional<Decision> decision_by(const Rule& rule, RuleMatch match) {
+  const RuleMatch least = rule.decision == Decision::allow ? RuleMatch::yes : RuleMatch::named;
+  if (match < least) return std::nullopt;
+  return match == RuleMatch::named ? Decision::ask : rule.decision;
+}
+
+Verdict verdict_of(const Rule& rule, RuleMatch match) {
+  if (match == RuleMatch::named) {
+    return Verdict::ask(fmt::format(
+        "a word of it names what rule {} means, and what becomes of it is not known", to_text(rule)));
+  }
+  const std::string_view doubt = match == RuleMatch::yes ? "" : ", which may mean it";
   switch (rule.decision) {
     case Decision::allow:
       return Verdict::allow();
@@ -72,10 +88,11 @@ Rules::Ruling Rules::strictest(Layer layer, std::string_view tool, const Match& 
   Ruling ruling;
   for (std::size_t index = layer.begin; index < layer.end; ++index) {
     const Rule& rule = rules_[index];
-    if (rule.tool != tool || (ruling.rule != nullptr && rule.decision <= ruling.rule->decision)) continue;
+    if (!speaks_for(rule, tool) || (ruling.rule != nullptr && rule.decision <= ruling.decision)) continue;
     const RuleMatch found = match(patterns_[index]);
-    const RuleMatch needed = rule.decision == Decision::allow ? RuleMatch::yes : RuleMatch::maybe;
-    if (found >= needed) ruling = {&rule, found == RuleMatch::yes};
+    const auto decision = decision_by(rule, found);
+    if (decision && (ruling.rule == nullptr || *decision > ruling.decision))
+      ruling = {&rule, found, *decision};
   }
   return ruling;
 }
@@ -98,18 +115,20 @@ Verdict Rules::judge(std::string_view tool, std::string_view subject, Decision b
     return strictest_of_layers([&](Layer layer) { return judge_path(layer, tool, path, by_default, roots); });
   }
   return strictest_of_layers([&](Layer layer) {
-    const auto [rule, is_sure] = strictest(layer, tool, [&](const RulePattern& pattern) {
+    const Ruling ruling = strictest(layer, tool, [&](const RulePattern& pattern) {
       return tool == "WebFetch" ? pattern.match_host(subject) : pattern.match_unseen();
     });
-    return rule != nullptr ? verdict_of(*rule, is_sure) : default_verdict(tool, by_default);
+    return ruling.rule != nullptr ? verdict_of(*ruling.rule, ruling.match)
+                                  : default_verdict(tool, by_default);
   });
 }
 
 Verdict Rules::judge_path(Layer layer, std::string_view tool, const PathSubject& subject, Decision by_default,
                           const Roots& roots) const {
-  const auto [rule, is_sure] =
+  const Ruling ruling =
       strictest(layer, tool, [&](const RulePattern& pattern) { return pattern.match(subject); });
-  Verdict verdict = rule != nullptr ? verdict_of(*rule, is_sure) : default_verdict(tool, by_default);
+  Verdict verdict =
+      ruling.rule != nullptr ? verdict_of(*ruling.rule, ruling.match) : default_verdict(tool, by_default);
   if (verdict.decision != Decision::allow || !is_writing_tool(tool)) return verdict;
 
   // An allow counts for a protected name only if it would not hold for any other name in its place.
@@ -121,6 +140,11 @@ Verdict Rules::judge_path(Layer layer, std::string_view tool, const PathSubject&
     }
   }
   return verdict;
+}
+
+bool Rules::restricts(std::string_view tool, Decision decision) const {
+  return std::ranges::any_of(
+      rules_, [&](const Rule& rule) { return rule.decision == decision && speaks_for(rule, tool); });
 }
 
 bool Rules::is_allowed_by_name(Layer layer, std::string_view tool, const PathSubject& path,
@@ -169,10 +193,10 @@ Verdict Rules::judge_opaque(Layer layer, const std::string& why, Decision by_def
 
 Verdict Rules::judge_part(Layer layer, const CommandSubject& part, Decision by_default,
                           const Roots& roots) const {
-  const auto [rule, is_sure] =
+  const auto [rule, match, decision] =
       strictest(layer, "Bash", [&](const RulePattern& pattern) { return pattern.match(part); });
   Verdict verdict =
-      rule != nullptr ? verdict_of(*rule, is_sure) : default_verdict(short_name(part.command), by_default);
+      rule != nullptr ? verdict_of(*rule, match) : default_verdict(short_name(part.command), by_default);
   if (verdict.decision == Decision::allow && rule == nullptr && part.names_protected) {
     tighten(verdict, Verdict::ask(fmt::format("{} names a protected path", short_name(part.command))));
   }

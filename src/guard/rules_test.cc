@@ -199,5 +199,31 @@ TEST(Rules, WhatIsNoRulesInJsonIsAnError) {
   EXPECT_EQ(Rules::from_json(R"({"v":2,"layers":[[]]})").error().code, ErrorCode::too_new);
 }
 
+// Who must not edit must not write either.
+TEST(Rules, WhatIsDeniedOrAskedAboutForEditIsSoForAllThatChangesFiles) {
+  const Rules none({{Decision::allow, "Write", ""}, {Decision::allow, "NotebookEdit", ""}});
+  const Rules denied({{Decision::allow, "Write", ""},
+                      {Decision::allow, "NotebookEdit", ""},
+                      {Decision::deny, "Edit", "src/**"},
+                      {Decision::ask, "Edit", "docs/**"}});
+  for (const char* tool : {"Write", "NotebookEdit", "Edit"}) {
+    EXPECT_EQ(denied.judge(tool, "src/a", Decision::allow, {"/w", "/h"}).decision, Decision::deny) << tool;
+    EXPECT_EQ(denied.judge(tool, "docs/a", Decision::allow, {"/w", "/h"}).decision, Decision::ask) << tool;
+    EXPECT_EQ(denied.judge(tool, "a", Decision::allow, {"/w", "/h"}).decision, Decision::allow) << tool;
+    EXPECT_EQ(none.judge(tool, "src/a", Decision::allow, {"/w", "/h"}).decision, Decision::allow)
+        << "control";
+  }
+  const Rules bare({{Decision::allow, "Write", ""}, {Decision::deny, "Edit", ""}});
+  EXPECT_EQ(bare.judge("Write", "a", Decision::ask).decision, Decision::deny);
+  EXPECT_EQ(bare.judge("Read", "a", Decision::allow).decision, Decision::allow);
+  EXPECT_TRUE(bare.restricts("Write", Decision::deny));
+  EXPECT_FALSE(bare.restricts("Read", Decision::deny));
+  // The other way round each goes by itself: Write makes files, Edit changes what is there.
+  const Rules no_write({{Decision::allow, "Edit", ""}, {Decision::deny, "Write", ""}});
+  EXPECT_EQ(no_write.judge("Edit", "a", Decision::ask).decision, Decision::allow);
+  const Rules allowed({{Decision::allow, "Edit", ""}});
+  EXPECT_EQ(allowed.judge("Write", "a", Decision::ask).decision, Decision::ask);
+}
+
 }  // namespace
 }  // namespace deputy
