@@ -2,12 +2,12 @@
 
 #include <gumbo.h>
 
-#include <algorithm>
 #include <memory_resource>
-#include <optional>
 #include <vector>
 
 #include "base/text.h"
+#include "tools/html_elements.h"
+#include "tools/markdown_writer.h"
 
 namespace deputy {
 namespace {
@@ -41,160 +41,6 @@ std::string_view bounded_tags(std::string_view html) {
   }
   return html;
 }
-
-bool is_skipped(GumboTag tag) {
-  switch (tag) {
-    case GUMBO_TAG_SCRIPT:
-    case GUMBO_TAG_STYLE:
-    case GUMBO_TAG_NOSCRIPT:
-    case GUMBO_TAG_TEMPLATE:
-    case GUMBO_TAG_SVG:
-    case GUMBO_TAG_MATH:
-    case GUMBO_TAG_HEAD:
-    case GUMBO_TAG_IFRAME:
-    case GUMBO_TAG_OBJECT:
-    case GUMBO_TAG_CANVAS:
-    case GUMBO_TAG_AUDIO:
-    case GUMBO_TAG_VIDEO:
-    case GUMBO_TAG_SELECT:
-    case GUMBO_TAG_TEXTAREA:
-    case GUMBO_TAG_BUTTON:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool is_block(GumboTag tag) {
-  switch (tag) {
-    case GUMBO_TAG_P:
-    case GUMBO_TAG_DIV:
-    case GUMBO_TAG_SECTION:
-    case GUMBO_TAG_ARTICLE:
-    case GUMBO_TAG_HEADER:
-    case GUMBO_TAG_FOOTER:
-    case GUMBO_TAG_MAIN:
-    case GUMBO_TAG_NAV:
-    case GUMBO_TAG_ASIDE:
-    case GUMBO_TAG_FORM:
-    case GUMBO_TAG_FIGURE:
-    case GUMBO_TAG_FIGCAPTION:
-    case GUMBO_TAG_ADDRESS:
-    case GUMBO_TAG_DL:
-    case GUMBO_TAG_DT:
-    case GUMBO_TAG_DD:
-    case GUMBO_TAG_TABLE:
-    case GUMBO_TAG_UL:
-    case GUMBO_TAG_OL:
-    case GUMBO_TAG_BLOCKQUOTE:
-    case GUMBO_TAG_PRE:
-    case GUMBO_TAG_DETAILS:
-    case GUMBO_TAG_SUMMARY:
-      return true;
-    default:
-      return false;
-  }
-}
-
-int heading_level(GumboTag tag) {
-  return tag >= GUMBO_TAG_H1 && tag <= GUMBO_TAG_H6
-             ? static_cast<int>(tag) - static_cast<int>(GUMBO_TAG_H1) + 1
-             : 0;
-}
-
-std::string attribute(const GumboElement& element, const char* name) {
-  const GumboAttribute* found = gumbo_get_attribute(&element.attributes, name);
-  return found ? found->value : "";
-}
-
-std::string_view emphasis_of(GumboTag tag) {
-  switch (tag) {
-    case GUMBO_TAG_STRONG:
-    case GUMBO_TAG_B:
-      return "**";
-    case GUMBO_TAG_EM:
-    case GUMBO_TAG_I:
-      return "*";
-    case GUMBO_TAG_CODE:
-    case GUMBO_TAG_KBD:
-    case GUMBO_TAG_SAMP:
-      return "`";
-    default:
-      return {};
-  }
-}
-
-// Writes text with white space folded and blank lines between blocks, and never more of either than needed.
-class Writer {
- public:
-  void text(std::string_view piece) {
-    for (const char c : piece) {
-      if (c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f') {
-        space_ = true;
-      } else {
-        put_pending();
-        out_ += c;
-      }
-    }
-  }
-  // Marks open before a word and close after one, so that white space stays outside of them.
-  void open(std::string_view mark) {
-    put_pending();
-    out_ += mark;
-    space_ = false;
-    after_mark_ = true;
-  }
-  // A mark with nothing after it goes again.
-  void close(std::string_view opened, std::string_view mark) {
-    if (after_mark_ && out_.ends_with(opened)) {
-      out_.resize(out_.size() - opened.size());
-    } else {
-      out_ += mark;
-    }
-    after_mark_ = false;
-  }
-  void raw(std::string_view piece) {
-    put_pending();
-    space_ = false;
-    for (const char c : piece) {
-      out_ += c;
-      if (c == '\n') out_ += prefix_;
-    }
-  }
-  void line(int blank_lines) {
-    space_ = false;
-    lines_ = std::max(lines_, blank_lines + 1);
-  }
-  void push_prefix(std::string_view prefix) { prefix_ += prefix; }
-  void pop_prefix(std::size_t bytes) { prefix_.resize(prefix_.size() - bytes); }
-  std::size_t size() const { return out_.size(); }
-  std::string take() { return std::move(out_); }
-
- private:
-  void put_pending() {
-    if (lines_ > 0) {
-      if (!out_.empty()) {
-        for (int i = 0; i < lines_; ++i) {
-          out_ += '\n';
-          if (i + 1 < lines_ && prefix_.contains('>')) out_ += trimmed(prefix_);
-        }
-      }
-      out_ += prefix_;
-    } else if (out_.empty()) {
-      out_ += prefix_;
-    } else if (space_ && !after_mark_ && !out_.ends_with(' ')) {
-      out_ += ' ';
-    }
-    lines_ = 0;
-    space_ = after_mark_ = false;
-  }
-
-  std::string out_;
-  std::string prefix_;  // of every line: quotation marks and indentation
-  int lines_ = 0;       // line breaks owed before the next word
-  bool space_ = false;  // white space owed
-  bool after_mark_ = false;
-};
 
 class Walker {
  public:
@@ -382,7 +228,7 @@ class Walker {
   static constexpr int kMostPrefixes = 12;
 
   const ResolveLink& resolve_;
-  Writer writer_;
+  MarkdownWriter writer_;
   std::vector<List> lists_;
   int preformatted_ = 0;
   int depth_of_prefixes_ = 0;
