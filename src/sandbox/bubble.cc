@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -29,7 +32,7 @@ constexpr const char* kNotForHome[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", 
 constexpr char kState[] = ".deputy";
 
 struct Mount {
-  enum class Kind { read, write, own, hidden };
+  enum class Kind { read, write, own, hidden, closed, no_file };
   Kind kind = Kind::read;
   OwnedFd source;  // of the first two
 };
@@ -48,12 +51,21 @@ class Builder {
       : spec_(spec), grants_(grants), settings_(settings), first_descriptor_(first_descriptor) {}
 
   Result<Bubble> build() {
+    if (const std::size_t count = spec_.hidden.size() + spec_.fixed.size(); count > kMostKeptBack) {
+      return fail(
+          ErrorCode::invalid,
+          fmt::format("{} files and folders would have to be kept back from a process; {} are the most",
+                      count, kMostKeptBack),
+          "keep back the folders that they lie in");
+    }
     for (const auto& grant : grants_) TRY(add_grant(grant));
     for (const auto& grant : grants_) {
       if (grant.access == Access::write) TRY(guard_git(grant));
       TRY(hide_state(grant));
     }
-    for (const auto& path : settings_.hidden) hide(path);
+    for (const auto& path : settings_.hidden) TRY(hide(path));
+    for (const auto& path : spec_.hidden) TRY(keep_back(path, Mount::Kind::closed));
+    for (const auto& path : spec_.fixed) TRY(keep_back(path, Mount::Kind::read));
     add_home();
     add_namespaces();
     add_system();
@@ -115,11 +127,60 @@ class Builder {
     return {};
   }
 
-  void hide(const std::string& path) {
+  Result<void> hide(const std::string& path) {
     std::array<char, PATH_MAX> resolved;
-    if (!::realpath(path.c_str(), resolved.data())) return;
-    const auto shows = [&](const GrantedFolder& grant) { return is_within(resolved.data(), grant.path); };
-    if (std::ranges::any_of(grants_, shows)) mounts_.try_emplace(resolved.data(), Mount::Kind::hidden);
+    if (!::realpath(path.c_str(), resolved.data())) return {};
+    const std::string_view where = resolved.data();
+    for (const auto& grant : grants_) {
+      if (!is_within(where, grant.path)) continue;
+      mounts_.try_emplace(std::string(where), Mount::Kind::hidden);
+      if (grant.access == Access::write && where.size() > grant.path.size())
+        TRY(pin_above(grant, std::string(where.substr(grant.path.size() + 1))));
+    }
+    return {};
+  }
+
+  // The innermost folder that was granted and holds it.
+  const GrantedFolder* grant_of(const std::string& path) const {
+    const GrantedFolder* found = nullptr;
+    for (const auto& grant : grants_) {
+      if (is_within(path, grant.given) && (!found || grant.given.size() > found->given.size()))
+        found = &grant;
+    }
+    return found;
+  }
+
+  Result<void> keep_back(const std::string& path, Mount::Kind kind) {
+    const GrantedFolder* grant = grant_of(path);
+    if (!grant || path.size() <= grant->given.size()) return {};
+    const std::string name = path.substr(grant->given.size() + (grant->given.ends_with('/') ? 0 : 1));
+    OwnedFd found = open_name(*grant, name);
+    struct stat status{};
+    if (!found && errno == ENOENT) return {};
+    if (!found || ::fstat(found.get(), &status) != 0)
+      return std::unexpected(error_from_errno(errno, "keep " + path + " back"));
+    if (grant->access == Access::write) TRY(pin_above(*grant, name));
+    const bool is_closed_file = kind == Mount::Kind::closed && !S_ISDIR(status.st_mode);
+    return put(join_path(grant->path, name), is_closed_file ? Mount::Kind::no_file : kind, std::move(found));
+  }
+
+  // A folder that is moved takes what is mounted in it along, to a name that nobody keeps back next time.
+  // What is a mount point itself is not moved.
+  Result<void> pin_above(const GrantedFolder& grant, const std::string& name) {
+    for (std::size_t end = name.find('/'); end != std::string::npos; end = name.find('/', end + 1)) {
+      const std::string above = name.substr(0, end);
+      const std::string path = join_path(grant.path, above);
+      if (!mounts_.contains(path)) TRY(put(path, Mount::Kind::write, open_name(grant, above)));
+    }
+    return {};
+  }
+
+  static OwnedFd open_name(const GrantedFolder& grant, const std::string& name) {
+    open_how how{};
+    how.flags = O_PATH | O_CLOEXEC;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+    return OwnedFd(
+        static_cast<int>(::syscall(SYS_openat2, grant.descriptor.get(), name.c_str(), &how, sizeof how)));
   }
 
   void add_home() {
@@ -201,6 +262,14 @@ class Builder {
           [[fallthrough]];
         case Mount::Kind::own:
           say({"--perms", "0700", "--size", kOwnSize, "--tmpfs", path});
+          break;
+        case Mount::Kind::closed:
+          sealed.push_back(path);
+          say({"--perms", "0111", "--tmpfs", path});
+          break;
+        case Mount::Kind::no_file:
+          // Devices cannot be opened in there, so this one stands for what cannot be opened.
+          say({"--ro-bind", "/dev/null", path});
           break;
       }
     }

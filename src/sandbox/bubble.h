@@ -1,7 +1,8 @@
 // The world of an isolated process as bwrap is told to build it: the system read-only, folders of its own
 // (/tmp, /run, HOME) that vanish with it, what was granted at its own path, and nothing else. In a granted
 // folder deputy's own `.deputy` is not seen, and what git would execute later (`.git/hooks`, `.git/config`)
-// cannot be changed, moved away or made anew.
+// cannot be changed, moved away or made anew. What else is kept back stands at its place but cannot be
+// opened, or not be changed, and no folder above it can be moved.
 #pragma once
 
 #include <optional>

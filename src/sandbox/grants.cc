@@ -19,9 +19,9 @@ Result<std::string> path_of(const OwnedFd& descriptor) {
   return std::string(path.data(), static_cast<std::size_t>(size));
 }
 
-Result<GrantedFolder> granted(OwnedFd descriptor, Access access) {
+Result<GrantedFolder> granted(OwnedFd descriptor, std::string given, Access access) {
   TRY(auto path, path_of(descriptor));
-  return GrantedFolder{std::move(descriptor), std::move(path), access};
+  return GrantedFolder{std::move(descriptor), std::move(path), std::move(given), access};
 }
 
 Result<GrantedFolder> open_folder(const ProcessSpec& spec) {
@@ -32,7 +32,7 @@ Result<GrantedFolder> open_folder(const ProcessSpec& spec) {
   }
   OwnedFd descriptor(::openat(spec.folder->descriptor(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor) return std::unexpected(error_from_errno(errno, "enter " + spec.folder->path()));
-  return granted(std::move(descriptor), spec.folder_access);
+  return granted(std::move(descriptor), spec.folder->path(), spec.folder_access);
 }
 
 Result<GrantedFolder> open_root(const Root& root) {
@@ -42,7 +42,7 @@ Result<GrantedFolder> open_root(const Root& root) {
   }
   OwnedFd descriptor(::open(root.path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor) return std::unexpected(error_from_errno(errno, "open the folder " + root.path));
-  return granted(std::move(descriptor), root.access);
+  return granted(std::move(descriptor), root.path, root.access);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace deputy {
 struct GrantedFolder {
   OwnedFd descriptor;  // O_PATH
   std::string path;    // absolute, without links
+  std::string given;   // the path by which it was granted
   Access access = Access::read;
 };
 

@@ -53,6 +53,7 @@ struct ProcessLimits {
 };
 
 inline constexpr std::size_t kMostRoots = 16;
+inline constexpr std::size_t kMostKeptBack = 256;  // hidden and fixed ones together
 inline constexpr std::chrono::seconds kLongestTimeLimit =
     std::chrono::hours(24 * 30);  // a longer one counts as this
 
@@ -63,7 +64,11 @@ struct ProcessSpec {
   const Folder* folder = nullptr;
   Access folder_access = Access::read;
   std::vector<Root> roots;  // none of them widens `folder_access` of what lies in the folder
-  bool network = false;     // granted by the person
+  // From `isolated` on, what in the folder or a root is kept back: paths that begin with that folder's own.
+  // What is not there is passed over, so it cannot be kept from coming to be.
+  std::vector<std::string> hidden;                 // files and folders that cannot be opened
+  std::vector<std::string> fixed;                  // and those that cannot be changed, moved or replaced
+  bool network = false;                            // granted by the person
   std::map<std::string, std::string> environment;  // the whole of it: nothing is inherited
   std::size_t max_output = 1 << 20;  // per stream; what comes after is read and dropped, and `cut` says so
   std::chrono::seconds time_limit{60};
@@ -115,6 +120,9 @@ class SystemProcesses final : public Processes {
   Task<Result<ProcessResult>> run(ProcessSpec spec, StopToken stop) override;
   // Tried once, and remembered.
   Task<Result<Capability>> capability(StopToken stop);
+  // Believes what was found out earlier, instead of trying. Nothing rests on its being true: each process
+  // looks for itself whether it is confined as it must be, and is not started where it is not.
+  void assume(Capability capability) { capability_ = std::move(capability); }
   // The same as one line of JSON: {"level":2,"landlock_abi":7,"seccomp":true,"userns":true,"why":…,"fix":…}.
   Task<Result<std::string>> probe(StopToken stop);
 

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "sandbox/git_place.h"
 #include "sandbox/launch.h"
 #include "sandbox/processes.h"
 #include "sandbox/status_record.h"
@@ -122,6 +123,10 @@ Task<Result<ProcessResult>> SystemProcesses::run(ProcessSpec spec, StopToken sto
       level = SandboxLevel::isolated;
     }
   }
+  const bool could_make_repository =
+      level >= SandboxLevel::isolated && spec.folder && spec.folder_access == Access::write;
+  const std::optional<GitPlace> no_repository =
+      could_make_repository ? GitPlace::keep_free(spec.folder->descriptor()) : std::nullopt;
   CO_TRY(Spawned spawned, spawn_confined({.spec = spec,
                                           .settings = settings_,
                                           .level = level,

@@ -1,0 +1,151 @@
+// What is kept back from an isolated process, each beside what it could do where nothing is.
+#include <gmock/gmock.h>
+
+#include "sandbox/git_place.h"
+#include "sandbox/processes_fixture.h"
+
+namespace deputy {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+namespace fs = std::filesystem;
+
+class KeptBack : public ProcessesFixture {
+ protected:
+  void SetUp() override {
+    level_ = SandboxLevel::isolated;
+    if (!has_level(level_)) GTEST_SKIP() << "this machine cannot isolate processes";
+    fs::create_directories(root_ + "/inside/conf/secrets");
+    write_file("inside/conf/secrets/key", "CANARY\n");
+    write_file("inside/conf/.env", "CANARY\n");
+    write_file("inside/conf/open", "open\n");
+    fs::create_directory_symlink("conf/secrets", root_ + "/inside/link");
+  }
+  std::string inside(const std::string& name) const { return root_ + "/inside/" + name; }
+  // What the script says, of both streams.
+  std::string said(const std::string& script, std::vector<std::string> hidden,
+                   std::vector<std::string> fixed = {}) {
+    auto wanted = shell(script);
+    wanted.folder_access = Access::write;
+    wanted.hidden = std::move(hidden);
+    wanted.fixed = std::move(fixed);
+    const auto result = run_it(wanted);
+    return result.output + result.errors;
+  }
+};
+
+TEST_F(KeptBack, WhatIsHiddenCannotBeOpenedByAnyName) {
+  const std::vector<std::string> hidden{inside("conf/secrets"), inside("conf/.env")};
+  for (const std::string script :
+       {"cat conf/secrets/key", "cat link/key", "cat conf/.env", "cat conf/../conf/.env",
+        "cat /proc/self/cwd/conf/.env", "grep -r CANARY .", "cp -r conf x; cat x/.env"}) {
+    EXPECT_THAT(said(script, {}), HasSubstr("CANARY")) << "control: " << script;
+    fs::remove_all(inside("x"));
+    EXPECT_THAT(said(script, hidden), Not(HasSubstr("CANARY"))) << script;
+    fs::remove_all(inside("x"));
+  }
+  EXPECT_THAT(said("cat conf/.env; ls conf/secrets", hidden), HasSubstr("Permission denied"));
+  EXPECT_EQ(said("cat conf/open", hidden), "open\n") << "what lies beside it is as it was";
+  EXPECT_EQ(read_file("inside/conf/.env"), "CANARY\n");
+}
+
+// Moved to another name it would not be hidden from the next.
+TEST_F(KeptBack, WhatIsHiddenCannotBeMovedRemovedOrReplacedNorWhatItLiesIn) {
+  const std::vector<std::string> hidden{inside("conf/secrets"), inside("conf/.env")};
+  for (const std::string script : {"mv conf other", "mv conf/.env conf/x", "mv conf/secrets x",
+                                   "rm -rf conf/.env", "rm -rf conf/secrets", "echo mine > conf/.env"}) {
+    said(script, hidden);
+    EXPECT_EQ(read_file("inside/conf/.env"), "CANARY\n") << script;
+    EXPECT_EQ(read_file("inside/conf/secrets/key"), "CANARY\n") << script;
+  }
+  said("mv conf other", {});
+  EXPECT_TRUE(fs::exists(inside("other/.env"))) << "control";
+}
+
+TEST_F(KeptBack, WhatIsFixedCanBeReadButNotChanged) {
+  const std::vector<std::string> fixed{inside("conf/secrets"), inside("conf/.env")};
+  EXPECT_THAT(said("cat conf/.env conf/secrets/key", {}, fixed), HasSubstr("CANARY\nCANARY\n"));
+  for (const std::string script : {"echo x > conf/.env", "echo x > conf/secrets/new", "mv conf other",
+                                   "rm conf/.env", "sed -i s/C/x/ conf/.env"}) {
+    said(script, {}, fixed);
+    EXPECT_EQ(read_file("inside/conf/.env"), "CANARY\n") << script;
+    EXPECT_FALSE(fs::exists(inside("conf/secrets/new"))) << script;
+  }
+  said("echo x > conf/.env", {});
+  EXPECT_EQ(read_file("inside/conf/.env"), "x\n") << "control";
+}
+
+TEST_F(KeptBack, WhatIsNotThereIsPassedOverAndAnotherFoldersPathToo) {
+  EXPECT_EQ(said("echo fine", {inside("missing"), inside("conf/missing/deep"), "/etc/passwd"}), "fine\n");
+}
+
+TEST_F(KeptBack, ALinkInTheWayIsNotFollowed) {
+  auto wanted = shell("true");
+  wanted.hidden = {inside("link/key")};
+  EXPECT_FALSE(try_run(wanted));
+}
+
+TEST_F(KeptBack, TakesAsManyAsItSaysAndNotOneMore) {
+  std::vector<std::string> hidden;
+  for (std::size_t i = 0; i < kMostKeptBack; ++i) {
+    write_file("inside/many" + std::to_string(i), "CANARY\n");
+    hidden.push_back(inside("many" + std::to_string(i)));
+  }
+  EXPECT_THAT(said("cat many0 many255; echo ran", hidden), Not(HasSubstr("CANARY")));
+  auto wanted = shell("true");
+  wanted.hidden = hidden;
+  wanted.fixed = {inside("conf")};
+  EXPECT_EQ(try_run(wanted).error().code, ErrorCode::invalid);
+}
+
+constexpr char kPlant[] =
+    "mkdir -p .git/hooks && printf '[core]\\n\\tfsmonitor = touch pwn\\n' > .git/config && echo planted";
+
+TEST_F(KeptBack, NoRepositoryCanBeMadeWhereThereIsNone) {
+  for (const char* script : {kPlant, "mkdir g && mkdir g/hooks && mv -T g .git && echo planted",
+                             "ln -s -T conf .git && echo planted", "echo gitdir: x > .git && echo planted",
+                             "rmdir .git; mkdir .git && echo x > .git/config && echo planted"}) {
+    EXPECT_THAT(said(script, {}), Not(HasSubstr("planted"))) << script;
+    EXPECT_FALSE(fs::exists(fs::symlink_status(inside(".git")))) << "nothing is left behind: " << script;
+    fs::remove_all(inside("g"));
+  }
+  // Where nobody keeps the place free, it works.
+  level_ = SandboxLevel::restricted;
+  EXPECT_THAT(said(kPlant, {}), HasSubstr("planted")) << "control";
+}
+
+TEST_F(KeptBack, ARepositoryStaysWhenTheCommandEnds) {
+  fs::create_directories(inside(".git/refs"));
+  write_file("inside/.git/HEAD", "ref: refs/heads/main\n");
+  EXPECT_EQ(said("cat .git/HEAD", {}), "ref: refs/heads/main\n");
+  EXPECT_TRUE(fs::exists(inside(".git/HEAD")));
+}
+
+TEST(GitPlace, GoesWithTheLastWhoHoldsIt) {
+  std::string pattern = testing::TempDir() + "deputy-git-XXXXXX";
+  const std::string folder = ::mkdtemp(pattern.data());
+  const auto opened = SystemDisk().open(folder, IfAbsent::fail).value();
+  const auto is_there = [&] { return fs::exists(folder + "/.git"); };
+  {
+    const auto first = GitPlace::keep_free(opened->descriptor());
+    ASSERT_TRUE(first);
+    {
+      const auto second = GitPlace::keep_free(opened->descriptor());
+      EXPECT_TRUE(second);
+    }
+    EXPECT_TRUE(is_there()) << "the first still holds it";
+  }
+  EXPECT_FALSE(is_there());
+  fs::create_directory(folder + "/.git");  // as a process leaves it that was killed
+  EXPECT_TRUE(GitPlace::keep_free(opened->descriptor()));
+  EXPECT_FALSE(is_there());
+  fs::create_directory(folder + "/.git");
+  std::ofstream(folder + "/.git/HEAD") << "x";
+  EXPECT_FALSE(GitPlace::keep_free(opened->descriptor()));
+  EXPECT_TRUE(fs::exists(folder + "/.git/HEAD"));
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace deputy
