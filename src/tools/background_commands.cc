@@ -15,7 +15,7 @@ BackgroundCommands::Job* BackgroundCommands::job_of(const SessionId& owner, cons
 
 Result<void> BackgroundCommands::start(const SessionId& owner, const std::string& id, std::string command,
                                        ProcessSpec spec, std::shared_ptr<const Folder> folder,
-                                       Processes& processes) {
+                                       Processes& processes, Afterwards afterwards) {
   std::size_t running = 0;
   for (const auto& [key, job] : jobs_) running += key.first == owner && !job->ended ? 1 : 0;
   if (running >= kMostPerSession)
@@ -27,13 +27,15 @@ Result<void> BackgroundCommands::start(const SessionId& owner, const std::string
     if (const auto alive = weak.lock()) append_tail(alive->tail, piece, kTailBytes);
   };
   jobs_.insert_or_assign({owner, id}, job);
-  group_.spawn(run(std::move(job), std::move(spec), std::move(folder), processes));
+  group_.spawn(run(std::move(job), std::move(spec), std::move(folder), processes, std::move(afterwards)));
   return {};
 }
 
 Task<> BackgroundCommands::run(std::shared_ptr<Job> job, ProcessSpec spec,
-                               [[maybe_unused]] std::shared_ptr<const Folder> folder, Processes& processes) {
+                               [[maybe_unused]] std::shared_ptr<const Folder> folder, Processes& processes,
+                               Afterwards afterwards) {
   auto outcome = co_await processes.run(std::move(spec), job->stop.token());
+  if (afterwards) job->aftermath = co_await afterwards();
   job->outcome = std::move(outcome);
   job->ended = loop_.clock().now();
   job->done.request(StopReason::user);
@@ -52,9 +54,10 @@ std::string BackgroundCommands::told(const SessionId& owner, const std::string& 
   const std::string tail = to_utf8(utf8_suffix(job->tail, kTailBytes));
   if (!job->outcome) return fmt::format("{} runs since {}: {}\n{}", id, to_text(took), what, tail);
   if (const auto& outcome = *job->outcome; outcome)
-    return fmt::format("{} ended after {}: {}\n{}", id, to_text(took), what, told_of(*outcome));
+    return fmt::format("{} ended after {}: {}\n{}{}", id, to_text(took), what, told_of(*outcome),
+                       job->aftermath);
   if (job->outcome->error().code == ErrorCode::cancelled)
-    return fmt::format("{} was ended after {}: {}\n{}", id, to_text(took), what, tail);
+    return fmt::format("{} was ended after {}: {}\n{}{}", id, to_text(took), what, tail, job->aftermath);
   return fmt::format("{} could not be run: {}", id, to_text(job->outcome->error()));
 }
 

@@ -2,6 +2,7 @@
 // that started them. Their output is kept as far as its tail.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,9 +24,11 @@ class BackgroundCommands final : public BackgroundWork {
   explicit BackgroundCommands(Loop& loop) : loop_(loop), group_(loop) {}
 
   // Error::exhausted where the session has as many as it may.
-  // `folder` is kept as long as it runs; it may be null.
+  // `folder` is kept as long as it runs; it may be null. `afterwards`, if there is one, is done when the
+  // command has ended, and what it says is told with the rest.
+  using Afterwards = std::function<Task<std::string>()>;
   Result<void> start(const SessionId& owner, const std::string& id, std::string command, ProcessSpec spec,
-                     std::shared_ptr<const Folder> folder, Processes& processes);
+                     std::shared_ptr<const Folder> folder, Processes& processes, Afterwards afterwards = {});
   std::vector<std::string> ids_of(const SessionId& owner) const override;
   bool is_running(const SessionId& owner, const std::string& id) const override;
   std::string told(const SessionId& owner, const std::string& id) const override;
@@ -42,12 +45,13 @@ class BackgroundCommands final : public BackgroundWork {
     TimePoint started{};
     std::optional<TimePoint> ended = std::nullopt;
     std::optional<Result<ProcessResult>> outcome = std::nullopt;
-    std::string tail = {};  // of what it has printed
+    std::string tail = {};       // of what it has printed
+    std::string aftermath = {};  // what came of `afterwards`
     StopSource stop;
     StopSource done = {};  // stopped when the command has ended: what waiters wait for
   };
   Task<> run(std::shared_ptr<Job> job, ProcessSpec spec, std::shared_ptr<const Folder> folder,
-             Processes& processes);
+             Processes& processes, Afterwards afterwards);
   Job* job_of(const SessionId& owner, const std::string& id) const;
 
   Loop& loop_;

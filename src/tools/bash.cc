@@ -6,7 +6,9 @@
 
 #include "base/text.h"
 #include "guard/display.h"
+#include "guard/programs.h"
 #include "tools/command_outcome.h"
+#include "tools/kept_back.h"
 #include "tools/workspace_mode.h"
 #include "tools/workspace_path.h"
 
@@ -27,11 +29,47 @@ constexpr std::string_view kSchema = R"json({
 "additionalProperties":false})json";
 
 constexpr std::size_t kPartialBytes = 16 * 1024;
+constexpr std::size_t kMostOfScript = 16 * 1024 * 1024;
 
 std::string command_of(const json::object& arguments) { return string_or(arguments, "command", ""); }
 
 bool is_in_background(const json::object& arguments) {
   return bool_at(arguments, "run_in_background").value_or(false);
+}
+
+// To the workspace.
+Access access_of(const Session& session) {
+  using enum WorkspaceMode;
+  return session.workspace_mode == shared || session.workspace_mode == worktree ? Access::write
+                                                                                : Access::read;
+}
+
+// Whether what rules deny can be kept from the session's commands.
+bool can_hide(const Session& session) {
+  return session.sandbox_level.value_or(0) >= static_cast<int>(SandboxLevel::isolated);
+}
+
+Task<std::string> set_aside(Loop& loop, Pool& pool, const Folder& workspace, std::vector<std::string> known) {
+  co_return co_await on_pool(
+      loop, pool, [&workspace, known = std::move(known)] { return set_aside_new(workspace, known); });
+}
+
+// The first file of the workspace that the command says it runs, by its hash; nothing where there is none.
+std::optional<FileChange> script_of(const std::string& command, const Folder& workspace) {
+  const auto commands = read_shell(command);
+  if (!commands) return std::nullopt;
+  for (const SimpleCommand& part : *commands) {
+    if (changes_folder(part.words)) break;
+    const auto file = file_that_runs(part.words);
+    const auto name = file ? workspace_path(workspace, *file) : std::unexpected(Error{});
+    const auto place = name ? workspace.look_up(*name) : std::unexpected(Error{});
+    if (!place || !(*place)->status() || (*place)->status()->kind != EntryKind::file) continue;
+    const auto bytes = (*place)->read(0, kMostOfScript);
+    if (!bytes) continue;
+    const std::string digest = sha256_hex(*bytes);
+    return FileChange{join_path(workspace.path(), (*place)->name()), digest, digest};
+  }
+  return std::nullopt;
 }
 
 // A command that was stopped still says what it had printed so far.
@@ -54,6 +92,19 @@ std::string BashTool::shown(const json::object& arguments) const {
 }
 
 std::string BashTool::subject(const json::object& arguments) const { return command_of(arguments); }
+
+Verdict BashTool::judge(const Rules& rules, const json::object& arguments, const ToolContext& context) const {
+  Verdict verdict = Tool::judge(rules, arguments, context);
+  if (verdict.decision != Decision::allow) return verdict;
+  if (rules.restricts("Read", Decision::ask))
+    return Verdict::ask("a rule wants to be asked before some files are read, and a command may read them");
+  if (rules.restricts("Read", Decision::deny) && !can_hide(context.session)) {
+    return Verdict::ask(
+        "a rule denies reading some files, and they cannot be kept from a command here: that needs sandbox "
+        "level 2");
+  }
+  return verdict;
+}
 
 std::string BashTool::approval_text(const json::object& arguments, const ToolContext& context) const {
   const WorkspaceMode mode = context.session.workspace_mode;
@@ -78,7 +129,7 @@ ProcessSpec BashTool::spec_for(const json::object& arguments, const ToolContext&
                                    {"GIT_PAGER", "cat"},
                                    {"GIT_TERMINAL_PROMPT", "0"}},
                    .need = policy_.least};
-  if (mode == WorkspaceMode::shared || mode == WorkspaceMode::worktree) spec.folder_access = Access::write;
+  spec.folder_access = access_of(context.session);
   // A worktree is the child's own, its history is the repository's: it may look at that.
   if (const std::string own = "/" + scratch_folder(context.session.id);
       mode == WorkspaceMode::worktree && context.workspace.path().ends_with(own)) {
@@ -94,10 +145,25 @@ ProcessSpec BashTool::spec_for(const json::object& arguments, const ToolContext&
   return spec;
 }
 
+Task<Tool::Planned> BashTool::plan(json::object arguments, ToolContext context) {
+  co_return co_await on_pool(context.loop, context.pool,
+                             [command = command_of(arguments), &workspace = context.workspace] {
+                               return script_of(command, workspace);
+                             });
+}
+
 Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
   std::string command = command_of(arguments);
   if (command.contains('\0'))
     co_return tool_error("The command holds a NUL byte; no shell can take that. Leave it out.");
+  if (context.intent) {
+    const auto script = co_await plan(arguments, context);
+    if (!script || *script != context.intent) {
+      co_return tool_error(fmt::format(
+          "The command was not run: {} was changed after it was approved. Look at it, then call it again.",
+          shown_path(context.intent->path)));
+    }
+  }
   ProcessSpec spec = spec_for(arguments, context);
   std::shared_ptr<const Folder> own;
   if (context.session.workspace_mode == WorkspaceMode::scratch) {
@@ -111,9 +177,26 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
     spec.folder_access = Access::write;
     spec.roots.push_back({context.workspace.path(), Access::read});
   }
+  const Access access = access_of(context.session);
+  auto kept =
+      co_await on_pool(context.loop, context.pool, [&context, access] { return kept_back(context, access); });
+  if (!kept) co_return tool_error(fmt::format("The command was not run: {}.", to_text(kept.error())));
+  // Where it was not asked about because the sandbox would do it, the sandbox must.
+  if (!kept->hidden.empty() && can_hide(context.session))
+    spec.need = std::max(spec.need, SandboxLevel::isolated);
+  if (kept->is_all_fixed) spec.folder_access = Access::read;
+  spec.hidden = std::move(kept->hidden);
+  spec.fixed = std::move(kept->fixed);
+  BackgroundCommands::Afterwards afterwards;
+  if (access == Access::write) {
+    afterwards = [&loop = context.loop, &pool = context.pool, &workspace = context.workspace,
+                  known = std::move(kept->repositories)] { return set_aside(loop, pool, workspace, known); };
+  }
   if (is_in_background(arguments))
-    co_return start(std::move(command), std::move(spec), std::move(own), context);
-  co_return co_await run_here(std::move(spec), context);
+    co_return start(std::move(command), std::move(spec), std::move(own), context, std::move(afterwards));
+  ToolResult result = co_await run_here(std::move(spec), context);
+  if (afterwards) result.content += co_await afterwards();
+  co_return result;
 }
 
 Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const {
@@ -140,10 +223,10 @@ Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const
 }
 
 ToolResult BashTool::start(std::string command, ProcessSpec spec, std::shared_ptr<const Folder> own,
-                           const ToolContext& context) const {
+                           const ToolContext& context, BackgroundCommands::Afterwards afterwards) const {
   const std::string id = background_id(context.id);
   const auto started = background_.start(context.session.id, id, std::move(command), std::move(spec),
-                                         std::move(own), context.processes);
+                                         std::move(own), context.processes, std::move(afterwards));
   if (!started) return tool_error(fmt::format("The command was not started: {}.", to_text(started.error())));
   return tool_ok(fmt::format(
       "Started in the background as {}. See how it goes with task_status, end it with task_cancel. "

@@ -24,14 +24,19 @@ class BashTool final : public Tool {
   Effect effect() const override { return Effect::once; }
   std::string shown(const json::object& arguments) const override;
   std::string subject(const json::object& arguments) const override;  // the command, whole
+  // A command reads files by itself: what Read's rules deny is kept from it where the sandbox can do that,
+  // else it is asked about, as it is where they want to be asked.
+  Verdict judge(const Rules& rules, const json::object& arguments, const ToolContext& context) const override;
   std::string approval_text(const json::object& arguments, const ToolContext& context) const override;
+  // The script in the workspace that the command runs, as it is now: what is approved is what runs.
+  Task<Planned> plan(json::object arguments, ToolContext context) override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:
   ProcessSpec spec_for(const json::object& arguments, const ToolContext& context) const;
   Task<ToolResult> run_here(ProcessSpec spec, ToolContext context) const;
   ToolResult start(std::string command, ProcessSpec spec, std::shared_ptr<const Folder> own,
-                   const ToolContext& context) const;
+                   const ToolContext& context, BackgroundCommands::Afterwards afterwards) const;
 
   BackgroundCommands& background_;
   BashPolicy policy_;

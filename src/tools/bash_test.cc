@@ -106,6 +106,82 @@ TEST_F(Bash, ShowsAPersonTheCommandAsItWillRun) {
   EXPECT_THAT(asked, AllOf(HasSubstr("Run in /work:"), Not(HasSubstr("\u202e"))));
 }
 
+TEST_F(Bash, HidesWhatReadMayNotOpenAndIsNotStartedWhereItCannot) {
+  plays({});
+  bench.write("secrets/key", "x");
+  bench.session.permissions = Rules({{Decision::deny, "Read", "secrets/**"}}).to_json();
+  bench.session.sandbox_level = 2;
+  BashTool lenient{background, {.least = SandboxLevel::restricted}};
+  bench.call(lenient, R"({"command":"true"})");
+  EXPECT_EQ(specs.back().hidden, (std::vector<std::string>{"/work/secrets"}));
+  EXPECT_EQ(specs.back().need, SandboxLevel::isolated);
+  bench.session.permissions.clear();
+  bench.call(lenient, R"({"command":"true"})");
+  EXPECT_TRUE(specs.back().hidden.empty());
+  EXPECT_EQ(specs.back().need, SandboxLevel::restricted);
+}
+
+TEST_F(Bash, IsAskedAboutWhereWhatRulesDenyCannotBeKeptFromIt) {
+  const Rules allowed({{Decision::allow, "Bash", ""}});
+  const Rules denying({{Decision::allow, "Bash", ""}, {Decision::deny, "Read", "secrets/**"}});
+  const Rules asking({{Decision::allow, "Bash", ""}, {Decision::ask, "Read", "secrets/**"}});
+  const json::object arguments{{"command", "ls"}};
+  const auto judged = [&](const Rules& rules, std::optional<int> level) {
+    bench.session.sandbox_level = level;
+    return bash.judge(rules, arguments, bench.context());
+  };
+  EXPECT_EQ(judged(allowed, 1).decision, Decision::allow);
+  EXPECT_EQ(judged(denying, 2).decision, Decision::allow);
+  EXPECT_EQ(judged(denying, 3).decision, Decision::allow);
+  EXPECT_EQ(judged(denying, 1).decision, Decision::ask);
+  EXPECT_EQ(judged(denying, std::nullopt).decision, Decision::ask);
+  EXPECT_THAT(judged(denying, 0).reason, HasSubstr("sandbox level 2"));
+  EXPECT_EQ(judged(asking, 3).decision, Decision::ask);
+  EXPECT_EQ(judged(Rules({{Decision::deny, "Bash", ""}, {Decision::deny, "Read", "x"}}), 1).decision,
+            Decision::deny);
+}
+
+TEST_F(Bash, WritesNothingWhereNothingMayBeEdited) {
+  plays({});
+  bench.session.permissions = Rules({{Decision::deny, "Edit", ""}}).to_json();
+  bench.call(bash, R"({"command":"true"})");
+  EXPECT_EQ(specs.back().folder_access, Access::read);
+}
+
+TEST_F(Bash, SetsARepositoryAsideThatACommandMade) {
+  bench.processes.define("bash", [&](const ProcessSpec&) {
+    bench.write("new/.git/config", "[core]\n\tfsmonitor = touch pwn\n");
+    return ProcessResult{.output = "done\n"};
+  });
+  EXPECT_THAT(bench.call(bash, R"({"command":"git init new"})").content,
+              AllOf(HasSubstr("done"), HasSubstr("new/.git-set-aside")));
+  EXPECT_FALSE(bench.workspace->status("new/.git"));
+  bench.call(bash, R"({"command":"git init new","run_in_background":true})");
+  EXPECT_THAT(bench.call(status, R"({"wait_seconds":10})").content, HasSubstr("new/.git-set-aside-2"));
+  EXPECT_FALSE(bench.workspace->status("new/.git"));
+}
+
+TEST_F(Bash, RunsTheScriptThatWasApprovedAndNoOther) {
+  plays({.output = "ran\n"});
+  for (const char* command : {"./script.sh", "sh script.sh", "timeout 5 ./script.sh x",
+                              "true && bash ./script.sh", ". ./script.sh", "/work/script.sh"}) {
+    const json::object arguments{{"command", command}};
+    bench.write("script.sh", "echo harmless\n");
+    ToolContext context = bench.context();
+    context.intent = run(bench.loop, bash.plan(arguments, context)).value();
+    ASSERT_TRUE(context.intent) << command;
+    EXPECT_EQ(run(bench.loop, bash.run(arguments, context)).content, "ran") << command << ": control";
+    bench.write("script.sh", "touch pwn\n");
+    EXPECT_THAT(run(bench.loop, bash.run(arguments, context)).content,
+                HasSubstr("/work/script.sh was changed"))
+        << command;
+  }
+  for (const char* command :
+       {"ls", "make test", "cd x && ./script.sh", "python3 -c 'x'", "./missing", "echo $x"}) {
+    EXPECT_FALSE(run(bench.loop, bash.plan({{"command", command}}, bench.context())).value()) << command;
+  }
+}
+
 TEST_F(Bash, HasTheNetworkThatItsSessionWasGranted) {
   plays({});
   bench.session.network = true;

@@ -18,6 +18,13 @@ namespace deputy {
 struct ToolSettings {
   std::optional<SearchSettings> search;
   BashPolicy bash;
+  std::vector<std::shared_ptr<const Folder>> roots = {};  // what every session may reach beside its workspace
+
+  std::vector<const Folder*> root_folders() const {
+    std::vector<const Folder*> folders;
+    for (const auto& root : roots) folders.push_back(root.get());
+    return folders;
+  }
 };
 
 struct ToolServices {

@@ -128,6 +128,21 @@ TEST_F(RealWorkspace, APatternIsDataAndABadOneIsExplained) {
   EXPECT_THAT(error(grep, R"({"pattern":"a\nb"})"), HasSubstr("line by line"));
 }
 
+TEST_F(RealWorkspace, AnOptionOfTheSearchProgramIsAPatternLikeAnyOther) {  // arginj-15
+  const std::string pwn = root / "pwn";
+  write("ws/x.sh", "#!/bin/sh\ntouch " + pwn + "\n");
+  std::filesystem::permissions(root / "ws/x.sh", std::filesystem::perms::owner_all);
+  write("ws/.ripgreprc", "--pre=" + (root / "ws/x.sh").string() + "\n");
+  ::setenv("RIPGREP_CONFIG_PATH", (root / "ws/.ripgreprc").c_str(), 1);
+  const auto said = ok(grep, R"({"pattern":"--pre=./x.sh","path":"."})");
+  EXPECT_FALSE(std::filesystem::exists(pwn));
+  EXPECT_THAT(said, HasSubstr("No matches"));
+  // By hand, with the same variable, the program runs what its settings name.
+  EXPECT_NE(std::system(("rg CANARY " + (root / "ws").string() + " >/dev/null 2>&1").c_str()), -1);
+  EXPECT_TRUE(std::filesystem::exists(pwn)) << "control";
+  ::unsetenv("RIPGREP_CONFIG_PATH");
+}
+
 TEST_F(RealWorkspace, GlobFindsFiles) {
   EXPECT_EQ(ok(glob, R"({"pattern":"*.cc"})"), "[2 files]\nnew␊line.cc\nsrc/a.cc\n");
   EXPECT_EQ(ok(glob, R"({"pattern":"**"})"), "[4 files]\n-\nnew␊line.cc\nsrc/a.cc\nsrc/b.txt\n");

@@ -1,0 +1,176 @@
+// Attacks by what a command does itself, against the whole pipeline on a real disk and in a real sandbox,
+// each with its control: what the same command does where no rule, or no guard, stands in its way.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "support/paths.h"
+#include "support/temp_folder.h"
+#include "tools/bash.h"
+#include "tools/tool_bench.h"
+
+namespace deputy {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::string_view kCanary = "CANARY-7d03";
+
+class CommandAttacks : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto can = run(loop, processes.capability({}));
+    if (!can || can->level < SandboxLevel::isolated) GTEST_SKIP() << "this machine cannot isolate processes";
+    fs::create_directories(fs::path(temp.path()) / "secrets");
+    write("secrets/key", kCanary);
+    write("script.sh", "echo harmless\n");
+    workspace = SystemDisk().open(temp.path(), IfAbsent::fail).value();
+    session.id = SessionId("sess_1_aaaaaa");
+    session.workspace = temp.path();
+    session.workspace_mode = WorkspaceMode::shared;
+    session.sandbox_level = static_cast<int>(can->level);
+  }
+  void write(const std::string& name, std::string_view bytes) {
+    std::ofstream(fs::path(temp.path()) / name, std::ios::binary) << bytes;
+  }
+  bool exists(const std::string& name) const {
+    return fs::exists(fs::symlink_status(fs::path(temp.path()) / name));
+  }
+
+  // Bash is allowed; nobody is there to be asked.
+  std::string said(std::string_view command, std::vector<Rule> rules = {}) {
+    rules.push_back({Decision::allow, "Bash", ""});
+    Rules in_force(std::move(rules));
+    session.permissions = in_force.to_json();
+    const Toolbox box = Toolbox::make({std::make_shared<BashTool>(background, BashPolicy{.least = least})},
+                                      std::move(in_force))
+                            .value();
+    std::string content = "no result";
+    RememberingJournal remembering;
+    SessionJournal journal(remembering, session.id, RunId{}, [&](const Event& event) {
+      if (const auto* finished = std::get_if<CallFinished>(&event.fact)) content = finished->result.content;
+    });
+    const ToolContext context{.id = {},
+                              .session = session,
+                              .journal = journal,
+                              .workspace = *workspace,
+                              .loop = loop,
+                              .pool = pool,
+                              .processes = processes,
+                              .asker = asker,
+                              .stop = {}};
+    const PendingCall pending{.index = 0,
+                              .call = {"c", "Bash", to_json_text(json::object{{"command", command}})}};
+    EXPECT_TRUE(run(loop, box.run({pending}, context)));
+    return content;
+  }
+
+  TempFolder temp;
+  std::unique_ptr<Folder> workspace;
+  SystemLoop loop;
+  ThreadPool pool{1};
+  SystemProcesses processes{loop, bin_dir() + "/deputy-init"};
+  BackgroundCommands background{loop};
+  SandboxLevel least = SandboxLevel::isolated;
+  Session session;
+  NobodyAnswers asker;
+};
+
+TEST_F(CommandAttacks, ADenyOfReadBindsWhatACommandOpens) {
+  const std::vector<Rule> denied{{Decision::deny, "Read", "secrets/**"}};
+  for (const char* command : {"cat secrets/key", "cat ./secrets/../secrets/key", "grep -r CANARY .",
+                              "python3 open.py", "cp -r secrets s; cat s/key", "tar c secrets"}) {
+    write("open.py", "print(open('secrets/key').read())\n");
+    EXPECT_THAT(said(command), HasSubstr(kCanary)) << "control: " << command;
+    fs::remove_all(fs::path(temp.path()) / "s");
+    EXPECT_THAT(said(command, denied), Not(HasSubstr(kCanary))) << command;
+    fs::remove_all(fs::path(temp.path()) / "s");
+  }
+  EXPECT_THAT(said("mv secrets other; mkdir -p x; ls", denied), HasSubstr("secrets"));
+  EXPECT_TRUE(exists("secrets/key")) << "not moved to where no rule denies it";
+}
+
+TEST_F(CommandAttacks, WhereWhatIsDeniedCannotBeHiddenTheCommandIsAskedAbout) {
+  least = SandboxLevel::restricted;
+  session.sandbox_level = 1;
+  EXPECT_THAT(said("cat secrets/key"), HasSubstr(kCanary)) << "control";
+  const auto refused = said("cat secrets/key", {{Decision::deny, "Read", "secrets/**"}});
+  EXPECT_THAT(refused, Not(HasSubstr(kCanary)));
+  EXPECT_THAT(refused, HasSubstr("needs approval"));
+}
+
+TEST_F(CommandAttacks, ADenyOfEditBindsWhatACommandWrites) {
+  const std::vector<Rule> denied{{Decision::deny, "Edit", "secrets/**"}};
+  said("echo changed > secrets/key; echo new > secrets/new", denied);
+  EXPECT_FALSE(exists("secrets/new"));
+  EXPECT_THAT(said("cat secrets/key", denied), HasSubstr(kCanary));
+  said("echo changed | tee secrets/key");
+  EXPECT_THAT(said("cat secrets/key"), HasSubstr("changed")) << "control";
+}
+
+TEST_F(CommandAttacks, NoRepositoryIsPlantedForThePersonsOwnGit) {
+  const std::string plant = "git init -q {0}; git -C {0} config core.fsmonitor 'touch pwn'; echo ran";
+  said(fmt::format(fmt::runtime(plant), "."));
+  EXPECT_FALSE(exists(".git"));
+  EXPECT_THAT(said(fmt::format(fmt::runtime(plant), "sub")), HasSubstr("sub/.git-set-aside"));
+  EXPECT_FALSE(exists("sub/.git"));
+  EXPECT_TRUE(exists("sub/.git-set-aside/config"));
+  said("mkdir l; git init -q --bare evil; ln -s ../evil l/.git");
+  EXPECT_FALSE(exists("l/.git")) << "nor by a link";
+  // One that is there, a submodule for instance, is not turned into another.
+  fs::create_directories(fs::path(temp.path()) / "lib");
+  write("lib/.git", "gitdir: elsewhere\n");
+  said("rm -rf lib/.git; git init -q lib; mv lib lib2; echo gitdir: evil > lib/.git");
+  std::stringstream kept;
+  kept << std::ifstream(fs::path(temp.path()) / "lib/.git").rdbuf();
+  EXPECT_EQ(kept.str(), "gitdir: elsewhere\n");
+  // Outside of the sandbox the same makes a repository, and git runs what it configures.
+  const std::string there = fs::path(temp.path()) / "control";
+  fs::create_directories(there);
+  const std::string control = fmt::format(
+      "cd {0} && git init -q . && git config core.fsmonitor 'touch {0}/pwn; false' && git status >/dev/null "
+      "2>&1; test -e {0}/pwn",
+      there);
+  EXPECT_EQ(std::system(control.c_str()), 0) << "control";
+}
+
+// Outside of the sandbox, with the rights of whoever runs the tests.
+bool happens_outside(const std::string& folder, const std::string& command) {
+  return std::system(fmt::format("cd {} && {{ {}; }} >/dev/null 2>&1", folder, command).c_str()) == 0;
+}
+
+TEST_F(CommandAttacks, AWayOutByCdLeadsNowhere) {  // shell-23
+  const TempFolder out;
+  std::ofstream(fs::path(out.path()) / "secret.txt") << kCanary;
+  const std::string command = fmt::format("cd {} && cat secret.txt", out.path());
+  EXPECT_THAT(said(command), Not(HasSubstr(kCanary)));
+  EXPECT_TRUE(happens_outside(temp.path(), command)) << "control";
+}
+
+TEST_F(CommandAttacks, WhatTheRepositoryConfiguresReachesNothingOutside) {  // autoexec-01, -03, -05
+  const TempFolder out;
+  const std::string pwn = fs::path(out.path()) / "pwn";
+  const std::string setup = fmt::format(
+      "git init -q . && git config user.name x && git config user.email x@x && echo a > f && "
+      "echo 'f diff=x' > .gitattributes && git add . && git commit -qm x && echo b > f && "
+      "git config core.fsmonitor 'touch {0}; false' && git config diff.x.textconv 'touch {0}; cat' && "
+      "printf '#!/bin/sh\\ntouch {0}\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && rm -f "
+      "{0}",
+      pwn);
+  ASSERT_TRUE(happens_outside(temp.path(), setup));
+  for (const char* command : {"git status", "git diff", "git commit -am x"}) {
+    fs::remove(pwn);
+    said(command);
+    EXPECT_FALSE(fs::exists(pwn)) << command;
+    happens_outside(temp.path(), command);
+    EXPECT_TRUE(fs::exists(pwn)) << "control: " << command;
+  }
+}
+
+}  // namespace
+}  // namespace deputy

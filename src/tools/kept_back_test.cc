@@ -1,0 +1,116 @@
+#include "tools/kept_back.h"
+
+#include <gmock/gmock.h>
+
+#include "tools/tool_bench.h"
+
+namespace deputy {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+class KeptBackFiles : public testing::Test {
+ protected:
+  KeptBackFiles() {
+    bench.session.workspace = "/work";
+    for (const char* name : {"secrets/key", "src/.env", "src/a.c", "docs/x.md", ".deputy/config.toml"})
+      bench.write(name, "x");
+  }
+  Result<KeptBack> found(std::vector<Rule> rules, Access access = Access::read) {
+    bench.session.permissions = Rules(std::move(rules)).to_json();
+    return kept_back(bench.context(), access);
+  }
+  ToolBench bench;
+};
+
+TEST_F(KeptBackFiles, IsNothingWhereNoRuleDeniesReading) {
+  EXPECT_THAT(found({})->hidden, IsEmpty());
+  EXPECT_THAT(found({{Decision::ask, "Read", "secrets/**"}})->hidden, IsEmpty());
+  EXPECT_THAT(found({{Decision::deny, "Bash", "rm:*"}})->hidden, IsEmpty());
+}
+
+TEST_F(KeptBackFiles, IsWhatReadMayNotOpenAFolderAsAWhole) {
+  EXPECT_THAT(found({{Decision::deny, "Read", "secrets/**"}, {Decision::deny, "Read", "**/.env"}})->hidden,
+              UnorderedElementsAre("/work/secrets", "/work/src/.env"));
+  EXPECT_THAT(found({{Decision::deny, "Read", "!docs/**"}})->hidden,
+              UnorderedElementsAre("/work/secrets", "/work/src", "/work/.deputy"));
+  EXPECT_THAT(found({{Decision::deny, "Read", ""}})->hidden,
+              UnorderedElementsAre("/work/secrets", "/work/src", "/work/docs", "/work/.deputy"));
+}
+
+TEST_F(KeptBackFiles, IsAlsoWhatAnAncestorMayNotOpen) {
+  const Rules parent({{Decision::deny, "Read", "secrets/**"}});
+  bench.session.permissions = Rules::both(parent, Rules({{Decision::allow, "Read", ""}})).to_json();
+  EXPECT_THAT(kept_back(bench.context(), Access::read)->hidden, ElementsAre("/work/secrets"));
+}
+
+TEST_F(KeptBackFiles, WhatALinkLeadsToIsKeptByItsOwnName) {
+  bench.disk.plant_link("/work/link", "secrets/key");
+  EXPECT_THAT(found({{Decision::deny, "Read", "secrets/**"}})->hidden, ElementsAre("/work/secrets"));
+}
+
+TEST_F(KeptBackFiles, WhatMayNotBeEditedOrWrittenIsFixed) {
+  const auto kept =
+      found({{Decision::deny, "Edit", "src/**"}, {Decision::deny, "Write", "docs/x.md"}}, Access::write);
+  EXPECT_THAT(kept->fixed, UnorderedElementsAre("/work/src", "/work/docs/x.md"));
+  EXPECT_FALSE(kept->is_all_fixed);
+  EXPECT_TRUE(found({{Decision::deny, "Edit", ""}}, Access::write)->is_all_fixed);
+}
+
+TEST_F(KeptBackFiles, OtherRootsAreLookedThroughByTheirWholeNames) {
+  const auto other = bench.disk.open("/other", IfAbsent::create).value();
+  ASSERT_TRUE(other->make_folder("keys"));
+  ASSERT_TRUE(other->replace("keys/k", "x"));
+  bench.session.permissions = Rules({{Decision::deny, "Read", "/other/keys/**"}}).to_json();
+  ToolContext context = bench.context();
+  context.roots = {other.get()};
+  EXPECT_THAT(kept_back(context, Access::read)->hidden, ElementsAre("/other/keys"));
+}
+
+TEST_F(KeptBackFiles, TakesAsManyAsCanBeKeptBackAndNotOneMore) {
+  for (std::size_t i = 0; i < kMostKeptBack; ++i) bench.write("many/f" + std::to_string(i) + ".key", "x");
+  EXPECT_EQ(found({{Decision::deny, "Read", "**/*.key"}})->hidden.size(), kMostKeptBack);
+  bench.write("more/f.key", "x");
+  const auto past = found({{Decision::deny, "Read", "**/*.key"}});
+  ASSERT_FALSE(past);
+  EXPECT_THAT(to_text(past.error()), AllOf(HasSubstr("256"), HasSubstr("Read(secrets/**)")));
+}
+
+TEST_F(KeptBackFiles, LooksThroughAsManyFilesAsItMayAndNotOneMore) {
+  constexpr std::size_t kEntries = 9;  // files and folders, see above
+  bench.session.permissions = Rules({{Decision::deny, "Read", "**/.env"}}).to_json();
+  EXPECT_TRUE(kept_back(bench.context(), Access::read, kEntries));
+  const auto past = kept_back(bench.context(), Access::read, kEntries - 1);
+  ASSERT_FALSE(past);
+  EXPECT_THAT(to_text(past.error()), HasSubstr("more than 8 files to look through"));
+}
+
+TEST_F(KeptBackFiles, RepositoriesBelowTheWorkspacesOwnAreFixed) {
+  bench.write(".git/HEAD", "x");
+  bench.write("vendor/lib/.git/HEAD", "x");
+  bench.write("sub/.git", "gitdir: ../.git/modules/sub\n");
+  const auto kept = found({}, Access::write);
+  EXPECT_THAT(kept->repositories, UnorderedElementsAre("vendor/lib/.git", "sub/.git"));
+  EXPECT_THAT(kept->fixed, UnorderedElementsAre("/work/vendor/lib/.git", "/work/sub/.git"));
+  EXPECT_THAT(found({}, Access::read)->fixed, IsEmpty());
+}
+
+TEST_F(KeptBackFiles, ARepositoryThatWasMadeIsSetAside) {
+  bench.write("old/.git/HEAD", "x");
+  const auto kept = found({}, Access::write);
+  EXPECT_EQ(set_aside_new(*bench.workspace, kept->repositories), "");
+  bench.write("new/.git/config", "[core]\n\tfsmonitor = touch pwn\n");
+  EXPECT_THAT(set_aside_new(*bench.workspace, kept->repositories), HasSubstr("new/.git-set-aside"));
+  EXPECT_FALSE(bench.workspace->status("new/.git"));
+  EXPECT_TRUE(bench.workspace->status("new/.git-set-aside/config"));
+  EXPECT_TRUE(bench.workspace->status("old/.git/HEAD"));
+  bench.write("new/.git/config", "again");
+  EXPECT_THAT(set_aside_new(*bench.workspace, kept->repositories), HasSubstr("new/.git-set-aside-2"));
+}
+
+}  // namespace
+}  // namespace deputy
