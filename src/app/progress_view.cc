@@ -75,14 +75,24 @@ std::string answered(const Answer& answer) {
 struct ProgressView::Applied {
   ProgressView& view;
   Row& row;
+  const Event& event;
 
   void operator()(const RunStarted& fact) const {
     row.activity = "started";
     row.has_ended = false;
     if (Row* parent = view.find(row.parent)) parent->batch = fact.total;
   }
-  void operator()(const ReplyReceived& fact) const { row.usage = row.usage + fact.reply.usage; }
+  void operator()(const ReplyReceived& fact) const {
+    row.usage = row.usage + fact.reply.usage;
+    row.calls.clear();
+    row.begun.clear();
+    for (const Call& call : fact.reply.message.calls) row.calls.push_back(call.name);
+  }
+  void operator()(const CallFinished&) const {
+    if (auto refusal = refusal_in(row, event)) row.activity = *std::move(refusal);
+  }
   void operator()(const CallStarted& fact) const {
+    row.begun.insert(event.call);
     row.activity = plain(fact.tool + " " + fact.shown, kActivityCharacters);
     row.is_asking = false;
   }
@@ -114,6 +124,7 @@ struct ProgressView::Applied {
 struct ProgressView::Told {
   const ProgressView& view;
   const Row& row;
+  const Event& event;
   Detail detail;
   using Line = std::optional<std::string>;
 
@@ -139,6 +150,7 @@ struct ProgressView::Told {
     return fmt::format("replied: {} {}", name_of(fact.reply.stop), tokens_of(fact.reply.usage));
   }
   Line operator()(const CallFinished& fact) const {
+    if (auto refusal = refusal_in(row, event)) return refusal;
     if (detail == Detail::usual) return std::nullopt;
     return fmt::format("result: {}, {} bytes", fact.result.status == ToolStatus::ok ? "ok" : "error",
                        with_thousands(fact.result.content.size()));
@@ -148,13 +160,13 @@ struct ProgressView::Told {
 
 void ProgressView::apply(const Event& event, const EventOrigin& origin) {
   Row& row = row_of(event, origin);
-  std::visit(Applied{*this, row}, event.fact);
+  std::visit(Applied{*this, row, event}, event.fact);
 }
 
 std::optional<std::string> ProgressView::line_for(const Event& event, Detail detail) const {
   const Row* row = find(event.run.session);
   if (!row || row->agent == kCommandAgent) return std::nullopt;
-  const auto told = std::visit(Told{*this, *row, detail}, event.fact);
+  const auto told = std::visit(Told{*this, *row, event, detail}, event.fact);
   if (!told) return std::nullopt;
   return for_style(style_, fmt::format("[{}] {}", row->label, *told));
 }
@@ -189,6 +201,18 @@ std::string ProgressView::unique_label(const std::string& label, const SessionId
     if (std::ranges::none_of(rows_, is_taken)) return candidate;
     candidate = fmt::format("{} ({})", label, twin);
   }
+}
+
+// A call that has a result without ever having begun.
+std::optional<std::string> ProgressView::refusal_in(const Row& row, const Event& event) {
+  const auto* finished = std::get_if<CallFinished>(&event.fact);
+  const auto index = static_cast<std::size_t>(event.call);
+  if (!finished || finished->result.status == ToolStatus::ok || event.call < 0 || index >= row.calls.size() ||
+      row.begun.contains(event.call)) {
+    return std::nullopt;
+  }
+  return fmt::format("{} refused: {}", plain(row.calls[index], kLabelCharacters),
+                     plain(finished->result.content, kNoteCharacters));
 }
 
 std::string ProgressView::ending_of(const Row& row, const Report& report) const {

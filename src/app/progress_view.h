@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ class ProgressView {
     bool has_ended = false;
     bool is_asking = false;
     Usage usage;
+    std::vector<std::string> calls;  // the tools that its last reply wants to call
+    std::set<int> begun;             // those of them that were not refused
   };
   struct Applied;
   struct Told;
@@ -50,6 +53,7 @@ class ProgressView {
   void put_in_order(const Row& row, std::vector<const Row*>& rows) const;
   std::string text_of(const Row& row, std::size_t label_width) const;
   std::string ending_of(const Row& row, const Report& report) const;
+  static std::optional<std::string> refusal_in(const Row& row, const Event& event);
 
   Style style_;
   std::vector<Row> rows_;

@@ -66,6 +66,30 @@ TEST_F(ProgressViewTest, EachEventIsAPlainLine) {
   EXPECT_EQ(tell_child("a", ended(Status::completed)), "[a] ✓ complete (in=1.2k out=10)");
 }
 
+TEST_F(ProgressViewTest, ACallThatWasRefusedIsALine) {
+  start_command();
+  ReplyReceived asks = reply(1, 1);
+  asks.reply.message.calls = {{"c1", "Read", "{}"}, {"c2", "Write", "{}"}};
+  tell_child("a", asks);
+  const auto finished = [&](int call, ToolStatus status, std::string content) {
+    Event event;
+    event.run.session = SessionId("a");
+    event.call = call;
+    event.fact = CallFinished{{.status = status, .content = std::move(content)}};
+    view_.apply(event, {SessionId("root"), "a", "reader"});
+    return view_.line_for(event, ProgressView::Detail::usual);
+  };
+  EXPECT_EQ(finished(1, ToolStatus::error, "Not permitted: denied by rule Edit.\nx"),
+            "[a] Write refused: Not permitted: denied by rule Edit. x");
+  Event begun;
+  begun.run.session = SessionId("a");
+  begun.call = 0;
+  begun.fact = CallStarted{"Read", "x"};
+  view_.apply(begun, {SessionId("root"), "a", "reader"});
+  EXPECT_EQ(finished(0, ToolStatus::error, "no such file"), std::nullopt) << "it ran, and failed";
+  EXPECT_EQ(finished(7, ToolStatus::error, "x"), std::nullopt);
+}
+
 TEST_F(ProgressViewTest, AFailureSaysWhy) {
   start_command();
   EXPECT_EQ(tell_child("a", ended(Status::failed, Reason::provider_error, "the server is on fire")),
