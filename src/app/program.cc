@@ -1,6 +1,7 @@
 #include "app/program.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/places.h"
@@ -9,6 +10,24 @@
 #include "store/sqlite/sqlite_store.h"
 
 namespace deputy {
+namespace {
+
+// What another user can put into the state folder would be believed.
+Result<void> check_is_own(const Folder& home) {
+  struct stat found{};
+  if (::fstat(home.descriptor(), &found) != 0) return {};
+  if (found.st_uid != ::geteuid()) {
+    return fail(ErrorCode::denied, fmt::format("the state folder: {} belongs to another user", home.path()),
+                "choose another with --home");
+  }
+  if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return fail(ErrorCode::denied, fmt::format("the state folder: others can write to {}", home.path()),
+                fmt::format("run chmod 700 {}, if nobody has put anything there", shell_quoted(home.path())));
+  }
+  return {};
+}
+
+}  // namespace
 
 Program::Program(CommonArguments given, const Environment& variables, std::string typed_name)
     : common(std::move(given)),
@@ -24,7 +43,10 @@ Program::Program(CommonArguments given, const Environment& variables, std::strin
 Result<std::unique_ptr<Folder>> Program::open_home() const {
   TRY(const auto path, state_folder(common, environment, disk.current_folder()));
   auto home = disk.open(path, IfAbsent::create);
-  if (home) return home;
+  if (home) {
+    TRY(check_is_own(**home));
+    return home;
+  }
   return fail(home.error().code, fmt::format("the state folder: {}", home.error().message),
               "make it a folder that you can write to, or choose another with --home");
 }
@@ -78,6 +100,16 @@ OrFailure<ToolSettings> Program::tool_settings() {
   ToolSettings tools{.search = search_of(loaded->settings, environment)};
   if (tools.search) redactor.hide(tools.search->key);
   tools.bash.least = loaded->settings.sandbox.least.value_or(tools.bash.least);
+  for (const auto& path : loaded->settings.allowed_paths) {
+    const bool is_in_home = path.starts_with("~/");
+    auto root =
+        disk.open(is_in_home ? environment.get("HOME").value_or("") + path.substr(1) : path, IfAbsent::fail);
+    if (!root) {
+      return misused(fmt::format("allowed_paths: {}", root.error().message),
+                     "make the folder, or take it out of the settings");
+    }
+    tools.roots.push_back(*std::move(root));
+  }
   return tools;
 }
 

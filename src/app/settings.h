@@ -94,12 +94,14 @@ struct Settings {
   SandboxChoice sandbox;
   SearchChoice search;
   std::vector<Rule> rules;
+  std::vector<std::string> allowed_paths;  // folders beside the workspace: absolute, or in the home (~/…)
   bool operator==(const Settings&) const = default;
 };
 
 // The service that WebSearch asks: the one that is set, else one whose key stands in its usual variable.
 std::optional<SearchSettings> search_of(const Settings& settings, const Environment& environment);
 
+inline constexpr std::size_t kMostAllowedPaths = 8;
 inline constexpr std::size_t kMostSettingsBytes = 1024 * 1024;
 
 // `file` is for messages alone.

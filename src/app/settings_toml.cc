@@ -255,6 +255,23 @@ Take rules_into(std::vector<Rule>& rules, Decision decision) {
   };
 }
 
+Take paths_into(std::vector<std::string>& paths) {
+  return [&paths](const toml::node& node, const Spot& place) -> Result<void> {
+    const std::string must =
+        fmt::format("a list of at most {} folders, each absolute or in your home, such as [\"~/notes\"]",
+                    kMostAllowedPaths);
+    const auto* list = node.as_array();
+    if (!list || list->size() > kMostAllowedPaths) return wrong(place, node, must);
+    for (const auto& each : *list) {
+      TRY(auto path, text_of(each, place, must));
+      const bool is_folder = (path.starts_with('/') && path.size() > 1) || path.starts_with("~/");
+      if (!is_folder) return wrong(place, each, must);
+      paths.push_back(std::move(path));
+    }
+    return {};
+  };
+}
+
 Result<void> read_providers(std::map<std::string, ProviderSettings>& providers, const toml::node& node,
                             const Spot& place) {
   std::vector<Key> keys;
@@ -308,10 +325,12 @@ Take limits_into(LimitSettings& limits) {
 }
 
 std::vector<Key> keys_of(Settings& settings) {
-  auto& [model, base_url, providers, models, network, clocks, limits, sandbox, search, rules] = settings;
+  auto& [model, base_url, providers, models, network, clocks, limits, sandbox, search, rules, allowed_paths] =
+      settings;
   return {
       {"model", into(model, plain_text)},
       {"base_url", into(base_url, url_of)},
+      {"allowed_paths", paths_into(allowed_paths)},
       {"providers",
        [&providers](const auto& node, const auto& at) { return read_providers(providers, node, at); }},
       {"models", [&models](const auto& node, const auto& at) { return read_models(models, node, at); }},

@@ -18,6 +18,23 @@ TEST(ToolSettings, OfTheSandboxAreALevelAndWhetherThereIsANetwork) {
   EXPECT_THAT(past.error().advice, HasSubstr("deputy doctor"));
 }
 
+TEST(ToolSettings, FoldersBesideTheWorkspaceAreAbsoluteOrInTheHome) {
+  const auto settings = parse_settings("allowed_paths = [\"/srv/data\", \"~/notes\"]\n", "c");
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->allowed_paths, (std::vector<std::string>{"/srv/data", "~/notes"}));
+  EXPECT_TRUE(narrowing_part(*settings).allowed_paths.empty()) << "a project adds none";
+  for (const char* wrong : {"allowed_paths = \"/srv\"", "allowed_paths = [1]", "allowed_paths = [\"notes\"]",
+                            "allowed_paths = [\"/\"]", "allowed_paths = [\"\"]"}) {
+    const auto mistake = parse_settings(wrong, "c");
+    ASSERT_FALSE(mistake) << wrong;
+    EXPECT_THAT(mistake.error().advice, HasSubstr("a list of at most 8 folders")) << wrong;
+  }
+  std::string many;
+  for (std::size_t i = 0; i < kMostAllowedPaths; ++i) many += "\"/a\",";
+  EXPECT_TRUE(parse_settings("allowed_paths = [" + many + "]", "c"));
+  EXPECT_FALSE(parse_settings("allowed_paths = [" + many + "\"/a\"]", "c"));
+}
+
 TEST(ToolSettings, ThereIsNoSearchWhereNoneIsConfigured) {
   EXPECT_FALSE(search_of({}, MapEnvironment()));
   EXPECT_FALSE(search_of(*parse_settings("[search]\nservice = \"brave\"\n", "c"), MapEnvironment()));

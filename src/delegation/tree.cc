@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "delegation/budgeted_provider.h"
@@ -269,7 +270,12 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                  .processes = services_.processes,
                  .asker = profile->on_ask == OnAsk::deny ? static_cast<Asker&>(denies_all) : person,
                  .above = stop,
-                 .roots = [this, id = session.id] { return reports_.roots_of(id); },
+                 .roots =
+                     [this, id = session.id] {
+                       auto roots = services_.tools.root_folders();
+                       std::ranges::copy(reports_.roots_of(id), std::back_inserter(roots));
+                       return roots;
+                     },
                  .home = services_.home,
                  .hidden = services_.hidden,
                  .children = [this, id = session.id] { return children_[id]; },
