@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "app/commands.h"
+#include "app/doctor_check.h"
 #include "app/model_choice.h"
 #include "app/places.h"
 #include "app/run_on.h"
+#include "app/sandbox_memory.h"
 #include "app/tree_command.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -15,16 +18,6 @@ namespace deputy {
 namespace {
 
 constexpr std::uint64_t kLeastSpace = 64ULL << 20;
-
-enum class Need { required, useful };
-
-struct Check {
-  std::string name;
-  Need need = Need::required;
-  bool is_fine = false;
-  std::string found;  // what is there, or what is wrong
-  std::string fix;
-};
 
 struct ProgramNeeded {
   std::string_view name;
@@ -50,31 +43,6 @@ Task<Check> check_program(SystemProcesses& processes, ProgramNeeded needed) {
     const auto lines = lines_of(result->output);
     check.found = lines.empty() ? "" : made_visible(to_utf8(lines.front()));
   }
-  co_return check;
-}
-
-// What a command that a model runs is kept from, level by level.
-constexpr std::string_view kSandboxLevels[] = {
-    "level 0 of 3: commands cannot be confined here, so none will be run",
-    "level 1 of 3: commands reach only the files and the network they were given",
-    "level 2 of 3: commands see only what they were given, in namespaces of their own",
-    "level 3 of 3: commands see only what they were given, in namespaces of their own, within limits"};
-
-Task<Check> check_sandbox(SystemProcesses& processes) {
-  Check check{.name = "sandbox"};
-  const auto can = co_await processes.capability({});
-  if (!can) {
-    check.found = can.error().message;
-    check.fix = can.error().advice;
-    co_return check;
-  }
-  check.need = can->level == SandboxLevel::none ? Need::required : Need::useful;
-  check.is_fine = can->level >= SandboxLevel::isolated;
-  check.found = fmt::format("{} (Landlock ABI {}, seccomp {}, user namespaces {})",
-                            kSandboxLevels[static_cast<std::size_t>(can->level)], can->landlock_abi,
-                            can->seccomp ? "yes" : "no", can->user_namespaces ? "yes" : "no");
-  if (!can->why.empty()) check.found += fmt::format("; not higher because {}", can->why);
-  check.fix = can->fix;
   co_return check;
 }
 
@@ -183,8 +151,10 @@ void add_providers(Program& program, std::vector<Check>& checks) {
 }
 
 Task<> examine(Program& program, std::vector<Check>& checks) {
-  SystemProcesses processes(program.loop, join_path(program_folder(), "deputy-init"));
-  checks.push_back(co_await check_sandbox(processes));
+  SystemProcesses processes(program.loop, init_path());
+  const auto can = co_await processes.capability({});
+  checks.push_back(check_sandbox(can, ::geteuid() == 0));
+  if (can) SandboxMemory(program.disk, program.open_home().value_or(nullptr), init_path()).keep(*can);
   for (const auto& needed : kPrograms) checks.push_back(co_await check_program(processes, needed));
   add_state(program, checks);
   add_surroundings(program, checks);

@@ -45,12 +45,12 @@ Result<std::string> read_named_file(const Disk& disk, std::string_view path, std
   return bytes;
 }
 
-std::string program_folder() {
+std::string init_path() {
   char path[PATH_MAX];
   const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
-  if (size <= 0) return ".";
+  if (size <= 0) return "./deputy-init";
   const std::string_view whole(path, static_cast<std::size_t>(size));
-  return std::string(whole.substr(0, whole.rfind('/')));
+  return join_path(whole.substr(0, whole.rfind('/')), "deputy-init");
 }
 
 std::string shell_quoted(std::string_view word) {

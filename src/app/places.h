@@ -21,8 +21,8 @@ Result<std::string> absolute_path(std::string_view path, std::string_view curren
 // A file that the person named, whole; more than `most` bytes is an Error.
 Result<std::string> read_named_file(const Disk& disk, std::string_view path, std::size_t most);
 
-// The folder that this program lies in.
-std::string program_folder();
+// deputy-init, which lies beside this program.
+std::string init_path();
 
 // A word as a shell would have to be given it.
 std::string shell_quoted(std::string_view word);

@@ -10,6 +10,7 @@
 #include "app/progress.h"
 #include "app/prompts.h"
 #include "app/run_on.h"
+#include "app/sandbox_memory.h"
 #include "async/task_group.h"
 #include "async/waiter.h"
 #include "base/random.h"
@@ -44,7 +45,7 @@ class TreeRunner {
   Task<> watch_signals(StopToken stop);
   Task<> seal_what_others_left();
   Task<> name_kept_work(std::string workspace);
-  Task<> find_out_level(RootBrief& root);
+  Task<> find_out_level();
   [[noreturn]] void leave_at_once();
   Task<> a_turn_of_the_loop();
   void look_back();
@@ -68,8 +69,7 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
     : program_(program),
       signals_(signals),
       what_(std::move(request.what)),
-      processes_(program.loop,
-                 {.init_path = join_path(program_folder(), "deputy-init"), .hidden = state_folders(program)}),
+      processes_(program.loop, {.init_path = init_path(), .hidden = state_folders(program)}),
       progress_({.loop = program.loop,
                  .err = program.err,
                  .redactor = program.redactor,
@@ -165,7 +165,7 @@ Task<> TreeRunner::drive() {
   beside_.spawn(seal_what_others_left());
   if (attendance_of(program_) == Attendance::person) beside_.spawn(prompts_.run(beside_.token()));
   end_.report = fail(ErrorCode::internal, "the run ended without a report", "please report this as a bug");
-  if (auto* root = std::get_if<RootBrief>(&what_)) co_await find_out_level(*root);
+  co_await find_out_level();
   start();
   co_await a_turn_of_the_loop();  // start() only posts; the tree exists from here on
   try {
@@ -184,10 +184,16 @@ Task<> TreeRunner::drive() {
 }
 
 // Each session records how far its commands are confined. A batch runs none.
-Task<> TreeRunner::find_out_level(RootBrief& root) {
-  if (root.agent == "command") co_return;
-  if (const auto found = co_await processes_.capability({}))
-    root.sandbox_level = static_cast<int>(found->level);
+Task<> TreeRunner::find_out_level() {
+  auto* root = std::get_if<RootBrief>(&what_);
+  if (root && root->agent == "command") co_return;
+  const SandboxMemory memory(program_.disk, program_.open_home().value_or(nullptr), init_path());
+  const auto known = memory.recall();
+  if (known) processes_.assume(*known);
+  if (!root) co_return;  // one that is resumed has it recorded
+  const auto found = co_await processes_.capability({});
+  if (found) root->sandbox_level = static_cast<int>(found->level);
+  if (found && !known) memory.keep(*found);
 }
 
 // Off the way of the run itself. What cannot be sealed now waits for the next start; the journal has it all.
