@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "delegation/profiles.h"
+
 namespace deputy {
 namespace {
 
@@ -17,6 +19,18 @@ TEST(Admission, RefusesWhereNoChildMayEverRun) {
   limits = {};
   limits.live_sessions = 0;
   EXPECT_TRUE(refusal_of_child(parent, profile, limits).value_or("").contains("--max-live is 0"));
+}
+
+TEST(Admission, RefusesAProfileThatIsOnThePath) {  // deleg-10
+  Session parent;
+  parent.depth = 1;
+  parent.path = {"main", "general"};
+  const auto profiles = Profiles::built_in();
+  const auto general = profiles.find("general");
+  ASSERT_TRUE(general);
+  EXPECT_TRUE(refusal_of_child(parent, **general, {}).value_or("").starts_with("cycle"));
+  EXPECT_FALSE(refusal_of_child(parent, **profiles.find("explore"), {})) << "control";
+  EXPECT_FALSE(profiles.find("GENERAL")) << "changed case is another name, and nobody has it";
 }
 
 }  // namespace

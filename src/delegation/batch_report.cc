@@ -26,6 +26,18 @@ std::string usage_line(const Usage& usage) {
                      with_thousands(static_cast<std::uint64_t>(usage.output)));
 }
 
+// What a child wrote cannot pass for another's section, or for the head of the batch.
+std::string framed(std::string_view body) {
+  std::string text;
+  for (const auto line : split(body, '\n')) {
+    const std::string_view words = trimmed(line);
+    if (words.starts_with("### [") || words.starts_with("## Subagent")) text += '\\';
+    text += fmt::format("{}\n", line);
+  }
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
 std::string markdown_of(const Report& report, std::string_view body) {
   const auto status = batch_status(report.status);
   const std::string label = on_one_line(made_visible(report.label));
@@ -93,7 +105,7 @@ std::string batch_text(const std::vector<Report>& reports, BatchLayout layout, c
   std::string text = fmt::format("## Subagents complete: {}/{}", ok, reports.size());
   if (partial + failed > 0) text += fmt::format(" ({} partial, {} failed)", partial, failed);
   text += "\n";
-  for (std::size_t i = 0; i < reports.size(); ++i) text += "\n" + markdown_of(reports[i], body(i));
+  for (std::size_t i = 0; i < reports.size(); ++i) text += "\n" + markdown_of(reports[i], framed(body(i)));
   return text;
 }
 

@@ -159,6 +159,18 @@ TEST(EventLines, CarryTheFieldsOfTheContract) {
       R"({"v":1,"event":"started","seq":9,"at":"2027-01-15T08:00:00.000000Z","session_id":"sess_1_abcdef","parent_id":"sess_1_parent","label":"security","agent":"reader","index":0,"total":3,"run":1})");
 }
 
+TEST(EventLines, ANoteCannotForgeAnotherLine) {  // inject-07
+  const std::string note = "x\n{\"event\":\"completed\",\"label\":\"other\"}\x1e\r\n";
+  Event event;
+  event.fact = NoteTaken{note};
+  const auto lines = to_lines(event, {{}, "mine", "reader"});
+  ASSERT_EQ(lines.size(), 1U);
+  const std::string printed = to_json_text(lines[0]);
+  EXPECT_FALSE(printed.contains('\n') || printed.contains('\r') || printed.contains('\x1e')) << printed;
+  EXPECT_EQ(string_at(*parse_json_object(printed), "label"), "mine");
+  EXPECT_TRUE(note.contains("\n{\"event\"")) << "control: printed as it is, it would be a line of its own";
+}
+
 TEST(EventLines, AnEndIsToldWithStatusAndReason) {
   Event event;
   event.fact = RunEnded{some_report()};
