@@ -1,6 +1,5 @@
 #include "app/looks.h"
 
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,9 +7,6 @@
 
 namespace deputy {
 namespace {
-
-constexpr Marks kSigns{.done = "✓", .partial = "⚠", .failed = "✗", .working = "→"};
-constexpr Marks kAscii{.done = "+", .partial = "!", .failed = "x", .working = ">"};
 
 bool has_utf8(const Environment& environment) {
   for (const auto* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -25,22 +21,6 @@ bool has_utf8(const Environment& environment) {
 bool in_colour(ColourChoice choice, bool is_terminal, bool is_dumb, const Environment& environment) {
   if (choice != ColourChoice::automatic) return choice == ColourChoice::always;
   return is_terminal && !is_dumb && !environment.get("NO_COLOR");
-}
-
-std::string_view code_of(Tone tone) {
-  switch (tone) {
-    case Tone::good:
-      return "32";
-    case Tone::doubtful:
-      return "33";
-    case Tone::bad:
-      return "31";
-    case Tone::faint:
-      return "2";
-    case Tone::plain:
-      break;
-  }
-  return "0";
 }
 
 }  // namespace
@@ -71,12 +51,5 @@ TerminalSize terminal_size(int descriptor) {
   if (found.ws_row > 0) size.rows = found.ws_row;
   return size;
 }
-
-std::string toned(const Style& style, Tone tone, std::string_view text) {
-  if (!style.colour || tone == Tone::plain) return std::string(text);
-  return fmt::format("\x1b[{}m{}\x1b[0m", code_of(tone), text);
-}
-
-const Marks& marks_of(const Style& style) { return style.unicode ? kSigns : kAscii; }
 
 }  // namespace deputy

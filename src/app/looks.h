@@ -4,6 +4,7 @@
 
 #include "app/arguments.h"
 #include "base/environment.h"
+#include "tui/style.h"
 
 namespace deputy {
 
@@ -15,11 +16,6 @@ struct Terminals {
 };
 Terminals terminals_of_process();
 
-struct Style {
-  bool colour = false;
-  bool unicode = true;
-};
-
 enum class ProgressForm { none, lines, live };
 
 struct Looks {
@@ -30,23 +26,6 @@ struct Looks {
 };
 Looks looks_of(const Terminals& terminals, const Environment& environment, const CommonArguments& common);
 
-struct TerminalSize {
-  int columns = 80;
-  int rows = 24;
-};
 TerminalSize terminal_size(int descriptor);
-
-enum class Tone { plain, good, doubtful, bad, faint };
-// In colour where the style has it.
-std::string toned(const Style& style, Tone tone, std::string_view text);
-
-// The signs of progress, or what stands for them in plain ASCII.
-struct Marks {
-  std::string_view done;
-  std::string_view partial;
-  std::string_view failed;
-  std::string_view working;
-};
-const Marks& marks_of(const Style& style);
 
 }  // namespace deputy

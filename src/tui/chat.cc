@@ -1,0 +1,186 @@
+#include "tui/chat.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "tui/call_lines.h"
+#include "tui/markdown.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::size_t kMostLogLines = 200;
+
+std::size_t columns_of(const ChatState& state) {
+  return static_cast<std::size_t>(std::max(20, state.size.columns - 1));
+}
+
+void print_reply(ChatState& state, std::string_view markdown) {
+  if (trimmed(markdown).empty()) return;
+  print_separated(state, markdown_lines(markdown, columns_of(state)));
+}
+
+// The rest of what was said, once it is whole.
+void finish_reply(ChatState& state, std::string_view whole) {
+  ReplyStream& reply = state.reply;
+  const std::string_view printed = std::string_view(reply.text).substr(0, reply.printed);
+  print_reply(state, whole.starts_with(printed) ? whole.substr(printed.size()) : whole);
+  reply = {};
+}
+
+void log_line(ChatState& state, const SessionId& session, Line line) {
+  auto& log = state.logs[session];
+  log.push_back(std::move(line));
+  if (log.size() > kMostLogLines) log.pop_front();
+}
+
+Line entry(std::string_view mark, Tone tone, std::string_view text) {
+  Line line{{std::string(mark) + " ", tone}};
+  line.push_back(line_of(on_one_line(to_utf8(text))).front());
+  return line;
+}
+
+// What the root session did, for the scrollback.
+struct RootFold {
+  ChatState& state;
+  const Event& event;
+
+  void operator()(const RunStarted&) const {
+    state.is_running = true;
+    state.run_started_at = event.at;
+    state.reply = {};
+    state.interrupted_at.reset();
+  }
+  void operator()(const InputGiven& fact) const {
+    const bool is_person = fact.source == Source::person;
+    std::vector<Line> lines;
+    for (const auto& line : lines_of_text(fact.text, is_person ? Tone::strong : Tone::faint)) {
+      Line marked = line;
+      marked.insert(marked.begin(), {lines.empty() && is_person ? "❯ " : "  ", Tone::accent});
+      for (auto& part : wrapped(marked, columns_of(state), "  ")) lines.push_back(std::move(part));
+    }
+    print_separated(state, std::move(lines));
+  }
+  void operator()(const ReplyReceived& fact) const {
+    const Reply& reply = fact.reply;
+    if (reply.usage.input > 0) state.context = reply.usage.input + reply.usage.output;
+    finish_reply(state, reply.message.text);
+    state.calls.clear();
+    for (int index = 0; const auto& call : reply.message.calls) state.calls[{event.step, index++}] = call;
+  }
+  void operator()(const CallFinished& fact) const {
+    const auto call = state.calls.find({event.step, event.call});
+    if (call == state.calls.end()) return;
+    print_separated(state, call_lines(call->second, fact.result, columns_of(state)));
+  }
+  void operator()(const RunEnded& fact) const {
+    finish_reply(state, state.reply.text);
+    state.is_running = false;
+    state.chosen.reset();
+    if (fact.report.status != Status::completed) print_separated(state, {{ending_of(fact.report)}});
+  }
+  void operator()(const auto&) const {}
+};
+
+// What a child did, for who follows it; its end for everybody.
+struct ChildFold {
+  ChatState& state;
+  const Event& event;
+
+  void operator()(const InputGiven& fact) const { log("❯", Tone::accent, fact.text); }
+  void operator()(const ReplyReceived& fact) const {
+    for (const auto& line : lines_of_text(fact.reply.message.text)) log_line(state, event.run.session, line);
+  }
+  void operator()(const CallStarted& fact) const { log("→", Tone::accent, fact.tool + " " + fact.shown); }
+  void operator()(const CallFinished& fact) const {
+    if (fact.result.status == ToolStatus::error) log("✗", Tone::bad, fact.result.content);
+  }
+  void operator()(const NoteTaken& fact) const { log("note:", Tone::faint, fact.content); }
+  void operator()(const RunEnded& fact) const {
+    const TreeNode* node = find_node(state.tree, event.run.session);
+    if (!node) return;
+    log_line(state, event.run.session, {ending_of(fact.report)});
+    Line line{{"  ", Tone::plain}, {fmt::format("[{}] ", node->label), Tone::strong}, ending_of(fact.report)};
+    line.push_back({fmt::format("  {}", tokens_text(node->usage)), Tone::faint});
+    print(state, {cut(line, columns_of(state))});
+  }
+  void operator()(const auto&) const {}
+  void log(std::string_view mark, Tone tone, std::string_view text) const {
+    Line line = entry(mark, tone, text);
+    if (const TreeNode* node = find_node(state.tree, event.run.session); state.tells_children && node) {
+      Line told{{fmt::format("[{}] ", node->label), Tone::strong}};
+      told.insert(told.end(), line.begin(), line.end());
+      print(state, {std::move(told)});
+    }
+    log_line(state, event.run.session, std::move(line));
+  }
+};
+
+Intents on_question(ChatState& state, const Question& question) {
+  if (question.kind == QuestionKind::to_parent) return {};
+  const bool is_covered = question.kind == QuestionKind::permission && !question.suggestions.empty() &&
+                          state.session_rules.contains(question.suggestions.front());
+  if (is_covered) return {GiveAnswer{question.id, {AnswerKind::approved, ""}}};
+  ask(state.dialog, question, state.now);
+  return {};
+}
+
+void on_answered(ChatState& state, const QuestionAnswered& fact) {
+  const auto asked = std::ranges::find(state.dialog.waiting, fact.question_id, &Question::id);
+  if (asked != state.dialog.waiting.end()) settle(state.dialog, fact.question_id, state.now);
+}
+
+}  // namespace
+
+void print(ChatState& state, std::vector<Line> lines) {
+  if (lines.empty()) return;
+  state.is_out_blank = plain_text(lines.back()).empty();
+  state.out.insert(state.out.end(), std::make_move_iterator(lines.begin()),
+                   std::make_move_iterator(lines.end()));
+}
+
+void print_separated(ChatState& state, std::vector<Line> lines) {
+  if (lines.empty()) return;
+  if (!state.is_out_blank) print(state, {Line{}});
+  print(state, std::move(lines));
+}
+
+Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
+  if (origin.parent.empty()) state.root = event.run.session;
+  apply(state.tree, event, origin);
+  if (event.run.session == state.root) {
+    std::visit(RootFold{state, event}, event.fact);
+  } else {
+    std::visit(ChildFold{state, event}, event.fact);
+  }
+  if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) return on_question(state, asked->question);
+  if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact)) on_answered(state, *answered);
+  return {};
+}
+
+void apply_text(ChatState& state, const SessionId& session, std::string_view text) {
+  if (session != state.root) return;
+  ReplyStream& reply = state.reply;
+  reply.text += text;
+  const std::size_t settled = settled_prefix(std::string_view(reply.text).substr(reply.printed));
+  if (settled == 0) return;
+  print_reply(state, std::string_view(reply.text).substr(reply.printed, settled));
+  reply.printed += settled;
+}
+
+void apply_retry(ChatState& state, const SessionId& session) {
+  if (session != state.root) return;
+  if (state.reply.printed > 0)
+    print_separated(state, {{{"(the reply broke off and is asked for again)", Tone::doubtful}}});
+  state.reply = {};
+}
+
+std::vector<TreeRow> shown_rows(const ChatState& state) {
+  if (state.root.empty()) return {};
+  return rows_below(state.tree, state.root, state.run_started_at);
+}
+
+}  // namespace deputy

@@ -1,0 +1,109 @@
+// The interactive interface as a value. Events, keys, pieces of a reply and the passing of time go in; what
+// is shown and what is to be done come out. Nothing here has an effect: no terminal, no clock, no runtime.
+//
+// What is finished leaves through `out`, line by line, and becomes part of the terminal's own scrollback;
+// what still changes is the frame below it (chat_frame.h).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "transcript/event.h"
+#include "tui/completion.h"
+#include "tui/dialog.h"
+#include "tui/input_line.h"
+#include "tui/line.h"
+#include "tui/tree_view.h"
+
+namespace deputy {
+
+// What the person wants done.
+struct SubmitInput {
+  std::string text;
+};
+struct GiveAnswer {
+  std::string question_id;
+  Answer answer;
+};
+struct WriteRule {
+  std::string rule;
+};
+struct CancelAll {};
+struct CancelOne {
+  SessionId session;
+};
+struct ListFolder {
+  std::string folder;
+};
+struct DoCommand {
+  std::string name;  // "/model"
+  std::string arguments;
+};
+struct LeaveChat {
+  bool at_once = false;
+};
+struct PauseProgram {};  // Ctrl-Z
+using Intent = std::variant<SubmitInput, GiveAnswer, WriteRule, CancelAll, CancelOne, ListFolder, DoCommand,
+                            LeaveChat, PauseProgram>;
+using Intents = std::vector<Intent>;
+
+// A reply that is still being said.
+struct ReplyStream {
+  std::string text;
+  std::size_t printed = 0;  // bytes of it that are in the scrollback
+};
+
+struct ChatState {
+  // What is known from outside.
+  TerminalSize size;
+  TimePoint now{};
+  WallTime wall{};
+  std::string model;
+  std::int64_t window = 0;      // of the model; 0 where it is not known
+  bool tells_children = false;  // where there is no tree to see: a line for each thing a child does
+
+  SessionId root;  // empty until the first input
+  bool is_running = false;
+  WallTime run_started_at{};
+  std::int64_t context = 0;  // tokens that the last request and its reply held
+  TreeView tree;
+  ReplyStream reply;
+  std::map<std::pair<int, int>, Call> calls;   // of the root's last reply, by step and index
+  std::map<SessionId, std::deque<Line>> logs;  // what children did last, for who follows them
+
+  InputLine input;
+  Completion completion;
+  Dialog dialog;
+  std::optional<SessionId> chosen;  // a child that the keys go to
+  std::deque<std::string> queued;   // typed while it ran: the next inputs
+  std::set<std::string> session_rules;
+  std::optional<TimePoint> interrupted_at;
+  std::string notice;  // for the status line, until the next key
+
+  std::vector<Line> out;  // for the scrollback, in order; whoever prints it empties it
+  bool is_out_blank = true;
+};
+
+Intents apply(ChatState& state, const Event& event, const EventOrigin& origin);
+void apply_text(ChatState& state, const SessionId& session, std::string_view text);
+// What was said of the reply is void: it is asked for again.
+void apply_retry(ChatState& state, const SessionId& session);
+Intents apply_key(ChatState& state, const Key& key);
+// What a folder holds, in answer to ListFolder.
+void apply_listing(ChatState& state, const std::string& folder, const std::vector<std::string>& entries);
+
+// Lines for the scrollback.
+void print(ChatState& state, std::vector<Line> lines);
+void print_separated(ChatState& state, std::vector<Line> lines);
+
+// The children that can be chosen, in the order of the screen.
+std::vector<TreeRow> shown_rows(const ChatState& state);
+
+}  // namespace deputy

@@ -1,0 +1,156 @@
+#include "tui/chat_frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "tui/markdown.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::size_t kMostInputRows = 8;
+constexpr std::size_t kMostTreeRows = 12;
+constexpr std::size_t kMostChoices = 8;
+constexpr std::size_t kNarrow = 60;
+constexpr std::string_view kPrompt = "❯ ";
+
+void add_all(std::vector<Line>& lines, std::vector<Line> more) {
+  lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+std::vector<Line> last_of(std::vector<Line> lines, std::size_t rows) {
+  if (lines.size() > rows) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(rows));
+  return lines;
+}
+
+// What is said just now and not yet whole.
+std::vector<Line> reply_lines(const ChatState& state, std::size_t columns, std::size_t rows) {
+  const std::string_view rest = std::string_view(state.reply.text).substr(state.reply.printed);
+  if (trimmed(rest).empty()) return {};
+  return last_of(markdown_lines(rest, columns), rows);
+}
+
+std::vector<Line> followed_lines(const ChatState& state, std::size_t columns, std::size_t rows) {
+  const auto log = state.chosen ? state.logs.find(*state.chosen) : state.logs.end();
+  if (log == state.logs.end()) return {};
+  std::vector<Line> lines;
+  for (const auto& line : log->second) {
+    Line shown = line;
+    shown.insert(shown.begin(), {"│ ", Tone::faint});
+    add_all(lines, wrapped(shown, columns, "│ "));
+  }
+  return last_of(std::move(lines), rows);
+}
+
+std::string hint_of(const ChatState& state) {
+  if (!state.notice.empty()) return state.notice;
+  if (is_open(state.dialog)) return "";
+  if (state.chosen) {
+    const TreeNode* node = find_node(state.tree, *state.chosen);
+    return node && !node->has_ended ? "↑↓ choose  c cancel  Esc back" : "↑↓ choose  Esc back";
+  }
+  if (state.is_running) return shown_rows(state).empty() ? "Ctrl-C cancels" : "Tab: children  Ctrl-C cancels";
+  return "/help";
+}
+
+Line status_line(const ChatState& state, std::size_t columns) {
+  std::string left = state.model;
+  if (state.window > 0 && state.context > 0)
+    left += fmt::format(" · context {}%", std::min<std::int64_t>(100, state.context * 100 / state.window));
+  const Usage usage = usage_of(state.tree);
+  if (usage.input + usage.output > 0) {
+    left += " · " + tokens_text(usage);
+    if (const auto cost = cost_text(usage); !cost.empty()) left += " · " + cost;
+  }
+  const auto rows = shown_rows(state);
+  const auto live = std::ranges::count_if(rows, [](const TreeRow& row) { return !row.node->has_ended; });
+  if (live > 0) left += fmt::format(" · {} {}", live, live == 1 ? "child" : "children");
+  const std::string hint = hint_of(state);
+  const Tone tone = state.notice.empty() ? Tone::faint : Tone::doubtful;
+  if (columns < kNarrow) return cut(line_of(state.notice.empty() ? left : hint, tone), columns);
+  return justified(line_of(left, Tone::faint), line_of(hint, tone), columns);
+}
+
+std::vector<Line> queued_lines(const ChatState& state, std::size_t columns) {
+  std::vector<Line> lines;
+  for (const auto& text : state.queued)
+    lines.push_back(cut(line_of("  next: " + on_one_line(text), Tone::faint), columns));
+  return lines;
+}
+
+Line working_line(const ChatState& state) {
+  const TreeNode* root = find_node(state.tree, state.root);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(state.wall - state.run_started_at);
+  Line line{{"→ ", Tone::accent}};
+  line.push_back({root ? root->activity : "started", Tone::plain});
+  if (seconds >= std::chrono::seconds(1)) line.push_back({"  " + to_text(Duration(seconds)), Tone::faint});
+  return line;
+}
+
+// The rows that each part gets, most important first.
+struct Room {
+  std::size_t left;
+  std::size_t take(std::size_t wanted) {
+    const std::size_t given = std::min(wanted, left);
+    left -= given;
+    return given;
+  }
+};
+
+}  // namespace
+
+Frame frame_of(const ChatState& state) {
+  const auto columns = static_cast<std::size_t>(std::max(20, state.size.columns - 1));
+  Room room{static_cast<std::size_t>(std::max(4, state.size.rows - 1))};
+  room.take(1);  // the status line
+
+  Frame frame;
+  std::vector<Line> below;
+  std::size_t cursor_row = 0;
+  if (is_open(state.dialog)) {
+    auto dialog = view_of(state.dialog, state.now, columns, room.left);
+    dialog.lines.resize(std::min(dialog.lines.size(), room.left));
+    room.take(dialog.lines.size());
+    cursor_row = dialog.cursor_row.value_or(dialog.lines.empty() ? 0 : dialog.lines.size() - 1);
+    frame.cursor_column = dialog.cursor_row ? dialog.cursor_column : 0;
+    below = std::move(dialog.lines);
+  } else {
+    auto input = view_of(state.input, kPrompt, columns, std::min(kMostInputRows, room.left));
+    room.take(input.lines.size());
+    cursor_row = input.cursor_row;
+    frame.cursor_column = input.cursor_column;
+    below = std::move(input.lines);
+    auto choices = lines_of(state.completion, columns, std::min(kMostChoices, room.left));
+    room.take(choices.size());
+    add_all(below, std::move(choices));
+  }
+
+  std::vector<Line> above;
+  if (state.is_running && room.left > 0) {
+    room.take(1);
+    auto queued = queued_lines(state, columns);
+    queued.resize(std::min(queued.size(), room.take(queued.size())));
+    auto tree = tree_lines(state.tree, state.root,
+                           {.columns = columns,
+                            .rows = std::min(kMostTreeRows, room.left),
+                            .now = state.wall,
+                            .since = state.run_started_at,
+                            .chosen = state.chosen});
+    room.take(tree.size());
+    auto said =
+        state.chosen ? followed_lines(state, columns, room.left) : reply_lines(state, columns, room.left);
+    above = std::move(said);
+    above.push_back(cut(working_line(state), columns));
+    add_all(above, std::move(tree));
+    add_all(above, std::move(queued));
+  }
+  frame.lines = std::move(above);
+  frame.cursor_row = frame.lines.size() + cursor_row;
+  add_all(frame.lines, std::move(below));
+  frame.lines.push_back(status_line(state, columns));
+  return frame;
+}
+
+}  // namespace deputy

@@ -1,0 +1,172 @@
+// What a key means: to the question that is open, to the child that is chosen, or to the line being typed.
+#include <algorithm>
+
+#include "base/text.h"
+#include "tui/chat.h"
+
+namespace deputy {
+namespace {
+
+constexpr auto kSoonAfter = std::chrono::seconds(2);
+
+bool is_control(const Key& key, char letter) { return key.name == KeyName::control && key.text[0] == letter; }
+
+// The first cancels what runs, a second soon after leaves.
+Intents interrupt(ChatState& state) {
+  const bool is_second = state.interrupted_at && state.now - *state.interrupted_at <= kSoonAfter;
+  state.interrupted_at = state.now;
+  if (is_second) return {LeaveChat{.at_once = state.is_running}};
+  if (state.is_running) {
+    state.queued.clear();
+    state.notice = "cancelling; what was found is kept (again within 2 s to leave)";
+    return {CancelAll{}};
+  }
+  if (!state.input.text.empty()) {
+    set_text(state.input, "");
+    state.completion = {};
+    state.interrupted_at.reset();
+    return {};
+  }
+  state.notice = "press Ctrl-C again to leave, or type /quit";
+  return {};
+}
+
+Intents answer(ChatState& state, const DialogAnswer& given) {
+  Intents intents;
+  if (given.answer.kind == AnswerKind::approved && given.scope != ApprovalScope::once) {
+    const std::string& rule = given.question.suggestions.front();
+    state.session_rules.insert(rule);
+    if (given.scope == ApprovalScope::always) intents.emplace_back(WriteRule{rule});
+  }
+  intents.emplace_back(GiveAnswer{given.question.id, given.answer});
+  return intents;
+}
+
+Intents submit(ChatState& state) {
+  const std::string text = take_text(state.input);
+  state.completion = {};
+  const std::string_view meant = trimmed(text);
+  if (meant.empty()) return {};
+  if (meant.starts_with('/') && !meant.contains('\n')) {
+    const std::size_t space = std::min(meant.find(' '), meant.size());
+    return {DoCommand{std::string(meant.substr(0, space)), std::string(trimmed(meant.substr(space)))}};
+  }
+  if (state.is_running) {
+    state.queued.emplace_back(meant);
+    return {};
+  }
+  return {SubmitInput{std::string(meant)}};
+}
+
+Intents look_for_completion(ChatState& state) {
+  state.completion = {commands_for(state.input)};
+  if (state.completion.is_open()) return {};
+  if (const auto wanted = path_wanted(state.input)) return {ListFolder{wanted->folder}};
+  return {};
+}
+
+// True where the key was one for the list of completions.
+bool complete(ChatState& state, const Key& key) {
+  Completion& completion = state.completion;
+  if (!completion.is_open()) return false;
+  switch (key.name) {
+    case KeyName::tab:
+      accept(completion, state.input);
+      return true;
+    case KeyName::up:
+      completion.chosen = completion.chosen == 0 ? completion.choices.size() - 1 : completion.chosen - 1;
+      return true;
+    case KeyName::down:
+      completion.chosen = (completion.chosen + 1) % completion.choices.size();
+      return true;
+    case KeyName::escape:
+      completion = {};
+      return true;
+    case KeyName::enter:
+      // A command that was begun is meant; a path may be whole as it stands.
+      if (!state.input.text.starts_with('/')) return false;
+      accept(completion, state.input);
+      return false;
+    default:
+      return false;
+  }
+}
+
+void choose(ChatState& state, int by) {
+  const auto rows = shown_rows(state);
+  if (rows.empty()) {
+    state.chosen.reset();
+    return;
+  }
+  const auto found =
+      std::ranges::find_if(rows, [&](const TreeRow& row) { return state.chosen == row.node->id; });
+  const auto count = static_cast<int>(rows.size());
+  const int at = found == rows.end() ? (by > 0 ? -1 : count) : static_cast<int>(found - rows.begin());
+  state.chosen = rows[static_cast<std::size_t>(std::clamp(at + by, 0, count - 1))].node->id;
+}
+
+// Keys while a child is chosen. Nothing where the key is none of these.
+std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
+  if (!state.chosen) return std::nullopt;
+  const TreeNode* node = find_node(state.tree, *state.chosen);
+  const bool is_live = node && !node->has_ended;
+  switch (key.name) {
+    case KeyName::up:
+      choose(state, -1);
+      return Intents{};
+    case KeyName::down:
+    case KeyName::tab:
+      choose(state, 1);
+      return Intents{};
+    case KeyName::escape:
+    case KeyName::enter:
+      state.chosen.reset();
+      return Intents{};
+    case KeyName::text:
+      if (is_live && key.text == "c") return Intents{CancelOne{*state.chosen}};
+      return Intents{};
+    default:
+      return std::nullopt;
+  }
+}
+
+Intents on_input_key(ChatState& state, const Key& key) {
+  if (complete(state, key)) return {};
+  if (key.name == KeyName::enter) return submit(state);
+  if (key.name == KeyName::tab && state.input.text.empty()) {
+    choose(state, 1);
+    return {};
+  }
+  if (is_control(key, 'd') && state.input.text.empty()) return {LeaveChat{}};
+  if (is_control(key, 'd')) {
+    edit(state.input, {KeyName::remove});
+    return {};
+  }
+  if (!edit(state.input, key)) return {};
+  const bool is_typed = key.name == KeyName::text || key.name == KeyName::backspace;
+  if (is_typed) return look_for_completion(state);
+  state.completion = {};
+  return {};
+}
+
+}  // namespace
+
+Intents apply_key(ChatState& state, const Key& key) {
+  state.notice.clear();
+  if (is_control(key, 'c')) return interrupt(state);
+  if (is_control(key, 'z')) return {PauseProgram{}};
+  if (is_open(state.dialog)) {
+    if (const auto given = on_key(state.dialog, key, state.now)) return answer(state, *given);
+    return {};
+  }
+  if (auto intents = on_tree_key(state, key)) return *std::move(intents);
+  return on_input_key(state, key);
+}
+
+void apply_listing(ChatState& state, const std::string& folder, const std::vector<std::string>& entries) {
+  const auto wanted = path_wanted(state.input);
+  if (!wanted || wanted->folder != folder) return;  // the person has typed on
+  state.completion = {paths_for(*wanted, entries)};
+}
+
+}  // namespace deputy

@@ -1,0 +1,271 @@
+#include "tui/chat.h"
+
+#include <gmock/gmock.h>
+
+#include "tui/chat_story.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+template <class Wanted>
+const Wanted* only(const Intents& intents) {
+  return intents.size() == 1 ? std::get_if<Wanted>(&intents.front()) : nullptr;
+}
+
+class Chat : public testing::Test {
+ protected:
+  Intents key(KeyName name, std::string text = {}) { return apply_key(story.state, {name, std::move(text)}); }
+  Intents type(std::string_view text) {
+    Intents last;
+    for (const char c : text) last = key(KeyName::text, std::string(1, c));
+    return last;
+  }
+  ChatStory story;
+};
+
+TEST_F(Chat, WhatIsTypedIsSubmittedAndTheLineIsEmpty) {
+  type("do it");
+  const auto intents = key(KeyName::enter);
+  ASSERT_TRUE(only<SubmitInput>(intents));
+  EXPECT_EQ(only<SubmitInput>(intents)->text, "do it");
+  EXPECT_EQ(story.state.input.text, "");
+  EXPECT_THAT(key(KeyName::enter), IsEmpty()) << "nothing is no input";
+}
+
+TEST_F(Chat, WhatIsTypedWhileItRunsComesNext) {
+  story.begin("first");
+  type("second");
+  EXPECT_THAT(key(KeyName::enter), IsEmpty());
+  EXPECT_THAT(story.state.queued, ElementsAre("second"));
+}
+
+TEST_F(Chat, AReplyGoesIntoTheScrollbackBlockByBlock) {
+  story.begin("hi");
+  story.take_out();
+  apply_text(story.state, story.root, "One *blo");
+  EXPECT_THAT(story.take_out(), IsEmpty());
+  apply_text(story.state, story.root, "ck*.\n\nTw");
+  EXPECT_EQ(story.take_out(), "\nOne block.\n");
+  story.reply("One *block*.\n\nTwo.");
+  EXPECT_EQ(story.take_out(), "\nTwo.\n");
+}
+
+TEST_F(Chat, AReplyThatWasNotStreamedIsPrintedWhole) {
+  story.begin("hi");
+  story.take_out();
+  story.reply("All at once.");
+  EXPECT_EQ(story.take_out(), "\nAll at once.\n");
+}
+
+TEST_F(Chat, AReplyThatBrokeOffIsSaidAgain) {
+  story.begin("hi");
+  apply_text(story.state, story.root, "Old.\n\nOld too");
+  apply_retry(story.state, story.root);
+  story.take_out();
+  apply_text(story.state, story.root, "New");
+  story.reply("New.");
+  EXPECT_EQ(story.take_out(), "\nNew.\n");
+}
+
+TEST_F(Chat, CallsAreFoldedToALineAndEditsShowWhatChanged) {
+  story.begin("go");
+  story.reply("", {{"1", "Read", R"({"file_path":"a.txt"})"},
+                   {"2", "Edit", R"({"file_path":"a.txt","old_string":"x\ny","new_string":"z"})"},
+                   {"3", "Bash", R"({"command":"false"})"}});
+  story.take_out();
+  story.finish_call(0, ToolStatus::ok, "1\tx");
+  story.finish_call(1, ToolStatus::ok, "done");
+  story.finish_call(2, ToolStatus::error, "exit status 1\nmore");
+  EXPECT_EQ(
+      story.take_out(),
+      "\n✓ Read a.txt\n\n✓ Edit a.txt\n    -x\n    -y\n    +z\n\n✗ Bash false\n    exit status 1 more\n");
+}
+
+TEST_F(Chat, AnApprovalNamesWhoAsksAndWhatWillRun) {
+  story.begin("go");
+  story.ask("survey", "Run in /w:\nrm -rf build", {"Bash(rm -rf build)"});
+  ASSERT_TRUE(is_open(story.state.dialog));
+  EXPECT_EQ(story.state.dialog.waiting.front().label, "survey");
+  const auto screen = story.screen(80);
+  EXPECT_THAT(screen, HasSubstr("[survey] asks for approval"));
+  EXPECT_THAT(screen, HasSubstr("rm -rf build"));
+}
+
+TEST_F(Chat, AKeyTypedBeforeTheQuestionCouldBeReadDoesNotAnswerIt) {
+  story.begin("go");
+  story.ask("survey", "Run", {});
+  EXPECT_THAT(type("y"), IsEmpty());
+  EXPECT_TRUE(is_open(story.state.dialog));
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("(y)"))) << "nor are the keys offered";
+  story.pass(kTooSoon);
+  EXPECT_THAT(story.screen(80), HasSubstr("(y)"));
+  const auto intents = type("y");
+  ASSERT_TRUE(only<GiveAnswer>(intents));
+  EXPECT_EQ(only<GiveAnswer>(intents)->answer.kind, AnswerKind::approved);
+}
+
+TEST_F(Chat, AnApprovalForTheSessionAnswersTheSameAgain) {
+  story.begin("go");
+  story.ask("a", "Run ls", {"Bash(ls)"});
+  story.pass(kTooSoon);
+  ASSERT_TRUE(only<GiveAnswer>(type("s")));
+  const auto again = story.ask("b", "Run ls", {"Bash(ls)"});
+  ASSERT_TRUE(only<GiveAnswer>(again));
+  EXPECT_FALSE(is_open(story.state.dialog));
+  EXPECT_THAT(story.ask("b", "Run rm", {"Bash(rm)"}), IsEmpty());
+  EXPECT_TRUE(is_open(story.state.dialog));
+}
+
+TEST_F(Chat, AnApprovalForAlwaysAlsoWritesTheRule) {
+  story.begin("go");
+  story.ask("a", "Run ls", {"Bash(ls)"});
+  story.pass(kTooSoon);
+  const auto intents = type("a");
+  ASSERT_THAT(intents, SizeIs(2));
+  EXPECT_EQ(std::get<WriteRule>(intents[0]).rule, "Bash(ls)");
+  EXPECT_EQ(std::get<GiveAnswer>(intents[1]).answer.kind, AnswerKind::approved);
+}
+
+TEST_F(Chat, WhatCannotBeSaidAsARuleIsApprovedOnceOnly) {
+  story.begin("go");
+  story.ask("a", "Run ls *", {});
+  story.pass(kTooSoon);
+  EXPECT_THAT(type("s"), IsEmpty());
+  EXPECT_THAT(type("a"), IsEmpty());
+  EXPECT_TRUE(is_open(story.state.dialog));
+}
+
+TEST_F(Chat, ARefusalCarriesItsReason) {
+  story.begin("go");
+  story.ask("a", "Run", {});
+  story.pass(kTooSoon);
+  EXPECT_THAT(type("n"), IsEmpty());
+  type("use git clean");
+  const auto intents = key(KeyName::enter);
+  ASSERT_TRUE(only<GiveAnswer>(intents));
+  EXPECT_EQ(only<GiveAnswer>(intents)->answer, (Answer{AnswerKind::refused, "use git clean"}));
+}
+
+TEST_F(Chat, SuggestionsAreChoices) {
+  story.begin("go");
+  story.ask("a", "Which?", {"tabs", "spaces"}, QuestionKind::to_person);
+  story.pass(kTooSoon);
+  const auto intents = type("2");
+  ASSERT_TRUE(only<GiveAnswer>(intents));
+  EXPECT_EQ(only<GiveAnswer>(intents)->answer, (Answer{AnswerKind::text, "spaces"}));
+  story.ask("a", "Which?", {"tabs"}, QuestionKind::to_person);
+  story.pass(kTooSoon);
+  key(KeyName::down);
+  key(KeyName::enter);
+  type("neither");
+  const auto own = key(KeyName::enter);
+  ASSERT_TRUE(only<GiveAnswer>(own));
+  EXPECT_EQ(only<GiveAnswer>(own)->answer.text, "neither");
+}
+
+TEST_F(Chat, AQuestionThatWasSettledElsewhereGoesAway) {
+  story.begin("go");
+  story.ask("a", "Run", {});
+  story.answer_last();
+  EXPECT_FALSE(is_open(story.state.dialog));
+}
+
+TEST_F(Chat, CtrlCCancelsWhatRunsAndASecondOneSoonLeaves) {
+  story.begin("go");
+  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
+  story.pass(std::chrono::milliseconds(1999));
+  const auto intents = key(KeyName::control, "c");
+  ASSERT_TRUE(only<LeaveChat>(intents));
+  EXPECT_TRUE(only<LeaveChat>(intents)->at_once);
+}
+
+TEST_F(Chat, CtrlCAfterAWhileCancelsAgain) {
+  story.begin("go");
+  key(KeyName::control, "c");
+  story.pass(std::chrono::milliseconds(2001));
+  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
+}
+
+TEST_F(Chat, CtrlCOnAnIdleChatEmptiesTheLineThenLeaves) {
+  type("half");
+  EXPECT_THAT(key(KeyName::control, "c"), IsEmpty());
+  EXPECT_EQ(story.state.input.text, "");
+  EXPECT_THAT(key(KeyName::control, "c"), IsEmpty());
+  EXPECT_TRUE(only<LeaveChat>(key(KeyName::control, "c")));
+}
+
+TEST_F(Chat, CtrlCWorksWhileAQuestionIsOpen) {
+  story.begin("go");
+  story.ask("a", "Run", {});
+  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
+}
+
+TEST_F(Chat, CompletesCommandsAndPaths) {
+  type("/mo");
+  EXPECT_THAT(story.state.completion.choices, ElementsAre("/model"));
+  key(KeyName::tab);
+  EXPECT_EQ(story.state.input.text, "/model ");
+  key(KeyName::control, "u");
+  const auto intents = type("see @src/m");
+  ASSERT_TRUE(only<ListFolder>(intents));
+  EXPECT_EQ(only<ListFolder>(intents)->folder, "src/");
+  apply_listing(story.state, "src/", {"main.cc", "model/", ".hidden", "x"});
+  EXPECT_THAT(story.state.completion.choices, ElementsAre("@src/main.cc", "@src/model/"));
+  key(KeyName::down);
+  key(KeyName::tab);
+  EXPECT_EQ(story.state.input.text, "see @src/model/");
+}
+
+TEST_F(Chat, ACommandIsNoInput) {
+  type("/cost");
+  const auto intents = key(KeyName::enter);
+  ASSERT_TRUE(only<DoCommand>(intents));
+  EXPECT_EQ(only<DoCommand>(intents)->name, "/cost");
+  set_text(story.state.input, "/model  rehearsal ");
+  const auto model = key(KeyName::enter);
+  ASSERT_TRUE(only<DoCommand>(model));
+  EXPECT_EQ(only<DoCommand>(model)->arguments, "rehearsal");
+}
+
+TEST_F(Chat, AChosenChildIsFollowedAndCanBeCancelled) {
+  story.begin("go");
+  story.child("a");
+  story.child("b");
+  story.call_of_child("Read", "only-b-reads-this");
+  key(KeyName::tab);
+  EXPECT_EQ(story.state.chosen, SessionId("sess_a"));
+  key(KeyName::down);
+  EXPECT_EQ(story.state.chosen, SessionId("sess_b"));
+  EXPECT_THAT(story.screen(80), HasSubstr("│ → Read only-b-reads-this"));
+  const auto intents = type("c");
+  ASSERT_TRUE(only<CancelOne>(intents));
+  EXPECT_EQ(only<CancelOne>(intents)->session, SessionId("sess_b"));
+  story.tell_child("b", RunEnded{Report{}});
+  EXPECT_THAT(type("c"), IsEmpty()) << "it has ended";
+  key(KeyName::escape);
+  EXPECT_FALSE(story.state.chosen);
+}
+
+TEST_F(Chat, ForeignTextReachesTheScreenWithoutItsEscapes) {
+  story.begin("\x1b[2Jhi");
+  story.child("evil\x1b]0;x\x07");
+  story.call_of_child("Read", "a\x1b[31m");
+  story.ask("\x1b[5mwho", "Run \x1b[8mhidden", {"Bash(\x1b[1m)"});
+  story.pass(kTooSoon);
+  story.reply(
+      "\x1b[2J\x9b"
+      "1m**bold**");
+  const std::string all = story.take_out() + story.screen(80);
+  EXPECT_THAT(all, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(all, Not(HasSubstr("\x07")));
+  EXPECT_THAT(all, HasSubstr("␛"));
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,83 @@
+#include "tui/completion.h"
+
+#include <algorithm>
+
+#include "base/display.h"
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::size_t kMostPaths = 200;
+
+constexpr SlashCommand kCommands[] = {
+    {"/help", "", "keys and commands"},
+    {"/model", "[NAME]", "show the model, or choose another for what comes"},
+    {"/agents", "", "the agents that work can be handed to"},
+    {"/sessions", "", "what was done before"},
+    {"/resume", "[ID]", "go on with an earlier session"},
+    {"/tree", "", "this session and its children"},
+    {"/cost", "", "what was used so far"},
+    {"/permissions", "", "the rules in force"},
+    {"/export", "FILE", "write this session's transcript to a file"},
+    {"/quit", "", "leave"},
+};
+
+}  // namespace
+
+std::span<const SlashCommand> slash_commands() { return kCommands; }
+
+std::vector<std::string> commands_for(const InputLine& input) {
+  std::vector<std::string> found;
+  if (!input.text.starts_with('/') || input.text.contains('\n') || input.cursor != input.text.size())
+    return found;
+  for (const auto& command : kCommands) {
+    if (command.name.starts_with(input.text) && command.name != input.text) found.emplace_back(command.name);
+  }
+  return found;
+}
+
+std::optional<PathWanted> path_wanted(const InputLine& input) {
+  const std::string word = word_before_cursor(input);
+  if (!word.starts_with('@')) return std::nullopt;
+  const std::size_t slash = word.rfind('/');
+  if (slash == std::string::npos) return PathWanted{"", word.substr(1)};
+  return PathWanted{word.substr(1, slash), word.substr(slash + 1)};
+}
+
+std::vector<std::string> paths_for(const PathWanted& wanted, const std::vector<std::string>& entries) {
+  std::vector<std::string> found;
+  for (const auto& entry : entries) {
+    if (found.size() == kMostPaths) break;
+    if (!entry.starts_with(wanted.name) || (entry.starts_with('.') && !wanted.name.starts_with('.')))
+      continue;
+    if (entry.find_first_of(" \t\n") != std::string::npos) continue;  // a word would end there
+    found.push_back("@" + wanted.folder + entry);
+  }
+  return found;
+}
+
+void accept(Completion& completion, InputLine& input) {
+  const std::string word = completion.choices[completion.chosen];
+  replace_word(input, word.ends_with('/') ? word : word + " ");
+  completion = {};
+}
+
+std::vector<Line> lines_of(const Completion& completion, std::size_t columns, std::size_t rows) {
+  std::vector<Line> lines;
+  if (!completion.is_open() || rows == 0) return lines;
+  const std::size_t count = std::min(rows, completion.choices.size());
+  const std::size_t from = std::min(completion.choices.size() - count,
+                                    completion.chosen >= count ? completion.chosen - count + 1 : 0);
+  for (std::size_t at = from; at < from + count; ++at) {
+    const bool is_chosen = at == completion.chosen;
+    Line line{{is_chosen ? "❯ " : "  ", Tone::accent}};
+    line.push_back(line_of(completion.choices[at], is_chosen ? Tone::chosen : Tone::plain).front());
+    const auto command = std::ranges::find(kCommands, completion.choices[at], &SlashCommand::name);
+    if (command != std::end(kCommands)) line.push_back({"  " + std::string(command->about), Tone::faint});
+    lines.push_back(cut(line, columns));
+  }
+  return lines;
+}
+
+}  // namespace deputy

@@ -1,0 +1,182 @@
+#include "tui/dialog.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "tui/markdown.h"
+
+namespace deputy {
+namespace {
+
+struct Choice {
+  char key;
+  std::string text;
+  ApprovalScope scope = ApprovalScope::once;
+};
+
+// The rule that an approval for longer would make, where there is one.
+std::string rule_of(const Question& question) {
+  return question.suggestions.empty() ? "" : question.suggestions.front();
+}
+
+std::vector<Choice> choices_of(const Question& question) {
+  std::vector<Choice> choices;
+  if (question.kind != QuestionKind::permission) {
+    for (const auto& suggestion : question.suggestions) {
+      choices.push_back({static_cast<char>('1' + std::min<std::size_t>(choices.size(), 8)), suggestion});
+    }
+    choices.push_back({'w', "in my own words"});
+    return choices;
+  }
+  choices.push_back({'y', "yes, once"});
+  if (const std::string rule = rule_of(question); !rule.empty()) {
+    choices.push_back({'s', fmt::format("yes, for this session: {}", rule), ApprovalScope::session});
+    choices.push_back(
+        {'a', fmt::format("always: {} (writes the rule to your settings)", rule), ApprovalScope::always});
+  }
+  choices.push_back({'n', "no, with a reason if you like"});
+  return choices;
+}
+
+DialogAnswer answered(Dialog& dialog, Answer answer, ApprovalScope scope, TimePoint now) {
+  DialogAnswer given{dialog.waiting.front(), std::move(answer), scope};
+  settle(dialog, given.question.id, now);
+  return given;
+}
+
+std::optional<DialogAnswer> take_choice(Dialog& dialog, std::size_t which, TimePoint now) {
+  const Question& question = dialog.waiting.front();
+  const auto choices = choices_of(question);
+  dialog.chosen = which;
+  if (which + 1 == choices.size()) {  // the last one is always said in words
+    dialog.is_writing = true;
+    return std::nullopt;
+  }
+  if (question.kind != QuestionKind::permission)
+    return answered(dialog, {AnswerKind::text, question.suggestions[which]}, ApprovalScope::once, now);
+  return answered(dialog, {AnswerKind::approved, ""}, choices[which].scope, now);
+}
+
+std::optional<DialogAnswer> on_written(Dialog& dialog, const Key& key, TimePoint now) {
+  const bool is_permission = dialog.waiting.front().kind == QuestionKind::permission;
+  if (key.name == KeyName::escape) {
+    dialog.is_writing = false;
+    return std::nullopt;
+  }
+  if (key.name != KeyName::enter) {
+    edit(dialog.words, key);
+    return std::nullopt;
+  }
+  const std::string words(trimmed(dialog.words.text));
+  if (words.empty() && !is_permission) return std::nullopt;
+  return answered(dialog, {is_permission ? AnswerKind::refused : AnswerKind::text, words},
+                  ApprovalScope::once, now);
+}
+
+void add_all(std::vector<Line>& lines, std::vector<Line> more) {
+  lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+Line heading_of(const Dialog& dialog) {
+  const Question& question = dialog.waiting.front();
+  const std::string who = question.label.empty() ? question.agent : question.label;
+  Line line = line_of(fmt::format("[{}]", who), Tone::strong);
+  line.push_back(
+      {question.kind == QuestionKind::permission ? " asks for approval" : " asks", Tone::doubtful});
+  if (dialog.waiting.size() > 1)
+    line.push_back({fmt::format("  ({} more waiting)", dialog.waiting.size() - 1), Tone::faint});
+  return line;
+}
+
+// What is asked, whole where there is room: nobody should approve what they cannot see.
+std::vector<Line> body_of(const Question& question, std::size_t columns, std::size_t rows) {
+  std::vector<Line> lines;
+  for (const auto& line : lines_of_text(question.text)) {
+    Line toned = question.kind == QuestionKind::permission ? diff_line(plain_text(line)) : line;
+    toned.insert(toned.begin(), {"  ", Tone::plain});
+    add_all(lines, wrapped(toned, columns, "    "));
+  }
+  if (lines.size() <= rows || rows < 3) return lines;
+  const std::size_t hidden = lines.size() - (rows - 1);
+  const std::size_t head = (rows - 1) / 2;
+  const auto at = [&lines](std::size_t index) { return lines.begin() + static_cast<std::ptrdiff_t>(index); };
+  lines.erase(at(head), at(head + hidden));
+  const std::string notice = fmt::format("  (… {} lines are not shown: make the window larger …)", hidden);
+  lines.insert(at(head), cut({{notice, Tone::bad}}, columns));
+  return lines;
+}
+
+}  // namespace
+
+void ask(Dialog& dialog, Question question, TimePoint now) {
+  if (dialog.waiting.empty()) dialog.shown_at = now;
+  dialog.waiting.push_back(std::move(question));
+}
+
+void settle(Dialog& dialog, const std::string& question_id, TimePoint now) {
+  const bool was_shown = !dialog.waiting.empty() && dialog.waiting.front().id == question_id;
+  std::erase_if(dialog.waiting, [&](const Question& question) { return question.id == question_id; });
+  if (!was_shown) return;
+  dialog.shown_at = now;
+  dialog.chosen = 0;
+  dialog.is_writing = false;
+  dialog.words = {};
+}
+
+bool is_ready(const Dialog& dialog, TimePoint now) {
+  return dialog.shown_at && now - *dialog.shown_at >= kTooSoon;
+}
+
+std::optional<DialogAnswer> on_key(Dialog& dialog, const Key& key, TimePoint now) {
+  if (!is_open(dialog) || !is_ready(dialog, now)) return std::nullopt;
+  if (dialog.is_writing) return on_written(dialog, key, now);
+  const auto choices = choices_of(dialog.waiting.front());
+  switch (key.name) {
+    case KeyName::up:
+      dialog.chosen = dialog.chosen == 0 ? choices.size() - 1 : dialog.chosen - 1;
+      return std::nullopt;
+    case KeyName::down:
+    case KeyName::tab:
+      dialog.chosen = (dialog.chosen + 1) % choices.size();
+      return std::nullopt;
+    case KeyName::enter:
+      return take_choice(dialog, dialog.chosen, now);
+    case KeyName::text:
+      break;
+    default:
+      return std::nullopt;
+  }
+  const auto meant = std::ranges::find_if(
+      choices, [&](const Choice& choice) { return key.text == std::string(1, choice.key); });
+  if (meant == choices.end()) return std::nullopt;
+  return take_choice(dialog, static_cast<std::size_t>(meant - choices.begin()), now);
+}
+
+DialogView view_of(const Dialog& dialog, TimePoint now, std::size_t columns, std::size_t rows) {
+  DialogView view;
+  if (!is_open(dialog)) return view;
+  const Question& question = dialog.waiting.front();
+  const auto choices = choices_of(question);
+  view.lines.push_back(cut(heading_of(dialog), columns));
+  add_all(view.lines, body_of(question, columns, rows > choices.size() + 3 ? rows - choices.size() - 2 : 3));
+  if (!is_ready(dialog, now)) return view;
+  for (std::size_t at = 0; at < choices.size(); ++at) {
+    const bool is_chosen = at == dialog.chosen;
+    Line line{{is_chosen ? "❯ " : "  ", Tone::accent}, {fmt::format("({}) ", choices[at].key), Tone::accent}};
+    const Line text = line_of(choices[at].text, is_chosen ? Tone::chosen : Tone::plain);
+    line.insert(line.end(), text.begin(), text.end());
+    add_all(view.lines, wrapped(line, columns, "      "));  // a rule must be seen whole
+  }
+  if (!dialog.is_writing) return view;
+  const bool is_permission = question.kind == QuestionKind::permission;
+  const auto words = view_of(dialog.words, is_permission ? "reason: " : "answer: ", columns, 3);
+  view.cursor_row = view.lines.size() + words.cursor_row;
+  view.cursor_column = words.cursor_column;
+  add_all(view.lines, words.lines);
+  return view;
+}
+
+}  // namespace deputy

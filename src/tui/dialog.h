@@ -1,0 +1,55 @@
+// What somebody asks the person: an approval, with exactly what will run and who asks, or a question with its
+// suggestions as choices. One at a time, the oldest first. Pure: keys in, an answer out. A key that was typed
+// before the question could be read never answers it.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "transcript/question.h"
+#include "tui/input_line.h"
+#include "tui/line.h"
+
+namespace deputy {
+
+// For how long an approval holds.
+enum class ApprovalScope { once, session, always };
+
+struct DialogAnswer {
+  Question question;
+  Answer answer;
+  ApprovalScope scope = ApprovalScope::once;
+};
+
+struct Dialog {
+  std::deque<Question> waiting;  // the first is on the screen
+  std::optional<TimePoint> shown_at;
+  std::size_t chosen = 0;
+  bool is_writing = false;  // a reason, or an answer in the person's own words
+  InputLine words;
+};
+
+inline constexpr auto kTooSoon = std::chrono::milliseconds(400);
+
+void ask(Dialog& dialog, Question question, TimePoint now);
+// It was answered, or nobody needs the answer any more.
+void settle(Dialog& dialog, const std::string& question_id, TimePoint now);
+inline bool is_open(const Dialog& dialog) { return !dialog.waiting.empty(); }
+// Whether keys count yet.
+bool is_ready(const Dialog& dialog, TimePoint now);
+
+// Every key belongs to the question while one is open.
+std::optional<DialogAnswer> on_key(Dialog& dialog, const Key& key, TimePoint now);
+
+struct DialogView {
+  std::vector<Line> lines;
+  std::optional<std::size_t> cursor_row;  // where the person writes
+  std::size_t cursor_column = 0;
+};
+DialogView view_of(const Dialog& dialog, TimePoint now, std::size_t columns, std::size_t rows);
+
+}  // namespace deputy

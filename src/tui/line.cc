@@ -1,0 +1,147 @@
+#include "tui/line.h"
+
+#include <algorithm>
+
+#include "base/display.h"
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+struct Spelling {
+  std::string_view sign;
+  std::string_view ascii;
+};
+// Each as wide as what it stands for, so that nothing moves.
+constexpr Spelling kSpellings[] = {{"…", "."}, {"•", "*"}, {"─", "-"},  {"│", "|"},  {"└", "`"}, {"├", "|"},
+                                   {"—", "-"}, {"–", "-"}, {"“", "\""}, {"”", "\""}, {"‘", "'"}, {"’", "'"},
+                                   {"✓", "+"}, {"✗", "x"}, {"→", ">"},  {"⚠", "!"},  {"❯", ">"}, {"⏎", "/"},
+                                   {"·", "."}, {"␛", "^"}, {"↑", "^"},  {"↓", "v"}};
+
+std::string in_ascii(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = grapheme_end(text, at);
+    const std::string_view grapheme = text.substr(at, end - at);
+    const auto* known = std::ranges::find(kSpellings, grapheme, &Spelling::sign);
+    if (grapheme.size() == 1) {
+      out += grapheme;
+    } else if (known != std::end(kSpellings)) {
+      out += known->ascii;
+    } else {
+      out.append(display_width(grapheme), '?');
+    }
+    at = end;
+  }
+  return out;
+}
+
+// Controls of either set, those of the second being \xc2 and a byte from \x80 to \x9f.
+std::string printable(std::string text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const auto next = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0U;
+    if (byte < 0x20 || byte == 0x7f) text[at] = '?';
+    if (byte == 0xc2 && next >= 0x80 && next < 0xa0) text.replace(at, 2, "?");
+  }
+  return text;
+}
+
+// Where the first line ends, and where the next one begins.
+struct Break {
+  std::size_t end;
+  std::size_t next;
+};
+
+Break break_of(std::string_view text, std::size_t columns) {
+  std::size_t end = display_prefix(text, columns).size();
+  if (end == text.size()) return {end, end};
+  if (end == 0) end = grapheme_end(text, 0);
+  if (text[end] == ' ') return {end, end + 1};
+  const std::size_t space = text.substr(0, end).rfind(' ');
+  if (space == std::string_view::npos ||
+      text.substr(0, space).find_first_not_of(' ') == std::string_view::npos)
+    return {end, end};
+  return {space, space + 1};
+}
+
+// The part [from, to) of a line's text, with its tones.
+Line slice(const Line& line, std::size_t from, std::size_t to) {
+  Line part;
+  std::size_t at = 0;
+  for (const Span& span : line) {
+    const std::size_t begin = std::clamp(from, at, at + span.text.size());
+    const std::size_t end = std::clamp(to, at, at + span.text.size());
+    if (begin < end) part.push_back({span.text.substr(begin - at, end - begin), span.tone});
+    at += span.text.size();
+  }
+  return part;
+}
+
+}  // namespace
+
+Line line_of(std::string_view text, Tone tone) {
+  std::string shown = for_screen(text);
+  std::ranges::replace(shown, '\n', ' ');
+  return {{std::move(shown), tone}};
+}
+
+std::vector<Line> lines_of_text(std::string_view text, Tone tone) {
+  const std::string shown = for_screen(text);
+  std::vector<Line> lines;
+  for (const auto line : lines_of(shown)) lines.push_back({{std::string(line), tone}});
+  return lines;
+}
+
+std::size_t width_of(const Line& line) { return display_width(plain_text(line)); }
+
+Line cut(const Line& line, std::size_t columns) {
+  const std::string text = plain_text(line);
+  if (display_prefix(text, columns).size() == text.size()) return line;
+  if (columns == 0) return {};
+  Line part = slice(line, 0, display_prefix(text, columns - 1).size());
+  part.push_back({"…", part.empty() ? Tone::plain : part.back().tone});
+  return part;
+}
+
+std::vector<Line> wrapped(const Line& line, std::size_t columns, std::string_view indent) {
+  columns = std::max<std::size_t>(columns, 4);
+  const std::string text = plain_text(line);
+  const std::size_t indented = std::min(display_width(indent), columns / 2);
+  std::vector<Line> lines;
+  std::size_t at = 0;
+  do {
+    const std::size_t room = lines.empty() ? columns : columns - indented;
+    const Break found = break_of(std::string_view(text).substr(at), room);
+    Line part = slice(line, at, at + found.end);
+    if (!lines.empty() && indented > 0) part.insert(part.begin(), {std::string(indent), Tone::plain});
+    lines.push_back(std::move(part));
+    at += found.next;
+  } while (at < text.size());
+  return lines;
+}
+
+Line justified(Line left, const Line& right, std::size_t columns) {
+  const std::size_t taken = width_of(right);
+  if (taken + 2 > columns) return cut(left, columns);
+  left = cut(left, columns - taken - 2);
+  left.push_back({std::string(columns - taken - width_of(left), ' '), Tone::plain});
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+std::string to_terminal(const Line& line, const Style& style) {
+  std::string out;
+  for (const Span& span : line) {
+    out += toned(style, span.tone, printable(style.unicode ? span.text : in_ascii(span.text)));
+  }
+  return out;
+}
+
+std::string plain_text(const Line& line) {
+  std::string text;
+  for (const Span& span : line) text += span.text;
+  return text;
+}
+
+}  // namespace deputy

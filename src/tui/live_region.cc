@@ -1,0 +1,70 @@
+#include "tui/live_region.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace deputy {
+namespace {
+
+// Lines of the frame that are longer than the screen are cut by the terminal instead of wrapped: a character
+// that it draws wider than was counted must not cost a row.
+constexpr std::string_view kHideCursor = "\x1b[?25l";
+constexpr std::string_view kShowCursor = "\x1b[?25h";
+constexpr std::string_view kNoWrap = "\x1b[?7l";
+constexpr std::string_view kWrap = "\x1b[?7h";
+constexpr std::string_view kEraseBelow = "\x1b[J";
+constexpr std::string_view kEraseRest = "\x1b[K";
+
+// The rows that so many columns take.
+std::size_t rows_for(std::size_t columns, int screen_columns) {
+  const auto screen = static_cast<std::size_t>(std::max(1, screen_columns));
+  return columns == 0 ? 1 : (columns + screen - 1) / screen;
+}
+
+}  // namespace
+
+// A terminal that became narrower has wrapped what stood on it.
+std::string LiveRegion::to_top(TerminalSize size) const {
+  std::size_t rows = 0;
+  for (std::size_t at = 0; at < std::min(drawn_.cursor_row, drawn_.lines.size()); ++at) {
+    rows += size.columns < size_.columns ? rows_for(width_of(drawn_.lines[at]), size.columns) : 1;
+  }
+  if (size.columns < size_.columns)
+    rows += drawn_.cursor_column / static_cast<std::size_t>(std::max(1, size.columns));
+  return rows > 0 ? fmt::format("\r\x1b[{}A", rows) : "\r";
+}
+
+std::string LiveRegion::draw(const std::vector<Line>& finished, const Frame& frame, TerminalSize size) {
+  const bool is_resized = size != size_;
+  if (finished.empty() && !is_resized && frame == drawn_) return {};
+  std::string bytes(kHideCursor);
+  bytes += to_top(size);
+  if (is_resized || !finished.empty()) bytes += kEraseBelow;
+  for (const auto& line : finished) bytes += to_terminal(line, style_) + "\r\n";
+  bytes += kNoWrap;
+  for (std::size_t at = 0; at < frame.lines.size(); ++at) {
+    if (at > 0) bytes += "\r\n";
+    bytes += to_terminal(frame.lines[at], style_);
+    bytes += kEraseRest;
+  }
+  if (frame.lines.size() < drawn_.lines.size()) bytes += kEraseBelow;
+  const std::size_t last = frame.lines.empty() ? 0 : frame.lines.size() - 1;
+  if (last > frame.cursor_row) bytes += fmt::format("\x1b[{}A", last - frame.cursor_row);
+  bytes += '\r';
+  if (frame.cursor_column > 0) bytes += fmt::format("\x1b[{}C", frame.cursor_column);
+  bytes += kWrap;
+  bytes += kShowCursor;
+  drawn_ = frame;
+  size_ = size;
+  return bytes;
+}
+
+std::string LiveRegion::erase(TerminalSize size) {
+  std::string bytes = to_top(size);
+  bytes += kEraseBelow;
+  drawn_ = {};
+  return bytes;
+}
+
+}  // namespace deputy

@@ -1,0 +1,62 @@
+#include "tui/plain_surface.h"
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::size_t kColumns = 10'000;  // the terminal wraps by itself
+constexpr std::size_t kRows = 10'000;
+const Key kEnter{KeyName::enter};
+
+// "y", "n because …", "2", or an answer in words.
+std::vector<Key> answer_keys(const Question& question, std::string_view line) {
+  const std::string text(trimmed(line));
+  if (text.empty()) return {};
+  if (question.kind == QuestionKind::permission) {
+    const std::string first(1, lowered(text)[0]);
+    if (first != "n") return {{KeyName::text, first}};
+    const std::size_t space = text.find(' ');
+    const std::string reason = space == std::string::npos ? "" : std::string(trimmed(text.substr(space)));
+    return {{KeyName::text, "n"}, {KeyName::text, reason}, kEnter};
+  }
+  const bool is_choice = text.size() == 1 && text[0] >= '1' &&
+                         static_cast<std::size_t>(text[0] - '1') < question.suggestions.size();
+  if (is_choice) return {{KeyName::text, text}};
+  return {{KeyName::text, "w"}, {KeyName::text, text}, kEnter};
+}
+
+}  // namespace
+
+std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
+  const std::size_t end = typed_.find('\n');
+  if (end == std::string::npos) return std::nullopt;
+  const std::string line = to_utf8(typed_.substr(0, end));
+  typed_.erase(0, end + 1);
+  is_prompted_ = false;
+  if (is_open(state.dialog)) return answer_keys(state.dialog.waiting.front(), line);
+  return std::vector<Key>{{KeyName::paste, line}, kEnter};
+}
+
+std::string PlainSurface::draw(const std::vector<Line>& finished, const ChatState& state) {
+  std::string text;
+  for (const auto& line : finished) text += to_terminal(line, style_) + "\n";
+  if (!text.empty() && is_prompted_) text.insert(0, "\n");
+  if (!text.empty()) is_prompted_ = false;
+  if (is_open(state.dialog)) {
+    const std::string& id = state.dialog.waiting.front().id;
+    if (id == question_ || !is_ready(state.dialog, state.now)) return text;
+    question_ = id;
+    has_asked_ = true;
+    typed_.clear();
+    for (const auto& line : view_of(state.dialog, state.now, kColumns, kRows).lines)
+      text += to_terminal(line, style_) + "\n";
+    return text + "answer: ";
+  }
+  if (!state.is_running && !std::exchange(is_prompted_, true)) text += "> ";
+  return text;
+}
+
+}  // namespace deputy

@@ -1,0 +1,34 @@
+// The chat as plain lines, for dumb terminals and screen readers: nothing is drawn over, a line that is typed
+// stands for keys. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tui/chat.h"
+
+namespace deputy {
+
+class PlainSurface {
+ public:
+  explicit PlainSurface(Style style) : style_(style) {}
+
+  void feed(std::string_view bytes) { typed_ += bytes; }
+  // The next whole line as keys: an answer to the question that is open, else an input.
+  std::optional<std::vector<Key>> next(const ChatState& state);
+  // What there is to write: finished lines, a question that can be answered now, or the prompt.
+  std::string draw(const std::vector<Line>& finished, const ChatState& state);
+  // Whether a question was written that what was typed before cannot answer.
+  bool has_asked() { return std::exchange(has_asked_, false); }
+
+ private:
+  Style style_;
+  std::string typed_;
+  std::string question_;  // the id of the one that was written last
+  bool is_prompted_ = false;
+  bool has_asked_ = false;
+};
+
+}  // namespace deputy

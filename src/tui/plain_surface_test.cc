@@ -1,0 +1,77 @@
+#include "tui/plain_surface.h"
+
+#include <gmock/gmock.h>
+
+#include "tui/chat_story.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Plain : public testing::Test {
+ protected:
+  std::string draw() { return surface.draw(std::exchange(story.state.out, {}), story.state); }
+  Intents line(std::string_view text) {
+    surface.feed(text);
+    Intents all;
+    while (const auto keys = surface.next(story.state)) {
+      for (const auto& key : *keys) {
+        for (auto& intent : apply_key(story.state, key)) all.push_back(std::move(intent));
+      }
+    }
+    return all;
+  }
+  ChatStory story;
+  PlainSurface surface{{.colour = false, .unicode = false}};
+};
+
+TEST_F(Plain, PromptsAndTakesALine) {
+  EXPECT_EQ(draw(), "> ");
+  EXPECT_EQ(draw(), "") << "once";
+  EXPECT_TRUE(line("hel").empty());
+  const auto intents = line("lo\n");
+  ASSERT_EQ(intents.size(), 1u);
+  EXPECT_EQ(std::get<SubmitInput>(intents[0]).text, "hello");
+}
+
+TEST_F(Plain, WritesLinesAndNoEscapes) {
+  story.begin("go");
+  story.reply("**Done** \x1b[2J.");
+  EXPECT_EQ(draw(), "> go\n\nDone ^[2J.\n");
+}
+
+TEST_F(Plain, AQuestionIsAnsweredByALine) {
+  story.begin("go");
+  story.ask("child", "Run ls", {"Bash(ls)"});
+  draw();
+  story.pass(kTooSoon);
+  EXPECT_THAT(draw(), HasSubstr("[child] asks for approval\n  Run ls\n"));
+  EXPECT_TRUE(surface.has_asked());
+  const auto refused = line("no, not here\n");
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(std::get<GiveAnswer>(refused[0]).answer, (Answer{AnswerKind::refused, "not here"}));
+
+  story.ask("child", "Which?", {"a", "b"}, QuestionKind::to_person);
+  story.pass(kTooSoon);
+  draw();
+  EXPECT_EQ(std::get<GiveAnswer>(line("2\n").at(0)).answer.text, "b");
+  story.ask("child", "Which?", {"a"}, QuestionKind::to_person);
+  story.pass(kTooSoon);
+  draw();
+  EXPECT_EQ(std::get<GiveAnswer>(line("none of these\n").at(0)).answer.text, "none of these");
+}
+
+TEST_F(Plain, WhatWasTypedBeforeAQuestionDoesNotAnswerIt) {
+  story.begin("go");
+  surface.feed("y");
+  story.ask("child", "Run ls", {});
+  story.pass(kTooSoon);
+  draw();
+  EXPECT_TRUE(line("\n").empty());
+  EXPECT_TRUE(is_open(story.state.dialog));
+}
+
+}  // namespace
+}  // namespace deputy

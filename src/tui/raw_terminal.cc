@@ -1,0 +1,56 @@
+#include "tui/raw_terminal.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kMarkPastes = "\x1b[?2004h";
+// Whatever a frame was in the middle of: wrapping on, the cursor shown, no tone.
+constexpr std::string_view kUsual = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
+
+void write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace
+
+Result<RawTerminal> RawTerminal::take(int input, int output) {
+  termios before{};
+  if (::tcgetattr(input, &before) != 0) return std::unexpected(error_from_errno(errno, "use the terminal"));
+  RawTerminal terminal(input, output, before);
+  terminal.enter();
+  return terminal;
+}
+
+RawTerminal::RawTerminal(RawTerminal&& other) noexcept
+    : input_(std::exchange(other.input_, -1)), output_(other.output_), before_(other.before_) {}
+
+RawTerminal::~RawTerminal() { restore(); }
+
+void RawTerminal::enter() const {
+  termios raw = before_;
+  raw.c_iflag &= ~static_cast<tcflag_t>(ICRNL | INLCR | IGNCR | IXON | ISTRIP);
+  raw.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
+  raw.c_cc[VMIN] = 1;
+  raw.c_cc[VTIME] = 0;
+  ::tcsetattr(input_, TCSADRAIN, &raw);
+  write_all(output_, kMarkPastes);
+}
+
+void RawTerminal::restore() const {
+  if (input_ < 0) return;
+  write_all(output_, kUsual);
+  ::tcsetattr(input_, TCSADRAIN, &before_);
+}
+
+}  // namespace deputy

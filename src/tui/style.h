@@ -1,0 +1,34 @@
+// How things look on a terminal: colour or not, signs or plain ASCII, and the tones in which a text can
+// stand.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace deputy {
+
+struct Style {
+  bool colour = false;
+  bool unicode = true;
+};
+
+struct TerminalSize {
+  int columns = 80;
+  int rows = 24;
+  bool operator==(const TerminalSize&) const = default;
+};
+
+enum class Tone { plain, good, doubtful, bad, faint, strong, accent, code, heading, added, removed, chosen };
+// In colour where the style has it.
+std::string toned(const Style& style, Tone tone, std::string_view text);
+
+// The signs of progress, or what stands for them in plain ASCII.
+struct Marks {
+  std::string_view done;
+  std::string_view partial;
+  std::string_view failed;
+  std::string_view working;
+};
+const Marks& marks_of(const Style& style);
+
+}  // namespace deputy

@@ -1,0 +1,222 @@
+#include "tui/tree_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/display.h"
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::size_t kLabelCharacters = 32;
+constexpr std::size_t kActivityCharacters = 160;
+constexpr std::size_t kWideScreen = 70;  // from here on cost and time have room too
+
+std::string short_text(std::string_view text) {
+  return shorten(for_screen(on_one_line(to_utf8(text))), kActivityCharacters);
+}
+
+std::string unique_label(const TreeView& view, const EventOrigin& origin) {
+  const std::string label =
+      shorten(for_screen(on_one_line(origin.label.empty() ? origin.agent : origin.label)), kLabelCharacters);
+  std::string candidate = label;
+  for (int twin = 2;; ++twin) {
+    const auto is_taken = [&](const TreeNode& node) {
+      return node.parent == origin.parent && node.label == candidate;
+    };
+    if (std::ranges::none_of(view.nodes, is_taken)) return candidate;
+    candidate = fmt::format("{} ({})", label, twin);
+  }
+}
+
+// A session may have begun before this process did, so any event can be the first that is heard of it.
+TreeNode& node_of(TreeView& view, const Event& event, const EventOrigin& origin) {
+  const auto found = std::ranges::find(view.nodes, event.run.session, &TreeNode::id);
+  if (found != view.nodes.end()) return *found;
+  view.nodes.push_back({.id = event.run.session,
+                        .parent = origin.parent,
+                        .label = unique_label(view, origin),
+                        .agent = for_screen(origin.agent),
+                        .started_at = event.at});
+  return view.nodes.back();
+}
+
+struct Fold {
+  TreeNode& node;
+  const Event& event;
+
+  void operator()(const RunStarted&) const {
+    node.activity = "started";
+    node.started_at = event.at;
+    node.has_ended = false;
+    node.tone = Tone::plain;
+  }
+  void operator()(const ReplyReceived& fact) const {
+    node.usage = node.usage + fact.reply.usage;
+    node.steps += 1;
+    if (const auto text = trimmed(fact.reply.message.text); !text.empty()) node.activity = short_text(text);
+  }
+  void operator()(const CallStarted& fact) const {
+    node.activity = short_text(fact.tool + " " + fact.shown);
+    node.is_asking = false;
+  }
+  void operator()(const NoteTaken& fact) const { node.activity = short_text("note: " + fact.content); }
+  void operator()(const QuestionAsked& fact) const {
+    node.activity = short_text("asks: " + fact.question.text);
+    node.is_asking = true;
+  }
+  void operator()(const QuestionAnswered& fact) const {
+    node.activity = fact.answer.kind == AnswerKind::refused ? "declined" : "answered";
+    node.is_asking = false;
+  }
+  void operator()(const Retried& fact) const {
+    node.usage = node.usage + fact.usage;
+    node.activity =
+        short_text(fmt::format("retry {} in {}: {}", fact.attempt, to_text(fact.wait), fact.reason));
+  }
+  void operator()(const StateChanged& fact) const {
+    if (fact.waits_for == kPlace) node.activity = short_text("waits " + fact.why);
+  }
+  void operator()(const RunEnded& fact) const {
+    const Span ending = ending_of(fact.report);
+    node.activity = ending.text;
+    node.tone = ending.tone;
+    node.has_ended = true;
+    node.is_asking = false;
+  }
+  void operator()(const auto&) const {}
+};
+
+void add_rows(const TreeView& view, const SessionId& parent, WallTime since, int depth,
+              std::vector<TreeRow>& rows) {
+  for (const TreeNode& node : view.nodes) {
+    if (node.parent != parent || node.id == parent || (node.has_ended && node.last_at < since)) continue;
+    rows.push_back({&node, depth});
+    add_rows(view, node.id, since, depth + 1, rows);
+  }
+}
+
+// Whole seconds: a screen that is drawn once a second need not show less.
+std::string seconds_text(WallTime from, WallTime to) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(to - from);
+  return seconds < std::chrono::seconds(1) ? "0s" : to_text(Duration(seconds));
+}
+
+std::string figures_of(const TreeNode& node, const TreeLook& look) {
+  std::string figures = tokens_text(node.usage);
+  if (look.columns < kWideScreen) return figures;
+  if (const auto cost = cost_text(node.usage); !cost.empty()) figures += "  " + cost;
+  figures += node.has_ended ? "  " + seconds_text(node.started_at, node.last_at)
+                            : "  idle " + seconds_text(node.last_at, look.now);
+  return figures;
+}
+
+Line line_of_row(const TreeRow& row, std::size_t label_width, const TreeLook& look) {
+  const TreeNode& node = *row.node;
+  const bool is_chosen = look.chosen == node.id;
+  const std::string indent(static_cast<std::size_t>(row.depth) * 2, ' ');
+  std::string label =
+      cut_to_width(fmt::format("[{}]", node.label), std::max<std::size_t>(look.columns / 3, 8));
+  const std::size_t taken = indent.size() + display_width(label);
+  const std::string gap(label_width + 2 > taken ? label_width + 2 - taken : 1, ' ');
+  Line left{{is_chosen ? "❯ " : "  ", Tone::accent},
+            {indent, Tone::plain},
+            {std::move(label), is_chosen ? Tone::chosen : Tone::strong},
+            {gap, Tone::plain}};
+  if (!node.has_ended)
+    left.push_back({node.is_asking ? "? " : "→ ", node.is_asking ? Tone::doubtful : Tone::accent});
+  left.push_back({node.activity, node.tone});
+  return justified(std::move(left), {{figures_of(node, look), Tone::faint}}, look.columns);
+}
+
+// Where there is not room for all: the running ones, the chosen one and who stands above them.
+std::vector<TreeRow> fitting(std::vector<TreeRow> rows, const TreeLook& look) {
+  while (rows.size() > look.rows) {
+    const auto gives_way = std::ranges::find_if(
+        rows, [&](const TreeRow& row) { return row.node->has_ended && look.chosen != row.node->id; });
+    if (gives_way == rows.end()) break;
+    rows.erase(gives_way);
+  }
+  if (rows.size() <= look.rows) return rows;
+  const auto chosen =
+      std::ranges::find_if(rows, [&](const TreeRow& row) { return look.chosen == row.node->id; });
+  const auto at = chosen == rows.end() ? 0 : static_cast<std::size_t>(chosen - rows.begin());
+  const std::size_t from = std::min(rows.size() - look.rows, at > look.rows / 2 ? at - look.rows / 2 : 0);
+  return {rows.begin() + static_cast<std::ptrdiff_t>(from),
+          rows.begin() + static_cast<std::ptrdiff_t>(from + look.rows)};
+}
+
+}  // namespace
+
+void apply(TreeView& view, const Event& event, const EventOrigin& origin) {
+  TreeNode& node = node_of(view, event, origin);
+  std::visit(Fold{node, event}, event.fact);
+  node.last_at = event.at;
+}
+
+const TreeNode* find_node(const TreeView& view, const SessionId& id) {
+  const auto found = std::ranges::find(view.nodes, id, &TreeNode::id);
+  return found == view.nodes.end() ? nullptr : &*found;
+}
+
+std::vector<TreeRow> rows_below(const TreeView& view, const SessionId& root, WallTime since) {
+  std::vector<TreeRow> rows;
+  add_rows(view, root, since, 0, rows);
+  return rows;
+}
+
+std::vector<Line> tree_lines(const TreeView& view, const SessionId& root, const TreeLook& look) {
+  const auto all = rows_below(view, root, look.since);
+  if (all.empty() || look.rows == 0) return {};
+  TreeLook inner = look;
+  const bool is_tight = all.size() > look.rows;
+  if (is_tight) inner.rows = look.rows - 1;
+  const auto rows = fitting(all, inner);
+  std::size_t label_width = 0;
+  for (const auto& row : rows) {
+    label_width =
+        std::max(label_width, display_width(row.node->label) + 2 + static_cast<std::size_t>(row.depth) * 2);
+  }
+  label_width = std::min(label_width, look.columns / 3);
+  std::vector<Line> lines;
+  for (const auto& row : rows) lines.push_back(line_of_row(row, label_width, look));
+  if (is_tight) lines.push_back({{fmt::format("  ({} more)", all.size() - rows.size()), Tone::faint}});
+  return lines;
+}
+
+std::string tokens_text(const Usage& usage) {
+  return fmt::format("in={} out={}", short_count(static_cast<std::uint64_t>(usage.input)),
+                     short_count(static_cast<std::uint64_t>(usage.output)));
+}
+
+std::string cost_text(const Usage& usage) {
+  return usage.cost_micros ? fmt::format("${:.4f}", static_cast<double>(*usage.cost_micros) / 1e6) : "";
+}
+
+Usage usage_of(const TreeView& view) {
+  Usage sum;
+  for (const auto& node : view.nodes) sum = sum + node.usage;
+  return sum;
+}
+
+Span ending_of(const Report& report) {
+  const bool is_said =
+      !report.errors.empty() && (report.status == Status::failed || report.reason == Reason::internal);
+  const std::string why = is_said ? short_text(report.errors.front().message) : to_words(report.reason);
+  switch (report.status) {
+    case Status::completed:
+      return {"✓ complete", Tone::good};
+    case Status::partial:
+    case Status::blocked:
+      return {fmt::format("⚠ {}: {}", name_of(report.status), why), Tone::doubtful};
+    case Status::cancelled:
+      return {"✗ cancelled", Tone::bad};
+    case Status::failed:
+      break;
+  }
+  return {fmt::format("✗ error: {}", why), Tone::bad};
+}
+
+}  // namespace deputy

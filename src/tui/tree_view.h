@@ -1,0 +1,64 @@
+// The sessions of a tree as a person follows them: what each is doing, what it has used, how long it has been
+// silent. A fold over events, and lines for any width. Knows no terminal and no clock.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transcript/event.h"
+#include "tui/line.h"
+
+namespace deputy {
+
+struct TreeNode {
+  SessionId id;
+  SessionId parent;
+  std::string label;  // unlike its twins'
+  std::string agent;
+  std::string activity;  // what it does, or how it ended
+  Tone tone = Tone::plain;
+  bool is_asking = false;
+  bool has_ended = false;
+  Usage usage;
+  int steps = 0;
+  WallTime started_at{};
+  WallTime last_at{};
+};
+
+struct TreeView {
+  std::vector<TreeNode> nodes;  // parents before their children
+};
+
+void apply(TreeView& view, const Event& event, const EventOrigin& origin);
+const TreeNode* find_node(const TreeView& view, const SessionId& id);
+
+// Those below `root` that have not ended before `since`, children under their parent, in the order in which
+// they began.
+struct TreeRow {
+  const TreeNode* node = nullptr;
+  int depth = 0;
+};
+std::vector<TreeRow> rows_below(const TreeView& view, const SessionId& root, WallTime since = {});
+
+struct TreeLook {
+  std::size_t columns = 80;
+  std::size_t rows = 10;  // at most so many lines; those that have ended give way first
+  WallTime now{};
+  WallTime since{};  // what ended before is left out
+  std::optional<SessionId> chosen = {};
+};
+std::vector<Line> tree_lines(const TreeView& view, const SessionId& root, const TreeLook& look);
+
+// "in=23k out=890"
+std::string tokens_text(const Usage& usage);
+// "$0.0123", or nothing where the price is not known.
+std::string cost_text(const Usage& usage);
+// Of all sessions.
+Usage usage_of(const TreeView& view);
+
+// "✓ complete", "⚠ partial: context exhausted", "✗ error: …"; without figures.
+Span ending_of(const Report& report);
+
+}  // namespace deputy
