@@ -149,13 +149,14 @@ Usage usage_with_children(const Session& session, const std::vector<Session>& se
 }
 
 std::string live_text(const std::vector<Session>& sessions, WallTime now, const Style& style) {
-  std::vector<std::vector<std::string>> rows{{"ID", "PATH", "DEPTH", "STATE", "STARTED", "DEADLINE", "IDLE"}};
+  std::vector<std::vector<std::string>> rows{
+      {"ID", "PATH", "DEPTH", "STATE", "STARTED", "DEADLINE", "IDLE", "PROMPT"}};
   for (const auto& session : sessions) {
     rows.push_back({session.id.value, one_line(fmt::format("{}", fmt::join(session.path, "/")), 60),
                     std::to_string(session.depth), std::string(name_of(session.state)),
                     session.started_at ? local_time(*session.started_at) : "-",
                     session.deadline ? local_time(*session.deadline) : "none",
-                    to_text(idle_time(session, now))});
+                    to_text(idle_time(session, now)), goal_of(session, kGoalCharacters)});
   }
   const auto lines = aligned(rows);
   std::string text = toned(style, Tone::faint, lines.front()) + "\n";

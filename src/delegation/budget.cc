@@ -51,8 +51,9 @@ struct Used {
     const auto request = open.find(id);
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
       is_child[id] = created->session.parent.has_value();
-    } else if (std::holds_alternative<RunStarted>(event.fact)) {
       if (is_child[id]) amount.delegations += 1;
+    } else if (std::holds_alternative<RunStarted>(event.fact)) {
+      if (is_child[id] && event.run.number > 1) amount.delegations += 1;  // resumed
     } else if (const auto* reserved = std::get_if<BudgetReserved>(&event.fact)) {
       if (request != open.end()) amount = amount + whole(request->second);
       open[id] = *reserved;

@@ -179,7 +179,8 @@ TEST(UsedBy, CountsRepliesFailuresStopsAndWhatWasLeftOpen) {
   ledger.add(0, RunStarted{});
   ledger.add(1, SessionCreated{child});
   ledger.add(1, RunStarted{});
-  ledger.add(1, RunStarted{});  // resumed: it counts again
+  ledger.add(1, RunStarted{});
+  ledger.journal.back().run.number = 2;  // resumed: it counts again
   ledger.add(0, ReplyReceived{{.usage = {.input = 1000}}});
   EXPECT_EQ(used_by(ledger.journal), (Amount{.delegations = 2})) << "nothing was reserved for that reply";
   ledger.add(0, BudgetReserved{100, 50});

@@ -169,14 +169,12 @@ TEST(BudgetOfATree, StepsAreCountedOverAllItsSessions) {
 
 TEST(BudgetOfATree, AChildIsRefusedWhereItsFirstRequestHasNoRoom) {
   Spending spending;
-  // Enough for the parent's two steps, and for no child.
-  Spending alone;
-  alone.world.script = R"({"v":1,"sessions":[{"replies":[{"text":"x"}]}]})";
-  ASSERT_TRUE(alone.go({}));
-  const std::int64_t cap = alone.bank.tokens * 2 + 900;
-  const auto report = spending.go({.tokens = cap});
+  const auto report = spending.go({.steps = 1});
   ASSERT_TRUE(report);
-  EXPECT_LE(spending.bank.tokens, cap);
+  EXPECT_EQ(spending.world.sessions().size(), 1u);
+  EXPECT_EQ(spending.bank.requests, 1);
+  EXPECT_THAT(spending.told(), AllOf(HasSubstr("budget exhausted"), HasSubstr("--max-steps")));
+  EXPECT_EQ(report->reason, Reason::budget) << "nor has the parent another step";
 }
 
 TEST(BudgetOfATree, AModelOfUnknownPriceIsRefusedUnderMaxCostAndUsedWithoutIt) {

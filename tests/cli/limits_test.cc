@@ -1,0 +1,77 @@
+// The limits of a tree on the command line, and the registry of what runs.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "base/json.h"
+#include "deputy_program.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class LimitsTest : public DeputyTest {
+ protected:
+  static constexpr std::string_view kScript = R"({"v":1,"sessions":[
+    {"match":{"label":"slow"},"replies":[{"first_byte_ms":86400000,"text":"late"}]},
+    {"match":{"label":"dear"},"replies":[{"text":"done","usage":{"input":1000,"output":10,"cost_micros":4500}}]},
+    {"replies":[{"text":"done"}]}]})";
+};
+
+TEST_F(LimitsTest, ABudgetThatNoRequestFitsIsRefusedBeforeAnythingStarts) {
+  for (const auto* limit : {"--max-tokens", "--max-steps"}) {
+    const auto ran = deputy({"run", "--model", script(kScript), limit, "0", "hello"});
+    EXPECT_EQ(ran.status, 5) << limit;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("budget exhausted"), HasSubstr("raise the limit")));
+  }
+  EXPECT_EQ(deputy({"run", "--model", script(kScript), "--max-tokens", "1000000", "hello"}).status, 0);
+  EXPECT_EQ(deputy({"run", "--model", script(kScript), "--max-cost", "0", "hello"}).status, 0)
+      << "what costs nothing fits";
+}
+
+TEST_F(LimitsTest, AResumedTreeKeepsItsLimits) {
+  const auto ran = deputy({"resume", "--max-cost", "5"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("its limits"));
+}
+
+TEST_F(LimitsTest, TheTreeShowsWhatEachCostAndWhatItAllCameTo) {
+  const auto ran = deputy(
+      {"delegate", "--model", script(kScript), "--task", "dear=p", "--task", "dear=p", "--output", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const std::string id = string_or(*parse_json_object(ran.out), "session_id", "");
+  EXPECT_THAT(deputy({"sessions", "tree", id}).out,
+              AllOf(HasSubstr("$0.0045"), HasSubstr("$0.0000 (all $0.0090)")));
+  const auto tree = parse_json_object(deputy({"sessions", "tree", id, "--output", "json"}).out);
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(integer_or(*object_at(*tree, "usage_with_children"), "cost_micros", 0), 9000);
+}
+
+TEST_F(LimitsTest, WhatRunsIsSeenFromAnotherProcess) {
+  auto running = start({"delegate", "--model", script(kScript), "--output", "stream-json", "--timeout", "1h",
+                        "--task", "slow=p"});
+  std::string line;
+  do {
+    line = running->read_until("\"started\"");
+  } while (!line.contains("\"slow\""));
+  const auto ran = deputy({"sessions", "ls", "--live", "--output", "json"});
+  const auto rows = parse_json(ran.out);
+  ASSERT_TRUE(rows && rows->is_array()) << ran.out;
+  ASSERT_EQ(rows->as_array().size(), 2u);
+  const auto& child = rows->as_array().back().as_object();
+  EXPECT_EQ(integer_or(child, "depth", 0), 1);
+  EXPECT_EQ(string_or(child, "state", ""), "running");
+  EXPECT_EQ(array_at(child, "path")->size(), 2u);
+  EXPECT_FALSE(string_or(child, "started_at", "").empty());
+  EXPECT_TRUE(child.at("deadline").is_null()) << "a reader has none";
+  EXPECT_FALSE(string_or(rows->as_array().front().as_object(), "deadline", "").empty());
+  EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out,
+              AllOf(HasSubstr("IDLE"), HasSubstr("command/reader")));
+  running->send(SIGINT);
+  EXPECT_EQ(running->wait().status, 130);
+  EXPECT_EQ(deputy({"sessions", "ls", "--live"}).out, "");
+}
+
+}  // namespace
+}  // namespace deputy
