@@ -204,7 +204,9 @@ TEST(BudgetOfATree, TheApprovalShowsWhatIsLeftWhereThereIsALimitAndAnEstimateEls
     life.runtime().subscribe([&](const Event& event, const EventOrigin&) {
       if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) {
         shown = asked->question.text;
-        life.runtime().answer(asked->question.id, {AnswerKind::refused, "no"});
+        life.loop().timers().call_at(
+            life.loop().clock().now() + std::chrono::milliseconds(1),
+            [&life, id = asked->question.id] { life.runtime().answer(id, {AnswerKind::refused, "no"}); });
       }
     });
     ASSERT_TRUE(life.start(Spending::brief(life)));

@@ -257,7 +257,8 @@ TEST_F(Limits, WhileASessionWaitsForAPersonItsDeadlineAndEveryAncestorsStandStil
   life.runtime().subscribe([&life](const Event& event, const EventOrigin& origin) {
     const auto* asked = std::get_if<QuestionAsked>(&event.fact);
     if (!asked) return;
-    const auto takes = origin.agent == "general" ? std::chrono::hours(1) : std::chrono::hours(0);
+    const Duration takes =
+        origin.agent == "general" ? Duration(std::chrono::hours(1)) : Duration(std::chrono::milliseconds(1));
     life.loop().timers().call_at(life.loop().clock().now() + takes, [&life, id = asked->question.id] {
       life.runtime().answer(id, {AnswerKind::approved, ""});
     });
