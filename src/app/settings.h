@@ -1,6 +1,6 @@
 // What a person wrote down once instead of typing it each time. Read from the person's own file, narrowed by
 // the project's, then the environment; flags come last and are not known here. The text is taken apart by a
-// pure function (settings_toml.cc, the only place that knows the TOML library): a key that nobody knows, or a
+// pure function (settings_toml.cc): a key that nobody knows, or a
 // value that cannot be meant, is an Error with file, line and what may have been meant. No secret stands in a
 // settings file: it names the variable that holds one.
 #pragma once

@@ -1,27 +1,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <limits>
 
 #include "app/settings.h"
+#include "base/checked_toml.h"
 #include "base/text.h"
-
-// The library takes for granted what hostile text does not keep to ("[[["), and its release builds, the
-// packaged one too, rest on it. So it is compiled here, where each such assumption is checked in every build,
-// and a broken one is a mistake in the text.
-namespace {
-struct BrokenAssumption {};
-}  // namespace
-#undef NDEBUG
-#undef TOML_HEADER_ONLY
-#undef TOML_SHARED_LIB
-#define TOML_HEADER_ONLY 1
-#define TOML_ASSERT(expr) ((expr) ? void() : throw BrokenAssumption())
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
 
 namespace deputy {
 namespace {
@@ -29,8 +15,6 @@ namespace {
 constexpr std::size_t kMostShown = 60;
 constexpr std::int64_t kMostTokens = 1'000'000'000;
 constexpr double kMostDollars = 1'000'000;
-// The library builds and takes down keys such as a.b.c by recursion, however many parts they have.
-constexpr std::ptrdiff_t kMostDots = 4'000;
 constexpr Duration kLongestClock = std::chrono::hours(24);
 
 const std::vector<std::string> kProviders{"anthropic", "openai", "openai-chat",
@@ -38,44 +22,13 @@ const std::vector<std::string> kProviders{"anthropic", "openai", "openai-chat",
 
 std::string shown(std::string_view text) { return shorten(made_visible(to_utf8(text)), kMostShown); }
 
-// The library meets a letter beyond ASCII with undefined behaviour wherever it expects none. So it gets none:
-// their bytes, and the sign itself, are written as ~XX, which a text or comment may hold and nothing else.
-std::string in_ascii(std::string_view text) {
-  std::string ascii;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80 && c != '~') {
-      ascii += c;
-    } else {
-      ascii += fmt::format("~{:02X}", byte);
-    }
-  }
-  return ascii;
-}
-
-std::string from_ascii(std::string_view ascii) {
-  std::string text;
-  for (std::size_t at = 0; at < ascii.size(); ++at) {
-    unsigned byte = 0;
-    const std::string_view digits = ascii.substr(at).starts_with('~') ? ascii.substr(at + 1, 2) : "";
-    const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16).ptr;
-    if (digits.size() == 2 && end == digits.data() + 2) {
-      text += static_cast<char>(byte);
-      at += 2;
-    } else {
-      text += ascii[at];
-    }
-  }
-  return text;
-}
-
 // Where a value stands: for messages.
 struct Spot {
   std::string_view file;
   std::string key;  // with those above it: "clocks.connect"
 
   Spot in(std::string_view ascii_name) const {
-    const std::string name = from_ascii(ascii_name);
+    const std::string name = toml_key(ascii_name);
     const bool is_plain = !name.empty() && std::ranges::all_of(name, [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
              c == '-';
@@ -291,7 +244,7 @@ Result<void> read_models(std::map<std::string, FactsOverride>& models, const tom
   const auto* table = node.as_table();
   if (!table) return wrong(place, node, "a table");
   for (const auto& [name, value] : *table) {
-    const std::string model = from_ascii(name.str());
+    const std::string model = toml_key(name.str());
     const Spot at = place.in(name.str());
     const std::size_t slash = model.find('/');
     if (slash == std::string::npos || slash + 1 == model.size() ||
@@ -352,43 +305,13 @@ std::vector<Key> keys_of(Settings& settings) {
   };
 }
 
-// Back from in_ascii, in every text of the tree.
-void spell_out(toml::node& node) {
-  if (auto* text = node.as_string()) text->get() = from_ascii(text->get());
-  if (auto* list = node.as_array()) {
-    for (auto& each : *list) spell_out(each);
-  }
-  if (auto* table = node.as_table()) {
-    for (auto&& [name, value] : *table) spell_out(value);
-  }
-}
-
 }  // namespace
 
 Result<Settings> parse_settings(std::string_view text, std::string_view file) {
-  if (!is_utf8(text))
-    return fail(ErrorCode::invalid, fmt::format("{} is not UTF-8", file), "save it as UTF-8");
-  if (std::ranges::count(text, '.') > kMostDots)
-    return fail(ErrorCode::invalid, fmt::format("{} has more than {} dots", file, with_thousands(kMostDots)),
-                "shorten it: no settings need that many");
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // as some editors begin a file
-  if (lowered(text).contains("\\u007e") || lowered(text).contains("\\u0000007e"))
-    return fail(ErrorCode::invalid, fmt::format("{} has a ~ that is written as an escape", file),
-                "write it as it is");
-  const Spot top{.file = file, .key = ""};
-  try {
-    toml::table table = toml::parse(in_ascii(text));
-    spell_out(table);
-    Settings settings;
-    TRY(read_table(table, top, keys_of(settings)));
-    return settings;
-  } catch (const toml::parse_error& error) {
-    return mistake(top, error.source(),
-                   fmt::format("this is not TOML: {}", shown(from_ascii(error.description()))),
-                   "see https://toml.io for its rules");
-  } catch (const BrokenAssumption&) {
-    return fail(ErrorCode::invalid, fmt::format("{} is not TOML", file), "see https://toml.io for its rules");
-  }
+  TRY(const toml::table table, parse_toml(text, file));
+  Settings settings;
+  TRY(read_table(table, {.file = file, .key = ""}, keys_of(settings)));
+  return settings;
 }
 
 }  // namespace deputy

@@ -1,0 +1,60 @@
+#include "delegation/profile_file.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "delegation/profile_formats.h"
+
+namespace deputy {
+namespace {
+
+Result<void> read_markdown(ProfileFormat format, const MarkdownProfile& file, std::string_view stem,
+                           ReadProfile& read) {
+  if (!file.not_yaml.empty())
+    read.warnings.push_back(
+        {0, fmt::format("{}; this is not YAML, so it was read line by line", file.not_yaml)});
+  read.profile.instructions = file.body;
+  if (file.body.empty()) read.warnings.push_back({0, "it has no instructions"});
+  switch (format) {
+    case ProfileFormat::claude:
+      return read_claude_profile(file, read);
+    case ProfileFormat::opencode:
+      return read_opencode_profile(file, stem, read);
+    case ProfileFormat::gemini:
+      return read_gemini_profile(file, read);
+    default:
+      return read_deputy_profile(file, stem, read);
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(ProfileFormat format) {
+  switch (format) {
+    case ProfileFormat::deputy:
+      return "deputy";
+    case ProfileFormat::claude:
+      return "Claude Code";
+    case ProfileFormat::opencode:
+      return "opencode";
+    case ProfileFormat::gemini:
+      return "Gemini CLI";
+    case ProfileFormat::codex:
+      return "Codex";
+  }
+  return "deputy";
+}
+
+Result<ReadProfile> read_profile(ProfileFormat format, std::string_view text, std::string_view stem) {
+  ReadProfile read;
+  if (format == ProfileFormat::codex) {
+    TRY(const auto file, read_toml_profile(text));
+    TRY(read_codex_profile(file, stem, read));
+  } else {
+    TRY(const auto file, read_markdown_profile(text));
+    TRY(read_markdown(format, file, stem, read));
+  }
+  return read;
+}
+
+}  // namespace deputy
