@@ -15,7 +15,7 @@ namespace deputy {
 namespace {
 
 constexpr int kSiblings = 64;
-constexpr int kSpawns = 500;
+constexpr int kSpawns = 200;
 
 // Each "holder" waits, the "spawner" makes one child a step, and each "leaf" answers at once.
 class BenchModel final : public Provider {
