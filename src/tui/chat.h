@@ -79,7 +79,7 @@ struct ChatState {
   std::map<SessionId, std::deque<Line>> logs;  // what children did last, for who follows them
 
   InputLine input;
-  Completion completion;
+  InputCompletion completion;
   Dialog dialog;
   std::optional<SessionId> chosen;  // a child that the keys go to
   std::deque<std::string> queued;   // typed while it ran: the next inputs

@@ -67,7 +67,7 @@ Intents look_for_completion(ChatState& state) {
 
 // True where the key was one for the list of completions.
 bool complete(ChatState& state, const Key& key) {
-  Completion& completion = state.completion;
+  InputCompletion& completion = state.completion;
   if (!completion.is_open()) return false;
   switch (key.name) {
     case KeyName::tab:

@@ -57,13 +57,13 @@ std::vector<std::string> paths_for(const PathWanted& wanted, const std::vector<s
   return found;
 }
 
-void accept(Completion& completion, InputLine& input) {
+void accept(InputCompletion& completion, InputLine& input) {
   const std::string word = completion.choices[completion.chosen];
   replace_word(input, word.ends_with('/') ? word : word + " ");
   completion = {};
 }
 
-std::vector<Line> lines_of(const Completion& completion, std::size_t columns, std::size_t rows) {
+std::vector<Line> lines_of(const InputCompletion& completion, std::size_t columns, std::size_t rows) {
   std::vector<Line> lines;
   if (!completion.is_open() || rows == 0) return lines;
   const std::size_t count = std::min(rows, completion.choices.size());

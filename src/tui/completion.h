@@ -20,7 +20,7 @@ struct SlashCommand {
 };
 std::span<const SlashCommand> slash_commands();
 
-struct Completion {
+struct InputCompletion {
   std::vector<std::string> choices;  // whole words, to stand in place of the one before the cursor
   std::size_t chosen = 0;
   bool is_open() const { return !choices.empty(); }
@@ -39,7 +39,7 @@ std::optional<PathWanted> path_wanted(const InputLine& input);
 std::vector<std::string> paths_for(const PathWanted& wanted, const std::vector<std::string>& entries);
 
 // Puts the chosen word in place.
-void accept(Completion& completion, InputLine& input);
-std::vector<Line> lines_of(const Completion& completion, std::size_t columns, std::size_t rows);
+void accept(InputCompletion& completion, InputLine& input);
+std::vector<Line> lines_of(const InputCompletion& completion, std::size_t columns, std::size_t rows);
 
 }  // namespace deputy

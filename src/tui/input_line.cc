@@ -1,6 +1,7 @@
 #include "tui/input_line.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/display.h"
 #include "base/text.h"

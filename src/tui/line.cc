@@ -69,7 +69,7 @@ Break break_of(std::string_view text, std::size_t columns) {
 Line slice(const Line& line, std::size_t from, std::size_t to) {
   Line part;
   std::size_t at = 0;
-  for (const Span& span : line) {
+  for (const TextSpan& span : line) {
     const std::size_t begin = std::clamp(from, at, at + span.text.size());
     const std::size_t end = std::clamp(to, at, at + span.text.size());
     if (begin < end) part.push_back({span.text.substr(begin - at, end - begin), span.tone});
@@ -132,7 +132,7 @@ Line justified(Line left, const Line& right, std::size_t columns) {
 
 std::string to_terminal(const Line& line, const Style& style) {
   std::string out;
-  for (const Span& span : line) {
+  for (const TextSpan& span : line) {
     out += toned(style, span.tone, printable(style.unicode ? span.text : in_ascii(span.text)));
   }
   return out;
@@ -140,7 +140,7 @@ std::string to_terminal(const Line& line, const Style& style) {
 
 std::string plain_text(const Line& line) {
   std::string text;
-  for (const Span& span : line) text += span.text;
+  for (const TextSpan& span : line) text += span.text;
   return text;
 }
 

@@ -12,12 +12,12 @@
 
 namespace deputy {
 
-struct Span {
+struct TextSpan {
   std::string text;
   Tone tone = Tone::plain;
-  bool operator==(const Span&) const = default;
+  bool operator==(const TextSpan&) const = default;
 };
-using Line = std::vector<Span>;
+using Line = std::vector<TextSpan>;
 
 // A line of foreign text; what it hides is shown, and it is one line whatever it holds.
 Line line_of(std::string_view text, Tone tone = Tone::plain);

@@ -80,7 +80,7 @@ struct Fold {
     if (fact.waits_for == kPlace) node.activity = short_text("waits " + fact.why);
   }
   void operator()(const RunEnded& fact) const {
-    const Span ending = ending_of(fact.report);
+    const TextSpan ending = ending_of(fact.report);
     node.activity = ending.text;
     node.tone = ending.tone;
     node.has_ended = true;
@@ -201,7 +201,7 @@ Usage usage_of(const TreeView& view) {
   return sum;
 }
 
-Span ending_of(const Report& report) {
+TextSpan ending_of(const Report& report) {
   const bool is_said =
       !report.errors.empty() && (report.status == Status::failed || report.reason == Reason::internal);
   const std::string why = is_said ? short_text(report.errors.front().message) : to_words(report.reason);

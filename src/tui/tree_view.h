@@ -59,6 +59,6 @@ std::string cost_text(const Usage& usage);
 Usage usage_of(const TreeView& view);
 
 // "✓ complete", "⚠ partial: context exhausted", "✗ error: …"; without figures.
-Span ending_of(const Report& report);
+TextSpan ending_of(const Report& report);
 
 }  // namespace deputy
