@@ -20,7 +20,8 @@ std::string body_at(const json::object& arguments) {
 std::vector<const json::object*> objects_at(const json::object& arguments, std::string_view key) {
   std::vector<const json::object*> objects;
   const auto* array = array_at(arguments, key);
-  for (const auto& each : array ? *array : json::array()) {
+  if (!array) return objects;
+  for (const auto& each : *array) {
     if (const auto* object = each.if_object()) objects.push_back(object);
   }
   return objects;

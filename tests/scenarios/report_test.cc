@@ -60,6 +60,14 @@ class AChild : public testing::Test {
     }
     return "(nothing)";
   }
+  std::string parent_told(int step) const {
+    for (const auto& event : world.memory->journal) {
+      const auto* finished = std::get_if<CallFinished>(&event.fact);
+      if (finished && event.step == step && event.run.session == world.sessions().front().id)
+        return finished->result.content;
+    }
+    return "(nothing)";
+  }
   // What the child's model was told by its call in this step.
   std::string child_told(int step, int index = 0) const {
     for (const auto& event : world.memory->journal) {
@@ -152,6 +160,60 @@ TEST_F(AChild, IsTakenAtItsSecondCorrection) {
   EXPECT_EQ(run().status, Status::completed);
 }
 
+TEST_F(AChild, WhoseProfileDemandsAReportIsToldSoWhenItEndsWithPlainText) {
+  options.profiles = {{.name = "clerk", .tools = {"Read"}, .returns = Returns::report}};
+  replies({R"({"text":"plain"})", kDone}, "clerk");
+  EXPECT_EQ(run().body, "All of it.");
+  world = {};
+  replies({R"({"text":"one"})", R"({"text":"two"})", R"({"text":"three"})"}, "clerk");
+  const Report report = run();
+  EXPECT_EQ(report.status, Status::failed);
+  EXPECT_EQ(report.reason, Reason::invalid_report);
+  EXPECT_EQ(report.body, "three");
+}
+
+TEST_F(AChild, WhoseProfileHasAnOutputSchemaMustGiveABodyThatValidates) {
+  options.profiles = {
+      {.name = "counter",
+       .tools = {"Read"},
+       .output_schema =
+           R"({"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false})"}};
+  replies({completion(R"({"status":"completed","summary":"s","body":{"n":"seven"}})"),
+           completion(R"({"status":"completed","summary":"s","body":{"n":7}})")},
+          "counter");
+  const Report report = run();
+  EXPECT_EQ(report.status, Status::completed);
+  EXPECT_EQ(report.body, R"({"n":7})");
+  EXPECT_THAT(child_told(0), HasSubstr("n"));
+}
+
+TEST_F(AChild, HasTheContextAndTheMessagesThatItsProfileGivesIt) {
+  options.profiles = {{.name = "small", .tools = {"Read", "Note"}, .max_messages = 3},
+                      {.name = "tiny", .tools = {"Read", "Note"}, .max_context_tokens = 1000}};
+  const std::string note = call("Note", R"({"content":"kept"})");
+  replies({note, note, R"({"text":"never asked"})"}, "small");
+  const Report report = run();
+  EXPECT_EQ(report.status, Status::partial);
+  EXPECT_EQ(report.reason, Reason::context_exhausted);
+  EXPECT_EQ(report.steps, 2);
+  EXPECT_EQ(report.body, "kept\nkept");
+  world = {};
+  replies(
+      {R"({"calls":[{"name":"Note","arguments":{"content":"kept"}}],"usage":{"input":900,"output":10}})",
+       R"({"calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}],"usage":{"input":1001,"output":10}})",
+       R"({"text":"never asked"})"},
+      "tiny");
+  EXPECT_EQ(run().reason, Reason::context_exhausted);
+  EXPECT_EQ(report_of_child().steps, 2);
+}
+
+TEST_F(AChild, ThatADelegateCallMadeIsNotOfferedTaskCompletion) {
+  world.script =
+      R"({"v":1,"sessions":[{"match":{"depth":0},"replies":[{"calls":[{"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"p"}]}}]},{"text":"over"}]},{"match":{"depth":1},"replies":[{"calls":[{"name":"task_completion","arguments":{"status":"completed","summary":"s"}}]},{"text":"well then"}]}]})";
+  EXPECT_EQ(run().body, "well then");
+  EXPECT_THAT(child_told(0), HasSubstr("You have no tool named 'task_completion'"));
+}
+
 TEST_F(AChild, BlockedNamesItsBlocker) {
   replies(
       {completion(R"({"status":"blocked","summary":"cannot push"})"),
@@ -214,7 +276,7 @@ TEST_F(AChild, InItsGraceStepOnlyNoteAndTaskCompletionRun) {
 TEST_F(AChild, TimeoutHandlingIsPartialWithWhatExistsWhileACallWasRunning) {
   program_takes = std::chrono::seconds(3600);
   replies({call("Note", R"({"content":"found one"})"), call("Bash", R"({"command":"sleep 3600"})"),
-           R"({"text":"I got as far as one.","expect":"last step"})"},
+           R"({"text":"I got as far as one.","expect":{"contains":"last step"}})"},
           "general", R"(,"timeout":60)");
   const Report report = run();
   EXPECT_EQ(report.status, Status::partial);
@@ -254,7 +316,7 @@ TEST_F(AChild, PartialResultsIncludeScratchpadContent) {
 
 TEST_F(AChild, TheSameCallThreeTimesInARowIsWarnedOf) {
   const std::string read = call("Read", R"({"file_path":"a.txt"})");
-  replies({read, read, read, R"({"text":"enough","expect":"3 times in a row"})"});
+  replies({read, read, read, R"({"text":"enough","expect":{"contains":"3 times in a row"}})"});
   EXPECT_EQ(run().status, Status::completed);
   EXPECT_THAT(world.transcript("general"), HasSubstr("3 times in a row"));
 }
@@ -303,33 +365,51 @@ TEST_F(AChild, ALongReportIsSpilledWholeWithHeadTailAndPathGiven) {
 }
 
 TEST_F(AChild, ABatchIsBoundedAsAWholeAndSpillsWhatDoesNotFit) {
-  options.reports = {.report_bytes = 1000, .batch_bytes = 1500};
-  world.script = fmt::format(
+  const std::string script = fmt::format(
       R"({{"v":1,"sessions":[{{"match":{{"depth":0}},"replies":[{{"calls":[{{"name":"Delegate","arguments":{{"tasks":[{{"label":"a","prompt":"p"}},{{"label":"b","prompt":"p"}},{{"label":"c","prompt":"p"}}]}}}}]}},{{"text":"over"}}]}},{{"match":{{"label":"a"}},"replies":[{{"text":"{}"}}]}},{{"match":{{"label":"b"}},"replies":[{{"text":"{}"}}]}},{{"match":{{"label":"c"}},"replies":[{{"text":"short"}}]}}]}})",
       std::string(747, 'a'), std::string(748, 'b'));
-  Life life(world, options);
-  ASSERT_TRUE(life.start(life.brief("go")));
-  EXPECT_THAT(told(), HasSubstr(std::string(747, 'a'))) << "747 + 748 + 5 is exactly what the batch may hold";
-  EXPECT_THAT(told(), HasSubstr(std::string(748, 'b')));
-  world = {};
-  Life::Options smaller;
-  smaller.reports = {.report_bytes = 1000, .batch_bytes = 1499};
-  world.script = fmt::format(
-      R"({{"v":1,"sessions":[{{"match":{{"depth":0}},"replies":[{{"calls":[{{"name":"Delegate","arguments":{{"tasks":[{{"label":"a","prompt":"p"}},{{"label":"b","prompt":"p"}},{{"label":"c","prompt":"p"}}]}}}}]}},{{"text":"over"}}]}},{{"match":{{"label":"a"}},"replies":[{{"text":"{}"}}]}},{{"match":{{"label":"b"}},"replies":[{{"text":"{}"}}]}},{{"match":{{"label":"c"}},"replies":[{{"text":"short"}}]}}]}})",
-      std::string(747, 'a'), std::string(748, 'b'));
-  Life past(world, smaller);
-  ASSERT_TRUE(past.start(past.brief("go")));
-  EXPECT_THAT(told(), AllOf(HasSubstr(std::string(747, 'a')), Not(HasSubstr(std::string(748, 'b'))),
-                            HasSubstr("[The whole report: /home/reports/")));
+  for (const std::size_t bytes : {1500u, 1499u}) {  // 747 + 748 + 5 is exactly what the first may hold
+    world = {};
+    world.script = script;
+    options.reports = {.report_bytes = 1000, .batch_bytes = bytes};
+    Life life(world, options);
+    ASSERT_TRUE(life.start(life.brief("go")));
+    EXPECT_THAT(told(), HasSubstr(std::string(747, 'a')));
+    EXPECT_EQ(told().contains(std::string(748, 'b')), bytes == 1500u);
+    EXPECT_EQ(told().contains("[The whole report: /home/reports/"), bytes == 1499u);
+  }
 }
 
 TEST_F(AChild, TheParentMayReadWhatWasSpilledForItAndNothingElseOfTheState) {
   options.reports = {.report_bytes = 100, .batch_bytes = 100};
-  replies({fmt::format(R"({{"text":"{}"}})", std::string(101, 'x'))});
-  Life life(world, options);
-  life.after_event(1, [](Runtime&) {});
-  ASSERT_TRUE(life.start(life.brief("go")));
-  EXPECT_THAT(told(), HasSubstr("The whole report"));
+  const std::string long_text = fmt::format(R"({{"text":"{}"}})", std::string(101, 'x'));
+  replies({long_text});
+  run();
+  const std::string told_first = told();
+  const std::string marker = "[The whole report: ";
+  ASSERT_THAT(told_first, HasSubstr(marker));
+  const std::size_t at = told_first.find(marker) + marker.size();
+  const std::string path = told_first.substr(at, told_first.find(']', at) - at);
+  world = {};  // the same once more: ids depend on the seed alone
+  replies({long_text});
+  world.script = fmt::format(
+      R"({{"v":1,"sessions":[{{"match":{{"depth":0}},"replies":[{{"calls":[{{"name":"task","arguments":{{"agent":"general","prompt":"go"}}}}]}},{},{},{{"text":"over"}}]}},{{"match":{{"depth":1}},"replies":[{}]}}]}})",
+      call("Read", fmt::format(R"({{"file_path":"{}"}})", path)),
+      call("Read", R"({"file_path":"/home/subagent"})"), long_text);
+  run();
+  EXPECT_THAT(parent_told(1), HasSubstr(std::string(101, 'x')));
+  EXPECT_THAT(parent_told(2), Not(HasSubstr("transcript")));
+}
+
+TEST_F(AChild, ErrorsTravelUpUnshortenedInStructure) {
+  const std::string message(3000, 'm');
+  replies({completion(fmt::format(
+      R"({{"status":"failed","summary":"s","errors":[{{"type":"build_error","code":"B1","message":"{}","recoverable":false,"recommendation":"mend the build"}}]}})",
+      message))});
+  const Report report = run();
+  EXPECT_EQ(report.errors,
+            (std::vector<ReportedError>{{"build_error", "B1", message, false, "mend the build"}}));
+  EXPECT_THAT(told(), AllOf(HasSubstr("[B1] " + message), HasSubstr("mend the build")));
 }
 
 TEST_F(AChild, ErrorsAreAppendedToTheErrorsLog) {

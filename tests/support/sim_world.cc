@@ -61,18 +61,19 @@ Life::Life(SimWorld& world, Options options) : loop_(options.seed), processes_(l
   if (options.model) models.add(options.model(loop_));
   Profiles profiles = Profiles::built_in();
   for (auto& profile : options.profiles) profiles.add(std::move(profile));
-  runtime_ = std::make_unique<Runtime>(
-      Runtime::Parts{.loop = loop_,
-                     .pool = pool_,
-                     .disk = world.disk,
-                     .processes = processes_,
-                     .random = random_,
-                     .store = std::move(store),
-                     .models = std::move(models),
-                     .profiles = std::move(profiles),
-                     .state = *world.disk.open("/home", IfAbsent::create)},
-      Runtime::Options{
-          .limits = options.limits, .attendance = options.attendance, .reports = options.reports});
+  runtime_ = std::make_unique<Runtime>(Runtime::Parts{.loop = loop_,
+                                                      .pool = pool_,
+                                                      .disk = world.disk,
+                                                      .processes = processes_,
+                                                      .random = random_,
+                                                      .store = std::move(store),
+                                                      .models = std::move(models),
+                                                      .profiles = std::move(profiles),
+                                                      .state = *world.disk.open("/home", IfAbsent::create)},
+                                       Runtime::Options{.limits = options.limits,
+                                                        .attendance = options.attendance,
+                                                        .hidden = {"/home"},
+                                                        .reports = options.reports});
   runtime_->subscribe([this](const Event& event, const EventOrigin&) {
     events_.push_back(event);
     if (const auto found = after_.find(static_cast<int>(events_.size())); found != after_.end())
