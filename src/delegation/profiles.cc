@@ -12,21 +12,6 @@ namespace deputy {
 
 namespace {
 
-constexpr std::string_view kChildAsset = R"(
-# How you work
-You are a subagent: a parent agent handed you one task and sees only what you report. You cannot see its conversation.
-Use the Note tool to record each important finding as soon as you have it. If your context fills up or you are stopped, your notes are what is
-returned, so write them to be useful on their own.
-When you are done, answer with your report as plain text and no tool call: the conclusion first, then what supports it, with file paths and line
-numbers. Say plainly what you did not check.)";
-
-constexpr std::string_view kParentAsset = R"(
-# Delegating
-Hand over work that splits into independent parts: parallel exploration, separate points of view, an independent check. Two to four children are
-usually right. Delegate's children read but do not write; task runs one agent by name. Give each a task that does not overlap with the others, everything
-it needs to know, and the shape of the answer you want. Treat their reports as advice: check what matters, reconcile what disagrees, and go on with what
-you have if one fails.)";
-
 Profile reader() {
   return {
       .name = "reader",
@@ -115,10 +100,6 @@ Profile command_profile() {
           .hidden = true};
 }
 
-bool delegates(const Profile& profile) {
-  return !profile.subagents.empty() || std::ranges::find(profile.tools, "Delegate") != profile.tools.end();
-}
-
 }  // namespace
 
 Profiles Profiles::built_in() {
@@ -166,13 +147,6 @@ std::vector<std::string> unknown_tools(const Profile& profile) {
   std::vector<std::string> unknown;
   std::ranges::remove_copy_if(profile.tools, std::back_inserter(unknown), is_tool_name);
   return unknown;
-}
-
-std::string system_prompt(const Profile& profile, int depth) {
-  std::string prompt = profile.instructions;
-  if (delegates(profile)) prompt += std::string("\n") + std::string(kParentAsset);
-  if (depth > 0) prompt += std::string("\n") + std::string(kChildAsset);
-  return prompt;
 }
 
 }  // namespace deputy

@@ -27,8 +27,4 @@ class Profiles {
 // Those of its tools that are no tools of ours: it is refused until they are gone.
 std::vector<std::string> unknown_tools(const Profile& profile);
 
-// What a session's model is told it is: the profile's instructions and, for a child, how to work and report.
-// The same bytes for every session of the profile, so that siblings share their prompt cache.
-std::string system_prompt(const Profile& profile, int depth);
-
 }  // namespace deputy

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "delegation/completion_tool.h"
+#include "delegation/system_prompt.h"
 #include "delegation/task_tool.h"
 #include "delegation/tree.h"
 #include "guard/tool_names.h"
@@ -12,8 +13,10 @@
 namespace deputy {
 
 Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) {
-  const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", profile.name, session.model.value,
-                                      session.max_output_tokens, session.depth > 0, session.permissions);
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", profile.name, session.model.value, session.max_output_tokens,
+                  session.depth > 0, session.max_turns.value_or(0),
+                  session.timeout.value_or(Duration{}).count(), session.permissions);
   if (const auto found = kits_.find(key); found != kits_.end()) return found->second;
 
   TRY(auto granted, tools_for(profile));
@@ -25,7 +28,7 @@ Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) 
   TRY(auto toolbox, Toolbox::make(std::move(granted), std::move(rules)));
   auto prefix = std::make_shared<RequestPrefix>();
   prefix->model = session.model;
-  prefix->system = system_prompt(profile, session.depth);
+  prefix->system = system_prompt(profile, session, toolbox.texts());
   prefix->max_output_tokens = session.max_output_tokens;
   for (const auto& text : toolbox.texts())
     prefix->tools.push_back({text.name, text.description, text.schema});
