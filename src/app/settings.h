@@ -83,6 +83,13 @@ struct SearchChoice {
   bool operator==(const SearchChoice&) const = default;
 };
 
+// How much of a long report a parent is shown; see ReportBounds.
+struct ReportSettings {
+  std::optional<int> report_bytes;
+  std::optional<int> batch_bytes;
+  bool operator==(const ReportSettings&) const = default;
+};
+
 struct Settings {
   std::optional<std::string> model;
   std::optional<std::string> base_url;  // of the provider `compatible`
@@ -93,6 +100,7 @@ struct Settings {
   LimitSettings limits;
   SandboxChoice sandbox;
   SearchChoice search;
+  ReportSettings reports;
   std::vector<Rule> rules;
   std::vector<std::string> allowed_paths;  // folders beside the workspace: absolute, or in the home (~/…)
   bool operator==(const Settings&) const = default;

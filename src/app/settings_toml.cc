@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kMostShown = 60;
 constexpr std::int64_t kMostTokens = 1'000'000'000;
 constexpr double kMostDollars = 1'000'000;
+constexpr std::int64_t kLeastReportBytes = 1024;
+constexpr std::int64_t kMostReportBytes = 16 * 1024 * 1024;
 constexpr Duration kLongestClock = std::chrono::hours(24);
 
 const std::vector<std::string> kProviders{"anthropic", "openai", "openai-chat",
@@ -127,6 +129,14 @@ auto limit_by(Read read, std::string_view must_be) {
     if (limit) return *limit;
     return wrong(place, node, must_be.substr(must_be.find("be ") + 3));
   };
+}
+
+Result<int> bytes_of(const toml::node& node, const Spot& place) {
+  const auto* number = node.as_integer();
+  if (number && number->get() >= kLeastReportBytes && number->get() <= kMostReportBytes)
+    return static_cast<int>(number->get());
+  return wrong(place, node,
+               fmt::format("a number of bytes from {} to {}", kLeastReportBytes, kMostReportBytes));
 }
 
 Result<SandboxLevel> level_of(const toml::node& node, const Spot& place) {
@@ -278,8 +288,8 @@ Take limits_into(LimitSettings& limits) {
 }
 
 std::vector<Key> keys_of(Settings& settings) {
-  auto& [model, base_url, providers, models, network, clocks, limits, sandbox, search, rules, allowed_paths] =
-      settings;
+  auto& [model, base_url, providers, models, network, clocks, limits, sandbox, search, reports, rules,
+         allowed_paths] = settings;
   return {
       {"model", into(model, plain_text)},
       {"base_url", into(base_url, url_of)},
@@ -299,6 +309,8 @@ std::vector<Key> keys_of(Settings& settings) {
       {"search", table_of({{"service", into(search.service, service_of)},
                            {"base_url", into(search.base_url, url_of)},
                            {"key_env", into(search.key_env, variable_of)}})},
+      {"reports", table_of({{"report_bytes", into(reports.report_bytes, bytes_of)},
+                            {"batch_bytes", into(reports.batch_bytes, bytes_of)}})},
       {"permissions", table_of({{"allow", rules_into(rules, Decision::allow)},
                                 {"ask", rules_into(rules, Decision::ask)},
                                 {"deny", rules_into(rules, Decision::deny)}})},

@@ -31,6 +31,16 @@ std::shared_ptr<const Folder> state_folder_of(const Program& program) {
   return home ? *std::move(home) : nullptr;
 }
 
+ReportBounds report_bounds(Program& program) {
+  ReportBounds bounds;
+  const auto loaded = program.settings();
+  if (!loaded) return bounds;
+  const ReportSettings& set = (*loaded)->settings.reports;
+  if (set.report_bytes) bounds.report_bytes = static_cast<std::size_t>(*set.report_bytes);
+  if (set.batch_bytes) bounds.batch_bytes = static_cast<std::size_t>(*set.batch_bytes);
+  return bounds;
+}
+
 // All that one run of the loop needs, in the order in which it may be taken down again.
 class TreeRunner {
  public:
@@ -90,7 +100,8 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                 .attendance = attendance_of(program),
                 .tools = std::move(request.tools),
                 .home = program.environment.get("HOME").value_or(""),
-                .hidden = state_folders(program)}),
+                .hidden = state_folders(program),
+                .reports = report_bounds(program)}),
       prompts_({.loop = program.loop,
                 .progress = progress_,
                 .err = program.err,

@@ -64,6 +64,8 @@ DelegateArguments read_delegate_arguments(const json::object& arguments) {
   return read;
 }
 
+std::size_t DelegateTool::most_result_bytes() const { return tree_.reports().most_of_batch(); }
+
 std::string DelegateTool::shown(const json::object& arguments) const {
   const auto read = read_delegate_arguments(arguments);
   std::string shown = fmt::format("{} subagent{}: ", read.tasks.size(), read.tasks.size() == 1 ? "" : "s");

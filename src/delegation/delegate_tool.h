@@ -32,7 +32,7 @@ class DelegateTool final : public Tool {
   const ToolText& text() const override { return definition(); }
   Effect effect() const override { return Effect::keyed; }
   Company company() const override { return Company::beside_others; }
-  std::size_t most_result_bytes() const override { return 160 * 1024; }  // the batch bounds itself
+  std::size_t most_result_bytes() const override;  // the batch bounds itself
   std::string shown(const json::object& arguments) const override;
   std::string approval_text(const json::object& arguments, const ToolContext& context) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;

@@ -33,6 +33,10 @@ class ReportDesk {
   Task<std::string> told(SessionId reader, Report report);
   Task<std::string> told(SessionId reader, std::vector<Report> reports, BatchLayout layout);
 
+  // The most that told() says: the bodies are bounded, the rest is as long as it is.
+  std::size_t most_of_one() const { return services_.bounds.report_bytes + kBesideBody; }
+  std::size_t most_of_batch() const { return services_.bounds.batch_bytes + kBesideBody; }
+
   // The folder with the long reports that `reader` was handed, so that it can read them; nothing while there
   // are none.
   std::vector<const Folder*> roots_of(const SessionId& reader) const;
@@ -44,6 +48,7 @@ class ReportDesk {
   Task<> log(Report report, std::string command);
 
  private:
+  static constexpr std::size_t kBesideBody = 64 * 1024;  // errors, lists and a diff
   // Where the whole report is kept now; nothing where that was not possible.
   Task<std::optional<std::string>> spill(SessionId reader, Report report);
 

@@ -69,6 +69,8 @@ TaskTool::TaskTool(Tree& tree, const std::vector<const Profile*>& declared)
   for (const auto* profile : declared) declared_.push_back(profile->name);
 }
 
+std::size_t TaskTool::most_result_bytes() const { return tree_.reports().most_of_one(); }
+
 std::string TaskTool::shown(const json::object& arguments) const {
   const auto read = read_task_arguments(arguments);
   if (!read) return {};
