@@ -21,6 +21,12 @@ std::string message_of(const Report& report) {
   return report.errors.empty() ? to_words(report.reason) : report.errors.front().message;
 }
 
+// A blocked child names its blocker.
+std::string words_for(const Report& report) {
+  if (report.status != Status::blocked) return to_words(report.reason);
+  return fmt::format("blocked: {}", on_one_line(made_visible(message_of(report))));
+}
+
 std::string usage_line(const Usage& usage) {
   return fmt::format("**Usage**: in={} out={}", with_thousands(static_cast<std::uint64_t>(usage.input)),
                      with_thousands(static_cast<std::uint64_t>(usage.output)));
@@ -49,7 +55,7 @@ std::string markdown_of(const Report& report, std::string_view body) {
   }
   const auto heading =
       report.reason == Reason::context_exhausted ? "Findings before exhaustion" : "Findings so far";
-  return fmt::format("### [{}] ⚠️ partial ({})\n{}\n\n**{}:**\n\n{}\n", label, to_words(report.reason),
+  return fmt::format("### [{}] ⚠️ partial ({})\n{}\n\n**{}:**\n\n{}\n", label, words_for(report),
                      usage_line(report.usage), heading, body.empty() ? "(none)" : body);
 }
 
