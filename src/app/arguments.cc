@@ -35,6 +35,9 @@ struct Raw {
   std::vector<std::string> tasks, context;
   Typed file, concurrency, layout, max_output_tokens;
   SessionsArguments sessions;
+  Typed task_prompt, task_timeout;
+  std::string task_agent;
+  AgentsArguments agents;
 };
 
 void add_value(CLI::App& app, const std::string& name, Typed& typed, const std::string& kind,
@@ -123,6 +126,43 @@ void add_sessions(CLI::App& app, Raw& raw) {
   view("transcript", "Show what was said, by whom", SessionView::transcript);
   view("notes", "Show the notes of a session and its children", SessionView::notes);
   view("export", "Print every event of the whole tree as JSON lines", SessionView::events);
+}
+
+void add_task(CLI::App& app, Raw& raw) {
+  auto* task = add_command(app, "task", "Run one agent by name and wait for its report",
+                           "deputy task explore \"Where is the configuration read?\"");
+  task->add_option("agent", raw.task_agent, "its name; see `deputy agents ls`")->required()->type_name("");
+  add_value(*task, "prompt", raw.task_prompt, "", "what to do; without it, read from stdin");
+  add_value(*task, "--timeout", raw.task_timeout, "TIME", "such as 90s or 10m, in place of the agent's own");
+}
+
+void add_agents(CLI::App& app, Raw& raw) {
+  auto* agents =
+      add_command(app, "agents", "See and set up the agents that work can be handed to", "deputy agents ls");
+  agents->require_subcommand(1);
+  const auto action = [&](const char* name, const char* about, const char* example, AgentsAction chosen) {
+    auto* command = add_command(*agents, name, about, example);
+    command->callback([&raw, chosen] { raw.agents.action = chosen; });
+    return command;
+  };
+  action("ls", "List all agents and where each came from", "deputy agents ls", AgentsAction::list);
+  action("show", "Show all that is known of one agent", "deputy agents show explore", AgentsAction::show)
+      ->add_option("name", raw.agents.name, "its name")
+      ->required()
+      ->type_name("");
+  action("check", "Say what is wrong with agents, what was mapped and what ignored",
+         "deputy agents check .claude/agents/reviewer.md", AgentsAction::check)
+      ->add_option("file", raw.agents.name, "a file; without it, all of them")
+      ->type_name("");
+  auto* init =
+      action("init", "Write an agent to start from", "deputy agents init security", AgentsAction::init);
+  init->add_option("preset", raw.agents.name, "security, testing, research, coding or blank")
+      ->required()
+      ->type_name("");
+  init->add_flag("--project", raw.agents.in_project, "in this folder, not among your own");
+  action("trust", "Use the agents of this folder", "deputy agents trust --cwd ~/src/project",
+         AgentsAction::trust)
+      ->add_flag("--undo", raw.agents.undo, "no longer use them");
 }
 
 void add_others(CLI::App& app, Raw& raw) {
@@ -239,6 +279,12 @@ Result<decltype(Arguments::command)> command_of(const CLI::App& app, const Raw& 
   const std::string name = given.front()->get_name();
   if (name == "run") return RunArguments{raw.prompt.value()};
   if (name == "delegate") return batch_of(raw);
+  if (name == "agents") return raw.agents;
+  if (name == "task") {
+    OneTaskArguments task{.agent = raw.task_agent, .prompt = raw.task_prompt.value()};
+    TRY(task.timeout, limit(raw.task_timeout, parse_duration, "it must be a time such as 90s, 5m or 1h"));
+    return task;
+  }
   if (name == "sessions") return raw.sessions;
   if (name == "resume") return ResumeArguments{raw.resumed.value()};
   if (name == "models") return ModelsArguments{};
@@ -305,6 +351,8 @@ Result<Arguments> parse_arguments(std::span<const std::string> words) {
   add_common_options(app, raw);
   add_run(app, raw);
   add_delegate(app, raw);
+  add_task(app, raw);
+  add_agents(app, raw);
   add_sessions(app, raw);
   add_others(app, raw);
   try {

@@ -47,6 +47,21 @@ struct BatchArguments {
   std::optional<std::int64_t> max_output_tokens;
 };
 
+struct OneTaskArguments {
+  std::string agent;
+  std::optional<std::string> prompt;  // absent: it comes on stdin
+  std::optional<Duration> timeout;
+};
+
+enum class AgentsAction { list, show, check, init, trust };
+
+struct AgentsArguments {
+  AgentsAction action = AgentsAction::list;
+  std::string name;         // of an agent or a preset; of a file to check, empty for all
+  bool in_project = false;  // init: for this folder alone
+  bool undo = false;        // trust
+};
+
 struct DemoArguments {};
 
 enum class SessionView { list, show, tree, transcript, notes, events };
@@ -72,8 +87,8 @@ struct TextArguments {
 
 struct Arguments {
   CommonArguments common;
-  std::variant<NoArguments, TextArguments, RunArguments, BatchArguments, DemoArguments, SessionsArguments,
-               ResumeArguments, ModelsArguments, DoctorArguments>
+  std::variant<NoArguments, TextArguments, RunArguments, BatchArguments, OneTaskArguments, AgentsArguments,
+               DemoArguments, SessionsArguments, ResumeArguments, ModelsArguments, DoctorArguments>
       command;
 };
 

@@ -8,6 +8,8 @@ namespace deputy {
 
 Ended run_command(Program& program, const RunArguments& arguments);
 Ended delegate_command(Program& program, const BatchArguments& arguments);
+Ended task_command(Program& program, const OneTaskArguments& arguments);
+Ended agents_command(Program& program, const AgentsArguments& arguments);
 Ended demo_command(Program& program);
 Ended resume_command(Program& program, const ResumeArguments& arguments);
 Ended sessions_command(Program& program, const SessionsArguments& arguments);

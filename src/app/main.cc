@@ -29,6 +29,8 @@ struct Command {
   }
   Ended operator()(const RunArguments& arguments) const { return run_command(program, arguments); }
   Ended operator()(const BatchArguments& arguments) const { return delegate_command(program, arguments); }
+  Ended operator()(const OneTaskArguments& arguments) const { return task_command(program, arguments); }
+  Ended operator()(const AgentsArguments& arguments) const { return agents_command(program, arguments); }
   Ended operator()(const DemoArguments&) const { return demo_command(program); }
   Ended operator()(const SessionsArguments& arguments) const { return sessions_command(program, arguments); }
   Ended operator()(const ResumeArguments& arguments) const { return resume_command(program, arguments); }

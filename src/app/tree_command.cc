@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "app/agents.h"
+#include "app/batch_input.h"
 #include "app/model_choice.h"
 #include "app/run_on.h"
 #include "base/text.h"
@@ -11,8 +13,6 @@
 
 namespace deputy {
 namespace {
-
-constexpr std::string_view kTool = "Delegate";
 
 std::unexpected<CommandFailure> refused(std::string message, std::string advice) {
   return std::unexpected(
@@ -60,6 +60,20 @@ std::optional<ModelName> model_of_this_machine(Program& program, const ModelOffe
 
 }  // namespace
 
+OrFailure<std::string> prompt_of(const std::optional<std::string>& given, std::string_view command) {
+  std::string prompt;
+  if (given) {
+    prompt = *given;
+  } else if (terminals_of_process().in) {
+    return misused("there is no prompt",
+                   fmt::format("give it as an argument, or on stdin: echo … | deputy {}", command));
+  } else {
+    TRY(prompt, or_misused(read_stdin(kMostPromptBytes)));
+  }
+  TRY(or_misused(check_prompt(prompt, "the prompt")));
+  return prompt;
+}
+
 OrFailure<ModelName> chosen_model(Program& program) {
   TRY(const auto* loaded, program.settings());
   TRY(const auto offer, program.offer());
@@ -100,8 +114,16 @@ OrFailure<void> check_batch_limits(const TreeLimits& limits) {
 RootWork batch_work(const json::object& batch, ModelName model) {
   return {.agent = "command",
           .label = "delegate",
-          .prompt = command_input(kTool, to_json_text(batch)),
-          .rules = {{.decision = Decision::allow, .tool = std::string(kTool)}},
+          .prompt = command_input("Delegate", to_json_text(batch)),
+          .rules = {{.decision = Decision::allow, .tool = "Delegate"}},
+          .model = std::move(model),
+          .runs_commands = false};
+}
+
+RootWork task_work(const json::object& call, ModelName model) {
+  return {.agent = "command",
+          .label = "task",
+          .prompt = command_input("task", to_json_text(call)),
           .model = std::move(model)};
 }
 
@@ -114,6 +136,7 @@ OrFailure<TreeEnd> start_tree(Program& program, RootWork work) {
   TRY(auto models, models_for(program, work.model));
   TRY(check_budget(models, work, limits));
   TRY(auto tools, program.tool_settings());
+  TRY(auto profiles, profiles_for(program, workspace));
   TRY(const auto* loaded, program.settings());
   TRY(auto signals, Signals::take());  // before the store's thread
   TRY(auto store, program.open_store());
@@ -126,7 +149,13 @@ OrFailure<TreeEnd> start_tree(Program& program, RootWork work) {
                  .rules = Rules(std::move(rules)),
                  .network = loaded->settings.sandbox.network.value_or(false)};
   return run_tree(program, signals,
-                  {std::move(root), limits, std::move(tools), std::move(models), std::move(store)});
+                  {.what = std::move(root),
+                   .limits = limits,
+                   .tools = std::move(tools),
+                   .models = std::move(models),
+                   .profiles = std::move(profiles),
+                   .store = std::move(store),
+                   .runs_commands = work.runs_commands});
 }
 
 }  // namespace deputy

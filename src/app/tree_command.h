@@ -11,18 +11,24 @@
 
 namespace deputy {
 
+// What a command was given to work on, or what comes on stdin. `command` is for the message.
+OrFailure<std::string> prompt_of(const std::optional<std::string>& given, std::string_view command);
+
 struct RootWork {
   std::string agent;
   std::string label;
   std::string prompt;
   std::vector<Rule> rules = {};  // besides those of the person
   ModelName model;
+  bool runs_commands = true;  // then it is found out first how far they are confined
 };
 
 OrFailure<TreeEnd> start_tree(Program& program, RootWork work);
 
 // A batch as the person's own command: it needs no approval.
 RootWork batch_work(const json::object& batch, ModelName model);
+// One child by profile, the same way; `call` holds the arguments of the task tool.
+RootWork task_work(const json::object& call, ModelName model);
 // A batch that the limits rule out altogether is refused before it starts.
 OrFailure<void> check_batch_limits(const TreeLimits& limits);
 

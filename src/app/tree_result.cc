@@ -46,6 +46,16 @@ json::object arguments_of(const Session& root) {
   return arguments ? *arguments : json::object{};
 }
 
+bool is_task(const TreeEnd& end) { return is_command(end) && arguments_of(*root_of(end)).contains("agent"); }
+
+std::optional<Status> status_of(SessionState state) {
+  for (const Status status :
+       {Status::completed, Status::partial, Status::failed, Status::blocked, Status::cancelled}) {
+    if (state_after(status) == state) return status;
+  }
+  return std::nullopt;
+}
+
 BatchCount count_children(const TreeEnd& end, const json::object& arguments) {
   const auto* tasks = array_at(arguments, "tasks");
   BatchCount count{.total = tasks ? tasks->size() : 0};
@@ -55,6 +65,22 @@ BatchCount count_children(const TreeEnd& end, const json::object& arguments) {
     if (session.state == SessionState::partial || session.state == SessionState::blocked) ++count.partial;
   }
   return count;
+}
+
+// One child by profile: its end is the command's.
+void fill_in_task(TreeResult& result, const TreeEnd& end) {
+  const CommandCall call = call_of(end.root_events);
+  if (!call.result) return;
+  const auto child = std::ranges::find(end.sessions, end.root, &Session::parent);
+  if (child == end.sessions.end()) {  // it never came to be
+    result.problem = call.result->content;
+    result.status = ExitStatus::refused;
+    return;
+  }
+  result.text = call.result->content;
+  result.reason = child->reason;
+  result.problem = child->state == SessionState::completed ? "" : child->error;
+  if (const auto status = status_of(child->state)) result.status = exit_status_of(*status);
 }
 
 void fill_in_batch(TreeResult& result, const TreeEnd& end, Status root) {
@@ -92,7 +118,11 @@ TreeResult result_of(const TreeEnd& end) {
   for (const auto& session : end.sessions) result.usage = result.usage + session.usage;
   if (end.report) {
     fill_in_report(result, *end.report);
-    if (is_command(end)) fill_in_batch(result, end, end.report->status);
+    if (is_task(end)) {
+      fill_in_task(result, end);
+    } else if (is_command(end)) {
+      fill_in_batch(result, end, end.report->status);
+    }
     return result;
   }
   const Error& error = end.report.error();

@@ -63,6 +63,7 @@ class TreeRunner {
   Program& program_;
   Signals& signals_;
   std::variant<RootBrief, SessionId> what_;
+  bool runs_commands_;
   TreeEnd end_;
   std::uint64_t last_seq_ = 0;
   std::map<SessionId, std::string> output_;  // of commands, lines that are not whole yet
@@ -79,6 +80,7 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
     : program_(program),
       signals_(signals),
       what_(std::move(request.what)),
+      runs_commands_(request.runs_commands),
       processes_(program.loop, {.init_path = init_path(), .hidden = state_folders(program)}),
       progress_({.loop = program.loop,
                  .err = program.err,
@@ -94,6 +96,7 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                 .random = random_,
                 .store = std::move(request.store),
                 .models = std::move(request.models),
+                .profiles = std::move(request.profiles),
                 .network = &program.connections.network,
                 .state = state_folder_of(program)},
                {.limits = request.limits,
@@ -194,10 +197,10 @@ Task<> TreeRunner::drive() {
   }
 }
 
-// Each session records how far its commands are confined. A batch runs none.
+// Each session records how far its commands are confined.
 Task<> TreeRunner::find_out_level() {
   auto* root = std::get_if<RootBrief>(&what_);
-  if (root && root->agent == "command") co_return;
+  if (root && !runs_commands_) co_return;
   const SandboxMemory memory(program_.disk, program_.open_home().value_or(nullptr), init_path());
   const auto known = memory.recall();
   if (known) processes_.assume(*known);

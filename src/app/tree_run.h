@@ -19,7 +19,9 @@ struct TreeRequest {
   TreeLimits limits;
   ToolSettings tools;
   Models models;
+  Profiles profiles;
   std::unique_ptr<Store> store;
+  bool runs_commands = true;  // then it is found out first how far they are confined
 };
 
 struct TreeEnd {

@@ -96,6 +96,8 @@ Profile command_profile() {
   return {.name = "command",
           .description = "a command typed by the person",
           .tools = {"Delegate"},
+          .subagents = {"*"},
+          .network = true,
           .driver = "command",
           .hidden = true};
 }

@@ -64,8 +64,10 @@ Result<TaskArguments> read_task_arguments(const json::object& arguments) {
   return read;
 }
 
-TaskTool::TaskTool(Tree& tree, const std::vector<const Profile*>& declared)
-    : tree_(tree), text_{"task", std::string(kDescription) + list_of(declared), std::string(kSchema)} {
+TaskTool::TaskTool(Tree& tree, const std::vector<const Profile*>& declared, Decision by_default)
+    : tree_(tree),
+      text_{"task", std::string(kDescription) + list_of(declared), std::string(kSchema)},
+      by_default_(by_default) {
   for (const auto* profile : declared) declared_.push_back(profile->name);
 }
 

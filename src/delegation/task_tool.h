@@ -27,10 +27,12 @@ Result<TaskArguments> read_task_arguments(const json::object& arguments);
 
 class TaskTool final : public Tool {
  public:
-  TaskTool(Tree& tree, const std::vector<const Profile*>& declared);
+  // What a person typed as a command is allowed by default.
+  TaskTool(Tree& tree, const std::vector<const Profile*>& declared, Decision by_default = Decision::ask);
 
   const ToolText& text() const override { return text_; }
   Effect effect() const override { return Effect::keyed; }
+  Decision by_default() const override { return by_default_; }
   Company company() const override { return Company::beside_others; }
   std::size_t most_result_bytes() const override;  // the report bounds itself
   std::string shown(const json::object& arguments) const override;
@@ -41,6 +43,7 @@ class TaskTool final : public Tool {
   Tree& tree_;
   ToolText text_;
   std::vector<std::string> declared_;
+  Decision by_default_;
 };
 
 }  // namespace deputy

@@ -58,7 +58,9 @@ Result<std::vector<std::shared_ptr<Tool>>> Tree::tools_for(const Profile& profil
     }
   }
   if (!profile.subagents.empty())
-    granted.push_back(std::make_shared<TaskTool>(*this, services_.profiles.declared_by(profile)));
+    granted.push_back(
+        std::make_shared<TaskTool>(*this, services_.profiles.declared_by(profile),
+                                   profile.driver.empty() ? Decision::ask : Decision::allow));
   return granted;
 }
 
