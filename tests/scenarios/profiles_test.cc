@@ -1,0 +1,411 @@
+// Profiles on the whole runtime: what a child owns, what it inherits, what it may (delegation.md, "Profiles,
+// inheritance, limits").
+#include <gmock/gmock.h>
+
+#include "support/sim_world.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+// Answers from the world's script, and remembers what each session was told it is.
+class Listening final : public Provider {
+ public:
+  Listening(std::unique_ptr<Provider> inner, std::map<std::string, RequestPrefix>& heard)
+      : inner_(std::move(inner)), heard_(heard) {}
+  std::string_view name() const override { return "listening"; }
+  std::string encode(const Message& message) const override { return inner_->encode(message); }
+  Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
+    heard_.insert_or_assign(request.agent, *request.prefix);
+    return inner_->ask(std::move(request), std::move(deltas), std::move(stop));
+  }
+  std::int64_t window(const ModelName& model) const override { return inner_->window(model); }
+  std::optional<Price> price(const ModelName& model) const override { return inner_->price(model); }
+
+ private:
+  std::unique_ptr<Provider> inner_;
+  std::map<std::string, RequestPrefix>& heard_;
+};
+
+class ProfilesOnATree : public testing::Test {
+ protected:
+  // `replies` are JSON objects {"match":…,"replies":[…]}, the first that fits is taken.
+  void script(std::string_view sessions) {
+    world.script = R"({"v":1,"sessions":[)" + std::string(sessions) + "]}";
+    world.write_file("a.txt", "one\n");
+  }
+  static std::string root_calls(std::string_view agent, std::string_view more = "") {
+    return R"({"match":{"depth":0},"replies":[{"calls":[{"name":"task","arguments":{"agent":")" +
+           std::string(agent) + R"(","prompt":"work")" + std::string(more) + R"(}}]},{"text":"done"}]})";
+  }
+  static std::string agent_says(std::string_view agent, std::string_view replies = R"({"text":"found it"})") {
+    return R"(,{"match":{"agent":")" + std::string(agent) + R"("},"replies":[)" + std::string(replies) + "]}";
+  }
+  void add(Profile profile) {
+    if (profile.tools.empty()) profile.tools = {"Read", "Note"};
+    profiles.push_back(std::move(profile));
+  }
+  Result<Report> go(std::vector<Rule> rules = {}) {
+    Life life(world, {.model = [this](Loop& loop) -> std::unique_ptr<Provider> {
+                        return std::make_unique<Listening>(*ScriptedProvider::parse(world.script, loop),
+                                                           heard);
+                      },
+                      .profiles = profiles});
+    RootBrief brief = life.brief("go");
+    brief.model = ModelName("listening/first");
+    brief.rules = Rules(std::move(rules));
+    brief.network = true;
+    return life.start(std::move(brief));
+  }
+  const Session& child(std::string_view agent) const {
+    for (const auto& [id, session] : world.memory->sessions) {
+      if (session.agent == agent) return session;
+    }
+    ADD_FAILURE() << "there was no " << agent;
+    static const Session none;
+    return none;
+  }
+  // What the session's model was told by its first call.
+  std::string told(std::string_view agent, int index = 0) const {
+    for (const auto& event : world.memory->journal) {
+      const auto* finished = std::get_if<CallFinished>(&event.fact);
+      if (finished && event.step == 0 && event.call == index &&
+          world.memory->sessions.at(event.run.session).agent == agent)
+        return finished->result.content;
+    }
+    return {};
+  }
+  std::vector<std::string> tools_of(const std::string& agent) {
+    std::vector<std::string> names;
+    for (const auto& tool : heard[agent].tools) names.push_back(tool.name);
+    return names;
+  }
+  std::string task_text(const std::string& agent) {
+    for (const auto& tool : heard[agent].tools) {
+      if (tool.name == "task") return tool.description;
+    }
+    return {};
+  }
+
+  SimWorld world;
+  std::vector<Profile> profiles;  // besides the built-in ones; of two with one name the last counts
+  std::map<std::string, RequestPrefix> heard;
+};
+
+TEST_F(ProfilesOnATree, InstructionsAndToolsAreOwnedByTheProfileNeverInherited) {
+  add({.name = "odd", .instructions = "You count.", .tools = {"Read", "Note"}});
+  script(root_calls("odd") + agent_says("odd"));
+  ASSERT_TRUE(go());
+  EXPECT_THAT(heard["odd"].system, AllOf(HasSubstr("You count."), Not(HasSubstr("You are deputy"))));
+  EXPECT_THAT(tools_of("odd"), AllOf(Contains("Read"), Not(Contains("Bash")), Not(Contains("Delegate"))));
+}
+
+TEST_F(ProfilesOnATree, AToolThatTheParentLacksIsLegalIfNoAncestorsRulesDenyIt) {
+  add({.name = "middle", .tools = {"Read", "Note"}, .subagents = {"writer"}});
+  add({.name = "writer", .tools = {"Write", "Note"}});
+  const std::string sessions =
+      root_calls("middle") +
+      agent_says("middle",
+                 R"({"calls":[{"name":"task","arguments":{"agent":"writer","prompt":"x"}}]},{"text":"ok"})") +
+      agent_says(
+          "writer",
+          R"({"calls":[{"name":"Write","arguments":{"file_path":"b.txt","content":"x"}}]},{"text":"ok"})");
+  script(sessions);
+  ASSERT_TRUE(go());
+  EXPECT_TRUE(world.disk.files().contains("/work/b.txt"));
+  world = {};
+  script(sessions);
+  ASSERT_TRUE(go({{Decision::deny, "Write", ""}}));
+  EXPECT_FALSE(world.disk.files().contains("/work/b.txt"));
+}
+
+TEST_F(ProfilesOnATree, AProfileCanDelegateOnlyIfItDeclaresSubagents) {
+  add({.name = "alone", .tools = {"Read", "Note", "task"}});
+  script(root_calls("alone") +
+         agent_says(
+             "alone",
+             R"({"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"x"}}]},{"text":"ok"})"));
+  ASSERT_TRUE(go());
+  EXPECT_THAT(tools_of("alone"), Not(Contains("task")));
+  EXPECT_EQ(world.sessions().size(), 2u);
+}
+
+TEST_F(ProfilesOnATree, TheDelegationToolsAlwaysWinANameClash) {
+  add({.name = "lead", .tools = {"Read", "task", "Note"}, .subagents = {"explore"}});
+  script(root_calls("lead") +
+         agent_says(
+             "lead",
+             R"({"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"x"}}]},{"text":"ok"})") +
+         agent_says("explore"));
+  ASSERT_TRUE(go());
+  EXPECT_EQ(std::ranges::count(tools_of("lead"), std::string("task")), 1);
+  EXPECT_EQ(child("explore").depth, 2);
+}
+
+TEST_F(ProfilesOnATree, AChildMayDelegateOnlyToWhatItsOwnProfileDeclares) {
+  add({.name = "lead", .subagents = {"explore"}});
+  script(root_calls("lead") +
+         agent_says(
+             "lead",
+             R"({"calls":[{"name":"task","arguments":{"agent":"general","prompt":"x"}}]},{"text":"ok"})"));
+  ASSERT_TRUE(go());
+  EXPECT_THAT(told("lead"), AllOf(HasSubstr("not declared"), HasSubstr("declared: explore")));
+  EXPECT_EQ(world.sessions().size(), 2u);
+}
+
+TEST_F(ProfilesOnATree, TheDescriptionListsTheDeclaredProfilesWithTheirGuidance) {
+  add({.name = "mute"});
+  add({.name = "lead", .description = "leads\nothers", .subagents = {"nobody-there"}});
+  script(root_calls("lead") + agent_says("lead"));
+  ASSERT_TRUE(go());
+  EXPECT_THAT(task_text("main"),
+              AllOf(HasSubstr("- lead: leads others"), HasSubstr("- mute: (no description provided)"),
+                    HasSubstr("- explore: "), Not(HasSubstr("- reader"))));
+  EXPECT_THAT(task_text("lead"), HasSubstr("(none declared)"));
+}
+
+TEST_F(ProfilesOnATree, TheModelInheritedIsTheOneThatProducedTheCall) {
+  add({.name = "lead", .subagents = {"explore"}, .model = ModelName("listening/second")});
+  script(root_calls("lead") +
+         agent_says(
+             "lead",
+             R"({"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"x"}}]},{"text":"ok"})") +
+         agent_says("explore"));
+  ASSERT_TRUE(go());
+  EXPECT_EQ(child("lead").model, ModelName("listening/second"));
+  EXPECT_EQ(child("explore").model, ModelName("listening/second")) << "from the child as it was resolved";
+  EXPECT_EQ(child("main").model, ModelName("listening/first"));
+}
+
+TEST_F(ProfilesOnATree, AModelThatIsNotHereIsRefusedByName) {
+  add({.name = "far", .model = ModelName("nowhere/model")});
+  script(root_calls("far"));
+  ASSERT_TRUE(go());
+  EXPECT_THAT(told("main"), HasSubstr("nowhere"));
+  EXPECT_EQ(world.sessions().size(), 1u);
+}
+
+TEST_F(ProfilesOnATree, CapsKindAndTimeoutAreInheritedWhenAbsentAndGrandchildrenInheritFromTheResolvedChild) {
+  add({.name = "lead",
+       .subagents = {"plain"},
+       .max_turns = 5,
+       .max_output_tokens = 500,
+       .kind = WorkKind::planning});
+  add({.name = "plain"});
+  script(
+      root_calls("lead") +
+      agent_says("lead",
+                 R"({"calls":[{"name":"task","arguments":{"agent":"plain","prompt":"x"}}]},{"text":"ok"})") +
+      agent_says("plain"));
+  ASSERT_TRUE(go());
+  for (const auto* agent : {"lead", "plain"}) {
+    EXPECT_EQ(child(agent).max_turns, 5) << agent;
+    EXPECT_EQ(child(agent).max_output_tokens, 500) << agent;
+    EXPECT_EQ(child(agent).kind, WorkKind::planning) << agent;
+    EXPECT_EQ(child(agent).timeout, std::chrono::seconds(1800)) << agent;
+  }
+  EXPECT_EQ(heard["plain"].max_output_tokens, 500);
+}
+
+TEST_F(ProfilesOnATree, TheDeadlineGoesByKindAndTheBuiltInOnesHaveTheirs) {
+  const std::pair<const char*, int> agents[] = {
+      {"general", 7200}, {"explore", 3600}, {"researcher", 3600}, {"planner", 1800}, {"plain", 300}};
+  for (const auto& [agent, seconds] : agents) {
+    world = {};
+    add({.name = "plain"});
+    script(root_calls(agent) + agent_says(agent));
+    ASSERT_TRUE(go());
+    const Session& session = child(agent);
+    ASSERT_TRUE(session.deadline) << agent;
+    EXPECT_EQ(*session.deadline - session.created_at, std::chrono::seconds(seconds)) << agent;
+  }
+}
+
+TEST_F(ProfilesOnATree, ProfileOrCallMaySetAnotherDeadlineOrNone) {
+  add({.name = "endless", .kind = WorkKind::simple, .timeout = kNoTimeout});
+  script(root_calls("endless") + agent_says("endless"));
+  ASSERT_TRUE(go());
+  EXPECT_FALSE(child("endless").deadline);
+  world = {};
+  script(root_calls("endless", R"(,"timeout":42)") + agent_says("endless"));
+  ASSERT_TRUE(go());
+  EXPECT_EQ(*child("endless").deadline - child("endless").created_at, std::chrono::seconds(42));
+}
+
+TEST_F(ProfilesOnATree, AnUnknownToolInAProfileIsRefusedAtUseByName) {
+  add({.name = "odd", .tools = {"Read", "Teleport"}});
+  script(root_calls("odd") + agent_says("odd"));
+  ASSERT_TRUE(go());
+  EXPECT_THAT(told("main"), AllOf(HasSubstr("Teleport"), HasSubstr("deputy agents check")));
+  EXPECT_EQ(world.sessions().size(), 1u);
+}
+
+TEST_F(ProfilesOnATree, WhereOnAskIsDenyWhatTheRulesLeaveOpenIsDeniedAndNobodyIsAsked) {
+  add({.name = "strict", .tools = {"Write", "Note"}, .on_ask = OnAsk::deny});
+  script(
+      root_calls("strict") +
+      agent_says(
+          "strict",
+          R"({"calls":[{"name":"Write","arguments":{"file_path":"b.txt","content":"x"}}]},{"text":"ok"})"));
+  ASSERT_TRUE(go());
+  EXPECT_FALSE(world.disk.files().contains("/work/b.txt"));
+  EXPECT_THAT(told("strict"), HasSubstr("only what its rules allow"));
+}
+
+TEST_F(ProfilesOnATree, AScratchChildWritesInItsOwnFolderAndNowhereElse) {
+  add({.name = "draft", .tools = {"Read", "Write", "Note"}, .workspace = WorkspaceMode::scratch});
+  const auto writes_to = [](const std::string& path) {
+    return agent_says("draft", R"({"calls":[{"name":"Write","arguments":{"file_path":")" + path +
+                                   R"(","content":"changed"}}]},{"text":"tried"})");
+  };
+  script(root_calls("draft") + writes_to("a.txt"));
+  ASSERT_TRUE(go());
+  EXPECT_EQ(world.disk.files()["/work/a.txt"], "one\n");
+  EXPECT_THAT(told("draft"), HasSubstr("scratch folder"));
+  const std::string own = ".deputy/subagents/agent_" + child("draft").id.value;
+  EXPECT_FALSE(world.disk.status("/work/" + own)) << "what is empty goes at once";
+
+  world = {};  // in which the same child has the same id
+  script(root_calls("draft") + writes_to(own + "/b.txt"));
+  ASSERT_TRUE(go());
+  EXPECT_EQ(world.disk.files()["/work/" + own + "/b.txt"], "changed");
+  EXPECT_THAT(told("main"), HasSubstr(own)) << "the report says where its work is";
+}
+
+TEST_F(ProfilesOnATree, AReadOnlyChildOfAWritingParentWritesNothingAndItsOwnChildrenNeither) {
+  add({.name = "look",
+       .tools = {"Read", "Note"},
+       .subagents = {"general"},
+       .workspace = WorkspaceMode::read_only});
+  script(
+      root_calls("look") +
+      agent_says(
+          "look",
+          R"({"calls":[{"name":"task","arguments":{"agent":"general","prompt":"x"}}]},{"text":"ok"})") +
+      agent_says(
+          "general",
+          R"({"calls":[{"name":"Write","arguments":{"file_path":"b.txt","content":"x"}}]},{"text":"ok"})"));
+  ASSERT_TRUE(go());
+  EXPECT_EQ(child("general").workspace_mode, WorkspaceMode::read_only);
+  EXPECT_FALSE(child("general").network);
+  EXPECT_FALSE(world.disk.files().contains("/work/b.txt"));
+}
+
+TEST_F(ProfilesOnATree, TheSameProfileTwiceOnOnePathIsACycleUnlessItSaysReentrant) {
+  const std::string again =
+      R"({"calls":[{"name":"task","arguments":{"agent":"self","prompt":"x"}}]},{"text":"ok"})";
+  add({.name = "self", .subagents = {"self"}});
+  script(root_calls("self") + R"(,{"match":{"agent":"self","depth":1},"replies":[)" + again + "]}" +
+         agent_says("self"));
+  ASSERT_TRUE(go());
+  EXPECT_THAT(told("self"), HasSubstr("cycle"));
+  EXPECT_EQ(world.sessions().size(), 2u);
+  world = {};
+  add({.name = "self", .subagents = {"self"}, .reentrant = true});
+  script(root_calls("self") + R"(,{"match":{"agent":"self","depth":1},"replies":[)" + again + "]}" +
+         agent_says("self"));
+  ASSERT_TRUE(go());
+  EXPECT_EQ(world.sessions().size(), 3u);
+}
+
+// The tests that the second seed lists, as far as they are about profiles.
+using SeedTwo = ProfilesOnATree;
+
+TEST_F(SeedTwo, DefinitionListsDeclaredSubagents) {
+  add({.name = "reviewer", .description = "Review changes."});
+  add({.name = "classifier", .description = "Classify issues."});
+  script(root_calls("reviewer") + agent_says("reviewer"));
+  ASSERT_TRUE(go());
+  EXPECT_THAT(task_text("main"),
+              AllOf(HasSubstr("- reviewer: Review changes."), HasSubstr("- classifier: Classify issues.")));
+}
+
+TEST_F(SeedTwo, DefinitionHandlesNoSubagents) {
+  add({.name = "lead", .subagents = {"gone"}});
+  script(root_calls("lead") + agent_says("lead"));
+  ASSERT_TRUE(go());
+  EXPECT_THAT(task_text("lead"), HasSubstr("(none declared)"));
+}
+
+TEST_F(SeedTwo, DefinitionSchemaRequiresAgentAndPrompt) {
+  script(
+      R"({"match":{"depth":0},"replies":[{"calls":[{"name":"task","arguments":{"prompt":"x"}},{"name":"task","arguments":{"agent":"explore"}},
+    {"name":"task","arguments":{"agent":"explore","prompt":"x","mode":"fast"}}]},{"text":"done"}]})");
+  ASSERT_TRUE(go());
+  EXPECT_THAT(told("main", 0), HasSubstr("agent"));
+  EXPECT_THAT(told("main", 1), HasSubstr("prompt"));
+  EXPECT_THAT(told("main", 2), HasSubstr("mode"));
+  EXPECT_EQ(world.sessions().size(), 1u);
+}
+
+TEST_F(SeedTwo, UnknownAgentReturnsError) {
+  add({.name = "reviewer"});
+  script(root_calls("ghost"));
+  ASSERT_TRUE(go());
+  EXPECT_THAT(told("main"), AllOf(HasSubstr("not declared"), HasSubstr("ghost"), HasSubstr("reviewer")));
+}
+
+TEST_F(SeedTwo, DelegateRunsChildAndReturnsText) {
+  add({.name = "worker"});
+  script(root_calls("worker") + agent_says("worker", R"({"text":"child done"})"));
+  ASSERT_TRUE(go());
+  EXPECT_THAT(told("main"), AllOf(HasSubstr("## Subagent Result (worker)"), HasSubstr("child done")));
+}
+
+TEST_F(SeedTwo, IntegrationParentDelegatesAndChildAnswers) {
+  add({.name = "worker"});
+  script(
+      R"({"match":{"depth":0},"replies":[{"calls":[{"name":"task","arguments":{"agent":"worker","prompt":"do the work"}}]},
+    {"expect":{"contains":"child done"},"text":"got: child done"}]})" +
+      agent_says("worker", R"({"text":"child done"})"));
+  const auto report = go();
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->steps, 2);
+  EXPECT_EQ(report->body, "got: child done");
+}
+
+// And those of the fifth.
+using SeedFour = ProfilesOnATree;
+
+TEST_F(SeedFour, CreateSubSessionSetsCorrectParentRelationship) {
+  script(root_calls("explore") + agent_says("explore"));
+  ASSERT_TRUE(go());
+  EXPECT_EQ(child("explore").parent, child("main").id);
+  EXPECT_EQ(child("explore").tree, child("main").id);
+  EXPECT_EQ(child("explore").prompt, "work");
+}
+
+TEST_F(SeedFour, ExecuteSubSessionInheritsParentPermissions) {
+  script(
+      root_calls("general") +
+      agent_says("general", R"({"calls":[{"name":"Bash","arguments":{"command":"true"}}]},{"text":"ok"})"));
+  ASSERT_TRUE(go({*parse_rule(Decision::deny, "bash:*")}));
+  EXPECT_THAT(told("general"), HasSubstr("denied"));
+}
+
+TEST_F(SeedFour, SubAgentCannotSpawnSubagents) {
+  for (const auto* agent : {"general", "explore", "planner", "researcher"}) {
+    world = {};
+    script(root_calls(agent) +
+           agent_says(agent, R"({"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"x"}},
+             {"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"b"}]}},{"name":"spawn_subagent","arguments":{"agent":"explore","task":"x"}}]},{"text":"ok"})"));
+    ASSERT_TRUE(go());
+    EXPECT_EQ(world.sessions().size(), 2u) << agent;
+  }
+}
+
+TEST_F(SeedFour, TaskToolExecutesSubagentAndReturnsResult) {
+  script(root_calls("planner") + agent_says("planner", R"({"text":"the plan"})"));
+  ASSERT_TRUE(go());
+  EXPECT_THAT(told("main"), AllOf(HasSubstr("## Subagent Result (planner)"), HasSubstr("the plan")));
+}
+
+}  // namespace
+}  // namespace deputy
