@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "async/sleep.h"
+#include "async/task_group.h"
 #include "runtime/runtime.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -76,6 +77,15 @@ Profile profile(std::string name, std::vector<std::string> subagents) {
           .workspace = WorkspaceMode::read_only};
 }
 
+Task<> wait_for_end(Runtime& runtime, SystemLoop& loop) {
+  try {
+    co_await runtime.close();
+  } catch (const std::exception& bug) {
+    fmt::print("{}\n", bug.what());
+  }
+  loop.stop();
+}
+
 int run_bench(const std::string& folder) {
   SystemLoop loop;
   ThreadPool pool(2);
@@ -106,12 +116,15 @@ int run_bench(const std::string& folder) {
                               .live_sessions = kUnlimited<int>},
                    .attendance = Attendance::approves_all});
   bench.done = [&runtime] { runtime.cancel(StopReason::user); };
+  TaskGroup group(loop);
   runtime.start({.brief = {.label = "root", .prompt = "go"},
                  .model = ModelName("bench/x"),
                  .workspace = folder,
                  .rules = Rules({{Decision::allow, "task", ""}})},
-                [&loop](const Result<Report>&) { loop.stop(); });
+                [](const Result<Report>&) {});
+  loop.post([&] { group.spawn(wait_for_end(runtime, loop)); });
   loop.run();
+  if (bench.taken.empty()) return 1;
   std::ranges::sort(bench.taken);
   const auto at = [&](double part) {
     const auto index = static_cast<std::size_t>(part * static_cast<double>(bench.taken.size() - 1));

@@ -277,6 +277,23 @@ TEST_F(Limits, WhileASessionWaitsForAPersonItsDeadlineAndEveryAncestorsStandStil
   }
 }
 
+TEST_F(Limits, WhileNobodyRunsATreeItsTimeStandsStill) {
+  world_.script = batch(2, R"([{"text":"done","first_byte_ms":60000}])");
+  {
+    Life life(world_, {.limits = {.time = std::chrono::minutes(10)}});
+    life.after_event(12, [](Runtime& runtime) { runtime.cancel(StopReason::shutdown); });
+    EXPECT_FALSE(life.start(life.brief("go")));
+  }
+  Life second(world_, {.seed = 2});
+  second.loop().manual_clock().jump_wall(std::chrono::hours(8));
+  const auto report = second.resume(world_.sessions().front().id);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed);
+  const Session root = world_.sessions().front();
+  EXPECT_GE(*root.deadline - *root.started_at, std::chrono::hours(8)) << "and the registry says so";
+  EXPECT_LE(*root.deadline - *root.started_at, std::chrono::hours(8) + std::chrono::minutes(10));
+}
+
 TEST_F(Limits, TheTermsOfATreeAreKeptOverAResume) {
   world_.script = batch(4, R"([{"text":"done","first_byte_ms":50}])");
   {
