@@ -62,7 +62,6 @@ Result<void> read_limits(ProfileFields& fields, Profile& profile) {
 Result<void> read_tools(ProfileFields& fields, ReadProfile& read) {
   TRY(auto tools, fields.texts("tools"));
   if (!tools) {
-    const ProfileNode usual{.kind = ProfileNode::Kind::list};
     tools.emplace();
     for (const auto name : split(kReadingTools, ','))
       tools->push_back({.kind = ProfileNode::Kind::text, .text = std::string(trimmed(name))});

@@ -135,10 +135,14 @@ TEST(Inheritance, AProfileWithAToolThatDoesNotExistIsRefused) {
   EXPECT_THAT(refused.error().message, HasSubstr("Teleport"));
 }
 
+Rules rules_of(const Session& session) { return Rules::from_json(session.permissions).value(); }
+
+Decision judged(const Rules& rules, std::string_view tool, std::string_view subject) {
+  return tool == "Bash" ? rules.judge_command(subject, Decision::ask).decision
+                        : rules.judge(tool, subject, Decision::allow).decision;
+}
 Decision judged(const Session& session, std::string_view tool, std::string_view subject) {
-  const auto rules = Rules::from_json(session.permissions);
-  return tool == "Bash" ? rules->judge_command(subject, Decision::ask).decision
-                        : rules->judge(tool, subject, Decision::allow).decision;
+  return judged(rules_of(session), tool, subject);
 }
 
 TEST(Rights, WhatAProfileSaysNothingOfStaysAsTheParentHasIt) {
@@ -185,15 +189,18 @@ TEST(Rights, NoChildMayDoWhatAnAncestorMayNotWhateverProfilesSay) {
     return chosen;
   };
   for (int round = 0; round < 100; ++round) {
-    std::vector<Session> path = {parent_session()};
+    Session above = parent_session();
     for (int depth = 0; depth < 3; ++depth) {
       Profile profile = some_profile();
       profile.permissions = {.allow = some(), .ask = some(), .deny = some()};
-      path.push_back(child_of(path.back(), profile));
+      const Session below = child_of(above, profile);
+      const Rules theirs = rules_of(above);
+      const Rules own = rules_of(below);
       for (const auto& [tool, subject] : calls) {
-        const Decision above = judged(path[path.size() - 2], tool, subject);
-        ASSERT_GE(judged(path.back(), tool, subject), above) << tool << " " << subject << " round " << round;
+        ASSERT_GE(judged(own, tool, subject), judged(theirs, tool, subject))
+            << tool << " " << subject << " round " << round;
       }
+      above = below;
     }
   }
 }
