@@ -7,6 +7,7 @@
 
 #include "delegation/budgeted_provider.h"
 #include "delegation/delegate_tool.h"
+#include "delegation/lost_work.h"
 #include "tools/catalog.h"
 
 namespace deputy {
@@ -215,6 +216,7 @@ Task<Result<Report>> Tree::go_on(Session session, StopToken stop) {
     *session.deadline += now - *left_at_;  // while nobody ran it, its time stood still
     ride_along(services_.store, id_, {{session.id, session.run}, *session.deadline});
   }
+  CO_TRY(co_await tell_of_lost_commands(services_.store, session, events, so_far));
   co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
 }
 
