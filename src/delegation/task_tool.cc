@@ -96,7 +96,8 @@ Task<ToolResult> TaskTool::run(json::object arguments, ToolContext context) {
     return std::ranges::find(declared_, name) != declared_.end();
   };
   if (read->agent == kFieldsGeneral && !is_declared(read->agent)) read->agent = "general";
-  if (!is_declared(read->agent)) {
+  // One that is there already, from before a restart, is gone on with whatever has become of its profile.
+  if (!is_declared(read->agent) && !tree_.has_child({context.id, 0})) {
     co_return tool_error(
         fmt::format("agent '{}' is not declared here; declared: {}", shorten(read->agent, 64),
                     declared_.empty() ? "(none)" : fmt::format("{}", fmt::join(declared_, ", "))));

@@ -231,7 +231,10 @@ Task<Result<Report>> Tree::run_in_place(Session session, Conversation so_far,
 }
 
 Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, StopToken stop) {
-  CO_TRY(const auto* profile, services_.profiles.find(session.agent));
+  const auto found = services_.profiles.find(session.agent);  // a resumed one's file may be gone by now
+  if (!found)
+    co_return co_await record_end(session, {Status::failed, Reason::internal, to_text(found.error())});
+  const Profile* profile = *found;
   auto kit = kit_for(session, *profile);
   if (!kit) co_return co_await record_end(session, {Status::failed, Reason::internal, to_text(kit.error())});
   CO_TRY(const auto above, co_await workspace_above(session));

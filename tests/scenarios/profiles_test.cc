@@ -315,6 +315,28 @@ TEST_F(ProfilesOnATree, TheSameProfileTwiceOnOnePathIsACycleUnlessItSaysReentran
   EXPECT_EQ(world.sessions().size(), 3u);
 }
 
+TEST_F(ProfilesOnATree, AChildWhoseProfileIsGoneWhenItIsResumedEndsAsFailedAndItsParentGoesOn) {
+  add({.name = "gone"});
+  int resumed = 0;
+  for (int record = 1;; ++record) {
+    world = {};
+    script(root_calls("gone") + agent_says("gone"));
+    Life life(world, {.crash = {record, true}, .profiles = profiles});
+    const auto undisturbed = life.start(life.brief("go"));
+    if (!life.crashed()) break;
+    const Session* child = world.session_labelled("gone");
+    if (!child || is_terminal(child->state)) continue;
+    Life second(world, {.seed = 2});
+    const auto report = second.resume(world.sessions().front().id);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->body, "done");
+    EXPECT_EQ(world.session_labelled("gone")->state, SessionState::failed);
+    EXPECT_EQ(world.terminal_records(child->id), 1);
+    ++resumed;
+  }
+  EXPECT_GT(resumed, 0);
+}
+
 // The tests that the second seed lists, as far as they are about profiles.
 using SeedTwo = ProfilesOnATree;
 
