@@ -31,6 +31,7 @@ struct Scene {
   std::string name;
   Tells tells = Tells::limits;
   double burst = 1;
+  Duration longest_to_status = milliseconds{500};  // of an answer; 300 ms less at the least
   Duration lifted_after = minutes{60};
   Duration down_for{};  // at first it takes nothing at all
   int status = 429;
@@ -50,7 +51,8 @@ class LimitedServer {
     if (now < scene_.down_for || (!is_lifted && level_ < 1)) return reject();
     ++accepted;
     if (!is_lifted) level_ -= 1;
-    SimExchange answer{.headers = headers(is_lifted), .delay = milliseconds{200 + random_.below(300)}};
+    SimExchange answer{.headers = headers(is_lifted),
+                       .delay = scene_.longest_to_status - milliseconds{random_.below(300)}};
     answer.chunks.push_back({"text done\n", milliseconds{random_.below(2000)}});
     answer.chunks.push_back({"end\n"});
     return answer;
@@ -113,10 +115,12 @@ class Fleet {
         RequestPrefix{.model = ModelName("toy/one"), .system = "", .tools = {}});
   }
 
-  void run_all() {
+  // All at once, after a parent has asked so often.
+  void run_all(int parents_steps = 0) {
+    run(loop_, child(this, *providers_.front(), 0, parents_steps));
     TaskGroup group(loop_);
     for (int i = 0; i < kChildren; ++i) {
-      group.spawn(child(this, *providers_.at(static_cast<std::size_t>(i) % providers_.size())));
+      group.spawn(child(this, *providers_.at(static_cast<std::size_t>(i) % providers_.size()), 1, kSteps));
     }
     run(loop_, group.join());
   }
@@ -138,13 +142,13 @@ class Fleet {
   Duration ended{};
 
  private:
-  // 200..500 ms to the status, up to 2 s for the rest, and the loop's own rounding.
-  static constexpr Duration kAlone = milliseconds{2600};
+  // The rest takes up to 2 s, and the loop has its own rounding.
+  Duration alone() const { return scene_.longest_to_status + milliseconds{2100}; }
 
-  static Task<> child(Fleet* fleet, HttpProvider& provider) {
+  static Task<> child(Fleet* fleet, HttpProvider& provider, int depth, int steps) {
     std::vector<Message> messages;
     std::vector<std::string> fragments;
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < steps; ++step) {
       messages.push_back({.text = "next"});
       fragments.push_back(provider.encode(messages.back()));
       const Duration asked = fleet->now();
@@ -154,10 +158,10 @@ class Fleet {
                                                  .measured = {},
                                                  .label = {},
                                                  .agent = {},
-                                                 .depth = 1},
+                                                 .depth = depth},
                                                 {}, {});
       reply.stop == ReplyStop::finished ? ++fleet->done : ++fleet->failed;
-      if (fleet->now() - asked > kAlone) fleet->last_delayed = std::max(fleet->last_delayed, asked);
+      if (fleet->now() - asked > fleet->alone()) fleet->last_delayed = std::max(fleet->last_delayed, asked);
       fleet->ended = fleet->now();
       co_await sleep_for(fleet->loop_, milliseconds{fleet->random_.below(200)}, {});
     }
@@ -195,8 +199,7 @@ std::uint64_t seeds() {
   if (const auto text = SystemEnvironment().get("DEPUTY_SIM_SEEDS")) {
     std::from_chars(text->data(), text->data() + text->size(), number);
   }
-  return std::min<std::uint64_t>(number,
-                                 100);  // each is several minutes of sixteen children, five times over
+  return std::min<std::uint64_t>(number, 100);  // each is several minutes of sixteen children, for all scenes
 }
 
 const std::vector<Scene> kLimits{
@@ -204,42 +207,52 @@ const std::vector<Scene> kLimits{
     {.name = "says what is left, bursts of 5", .tells = Tells::limits, .burst = 5},
     {.name = "says when to come back", .tells = Tells::retry_after},
     {.name = "says when to come back, bursts of 5", .tells = Tells::retry_after, .burst = 5},
+    {.name = "says when to come back, late", .tells = Tells::retry_after, .longest_to_status = seconds{3}},
     {.name = "says nothing", .tells = Tells::nothing},
+    {.name = "says nothing, late", .tells = Tells::nothing, .longest_to_status = seconds{3}},
+};
+
+// What the others add up to, over seeds; half of them with a parent that asks alone at first.
+struct Worst {
+  double rejected_share = 0;
+  Duration ended{};
+  Duration slow_for = Duration::min();  // since the limit was lifted
+
+  void add(const Scene& scene, std::uint64_t seed) {
+    const int parents_steps = seed % 2 == 0 ? 3 : 0;
+    Fleet fleet(scene, seed);
+    fleet.run_all(parents_steps);
+    EXPECT_EQ(fleet.failed, 0) << scene.name << ", seed " << seed;
+    EXPECT_EQ(fleet.done, kChildren * kSteps + parents_steps) << scene.name << ", seed " << seed;
+    EXPECT_LE(fleet.rejected_share(), 0.10) << scene.name << ", seed " << seed;
+    rejected_share = std::max(rejected_share, fleet.rejected_share());
+    ended = std::max(ended, fleet.ended);
+    slow_for = std::max(slow_for, fleet.last_delayed - scene.lifted_after);
+  }
 };
 
 TEST(GovernorSimulation, LosesNoStepAndIsSeldomTurnedDown) {
   for (const Scene& scene : kLimits) {
-    double worst = 0;
-    Duration longest{};
-    for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
-      Fleet fleet(scene, seed);
-      fleet.run_all();
-      EXPECT_EQ(fleet.failed, 0) << scene.name << ", seed " << seed;
-      EXPECT_EQ(fleet.done, kChildren * kSteps) << scene.name << ", seed " << seed;
-      EXPECT_LE(fleet.rejected_share(), 0.10) << scene.name << ", seed " << seed;
-      worst = std::max(worst, fleet.rejected_share());
-      longest = std::max(longest, fleet.ended);
-    }
-    std::printf("%s: at most %.1f %% rejected, done in %s\n", scene.name.c_str(), worst * 100,
-                to_text(longest).c_str());
-    EXPECT_LE(longest, seconds{400}) << scene.name;  // 320 were the least
+    Worst worst;
+    for (std::uint64_t seed = 1; seed <= seeds(); ++seed) worst.add(scene, seed);
+    std::printf("%s: at most %.1f %% rejected, done in %s\n", scene.name.c_str(), worst.rejected_share * 100,
+                to_text(worst.ended).c_str());
+    EXPECT_LE(worst.ended, seconds{450}) << scene.name;  // 320 were the least
   }
 }
 
-TEST(GovernorSimulation, IsSoonAtFullSpeedWhenTheLimitIsLifted) {
+// Whenever that is, in relation to what was tried last.
+TEST(GovernorSimulation, IsAtFullSpeedWithinTenSecondsOfTheLimitLifting) {
   for (Scene scene : kLimits) {
-    scene.lifted_after = seconds{120};
-    const Duration soon = scene.tells == Tells::limits ? seconds{10} : seconds{16};
-    Duration slowest{};
+    Worst worst;
     for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
-      Fleet fleet(scene, seed);
-      fleet.run_all();
-      EXPECT_EQ(fleet.failed, 0) << scene.name << ", seed " << seed;
-      EXPECT_LE(fleet.rejected_share(), 0.10) << scene.name << ", seed " << seed;
-      EXPECT_LE(fleet.last_delayed - scene.lifted_after, soon) << scene.name << ", seed " << seed;
-      slowest = std::max(slowest, fleet.last_delayed - scene.lifted_after);
+      scene.lifted_after =
+          seconds{std::vector{30, 60, 100, 140}.at(seed % 4)} + milliseconds{470} * (seed % 23);
+      worst.add(scene, seed);
+      EXPECT_LE(worst.slow_for, seconds{10}) << scene.name << ", seed " << seed;
     }
-    std::printf("%s: at full speed after at most %s\n", scene.name.c_str(), to_text(slowest).c_str());
+    std::printf("%s: at most %.1f %% rejected, at full speed after at most %s\n", scene.name.c_str(),
+                worst.rejected_share * 100, to_text(std::max(worst.slow_for, Duration{})).c_str());
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace deputy {
 
@@ -11,24 +12,37 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A rejection comes soon or not at all: what has no answer for so long is taken to have been let in.
-constexpr Duration kSoon = seconds{2};
+constexpr Duration kLongestSoon = seconds{2};
+constexpr Duration kShortestSoon = milliseconds{250};
+constexpr int kSoonForEach = 3;  // times as long as the last rejection took
 // The one that goes alone may hang: others do not wait for it for ever.
 constexpr Duration kLongestAlone = seconds{10};
 constexpr Duration kLongestInterval = seconds{60};
 constexpr Duration kShortestInterval = milliseconds{20};  // below it there is no pace to keep
 constexpr Duration kFirstInterval = milliseconds{500};    // where a rejection says nothing else
+constexpr Duration kLongestHint = seconds{5};             // a wait up to here says something about the pace
 // A request that comes a moment too soon is turned down like any other.
 constexpr double kMargin = 1.05;
-constexpr Duration kLongestHint = seconds{5};  // a Retry-After up to here says something about the pace
 
-// So many are accepted at one pace before a faster one is tried: about one in fifteen is turned down for it.
-constexpr int kSteadyFor = 14;
-// How many may be out without an answer: few, as long as nothing is known; each success lets more go.
-constexpr double kFirstUnconfirmed = 8;
-constexpr double kUnconfirmedAfterCut = 4;
-constexpr double kUnconfirmedForEach = 3;
-constexpr double kMostUnconfirmed = 4096;
+constexpr double kFirstStep = 0.06;
+constexpr double kSmallestStep = 0.025;
+constexpr double kSlower = 1.03;      // after a rejection at a pace that was known
+constexpr double kMuchSlower = 1.15;  // where what was let in says so
+constexpr double kFaster = 0.998;     // after a try: so that a pace that is too slow does not stay
+constexpr double kMeasurable = 8;     // let in between two rejections, before that says something
+
+// How many may be out without an answer: few, as long as nothing is known; each that is let in lets more go.
+constexpr double kFirstUnanswered = 2;
+constexpr double kUnansweredAfterCut = 4;
+constexpr double kUnansweredForEach = 2;
+constexpr double kMostUnanswered = 4096;
+
+constexpr Duration kTryAfter = seconds{9};
+constexpr int kTryAfterAccepted = 4;
+constexpr int kTriedEnough = 40;  // so many were let in: there is no such limit any more
+constexpr double kMostBudget = 15;
+constexpr double kLeastBudget = -1;
+constexpr double kBudgetForEach = 1.0 / 18;
 
 Duration scaled(Duration duration, double factor) {
   return duration_cast<Duration>(std::chrono::duration<double>(duration) * factor);
@@ -60,32 +74,81 @@ void Pace::Bucket::take(double amount, TimePoint now) {
   at = now;
 }
 
-Pace::Pace() : most_unconfirmed_(kFirstUnconfirmed) {}
+Pace::Pace() : soon_(kLongestSoon), most_unanswered_(kFirstUnanswered), budget_(kMostBudget) {}
 
-TimePoint Pace::earliest(TimePoint now, std::int64_t tokens) const {
-  TimePoint when = std::max({now, shut_until_, when_confirmed(now)});
-  if (interval_ > Duration{}) when = std::max(when, last_sent_ + interval_);
+TimePoint Pace::earliest(TimePoint now, std::int64_t tokens) {
+  take_silence_for_consent(now);
+  if (now >= next_try()) {
+    tried_ = 0;
+    most_unanswered_ = 1;
+  }
+  TimePoint when = std::max({now, shut_until_, when_answered(now)});
+  if (interval_ > Duration{} && !tried_) {
+    when = std::max(when, std::min(last_sent_ + interval_, next_try()));
+  }
   if (requests_) when = std::max(when, requests_->when(1, now));
   if (tokens_) when = std::max(when, tokens_->when(static_cast<double>(tokens), now));
   return when;
 }
 
-// When few enough are without an answer.
-TimePoint Pace::when_confirmed(TimePoint now) const {
-  const Duration counts_for = is_shut() ? kLongestAlone : kSoon;
-  const std::size_t most = is_shut() ? 1 : static_cast<std::size_t>(most_unconfirmed_);
-  std::size_t unconfirmed = 0;
+TimePoint Pace::next_try() const {
+  const bool is_due = interval_ > Duration{} && !is_shut() && !tried_ && budget_ >= 1 &&
+                      accepted_since_cut_ >= kTryAfterAccepted;
+  return is_due ? cut_at_ + kTryAfter : TimePoint::max();
+}
+
+// Those that say how it stands now and have not been answered.
+std::size_t Pace::unanswered(TimePoint now) const {
+  const Duration counts_for = is_shut() ? kLongestAlone : soon_;
+  return static_cast<std::size_t>(std::ranges::count_if(sent_, [&](const auto& one) {
+    const Sent& sent = one.second;
+    return !sent.is_let_in && sent.at + counts_for > now && (!is_shut() || sent.cuts == cuts_);
+  }));
+}
+
+// When there are few enough of them.
+TimePoint Pace::when_answered(TimePoint now) const {
+  if (requests_ && !is_shut()) return now;  // then it is known how many may go
+  const Duration counts_for = is_shut() ? kLongestAlone : soon_;
+  const std::size_t most = is_shut() ? 1 : static_cast<std::size_t>(most_unanswered_);
+  std::size_t unanswered = 0;
   for (auto one = sent_.rbegin(); one != sent_.rend(); ++one) {  // the latest first
     const Sent& sent = one->second;
-    if (sent.is_confirmed || sent.at + counts_for <= now) continue;
-    if (is_shut() && sent.cuts < cuts_) continue;  // it was let out before
-    if (++unconfirmed == most) return sent.at + counts_for;
+    if (sent.is_let_in || sent.at + counts_for <= now || (is_shut() && sent.cuts < cuts_)) continue;
+    if (++unanswered == most) return sent.at + counts_for;
   }
   return now;
 }
 
+void Pace::take_silence_for_consent(TimePoint now) {
+  if (is_shut()) return;
+  for (auto& [number, sent] : sent_) {
+    if (!sent.is_let_in && sent.at + soon_ <= now) let_in(sent);
+  }
+}
+
+void Pace::let_in(Sent& sent) {
+  sent.is_let_in = true;
+  if (sent.cuts < cuts_) return;  // it says nothing of the pace since
+  if (!tried_) {
+    if (sent.fills) most_unanswered_ = std::min(most_unanswered_ + kUnansweredForEach, kMostUnanswered);
+    return;
+  }
+  if (!sent.is_try) return;
+  if (++*tried_ > 1) most_unanswered_ += 1;
+  if (*tried_ < kTriedEnough) return;
+  tried_.reset();
+  interval_ = {};
+}
+
 std::uint64_t Pace::send(TimePoint now, std::int64_t tokens) {
-  sent_[next_number_] = {.at = now, .cuts = cuts_, .tokens = tokens};
+  const double with_it = static_cast<double>(unanswered(now)) + 1;
+  sent_[next_number_] = {.at = now,
+                         .cuts = cuts_,
+                         .tokens = tokens,
+                         .interval = interval_,
+                         .is_try = tried_.has_value(),
+                         .fills = with_it * 2 > most_unanswered_};
   last_sent_ = now;
   if (requests_) requests_->take(1, now);
   if (tokens_) tokens_->take(static_cast<double>(tokens), now);
@@ -94,56 +157,102 @@ std::uint64_t Pace::send(TimePoint now, std::int64_t tokens) {
 
 void Pace::accepted(std::uint64_t number, const RateLimits& limits, TimePoint now) {
   const auto found = sent_.find(number);
-  if (found == sent_.end() || found->second.is_confirmed) return;
-  found->second.is_confirmed = true;
+  if (found == sent_.end() || found->second.is_accepted) return;
+  Sent& sent = found->second;
+  sent.is_accepted = true;
   last_accepted_ = now;
+  budget_ = std::min(budget_ + kBudgetForEach, kMostBudget);
   learn(number, limits);
-  if (found->second.cuts < cuts_) return;  // it says nothing of the pace since
+  const std::optional<TimePoint> former = std::exchange(accepted_was_sent_, sent.at);
+  if (sent.cuts < cuts_) {
+    sent.is_let_in = true;
+    return;
+  }
+  const bool went_alone = is_shut();
+  if (went_alone && former) slow_down_to(sent.at - *former);
   rejected_in_a_row_ = 0;
-  most_unconfirmed_ = std::min(most_unconfirmed_ + kUnconfirmedForEach, kMostUnconfirmed);
-  speed_up();
+  if (!sent.is_let_in) let_in(sent);
+  ++accepted_since_cut_;
+  if (!went_alone && !tried_ && sent.interval == interval_) speed_up();
+}
+
+// Where nothing else is known of the pace, it is what two who were let in had between them.
+void Pace::slow_down_to(Duration gap) {
+  const bool is_known = good_ > Duration{} || is_hint_;
+  if (step_ == 0 || (is_known && rejected_in_a_row_ == 1)) return;
+  interval_ = std::max(interval_, std::min(gap, kLongestHint));
+}
+
+void Pace::speed_up() {
+  if (interval_ == Duration{} || step_ == 0) return;
+  good_ = interval_;
+  interval_ = scaled(interval_, 1 - step_);
+  if (interval_ < kShortestInterval) interval_ = {};
 }
 
 void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, TimePoint now) {
   const auto found = sent_.find(number);
   if (found == sent_.end()) return;
-  const std::uint64_t cuts_then = found->second.cuts;
+  const Sent sent = found->second;
   sent_.erase(found);
+  budget_ = std::max(budget_ - 1, kLeastBudget);
+  soon_ = std::clamp(kSoonForEach * (now - sent.at), kShortestSoon, kLongestSoon);
   shut_until_ = std::max(shut_until_, now + retry_after.value_or(Duration{}));
-  if (cuts_then < cuts_) return;  // the pace was cut already since it was sent
+  if (window_) ++window_->rejected;
+  if (sent.cuts < cuts_) return;  // the pace was cut already since it was sent
   ++cuts_;
+  cut_at_ = now;
+  const std::optional<Measured> measured = measure(sent.at);
+  if (tried_) return end_try(measured);
   ++rejected_in_a_row_;
   shut_until_ = std::max(shut_until_, now + shut_at_least(rejected_in_a_row_));
-  if (rejected_in_a_row_ == 1) cut(retry_after);  // the one that goes alone says nothing of the pace
+  if (rejected_in_a_row_ == 1)
+    cut(retry_after, measured);  // the one that goes alone says nothing of the pace
 }
 
-bool Pace::is_hurrying() const { return steady_ > Duration{} && interval_ < steady_; }
-
-void Pace::speed_up() {
-  ++accepted_since_cut_;
-  if (interval_ == Duration{} || accepted_since_cut_ <= kSteadyFor) return;
-  is_settled_ = true;
-  if (!is_hurrying()) steady_ = interval_;
-  interval_ /= 4;
-  if (interval_ >= kShortestInterval) return;
-  interval_ = {};
-  most_unconfirmed_ = kUnconfirmedAfterCut;
-}
-
-void Pace::cut(std::optional<Duration> retry_after) {
-  if (is_hurrying()) {
-    // Back to what was good, and a little faster; more so where it took some time to be turned down.
-    interval_ = scaled(steady_, accepted_since_cut_ > kSteadyFor + 2 ? 0.9 : 0.995);
-  } else if (interval_ == Duration{}) {
-    const bool says_pace = retry_after && *retry_after <= kLongestHint;
-    is_settled_ = false;
-    interval_ = says_pace ? std::max(*retry_after, kFirstInterval) : kFirstInterval;
-  } else {
-    interval_ = std::min(scaled(interval_, is_settled_ ? 1.06 : 2.0), kLongestInterval);
+std::optional<Pace::Measured> Pace::measure(TimePoint at) {
+  const std::uint64_t last = next_number_ - 1;
+  std::optional<Measured> measured;
+  if (window_) {
+    const double let_in =
+        static_cast<double>(last - window_->number) - static_cast<double>(window_->rejected);
+    if (let_in < kMeasurable) return std::nullopt;
+    measured = {.interval = scaled(at - window_->since, 1 / let_in), .let_in = let_in};
   }
-  steady_ = interval_;
+  window_ = {.since = at, .number = last};
+  return measured;
+}
+
+// The limit stands. It may have become wider: then more were let in than the pace allows.
+void Pace::end_try(const std::optional<Measured>& measured) {
+  const Duration surely = measured ? scaled(measured->interval, 1 + 1 / measured->let_in)
+                                   : kLongestInterval;  // one may be by luck
+  const bool is_wider = surely < scaled(interval_, 0.8);
+  interval_ = is_wider ? std::max(surely, interval_ / 2) : scaled(interval_, kFaster);
+  tried_.reset();
   accepted_since_cut_ = 0;
-  most_unconfirmed_ = std::min(most_unconfirmed_, kUnconfirmedAfterCut);
+  most_unanswered_ = kUnansweredAfterCut;
+}
+
+void Pace::cut(std::optional<Duration> retry_after, const std::optional<Measured>& measured) {
+  const Duration allowed = measured ? measured->interval : Duration{};
+  if (interval_ == Duration{}) {
+    is_hint_ = retry_after && *retry_after <= kLongestHint;
+    interval_ = std::max(is_hint_ ? *retry_after : Duration{}, kFirstInterval);
+    good_ = {};
+    step_ = kFirstStep;
+  } else if (step_ == 0) {
+    interval_ = std::max(scaled(interval_, kSlower), std::min(allowed, scaled(interval_, kMuchSlower)));
+  } else if (good_ == Duration{}) {
+    interval_ *= 2;
+  } else {
+    const bool is_fine = step_ / 2 < kSmallestStep;
+    interval_ = is_fine ? good_ : std::max(good_, std::min(allowed, scaled(good_, 1.5)));
+    step_ = is_fine ? 0 : step_ / 2;
+  }
+  interval_ = std::min(interval_, kLongestInterval);
+  accepted_since_cut_ = 0;
+  most_unanswered_ = std::min(most_unanswered_, kUnansweredAfterCut);
 }
 
 // What it says of the moment when the request came to it: what was sent since is gone from it too.

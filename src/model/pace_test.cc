@@ -26,19 +26,97 @@ RateLimits requests_left(double remaining, double limit, Duration full_in) {
   return {.requests = RateLimit{limit, remaining, full_in}, .tokens = {}};
 }
 
-TEST(Pace, HoldsNobodyUpAtFirst) {
-  Pace pace;
-  for (int i = 0; i < 8; ++i) EXPECT_EQ(send(pace, at({})).at, at({}));
-}
-
-TEST(Pace, LetsFewGoUntilTheFirstAreAccepted) {
+TEST(Pace, LetsFewGoUntilTheFirstAreLetIn) {
   Pace pace;
   const Sent first = send(pace, at({}));
-  for (int i = 1; i < 8; ++i) send(pace, at({}));
+  EXPECT_EQ(send(pace, at({})).at, at({}));
   EXPECT_EQ(pace.earliest(at({}), 0), at(seconds{2}));  // what has no answer by then was let in
   pace.accepted(first.number, {}, at(milliseconds{300}));
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(send(pace, at(milliseconds{300})).at, at(milliseconds{300}));
+  EXPECT_EQ(send(pace, at(milliseconds{300})).at, at(milliseconds{300}));
   EXPECT_GT(pace.earliest(at(milliseconds{300}), 0), at(milliseconds{300}));
+}
+
+TEST(Pace, DoesNotTakeOneAfterTheOtherForManyAtOnce) {
+  Pace pace;
+  TimePoint now = at({});
+  for (int i = 0; i < 20; ++i, now += seconds{1}) pace.accepted(send(pace, now).number, {}, now);
+  int at_once = 0;
+  while (pace.earliest(now, 0) == now) {
+    pace.send(now, 0);
+    ++at_once;
+  }
+  EXPECT_LE(at_once, 4);
+}
+
+TEST(Pace, HoldsNobodyUpWhereTheProviderSaysWhatIsLeft) {
+  Pace pace;
+  pace.accepted(send(pace, at({})).number, requests_left(49, 50, seconds{1}), at({}));
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(send(pace, at({})).at, at({}));
+}
+
+// One a second, with what a rejection takes to come.
+class Limited {
+ public:
+  explicit Limited(Pace& pace) : pace_(pace) {}
+  // Sends one as soon as it may be, and says whether it was let in.
+  bool send_one() {
+    const TimePoint when = next();
+    const auto number = pace_.send(when, 0);
+    const bool is_let_in = is_lifted || when - let_in_ >= seconds{1};
+    if (is_let_in) {
+      let_in_ = when;
+      pace_.accepted(number, {}, when);
+    } else {
+      pace_.rejected(number, seconds{1}, when + milliseconds{50});
+    }
+    pace_.forget(number);
+    now_ = when;
+    return is_let_in;
+  }
+  TimePoint next() {
+    TimePoint when = now_;
+    for (TimePoint later = pace_.earliest(when, 0); later > when; later = pace_.earliest(when, 0))
+      when = later;
+    return when;
+  }
+  bool is_lifted = false;
+
+ private:
+  Pace& pace_;
+  TimePoint now_ = at({});
+  TimePoint let_in_ = at(-seconds{10});
+};
+
+TEST(Pace, TriesNowAndThenWhetherTheLimitStillStands) {
+  Pace pace;
+  Limited limited(pace);
+  while (limited.next() < at(seconds{60})) limited.send_one();
+  int rejected = 0;
+  while (limited.next() < at(seconds{120})) rejected += limited.send_one() ? 0 : 1;
+  EXPECT_GE(rejected, 5);
+  EXPECT_LE(rejected, 8);
+}
+
+TEST(Pace, TriesSeldomOnceTheBudgetIsSpent) {
+  Pace pace;
+  Limited limited(pace);
+  while (limited.next() < at(seconds{600})) limited.send_one();
+  int rejected = 0;
+  int sent = 0;
+  for (; limited.next() < at(seconds{1200}); ++sent) rejected += limited.send_one() ? 0 : 1;
+  EXPECT_LE(rejected * 15, sent);
+  EXPECT_GE(rejected * 40, sent);
+}
+
+TEST(Pace, OpensUpWhenATryIsLetIn) {
+  Pace pace;
+  Limited limited(pace);
+  while (limited.next() < at(seconds{60})) limited.send_one();
+  limited.is_lifted = true;
+  const TimePoint lifted = limited.next();
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(limited.send_one());
+  EXPECT_LE(limited.next() - lifted, seconds{11});
+  EXPECT_EQ(pace.interval(), Duration{});
 }
 
 TEST(Pace, ShutsTheGateForAllUntilTheProviderWantsToHear) {
