@@ -5,6 +5,8 @@
 namespace deputy {
 namespace {
 
+constexpr std::string_view kThisMachine = "localhost,127.0.0.1,::1";  // no proxy leads there
+
 // Programs disagree on the case; lower case is the older custom and wins where both are set.
 std::optional<std::string> either_case(const Environment& environment, std::string_view name) {
   if (auto value = environment.get(lowered(name))) return value;
@@ -20,7 +22,12 @@ CurlOptions network_options(const NetworkSettings& settings, const Environment& 
   CurlOptions options;
   options.ca_file = first(environment.get("SSL_CERT_FILE"), settings.ca_file);
   options.https_proxy = first(either_case(environment, "HTTPS_PROXY"), settings.proxy);
+  // In lower case only: a web server hands what its visitor calls Proxy down as HTTP_PROXY.
+  options.http_proxy = environment.get("http_proxy").value_or("");
   options.no_proxy = first(either_case(environment, "NO_PROXY"), settings.no_proxy);
+  if (!options.https_proxy.empty() || !options.http_proxy.empty()) {
+    options.no_proxy += (options.no_proxy.empty() ? "" : ",") + std::string(kThisMachine);
+  }
   return options;
 }
 

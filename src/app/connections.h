@@ -14,7 +14,8 @@
 
 namespace deputy {
 
-// SSL_CERT_FILE, HTTPS_PROXY and NO_PROXY (or in lower case, which wins), else the settings.
+// SSL_CERT_FILE, HTTPS_PROXY and NO_PROXY (or in lower case, which wins), else the settings; http_proxy for
+// servers without TLS. This machine is reached without any.
 CurlOptions network_options(const NetworkSettings& settings, const Environment& environment);
 
 // A network that comes to be when it is first used.

@@ -88,11 +88,6 @@ Result<ModelName> model_with_provider(Named named, const ProviderAccess& access)
 // A model may go by its bare name here; its facts are found under the whole one.
 std::unique_ptr<Provider> http_provider(const ProviderAccess& access, const ModelOffer& offer,
                                         Connections& connections, Loop& loop) {
-  Clocks clocks;
-  const ClockSettings& set = offer.settings.clocks;
-  clocks.connect = set.connect.value_or(clocks.connect);
-  clocks.first_event = set.first_event.value_or(clocks.first_event);
-  clocks.no_event = set.no_event.value_or(clocks.no_event);
   return std::make_unique<HttpProvider>(HttpProvider::Parts{
       .dialect = dialect_of(access, offer.catalog),
       .endpoint = access.endpoint,
@@ -105,10 +100,19 @@ std::unique_ptr<Provider> http_provider(const ProviderAccess& access, const Mode
           [catalog = offer.catalog, provider = access.name](const ModelName& model) {
             return catalog.facts(ModelName(fmt::format("{}/{}", provider, bare_name(model))));
           },
-      .clocks = clocks});
+      .clocks = clocks_of(offer.settings.clocks),
+      .patience = patience_with(access.endpoint.base_url)});
 }
 
 }  // namespace
+
+Clocks clocks_of(const ClockSettings& settings) {
+  Clocks clocks;
+  clocks.connect = settings.connect.value_or(clocks.connect);
+  clocks.first_event = settings.first_event.value_or(clocks.first_event);
+  clocks.no_event = settings.no_event.value_or(clocks.no_event);
+  return clocks;
+}
 
 ModelOffer model_offer(const Settings& settings, const Environment& environment) {
   return {.catalog = Catalog(settings.models),

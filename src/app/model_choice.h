@@ -13,6 +13,7 @@
 #include "app/settings.h"
 #include "async/loop.h"
 #include "base/disk.h"
+#include "model/attempt.h"
 #include "model/models.h"
 
 namespace deputy {
@@ -47,6 +48,9 @@ bool is_rehearsal(const ModelName& model);
 // plays commands.
 Result<Models> models_for(const ModelName& model, const ModelOffer& offer, Connections& connections,
                           Loop& loop, const Disk& disk);
+
+// What a person set, and the usual for the rest.
+Clocks clocks_of(const ClockSettings& settings);
 
 struct KnownProvider {
   std::string name;

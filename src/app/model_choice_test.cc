@@ -68,6 +68,18 @@ TEST(NamedModel, AnUnknownOneIsRefusedWithThoseThatAreNear) {
   EXPECT_THAT(named("openai/a\x1b[0m"), HasSubstr("invisible"));
 }
 
+TEST(ModelClocks, EachIsWhatIsSet) {
+  using namespace std::chrono_literals;
+  const Clocks usual = clocks_of({});
+  EXPECT_EQ(usual.connect, 10s);
+  EXPECT_EQ(usual.first_event, 60s);
+  EXPECT_EQ(usual.no_event, 120s);
+  EXPECT_EQ(clocks_of({.connect = 3s}).connect, 3s);
+  EXPECT_EQ(clocks_of({.first_event = 7s}).first_event, 7s);
+  EXPECT_EQ(clocks_of({.no_event = 11s}).no_event, 11s);
+  EXPECT_EQ(clocks_of({.no_event = 11s}).connect, 10s);
+}
+
 TEST(ModelByKey, TheFirstProviderThatHasOne) {
   const auto by_key = [](Variables variables) {
     const auto model = model_by_key(offer_with(std::move(variables)));

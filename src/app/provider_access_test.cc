@@ -94,17 +94,26 @@ TEST(NetworkOptions, ComeFromTheEnvironmentThenTheSettings) {
   const NetworkSettings settings{.proxy = "http://set", .no_proxy = "set.example", .ca_file = "/set.pem"};
   auto options = network_options(settings, MapEnvironment());
   EXPECT_EQ(options.https_proxy, "http://set");
-  EXPECT_EQ(options.no_proxy, "set.example");
+  EXPECT_EQ(options.no_proxy, "set.example,localhost,127.0.0.1,::1");
   EXPECT_EQ(options.ca_file, "/set.pem");
   options = network_options(settings, MapEnvironment({{"HTTPS_PROXY", "http://upper"},
                                                       {"NO_PROXY", "upper.example"},
                                                       {"SSL_CERT_FILE", "/env.pem"}}));
   EXPECT_EQ(options.https_proxy, "http://upper");
-  EXPECT_EQ(options.no_proxy, "upper.example");
+  EXPECT_EQ(options.no_proxy, "upper.example,localhost,127.0.0.1,::1");
   EXPECT_EQ(options.ca_file, "/env.pem");
   options =
       network_options({}, MapEnvironment({{"HTTPS_PROXY", "http://upper"}, {"https_proxy", "http://lower"}}));
   EXPECT_EQ(options.https_proxy, "http://lower");
+}
+
+TEST(NetworkOptions, KnowAProxyForServersWithoutTlsInLowerCaseOnly) {
+  const auto options = network_options({}, MapEnvironment({{"http_proxy", "http://lower"}}));
+  EXPECT_EQ(options.http_proxy, "http://lower");
+  EXPECT_EQ(options.https_proxy, "");
+  EXPECT_EQ(options.no_proxy, "localhost,127.0.0.1,::1");
+  EXPECT_EQ(network_options({}, MapEnvironment({{"HTTP_PROXY", "http://upper"}})).http_proxy, "");
+  EXPECT_EQ(network_options({}, MapEnvironment()).no_proxy, "") << "there is none to go round";
 }
 
 }  // namespace

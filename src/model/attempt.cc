@@ -137,7 +137,8 @@ class Attempt {
     if (end || cut_ == Cut::enough) return std::nullopt;
     return Failure{
         .kind = end.error().code == ErrorCode::invalid ? Failure::Kind::definite : Failure::Kind::transient,
-        .message = to_text(end.error())};
+        .message = to_text(end.error()),
+        .is_unreached = end.error().code == ErrorCode::unavailable};
   }
 
   Failure refusal() const {

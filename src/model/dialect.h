@@ -33,6 +33,7 @@ struct Failure {
   std::string message;                                 // for people: what the provider said, on one line
   std::optional<Duration> retry_after = std::nullopt;  // as the provider wants it
   Usage usage = {};                                    // what was counted before it broke
+  bool is_unreached = false;                           // no connection came about
   bool operator==(const Failure&) const = default;
 };
 

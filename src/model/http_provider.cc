@@ -73,6 +73,8 @@ Task<Reply> HttpProvider::ask(Request request, DeltaSink deltas, StopToken stop)
       turn->rejected(failure.retry_after);
       tried.count_rejection(clock.now(), governor.last_accepted());
     } else {
+      // Down for so long, for whoever asks.
+      if (failure.retry_after) turn->rejected(failure.retry_after);
       tried.count_failure(clock.now() - began);
     }
     turn.reset();

@@ -7,6 +7,7 @@
 
 #include "async/sim_loop.h"
 #include "async/sleep.h"
+#include "async/task_group.h"
 #include "model/toy_dialect.h"
 #include "net/sim_network.h"
 #include "support/run.h"
@@ -51,7 +52,8 @@ class HttpModel : public testing::Test {
                             .loop = loop_,
                             .random = random_,
                             .governors = governors_,
-                            .facts = [this](const ModelName&) { return facts_; }});
+                            .facts = [this](const ModelName&) { return facts_; },
+                            .clocks = clocks_});
     return *provider_;
   }
 
@@ -86,6 +88,7 @@ class HttpModel : public testing::Test {
   Governors governors_{loop_};
   ModelFacts facts_{.window = 100'000, .max_output = {}, .price = Price{.input = 2, .output = 10}};
   std::string key_ = "toy-secret-key-0123456789";
+  Clocks clocks_;
   std::unique_ptr<HttpProvider> provider_;
   const ToyDialect* dialect_ = nullptr;
 
@@ -283,6 +286,38 @@ TEST_F(HttpModel, ObeysARetryAfterOfAServerThatIsDown) {
   script_ = {status(503, "down", {{"retry-after", "20"}})};
   EXPECT_EQ(ask().stop, ReplyStop::finished);
   EXPECT_EQ(asked_at_.at(1), seconds{20});
+}
+
+// 429 and 529 are told apart by the dialects; this is for all others that say when to come back.
+TEST_F(HttpModel, AServerThatIsDownIsLeftAloneByEverybody) {
+  script_ = {status(503, "down", {{"retry-after", "20"}})};
+  TaskGroup group(loop_);
+  const auto ask_later = [](Loop& loop, HttpProvider& provider, Request request) -> Task<> {
+    co_await sleep_for(loop, seconds{5}, {});
+    const Reply reply = co_await provider.ask(request, {}, {});
+    EXPECT_EQ(reply.stop, ReplyStop::finished);
+  };
+  const Request asked = request();
+  group.spawn(ask_later(loop_, provider(), asked));
+  EXPECT_EQ(run(loop_, provider().ask(asked, {}, {})).stop, ReplyStop::finished);
+  run(loop_, group.join());
+  ASSERT_EQ(asked_at_.size(), 3u);
+  EXPECT_GE(asked_at_.at(1), seconds{20});
+  EXPECT_GE(asked_at_.at(2), seconds{20});
+}
+
+TEST_F(HttpModel, EachClockIsTheOneThatIsSet) {
+  clocks_ = {.connect = seconds{3}, .first_event = seconds{7}, .no_event = seconds{11}};
+  script_ = {{.fault = SimFault::silence},
+             {.chunks = {{"text hel\n"}}, .fault = SimFault::silence, .fault_after = 9},
+             {.fault = SimFault::unreachable}};
+  EXPECT_EQ(ask().stop, ReplyStop::finished);
+  ASSERT_EQ(retried_.size(), 3u);
+  EXPECT_THAT(retried_[0].reason, HasSubstr("within 7s"));
+  EXPECT_THAT(retried_[1].reason, HasSubstr("silent for 11s"));
+  EXPECT_EQ(requests_[2].connect_timeout, seconds{3});
+  EXPECT_NEAR(std::chrono::duration<double>(asked_at_.at(3) - asked_at_.at(2) - retried_[2].wait).count(), 3,
+              0.1);
 }
 
 TEST_F(HttpModel, DoesNotTakePingsForProgress) {

@@ -17,6 +17,7 @@ namespace deputy {
 
 struct Patience {
   int attempts = 8;
+  int attempts_to_reach = 8;  // where no connection comes about
   Duration total = std::chrono::minutes{5};
   Duration first_wait = std::chrono::seconds{1};  // doubled for each failure in a row
   Duration longest_wait = std::chrono::seconds{60};
@@ -25,6 +26,9 @@ struct Patience {
   // And so is one that lets nothing through for so long.
   Duration total_rate_limited = std::chrono::hours{1};
 };
+
+// The usual, but for a server on this machine: it runs or it does not, and whoever asked can start it.
+Patience patience_with(std::string_view base_url);
 
 // What one request has been through.
 struct Tried {

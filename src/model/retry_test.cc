@@ -53,6 +53,19 @@ TEST_F(RetryDecision, WaitsTwiceAsLongEachTimeAndNeverQuiteTheSame) {
   }
 }
 
+TEST_F(RetryDecision, ReachesForAServerOnThisMachineThreeTimes) {
+  for (const auto* url : {"http://127.0.0.1:11434", "http://localhost:8080/v1", "https://[::1]:1/v1"}) {
+    patience_ = patience_with(url);
+    const Failure refused{.kind = transient, .message = "Cannot reach it.", .is_unreached = true};
+    EXPECT_TRUE(wait(refused, {.failed = 2})) << url;
+    EXPECT_EQ(why(refused, {.failed = 3}), "Cannot reach it. Tried 3 times.") << url;
+    EXPECT_TRUE(wait({.kind = transient, .message = "It broke."}, {.failed = 7})) << url;
+  }
+  for (const auto* url : {"https://api.example", "http://localhost.example/", "http://10.0.0.1:11434", ""}) {
+    EXPECT_EQ(patience_with(url).attempts_to_reach, 8) << url;
+  }
+}
+
 TEST_F(RetryDecision, WaitsAsLongAsTheServerWants) {
   EXPECT_EQ(wait({.kind = transient, .message = "", .retry_after = seconds{33}}, {.failed = 1}), seconds{33});
   EXPECT_GE(wait({.kind = transient, .message = "", .retry_after = milliseconds{1}}, {.failed = 1}),

@@ -92,7 +92,7 @@ TEST_F(ModelsTest, WithoutAKeyNothingIsStarted) {
   EXPECT_EQ(ran.status, 1);
   EXPECT_EQ(ran.err,
             "deputy: Cannot spawn subagents: no API key for provider anthropic; set ANTHROPIC_API_KEY; "
-            "providers with a key here: openai, openai-chat\n");
+            "providers with a key here: openai, openai-chat, compatible\n");
   EXPECT_THAT(ran.out, IsEmpty());
   EXPECT_THAT(files_below(home()), IsEmpty());
   EXPECT_EQ(deputy({"run", "--model", "gpt-4.1", "hello"}).status, 1);
@@ -139,6 +139,13 @@ TEST_F(ModelsTest, ATaskMayNameAModelOfAnotherProvider) {
                            .current = {}});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("said by another"));
+}
+
+TEST_F(ModelsTest, AnOllamaThatDoesNotRunIsToldOfSoon) {
+  const auto ran = delegate("ollama/qwen3:8b", {{"OLLAMA_HOST", "127.0.0.1:1"}});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("cannot reach http://127.0.0.1:1"), HasSubstr("that the server runs"),
+                             HasSubstr("Tried 3 times")));
 }
 
 class SettingsTest : public ModelsTest {};

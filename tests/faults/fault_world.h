@@ -38,6 +38,7 @@ class FaultWorld {
                    .facts = [](const ModelName&) { return ModelFacts{.window = 1'000'000}; },
                    .clocks = clocks(temper),
                    .patience = {.attempts = kAttempts,
+                                .attempts_to_reach = kAttempts,
                                 .first_wait = std::chrono::milliseconds(5),
                                 .longest_wait = std::chrono::milliseconds(20)}}),
         prefix_(std::make_shared<RequestPrefix>(RequestPrefix{
