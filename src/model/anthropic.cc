@@ -4,9 +4,9 @@
 
 #include "model/anthropic_decoder.h"
 #include "model/anthropic_turn.h"
+#include "model/api_errors.h"
 #include "model/json_string.h"
-#include "model/openai_errors.h"
-#include "model/openai_wire.h"
+#include "model/wire.h"
 
 namespace deputy {
 
@@ -23,7 +23,7 @@ std::string tools_of(const RequestPrefix& prefix) {
     const bool is_last_stable = prefix.system.empty() && &tool == &prefix.tools.back();
     tools += fmt::format(R"({}{{"name":{},"description":{},"input_schema":{}{}{}}})",
                          tools.empty() ? "" : ",", json_string(tool.name), json_string(tool.description),
-                         openai::schema_of(tool), is_last_stable ? "," : "", is_last_stable ? kCached : "");
+                         api::schema_of(tool), is_last_stable ? "," : "", is_last_stable ? kCached : "");
   }
   return tools;
 }
@@ -35,7 +35,7 @@ class AnthropicDialect final : public Dialect {
   std::string encode(const Message& message) const override {
     if (message.role == Role::user) return anthropic::user_turn(message);
     if (message.role == Role::tool) return anthropic::result_turn(message);
-    if (const auto own = openai::own_wire(message, anthropic::kProvider)) return std::string(*own);
+    if (const auto own = api::own_wire(message, anthropic::kProvider)) return std::string(*own);
     return anthropic::assistant_turn(message);
   }
 
@@ -62,7 +62,7 @@ class AnthropicDialect final : public Dialect {
   std::unique_ptr<ReplyDecoder> decoder() const override { return anthropic::make_decoder(); }
 
   Failure failure(const HttpResponse& response, std::string_view body, WallTime now) const override {
-    return openai::http_failure(response, body, now);
+    return api::http_failure(response, body, now);
   }
 };
 

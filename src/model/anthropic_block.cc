@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "model/json_string.h"
-#include "model/openai_wire.h"
+#include "model/wire.h"
 
 namespace deputy::anthropic {
 
@@ -30,13 +30,13 @@ std::string Block::arguments() const {
   return input == nullptr ? "{}" : to_json_text(*input);
 }
 
-std::size_t Block::grow(openai::Object delta) {
+std::size_t Block::grow(api::Object delta) {
   std::size_t added = 0;
   for (const auto& [key, value] : delta) {
     if (key == "type") continue;
     std::string_view text;
     const bool is_text = value.get(text) == simdjson::SUCCESS;
-    const std::string other = is_text ? "" : openai::json_of(value);
+    const std::string other = is_text ? "" : api::json_of(value);
     added += text.size() + other.size();
     if (is_text && text.empty()) continue;
     has_changed_ = true;
@@ -78,7 +78,7 @@ std::string Block::to_json() const {
     out += json_string(key);
     out += ':';
     const bool is_input = key == "input" && !partial_input_.empty();
-    out += is_input ? openai::as_object(partial_input_) : to_json_text(value);
+    out += is_input ? api::as_object(partial_input_) : to_json_text(value);
   }
   return out + '}';
 }

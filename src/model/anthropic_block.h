@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/json.h"
-#include "model/openai_event.h"
+#include "model/event_reader.h"
 
 namespace deputy::anthropic {
 
@@ -22,7 +22,7 @@ class Block {
   std::string arguments() const;
 
   // Returns how many bytes were added. Members of unknown deltas are kept too.
-  std::size_t grow(openai::Object delta);
+  std::size_t grow(api::Object delta);
   void rename(const std::string& id);
   void end() { has_ended_ = true; }
   bool has_ended() const { return has_ended_; }

@@ -9,25 +9,25 @@
 
 #include "model/anthropic_block.h"
 #include "model/anthropic_turn.h"
-#include "model/openai_draft.h"
-#include "model/openai_errors.h"
-#include "model/openai_wire.h"
+#include "model/api_errors.h"
 #include "model/raw_json.h"
 #include "model/refusal.h"
+#include "model/reply_draft.h"
+#include "model/wire.h"
 #include "net/sse.h"
 
 namespace deputy::anthropic {
 
 namespace {
 
-using openai::Object;
-using openai::text_of;
+using api::Object;
+using api::text_of;
 
 // Only the types that the status of an answer would have told apart.
 Failure failure_of(const SseEvent& event, Object error) {
   static constexpr std::array<std::string_view, 3> kDefinite{"billing_error", "permission_error",
                                                              "authentication_error"};
-  Failure failure = openai::stream_failure(event.data);
+  Failure failure = api::stream_failure(event.data);
   const std::string_view type = text_of(error, "type");
   if (std::ranges::find(kDefinite, type) != kDefinite.end()) failure.kind = Failure::Kind::definite;
   if (type == "overloaded_error") failure.kind = Failure::Kind::rate_limited;
@@ -40,7 +40,7 @@ class Decoder final : public ReplyDecoder {
   bool feed(std::string_view bytes, const DeltaSink& deltas) override {
     has_progressed_ = false;
     sse_.feed(bytes, [&](const SseEvent& event) { take(event, deltas); });
-    if (sse_.overflowed()) fail(openai::too_large());
+    if (sse_.overflowed()) fail(api::too_large());
     return has_progressed_;
   }
 
@@ -49,7 +49,7 @@ class Decoder final : public ReplyDecoder {
   std::expected<Reply, Failure> finish() override {
     is_at_end_ = true;
     sse_.finish([&](const SseEvent& event) { take(event, {}); });
-    if (!failure_ && (!has_stopped_ || stop_reason_.empty())) fail(openai::cut_short());
+    if (!failure_ && (!has_stopped_ || stop_reason_.empty())) fail(api::cut_short());
     if (failure_) {
       failure_->usage = usage();
       return std::unexpected(*failure_);
@@ -62,7 +62,7 @@ class Decoder final : public ReplyDecoder {
     if (is_complete()) return;
     const auto object = reader_.read(event.data);
     if (!object) {
-      if (!is_at_end_) fail(openai::unreadable());  // at the end it is half an event
+      if (!is_at_end_) fail(api::unreadable());  // at the end it is half an event
       return;
     }
     std::string_view type = text_of(*object, "type");
@@ -82,7 +82,7 @@ class Decoder final : public ReplyDecoder {
     } else if (type == "message_stop") {
       has_stopped_ = true;
     } else if (type == "error") {
-      fail(failure_of(event, openai::object_of(*object, "error").value_or(*object)));
+      fail(failure_of(event, api::object_of(*object, "error").value_or(*object)));
     } else {
       has_progressed_ = false;
     }
@@ -90,24 +90,24 @@ class Decoder final : public ReplyDecoder {
 
   // Some gateways begin anew in the middle: the second beginning counts, unless the first was shown already.
   void start_message(Object event) {
-    if (has_shown_) return fail(openai::unreadable());
+    if (has_shown_) return fail(api::unreadable());
     blocks_.clear();
     calls_ = bytes_ = 0;
-    if (const auto message = openai::object_of(event, "message")) {
+    if (const auto message = api::object_of(event, "message")) {
       id_ = text_of(*message, "id");
-      if (const auto counted = openai::object_of(*message, "usage")) count(*counted);
+      if (const auto counted = api::object_of(*message, "usage")) count(*counted);
     }
   }
 
   void start_block(Object event, std::string_view spelled, const DeltaSink& deltas) {
-    const auto index = openai::number_of(event, "index");
-    const auto content = openai::member_of(event, "content_block");
-    if (!index || !content || blocks_.contains(*index)) return fail(openai::unreadable());
-    if (blocks_.size() == kMaxBlocks) return fail(openai::too_large());
+    const auto index = api::number_of(event, "index");
+    const auto content = api::member_of(event, "content_block");
+    if (!index || !content || blocks_.contains(*index)) return fail(api::unreadable());
+    if (blocks_.size() == kMaxBlocks) return fail(api::too_large());
     auto raw = raw_object(spelled, "/content_block");
-    auto block = Block::from(raw ? *std::move(raw) : openai::json_of(*content));
-    if (!block) return fail(openai::unreadable());
-    if (block->type() == "tool_use" && ++calls_ > openai::kMostCalls) return fail(openai::too_large());
+    auto block = Block::from(raw ? *std::move(raw) : api::json_of(*content));
+    if (!block) return fail(api::unreadable());
+    if (block->type() == "tool_use" && ++calls_ > api::kMostCalls) return fail(api::too_large());
     const std::string text(block->text_at("text"));
     const bool is_whole = block->type() != "tool_use" && block->type() != "thinking";
     if (!take_bytes(block->type() == "text" ? text.size() : is_whole ? spelled.size() : 0)) return;
@@ -116,28 +116,28 @@ class Decoder final : public ReplyDecoder {
   }
 
   void grow_block(Object event, const DeltaSink& deltas) {
-    const auto index = openai::number_of(event, "index");
-    const auto delta = openai::object_of(event, "delta");
+    const auto index = api::number_of(event, "index");
+    const auto delta = api::object_of(event, "delta");
     const auto block = index ? blocks_.find(*index) : blocks_.end();
-    if (!delta || block == blocks_.end() || block->second.has_ended()) return fail(openai::unreadable());
+    if (!delta || block == blocks_.end() || block->second.has_ended()) return fail(api::unreadable());
     if (!take_bytes(block->second.grow(*delta))) return;
     if (block->second.type() == "text") show(text_of(*delta, "text"), deltas);
   }
 
   void stop_block(Object event) {
-    const auto index = openai::number_of(event, "index");
+    const auto index = api::number_of(event, "index");
     const auto block = index ? blocks_.find(*index) : blocks_.end();
-    if (block == blocks_.end() || block->second.has_ended()) return fail(openai::unreadable());
+    if (block == blocks_.end() || block->second.has_ended()) return fail(api::unreadable());
     block->second.end();
   }
 
   void end_message(Object event) {
-    if (const auto counted = openai::object_of(event, "usage")) count(*counted);
-    const auto delta = openai::object_of(event, "delta");
+    if (const auto counted = api::object_of(event, "usage")) count(*counted);
+    const auto delta = api::object_of(event, "delta");
     if (!delta) return;
     if (const std::string_view reason = text_of(*delta, "stop_reason"); !reason.empty())
       stop_reason_ = reason;
-    if (const auto details = openai::object_of(*delta, "stop_details")) {
+    if (const auto details = api::object_of(*delta, "stop_details")) {
       category_ = text_of(*details, "category");
       explanation_ = text_of(*details, "explanation");
     }
@@ -151,7 +151,7 @@ class Decoder final : public ReplyDecoder {
 
   bool take_bytes(std::size_t more) {
     bytes_ += more;
-    if (bytes_ > openai::kMostBytes) fail(openai::too_large());
+    if (bytes_ > api::kMostBytes) fail(api::too_large());
     return !failure_;
   }
 
@@ -162,7 +162,7 @@ class Decoder final : public ReplyDecoder {
   // Later counts replace earlier ones; what is not said again stays.
   void count(Object counted) {
     const auto replace = [&](std::int64_t& value, std::string_view key) {
-      if (openai::member_of(counted, key)) value = openai::count_of(counted, key);
+      if (api::member_of(counted, key)) value = api::count_of(counted, key);
     };
     replace(uncached_, "input_tokens");
     replace(cache_write_, "cache_creation_input_tokens");
@@ -231,12 +231,12 @@ class Decoder final : public ReplyDecoder {
     }
     turn.resize(kept);
     const std::string own = assistant_turn(turn);
-    if (kept > 0 && own != assistant_turn(message)) message.wire = openai::wire_for(kProvider, own);
+    if (kept > 0 && own != assistant_turn(message)) message.wire = api::wire_for(kProvider, own);
     return reply;
   }
 
   SseDecoder sse_;
-  openai::EventReader reader_;
+  api::EventReader reader_;
   std::string id_;
   std::map<std::int64_t, Block> blocks_;
   std::size_t calls_ = 0;

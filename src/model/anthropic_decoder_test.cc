@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "model/anthropic.h"
 #include "model/fixture_replay.h"
-#include "model/openai_draft.h"
+#include "model/reply_draft.h"
 
 namespace deputy {
 namespace {
@@ -298,8 +298,8 @@ std::string text_of_size(std::size_t bytes) {
 }
 
 TEST(AnthropicDecoder, TakesAnAnswerUpToItsLimitAndNoMore) {
-  EXPECT_EQ(outcome_at_once(text_of_size(openai::kMostBytes))->message.text.size(), openai::kMostBytes);
-  const auto larger = outcome_at_once(text_of_size(openai::kMostBytes + 1));
+  EXPECT_EQ(outcome_at_once(text_of_size(api::kMostBytes))->message.text.size(), api::kMostBytes);
+  const auto larger = outcome_at_once(text_of_size(api::kMostBytes + 1));
   ASSERT_FALSE(larger.has_value());
   EXPECT_EQ(larger.error().kind, Kind::definite);
 }
@@ -311,8 +311,8 @@ std::string blocks_of(std::string_view content, std::size_t count) {
 }
 
 TEST(AnthropicDecoder, TakesCallsAndBlocksUpToTheirLimitsAndNoMore) {
-  EXPECT_EQ(outcome_at_once(blocks_of(kCall, openai::kMostCalls))->message.calls.size(), openai::kMostCalls);
-  EXPECT_EQ(outcome_at_once(blocks_of(kCall, openai::kMostCalls + 1)).error().kind, Kind::definite);
+  EXPECT_EQ(outcome_at_once(blocks_of(kCall, api::kMostCalls))->message.calls.size(), api::kMostCalls);
+  EXPECT_EQ(outcome_at_once(blocks_of(kCall, api::kMostCalls + 1)).error().kind, Kind::definite);
   EXPECT_TRUE(outcome_at_once(blocks_of(kText, anthropic::kMaxBlocks)).has_value());
   EXPECT_EQ(outcome_at_once(blocks_of(kText, anthropic::kMaxBlocks + 1)).error().kind, Kind::definite);
 }

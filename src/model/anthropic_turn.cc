@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "model/json_string.h"
-#include "model/openai_wire.h"
+#include "model/wire.h"
 
 namespace deputy::anthropic {
 
@@ -27,7 +27,7 @@ std::string text_block(std::string_view text) {
 
 std::string call_block(const Call& call) {
   return fmt::format(R"({{"type":"tool_use","id":{},"name":{},"input":{}}})", json_string(safe_name(call.id)),
-                     json_string(safe_name(call.name)), openai::as_object(call.arguments));
+                     json_string(safe_name(call.name)), api::as_object(call.arguments));
 }
 
 std::string result_block(const ToolResult& result) {

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "model/dialect.h"
-#include "model/fixture_replay.h"
+#include "model/fixture_errors.h"
 
 namespace deputy {
 
@@ -68,6 +68,7 @@ inline void expect_failure(const Failure& failure, const ExpectedFailure& expect
 inline Failure failure_from(const Dialect& dialect, const ExpectedFailure& expected) {
   Fixture fixture = load_fixture(expected.name);
   if (expected.status != 0) fixture.response.status = expected.status;
+  expect_same_in_any_cuts(dialect, fixture);
   return dialect.failure(fixture.response, fixture.body, *from_iso8601("2026-11-15T15:14:45Z"));
 }
 

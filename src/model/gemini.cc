@@ -6,7 +6,7 @@
 #include "model/gemini_errors.h"
 #include "model/gemini_turn.h"
 #include "model/json_string.h"
-#include "model/openai_wire.h"
+#include "model/wire.h"
 
 namespace deputy {
 
@@ -17,7 +17,7 @@ std::string declarations_of(const RequestPrefix& prefix) {
   for (const ToolOffer& tool : prefix.tools) {
     declarations += fmt::format(R"({}{{"name":{},"description":{},"parametersJsonSchema":{}}})",
                                 declarations.empty() ? "" : ",", json_string(tool.name),
-                                json_string(tool.description), openai::schema_of(tool));
+                                json_string(tool.description), api::schema_of(tool));
   }
   return declarations;
 }
@@ -40,7 +40,7 @@ class GeminiDialect final : public Dialect {
   std::string encode(const Message& message) const override {
     if (message.role == Role::user) return gemini::user_turn(message);
     if (message.role == Role::tool) return gemini::result_turn(message);
-    if (const auto own = openai::own_wire(message, gemini::kProvider)) return std::string(*own);
+    if (const auto own = api::own_wire(message, gemini::kProvider)) return std::string(*own);
     return gemini::model_turn(message);
   }
 

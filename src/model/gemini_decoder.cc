@@ -6,9 +6,9 @@
 #include <array>
 
 #include "base/text.h"
+#include "model/api_errors.h"
 #include "model/gemini_errors.h"
 #include "model/gemini_parts.h"
-#include "model/openai_errors.h"
 #include "model/raw_json.h"
 #include "model/refusal.h"
 #include "net/sse.h"
@@ -17,8 +17,8 @@ namespace deputy::gemini {
 
 namespace {
 
-using openai::Object;
-using openai::text_of;
+using api::Object;
+using api::text_of;
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
@@ -45,7 +45,7 @@ class Decoder final : public ReplyDecoder {
   bool feed(std::string_view bytes, const DeltaSink& deltas) override {
     has_progressed_ = false;
     sse_.feed(bytes, [&](const SseEvent& event) { take(event, deltas); });
-    if (sse_.overflowed()) fail(openai::too_large());
+    if (sse_.overflowed()) fail(api::too_large());
     return has_progressed_;
   }
 
@@ -68,20 +68,20 @@ class Decoder final : public ReplyDecoder {
     if (failure_) return;
     const auto object = reader_.read(event.data);
     if (!object) {
-      if (!is_at_end_) fail(openai::unreadable());  // at the end it is half an event
+      if (!is_at_end_) fail(api::unreadable());  // at the end it is half an event
       return;
     }
     has_progressed_ = true;
-    if (openai::member_of(*object, "error")) return fail(stream_failure(event.data));
+    if (api::member_of(*object, "error")) return fail(stream_failure(event.data));
     seen_ = seen_ * 31 + crc32(event.data);
     if (const std::string_view id = text_of(*object, "responseId"); !id.empty()) reply_id_ = id;
-    if (const auto counted = openai::object_of(*object, "usageMetadata")) count(*counted);
-    if (const auto feedback = openai::object_of(*object, "promptFeedback")) {
+    if (const auto counted = api::object_of(*object, "usageMetadata")) count(*counted);
+    if (const auto feedback = api::object_of(*object, "promptFeedback")) {
       block_reason_ = text_of(*feedback, "blockReason");
       finish_message_ = text_of(*feedback, "blockReasonMessage");
     }
-    for (std::size_t position = 0; const Object candidate : openai::objects_of(*object, "candidates")) {
-      if (openai::number_of(candidate, "index").value_or(0) == 0) {
+    for (std::size_t position = 0; const Object candidate : api::objects_of(*object, "candidates")) {
+      if (api::number_of(candidate, "index").value_or(0) == 0) {
         return take_candidate(candidate, fmt::format("/candidates/{}/content/parts", position), event.data,
                               deltas);
       }
@@ -91,7 +91,7 @@ class Decoder final : public ReplyDecoder {
 
   void take_candidate(Object candidate, std::string_view pointer, std::string_view spelled,
                       const DeltaSink& deltas) {
-    const auto content = openai::object_of(candidate, "content");
+    const auto content = api::object_of(candidate, "content");
     const std::string_view reason = text_of(candidate, "finishReason");
     if (content) take_parts(*content, pointer, spelled, deltas);
     if (reason.empty()) return;
@@ -101,15 +101,15 @@ class Decoder final : public ReplyDecoder {
 
   void take_parts(Object content, std::string_view pointer, std::string_view spelled,
                   const DeltaSink& deltas) {
-    const auto parts = openai::objects_of(content, "parts");
+    const auto parts = api::objects_of(content, "parts");
     if (parts.empty()) return;
     finish_reason_.clear();  // it was not the last word
     auto raws = raw_objects(spelled, pointer);
     for (std::size_t i = 0; i < parts.size() && !failure_; ++i) {
       const bool has_raw = raws && raws->size() == parts.size();
-      const auto taken = parts_.take(parts[i], has_raw ? (*raws)[i] : openai::json_of(parts[i]));
-      if (taken == Parts::Taken::unreadable) fail(openai::unreadable());
-      if (taken == Parts::Taken::too_large) fail(openai::too_large());
+      const auto taken = parts_.take(parts[i], has_raw ? (*raws)[i] : api::json_of(parts[i]));
+      if (taken == Parts::Taken::unreadable) fail(api::unreadable());
+      if (taken == Parts::Taken::too_large) fail(api::too_large());
       if (taken == Parts::Taken::yes) show(parts[i], deltas);
     }
   }
@@ -123,7 +123,7 @@ class Decoder final : public ReplyDecoder {
 
   void count(Object counted) {
     const auto replace = [&](std::int64_t& value, std::string_view key) {
-      if (openai::member_of(counted, key)) value = openai::count_of(counted, key);
+      if (api::member_of(counted, key)) value = api::count_of(counted, key);
     };
     replace(prompt_, "promptTokenCount");
     replace(tool_prompt_, "toolUsePromptTokenCount");
@@ -138,7 +138,7 @@ class Decoder final : public ReplyDecoder {
   }
 
   void check_end() {
-    if (finish_reason_.empty() || parts_.has_open_call()) return fail(openai::cut_short());
+    if (finish_reason_.empty() || parts_.has_open_call()) return fail(api::cut_short());
     if (is_bad_call(finish_reason_)) {
       fail({.kind = Failure::Kind::transient,
             .message =
@@ -167,7 +167,7 @@ class Decoder final : public ReplyDecoder {
   }
 
   SseDecoder sse_;
-  openai::EventReader reader_;
+  api::EventReader reader_;
   Parts parts_;
   std::string reply_id_;
   std::uint32_t seen_ = 0;  // tells replies apart that have no id

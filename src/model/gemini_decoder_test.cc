@@ -5,7 +5,7 @@
 
 #include "model/fixture_replay.h"
 #include "model/gemini.h"
-#include "model/openai_draft.h"
+#include "model/reply_draft.h"
 
 namespace deputy {
 namespace {
@@ -220,16 +220,16 @@ TEST(GeminiDecoder, TakesAnAnswerUpToItsLimitsAndNoMore) {
     return chunk(fmt::format(R"({{"text":"{}"}})", std::string(bytes - 1, 'x'))) +
            chunk(R"({"text":"y"})", "STOP");
   };
-  EXPECT_EQ(outcome_at_once(text(openai::kMostBytes))->message.text.size(), openai::kMostBytes);
-  EXPECT_EQ(outcome_at_once(text(openai::kMostBytes + 1)).error().kind, Kind::definite);
+  EXPECT_EQ(outcome_at_once(text(api::kMostBytes))->message.text.size(), api::kMostBytes);
+  EXPECT_EQ(outcome_at_once(text(api::kMostBytes + 1)).error().kind, Kind::definite);
 
   const auto parts = [](std::string_view part, std::size_t count) {
     std::string body;
     for (std::size_t i = 0; i < count; ++i) body += chunk(part, "STOP");
     return body;
   };
-  EXPECT_EQ(outcome_at_once(parts(kCall, openai::kMostCalls))->message.calls.size(), openai::kMostCalls);
-  EXPECT_EQ(outcome_at_once(parts(kCall, openai::kMostCalls + 1)).error().kind, Kind::definite);
+  EXPECT_EQ(outcome_at_once(parts(kCall, api::kMostCalls))->message.calls.size(), api::kMostCalls);
+  EXPECT_EQ(outcome_at_once(parts(kCall, api::kMostCalls + 1)).error().kind, Kind::definite);
   EXPECT_TRUE(outcome_at_once(parts(R"({"inlineData":{}})", gemini::kMaxParts)).has_value());
   EXPECT_EQ(outcome_at_once(parts(R"({"inlineData":{}})", gemini::kMaxParts + 1)).error().kind,
             Kind::definite);

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "model/openai_errors.h"
+#include "model/api_errors.h"
 #include "model/retry_after.h"
 
 namespace deputy::gemini {
@@ -85,11 +85,11 @@ Failure refined(Failure failure, const Details& details) {
 }  // namespace
 
 Failure http_failure(const HttpResponse& response, std::string_view body, WallTime now) {
-  return refined(openai::http_failure(response, body, now), details_of(body));
+  return refined(api::http_failure(response, body, now), details_of(body));
 }
 
 Failure stream_failure(std::string_view event) {
-  return refined(openai::stream_failure(event), details_of(event));
+  return refined(api::stream_failure(event), details_of(event));
 }
 
 }  // namespace deputy::gemini

@@ -9,16 +9,16 @@
 #include "model/gemini_decoder.h"
 #include "model/gemini_turn.h"
 #include "model/json_string.h"
-#include "model/openai_draft.h"
-#include "model/openai_wire.h"
 #include "model/raw_json.h"
+#include "model/reply_draft.h"
+#include "model/wire.h"
 
 namespace deputy::gemini {
 
 namespace {
 
-using openai::Object;
-using openai::text_of;
+using api::Object;
+using api::text_of;
 
 bool is_set(Object object, std::string_view key) {
   bool value = false;
@@ -35,8 +35,8 @@ bool is_plain(Object part) {
 
 std::string arguments_of(Object call, std::string_view raw_part) {
   if (auto raw = raw_object(raw_part, "/functionCall/args")) return *std::move(raw);
-  const auto arguments = openai::member_of(call, "args");
-  return arguments ? openai::json_of(*arguments) : "{}";
+  const auto arguments = api::member_of(call, "args");
+  return arguments ? api::json_of(*arguments) : "{}";
 }
 
 // One piece of an argument. Text grows, everything else comes whole.
@@ -48,9 +48,9 @@ bool add_piece(json::value& arguments, Object piece) {
     if (place->is_null()) place->emplace_string();
     if (!place->is_string()) return false;
     place->get_string().append(text);
-  } else if (const auto number = openai::member_of(piece, "numberValue")) {
-    *place = parse_json(openai::json_of(*number)).value_or(nullptr);
-  } else if (const auto flag = openai::member_of(piece, "boolValue")) {
+  } else if (const auto number = api::member_of(piece, "numberValue")) {
+    *place = parse_json(api::json_of(*number)).value_or(nullptr);
+  } else if (const auto flag = api::member_of(piece, "boolValue")) {
     *place = is_set(piece, "boolValue");
   }
   return true;
@@ -60,7 +60,7 @@ bool add_piece(json::value& arguments, Object piece) {
 
 Parts::Taken Parts::take(Object part, std::string raw) {
   const std::string_view signature = text_of(part, "thoughtSignature");
-  if (const auto call = openai::object_of(part, "functionCall")) {
+  if (const auto call = api::object_of(part, "functionCall")) {
     return take_call(*call, std::move(raw), signature);
   }
   std::string_view text;
@@ -73,7 +73,7 @@ Parts::Taken Parts::take(Object part, std::string raw) {
   }
   bytes_ += text.size();
   parts_.back().text += text;
-  return bytes_ > openai::kMostBytes ? Taken::too_large : Taken::yes;
+  return bytes_ > api::kMostBytes ? Taken::too_large : Taken::yes;
 }
 
 Parts::Taken Parts::take_call(Object call, std::string raw, std::string_view signature) {
@@ -88,7 +88,7 @@ Parts::Taken Parts::take_call(Object call, std::string raw, std::string_view sig
     if (const Taken taken = close_call(); taken != Taken::yes) return taken;
   }
   Call made{.id = std::string(text_of(call, "id")), .name = std::string(name)};
-  if (goes_on || openai::member_of(call, "partialArgs")) {
+  if (goes_on || api::member_of(call, "partialArgs")) {
     open_ = {.call = std::move(made), .arguments = json::object{}, .signature = std::string(signature)};
     if (const Taken taken = add_arguments(call); taken != Taken::yes) return taken;
     return goes_on ? Taken::yes : close_call();
@@ -98,9 +98,9 @@ Parts::Taken Parts::take_call(Object call, std::string raw, std::string_view sig
 }
 
 Parts::Taken Parts::add_arguments(Object call) {
-  for (const Object piece : openai::objects_of(call, "partialArgs")) {
+  for (const Object piece : api::objects_of(call, "partialArgs")) {
     bytes_ += text_of(piece, "jsonPath").size() + text_of(piece, "stringValue").size();
-    if (bytes_ > openai::kMostBytes) return Taken::too_large;
+    if (bytes_ > api::kMostBytes) return Taken::too_large;
     if (!add_piece(open_->arguments, piece)) return Taken::unreadable;
   }
   return Taken::yes;
@@ -116,7 +116,7 @@ Parts::Taken Parts::close_call() {
 Parts::Taken Parts::add(Part part) {
   bytes_ += part.raw.empty() ? part.text.size() : part.raw.size();
   if (part.call) ++calls_;
-  if (bytes_ > openai::kMostBytes || calls_ > openai::kMostCalls || parts_.size() == kMaxParts) {
+  if (bytes_ > api::kMostBytes || calls_ > api::kMostCalls || parts_.size() == kMaxParts) {
     return Taken::too_large;
   }
   parts_.push_back(std::move(part));
@@ -148,7 +148,7 @@ Message Parts::finished(std::string_view reply_id, Keep keep) const {
   }
   const std::string own = model_turn(turn);
   if (has_more_than_thoughts && own != model_turn(message)) {
-    message.wire = openai::wire_for(kProvider, own);
+    message.wire = api::wire_for(kProvider, own);
   }
   return message;
 }

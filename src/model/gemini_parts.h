@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "model/openai_event.h"
+#include "model/event_reader.h"
 #include "transcript/message.h"
 
 namespace deputy::gemini {
@@ -17,7 +17,7 @@ class Parts {
  public:
   enum class Taken { yes, unreadable, too_large };
   // `raw` is the part's spelling.
-  Taken take(openai::Object part, std::string raw);
+  Taken take(api::Object part, std::string raw);
   // A call whose arguments have not all come yet.
   bool has_open_call() const { return open_.has_value(); }
   bool has_calls() const { return calls_ > 0; }
@@ -40,8 +40,8 @@ class Parts {
     std::string signature;
   };
 
-  Taken take_call(openai::Object call, std::string raw, std::string_view signature);
-  Taken add_arguments(openai::Object call);
+  Taken take_call(api::Object call, std::string raw, std::string_view signature);
+  Taken add_arguments(api::Object call);
   Taken close_call();
   Taken add(Part part);
 

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "model/json_string.h"
-#include "model/openai_wire.h"
+#include "model/wire.h"
 
 namespace deputy::gemini {
 
@@ -64,7 +64,7 @@ std::string call_part(const Call& call, std::string_view signature) {
   const std::string signed_with =
       signature.empty() ? "" : fmt::format(R"(,"thoughtSignature":{})", json_string(signature));
   return fmt::format(R"({{"functionCall":{{"name":{},"args":{}{}}}{}}})", json_string(call.name),
-                     openai::as_object(call.arguments), id_member(call.id), signed_with);
+                     api::as_object(call.arguments), id_member(call.id), signed_with);
 }
 
 }  // namespace deputy::gemini

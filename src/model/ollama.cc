@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "model/api_errors.h"
 #include "model/json_string.h"
 #include "model/ollama_decoder.h"
-#include "model/openai_errors.h"
-#include "model/openai_wire.h"
+#include "model/wire.h"
 
 namespace deputy {
 
@@ -18,7 +18,7 @@ std::string results_text(const std::vector<ToolResult>& results) {
     const std::string name =
         result.name.empty() ? "" : fmt::format(R"("tool_name":{},)", json_string(result.name));
     text += fmt::format(R"({}{{"role":"tool",{}"tool_call_id":{},"content":{}}})", text.empty() ? "" : ",",
-                        name, json_string(result.call_id), json_string(openai::text_of(result)));
+                        name, json_string(result.call_id), json_string(api::text_of(result)));
   }
   return text;
 }
@@ -27,12 +27,12 @@ class OllamaDialect final : public Dialect {
  public:
   explicit OllamaDialect(WindowOf window) : window_(std::move(window)) {}
 
-  std::string_view provider() const override { return openai::kOllamaProvider; }
+  std::string_view provider() const override { return api::kOllamaProvider; }
 
   std::string encode(const Message& message) const override {
     if (message.role == Role::assistant) {
-      if (const auto wire = openai::own_wire(message, provider())) return std::string(*wire);
-      return openai::ollama_turn(message, "");
+      if (const auto wire = api::own_wire(message, provider())) return std::string(*wire);
+      return api::ollama_turn(message, "");
     }
     if (!message.results.empty()) return results_text(message.results);
     return fmt::format(R"({{"role":"user","content":{}}})", json_string(message.text));
@@ -44,7 +44,7 @@ class OllamaDialect final : public Dialect {
     encoded.head = fmt::format(
         R"({{"model":{},"stream":true,"truncate":false,"shift":false,"options":{{{}"num_predict":{}}},{}"messages":[)",
         json_string(bare_name(prefix.model)), window ? fmt::format(R"("num_ctx":{},)", *window) : "",
-        prefix.max_output_tokens, openai::function_tools(prefix.tools));
+        prefix.max_output_tokens, api::function_tools(prefix.tools));
     if (!prefix.system.empty()) {
       encoded.head += fmt::format(R"({{"role":"system","content":{}}},)", json_string(prefix.system));
     }
@@ -53,13 +53,13 @@ class OllamaDialect final : public Dialect {
   }
 
   HttpRequest address(const ModelName&, const Endpoint& endpoint) const override {
-    return openai::post(endpoint.base_url + "/api/chat", endpoint, "application/x-ndjson");
+    return api::post(endpoint.base_url + "/api/chat", endpoint, "application/x-ndjson");
   }
 
-  std::unique_ptr<ReplyDecoder> decoder() const override { return std::make_unique<openai::OllamaDecoder>(); }
+  std::unique_ptr<ReplyDecoder> decoder() const override { return std::make_unique<api::OllamaDecoder>(); }
 
   Failure failure(const HttpResponse& response, std::string_view body, WallTime now) const override {
-    return openai::http_failure(response, body, now);
+    return api::http_failure(response, body, now);
   }
 
  private:

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "model/api_errors.h"
 #include "model/json_string.h"
-#include "model/openai_errors.h"
-#include "model/openai_wire.h"
+#include "model/wire.h"
 #include "net/sse.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 std::string ollama_turn(const Message& message, std::string_view thinking) {
   std::string turn = fmt::format(R"({{"role":"assistant","content":{})", json_string(message.text));
@@ -104,4 +104,4 @@ std::expected<Reply, Failure> OllamaDecoder::finish() {
   return reply;
 }
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

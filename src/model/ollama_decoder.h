@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "model/dialect.h"
-#include "model/openai_draft.h"
-#include "model/openai_event.h"
+#include "model/event_reader.h"
+#include "model/reply_draft.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 inline constexpr std::string_view kOllamaProvider = "ollama";
 
@@ -37,4 +37,4 @@ class OllamaDecoder final : public ReplyDecoder {
   bool is_done_ = false;
 };
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

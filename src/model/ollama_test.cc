@@ -3,14 +3,14 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
-#include "model/openai_draft.h"
-#include "model/openai_outcome.h"
+#include "model/outcome_text.h"
+#include "model/reply_draft.h"
 #include "net/sse.h"
 
 namespace deputy {
 namespace {
 
-using openai::outcome_text;
+using api::outcome_text;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -95,13 +95,13 @@ TEST(OllamaDecoder, LimitsHold) {
       body += line(R"({"tool_calls":[{"function":{"name":"Read","arguments":{}}}]})");
     return decode(body + kDone);
   };
-  EXPECT_EQ(with_calls(openai::kMostCalls)->message.calls.size(), openai::kMostCalls);
-  EXPECT_EQ(with_calls(openai::kMostCalls + 1).error().kind, Failure::Kind::definite);
+  EXPECT_EQ(with_calls(api::kMostCalls)->message.calls.size(), api::kMostCalls);
+  EXPECT_EQ(with_calls(api::kMostCalls + 1).error().kind, Failure::Kind::definite);
   const auto with_text = [](std::size_t bytes) {
     return decode(line(fmt::format(R"({{"content":"{}"}})", std::string(bytes, 'x'))) + kDone);
   };
-  EXPECT_EQ(with_text(openai::kMostBytes)->message.text.size(), openai::kMostBytes);
-  EXPECT_EQ(with_text(openai::kMostBytes + 1).error().kind, Failure::Kind::definite);
+  EXPECT_EQ(with_text(api::kMostBytes)->message.text.size(), api::kMostBytes);
+  EXPECT_EQ(with_text(api::kMostBytes + 1).error().kind, Failure::Kind::definite);
   EXPECT_EQ(outcome_of(std::string(kMaxSseEventBytes, ' ') + "\n" + kDone), "finished 7/3/0/0\ntext: ");
   EXPECT_THAT(outcome_of(std::string(kMaxSseEventBytes + 1, ' ')), HasSubstr("definite"));
 }

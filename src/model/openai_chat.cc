@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "model/api_errors.h"
 #include "model/json_string.h"
 #include "model/openai_chat_decoder.h"
 #include "model/openai_chat_turn.h"
-#include "model/openai_errors.h"
-#include "model/openai_wire.h"
+#include "model/wire.h"
 
 namespace deputy {
 
@@ -16,7 +16,7 @@ std::string results_text(const std::vector<ToolResult>& results) {
   std::string text;
   for (const ToolResult& result : results) {
     text += fmt::format(R"({}{{"role":"tool","tool_call_id":{},"content":{}}})", text.empty() ? "" : ",",
-                        json_string(result.call_id), json_string(openai::text_of(result)));
+                        json_string(result.call_id), json_string(api::text_of(result)));
   }
   return text;
 }
@@ -25,12 +25,12 @@ class ChatDialect final : public Dialect {
  public:
   explicit ChatDialect(ChatFlavour flavour) : flavour_(flavour) {}
 
-  std::string_view provider() const override { return openai::name_of(flavour_); }
+  std::string_view provider() const override { return api::name_of(flavour_); }
 
   std::string encode(const Message& message) const override {
     if (message.role == Role::assistant) {
-      if (const auto wire = openai::own_wire(message, provider())) return std::string(*wire);
-      return to_json_text(openai::chat_turn(message, flavour_));
+      if (const auto wire = api::own_wire(message, provider())) return std::string(*wire);
+      return to_json_text(api::chat_turn(message, flavour_));
     }
     if (!message.results.empty()) return results_text(message.results);
     return fmt::format(R"({{"role":"user","content":{}}})", json_string(message.text));
@@ -43,7 +43,7 @@ class ChatDialect final : public Dialect {
     encoded.head = fmt::format(
         R"({{"model":{},"stream":true,"stream_options":{{"include_usage":true}},"{}":{},{}"messages":[)",
         json_string(bare_name(prefix.model)), is_openai ? "max_completion_tokens" : "max_tokens",
-        prefix.max_output_tokens, openai::function_tools(prefix.tools));
+        prefix.max_output_tokens, api::function_tools(prefix.tools));
     if (!prefix.system.empty()) {
       encoded.head += fmt::format(R"({{"role":"system","content":{}}},)", json_string(prefix.system));
     }
@@ -52,15 +52,15 @@ class ChatDialect final : public Dialect {
   }
 
   HttpRequest address(const ModelName&, const Endpoint& endpoint) const override {
-    return openai::post(endpoint.base_url + "/chat/completions", endpoint, "text/event-stream");
+    return api::post(endpoint.base_url + "/chat/completions", endpoint, "text/event-stream");
   }
 
   std::unique_ptr<ReplyDecoder> decoder() const override {
-    return std::make_unique<openai::ChatDecoder>(flavour_);
+    return std::make_unique<api::ChatDecoder>(flavour_);
   }
 
   Failure failure(const HttpResponse& response, std::string_view body, WallTime now) const override {
-    return openai::http_failure(response, body, now);
+    return api::http_failure(response, body, now);
   }
 
  private:
@@ -69,7 +69,7 @@ class ChatDialect final : public Dialect {
 
 }  // namespace
 
-json::object openai::chat_turn(const Message& message, ChatFlavour flavour) {
+json::object api::chat_turn(const Message& message, ChatFlavour flavour) {
   json::object turn{{"role", "assistant"}, {"content", message.text}};
   if (message.calls.empty()) return turn;
   if (message.text.empty()) turn["content"] = nullptr;
@@ -77,7 +77,7 @@ json::object openai::chat_turn(const Message& message, ChatFlavour flavour) {
   for (const Call& call : message.calls) {
     // OpenAI takes any text back; other servers parse it for their templates, and refuse what they cannot.
     const std::string arguments =
-        flavour == ChatFlavour::openai ? call.arguments : openai::as_object(call.arguments);
+        flavour == ChatFlavour::openai ? call.arguments : api::as_object(call.arguments);
     calls.push_back({{"id", call.id},
                      {"type", "function"},
                      {"function", {{"name", call.name}, {"arguments", arguments}}}});

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "model/api_errors.h"
 #include "model/openai_chat_turn.h"
-#include "model/openai_errors.h"
-#include "model/openai_wire.h"
 #include "model/refusal.h"
+#include "model/wire.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 namespace {
 
@@ -236,4 +236,4 @@ std::expected<Reply, Failure> ChatDecoder::finish() {
   return reply;
 }
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

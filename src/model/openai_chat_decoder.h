@@ -8,12 +8,12 @@
 
 #include "base/json.h"
 #include "model/dialect.h"
+#include "model/event_reader.h"
 #include "model/openai_chat.h"
-#include "model/openai_draft.h"
-#include "model/openai_event.h"
+#include "model/reply_draft.h"
 #include "net/sse.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 class ChatDecoder final : public ReplyDecoder {
  public:
@@ -53,4 +53,4 @@ class ChatDecoder final : public ReplyDecoder {
   bool is_done_ = false;
 };
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

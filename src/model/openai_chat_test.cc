@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
-#include "model/openai_draft.h"
-#include "model/openai_outcome.h"
+#include "model/outcome_text.h"
+#include "model/reply_draft.h"
 
 namespace deputy {
 namespace {
 
-using openai::outcome_text;
+using api::outcome_text;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -255,8 +255,8 @@ TEST(OpenAiChatDecoder, ManyCallsAreTakenAndNotOneMore) {
     }
     return decode(body + kStop + kDone);
   };
-  EXPECT_EQ(with_calls(openai::kMostCalls)->message.calls.size(), openai::kMostCalls);
-  EXPECT_EQ(with_calls(openai::kMostCalls + 1).error().kind, Failure::Kind::definite);
+  EXPECT_EQ(with_calls(api::kMostCalls)->message.calls.size(), api::kMostCalls);
+  EXPECT_EQ(with_calls(api::kMostCalls + 1).error().kind, Failure::Kind::definite);
 }
 
 TEST(OpenAiChatDecoder, LongTextIsTakenAndNotOneByteMore) {
@@ -270,13 +270,13 @@ TEST(OpenAiChatDecoder, LongTextIsTakenAndNotOneByteMore) {
     return decoder->finish();
   };
   const std::string_view text = R"({"content":")";
-  EXPECT_EQ(with_bytes(text, openai::kMostBytes, R"("})")->message.text.size(), openai::kMostBytes);
-  EXPECT_EQ(with_bytes(text, openai::kMostBytes + 1, R"("})").error().kind, Failure::Kind::definite);
+  EXPECT_EQ(with_bytes(text, api::kMostBytes, R"("})")->message.text.size(), api::kMostBytes);
+  EXPECT_EQ(with_bytes(text, api::kMostBytes + 1, R"("})").error().kind, Failure::Kind::definite);
   const std::string_view arguments =
       R"({"tool_calls":[{"index":0,"id":"call_aaaa","function":{"name":"Read","arguments":")";
-  EXPECT_EQ(with_bytes(arguments, openai::kMostBytes, R"("}}]})")->message.calls[0].arguments.size(),
-            openai::kMostBytes);
-  EXPECT_EQ(with_bytes(arguments, openai::kMostBytes + 1, R"("}}]})").error().kind, Failure::Kind::definite);
+  EXPECT_EQ(with_bytes(arguments, api::kMostBytes, R"("}}]})")->message.calls[0].arguments.size(),
+            api::kMostBytes);
+  EXPECT_EQ(with_bytes(arguments, api::kMostBytes + 1, R"("}}]})").error().kind, Failure::Kind::definite);
 }
 
 TEST(OpenAiChat, ReasoningGoesBackWithItsCallsUnderTheNameItCameBy) {

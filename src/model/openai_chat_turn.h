@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "model/openai_chat.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 constexpr std::string_view name_of(ChatFlavour flavour) {
   return flavour == ChatFlavour::openai ? "openai-chat" : "compatible";
@@ -14,4 +14,4 @@ constexpr std::string_view name_of(ChatFlavour flavour) {
 
 json::object chat_turn(const Message& message, ChatFlavour flavour);
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

@@ -1,13 +1,11 @@
 // Every recorded answer of OpenAI, of compatible servers and of Ollama, with what must come of it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "model/fixture_replay.h"
 #include "model/ollama.h"
 #include "model/openai_chat.h"
-#include "model/openai_outcome.h"
 #include "model/openai_responses.h"
+#include "model/outcome_text.h"
 
 namespace deputy {
 namespace {
@@ -266,39 +264,15 @@ call call_79i4karVyRPRLBsc get_time {"tz":"Europe/Paris"})"},
      R"(context_exhausted: the provider broke off: Your input exceeds the context window of this model. Please adjust your input and try again.)"},
 };
 
-// Answers of other statuses, in openai_errors_fixtures_test.cc, or what no decoder of ours is asked to read.
-bool is_no_stream(std::string_view name) {
-  return name.ends_with(".json") || name.contains("toolong") ||  // errors and whole answers
-         name.ends_with("sse-framing-torture.sse");              // lines, no answer: net's SseDecoder
-}
+const bool kListed = list_fixtures(kRecorded);
 
 TEST(OpenAiFixtures, EveryStreamGivesItsOutcomeInAnyCuts) {
   NEEDS_FIXTURES();
   for (const Recorded& recorded : kRecorded) {
     SCOPED_TRACE(recorded.name);
     const Replayed replayed = replay(*dialect_of(recorded.spoken), load_fixture(recorded.name).body);
-    EXPECT_EQ(openai::outcome_text(replayed.outcome), recorded.outcome);
+    EXPECT_EQ(api::outcome_text(replayed.outcome), recorded.outcome);
     if (replayed.outcome) EXPECT_EQ(replayed.streamed, replayed.outcome->message.text);
-  }
-}
-
-TEST(OpenAiFixtures, NoneIsForgotten) {
-  NEEDS_FIXTURES();
-  std::vector<std::string> names;
-  const auto add = [&names](const std::vector<std::string>& more) {
-    names.insert(names.end(), more.begin(), more.end());
-  };
-  for (const char* folder :
-       {"openai-chat", "openai-responses", "llamacpp", "ollama", "openrouter", "other"}) {
-    add(fixture_names(folder));
-  }
-  for (const char* folder : {"aimock", "synthetic"}) {
-    for (const char* beginning : {"openai", "ollama", "chat", "vllm"}) add(fixture_names(folder, beginning));
-  }
-  for (const std::string& name : names) {
-    if (is_no_stream(name)) continue;
-    EXPECT_TRUE(std::ranges::any_of(kRecorded, [&](const Recorded& known) { return known.name == name; }))
-        << name;
   }
 }
 

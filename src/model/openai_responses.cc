@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "model/api_errors.h"
 #include "model/json_string.h"
-#include "model/openai_errors.h"
 #include "model/openai_responses_decoder.h"
-#include "model/openai_wire.h"
+#include "model/wire.h"
 
 namespace deputy {
 
@@ -24,10 +24,9 @@ bool can_reason(std::string_view model) {
 std::string tools_text(const std::vector<ToolOffer>& tools) {
   std::string text;
   for (const ToolOffer& tool : tools) {
-    text +=
-        fmt::format(R"({}{{"type":"function","name":{},"description":{},"parameters":{},"strict":false}})",
-                    text.empty() ? "" : ",", json_string(tool.name), json_string(tool.description),
-                    openai::schema_of(tool));
+    text += fmt::format(
+        R"({}{{"type":"function","name":{},"description":{},"parameters":{},"strict":false}})",
+        text.empty() ? "" : ",", json_string(tool.name), json_string(tool.description), api::schema_of(tool));
   }
   return text.empty() ? "" : fmt::format(R"("tools":[{}],)", text);
 }
@@ -35,9 +34,9 @@ std::string tools_text(const std::vector<ToolOffer>& tools) {
 std::string results_text(const std::vector<ToolResult>& results) {
   std::string text;
   for (const ToolResult& result : results) {
-    text += fmt::format(R"({}{{"type":"function_call_output","call_id":{},"output":{}}})",
-                        text.empty() ? "" : ",", json_string(result.call_id),
-                        json_string(openai::text_of(result)));
+    text +=
+        fmt::format(R"({}{{"type":"function_call_output","call_id":{},"output":{}}})",
+                    text.empty() ? "" : ",", json_string(result.call_id), json_string(api::text_of(result)));
   }
   return text;
 }
@@ -60,11 +59,11 @@ std::string turn_text(const Message& message) {
 
 class ResponsesDialect final : public Dialect {
  public:
-  std::string_view provider() const override { return openai::kResponsesProvider; }
+  std::string_view provider() const override { return api::kResponsesProvider; }
 
   std::string encode(const Message& message) const override {
     if (message.role == Role::assistant) {
-      if (const auto wire = openai::own_wire(message, provider())) return std::string(*wire);
+      if (const auto wire = api::own_wire(message, provider())) return std::string(*wire);
       return turn_text(message);
     }
     if (!message.results.empty()) return results_text(message.results);
@@ -85,15 +84,13 @@ class ResponsesDialect final : public Dialect {
   }
 
   HttpRequest address(const ModelName&, const Endpoint& endpoint) const override {
-    return openai::post(endpoint.base_url + "/responses", endpoint, "text/event-stream");
+    return api::post(endpoint.base_url + "/responses", endpoint, "text/event-stream");
   }
 
-  std::unique_ptr<ReplyDecoder> decoder() const override {
-    return std::make_unique<openai::ResponsesDecoder>();
-  }
+  std::unique_ptr<ReplyDecoder> decoder() const override { return std::make_unique<api::ResponsesDecoder>(); }
 
   Failure failure(const HttpResponse& response, std::string_view body, WallTime now) const override {
-    return openai::http_failure(response, body, now);
+    return api::http_failure(response, body, now);
   }
 
  private:

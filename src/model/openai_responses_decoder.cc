@@ -4,12 +4,12 @@
 #include <iterator>
 
 #include "base/json.h"
-#include "model/openai_errors.h"
-#include "model/openai_wire.h"
+#include "model/api_errors.h"
 #include "model/raw_json.h"
 #include "model/refusal.h"
+#include "model/wire.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 namespace {
 
@@ -175,4 +175,4 @@ std::expected<Reply, Failure> ResponsesDecoder::finish() {
   return reply;
 }
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

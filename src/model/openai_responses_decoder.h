@@ -8,11 +8,11 @@
 #include <string>
 
 #include "model/dialect.h"
-#include "model/openai_draft.h"
-#include "model/openai_event.h"
+#include "model/event_reader.h"
+#include "model/reply_draft.h"
 #include "net/sse.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 inline constexpr std::string_view kResponsesProvider = "openai";
 
@@ -48,4 +48,4 @@ class ResponsesDecoder final : public ReplyDecoder {
   std::optional<Failure> failure_;
 };
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

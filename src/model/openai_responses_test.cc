@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
-#include "model/openai_draft.h"
-#include "model/openai_outcome.h"
+#include "model/outcome_text.h"
+#include "model/reply_draft.h"
 
 namespace deputy {
 namespace {
 
-using openai::outcome_text;
+using api::outcome_text;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -148,10 +148,10 @@ TEST(OpenAiResponsesDecoder, ManyCallsAreTakenAndNotOneMore) {
     for (std::size_t i = 0; i < count; ++i) body += item(static_cast<int>(i), kCall);
     return decode(body + end());
   };
-  const auto most = with_calls(openai::kMostCalls);
-  ASSERT_TRUE(most && most->message.calls.size() == openai::kMostCalls);
+  const auto most = with_calls(api::kMostCalls);
+  ASSERT_TRUE(most && most->message.calls.size() == api::kMostCalls);
   EXPECT_NE(most->message.calls[0].id, most->message.calls[1].id);
-  EXPECT_EQ(with_calls(openai::kMostCalls + 1).error().kind, Failure::Kind::definite);
+  EXPECT_EQ(with_calls(api::kMostCalls + 1).error().kind, Failure::Kind::definite);
 }
 
 TEST(OpenAiResponsesDecoder, LongTextIsTakenAndNotOneByteMore) {
@@ -161,11 +161,11 @@ TEST(OpenAiResponsesDecoder, LongTextIsTakenAndNotOneByteMore) {
                             std::string(bytes, 'x'))) +
         end());
   };
-  EXPECT_EQ(with_text(openai::kMostBytes)->message.text.size(), openai::kMostBytes);
-  EXPECT_EQ(with_text(openai::kMostBytes + 1).error().kind, Failure::Kind::definite);
+  EXPECT_EQ(with_text(api::kMostBytes)->message.text.size(), api::kMostBytes);
+  EXPECT_EQ(with_text(api::kMostBytes + 1).error().kind, Failure::Kind::definite);
   const auto decoder = openai_responses_dialect()->decoder();
-  const std::string delta = event("response.output_text.delta",
-                                  fmt::format(R"("delta":"{}")", std::string(openai::kMostBytes, 'x')));
+  const std::string delta =
+      event("response.output_text.delta", fmt::format(R"("delta":"{}")", std::string(api::kMostBytes, 'x')));
   decoder->feed(delta, {});
   EXPECT_FALSE(decoder->is_complete());
   decoder->feed(event("response.output_text.delta", R"("delta":"x")"), {});

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace deputy::openai {
+namespace deputy::api {
 
 using Element = simdjson::dom::element;
 using Object = simdjson::dom::object;
@@ -38,4 +38,4 @@ std::optional<Element> member_of(Object object, std::string_view key);
 std::string json_of(Element element);
 std::string json_of(Object object);
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

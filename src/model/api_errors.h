@@ -1,4 +1,4 @@
-// What the errors of OpenAI and of the servers that imitate it mean. Their shapes differ: an object in an
+// What the errors of model servers mean, whoever speaks. Their shapes differ: an object in an
 // object, a text, a flat object, a list, a web page; all are read here, and none is trusted to be harmless:
 // messages come out on one line, short, and without keys.
 #pragma once
@@ -7,7 +7,7 @@
 
 #include "model/dialect.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 // An answer of another status than 200.
 Failure http_failure(const HttpResponse& response, std::string_view body, WallTime now);
@@ -18,4 +18,4 @@ Failure cut_short();   // no terminal event
 Failure too_large();   // past the bounds of ReplyDraft or of an event
 Failure unreadable();  // an event that is not what it should be
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

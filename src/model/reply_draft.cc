@@ -1,4 +1,4 @@
-#include "model/openai_draft.h"
+#include "model/reply_draft.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 bool ReplyDraft::fits(std::size_t held, std::size_t more) {
   if (held + more > kMostBytes) is_too_large_ = true;
@@ -52,4 +52,4 @@ Message ReplyDraft::finished(std::string_view reply_id) {
   return std::move(message_);
 }
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

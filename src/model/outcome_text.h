@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "model/dialect.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 inline std::string fingerprint(std::string_view text) {
   std::string shown;
@@ -62,4 +62,4 @@ inline std::string outcome_text(const std::expected<Reply, Failure>& outcome) {
   return outcome ? outcome_text(*outcome) : outcome_text(outcome.error());
 }
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

@@ -1,11 +1,9 @@
 // Every recorded error of OpenAI, of compatible servers and of Ollama, with what must be made of it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "model/fixture_replay.h"
+#include "model/fixture_errors.h"
 #include "model/openai_chat.h"
-#include "model/openai_outcome.h"
+#include "model/outcome_text.h"
 
 namespace deputy {
 namespace {
@@ -93,8 +91,10 @@ const Recorded kRecorded[] = {
      "requested output tokens."},
 };
 
-// Answers of status 200 that are not streams: we never ask for one.
-constexpr std::string_view kWholeAnswers[] = {"other/vllm-chat.json"};
+// An answer of status 200 that is no stream: we never ask for one.
+const Recorded kWholeAnswers[] = {{"other/vllm-chat.json", 200, ""}};
+
+const bool kListed = list_fixtures(kRecorded) && list_fixtures(kWholeAnswers);
 
 TEST(OpenAiErrorFixtures, EveryErrorIsRecognised) {
   NEEDS_FIXTURES();
@@ -104,28 +104,8 @@ TEST(OpenAiErrorFixtures, EveryErrorIsRecognised) {
     Fixture fixture = load_fixture(recorded.name);
     if (fixture.response.status == 200) fixture.response.status = recorded.status;  // it was not recorded
     EXPECT_EQ(fixture.response.status, recorded.status);
-    EXPECT_EQ(openai::outcome_text(dialect->failure(fixture.response, fixture.body, kNow)), recorded.failure);
-  }
-}
-
-TEST(OpenAiErrorFixtures, NoneIsForgotten) {
-  NEEDS_FIXTURES();
-  std::vector<std::string> names;
-  const auto add = [&names](const std::vector<std::string>& more) {
-    names.insert(names.end(), more.begin(), more.end());
-  };
-  for (const char* folder :
-       {"openai-chat", "openai-responses", "llamacpp", "ollama", "openrouter", "other"}) {
-    add(fixture_names(folder));
-  }
-  for (const char* folder : {"aimock", "synthetic"}) {
-    for (const char* beginning : {"openai", "ollama", "chat", "vllm"}) add(fixture_names(folder, beginning));
-  }
-  for (const std::string& name : names) {
-    if (!name.ends_with(".json") && !name.contains("toolong")) continue;
-    const bool known =
-        std::ranges::any_of(kRecorded, [&](const Recorded& each) { return each.name == name; });
-    EXPECT_TRUE(known || std::ranges::find(kWholeAnswers, name) != std::end(kWholeAnswers)) << name;
+    EXPECT_EQ(api::outcome_text(dialect->failure(fixture.response, fixture.body, kNow)), recorded.failure);
+    expect_same_in_any_cuts(*dialect, fixture);
   }
 }
 

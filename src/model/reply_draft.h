@@ -8,7 +8,7 @@
 
 #include "model/provider.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 inline constexpr std::size_t kMostCalls = 128;
 inline constexpr std::size_t kMostBytes =
@@ -38,4 +38,4 @@ class ReplyDraft {
   bool is_too_large_ = false;
 };
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

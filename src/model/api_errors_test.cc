@@ -1,11 +1,11 @@
-#include "model/openai_errors.h"
+#include "model/api_errors.h"
 
 #include <gmock/gmock.h>
 
 #include "base/text.h"
-#include "model/openai_outcome.h"
+#include "model/outcome_text.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 namespace {
 
 using Kind = Failure::Kind;
@@ -166,4 +166,4 @@ TEST(OpenAiErrors, AnErrorInsideAStreamMayNameItsStatus) {
 }
 
 }  // namespace
-}  // namespace deputy::openai
+}  // namespace deputy::api

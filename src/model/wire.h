@@ -1,4 +1,4 @@
-// What the OpenAI-shaped dialects have in common when they write a request. Whatever stands in a message,
+// What the dialects have in common when they write a request. Whatever stands in a message,
 // what comes out is valid JSON, and the same for the same message.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "model/dialect.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 // A tool's schema as it was given; one that is no object stands for any arguments at all.
 std::string schema_of(const ToolOffer& tool);
@@ -26,4 +26,4 @@ std::optional<std::string_view> own_wire(const Message& message, std::string_vie
 
 HttpRequest post(std::string url, const Endpoint& endpoint, std::string_view accept);
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

@@ -1,4 +1,4 @@
-#include "model/openai_errors.h"
+#include "model/api_errors.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "model/retry_after.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 namespace {
 
@@ -287,4 +287,4 @@ Failure unreadable() {
   return {.kind = Kind::transient, .message = "the provider sent an event that cannot be read"};
 }
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

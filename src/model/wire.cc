@@ -1,4 +1,4 @@
-#include "model/openai_wire.h"
+#include "model/wire.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "model/json_string.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 std::string schema_of(const ToolOffer& tool) {
   return parse_json_object(tool.schema) ? std::string(trimmed(tool.schema)) : R"({"type":"object"})";
@@ -52,4 +52,4 @@ HttpRequest post(std::string url, const Endpoint& endpoint, std::string_view acc
   return request;
 }
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

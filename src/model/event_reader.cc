@@ -1,4 +1,4 @@
-#include "model/openai_event.h"
+#include "model/event_reader.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 
-namespace deputy::openai {
+namespace deputy::api {
 
 namespace {
 
@@ -105,4 +105,4 @@ std::int64_t count_of(Object object, std::string_view key) {
 std::string json_of(Element element) { return simdjson::minify(element); }
 std::string json_of(Object object) { return simdjson::minify(object); }
 
-}  // namespace deputy::openai
+}  // namespace deputy::api

@@ -1,0 +1,40 @@
+// Recorded errors in tests: an answer that is no stream is gathered by the attempt, not by a decoder, and
+// must come to the same Failure in whatever pieces it arrives.
+#pragma once
+
+#include "async/sim_loop.h"
+#include "model/attempt.h"
+#include "model/fixture_replay.h"
+#include "net/sim_network.h"
+#include "support/run.h"
+
+namespace deputy {
+
+inline std::expected<Reply, Failure> attempted(const Dialect& dialect, const Fixture& fixture,
+                                               const std::vector<std::string_view>& pieces) {
+  SimLoop loop(1);
+  SimNetwork network(loop);
+  network.define("http://model", [&](const HttpRequest&) {
+    SimExchange answer{.status = fixture.response.status, .headers = fixture.response.headers};
+    for (const std::string_view piece : pieces) answer.chunks.push_back({std::string(piece)});
+    return answer;
+  });
+  return run(loop,
+             attempt({.dialect = dialect, .network = network, .loop = loop, .clocks = {}, .on_accepted = {}},
+                     {.method = "POST", .url = "http://model/"}, {}, {}));
+}
+
+inline void expect_same_in_any_cuts(const Dialect& dialect, const Fixture& fixture) {
+  const auto whole = attempted(dialect, fixture, {fixture.body});
+  ASSERT_FALSE(whole.has_value());
+  EXPECT_EQ(whole.error().message, dialect.failure(fixture.response, fixture.body, WallTime{}).message);
+  EXPECT_TRUE(attempted(dialect, fixture, fixture_internal::in_bytes(fixture.body)) == whole)
+      << "byte by byte";
+  SeededRandom random(crc32(fixture.body));
+  for (int round = 0; round < 20; ++round) {
+    const auto pieces = fixture_internal::in_random_pieces(fixture.body, random);
+    EXPECT_TRUE(attempted(dialect, fixture, pieces) == whole) << "in pieces";
+  }
+}
+
+}  // namespace deputy
