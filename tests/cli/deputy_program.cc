@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/canary.h"
 #include "support/paths.h"
 
 namespace deputy {
@@ -23,9 +25,14 @@ namespace {
 
 std::map<std::string, std::string> usual_environment(const fs::path& root) {
   std::map<std::string, std::string> variables{
-      {"PATH", "/usr/bin:/bin"},     {"HOME", root / "person"}, {"DEPUTY_HOME", root / "home"},
-      {"LC_ALL", "C.UTF-8"},         {"TERM", "xterm"},         {"TZ", "UTC"},
-      {"OLLAMA_HOST", "127.0.0.1:1"}};  // no model of the machine that the tests run on
+      {"PATH", "/usr/bin:/bin"},
+      {"HOME", root / "person"},
+      {"DEPUTY_HOME", root / "home"},
+      {"LC_ALL", "C.UTF-8"},
+      {"TERM", "xterm"},
+      {"TZ", "UTC"},
+      {"OLLAMA_HOST", "127.0.0.1:1"},  // no model of the machine that the tests run on
+      {"COMPATIBLE_API_KEY", canary_of_all_tests().key()}};
   for (const auto* name :
        {"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "ASAN_SYMBOLIZER_PATH", "TSAN_OPTIONS"}) {
     if (const char* value = std::getenv(name)) variables[name] = value;
@@ -72,6 +79,7 @@ std::optional<std::string> Running::read_line() {
     if (const auto at = buffered_.find('\n'); at != std::string::npos) {
       std::string line = buffered_.substr(0, at + 1);
       buffered_.erase(0, at + 1);
+      EXPECT_FALSE(canary_of_all_tests().is_in(line)) << line;
       return line;
     }
     char bytes[4096];
@@ -126,6 +134,7 @@ bool is_at_end(int descriptor, std::string& into) {
 }  // namespace
 
 Ran Running::wait() {
+  EXPECT_THAT(canary_of_all_tests().command_lines(), ::testing::IsEmpty());
   Ran ran;
   ran.out = std::exchange(buffered_, "");
   // Both at once: a program that waits for one to be read would never end the other.
@@ -145,6 +154,8 @@ Ran Running::wait() {
     std::ifstream file(err_);
     ran.err.assign(std::istreambuf_iterator<char>(file), {});
   }
+  EXPECT_FALSE(canary_of_all_tests().is_in(ran.out)) << ran.out;
+  EXPECT_FALSE(canary_of_all_tests().is_in(ran.err)) << ran.err;
   return ran;
 }
 
@@ -157,6 +168,7 @@ DeputyTest::DeputyTest() {
 }
 
 DeputyTest::~DeputyTest() {
+  EXPECT_THAT(canary_of_all_tests().files_below(root_), ::testing::IsEmpty());
   std::error_code ignored;
   fs::remove_all(root_, ignored);
 }

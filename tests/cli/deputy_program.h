@@ -1,6 +1,6 @@
 // Runs the real program as a person would: words in, exit status and output out. Each test has a state folder
 // and a folder to work in of its own, and nothing of the caller's environment reaches the program but what
-// the sanitizers need.
+// the sanitizers need. It has a key that no output, file or command line may show, whatever the test.
 #pragma once
 
 #include <gtest/gtest.h>
