@@ -166,7 +166,7 @@ TEST_P(HttpModels, EndAChildWithItsNotesWhenItsContextIsFull) {
     if (step == 0) return {.text = "I begin.", .calls = {note_of("the fox jumps on every line")}};
     return {.text = "I read on.", .calls = {read_of("long.txt")}};
   };
-  constexpr std::int64_t kWindow = 16'000;
+  constexpr std::int64_t kWindow = 8192;
   const auto report = play(1, kWindow);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->status, Status::completed);
