@@ -165,7 +165,8 @@ TEST_F(AgentsTest, WhatThePersonTypedNeedsNoApprovalButWhatTheChildHandsOnDoes) 
     {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"x"}}]},{"text":"alone"}]},{"replies":[{"text":"explored"}]}]})");
   const auto ran = deputy({"task", "lead", "look", "--model", model});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.err, AllOf(HasSubstr("[lead] asks: Spawn 1 subagent"), Not(HasSubstr("[explore] started"))));
+  EXPECT_THAT(ran.err,
+              AllOf(HasSubstr("[lead] asks: Spawn 1 subagent"), Not(HasSubstr("[explore] started"))));
 }
 
 TEST_F(AgentsTest, ATaskForNobodyIsUsageWithTheNamesThatThereAre) {
