@@ -1,0 +1,86 @@
+#include "delegation/report_desk.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "async/sim_loop.h"
+#include "base/redaction.h"
+#include "store/redacting_store.h"
+#include "support/run.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Keeps nothing, and knows one secret.
+class Secretive final : public Journal {
+ public:
+  Secretive() { redactor_.hide("hunter2hunter2"); }
+  Task<Result<void>> record(std::vector<Event>) override { co_return Result<void>{}; }
+  void ride_along(std::vector<Event>) override {}
+  Fact as_kept(Fact fact) const override { return redacted(std::move(fact), redactor_); }
+
+ private:
+  Redactor redactor_;
+};
+
+class TheReportDesk : public testing::Test {
+ protected:
+  TheReportDesk() {
+    report.session = SessionId("sess_1_bbbbbb");
+    report.label = "../a b";
+    report.body = "the password is hunter2hunter2, and more";
+    report.errors = {{"t", "C", "hunter2hunter2 was refused", true, "change hunter2hunter2"}};
+  }
+
+  SimLoop loop{1};
+  InlinePool pool;
+  Secretive journal;
+  MemoryDisk disk{loop.clock()};
+  std::shared_ptr<const Folder> home = *disk.open("/home", IfAbsent::create);
+  Report report;
+};
+
+TEST_F(TheReportDesk, WritesNoSecretToTheErrorsLogAndAppends) {
+  ReportDesk desk({loop, pool, journal, home});
+  run(loop, desk.log(report, "run"));
+  run(loop, desk.log(report, "run"));
+  const std::string log = disk.files()["/home/errors.jsonl"];
+  EXPECT_EQ(std::ranges::count(log, '\n'), 2);
+  EXPECT_THAT(log, AllOf(HasSubstr("was refused"), Not(HasSubstr("hunter2hunter2"))));
+}
+
+TEST_F(TheReportDesk, WritesNoSecretToASpilledReportAndNamesItSafely) {
+  ReportDesk desk({loop, pool, journal, home, {.report_bytes = 10, .batch_bytes = 10}});
+  const std::string told = run(loop, desk.told(SessionId("sess_1_aaaaaa"), report));
+  for (const auto& [name, content] : disk.files())
+    EXPECT_THAT(content, Not(HasSubstr("hunter2hunter2"))) << name;
+  EXPECT_EQ(disk.files().size(), 1u);
+  EXPECT_TRUE(disk.files().begin()->first.starts_with("/home/reports/sess_1_aaaaaa/"))
+      << disk.files().begin()->first;
+  EXPECT_THAT(told, HasSubstr(disk.files().begin()->first));
+  EXPECT_EQ(desk.roots_of(SessionId("sess_1_aaaaaa")).size(), 1u);
+  EXPECT_TRUE(desk.roots_of(SessionId("sess_1_bbbbbb")).empty()) << "it is its reader's alone";
+}
+
+TEST_F(TheReportDesk, ADiskThatFailsCostsTheFileAndNotTheReport) {
+  disk.set_fault([](std::string_view) -> Result<void> { return fail(ErrorCode::io, "no room"); });
+  ReportDesk desk({loop, pool, journal, home, {.report_bytes = 10, .batch_bytes = 10}});
+  run(loop, desk.log(report, "run"));
+  const std::string told = run(loop, desk.told(SessionId("sess_1_aaaaaa"), report));
+  EXPECT_THAT(told, AllOf(HasSubstr("Subagent Result"), Not(HasSubstr("The whole report"))));
+}
+
+TEST_F(TheReportDesk, WithoutAStateFolderKeepsNothing) {
+  ReportDesk desk({loop, pool, journal, nullptr, {.report_bytes = 10, .batch_bytes = 10}});
+  run(loop, desk.log(report, "run"));
+  EXPECT_THAT(run(loop, desk.told(SessionId("sess_1_aaaaaa"), report)), Not(HasSubstr("The whole report")));
+  EXPECT_TRUE(disk.files().empty());
+}
+
+}  // namespace
+}  // namespace deputy
