@@ -105,6 +105,10 @@ void fill_in_report(TreeResult& result, const Report& report) {
   result.session = report.session;
   result.duration = report.duration;
   result.reason = report.reason;
+  const json::object whole = to_json(report);
+  for (const auto* key : {"artifacts", "errors", "next_steps", "files", "commands"}) {
+    if (const auto* list = array_at(whole, key); list && !list->empty()) result.evidence[key] = *list;
+  }
   if (report.status == Status::completed || report.errors.empty()) return;
   auto [problem, advice] = for_person(report);
   result.problem = std::move(problem);
@@ -144,6 +148,7 @@ json::object to_json(const TreeResult& result) {
   }
   if (result.reason != Reason::none) document["reason"] = name_of(result.reason);
   if (!result.problem.empty()) document["error"] = result.problem;
+  for (const auto& [key, value] : result.evidence) document[key] = value;
   document["session_id"] = result.session.value;
   document["usage"] = to_json(result.usage);
   document["duration_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(result.duration).count();

@@ -8,6 +8,7 @@
 
 #include "app/program.h"
 #include "app/tree_run.h"
+#include "base/json.h"
 
 namespace deputy {
 
@@ -21,6 +22,8 @@ struct TreeResult {
   Usage usage;  // of the whole tree
   Duration duration{};
   Reason reason = Reason::none;
+  json::object
+      evidence;  // of the root's report: errors, files, commands …; what there is none of is left out
   bool can_resume = false;  // it was left as it is, for another process to go on with
 };
 

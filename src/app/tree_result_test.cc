@@ -96,6 +96,8 @@ TEST(TreeResult, AnyOtherRunFollowsItsRoot) {
   EXPECT_EQ(result.text, "half");
   EXPECT_EQ(result.problem, "partial: cut off");
   EXPECT_EQ(result.advice, "ask for less");
+  EXPECT_EQ(to_json(result).at("errors").at(0).at("message"), "cut off");
+  EXPECT_FALSE(to_json(result).contains("files")) << "there are none";
   EXPECT_EQ(result.usage.input, 20);
 }
 
