@@ -119,6 +119,7 @@ void add_sessions(CLI::App& app, Raw& raw) {
           ->required()
           ->type_name("");
     }
+    return command;
   };
   view("ls", "List root sessions, newest first", SessionView::list);
   view("show", "Show all that is known of one session", SessionView::show);
@@ -126,6 +127,18 @@ void add_sessions(CLI::App& app, Raw& raw) {
   view("transcript", "Show what was said, by whom", SessionView::transcript);
   view("notes", "Show the notes of a session and its children", SessionView::notes);
   view("export", "Print every event of the whole tree as JSON lines", SessionView::events);
+  view("cancel", "Stop a session and all below it, also one that another process runs", SessionView::cancel);
+  for (const auto& [name, about, chosen] :
+       {std::tuple("answer", "Answer what a session asks", SessionView::answer),
+        std::tuple("nudge", "Tell a running session something; it reads it between two steps",
+                   SessionView::nudge)}) {
+    auto* command = view(name, about, chosen);
+    command->add_option("text", raw.sessions.text, "what it is told")->required()->type_name("");
+    command->footer(
+        fmt::format("Example:\n  deputy sessions {} sess_1800000000_ab12cd \"Use the staging "
+                    "server\"\n\nOptions for every command: deputy --help",
+                    name));
+  }
 }
 
 void add_task(CLI::App& app, Raw& raw) {

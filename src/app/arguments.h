@@ -64,11 +64,12 @@ struct AgentsArguments {
 
 struct DemoArguments {};
 
-enum class SessionView { list, show, tree, transcript, notes, events };
+enum class SessionView { list, show, tree, transcript, notes, events, cancel, answer, nudge };
 
 struct SessionsArguments {
   SessionView view = SessionView::list;
   std::string id;
+  std::string text;  // of an answer or a nudge
   bool live_only = false;
 };
 

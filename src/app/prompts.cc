@@ -13,6 +13,11 @@ namespace deputy {
 namespace {
 
 constexpr std::string_view kChoices = "[y]es / [n]o, with a reason if you like: ";
+constexpr std::string_view kWords = "your answer: ";
+
+std::string_view choices_for(const Question& question) {
+  return question.kind == QuestionKind::permission ? kChoices : kWords;
+}
 
 }  // namespace
 
@@ -30,15 +35,27 @@ std::optional<Answer> answer_from(std::string_view line) {
   return std::nullopt;
 }
 
+std::optional<Answer> words_from(const Question& question, std::string_view line) {
+  const std::string_view text = trimmed(line);
+  if (text.empty()) return std::nullopt;
+  for (std::size_t at = 0; at < question.suggestions.size(); ++at) {
+    if (text == std::to_string(at + 1)) return Answer{AnswerKind::text, question.suggestions[at]};
+  }
+  return Answer{AnswerKind::text, to_utf8(text)};
+}
+
 std::string question_text(const Question& question) {
   const std::string who =
       question.label.empty() ? "" : fmt::format("[{}] ", made_visible(on_one_line(question.label)));
-  return fmt::format("{}{}\n{}", who, made_visible(question.text), kChoices);
+  std::string text = fmt::format("{}{}\n", who, made_visible(question.text));
+  for (std::size_t at = 0; at < question.suggestions.size(); ++at)
+    text += fmt::format("  {}. {}\n", at + 1, made_visible(on_one_line(question.suggestions[at])));
+  return text + std::string(choices_for(question));
 }
 
 void Prompts::on_event(const Event& event) {
   if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) {
-    if (asked->question.kind != QuestionKind::permission) return;
+    if (asked->question.kind == QuestionKind::to_parent) return;  // its parent is asked first
     open_.insert(asked->question.id);
     asked_.push(asked->question);
   } else if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact)) {
@@ -75,8 +92,9 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
       parts_.err.write("\n");
       co_return Answer{AnswerKind::refused, "the person gave no answer"};
     }
-    if (auto answer = answer_from(*line)) co_return answer;
-    parts_.err.write(kChoices);
+    const bool is_permission = question.kind == QuestionKind::permission;
+    if (auto answer = is_permission ? answer_from(*line) : words_from(question, *line)) co_return answer;
+    parts_.err.write(choices_for(question));
   }
 }
 

@@ -1,5 +1,6 @@
-// Approval questions on the terminal, one at a time: exactly what will happen, who asks, and yes or no. The
-// loop goes on while the person thinks. What was typed before a question was shown never answers it.
+// Questions on the terminal, one at a time: what exactly will happen, who asks, and yes or no; or what an
+// agent wants to know, with its suggestions. The loop goes on while the person thinks. What was typed before
+// a question was shown never answers it.
 #pragma once
 
 #include <functional>
@@ -21,6 +22,10 @@ namespace deputy {
 
 // "y", "yes", "n", "no", or "no" with a reason behind it; nothing when it is none of these.
 std::optional<Answer> answer_from(std::string_view line);
+
+// The person's words to a question that wants some; a number chooses a suggestion. Nothing where there are
+// none.
+std::optional<Answer> words_from(const Question& question, std::string_view line);
 
 // The question as it stands on the screen, up to where the person types.
 std::string question_text(const Question& question);

@@ -97,6 +97,8 @@ void add_rows(const Session& session, const std::vector<Session>& sessions, std:
               std::vector<TreeRow>& rows) {
   std::string state(name_of(session.state));
   if (session.reason != Reason::none) state += fmt::format(" ({})", to_words(session.reason));
+  if (session.wait)
+    state += fmt::format(" for {} since {}", session.wait->owner, local_time(session.wait->since));
   rows.push_back({{fmt::format("{}[{}]", std::string(depth * 2, ' '), one_line(session.label, 40)),
                    session.agent, std::move(state), tokens(session.usage), costs(session, sessions),
                    duration_of(session), session.id.value},
@@ -217,6 +219,12 @@ std::string details_text(const Session& session, const std::vector<Session>& ses
   add_line(text, "model", one_line(session.model.value, 200));
   add_line(text, "folder", one_line(session.workspace, 400));
   if (session.parent) add_line(text, "parent", session.parent->value);
+  if (const auto& wait = session.wait) {
+    add_line(text, "waits for", wait->owner);
+    add_line(text, "why", one_line(wait->why, 200));
+    add_line(text, "since", local_time(wait->since));
+    if (wait->until) add_line(text, "until", local_time(*wait->until));
+  }
   add_line(text, "created", local_time(session.created_at));
   if (session.ended_at) add_line(text, "ended", local_time(*session.ended_at));
   add_line(text, "duration", duration_of(session));
@@ -239,6 +247,11 @@ json::object to_full_json(const Session& session) {
   json::object value = to_json(session);
   value["state"] = name_of(session.state);
   if (session.reason != Reason::none) value["reason"] = name_of(session.reason);
+  if (const auto& wait = session.wait) {
+    json::object told{{"for", wait->owner}, {"why", wait->why}, {"since", to_iso8601(wait->since)}};
+    if (wait->until) told["until"] = to_iso8601(*wait->until);
+    value["waits"] = std::move(told);
+  }
   value["created_at"] = to_iso8601(session.created_at);
   if (session.started_at) value["started_at"] = to_iso8601(*session.started_at);
   if (session.ended_at) value["ended_at"] = to_iso8601(*session.ended_at);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "app/commands.h"
+#include "app/letters.h"
 #include "app/session_lookup.h"
 #include "app/session_text.h"
 #include "app/transcript_text.h"
@@ -172,7 +173,7 @@ Ended export_events(Program& program, const Store& store, const Session& session
   return ExitStatus::completed;
 }
 
-Ended view(Program& program, const Store& store, const SessionsArguments& arguments) {
+Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
   if (arguments.view == SessionView::list) return list(program, store, arguments);
   TRY(const auto session, find_session(store, arguments.id));
   switch (arguments.view) {
@@ -185,6 +186,12 @@ Ended view(Program& program, const Store& store, const SessionsArguments& argume
       return transcript(program, store, session);
     case SessionView::notes:
       return notes(program, store, session);
+    case SessionView::cancel:
+      return leave_letter(program, store, session, LetterKind::cancel, "");
+    case SessionView::answer:
+      return leave_letter(program, store, session, LetterKind::answer, arguments.text);
+    case SessionView::nudge:
+      return leave_letter(program, store, session, LetterKind::nudge, arguments.text);
     case SessionView::events:
       break;
   }

@@ -20,6 +20,9 @@
 namespace deputy {
 namespace {
 
+// Another process is heard within twice this.
+constexpr Duration kInboxEvery = std::chrono::milliseconds(80);
+
 // No command sees deputy's own state.
 std::vector<std::string> state_folders(const Program& program) {
   const auto home = program.open_home();
@@ -104,7 +107,8 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                 .tools = std::move(request.tools),
                 .home = program.environment.get("HOME").value_or(""),
                 .hidden = state_folders(program),
-                .reports = report_bounds(program)}),
+                .reports = report_bounds(program),
+                .inbox_every = kInboxEvery}),
       prompts_({.loop = program.loop,
                 .progress = progress_,
                 .err = program.err,

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "delegation/approval.h"
-#include "delegation/tree.h"
+#include "delegation/child_calls.h"
 
 namespace deputy {
 namespace {
@@ -25,13 +25,25 @@ constexpr std::string_view kSchema = R"json({"type":"object","properties":{
 "prompt":{"type":"string","minLength":1},
 "description":{"type":"string","minLength":1,"maxLength":80,"description":"3-5 words, for people"},
 "max_turns":{"type":"integer","minimum":1,"description":"lowers the agent's own limit"},
-"timeout":{"type":"integer","minimum":1,"description":"seconds"}},
+"timeout":{"type":"integer","minimum":1,"description":"seconds"},
+"run_in_background":{"type":"boolean","description":"answers with an id at once; the report comes by itself"},
+"resume":{"type":"string","minLength":1,"description":"session id of a subagent that has ended: it goes on with this prompt"}},
 "required":["prompt"],"additionalProperties":false})json";
 
 // What other programs call it, and models know.
 constexpr std::string_view kFieldsGeneral = "general-purpose";
 
 constexpr std::size_t kGoalCharacters = 60;
+
+// The run that an earlier attempt at the same call has asked for.
+std::optional<int> attached_run(const std::vector<Fact>& traces) {
+  for (const Fact& fact : traces) {
+    if (const auto* attached = std::get_if<Attached>(&fact)) return attached->run;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::string list_of(const std::vector<const Profile*>& declared) {
   if (declared.empty()) return "(none declared)";
@@ -45,22 +57,32 @@ std::string list_of(const std::vector<const Profile*>& declared) {
   return list;
 }
 
-}  // namespace
+ToolResult not_declared(std::string_view agent, const std::vector<std::string>& declared) {
+  return tool_error(fmt::format("agent '{}' is not declared here; declared: {}", shorten(agent, 64),
+                                declared.empty() ? "(none)" : fmt::format("{}", fmt::join(declared, ", "))));
+}
+
+Duration seconds_of(std::int64_t seconds) {
+  return std::chrono::seconds(std::min<std::int64_t>(seconds, 365LL * 24 * 3600));
+}
 
 Result<TaskArguments> read_task_arguments(const json::object& arguments) {
   const auto agent = string_at(arguments, "agent");
   const auto type = string_at(arguments, "subagent_type");
-  if (!agent && !type) return fail(ErrorCode::invalid, "agent is missing", "name the agent to run");
+  const auto resume = string_at(arguments, "resume");
+  if (!agent && !type && !resume)
+    return fail(ErrorCode::invalid, "agent is missing", "name the agent to run");
   if (agent && type && *agent != *type)
     return fail(ErrorCode::invalid, fmt::format("agent is '{}' and subagent_type is '{}'", *agent, *type),
                 "give one of them");
-  TaskArguments read{.agent = agent ? *agent : *type,
+  TaskArguments read{.agent = agent ? *agent : type.value_or(""),
                      .prompt = string_or(arguments, "prompt", ""),
                      .description = string_or(arguments, "description", "")};
   if (const auto turns = integer_at(arguments, "max_turns"))
     read.max_turns = static_cast<int>(std::min<std::int64_t>(*turns, 1'000'000));
-  if (const auto seconds = integer_at(arguments, "timeout"))
-    read.timeout = std::chrono::seconds(std::min<std::int64_t>(*seconds, 365LL * 24 * 3600));
+  if (const auto seconds = integer_at(arguments, "timeout")) read.timeout = seconds_of(*seconds);
+  read.background = bool_at(arguments, "run_in_background").value_or(false);
+  if (resume) read.resume = SessionId(*resume);
   return read;
 }
 
@@ -92,27 +114,62 @@ std::string TaskTool::approval_text(const json::object& arguments, const ToolCon
 Task<ToolResult> TaskTool::run(json::object arguments, ToolContext context) {
   auto read = read_task_arguments(arguments);
   if (!read) co_return tool_error(fmt::format("{}: {}.", read.error().message, read.error().advice));
+  if (read->resume) co_return co_await resume(*std::move(read), std::move(context));
   const auto is_declared = [this](std::string_view name) {
     return std::ranges::find(declared_, name) != declared_.end();
   };
   if (read->agent == kFieldsGeneral && !is_declared(read->agent)) read->agent = "general";
   // One that is there already, from before a restart, is gone on with whatever has become of its profile.
-  if (!is_declared(read->agent) && !tree_.has_child({context.id, 0})) {
+  if (!is_declared(read->agent) && !tree_.has_child({context.id, 0}))
+    co_return not_declared(read->agent, declared_);
+  co_return co_await start(*std::move(read), std::move(context));
+}
+
+Task<ToolResult> TaskTool::start(TaskArguments read, ToolContext context) {
+  const Delegation delegation{.key = {context.id, 0},
+                              .parent = context.session,
+                              .model = context.model,
+                              .agent = read.agent,
+                              .brief = {.label = read.agent, .prompt = read.prompt},
+                              .max_turns = read.max_turns,
+                              .timeout = read.timeout,
+                              .background = read.background};
+  const auto child = co_await tree_.start_child(delegation, context.stop);
+  if (!child) co_return co_await refusal_result(tree_, delegation, child.error());
+  if (read.background)
+    co_return leave_beside(*child, tree_.run_of(*child), read.agent,
+                           read.description.empty() ? read.prompt : read.description, context);
+  co_return co_await await_child(tree_, delegation, *child, context, Telling::plain);
+}
+
+Task<ToolResult> TaskTool::resume(TaskArguments read, ToolContext context) {
+  const auto found = tree_.store().session(*read.resume);
+  const bool is_known = found && *found;
+  if (is_known && !read.agent.empty() && read.agent != (*found)->agent)
     co_return tool_error(
-        fmt::format("agent '{}' is not declared here; declared: {}", shorten(read->agent, 64),
-                    declared_.empty() ? "(none)" : fmt::format("{}", fmt::join(declared_, ", "))));
-  }
-  Delegation delegation{.key = {context.id, 0},
+        fmt::format("{} is a {}: leave agent out, or give that.", read.resume->value, (*found)->agent));
+  Resumption resumption{.child = *read.resume,
+                        .run = is_known ? (*found)->run + 1 : 2,
                         .parent = context.session,
-                        .model = context.model,
-                        .agent = read->agent,
-                        .brief = {.label = read->agent, .prompt = read->prompt},
-                        .max_turns = read->max_turns,
-                        .timeout = read->timeout};
-  const Report report = co_await tree_.delegate(std::move(delegation), context.stop);
-  const bool is_good = report.status == Status::completed || report.status == Status::partial;
-  std::string told = co_await tree_.reports().told(context.session.id, report);
-  co_return is_good ? tool_ok(std::move(told)) : tool_error(std::move(told));
+                        .prompt = read.prompt,
+                        .where = read.background ? Children::Where::beside : Children::Where::awaited,
+                        .timeout = read.timeout};
+  if (const auto before = attached_run(context.traces)) {
+    resumption.run = *before;
+  } else if (is_known && is_terminal((*found)->state) && (*found)->parent == context.session.id) {
+    const SessionJournal::Place place{context.id.step, context.id.index};
+    const auto kept = co_await context.journal.record(place, {Attached{*read.resume, resumption.run}});
+    if (!kept) co_return tool_error(to_text(kept.error()));
+  }
+  const auto child = co_await tree_.resume_child(resumption, context.stop);
+  if (!child) co_return tool_error(fmt::format("Not resumed: {}.", to_text(child.error())));
+  if (read.background) co_return leave_beside(*child, resumption.run, (*found)->agent, read.prompt, context);
+  const Delegation delegation{.key = {context.id, 0},
+                              .parent = context.session,
+                              .model = context.model,
+                              .agent = (*found)->agent,
+                              .brief = {.label = (*found)->label}};
+  co_return co_await await_child(tree_, delegation, *child, context, Telling::plain);
 }
 
 }  // namespace deputy

@@ -20,10 +20,17 @@ struct TaskArguments {
   std::string description;
   std::optional<int> max_turns;
   std::optional<Duration> timeout;
+  bool background = false;
+  std::optional<SessionId> resume = std::nullopt;
 };
 
 // Of arguments that the schema has found valid. The error says what to call it with instead.
 Result<TaskArguments> read_task_arguments(const json::object& arguments);
+
+// The profiles that a tool's text offers, with their guidance.
+std::string list_of(const std::vector<const Profile*>& declared);
+ToolResult not_declared(std::string_view agent, const std::vector<std::string>& declared);
+Duration seconds_of(std::int64_t seconds);
 
 class TaskTool final : public Tool {
  public:
@@ -40,6 +47,9 @@ class TaskTool final : public Tool {
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:
+  Task<ToolResult> start(TaskArguments read, ToolContext context);
+  Task<ToolResult> resume(TaskArguments read, ToolContext context);
+
   Tree& tree_;
   ToolText text_;
   std::vector<std::string> declared_;

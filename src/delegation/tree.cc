@@ -8,6 +8,7 @@
 #include "delegation/budgeted_provider.h"
 #include "delegation/delegate_tool.h"
 #include "delegation/lost_work.h"
+#include "delegation/spawn_tool.h"
 #include "tools/catalog.h"
 
 namespace deputy {
@@ -70,12 +71,17 @@ Tree::Tree(TreeServices services, TreeLimits limits)
       tools_(builtin_tools()),
       workspaces_({services_.loop, services_.pool, services_.disk, services_.processes}),
       reports_({services_.loop, services_.pool, services_.store, services_.state, services_.reports}),
-      slots_(std::make_unique<Slots>(limits)) {
-  const ToolServices connected{background_, services_.network, services_.tools};
+      slots_(std::make_unique<Slots>(limits)),
+      beside_(*this),
+      running_(services_.loop, [this](SessionId reader, Report report) {
+        return reports_.told(std::move(reader), std::move(report));
+      }) {
+  const ToolServices connected{background_, services_.network, services_.tools, &beside_};
   for (auto& tool : command_tools(connected)) tools_.push_back(std::move(tool));
   for (auto& tool : web_tools(connected, Decision::ask)) tools_.push_back(std::move(tool));
   approved_web_ = web_tools(connected, Decision::allow);
   tools_.push_back(std::make_shared<DelegateTool>(*this));
+  tools_.push_back(std::make_shared<AnswerTool>(*this));
 }
 
 Tree::~Tree() = default;
@@ -83,20 +89,46 @@ Tree::~Tree() = default;
 Task<Result<Report>> Tree::start(RootBrief root, StopToken stop) {
   CO_TRY(auto session, root_session(root));
   CO_TRY(claim(session.id));
-  co_return co_await begin(std::move(session), RunStarted{}, Source::person, {}, std::move(stop));
+  root_stop_.emplace(stop);
+  co_return co_await to_its_end(
+      begin(std::move(session), RunStarted{}, Source::person, {}, root_stop_->token()));
 }
 
 Task<Result<Report>> Tree::resume(SessionId root, StopToken stop) {
-  CO_TRY(auto session, services_.store.session(root));
+  CO_TRY(auto session, claimed_root(root));
+  root_stop_.emplace(stop);
+  co_return co_await to_its_end(go_on(std::move(session), root_stop_->token()));
+}
+
+Task<Result<Report>> Tree::say(SessionId root, std::string input, StopToken stop) {
+  CO_TRY(auto session, claimed_root(root));
+  if (!is_terminal(session.state))
+    co_return fail(ErrorCode::invalid, root.value + " has not ended", "resume it, or nudge it while it runs");
+  session.run += 1;
+  session.deadline.reset();
+  root_stop_.emplace(stop);
+  co_return co_await to_its_end(
+      begin_run(std::move(session), RunStarted{}, std::move(input), {}, root_stop_->token()));
+}
+
+// Nothing of it runs any more when it returns.
+Task<Result<Report>> Tree::to_its_end(Task<Result<Report>> root) {
+  auto report = co_await std::move(root);
+  co_await running_.join();
+  co_return report;
+}
+
+Result<Session> Tree::claimed_root(const SessionId& id) {
+  TRY(auto session, services_.store.session(id));
   if (!session)
-    co_return fail(ErrorCode::not_found, "there is no session " + root.value, "see `deputy sessions ls`");
+    return fail(ErrorCode::not_found, "there is no session " + id.value, "see `deputy sessions ls`");
   if (session->parent) {
-    co_return fail(ErrorCode::invalid, root.value + " is a child: a tree is resumed from its root",
-                   "run `deputy resume " + session->tree.value + "`");
+    return fail(ErrorCode::invalid, id.value + " is a child: a tree is resumed from its root",
+                "run `deputy resume " + session->tree.value + "`");
   }
-  CO_TRY(claim(root));
-  CO_TRY(take_up(*session));
-  co_return co_await go_on(*std::move(session), std::move(stop));
+  TRY(claim(id));
+  TRY(take_up(*session));
+  return *std::move(session);
 }
 
 // Under the terms that it was started with, and with what it has used.
@@ -119,51 +151,9 @@ Result<void> Tree::claim(SessionId id) {
   return {};
 }
 
-Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
-  const SessionId parent = delegation.parent.id;
-  const SessionId grandparent = delegation.parent.parent.value_or(SessionId{});
-  Live& live = live_[parent];
-  if (live.children++ == 0) {
-    live.place.reset();
-    tell_state(delegation.parent, SessionState::waiting, "for its children");
-  }
-  auto report = co_await attach_or_create(delegation, stop);
-  if (--live_[parent].children == 0) {
-    auto place = co_await slots_->take(grandparent, stop);
-    if (Live& back = live_[parent]; back.children == 0 && !back.place) {
-      back.place = std::move(place);
-      tell_state(delegation.parent, SessionState::running, "");
-    }
-  }
-  if (report) co_return *std::move(report);
-  Report refused = report_of_refusal(delegation, report.error());
-  co_await log_errors(parent, refused);
-  co_return refused;
-}
-
-void Tree::tell_state(const Session& session, SessionState state, std::string why) {
-  std::vector<Event> events(1);
-  events[0].tree = id_;
-  events[0].run = {session.id, session.run};
-  events[0].fact = StateChanged{state, std::move(why)};
-  services_.store.ride_along(std::move(events));
-}
-
 bool Tree::has_child(const DelegationKey& key) const {
   const auto found = services_.store.child_of(key);
   return found && *found;
-}
-
-Task<Result<Report>> Tree::attach_or_create(Delegation delegation, StopToken stop) {
-  CO_TRY(auto existing, services_.store.child_of(delegation.key));
-  if (existing) co_return co_await go_on(*std::move(existing), std::move(stop));
-  if (stop.stopped()) co_return fail(ErrorCode::cancelled, "not started: its parent was stopped");
-  CO_TRY(const auto* profile, services_.profiles.find(delegation.agent));
-  CO_TRY(auto session, child_session(delegation, *profile));
-  CO_TRY(auto admitted, admit(delegation.parent, *profile, session));
-  children_[delegation.parent.id].push_back(session.id);
-  co_return co_await begin(std::move(session), RunStarted{delegation.index, delegation.total}, Source::parent,
-                           std::move(admitted), stop);
 }
 
 // One decision: there is nothing between looking at what is in use and taking it.
@@ -211,6 +201,10 @@ Task<Result<Report>> Tree::go_on(Session session, StopToken stop) {
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   Conversation so_far = conversation_of(events);
   if (so_far.ended) co_return *so_far.ended;
+  if (!so_far.started_at) {  // it was recorded, but there was no place for it
+    std::string prompt = session.prompt;
+    co_return co_await begin_run(std::move(session), RunStarted{}, std::move(prompt), {}, std::move(stop));
+  }
   auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
   if (const auto now = services_.loop.clock().wall(); session.deadline && left_at_ && now > *left_at_) {
     *session.deadline += now - *left_at_;  // while nobody ran it, its time stood still
@@ -259,6 +253,9 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                              .first = std::move(live_[session.id].first)});
   // A command costs nothing but what its children do.
   const bool is_free = !profile->driver.empty() || !limits_spending(limits_);
+  Children::Post post(running_, session.id, so_far);
+  const auto mail = mail_of(session, post.box());
+  CO_TRY(co_await take_up_children(so_far, post, own.token()));
   std::string bug;
   Result<Report> report = std::unexpected(Error::cancelled());
   try {
@@ -274,6 +271,7 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                  .pool = services_.pool,
                  .processes = services_.processes,
                  .asker = profile->on_ask == OnAsk::deny ? static_cast<Asker&>(denies_all) : person,
+                 .mail = mail.get(),
                  .above = stop,
                  .roots =
                      [this, id = session.id] {
@@ -294,6 +292,7 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   } catch (const std::exception& error) {
     bug = error.what();
   }
+  co_await running_.end_all_of(session.id);
   deadlines_.end(session.id);
   co_await background_.end_all_of(session.id);
   if (bug.empty()) co_return report;

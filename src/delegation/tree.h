@@ -15,7 +15,9 @@
 #include "base/disk.h"
 #include "base/random.h"
 #include "delegation/admission.h"
+#include "delegation/background_children.h"
 #include "delegation/budget.h"
+#include "delegation/children.h"
 #include "delegation/deadlines.h"
 #include "delegation/profiles.h"
 #include "delegation/report_desk.h"
@@ -75,6 +77,17 @@ struct Delegation {
   int total = 1;
   std::optional<int> max_turns = std::nullopt;  // lowers the profile's, never raises it
   std::optional<Duration> timeout = std::nullopt;
+  bool background = false;  // its parent goes on beside it from the start
+};
+
+// Another run of a child that has ended.
+struct Resumption {
+  SessionId child;
+  int run = 2;  // the number of that run: asking for it twice gives the same run
+  const Session& parent;
+  std::string prompt;
+  Children::Where where = Children::Where::awaited;
+  std::optional<Duration> timeout = std::nullopt;
 };
 
 // The report of a child that never came to be.
@@ -94,23 +107,46 @@ class Tree {
   // recorded.
   Task<Result<Report>> start(RootBrief root, StopToken stop);
   Task<Result<Report>> resume(SessionId root, StopToken stop);
+  // A root that has ended begins another run with `input`.
+  Task<Result<Report>> say(SessionId root, std::string input, StopToken stop);
 
   // Runs the child to its end, or attaches to it where it exists already. Every failure is a Report, a
   // refusal too.
   Task<Report> delegate(Delegation delegation, StopToken stop);
   bool has_child(const DelegationKey& key) const;
+  // The child runs, or has run, when they return; meet() tells what comes of it. The error is why there is
+  // none.
+  Task<Result<SessionId>> start_child(Delegation delegation, StopToken stop);
+  Task<Result<SessionId>> resume_child(Resumption resumption, StopToken stop);
+  // Until the child has ended, asks, or is sent to the background.
+  Task<Children::Met> meet(Session parent, SessionId child, StopToken stop);
+  Result<Report> report_of_ended(const SessionId& child) const;
+  // Goes on with a child that a process before this one left; one that runs is left alone.
+  void take_up_child(Session child, Children::Where where, const StopToken& stop);
+  int run_of(const SessionId& child) const;
+
+  Task<Answer> ask_parent(Session session, Question question, StopToken stop);
+  // A message that the session reads between two steps; durable when it returns.
+  Task<Result<void>> nudge(SessionId to, Nudged nudge);
+  void nudge_soon(const SessionId& to, Nudged nudge);
+  // Stops a session and all below it, those first. False where it does not run.
+  bool cancel(const SessionId& session, StopReason reason);
+  Children& running() { return running_; }
 
   const Budget& budget() const { return *budget_; }
 
   const Models& models() const { return services_.models; }
+  const Store& store() const { return services_.store; }
+  WallTime now() const { return services_.loop.clock().wall(); }
   const SessionId& id() const { return id_; }
   ReportDesk& reports() { return reports_; }
+  Task<> log_errors(SessionId session, Report report);
 
  private:
-  // A session that is running here, and its place; while it waits for children it has none.
+  // A session that is running here, and its place; while it waits it has none.
   struct Live {
     std::optional<Slots::Place> place;
-    int children = 0;
+    int waits = 0;
     Budget::Hold first;  // for its first request, until that is made
   };
   // What all sessions of one profile, model and set of rules share.
@@ -129,14 +165,28 @@ class Tree {
   Result<Session> child_session(const Delegation& delegation, const Profile& profile) const;
   Result<Kit> kit_for(const Session& session, const Profile& profile);
   Task<Result<std::string>> workspace_above(Session session) const;
-  Result<std::vector<std::shared_ptr<Tool>>> tools_for(const Profile& profile);
+  Result<std::vector<std::shared_ptr<Tool>>> tools_for(const Profile& profile, const Session& session);
+  // Whether a question of the session goes to the person: there is no agent above it.
+  bool asks_person(const Session& session) const;
   Task<Report> complete(Session session, Report report);
-  Task<> log_errors(SessionId session, Report report);
-  void tell_state(const Session& session, SessionState state, std::string why);
 
-  Task<Result<Report>> attach_or_create(Delegation delegation, StopToken stop);
+  Task<> nudge_and_forget(SessionId to, Nudged nudge);
+
+  class SessionMail;
+  std::unique_ptr<Mail> mail_of(const Session& session, Mailbox& box);
+  Task<Result<void>> take_up_children(const Conversation& so_far, Children::Post& post, StopToken stop);
+  StateChanged wait_for(const SessionId& child) const;
+  // A session that waits gives its place back and takes one again afterwards.
+  void rest(const Session& session, std::optional<StateChanged> wait);
+  Task<> work_again(Session session, StopToken stop);
+
+  Result<Session> claimed_root(const SessionId& id);
+  Task<Result<Report>> to_its_end(Task<Result<Report>> root);
   Task<Result<Report>> begin(Session session, RunStarted started, Source source, Budget::Hold admitted,
                              StopToken stop);
+  // A further run, or the first of a session that was recorded before there was a place for it.
+  Task<Result<Report>> begin_run(Session session, RunStarted started, std::string input,
+                                 Budget::Hold admitted, StopToken stop);
   Task<Result<Report>> go_on(Session session, StopToken stop);
   Task<Result<Report>> run_in_place(Session session, Conversation so_far, std::optional<Slots::Place> place,
                                     StopToken stop);
@@ -158,6 +208,9 @@ class Tree {
   std::unique_ptr<Slots> slots_;
   std::map<SessionId, Live> live_;
   std::map<SessionId, std::vector<SessionId>> children_;
+  std::optional<StopSource> root_stop_;  // from its start
+  BackgroundChildren beside_;
+  Children running_;
 };
 
 }  // namespace deputy

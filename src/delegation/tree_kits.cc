@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "delegation/ask_tool.h"
 #include "delegation/completion_tool.h"
+#include "delegation/spawn_tool.h"
 #include "delegation/system_prompt.h"
 #include "delegation/task_tool.h"
 #include "delegation/tree.h"
@@ -14,12 +16,12 @@ namespace deputy {
 
 Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) {
   const std::string key =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", profile.name, session.model.value, session.max_output_tokens,
-                  session.depth > 0, session.max_turns.value_or(0),
-                  session.timeout.value_or(Duration{}).count(), session.permissions);
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", profile.name, session.model.value,
+                  session.max_output_tokens, session.depth > 0, session.max_turns.value_or(0),
+                  session.timeout.value_or(Duration{}).count(), session.permissions, asks_person(session));
   if (const auto found = kits_.find(key); found != kits_.end()) return found->second;
 
-  TRY(auto granted, tools_for(profile));
+  TRY(auto granted, tools_for(profile, session));
   if (may_report(session, profile)) {
     TRY(auto completion, CompletionTool::make(profile.output_schema));
     granted.push_back(std::move(completion));
@@ -39,7 +41,7 @@ Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) 
 }
 
 // By name; what is known but not to be had here is left out, an unknown name is refused.
-Result<std::vector<std::shared_ptr<Tool>>> Tree::tools_for(const Profile& profile) {
+Result<std::vector<std::shared_ptr<Tool>>> Tree::tools_for(const Profile& profile, const Session& session) {
   std::vector<std::shared_ptr<Tool>> granted;
   const auto grant = [&granted](const std::vector<std::shared_ptr<Tool>>& from, std::string_view name) {
     const auto named = [name](const auto& tool) { return tool->text().name == name; };
@@ -57,11 +59,29 @@ Result<std::vector<std::shared_ptr<Tool>>> Tree::tools_for(const Profile& profil
       for (const auto* beside : {"task_status", "task_cancel"}) grant(tools_, beside);
     }
   }
-  if (!profile.subagents.empty())
-    granted.push_back(
-        std::make_shared<TaskTool>(*this, services_.profiles.declared_by(profile),
-                                   profile.driver.empty() ? Decision::ask : Decision::allow));
+  if (!profile.subagents.empty()) {
+    const auto declared = services_.profiles.declared_by(profile);
+    granted.push_back(std::make_shared<TaskTool>(*this, declared,
+                                                 profile.driver.empty() ? Decision::ask : Decision::allow));
+    granted.push_back(std::make_shared<SpawnTool>(*this, declared));
+    for (const auto* beside : {"answer_subagent", "task_status", "task_cancel", "task_message"})
+      grant(tools_, beside);
+  }
+  // Not for a batch's children, nor for what stands for a command.
+  if (!profile.driver.empty() || (session.depth > 0 && profile.hidden)) return granted;
+  if (!asks_person(session)) {
+    granted.push_back(std::make_shared<AskParentTool>(*this));
+  } else {
+    granted.push_back(std::make_shared<AskUserTool>(session.depth == 0 ? AskUserTool::Name::ask_user
+                                                                       : AskUserTool::Name::ask_parent));
+  }
   return granted;
+}
+
+bool Tree::asks_person(const Session& session) const {
+  if (session.depth != 1) return session.depth == 0;
+  const auto root = services_.profiles.find(session.path.front());
+  return root && !(*root)->driver.empty();
 }
 
 }  // namespace deputy

@@ -27,6 +27,7 @@ RunLimits limits_of(const Session& session, const Profile& profile) {
 }
 
 Task<Report> Tree::complete(Session session, Report report) {
+  co_await running_.end_all_of(session.id);
   co_await background_.end_all_of(session.id);  // nothing may change any more what is looked at now
   if (const auto profile = services_.profiles.find(session.agent); profile && !(*profile)->driver.empty()) {
     if (const auto children = services_.store.sessions({.parent = session.id}))

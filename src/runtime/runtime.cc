@@ -1,6 +1,11 @@
 #include "runtime/runtime.h"
 
+#include <ranges>
 #include <utility>
+
+#include "base/random.h"
+#include "delegation/question_ids.h"
+#include "runtime/inbox.h"
 
 namespace deputy {
 
@@ -38,8 +43,44 @@ TreeServices Runtime::services() {
 
 Task<> Runtime::run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> run, Done done) {
   Tree tree(services(), options_.limits);
+  running_.insert(&tree);
+  TaskGroup beside(parts_.loop);
+  Inbox inbox(*parts_.store, tree, desk_);
+  if (options_.inbox_every) beside.spawn(inbox.watch(parts_.loop, *options_.inbox_every, beside.token()));
   auto report = co_await run(tree, trees_.token());
+  co_await beside.stop(StopReason::shutdown);
+  if (options_.inbox_every) co_await inbox.look();  // what was asked of it meanwhile and is done by its end
+  running_.erase(&tree);
   done(std::move(report));
+}
+
+void Runtime::with_trees(std::function<void(Tree&)> act) {
+  parts_.loop.post([this, act = std::move(act)] {
+    for (Tree* tree : std::set(running_)) act(*tree);
+  });
+}
+
+void Runtime::say(SessionId root, std::string input, Done done) {
+  parts_.loop.post(
+      [this, root = std::move(root), input = std::move(input), done = std::move(done)]() mutable {
+        trees_.spawn(run_tree(
+            [root, input](Tree& tree, StopToken stop) { return tree.say(root, input, std::move(stop)); },
+            std::move(done)));
+      });
+}
+
+void Runtime::cancel(SessionId session, StopReason reason) {
+  with_trees([session = std::move(session), reason](Tree& tree) { tree.cancel(session, reason); });
+}
+
+void Runtime::nudge(SessionId session, std::string text) {
+  with_trees([this, session = std::move(session), text = std::move(text)](Tree& tree) {
+    tree.nudge_soon(session, {random_uuid(parts_.random), Source::person, text});
+  });
+}
+
+void Runtime::send_to_background(SessionId child) {
+  with_trees([child = std::move(child)](Tree& tree) { tree.running().send_to_background(child); });
 }
 
 void Runtime::start(RootBrief root, Done done) {
@@ -58,12 +99,19 @@ void Runtime::resume(SessionId root, Done done) {
 
 void Runtime::answer(std::string question_id, Answer answer) {
   parts_.loop.post([this, id = std::move(question_id), answer = std::move(answer)]() mutable {
-    desk_.answer(id, std::move(answer));
+    answer.by = Source::person;
+    if (desk_.answer(id, answer) || answer.kind != AnswerKind::text) return;
+    for (Tree* tree : running_) tree->running().answer(asker_of(id), id, answer);
   });
 }
 
 void Runtime::cancel(StopReason reason) {
-  parts_.loop.post([this, reason] { trees_.request_stop(reason); });
+  parts_.loop.post([this, reason] {
+    if (!suspends(reason)) {
+      for (Tree* tree : running_) tree->cancel(tree->id(), reason);
+    }
+    trees_.request_stop(reason);
+  });
 }
 
 void Runtime::subscribe(Listener listener) { listeners_.push_back(std::move(listener)); }
@@ -86,6 +134,8 @@ void Runtime::publish(const Event& event) {
     }
   }
   for (const auto& listener : listeners_) listener(event, origin);
+  if (std::holds_alternative<RunEnded>(event.fact))
+    origins_.erase(event.run.session);  // it may be asked for again
 }
 
 Task<> Runtime::close() { return trees_.join(); }

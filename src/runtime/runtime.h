@@ -1,10 +1,13 @@
-// The façade for surfaces and for programs that embed deputy: start, resume, answer, cancel, subscribe. Every
+// The façade for surfaces and for programs that embed deputy: start, resume, say, answer, nudge, cancel,
+// subscribe. Every
 // call may be made from any thread and returns at once; what it leads to happens on the loop. Several
 // runtimes may live in one process: there is no global state.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +49,8 @@ class Runtime {
     std::string home = {};                 // the person's, for rules written with ~
     std::vector<std::string> hidden = {};  // folders that no tool sees: the state folder
     ReportBounds reports = {};
+    // How often the inbox is looked into; nothing: no other process can reach these trees.
+    std::optional<Duration> inbox_every = std::nullopt;
   };
   Runtime(Parts parts, Options options);
   ~Runtime();
@@ -54,9 +59,18 @@ class Runtime {
   using Done = std::move_only_function<void(Result<Report>)>;
   void start(RootBrief root, Done done);
   void resume(SessionId root, Done done);
+  // A root that has ended goes on with a further input.
+  void say(SessionId root, std::string input, Done done);
+  // The person's answer, to whoever asks.
   void answer(std::string question_id, Answer answer);
   // Stops everything that runs. StopReason::shutdown leaves it to be resumed.
   void cancel(StopReason reason);
+  // Stops one session and all below it, children first. What does not run is left as it is.
+  void cancel(SessionId session, StopReason reason);
+  // The person's word to a running session, read between two steps.
+  void nudge(SessionId session, std::string text);
+  // The parent of a child that it waits for goes on beside it.
+  void send_to_background(SessionId child);
 
   // Told of every event, in order, on the loop. Before start() or resume().
   using Listener = std::function<void(const Event&, const EventOrigin&)>;
@@ -79,6 +93,8 @@ class Runtime {
  private:
   Task<> run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> run, Done done);
   TreeServices services();
+  // On the loop, for each tree that runs.
+  void with_trees(std::function<void(Tree&)> act);
   void publish(const Event& event);
 
   Parts parts_;
@@ -87,6 +103,7 @@ class Runtime {
   std::vector<Listener> listeners_;
   std::vector<OutputListener> output_listeners_;
   std::map<SessionId, EventOrigin> origins_;
+  std::set<Tree*> running_;
   TaskGroup trees_;
 };
 

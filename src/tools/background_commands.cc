@@ -83,6 +83,11 @@ void BackgroundCommands::cancel(const SessionId& owner, const std::string& id) {
   if (Job* job = job_of(owner, id)) job->stop.request(StopReason::parent);
 }
 
+Task<Result<void>> BackgroundCommands::message(SessionId, std::string id, std::string, CallId) {
+  co_return fail(ErrorCode::invalid, id + " is a command: it reads no messages",
+                 "end it with task_cancel and start another");
+}
+
 Task<> BackgroundCommands::end_all_of(SessionId owner) {
   const auto ids = ids_of(owner);
   for (const auto& id : ids) cancel(owner, id);

@@ -34,6 +34,7 @@ class BackgroundCommands final : public BackgroundWork {
   std::string told(const SessionId& owner, const std::string& id) const override;
   Task<> wait(SessionId owner, std::string id, StopToken stop) override;
   void cancel(const SessionId& owner, const std::string& id) override;
+  Task<Result<void>> message(SessionId owner, std::string id, std::string text, CallId call) override;
   // Ends all that the session has started, and forgets them.
   Task<> end_all_of(SessionId owner);
   Task<> end_all();

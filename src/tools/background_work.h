@@ -1,5 +1,5 @@
-// What a session has running beside it, by id. task_status and task_cancel know it through this: commands of
-// Bash (background_commands.h), and children once they can be sent there.
+// What a session has running beside it, by id. task_status, task_cancel and task_message know it through
+// this: commands of Bash (background_commands.h), and children (delegation/background_children.h).
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 
 #include "async/stop.h"
 #include "async/task.h"
+#include "base/result.h"
 #include "transcript/ids.h"
 
 namespace deputy {
@@ -21,6 +22,8 @@ class BackgroundWork {
   // Until it has ended, or the stop.
   virtual Task<> wait(SessionId owner, std::string id, StopToken stop) = 0;
   virtual void cancel(const SessionId& owner, const std::string& id) = 0;
+  // Durable when it returns; the same `call` says it once. The error is for the model.
+  virtual Task<Result<void>> message(SessionId owner, std::string id, std::string text, CallId call) = 0;
 };
 
 }  // namespace deputy

@@ -8,10 +8,11 @@
 namespace deputy {
 
 std::vector<std::shared_ptr<Tool>> command_tools(const ToolServices& services) {
-  const std::vector<BackgroundWork*> background{&services.background};
+  std::vector<BackgroundWork*> background{&services.background};
+  if (services.children) background.push_back(services.children);
   return {std::make_shared<BashTool>(services.background, services.settings.bash),
           std::make_shared<TaskStatusTool>(background), std::make_shared<TaskCancelTool>(background),
-          std::make_shared<TodoTool>()};
+          std::make_shared<TaskMessageTool>(background), std::make_shared<TodoTool>()};
 }
 
 std::vector<std::shared_ptr<Tool>> web_tools(const ToolServices& services, Decision by_default) {

@@ -31,9 +31,10 @@ struct ToolServices {
   BackgroundCommands& background;
   Network* network = nullptr;
   ToolSettings settings = {};
+  BackgroundWork* children = nullptr;  // what else a session may have running beside it
 };
 
-// Bash with task_status and task_cancel, and Todo.
+// Bash, Todo, and what a session does with its background work: task_status, task_cancel, task_message.
 std::vector<std::shared_ptr<Tool>> command_tools(const ToolServices& services);
 // WebFetch and WebSearch. `by_default` is what holds where no rule speaks: ask, or allow where the person has
 // approved the whole batch.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace deputy {
 namespace {
 
@@ -22,6 +24,14 @@ constexpr std::string_view kCancelSchema = R"json({
 "type":"object",
 "properties":{"id":{"type":"string","minLength":1}},
 "required":["id"],
+"additionalProperties":false})json";
+
+constexpr std::string_view kMessageDescription =
+    R"(Writes to a subagent that runs in the background. It reads the message between two of its steps.)";
+constexpr std::string_view kMessageSchema = R"json({
+"type":"object",
+"properties":{"id":{"type":"string","minLength":1},"text":{"type":"string","minLength":1,"maxLength":16384}},
+"required":["id","text"],
 "additionalProperties":false})json";
 
 using Sources = std::vector<BackgroundWork*>;
@@ -103,6 +113,26 @@ Task<ToolResult> TaskCancelTool::run(json::object arguments, ToolContext context
   source->cancel(owner, id);
   co_await source->wait(owner, id, context.stop);
   co_return tool_ok(source->told(owner, id));
+}
+
+const ToolText& TaskMessageTool::text() const {
+  static const ToolText text{"task_message", std::string(kMessageDescription), std::string(kMessageSchema)};
+  return text;
+}
+
+std::string TaskMessageTool::shown(const json::object& arguments) const {
+  return string_or(arguments, "id", "");
+}
+
+Task<ToolResult> TaskMessageTool::run(json::object arguments, ToolContext context) {
+  const SessionId owner = context.session.id;
+  const std::string id = string_or(arguments, "id", "");
+  BackgroundWork* source = source_of(sources_, owner, id);
+  if (!source) co_return unknown(sources_, owner, id);
+  const auto sent =
+      co_await source->message(owner, id, to_utf8(string_or(arguments, "text", "")), context.id);
+  if (!sent) co_return tool_error(fmt::format("The message was not sent: {}.", to_text(sent.error())));
+  co_return tool_ok(fmt::format("Sent. {} reads it before its next step.", id));
 }
 
 }  // namespace deputy

@@ -1,5 +1,5 @@
-// task_status and task_cancel: what a session has running in the background, seen and ended by id. A session
-// sees its own alone.
+// task_status, task_cancel and task_message: what a session has running in the background, seen, ended and
+// written to by id. A session sees its own alone.
 #pragma once
 
 #include <vector>
@@ -26,6 +26,19 @@ class TaskCancelTool final : public Tool {
   explicit TaskCancelTool(std::vector<BackgroundWork*> sources) : sources_(std::move(sources)) {}
   const ToolText& text() const override;
   Effect effect() const override { return Effect::keyed; }  // what has ended stays so
+  Decision by_default() const override { return Decision::allow; }
+  std::string shown(const json::object& arguments) const override;
+  Task<ToolResult> run(json::object arguments, ToolContext context) override;
+
+ private:
+  std::vector<BackgroundWork*> sources_;
+};
+
+class TaskMessageTool final : public Tool {
+ public:
+  explicit TaskMessageTool(std::vector<BackgroundWork*> sources) : sources_(std::move(sources)) {}
+  const ToolText& text() const override;
+  Effect effect() const override { return Effect::keyed; }  // a message is known by its call
   Decision by_default() const override { return Decision::allow; }
   std::string shown(const json::object& arguments) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;

@@ -73,7 +73,8 @@ Life::Life(SimWorld& world, Options options) : loop_(options.seed), processes_(l
                                        Runtime::Options{.limits = options.limits,
                                                         .attendance = options.attendance,
                                                         .hidden = {"/home"},
-                                                        .reports = options.reports});
+                                                        .reports = options.reports,
+                                                        .inbox_every = options.inbox_every});
   runtime_->subscribe([this](const Event& event, const EventOrigin&) {
     events_.push_back(event);
     if (const auto found = after_.find(static_cast<int>(events_.size())); found != after_.end())
@@ -99,6 +100,11 @@ Result<Report> Life::start(RootBrief root) {
 
 Result<Report> Life::resume(const SessionId& root) {
   runtime_->resume(root, [this](Result<Report> report) { result_ = std::move(report); });
+  return finish();
+}
+
+Result<Report> Life::say(const SessionId& root, std::string input) {
+  runtime_->say(root, std::move(input), [this](Result<Report> report) { result_ = std::move(report); });
   return finish();
 }
 

@@ -49,6 +49,7 @@ class Life {
     std::function<std::unique_ptr<Provider>(Loop&)> model = {};  // besides the scripted one
     std::vector<Profile> profiles = {};                          // besides the built-in ones
     ReportBounds reports = {};
+    std::optional<Duration> inbox_every = {};  // whether other processes can reach it
   };
   Life(SimWorld& world, Options options);
   ~Life();
@@ -59,6 +60,7 @@ class Life {
   // Runs the loop until the tree has ended.
   Result<Report> start(RootBrief root);
   Result<Report> resume(const SessionId& root);
+  Result<Report> say(const SessionId& root, std::string input);  // to one that has ended
   // Calls `then` on the loop right after the n-th event (from 1) was published.
   void after_event(int n, std::function<void(Runtime&)> then);
 

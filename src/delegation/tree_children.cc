@@ -1,0 +1,271 @@
+// The tree's children: started, met, resumed, asked and stopped.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "delegation/tree.h"
+#include "transcript/mail.h"
+
+namespace deputy {
+namespace {
+
+Event event_of(const Session& session, Fact fact, int step = 0) {
+  Event event;
+  event.tree = session.tree;
+  event.run = {session.id, session.run};
+  event.step = step;
+  event.fact = std::move(fact);
+  return event;
+}
+
+}  // namespace
+
+// The loop's view of a session's mail: while it waits for some, it holds no place.
+class Tree::SessionMail final : public Mail {
+ public:
+  SessionMail(Tree& tree, const Session& session, Mailbox& box) : tree_(tree), session_(session), box_(box) {}
+  MailState state() const override { return box_.state(); }
+  std::vector<Delivered> take() override { return box_.take(); }
+  Task<> wait(StopToken stop) override {
+    const auto children = tree_.running_.live_of(session_.id);
+    tree_.rest(session_, tree_.wait_for(children.empty() ? session_.id : children.front()));
+    co_await box_.wait(stop);
+    co_await tree_.work_again(session_, stop);
+  }
+
+ private:
+  Tree& tree_;
+  const Session& session_;
+  Mailbox& box_;
+};
+
+std::unique_ptr<Mail> Tree::mail_of(const Session& session, Mailbox& box) {
+  return std::make_unique<SessionMail>(*this, session, box);
+}
+
+// What a process before this one left of those that go on beside the session.
+Task<Result<void>> Tree::take_up_children(const Conversation& so_far, Children::Post& post, StopToken stop) {
+  // Also nudges that came while it was being started.
+  CO_TRY(const auto events, services_.store.events_of_session(post.owner()));
+  for (const Event& event : events) {
+    if (const auto* nudge = std::get_if<Nudged>(&event.fact)) post.box().put(nudge_mail(*nudge));
+  }
+  for (const auto& [id, beside] : so_far.beside) {
+    if (!beside.owed) continue;
+    CO_TRY(auto child, services_.store.session(id));
+    if (!child) continue;
+    if (is_terminal(child->state)) {
+      CO_TRY(const auto report, report_of_ended(id));
+      post.box().put(report_mail(report, child->run, co_await reports_.told(post.owner(), report)));
+    } else {
+      take_up_child(*std::move(child), Children::Where::beside, stop);
+    }
+  }
+  co_return Result<void>{};
+}
+
+void Tree::take_up_child(Session child, Children::Where where, const StopToken& stop) {
+  if (running_.is_live(child.id)) return;
+  Session session = child;
+  running_.start(std::move(child), where, stop, [this, session = std::move(session)](StopToken own) {
+    return go_on(session, std::move(own));
+  });
+}
+
+Result<Report> Tree::report_of_ended(const SessionId& id) const {
+  TRY(const auto events, services_.store.events_of_session(id));
+  auto ended = conversation_of(events).ended;
+  if (!ended) return fail(ErrorCode::internal, id.value + " neither runs nor has it ended");
+  return *std::move(ended);
+}
+
+int Tree::run_of(const SessionId& child) const {
+  if (const auto run = running_.run_of(child)) return *run;
+  const auto session = services_.store.session(child);
+  return session && *session ? (*session)->run : 1;
+}
+
+Task<Result<SessionId>> Tree::start_child(Delegation delegation, StopToken stop) {
+  const auto where = delegation.background ? Children::Where::beside : Children::Where::awaited;
+  CO_TRY(auto existing, services_.store.child_of(delegation.key));
+  if (existing) {
+    const SessionId id = existing->id;
+    if (!is_terminal(existing->state)) take_up_child(*std::move(existing), where, stop);
+    co_return id;
+  }
+  if (stop.stopped()) co_return fail(ErrorCode::cancelled, "not started: its parent was stopped");
+  CO_TRY(const auto* profile, services_.profiles.find(delegation.agent));
+  CO_TRY(auto session, child_session(delegation, *profile));
+  CO_TRY(auto admitted, admit(delegation.parent, *profile, session));
+  const SessionId id = session.id;
+  children_[delegation.parent.id].push_back(id);
+  const RunStarted started{delegation.index, delegation.total};
+  if (!delegation.background) {
+    running_.start(session, where, stop,
+                   [this, session, started, admitted = std::move(admitted)](StopToken own) mutable {
+                     return begin(std::move(session), started, Source::parent, std::move(admitted),
+                                  std::move(own));
+                   });
+    co_return id;
+  }
+  // Its parent goes on with its id, whether or not there is a place for it yet.
+  std::vector<Event> created{event_of(session, services_.store.as_kept(SessionCreated{session}))};
+  CO_TRY(co_await services_.store.record(std::move(created)));
+  running_.start(
+      session, where, stop, [this, session, started, admitted = std::move(admitted)](StopToken own) mutable {
+        std::string prompt = session.prompt;
+        return begin_run(std::move(session), started, std::move(prompt), std::move(admitted), std::move(own));
+      });
+  co_return id;
+}
+
+Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::string input,
+                                     Budget::Hold admitted, StopToken stop) {
+  auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
+  if (!place) {
+    const Next next = decide({}, {}, stop.reason());
+    const auto* finish = std::get_if<Finish>(&next);
+    if (!finish) co_return std::unexpected(Error::cancelled());
+    co_return co_await record_end(std::move(session), *finish);
+  }
+  CO_TRY(const auto before, services_.store.events_of_session(session.id));
+  Conversation so_far = conversation_of(before);
+  std::vector<Event> events;
+  events.push_back(event_of(session, started, so_far.step));
+  events.push_back(event_of(
+      session, InputGiven{session.parent ? Source::parent : Source::person, std::move(input)}, so_far.step));
+  for (auto& event : events) {
+    event.fact = services_.store.as_kept(std::move(event.fact));
+    apply(so_far, event);
+  }
+  if (!so_far.started_at || so_far.started_at == WallTime{})
+    so_far.started_at = services_.loop.clock().wall();
+  CO_TRY(co_await services_.store.record(std::move(events)));
+  admitted.spend({.delegations = session.parent ? 1 : 0});
+  live_[session.id].first = std::move(admitted);
+  co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
+}
+
+Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop) {
+  const SessionId& id = resumption.child;
+  const auto refused = [&id](std::string_view why, std::string_view advice) {
+    return fail(ErrorCode::invalid, fmt::format("{} {}", id.value, why), std::string(advice));
+  };
+  CO_TRY(auto session, services_.store.session(id));
+  if (!session || session->parent != resumption.parent.id)
+    co_return refused("is not a subagent of yours", "give the session id that its report names");
+  CO_TRY(const auto* profile, services_.profiles.find(session->agent));
+  if (session->run < resumption.run) {  // else an attempt before this one has begun it
+    if (!is_terminal(session->state) || running_.is_live(id))
+      co_return refused("has not ended yet", "write to it with task_message, or wait with task_status");
+    CO_TRY(auto admitted, admit(resumption.parent, *profile, *session));
+    session->run = resumption.run;
+    session->deadline.reset();
+    if (const auto timeout = resumption.timeout ? resumption.timeout : profile->timeout)
+      session->deadline =
+          services_.loop.clock().wall() + std::chrono::duration_cast<std::chrono::microseconds>(*timeout);
+    running_.start(*session, resumption.where, stop,
+                   [this, session = *session, prompt = resumption.prompt,
+                    admitted = std::move(admitted)](StopToken own) mutable {
+                     const RunStarted started{.deadline = session.deadline};
+                     return begin_run(std::move(session), started, std::move(prompt), std::move(admitted),
+                                      std::move(own));
+                   });
+  } else if (!is_terminal(session->state)) {
+    take_up_child(*std::move(session), resumption.where, stop);
+  }
+  co_return id;
+}
+
+Task<Children::Met> Tree::meet(Session parent, SessionId child, StopToken stop) {
+  if (Mailbox* box = running_.mailbox_of(parent.id)) box->withdraw(report_item(child, run_of(child)));
+  if (!running_.is_live(child)) co_return Children::Met(report_of_ended(child));
+  rest(parent, wait_for(child));
+  auto met = co_await running_.meet(child);
+  co_await work_again(std::move(parent), std::move(stop));
+  co_return met;
+}
+
+Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
+  const auto child = co_await start_child(delegation, stop);
+  if (!child) {
+    Report refused = report_of_refusal(delegation, child.error());
+    co_await log_errors(delegation.parent.id, refused);
+    co_return refused;
+  }
+  auto met = co_await meet(delegation.parent, *child, stop);
+  while (!std::holds_alternative<Result<Report>>(met)) met = co_await meet(delegation.parent, *child, stop);
+  auto& report = std::get<Result<Report>>(met);
+  if (report) co_return *std::move(report);
+  Report refused = report_of_refusal(delegation, report.error());
+  co_await log_errors(delegation.parent.id, refused);
+  co_return refused;
+}
+
+Task<Answer> Tree::ask_parent(Session session, Question question, StopToken stop) {
+  rest(session, std::nullopt);  // the question itself says whom it waits for
+  Answer answer = co_await running_.ask(std::move(question), stop);
+  co_await work_again(std::move(session), std::move(stop));
+  co_return answer;
+}
+
+StateChanged Tree::wait_for(const SessionId& child) const {
+  const auto session = services_.store.session(child);
+  return {.state = SessionState::waiting,
+          .why = "for its children",
+          .waits_for = child.value,
+          .until = session && *session ? (*session)->deadline : std::nullopt};
+}
+
+void Tree::rest(const Session& session, std::optional<StateChanged> wait) {
+  Live& live = live_[session.id];
+  if (live.waits++ > 0) return;
+  live.place.reset();
+  if (wait) services_.store.ride_along({event_of(session, *std::move(wait))});
+}
+
+Task<> Tree::work_again(Session session, StopToken stop) {
+  if (--live_[session.id].waits > 0) co_return;
+  auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
+  Live& back = live_[session.id];
+  if (back.waits > 0 || back.place) co_return;
+  back.place = std::move(place);
+  services_.store.ride_along({event_of(session, StateChanged{SessionState::running, ""})});
+}
+
+Task<Result<void>> Tree::nudge(SessionId to, Nudged nudge) {
+  const Mailbox* box = running_.mailbox_of(to);
+  if (!box && !running_.is_live(to))
+    co_return fail(ErrorCode::not_found, to.value + " does not run",
+                   "see `deputy sessions tree " + id_.value + "`");
+  if (box && box->knows(nudge_item(nudge.id))) co_return Result<void>{};
+  CO_TRY(const auto session, services_.store.session(to));
+  if (!session) co_return fail(ErrorCode::not_found, "there is no session " + to.value);
+  const Fact kept = services_.store.as_kept(std::move(nudge));
+  CO_TRY(co_await services_.store.record({event_of(*session, kept, session->steps)}));
+  if (Mailbox* still = running_.mailbox_of(to)) still->put(nudge_mail(std::get<Nudged>(kept)));
+  co_return Result<void>{};
+}
+
+// For one that does not run there is nobody to read it.
+void Tree::nudge_soon(const SessionId& to, Nudged nudge) {
+  if (running_.mailbox_of(to) || running_.is_live(to)) running_.spawn(nudge_and_forget(to, std::move(nudge)));
+}
+
+Task<> Tree::nudge_and_forget(SessionId to, Nudged nudge) {
+  (void)co_await this->nudge(to, std::move(nudge));
+}
+
+bool Tree::cancel(const SessionId& id, StopReason reason) {
+  const bool is_root = id == id_;
+  if (!is_root && !running_.is_live(id)) return false;
+  running_.stop_below(id, reason == StopReason::parent ? StopReason::parent_stopped : reason);
+  if (is_root) {
+    if (root_stop_) root_stop_->request(reason);
+  } else {
+    running_.stop(id, reason);
+  }
+  return true;
+}
+
+}  // namespace deputy

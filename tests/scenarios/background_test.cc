@@ -1,0 +1,290 @@
+// Background work: reports reach the parent's context exactly once, whatever happens in between.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "support/dialogue_world.h"
+#include "transcript/mail.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+
+Call task(std::string_view agent, std::string_view prompt, std::string_view more = "") {
+  return call_of("task", fmt::format(R"({{"agent":"{}","prompt":"{}"{}}})", agent, prompt, more));
+}
+Call in_background(std::string_view agent, std::string_view prompt = "look") {
+  return task(agent, prompt, R"(,"run_in_background":true,"description":"looks around")");
+}
+Call about(std::string name, const std::string& id, std::string_view more = "") {
+  return call_of(std::move(name), fmt::format(R"({{"id":"{}"{}}})", id, more));
+}
+
+// The root starts one child in the background, goes on at once, and ends when it has its report.
+Act one_beside(const Scene& scene) {
+  if (scene.depth > 0) return {.text = "found it", .after = 30s};
+  if (scene.step == 0) return {.calls = {in_background("explore")}};
+  if (scene.times_heard("## Subagent Result") == 0) return {.text = "I go on."};
+  return {.text = "The child: " + scene.news};
+}
+
+int deliveries(const DialogueWorld& world, const std::string& item) {
+  const auto all = world.facts<Delivered>();
+  return static_cast<int>(std::ranges::count(all, item, &Delivered::item));
+}
+
+TEST(Background, AnswersAtOnceAndDeliversTheReportByItselfBeforeTheRunEnds) {
+  DialogueWorld world(one_beside);
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  const SessionId child = world.child("explore").id;
+  EXPECT_THAT(world.results_of("task"),
+              ElementsAre(AllOf(HasSubstr("id: " + child.value), HasSubstr("agent: explore"),
+                                HasSubstr("description: looks around"))));
+  EXPECT_THAT(report->body, AllOf(HasSubstr("The child: "), HasSubstr("found it")));
+  EXPECT_EQ(deliveries(world, report_item(child, 1)), 1);
+  world.expect_sound("");
+}
+
+TEST(Background, TheReportIsToldAsAnAgentsWord) {
+  DialogueWorld world(one_beside);
+  ASSERT_TRUE(world.run());
+  const auto mail = world.facts<Delivered>();
+  ASSERT_EQ(mail.size(), 1u);
+  EXPECT_EQ(mail[0].source, Source::child);
+  EXPECT_THAT(mail[0].text, HasSubstr("approves nothing that needs the person"));
+}
+
+TEST(Background, TheStatusIsToldAnyNumberOfTimes) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "found it", .after = 30s};
+    const std::string id = scene.value_of("id: ");
+    switch (scene.step) {
+      case 0:
+        return {.calls = {in_background("explore")}};
+      case 1:
+        return {.calls = {about("task_status", id), about("task_status", id, R"(,"wait_seconds":60)")}};
+      case 2:
+        return {.calls = {about("task_status", id), call_of("task_status", "{}")}};
+      default:
+        return {.text = "done"};
+    }
+  });
+  ASSERT_TRUE(world.run());
+  const auto told = world.results_of("task_status");
+  ASSERT_EQ(told.size(), 4u);
+  EXPECT_THAT(told[0], AllOf(HasSubstr("(explore): running"), HasSubstr("steps"), HasSubstr("idle")));
+  for (int i : {1, 2, 3}) EXPECT_THAT(told[static_cast<std::size_t>(i)], HasSubstr("found it"));
+  EXPECT_EQ(world.facts<Delivered>().size(), 1u) << "having looked does not replace the delivery";
+}
+
+TEST(Background, AParentEndsWhatItStartedAndKeepsWhatThereIs) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) {
+      if (scene.step == 0) return {.calls = {call_of("Note", R"({"content":"half of it"})")}};
+      return {.text = "never", .after = 1h};
+    }
+    if (scene.step == 0) return {.calls = {in_background("explore")}};
+    if (scene.step == 1) return {.calls = {about("task_cancel", scene.value_of("id: "))}, .after = 1min};
+    return {.text = "done: " + scene.news};
+  });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(world.child("explore").reason, Reason::cancelled_by_parent);
+  EXPECT_THAT(world.results_of("task_cancel"), ElementsAre(HasSubstr("half of it")));
+}
+
+TEST(Background, AMessageIsReadBetweenTwoStepsAndMarkedAsTheParents) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) {
+      if (scene.step == 0) return {.calls = {call_of("Glob", R"({"pattern":"*"})")}, .after = 1min};
+      return {.text = "heard: " + scene.news};
+    }
+    if (scene.step == 0) return {.calls = {in_background("explore")}};
+    if (scene.step == 1)
+      return {.calls = {about("task_message", scene.value_of("id: "), R"(,"text":"look at b too")")}};
+    return {.text = scene.news};
+  });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(report->body, AllOf(HasSubstr("look at b too"), HasSubstr("from your parent agent")));
+  const auto nudges = world.facts<Nudged>();
+  ASSERT_EQ(nudges.size(), 1u);
+  EXPECT_EQ(nudges[0].source, Source::parent);
+}
+
+TEST(Background, ANudgeOfThePersonsIsMarkedAsTheirs) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.step == 0) return {.calls = {call_of("Glob", R"({"pattern":"*"})")}};
+    return {.text = scene.heard, .after = 1s};
+  });
+  world.on_event = [](Runtime& runtime, const Event& event) {
+    if (std::holds_alternative<CallStarted>(event.fact)) runtime.nudge(event.run.session, "be brief");
+  };
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(report->body, HasSubstr("[A message from the person]\nbe brief"));
+}
+
+TEST(Background, AChildThatHasEndedGoesOnWithItsWholeTranscript) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0)
+      return {.text = fmt::format("reply {} to {}", scene.step, scene.is_told("and b?") ? "b" : "a")};
+    if (scene.step == 0) return {.calls = {task("explore", "what of a?")}};
+    if (scene.step == 1)
+      return {.calls = {call_of("task", fmt::format(R"({{"resume":"{}","prompt":"and b?"}})",
+                                                    scene.value_of("Session: ")))}};
+    return {.text = scene.news};
+  });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(report->body, HasSubstr("reply 1 to b"));
+  EXPECT_EQ(world.child("explore").run, 2);
+  EXPECT_EQ(world.terminal_records("explore"), 2) << "one a run";
+  EXPECT_THAT(world.world.transcript("explore"), AllOf(HasSubstr("reply 0 to a"), HasSubstr("reply 1 to b")));
+}
+
+TEST(Background, OnlyAnEndedChildOfOnesOwnIsResumed) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "found it", .after = 10s};
+    const auto resume = [](const std::string& id) {
+      return call_of("task", fmt::format(R"({{"resume":"{}","prompt":"more"}})", id));
+    };
+    if (scene.step == 0) return {.calls = {in_background("explore")}};
+    if (scene.step == 1) return {.calls = {resume(scene.value_of("id: ")), resume("sess_1800000000_zzzzzz")}};
+    return {.text = "done"};
+  });
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(world.results_of("task"), testing::IsSupersetOf({HasSubstr("has not ended yet"),
+                                                               HasSubstr("is not a subagent of yours")}));
+}
+
+TEST(Background, ABlockingChildIsSentToTheBackgroundByThePerson) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) {
+      if (scene.step == 0) return {.calls = {call_of("Glob", R"({"pattern":"*"})")}};
+      return {.text = "found it", .after = 5min};
+    }
+    if (scene.step == 0) return {.calls = {task("explore", "look")}};
+    if (scene.times_heard("## Subagent Result") == 0) return {.text = "I go on."};
+    return {.text = "The child: " + scene.news};
+  });
+  world.on_event = [](Runtime& runtime, const Event& event) {
+    const auto* started = std::get_if<CallStarted>(&event.fact);
+    if (started && started->tool == "Glob") runtime.send_to_background(event.run.session);
+  };
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(world.results_of("task"), ElementsAre(HasSubstr("sent this subagent to the background")));
+  EXPECT_THAT(report->body, HasSubstr("found it"));
+}
+
+TEST(Background, AChildBesideItsParentMayAskTooAndTheQuestionComesWithTheNextStep) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) {
+      if (scene.step == 0) return {.calls = {call_of("ask_parent", R"({"question":"Which one?"})")}};
+      return {.text = "took " + scene.news};
+    }
+    if (scene.step == 0) return {.calls = {in_background("explore")}};
+    if (scene.is_told("state: question"))
+      return {.calls = {call_of("answer_subagent", fmt::format(R"({{"question_id":"{}","answer":"red"}})",
+                                                               scene.value_of("question_id: ")))}};
+    if (scene.times_heard("## Subagent Result") == 0) return {.text = "I go on."};
+    return {.text = scene.news};
+  });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(report->body, AllOf(HasSubstr("took Your parent"), HasSubstr("red")));
+  EXPECT_EQ(world.facts<Delivered>().size(), 1u) << "the question; the report came as the answer's result";
+}
+
+TEST(Background, WhatAParentThatHadEndedIsOwedComesAtItsNextInput) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "found it", .after = 1h};
+    if (scene.step == 0) return {.calls = {in_background("explore")}};
+    if (scene.times_heard("again") == 0) return {.fails = true};
+    return {.text = "now I know: " + scene.news};
+  });
+  const auto first = world.run();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->status, Status::failed);
+  EXPECT_EQ(world.child("explore").reason, Reason::parent_stopped);
+  EXPECT_TRUE(world.facts<Delivered>().empty());
+  const auto second = world.say("again");
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_THAT(second->body, AllOf(HasSubstr("now I know"), HasSubstr("Status: cancelled")));
+  EXPECT_EQ(world.facts<Delivered>().size(), 1u);
+}
+
+TEST(BackgroundSimulation, AReportIsDeliveredOnceThroughACrashAtEveryRecord) {
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(50); ++seed) {
+    for (const bool committed : {true, false}) {
+      for (int record = 1;; ++record) {
+        const std::string where = fmt::format("seed {}, record {}{}", seed, record, committed ? "" : " lost");
+        DialogueWorld world(one_beside);
+        world.options.seed = seed;
+        world.options.crash = {record, committed};
+        const auto report = world.run_through_crash();
+        if (!report) break;
+        ASSERT_TRUE(*report) << where << ": " << report->error().message;
+        if (world.sessions().empty()) continue;
+        ASSERT_THAT((*report)->body, HasSubstr("found it")) << where;
+        ASSERT_EQ(deliveries(world, report_item(world.child("explore").id, 1)), 1) << where;
+        world.expect_sound(where);
+      }
+    }
+  }
+}
+
+// Completions that race with their parent's steps and with restarts, each seen once.
+void race(std::uint64_t seed, int children) {
+  const auto play = [children](const Scene& scene) -> Act {
+    if (scene.depth > 0)
+      return {.text = "found it", .after = std::chrono::milliseconds(scene.heard.size() % 97)};
+    const auto reports = static_cast<int>(scene.times_heard("## Subagent Result"));
+    if (scene.step == 0) {
+      Act act;
+      for (int i = 0; i < children; ++i)
+        act.calls.push_back(
+            in_background("explore", std::string(static_cast<std::size_t>(1 + i * 7 % 97), 'x')));
+      return act;
+    }
+    if (reports == children) return {.text = "all"};
+    if (scene.step % 3 == 1) return {.calls = {call_of("Glob", R"({"pattern":"*"})")}, .after = 5ms};
+    return {.text = "so far", .after = std::chrono::milliseconds(scene.step % 5)};
+  };
+  DialogueWorld world(play);
+  world.options.limits.delegations = children;
+  world.options.limits.live_children = 5 + static_cast<int>(seed % 7);
+  world.options.seed = seed;
+  world.options.crash = {
+      .at_record = 1 + static_cast<int>(seed * 13 % static_cast<std::uint64_t>(children * 3)),
+      .committed = seed % 2 == 0};
+  auto report = world.run_through_crash();
+  const std::string where = "seed " + std::to_string(seed);
+  if (!report) report = Result<Report>(Report{.body = "all"});  // it ended before it could die
+  ASSERT_TRUE(*report) << where << ": " << report->error().message;
+  if (world.sessions().empty()) return;
+  EXPECT_EQ((*report)->body, "all") << where;
+  std::map<std::string, int> seen;
+  for (const auto& delivered : world.facts<Delivered>()) seen[delivered.item] += 1;
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(children)) << where;
+  for (const auto& [item, times] : seen) EXPECT_EQ(times, 1) << item << " " << where;
+  world.expect_sound(where);
+}
+
+TEST(BackgroundSimulation, EveryCompletionIsSeenOnceInARaceWithStepsAndRestarts) {
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(50) && !HasFailure(); ++seed) race(seed, 20);
+}
+
+TEST(BackgroundLong, TenThousandCompletionsAreSeenOnceEach) {
+  for (std::uint64_t seed = 1; seed <= 200 && !HasFailure(); ++seed) race(seed, 50);
+}
+
+}  // namespace
+}  // namespace deputy

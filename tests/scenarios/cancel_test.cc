@@ -1,0 +1,213 @@
+// Stops that stop: one session, a subtree, everything; from the person, from another process, in any order.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "support/dialogue_world.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+
+Call beside(std::string_view agent) {
+  return call_of("task", fmt::format(R"({{"agent":"{}","prompt":"look","run_in_background":true}})", agent));
+}
+
+// main → explore, middle → planner, researcher: all of them note something and then think for a while.
+Act a_tree(const Scene& scene) {
+  if (scene.step == 0 && scene.depth == 0) return {.calls = {beside("explore"), beside("middle")}};
+  if (scene.step == 0 && scene.agent == "middle") return {.calls = {beside("planner"), beside("researcher")}};
+  if (scene.step == 0)
+    return {.calls = {call_of("Note", fmt::format(R"({{"content":"noted by {}"}})", scene.agent))}};
+  if (scene.depth == 0 && scene.times_heard("## Subagent Result") < 2) return {.text = "I wait."};
+  if (scene.depth == 0) return {.text = "done"};
+  if (scene.agent == "middle" && scene.times_heard("## Subagent Result") < 2) return {.text = "I wait."};
+  return {.text = "found", .after = 20min};
+}
+
+class Cancel : public testing::Test {
+ protected:
+  Cancel() : world(a_tree) {
+    world.options.profiles = {
+        Profile{.name = "middle", .description = "m", .tools = {"Note"}, .subagents = {"*"}, .timeout = 48h}};
+  }
+  // Once the last of the four has noted something.
+  void when_all_run(std::function<void(Runtime&)> act) {
+    world.on_event = [this, act = std::move(act)](Runtime& runtime, const Event& event) {
+      if (std::holds_alternative<NoteTaken>(event.fact) && ++notes == 3) act(runtime);
+    };
+  }
+  SessionId id_of(std::string_view label) const { return world.child(label).id; }
+  // Where in the journal its run ended.
+  std::size_t end_of(std::string_view label) const {
+    const SessionId id = id_of(label);
+    for (const Event& event : world.world.memory->journal) {
+      if (event.run.session == id && std::holds_alternative<RunEnded>(event.fact)) return event.seq;
+    }
+    return 0;
+  }
+  DialogueWorld world;
+  int notes = 0;
+};
+
+TEST_F(Cancel, OfOneSessionLeavesTheOthersAlone) {
+  when_all_run([this](Runtime& runtime) { runtime.cancel(id_of("explore"), StopReason::user); });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed);
+  EXPECT_EQ(world.child("explore").reason, Reason::cancelled_by_user);
+  for (const auto* other : {"middle", "planner", "researcher"})
+    EXPECT_EQ(world.child(other).state, SessionState::completed) << other;
+}
+
+TEST_F(Cancel, OfASubtreeEndsChildrenFirstAndLeavesItsSiblingsAlone) {
+  when_all_run([this](Runtime& runtime) { runtime.cancel(id_of("middle"), StopReason::user); });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  for (const auto* stopped : {"middle", "planner", "researcher"})
+    EXPECT_EQ(world.child(stopped).reason, Reason::cancelled_by_user) << stopped;
+  EXPECT_LT(end_of("planner"), end_of("middle"));
+  EXPECT_LT(end_of("researcher"), end_of("middle"));
+  EXPECT_EQ(world.child("explore").state, SessionState::completed);
+}
+
+TEST_F(Cancel, OfEverythingKeepsWhatThereIsAndGivesEachItsOneEnd) {
+  when_all_run([](Runtime& runtime) { runtime.cancel(StopReason::user); });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->reason, Reason::cancelled_by_user);
+  for (const auto& session : world.sessions())
+    EXPECT_EQ(world.world.terminal_records(session.id), 1) << session.label;
+  EXPECT_THAT(world.child("explore").result, HasSubstr("noted by explore"));
+  EXPECT_LT(end_of("planner"), end_of("middle"));
+  EXPECT_LT(end_of("middle"), end_of("root"));
+}
+
+TEST_F(Cancel, TwiceIsHarmless) {
+  when_all_run([this](Runtime& runtime) {
+    for (int i = 0; i < 2; ++i) runtime.cancel(id_of("middle"), StopReason::user);
+    runtime.cancel(StopReason::user);
+    runtime.cancel(StopReason::user);
+    runtime.cancel(id_of("middle"), StopReason::user);
+  });
+  ASSERT_TRUE(world.run());
+  for (const auto& session : world.sessions())
+    EXPECT_EQ(world.world.terminal_records(session.id), 1) << session.label;
+}
+
+TEST_F(Cancel, OfASessionThatDoesNotRunDoesNothing) {
+  when_all_run([](Runtime& runtime) {
+    runtime.cancel(SessionId("sess_1800000000_zzzzzz"), StopReason::user);
+    runtime.send_to_background(SessionId("sess_1800000000_zzzzzz"));
+    runtime.nudge(SessionId("sess_1800000000_zzzzzz"), "hello");
+  });
+  const auto report = world.run();
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->status, Status::completed);
+}
+
+TEST(CancelSimulation, AtAnyEventEachSessionEndsOnceAndChildrenBeforeParents) {
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(50) && !testing::Test::HasFailure(); ++seed) {
+    DialogueWorld world(a_tree);
+    world.options.seed = seed;
+    world.options.profiles = {
+        Profile{.name = "middle", .description = "m", .tools = {"Note"}, .subagents = {"*"}}};
+    const auto at = seed * 7 % 40 + 1;
+    std::uint64_t events = 0;
+    world.on_event = [&](Runtime& runtime, const Event&) {
+      if (++events == at) runtime.cancel(StopReason::user);
+    };
+    const std::string where = fmt::format("seed {}, after event {}", seed, at);
+    ASSERT_TRUE(world.run()) << where;
+    std::map<SessionId, std::uint64_t> ends;
+    for (const Event& event : world.world.memory->journal) {
+      if (std::holds_alternative<RunEnded>(event.fact)) ends[event.run.session] = event.seq;
+    }
+    for (const auto& session : world.sessions()) {
+      EXPECT_EQ(world.world.terminal_records(session.id), 1) << session.label << " " << where;
+      if (session.parent) EXPECT_LT(ends[session.id], ends[*session.parent]) << session.label << " " << where;
+    }
+    world.expect_sound(where);
+  }
+}
+
+// Another process on the same data.
+class Inbox : public Cancel {
+ protected:
+  Inbox() { world.options.inbox_every = 80ms; }
+  void post(LetterKind kind, std::string_view label, std::string text = {}) {
+    MemoryStore other(other_loop, world.world.memory);
+    const Session session = world.child(label);
+    posted = world.world.memory->journal.back().at;
+    ASSERT_TRUE(
+        other.post({.tree = session.tree, .session = session.id, .kind = kind, .text = std::move(text)}));
+  }
+  SimLoop other_loop{1};
+  WallTime posted{};
+};
+
+TEST_F(Inbox, ACancelIsActedOnWithin200Milliseconds) {
+  when_all_run([this](Runtime&) { post(LetterKind::cancel, "middle"); });
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.child("middle").reason, Reason::cancelled_by_user);
+  EXPECT_EQ(world.child("explore").state, SessionState::completed);
+  EXPECT_LE(*world.child("middle").ended_at - posted, 200ms);
+  EXPECT_TRUE(world.world.memory->inbox.empty());
+}
+
+TEST_F(Inbox, ANudgeReachesTheSessionAsThePersons) {
+  when_all_run([this](Runtime&) { post(LetterKind::nudge, "root", "be brief"); });
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(world.heard_by_root(), HasSubstr("[A message from the person]\nbe brief"));
+  EXPECT_TRUE(world.world.memory->inbox.empty());
+}
+
+TEST_F(Inbox, ALetterWithoutAHolderWaitsForTheResume) {
+  when_all_run([](Runtime& runtime) { runtime.cancel(StopReason::shutdown); });
+  EXPECT_FALSE(world.run());
+  post(LetterKind::nudge, "root", "be brief");
+  post(LetterKind::cancel, "explore");
+  const auto report = world.resume(99);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(world.child("explore").reason, Reason::cancelled_by_user);
+  EXPECT_THAT(world.heard_by_root(), HasSubstr("be brief"));
+  EXPECT_TRUE(world.world.memory->inbox.empty());
+}
+
+TEST(InboxSimulation, ANudgeIsReadOnceThroughACrashAtEveryRecord) {
+  const auto play = [](const Scene& scene) -> Act {
+    if (scene.step < 3) return {.calls = {call_of("Note", R"({"content":"n"})")}, .after = 100ms};
+    return {.text = "heard: " + scene.heard};
+  };
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(20); ++seed) {
+    for (int record = 1;; ++record) {
+      const std::string where = fmt::format("seed {}, record {}", seed, record);
+      DialogueWorld world(play);
+      world.options.seed = seed;
+      world.options.inbox_every = 80ms;
+      world.options.crash = {record, seed % 2 == 0};
+      bool posted = false;
+      SimLoop other_loop{1};
+      world.on_event = [&](Runtime&, const Event& event) {
+        if (std::exchange(posted, true)) return;
+        MemoryStore other(other_loop, world.world.memory);
+        (void)other.post(
+            {.tree = event.tree, .session = event.tree, .kind = LetterKind::nudge, .text = "be brief"});
+      };
+      const auto report = world.run_through_crash();
+      if (!report) break;
+      if (world.sessions().empty()) continue;
+      ASSERT_TRUE(*report) << where << ": " << report->error().message;
+      const auto& body = (*report)->body;
+      ASSERT_EQ(body.find("be brief"), body.rfind("be brief")) << where;
+      ASSERT_THAT(body, HasSubstr("be brief")) << where;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deputy

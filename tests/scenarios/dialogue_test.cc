@@ -1,0 +1,260 @@
+// spawn_subagent, ask_parent, answer_subagent: questions that cannot deadlock, on the whole runtime.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "support/acting_model.h"
+#include "support/dialogue_world.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+
+constexpr std::string_view kAsk = R"({"question":"Which one?","suggestions":["the red one","the blue one"]})";
+
+Call spawn(std::string_view agent, std::string_view task = "do it") {
+  return call_of("spawn_subagent", fmt::format(R"({{"agent":"{}","task":"{}"}})", agent, task));
+}
+Call answer(const std::string& question_id, std::string_view text) {
+  return call_of("answer_subagent",
+                 fmt::format(R"({{"question_id":"{}","answer":"{}"}})", question_id, text));
+}
+
+// The root spawns one child, answers what it asks, and repeats what it reports.
+Act parent_that_answers(const Scene& scene) {
+  if (scene.step == 0) return {.calls = {spawn("explore")}};
+  if (scene.is_told("state: question"))
+    return {
+        .calls = {answer(scene.value_of("question_id: ", scene.times_heard("state: question") - 1), "red")}};
+  return {.text = "It said: " + scene.news};
+}
+Act child_that_asks_once(const Scene& scene) {
+  if (scene.step == 0) return {.calls = {call_of("ask_parent", std::string(kAsk))}};
+  return {.text = "It took: " + scene.news};
+}
+Act one_question(const Scene& scene) {
+  return scene.depth == 0 ? parent_that_answers(scene) : child_that_asks_once(scene);
+}
+
+TEST(Dialogue, AQuestionEndsTheCallWithATypedResultAndTheAnswerResumesTheChild) {
+  DialogueWorld world(one_question);
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(world.results_of("spawn_subagent"),
+              testing::ElementsAre(AllOf(HasSubstr("state: question"), HasSubstr("question_id: q_sess_"),
+                                         HasSubstr("Which one?"), HasSubstr("- the red one"),
+                                         HasSubstr("- the blue one"))));
+  EXPECT_THAT(report->body, AllOf(HasSubstr("## Subagent Result (explore)"), HasSubstr("It took: "),
+                                  HasSubstr("red"), HasSubstr("Questions: 1"), HasSubstr("Duration: ")));
+  EXPECT_EQ(world.child("explore").state, SessionState::completed);
+  const auto answers = world.facts<QuestionAnswered>();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].answer, (Answer{AnswerKind::text, "red", Source::parent}));
+}
+
+TEST(Dialogue, AnAgentsAnswerIsMarkedAsNoApprovalOfAPersons) {
+  DialogueWorld world(one_question);
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(world.results_of("ask_parent"),
+              testing::ElementsAre(HasSubstr("approves nothing that needs the person")));
+}
+
+TEST(Dialogue, EachLevelPassesAQuestionOnByItsOwnChoiceUpToThePerson) {
+  const auto play = [](const Scene& scene) -> Act {
+    const bool is_asked = scene.is_told("state: question");
+    const std::string id = scene.value_of("question_id: ");
+    if (scene.depth == 2) {
+      if (scene.step == 0) return {.calls = {call_of("ask_parent", std::string(kAsk))}};
+      return {.text = "leaf: " + scene.news};
+    }
+    const std::string up = scene.depth == 0 ? "ask_user" : "ask_parent";
+    if (scene.step == 0) return {.calls = {spawn(scene.depth == 0 ? "middle" : "explore")}};
+    if (scene.is_told("## Subagent Result")) return {.text = "up: " + scene.news};
+    if (is_asked) return {.calls = {call_of(up, std::string(kAsk))}};
+    if (scene.is_told("answers")) return {.calls = {answer(id, scene.is_told("green") ? "green" : "lost")}};
+    return {.text = "up: " + scene.news};
+  };
+  DialogueWorld world(play);
+  world.options.attendance = Attendance::person;
+  world.options.profiles = {Profile{.name = "middle", .description = "m", .subagents = {"explore"}}};
+  world.on_question = [](Runtime& runtime, const Question& question) {
+    if (question.kind == QuestionKind::to_person) runtime.answer(question.id, {AnswerKind::text, "green"});
+  };
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(report->body, AllOf(HasSubstr("up: "), HasSubstr("leaf: "), HasSubstr("green")));
+  EXPECT_EQ(world.facts<QuestionAsked>().size(), 3u);
+}
+
+TEST(Dialogue, AtTheRootWithNobodyThereTheAnswerIsAtOnceThatNobodyCan) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.step == 0) return {.calls = {call_of("ask_user", std::string(kAsk))}};
+    return {.text = scene.news};
+  });
+  world.options.attendance = Attendance::nobody;
+  const auto report = world.run();
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->body, AllOf(HasSubstr("nobody can answer"), HasSubstr("best judgement")));
+}
+
+TEST(Dialogue, AQuestionThatIsNotAnsweredInTimeEndsWithoutAnAnswer) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return child_that_asks_once(scene);
+    if (scene.step == 0) return {.calls = {spawn("explore")}};
+    if (scene.step == 1) return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 11min};
+    return {.text = scene.news};
+  });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(world.results_of("ask_parent"), testing::ElementsAre(HasSubstr("no answer: proceed")));
+  EXPECT_EQ(world.child("explore").state, SessionState::completed);
+  EXPECT_THAT(world.heard_by_root(), HasSubstr("It took: no answer"));
+}
+
+TEST(Dialogue, AnAnswerJustInTimeIsTaken) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return child_that_asks_once(scene);
+    if (scene.step == 0) return {.calls = {spawn("explore")}};
+    if (scene.step == 1)
+      return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 10min - 1s};
+    return {.text = scene.news};
+  });
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(world.results_of("ask_parent"), testing::ElementsAre(HasSubstr("red")));
+}
+
+TEST(Dialogue, AChildMayAskTenTimesAndNotEleven) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth == 0) return parent_that_answers(scene);
+    if (scene.step < 11)
+      return {
+          .calls = {call_of("ask_parent", fmt::format(R"({{"question":"And number {}?"}})", scene.step))}};
+    return {.text = "done: " + scene.news};
+  });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  const auto told = world.results_of("ask_parent");
+  ASSERT_EQ(told.size(), 11u);
+  EXPECT_THAT(told[9], HasSubstr("red"));
+  EXPECT_THAT(told[10], AllOf(HasSubstr("no answer"), HasSubstr("10 questions")));
+  EXPECT_THAT(report->body, HasSubstr("Questions: 10"));
+}
+
+TEST(Dialogue, AChildThatDiesWhileItAsksGivesItsReportToWhoAnswers) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return child_that_asks_once(scene);
+    if (scene.step == 0) return {.calls = {spawn("explore")}};
+    if (scene.step == 1) return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 1min};
+    return {.text = scene.news};
+  });
+  world.on_question = [](Runtime& runtime, const Question& question) {
+    runtime.cancel(question.asker, StopReason::user);
+  };
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(world.child("explore").state, SessionState::cancelled);
+  EXPECT_THAT(world.heard_by_root(), HasSubstr("Status: cancelled"));
+}
+
+TEST(Dialogue, AChildWhoseParentEndsWithoutAnAnswerFinishesBlocked) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return child_that_asks_once(scene);
+    if (scene.step == 0) return {.calls = {spawn("explore")}};
+    return {.text = "I do not care."};
+  });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->body, "I do not care.");
+  EXPECT_EQ(world.child("explore").state, SessionState::blocked);
+  EXPECT_EQ(world.child("explore").reason, Reason::question_unanswered);
+}
+
+TEST(Dialogue, TwoChildrenMayAskAtOnce) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) {
+      if (scene.step == 0)
+        return {.calls = {call_of("ask_parent", fmt::format(R"({{"question":"{}?"}})", scene.agent))}};
+      return {.text = scene.agent + " took " + scene.news};
+    }
+    if (scene.step == 0) return {.calls = {spawn("explore"), spawn("planner")}};
+    if (scene.step == 1) {
+      Act act;
+      for (std::size_t i : {1u, 0u}) {
+        const std::string id = scene.value_of("question_id: ", i);
+        act.calls.push_back(answer(id, i == 0 ? "one" : "two"));
+      }
+      return act;
+    }
+    return {.text = scene.news};
+  });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(report->body,
+              AllOf(HasSubstr("explore took Your parent"), HasSubstr("planner took Your parent")));
+  EXPECT_THAT(report->body, AllOf(HasSubstr("one"), HasSubstr("two")));
+}
+
+TEST(Dialogue, AQuestionThatNobodyAsksCannotBeAnswered) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.step == 0)
+      return {.calls = {answer("q_sess_1800000000_abc123/1/0/0", "red"), answer("nonsense", "red")}};
+    return {.text = scene.news};
+  });
+  const auto report = world.run();
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->body, HasSubstr("No subagent of yours asks"));
+}
+
+TEST(Dialogue, ThePersonMayAnswerInTheParentsPlace) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return child_that_asks_once(scene);
+    if (scene.step == 0) return {.calls = {spawn("explore")}};
+    if (scene.step == 1) return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 1min};
+    return {.text = scene.news};
+  });
+  world.on_question = [](Runtime& runtime, const Question& question) {
+    runtime.answer(question.id, {AnswerKind::text, "violet"});
+  };
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(world.results_of("ask_parent"), testing::ElementsAre(HasSubstr("The person answers: violet")));
+  EXPECT_THAT(world.heard_by_root(), HasSubstr("It took: The person answers: violet"));
+}
+
+TEST(DialogueSimulation, IsTheSameInEveryOrder) {
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(50); ++seed) {
+    DialogueWorld world(one_question);
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << "seed " << seed << ": " << report.error().message;
+    ASSERT_THAT(report->body, HasSubstr("red")) << "seed " << seed;
+    ASSERT_EQ(world.facts<QuestionAsked>().size(), 1u) << "seed " << seed;
+    world.expect_sound("seed " + std::to_string(seed));
+  }
+}
+
+TEST(DialogueSimulation, AQuestionSurvivesACrashAtEveryRecord) {
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(50); ++seed) {
+    for (const bool committed : {true, false}) {
+      for (int record = 1;; ++record) {
+        const std::string where = fmt::format("seed {}, record {}{}", seed, record, committed ? "" : " lost");
+        DialogueWorld world(one_question);
+        world.options.seed = seed;
+        world.options.crash = {record, committed};
+        const auto report = world.run_through_crash();
+        if (!report) break;  // there was no such record
+        ASSERT_TRUE(*report) << where << ": " << report->error().message;
+        if (world.sessions().empty()) continue;
+        ASSERT_THAT((*report)->body, HasSubstr("red")) << where;
+        ASSERT_EQ(world.facts<QuestionAsked>().size(), 1u) << where;
+        ASSERT_EQ(world.facts<QuestionAnswered>().size(), 1u) << where;
+        world.expect_sound(where);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deputy

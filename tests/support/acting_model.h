@@ -1,0 +1,102 @@
+// A model played by a function: what it says follows from what it is told, so it can answer with an id that
+// only the run knows. It keeps no state and survives a restart.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "async/loop.h"
+#include "async/sleep.h"
+#include "model/provider.h"
+
+namespace deputy {
+
+struct Act {
+  std::string text = {};
+  std::vector<Call> calls = {};
+  Duration after{};  // how long it thinks
+  bool fails = false;
+};
+
+// What a played model knows when it is asked.
+struct Scene {
+  std::string agent;
+  std::string label;
+  int depth = 0;
+  int step = 0;       // replies so far
+  std::string news;   // all it was told since its last reply
+  std::string heard;  // all it was ever told
+
+  static Scene of(const Request& request) {
+    Scene scene{.agent = request.agent, .label = request.label, .depth = request.depth};
+    for (const Message& message : request.messages) {
+      if (message.role == Role::assistant) {
+        scene.step += 1;
+        scene.news.clear();
+        continue;
+      }
+      std::string said = message.text.empty() ? "" : message.text + "\n";
+      for (const ToolResult& result : message.results) said += result.content + "\n";
+      scene.news += said;
+      scene.heard += said;
+    }
+    return scene;
+  }
+  bool is_told(std::string_view text) const { return news.contains(text); }
+  // What stands behind `name` up to the end of its line, the first time that it is told.
+  std::string value_of(std::string_view name, std::size_t nth = 0) const {
+    std::size_t at = heard.find(name);
+    for (; nth > 0 && at != std::string::npos; --nth) at = heard.find(name, at + 1);
+    if (at == std::string::npos) return {};
+    at += name.size();
+    return heard.substr(at, heard.find('\n', at) - at);
+  }
+  std::size_t times_heard(std::string_view text) const {
+    std::size_t count = 0;
+    for (auto at = heard.find(text); at != std::string::npos; at = heard.find(text, at + 1)) ++count;
+    return count;
+  }
+};
+
+class ActingModel final : public Provider {
+ public:
+  using Play = std::function<Act(const Scene&)>;
+  ActingModel(Loop& loop, Play play) : loop_(loop), play_(std::move(play)) {}
+
+  std::string_view name() const override { return "acting"; }
+  std::string encode(const Message&) const override { return {}; }
+  std::int64_t window(const ModelName&) const override { return 10'000'000; }
+  std::optional<Price> price(const ModelName&) const override { return Price{}; }
+
+  Task<Reply> ask(Request request, DeltaSink, StopToken stop) override {
+    const Scene scene = Scene::of(request);
+    const Act act = play_(scene);
+    Reply reply;
+    reply.model = request.prefix->model;
+    reply.usage.cost_micros = 0;
+    if (act.after > Duration::zero() && co_await sleep_for(loop_, act.after, stop) == Slept::stopped) {
+      reply.stop = ReplyStop::stopped;
+      co_return reply;
+    }
+    reply.message = {.role = Role::assistant, .text = act.text, .calls = act.calls};
+    for (std::size_t i = 0; i < act.calls.size(); ++i)
+      reply.message.calls[i].id = "c" + std::to_string(scene.step) + "_" + std::to_string(i);
+    reply.stop = act.calls.empty() ? ReplyStop::finished : ReplyStop::calls;
+    if (act.fails) {
+      reply.stop = ReplyStop::failed;
+      reply.error = "the play says so";
+    }
+    co_return reply;
+  }
+
+ private:
+  Loop& loop_;
+  Play play_;
+};
+
+inline Call call_of(std::string name, std::string arguments) {
+  return {.name = std::move(name), .arguments = std::move(arguments)};
+}
+
+}  // namespace deputy

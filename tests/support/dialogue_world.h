@@ -1,0 +1,143 @@
+// A simulated world for dialogue and background work: a played model, the events as they come, and what must
+// hold of every run: one terminal record each, and every wait with an owner and an end.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/acting_model.h"
+#include "support/sim_world.h"
+
+namespace deputy {
+
+class DialogueWorld {
+ public:
+  explicit DialogueWorld(ActingModel::Play play) : play_(std::move(play)) {
+    world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
+    world.write_file("a.txt", "one\n");
+  }
+
+  SimWorld world;
+  Life::Options options = {};
+  Rules rules = Rules({{Decision::allow, "spawn_subagent", ""}, {Decision::allow, "task", ""}});
+  std::function<void(Runtime&, const Question&)> on_question = {};  // a second later
+  std::function<void(Runtime&, const Event&)> on_event = {};
+
+  Result<Report> run() {
+    Life life(world, with_model(options));
+    listen(life);
+    return life.start(brief(life));
+  }
+  Result<Report> resume(std::uint64_t seed) {
+    Life::Options again = with_model(options);
+    again.seed = seed;
+    again.crash = {};
+    Life life(world, std::move(again));
+    listen(life);
+    return life.resume(sessions().front().id);
+  }
+  Result<Report> say(std::string input) {
+    Life life(world, with_model(options));
+    listen(life);
+    return life.say(sessions().front().id, std::move(input));
+  }
+  // One life that dies where the options say, and a second that goes on. Nothing where it did not die.
+  std::optional<Result<Report>> run_through_crash() {
+    {
+      Life life(world, with_model(options));
+      listen(life);
+      auto report = life.start(brief(life));
+      if (!life.crashed()) return std::nullopt;
+    }
+    if (sessions().empty()) return Result<Report>(Report{});
+    return resume(options.seed + 1'000'000);
+  }
+
+  std::vector<Session> sessions() const { return world.sessions(); }
+  Session child(std::string_view label) const {
+    const Session* found = world.session_labelled(label);
+    EXPECT_TRUE(found) << label;
+    return found ? *found : Session{};
+  }
+  int terminal_records(std::string_view label) const { return world.terminal_records(child(label).id); }
+  template <class F>
+  std::vector<F> facts() const {
+    std::vector<F> found;
+    for (const Event& event : world.memory->journal) {
+      if (const auto* fact = std::get_if<F>(&event.fact)) found.push_back(*fact);
+    }
+    return found;
+  }
+  // What calls of the tool were told, in the order of their ends.
+  std::vector<std::string> results_of(std::string_view tool) const {
+    std::map<std::pair<RunId, std::pair<int, int>>, std::string> started;
+    std::vector<std::string> told;
+    for (const Event& event : world.memory->journal) {
+      const std::pair key{event.run, std::pair{event.step, event.call}};
+      if (const auto* intent = std::get_if<CallStarted>(&event.fact)) started[key] = intent->tool;
+      if (const auto* end = std::get_if<CallFinished>(&event.fact); end && started[key] == tool)
+        told.push_back(end->result.content);
+    }
+    return told;
+  }
+  // All that the root's model was told by calls and by mail.
+  std::string heard_by_root() const {
+    std::string heard;
+    for (const Event& event : world.memory->journal) {
+      if (event.run.session != sessions().front().id) continue;
+      if (const auto* mail = std::get_if<Delivered>(&event.fact)) heard += mail->text + "\n";
+      if (const auto* end = std::get_if<CallFinished>(&event.fact)) heard += end->result.content + "\n";
+    }
+    return heard;
+  }
+  void expect_sound(const std::string& where) const {
+    for (const Session& session : sessions()) {
+      EXPECT_TRUE(is_terminal(session.state)) << session.label << " " << where;
+      EXPECT_FALSE(session.wait) << session.label << " " << where;
+    }
+    EXPECT_EQ(waits_without_owner, 0) << where;
+  }
+
+  int waits_without_owner = 0;  // or without an end, unless it is the person that is waited for
+
+ private:
+  Life::Options with_model(Life::Options given) const {
+    given.model = [play = play_](Loop& loop) { return std::make_unique<ActingModel>(loop, play); };
+    return given;
+  }
+  RootBrief brief(const Life& life) const {
+    RootBrief root = life.brief("go");
+    root.model = ModelName("acting/test");
+    root.rules = rules;
+    return root;
+  }
+  void listen(Life& life) {
+    life.runtime().subscribe([this, &life](const Event& event, const EventOrigin&) {
+      if (const auto* asked = std::get_if<QuestionAsked>(&event.fact); asked && on_question) {
+        life.loop().timers().call_at(
+            life.loop().clock().now() + std::chrono::seconds(1),
+            [this, &life, question = asked->question] { on_question(life.runtime(), question); });
+      }
+      if (on_event) on_event(life.runtime(), event);
+      look_for_waits(event);
+    });
+  }
+  // A session that is waited for is itself bound: by its deadline, or by what it waits for in its turn.
+  void look_for_waits(const Event& event) {
+    const auto found = world.memory->sessions.find(event.run.session);
+    if (found == world.memory->sessions.end() || found->second.state != SessionState::waiting) return;
+    const auto& wait = found->second.wait;
+    const bool has_owner = wait && !wait->owner.empty();
+    const bool has_end = has_owner && (wait->until || wait->owner == kPerson || is_session_id(wait->owner));
+    if (!has_end) waits_without_owner += 1;
+  }
+
+  ActingModel::Play play_;
+};
+
+}  // namespace deputy
