@@ -72,6 +72,7 @@ Task<Reply> Agent::ask(StopToken stop) {
                   .depth = parts_.session.depth,
                   .is_last = conversation_.grace.has_value()};
   DeltaSink record_retries = [this](const Delta& delta) {
+    if (parts_.deltas) parts_.deltas(delta);
     if (const auto* retried = std::get_if<Retried>(&delta))
       journal_.ride_along({.step = conversation_.step}, *retried);
   };

@@ -64,7 +64,22 @@ struct Fold {
   Conversation& conversation;
   const Event& event;
 
+  // A run that was stopped leaves calls without a result, and no provider takes a conversation with such.
+  void close_calls() const {
+    if (conversation.messages.empty() || conversation.messages.back().calls.empty()) return;
+    const auto& calls = conversation.messages.back().calls;
+    conversation.results.resize(calls.size());
+    for (std::size_t at = 0; at < calls.size(); ++at) {
+      ToolResult& result = conversation.results[at];
+      if (result.call_id.empty() && result.content.empty())
+        result = {calls[at].id, ToolStatus::error, "Stopped before it had a result.", calls[at].name};
+    }
+    close_step(conversation);
+    conversation.pending.clear();
+  }
+
   void operator()(const RunStarted&) const {
+    close_calls();
     if (!conversation.started_at) conversation.started_at = event.at;
     conversation.ended.reset();
     conversation.last_reply.reset();

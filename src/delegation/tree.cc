@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 #include "delegation/budgeted_provider.h"
@@ -100,15 +101,28 @@ Task<Result<Report>> Tree::resume(SessionId root, StopToken stop) {
   co_return co_await to_its_end(go_on(std::move(session), root_stop_->token()));
 }
 
-Task<Result<Report>> Tree::say(SessionId root, std::string input, StopToken stop) {
+// The person may have chosen another model since the session was made; what it last used is in its replies.
+ModelName Tree::model_of(const Session& session, const std::vector<Event>& events) {
+  if (session.run == 1) return session.model;
+  for (const auto& event : std::views::reverse(events)) {
+    const auto* reply = std::get_if<ReplyReceived>(&event.fact);
+    if (reply && !reply->reply.model.empty()) return reply->reply.model;
+  }
+  return session.model;
+}
+
+Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) {
+  if (!input.model.empty()) CO_TRY(services_.models.find(input.model));
   CO_TRY(auto session, claimed_root(root));
   if (!is_terminal(session.state))
     co_return fail(ErrorCode::invalid, root.value + " has not ended", "resume it, or nudge it while it runs");
+  CO_TRY(const auto events, services_.store.events_of_session(session.id));
+  session.model = input.model.empty() ? model_of(session, events) : std::move(input.model);
   session.run += 1;
   session.deadline.reset();
   root_stop_.emplace(stop);
   co_return co_await to_its_end(
-      begin_run(std::move(session), RunStarted{}, std::move(input), {}, root_stop_->token()));
+      begin_run(std::move(session), RunStarted{}, std::move(input.text), {}, root_stop_->token()));
 }
 
 // Nothing of it runs any more when it returns.
@@ -205,6 +219,7 @@ Task<Result<Report>> Tree::go_on(Session session, StopToken stop) {
     std::string prompt = session.prompt;
     co_return co_await begin_run(std::move(session), RunStarted{}, std::move(prompt), {}, std::move(stop));
   }
+  session.model = model_of(session, events);
   auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
   if (const auto now = services_.loop.clock().wall(); session.deadline && left_at_ && now > *left_at_) {
     *session.deadline += now - *left_at_;  // while nobody ran it, its time stood still
@@ -285,6 +300,10 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                  .output =
                      [this, session](std::string_view text) {
                        if (services_.output) services_.output(session, text);
+                     },
+                 .deltas =
+                     [this, session](const Delta& delta) {
+                       if (services_.deltas) services_.deltas(session, delta);
                      },
                  .complete = [this, session](Report ended) { return complete(session, std::move(ended)); }},
                 std::move(so_far));

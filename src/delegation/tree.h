@@ -54,6 +54,8 @@ struct TreeServices {
   ReportBounds reports = {};
   // What the commands of a session print, as it comes. May be empty.
   std::function<void(const Session&, std::string_view)> output = {};
+  // What there is to see of a reply while it is under way. May be empty.
+  std::function<void(const Session&, const Delta&)> deltas = {};
 };
 
 struct RootBrief {
@@ -64,6 +66,12 @@ struct RootBrief {
   Rules rules;
   bool network = false;                             // whether commands may have one
   std::optional<int> sandbox_level = std::nullopt;  // what commands are confined to here, where they may run
+};
+
+// What a person says to a session that has ended.
+struct NextInput {
+  std::string text;
+  ModelName model = {};  // from now on; empty: as before. Calls already made keep theirs
 };
 
 // A child as one of the delegation tools wants it.
@@ -107,8 +115,8 @@ class Tree {
   // recorded.
   Task<Result<Report>> start(RootBrief root, StopToken stop);
   Task<Result<Report>> resume(SessionId root, StopToken stop);
-  // A root that has ended begins another run with `input`.
-  Task<Result<Report>> say(SessionId root, std::string input, StopToken stop);
+  // A root that has ended begins another run.
+  Task<Result<Report>> say(SessionId root, NextInput input, StopToken stop);
 
   // Runs the child to its end, or attaches to it where it exists already. Every failure is a Report, a
   // refusal too.
@@ -181,6 +189,7 @@ class Tree {
   Task<> work_again(Session session, StopToken stop);
 
   Result<Session> claimed_root(const SessionId& id);
+  static ModelName model_of(const Session& session, const std::vector<Event>& events);
   Task<Result<Report>> to_its_end(Task<Result<Report>> root);
   Task<Result<Report>> begin(Session session, RunStarted started, Source source, Budget::Hold admitted,
                              StopToken stop);

@@ -38,6 +38,9 @@ TreeServices Runtime::services() {
           .output = [this](const Session& session, std::string_view text) {
             const EventOrigin origin{session.parent.value_or(SessionId{}), session.label, session.agent};
             for (const auto& listener : output_listeners_) listener(session.id, origin, text);
+          },
+          .deltas = [this](const Session& session, const Delta& delta) {
+            for (const auto& listener : delta_listeners_) listener(session.id, delta);
           }};
 }
 
@@ -60,7 +63,7 @@ void Runtime::with_trees(std::function<void(Tree&)> act) {
   });
 }
 
-void Runtime::say(SessionId root, std::string input, Done done) {
+void Runtime::say(SessionId root, NextInput input, Done done) {
   parts_.loop.post(
       [this, root = std::move(root), input = std::move(input), done = std::move(done)]() mutable {
         trees_.spawn(run_tree(
@@ -117,6 +120,8 @@ void Runtime::cancel(StopReason reason) {
 void Runtime::subscribe(Listener listener) { listeners_.push_back(std::move(listener)); }
 
 void Runtime::subscribe_output(OutputListener listener) { output_listeners_.push_back(std::move(listener)); }
+
+void Runtime::subscribe_deltas(DeltaListener listener) { delta_listeners_.push_back(std::move(listener)); }
 
 Task<Result<std::vector<std::string>>> Runtime::clean_workspace(std::string path) {
   Workspaces workspaces({parts_.loop, parts_.pool, parts_.disk, parts_.processes});

@@ -60,7 +60,7 @@ class Runtime {
   void start(RootBrief root, Done done);
   void resume(SessionId root, Done done);
   // A root that has ended goes on with a further input.
-  void say(SessionId root, std::string input, Done done);
+  void say(SessionId root, NextInput input, Done done);
   // The person's answer, to whoever asks.
   void answer(std::string question_id, Answer answer);
   // Stops everything that runs. StopReason::shutdown leaves it to be resumed.
@@ -81,6 +81,10 @@ class Runtime {
   using OutputListener = std::function<void(const SessionId&, const EventOrigin&, std::string_view)>;
   void subscribe_output(OutputListener listener);
 
+  // What there is to see of a reply while it is under way, on the loop. Kept nowhere: the reply is in its event.
+  using DeltaListener = std::function<void(const SessionId&, const Delta&)>;
+  void subscribe_deltas(DeltaListener listener);
+
   // Looks through what dead children left in a workspace, and names the work that was kept.
   Task<Result<std::vector<std::string>>> clean_workspace(std::string path);
 
@@ -89,6 +93,7 @@ class Runtime {
 
   const Store& store() const { return *parts_.store; }
   const Models& models() const { return parts_.models; }
+  const Profiles& profiles() const { return parts_.profiles; }
 
  private:
   Task<> run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> run, Done done);
@@ -102,6 +107,7 @@ class Runtime {
   QuestionDesk desk_;
   std::vector<Listener> listeners_;
   std::vector<OutputListener> output_listeners_;
+  std::vector<DeltaListener> delta_listeners_;
   std::map<SessionId, EventOrigin> origins_;
   std::set<Tree*> running_;
   TaskGroup trees_;

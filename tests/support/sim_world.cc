@@ -103,7 +103,7 @@ Result<Report> Life::resume(const SessionId& root) {
   return finish();
 }
 
-Result<Report> Life::say(const SessionId& root, std::string input) {
+Result<Report> Life::say(const SessionId& root, NextInput input) {
   runtime_->say(root, std::move(input), [this](Result<Report> report) { result_ = std::move(report); });
   return finish();
 }

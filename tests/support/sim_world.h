@@ -60,7 +60,7 @@ class Life {
   // Runs the loop until the tree has ended.
   Result<Report> start(RootBrief root);
   Result<Report> resume(const SessionId& root);
-  Result<Report> say(const SessionId& root, std::string input);  // to one that has ended
+  Result<Report> say(const SessionId& root, NextInput input);  // to one that has ended
   // Calls `then` on the loop right after the n-th event (from 1) was published.
   void after_event(int n, std::function<void(Runtime&)> then);
 
