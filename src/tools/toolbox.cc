@@ -8,6 +8,7 @@
 
 #include "async/task_group.h"
 #include "base/text.h"
+#include "tools/approval_rule.h"
 #include "tools/workspace_mode.h"
 #include "tools/workspace_path.h"
 
@@ -41,6 +42,13 @@ std::optional<FileChange> intended(const std::vector<Fact>& traces) {
 ToolResult failed_inside(const Tool& tool, const std::exception& bug) {
   return tool_error(fmt::format("{} failed inside: {}. This is a bug in the tool; go on without it.",
                                 tool.text().name, bug.what()));
+}
+
+// What the person may say to allow it for longer.
+std::vector<std::string> rules_to_offer(const Tool& tool, const json::object& arguments,
+                                        const ToolContext& context) {
+  auto rule = rule_that_allows(tool, arguments, context);
+  return rule ? std::vector{*std::move(rule)} : std::vector<std::string>{};
 }
 
 SessionJournal::Place place_of(const ToolContext& context) { return {context.id.step, context.id.index}; }
@@ -170,7 +178,8 @@ Task<Result<std::optional<ToolResult>>> Toolbox::declined(Cleared cleared, ToolC
                           .asker = context.session.id,
                           .label = context.session.label,
                           .agent = context.session.agent,
-                          .text = made_unmistakable(tool.approval_text(cleared.arguments, context))};
+                          .text = made_unmistakable(tool.approval_text(cleared.arguments, context)),
+                          .suggestions = rules_to_offer(tool, cleared.arguments, context)};
   CO_TRY(co_await context.journal.record(place_of(context), {QuestionAsked{question}}));
   const Answer answer = co_await context.asker.ask(question, context.stop);
   if (suspends(context.stop.reason())) co_return std::unexpected(Error::cancelled());

@@ -1,0 +1,41 @@
+#include "tools/approval_rule.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "guard/rule_pattern.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::size_t kLongest = 200;  // a person has to read it
+
+bool can_stand_as_pattern(std::string_view subject) {
+  return !subject.empty() && subject.size() <= kLongest &&
+         subject.find_first_of("*?[]{}!\\~\n\t") == std::string_view::npos &&
+         made_unmistakable(subject) == subject;
+}
+
+std::optional<std::string> rule_text(const Tool& tool, const json::object& arguments,
+                                     const ToolContext& context) {
+  const std::string& name = tool.text().name;
+  const bool is_path = is_path_tool(name);
+  if (!is_path && name != "Bash" && name != "WebFetch") return name;
+  const std::string subject = context.target ? context.target->name : tool.subject(arguments);
+  if (!can_stand_as_pattern(subject)) return std::nullopt;
+  return fmt::format("{}({}{})", name, name == "WebFetch" ? "domain:" : "", subject);
+}
+
+}  // namespace
+
+std::optional<std::string> rule_that_allows(const Tool& tool, const json::object& arguments,
+                                            const ToolContext& context) {
+  auto text = rule_text(tool, arguments, context);
+  if (!text) return std::nullopt;
+  const auto rule = parse_rule(Decision::allow, *text);
+  if (!rule || tool.judge(Rules({*rule}), arguments, context).decision != Decision::allow)
+    return std::nullopt;
+  return text;
+}
+
+}  // namespace deputy

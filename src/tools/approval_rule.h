@@ -1,0 +1,16 @@
+// What a person can say once instead of being asked again.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tools/tool.h"
+
+namespace deputy {
+
+// The narrowest rule that lets this call pass, as it would be written. Nothing where none can be written that
+// means this call: a wildcard in it would allow others too.
+std::optional<std::string> rule_that_allows(const Tool& tool, const json::object& arguments,
+                                            const ToolContext& context);
+
+}  // namespace deputy

@@ -1,0 +1,48 @@
+#include "tools/approval_rule.h"
+
+#include <gtest/gtest.h>
+
+#include "tools/bash.h"
+#include "tools/edit.h"
+#include "tools/tool_bench.h"
+
+namespace deputy {
+namespace {
+
+class ApprovalRule : public testing::Test {
+ protected:
+  std::optional<std::string> for_command(std::string_view command) {
+    return rule_that_allows(bash, {{"command", command}}, bench.context());
+  }
+  std::optional<std::string> for_edit(const std::string& path) {
+    ToolContext context = bench.context();
+    context.target = find_target(*bench.workspace, {}, path).value();
+    return rule_that_allows(edit, {{"file_path", path}}, context);
+  }
+  ~ApprovalRule() override { run(bench.loop, background.end_all()); }
+  ToolBench bench;
+  BackgroundCommands background{bench.loop};
+  BashTool bash{background};
+  EditTool edit;
+};
+
+TEST_F(ApprovalRule, MeansThisVeryCall) {
+  EXPECT_EQ(for_command("git status"), "Bash(git status)");
+  EXPECT_EQ(for_command("npm test -- --watch=false"), "Bash(npm test -- --watch=false)");
+  bench.write("src/a.cc", "x");
+  EXPECT_EQ(for_edit("src/a.cc"), "Edit(src/a.cc)");
+}
+
+TEST_F(ApprovalRule, IsNotOfferedWhereItWouldMeanMore) {
+  EXPECT_EQ(for_command("ls *"), std::nullopt);
+  EXPECT_EQ(for_command("rm -rf build && npm ci"), std::nullopt) << "two commands are no one rule";
+  EXPECT_EQ(for_command("echo x > y"), std::nullopt) << "a redirection is another's to allow";
+  EXPECT_EQ(for_command("echo \u202e"), std::nullopt);
+  EXPECT_EQ(for_command(std::string(201, 'x')), std::nullopt);
+  EXPECT_EQ(for_command(std::string(200, 'x')), "Bash(" + std::string(200, 'x') + ")");
+  bench.write("a[1].cc", "x");
+  EXPECT_EQ(for_edit("a[1].cc"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace deputy
