@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "app/command_tree.h"
 #include "base/text.h"
 
 namespace deputy {
@@ -38,6 +39,7 @@ struct Raw {
   Typed task_prompt, task_timeout;
   std::string task_agent;
   AgentsArguments agents;
+  Typed shell;
 };
 
 void add_value(CLI::App& app, const std::string& name, Typed& typed, const std::string& kind,
@@ -124,6 +126,7 @@ void add_sessions(CLI::App& app, Raw& raw) {
   view("ls", "List root sessions, newest first", SessionView::list);
   view("show", "Show all that is known of one session", SessionView::show);
   view("tree", "Show a session and its children with state, tokens, cost, time", SessionView::tree);
+  view("tail", "Follow what a session and its children do, until it ends", SessionView::tail);
   view("transcript", "Show what was said, by whom", SessionView::transcript);
   view("notes", "Show the notes of a session and its children", SessionView::notes);
   view("export", "Print every event of the whole tree as JSON lines", SessionView::events);
@@ -185,6 +188,12 @@ void add_others(CLI::App& app, Raw& raw) {
   add_command(app, "models", "List the models that can be used here", "deputy models");
   add_command(app, "doctor", "Check what works on this machine, and say how to fix what does not",
               "deputy doctor");
+  auto* completions =
+      add_command(app, "completions", "Print what lets a shell complete the commands",
+                  "deputy completions bash > ~/.local/share/bash-completion/completions/deputy");
+  add_value(*completions, "shell", raw.shell, "", "bash, zsh or fish");
+  completions->get_option("shell")->required();
+  add_command(app, "manual", "Print the manual page", "deputy manual | man -l -");
   add_command(app, "demo", "Try it with nothing configured: three children over the current folder",
               "deputy demo --cwd ~/src/project");
 }
@@ -286,6 +295,14 @@ Result<BatchArguments> batch_of(const Raw& raw) {
   return batch;
 }
 
+Result<TextArguments> completions_for(const Typed& shell) {
+  using Writer = std::string (*)(const CommandInfo&);
+  constexpr Choice<Writer> kShells[] = {
+      {"bash", bash_completions}, {"zsh", zsh_completions}, {"fish", fish_completions}};
+  TRY(const Writer writer, chosen(shell, kShells, Writer{bash_completions}));
+  return TextArguments{writer(command_tree())};
+}
+
 Result<decltype(Arguments::command)> command_of(const CLI::App& app, const Raw& raw) {
   const auto given = app.get_subcommands();
   if (given.empty()) return NoArguments{};
@@ -302,6 +319,8 @@ Result<decltype(Arguments::command)> command_of(const CLI::App& app, const Raw& 
   if (name == "resume") return ResumeArguments{raw.resumed.value()};
   if (name == "models") return ModelsArguments{};
   if (name == "doctor") return DoctorArguments{};
+  if (name == "manual") return TextArguments{manual_page(command_tree())};
+  if (name == "completions") return completions_for(raw.shell);
   return DemoArguments{};
 }
 
@@ -353,11 +372,7 @@ Error error_of(const CLI::App& app, const CLI::ParseError& error) {
           fmt::format("see `{} --help`", path_of(innermost(app)))};
 }
 
-}  // namespace
-
-Result<Arguments> parse_arguments(std::span<const std::string> words) {
-  Raw raw;
-  CLI::App app(kAbout, "deputy");
+void add_everything(CLI::App& app, Raw& raw) {
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", fmt::format("deputy {}", DEPUTY_VERSION));
   app.footer("Try it:\n  deputy demo\n\nHelp on a command:\n  deputy COMMAND --help");
@@ -368,6 +383,44 @@ Result<Arguments> parse_arguments(std::span<const std::string> words) {
   add_agents(app, raw);
   add_sessions(app, raw);
   add_others(app, raw);
+}
+
+OptionInfo info_of(const CLI::Option& option) {
+  OptionInfo info{.about = option.get_description()};
+  for (const auto& name : option.get_snames()) info.names.push_back("-" + name);
+  for (const auto& name : option.get_lnames()) info.names.push_back("--" + name);
+  if (info.names.empty()) info.names.push_back(option.get_name(true));
+  if (option.nonpositional() && option.get_items_expected_max() > 0) info.kind = option.get_type_name();
+  return info;
+}
+
+CommandInfo info_of(const CLI::App& app) {
+  CommandInfo info{.name = app.get_name(), .about = app.get_description()};
+  const std::string footer = app.get_footer();
+  constexpr std::string_view kBefore = "Example:\n  ";
+  if (footer.starts_with(kBefore)) {
+    info.example = footer.substr(kBefore.size());
+    info.example.erase(std::min(info.example.find('\n'), info.example.size()));
+  }
+  for (const auto* option : app.get_options())
+    (option->nonpositional() ? info.options : info.arguments).push_back(info_of(*option));
+  for (const auto* command : app.get_subcommands({})) info.commands.push_back(info_of(*command));
+  return info;
+}
+
+}  // namespace
+
+CommandInfo command_tree() {
+  Raw raw;
+  CLI::App app(kAbout, "deputy");
+  add_everything(app, raw);
+  return info_of(app);
+}
+
+Result<Arguments> parse_arguments(std::span<const std::string> words) {
+  Raw raw;
+  CLI::App app(kAbout, "deputy");
+  add_everything(app, raw);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {

@@ -64,7 +64,7 @@ struct AgentsArguments {
 
 struct DemoArguments {};
 
-enum class SessionView { list, show, tree, transcript, notes, events, cancel, answer, nudge };
+enum class SessionView { list, show, tree, tail, transcript, notes, events, cancel, answer, nudge };
 
 struct SessionsArguments {
   SessionView view = SessionView::list;

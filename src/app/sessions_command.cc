@@ -7,6 +7,7 @@
 #include "app/letters.h"
 #include "app/session_lookup.h"
 #include "app/session_text.h"
+#include "app/tail_command.h"
 #include "app/transcript_text.h"
 #include "base/text.h"
 #include "store/transcript_files.h"
@@ -182,6 +183,8 @@ Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
       return show(program, store, session);
     case SessionView::tree:
       return tree(program, store, session);
+    case SessionView::tail:
+      return tail_session(program, store, session);
     case SessionView::transcript:
       return transcript(program, store, session);
     case SessionView::notes:

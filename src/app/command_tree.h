@@ -1,0 +1,33 @@
+// The commands of the program as its parser knows them: for completions and the manual, which so cannot say
+// anything else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace deputy {
+
+struct OptionInfo {
+  std::vector<std::string> names;  // "--model", "-v"; of an argument its name alone
+  std::string kind;                // "DIR"; empty where it takes no value
+  std::string about;
+};
+
+struct CommandInfo {
+  std::string name;
+  std::string about;
+  std::string example;
+  std::vector<OptionInfo> options;
+  std::vector<OptionInfo> arguments;
+  std::vector<CommandInfo> commands;
+};
+
+CommandInfo command_tree();
+
+// Completions for a shell, and the page for man(1).
+std::string bash_completions(const CommandInfo& program);
+std::string zsh_completions(const CommandInfo& program);
+std::string fish_completions(const CommandInfo& program);
+std::string manual_page(const CommandInfo& program);
+
+}  // namespace deputy

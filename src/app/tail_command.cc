@@ -1,0 +1,95 @@
+#include "app/tail_command.h"
+
+#include <map>
+
+#include "app/progress_view.h"
+#include "app/run_on.h"
+#include "async/sleep.h"
+
+namespace deputy {
+namespace {
+
+constexpr auto kBetweenLooks = std::chrono::milliseconds(250);
+constexpr std::size_t kAll = 1'000'000;
+
+// What is new of a session and all below it. The journal is read only when a session has moved.
+class Tail {
+ public:
+  Tail(Program& program, const Store& store, Session session)
+      : program_(program), store_(store), session_(std::move(session)), view_(program.looks.out) {}
+
+  // Whether the session has ended.
+  Result<bool> look() {
+    TRY(const auto sessions, store_.sessions({.tree = session_.tree, .most = kAll}));
+    WallTime moved{};
+    for (const auto& each : sessions) {
+      origins_[each.id] = {each.parent.value_or(SessionId{}), each.label, each.agent};
+      moved = std::max(moved, each.last_event_at);
+      if (each.id == session_.id) session_ = each;
+    }
+    if (std::exchange(moved_, moved) != moved) TRY(print_new());
+    return is_terminal(session_.state);
+  }
+
+ private:
+  bool is_below(SessionId id) const {
+    for (;;) {
+      if (id == session_.id) return true;
+      const auto origin = origins_.find(id);
+      if (origin == origins_.end() || origin->second.parent.empty()) return false;
+      id = origin->second.parent;
+    }
+  }
+
+  Result<void> print_new() {
+    TRY(const auto events, store_.events_of_tree(session_.tree));
+    for (const auto& event : events) {
+      if (event.seq <= last_seq_) continue;
+      last_seq_ = event.seq;
+      if (is_below(event.run.session)) print(event);
+    }
+    return {};
+  }
+
+  void print(const Event& event) {
+    const EventOrigin& origin = origins_[event.run.session];
+    if (program_.common.output != OutputForm::text) {
+      for (const auto& line : to_lines(event, origin))
+        program_.out.write_line(program_.redactor.redact(to_json_text(line)));
+      return;
+    }
+    view_.apply(event, origin);
+    const auto detail = program_.common.verbose ? ProgressView::Detail::all : ProgressView::Detail::usual;
+    if (const auto line = view_.line_for(event, detail))
+      program_.out.write_line(program_.redactor.redact(*line));
+  }
+
+  Program& program_;
+  const Store& store_;
+  Session session_;
+  ProgressView view_;
+  std::map<SessionId, EventOrigin> origins_;
+  WallTime moved_{};
+  std::uint64_t last_seq_ = 0;
+};
+
+Task<> follow(Program& program, Tail& tail, Result<void>& outcome) {
+  for (;;) {
+    const auto ended = tail.look();
+    if (!ended) outcome = std::unexpected(ended.error());
+    if (!ended || *ended) co_return;
+    co_await sleep_for(program.loop, kBetweenLooks, {});
+  }
+}
+
+}  // namespace
+
+Ended tail_session(Program& program, const Store& store, Session session) {
+  Tail tail(program, store, std::move(session));
+  Result<void> outcome;
+  run_on(program.loop, follow(program, tail, outcome));
+  TRY(std::move(outcome));
+  return ExitStatus::completed;
+}
+
+}  // namespace deputy

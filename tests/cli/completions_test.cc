@@ -1,0 +1,87 @@
+// What `deputy completions` and `deputy manual` print, read by those they are for.
+#include <gmock/gmock.h>
+
+#include <cstdio>
+
+#include "app/places.h"
+#include "deputy_program.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string output_of(const std::string& line) {
+  std::string out;
+  FILE* pipe = ::popen(line.c_str(), "r");
+  if (!pipe) return "cannot run it";
+  char bytes[4096];
+  while (const std::size_t count = ::fread(bytes, 1, sizeof bytes, pipe)) out.append(bytes, count);
+  ::pclose(pipe);
+  return out;
+}
+
+class CompletionsTest : public DeputyTest {
+ protected:
+  std::string file_for(const std::string& shell) {
+    const auto ran = deputy({"completions", shell});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    const auto file = root() / ("deputy." + shell);
+    write(file, ran.out);
+    return shell_quoted(file.string());
+  }
+  // What bash offers where the last word is being typed.
+  std::string offered_by_bash(const std::string& words, int at) {
+    const std::string script = "source " + file_for("bash") + "; COMP_WORDS=(" + words +
+                               "); COMP_CWORD=" + std::to_string(at) + "; _deputy; echo \"${COMPREPLY[@]}\"";
+    return output_of("bash --norc -c " + shell_quoted(script) + " 2>&1");
+  }
+};
+
+TEST_F(CompletionsTest, BashCompletesCommandsBelowCommandsAndOptions) {
+  EXPECT_EQ(offered_by_bash("deputy se", 1), "sessions\n");
+  EXPECT_EQ(offered_by_bash("deputy sessions tr", 2), "tree transcript\n");
+  EXPECT_EQ(offered_by_bash("deputy delegate --ta", 2), "--task\n");
+  EXPECT_EQ(offered_by_bash("deputy --max-dep", 1), "--max-depth\n");
+}
+
+TEST_F(CompletionsTest, BashTakesNoValueForACommand) {
+  EXPECT_EQ(offered_by_bash("deputy --model sessions l", 3), "\n");
+  EXPECT_EQ(offered_by_bash("deputy --model x sessions l", 4), "ls\n");
+}
+
+TEST_F(CompletionsTest, BashCompletesFilesWhereFilesAreMeant) {
+  write(work() / "settings.toml", "");
+  EXPECT_EQ(offered_by_bash("deputy --config " + (work() / "set").string(), 2),
+            (work() / "settings.toml").string() + "\n");
+}
+
+TEST_F(CompletionsTest, AnUnknownShellIsRefused) {
+  const auto ran = deputy({"completions", "tcsh"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("it must be bash or zsh or fish"));
+}
+
+TEST_F(CompletionsTest, ZshAndFishReadTheirs) {
+  EXPECT_EQ(output_of("zsh -fn " + file_for("zsh") + " 2>&1"), "");
+  EXPECT_EQ(output_of("fish -N -n " + file_for("fish") + " 2>&1"), "");
+  const std::string ask = "source " + file_for("fish") + "; complete -C 'deputy sessions tr'";
+  EXPECT_THAT(output_of("HOME=" + shell_quoted((root() / "person").string()) + " fish -N -c " +
+                        shell_quoted(ask) + " 2>&1"),
+              AllOf(HasSubstr("tree\t"), HasSubstr("transcript\t"), Not(HasSubstr("ls\t"))));
+}
+
+TEST_F(CompletionsTest, TheManualIsAPageThatManCanShow) {
+  const auto ran = deputy({"manual"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  write(root() / "deputy.1", ran.out);
+  EXPECT_EQ(output_of("groff -man -Tutf8 -ww -z " + shell_quoted((root() / "deputy.1").string()) + " 2>&1"),
+            "");
+  EXPECT_THAT(output_of("groff -man -Tascii -P-cbu " + shell_quoted((root() / "deputy.1").string())),
+              AllOf(HasSubstr("deputy sessions tree"), HasSubstr("--max-depth"), HasSubstr("EXIT STATUS")));
+}
+
+}  // namespace
+}  // namespace deputy
