@@ -22,7 +22,7 @@ void prepare_process() {
 struct Command {
   Program& program;
 
-  Ended operator()(const NoArguments&) const { return greeting_command(program); }
+  Ended operator()(const NoArguments&) const { return chat_command(program); }
   Ended operator()(const TextArguments& arguments) const {
     program.out.write(arguments.text);
     return ExitStatus::completed;

@@ -49,11 +49,11 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
                              : fmt::format("deputy: going on with {}", root->id.value));
   return print_result(program, result_of(run_tree(program, signals,
                                                   {.what = root->id,
-                                                   .limits = limits,
-                                                   .tools = std::move(tools),
-                                                   .models = std::move(models),
-                                                   .profiles = std::move(profiles),
-                                                   .store = std::move(store)})));
+                                                   .engine = {.limits = limits,
+                                                              .tools = std::move(tools),
+                                                              .models = std::move(models),
+                                                              .profiles = std::move(profiles),
+                                                              .store = std::move(store)}})));
 }
 
 }  // namespace deputy

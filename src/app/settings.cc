@@ -178,6 +178,16 @@ Result<Settings> with_environment(Settings settings, const Environment& environm
   return settings;
 }
 
+Result<std::string> own_settings_file(const Environment& environment,
+                                      const std::optional<std::string>& chosen,
+                                      std::string_view current_folder) {
+  TRY(auto file, own_file(environment, chosen, current_folder));
+  if (file.path.empty())
+    return fail(ErrorCode::unavailable, "there is no place for settings: HOME is not set",
+                "set HOME, or use --config");
+  return std::move(file.path);
+}
+
 Result<LoadedSettings> load_settings(const Disk& disk, const Environment& environment,
                                      const std::optional<std::string>& chosen, std::string_view workspace) {
   LoadedSettings loaded;

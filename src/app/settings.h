@@ -122,6 +122,11 @@ Settings narrowing_part(const Settings& project);
 // Settings of the environment, DEPUTY_…, over those of a file.
 Result<Settings> with_environment(Settings settings, const Environment& environment);
 
+// Where the person's own settings lie, or would lie: see load_settings.
+Result<std::string> own_settings_file(const Environment& environment,
+                                      const std::optional<std::string>& chosen,
+                                      std::string_view current_folder);
+
 struct LoadedSettings {
   Settings settings;
   std::string file;            // the person's own; empty where there is none

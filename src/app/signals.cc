@@ -14,13 +14,6 @@ namespace {
 
 constexpr auto kSoonAfter = std::chrono::seconds(2);
 
-sigset_t watched() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
-  return set;
-}
-
 }  // namespace
 
 SignalAction Interrupts::on_signal(int number, TimePoint now) {
@@ -29,21 +22,24 @@ SignalAction Interrupts::on_signal(int number, TimePoint now) {
   return before && now - *before <= kSoonAfter ? SignalAction::leave : SignalAction::cancel;
 }
 
-Result<Signals> Signals::take() {
-  const sigset_t set = watched();
+Result<Signals> Signals::take(std::initializer_list<int> besides) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  for (const int number : besides) sigaddset(&set, number);
   const int descriptor = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
   if (descriptor < 0) return std::unexpected(error_from_errno(errno, "watch signals"));
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
-  return Signals(descriptor);
+  return Signals(descriptor, set);
 }
 
-Signals::Signals(Signals&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+Signals::Signals(Signals&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), watched_(other.watched_) {}
 
 Signals::~Signals() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  const sigset_t set = watched();
-  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  ::sigprocmask(SIG_UNBLOCK, &watched_, nullptr);
 }
 
 Task<std::optional<int>> Signals::next(SystemLoop& loop, StopToken stop) {

@@ -2,7 +2,10 @@
 // at once; when the terminal goes away the work is left to be resumed.
 #pragma once
 
+#include <signal.h>
+
 #include <chrono>
+#include <initializer_list>
 #include <optional>
 
 #include "async/loop.h"
@@ -28,7 +31,8 @@ class Interrupts {
 // which would get them otherwise.
 class Signals {
  public:
-  static Result<Signals> take();
+  // Those that end a program, and `besides`.
+  static Result<Signals> take(std::initializer_list<int> besides = {});
   Signals(Signals&& other) noexcept;
   Signals& operator=(Signals&&) = delete;
   ~Signals();
@@ -37,8 +41,9 @@ class Signals {
   Task<std::optional<int>> next(SystemLoop& loop, StopToken stop);
 
  private:
-  explicit Signals(int descriptor) : descriptor_(descriptor) {}
+  Signals(int descriptor, const sigset_t& watched) : descriptor_(descriptor), watched_(watched) {}
   int descriptor_ = -1;
+  sigset_t watched_{};
 };
 
 }  // namespace deputy

@@ -127,7 +127,7 @@ RootWork task_work(const json::object& call, ModelName model) {
           .model = std::move(model)};
 }
 
-OrFailure<TreeEnd> start_tree(Program& program, RootWork work) {
+OrFailure<TreeRequest> tree_request(Program& program, RootWork work) {
   TRY(const auto limits, program.limits());
   TRY(check_live_limit(limits));
   TRY(auto rules, program.rules());
@@ -138,24 +138,29 @@ OrFailure<TreeEnd> start_tree(Program& program, RootWork work) {
   TRY(auto tools, program.tool_settings());
   TRY(auto profiles, profiles_for(program, workspace));
   TRY(const auto* loaded, program.settings());
-  TRY(auto signals, Signals::take());  // before the store's thread
   TRY(auto store, program.open_store());
   tell_of_settings(program);
-  tell_of_rehearsal(program, work.model);
   RootBrief root{.agent = std::move(work.agent),
                  .brief = {.label = std::move(work.label), .prompt = std::move(work.prompt)},
                  .model = std::move(work.model),
                  .workspace = std::move(workspace),
                  .rules = Rules(std::move(rules)),
                  .network = loaded->settings.sandbox.network.value_or(false)};
-  return run_tree(program, signals,
-                  {.what = std::move(root),
-                   .limits = limits,
-                   .tools = std::move(tools),
-                   .models = std::move(models),
-                   .profiles = std::move(profiles),
-                   .store = std::move(store),
-                   .runs_commands = work.runs_commands});
+  return TreeRequest{.what = std::move(root),
+                     .engine = {.limits = limits,
+                                .tools = std::move(tools),
+                                .models = std::move(models),
+                                .profiles = std::move(profiles),
+                                .store = std::move(store)},
+                     .runs_commands = work.runs_commands};
+}
+
+OrFailure<TreeEnd> start_tree(Program& program, RootWork work) {
+  TRY(auto signals, Signals::take());  // before the store's thread
+  const ModelName model = work.model;
+  TRY(auto request, tree_request(program, std::move(work)));
+  tell_of_rehearsal(program, model);
+  return run_tree(program, signals, std::move(request));
 }
 
 }  // namespace deputy

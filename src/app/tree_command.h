@@ -23,6 +23,8 @@ struct RootWork {
   bool runs_commands = true;  // then it is found out first how far they are confined
 };
 
+// All it takes to start; the store is open. Signals are to be taken before: the store has a thread.
+OrFailure<TreeRequest> tree_request(Program& program, RootWork work);
 OrFailure<TreeEnd> start_tree(Program& program, RootWork work);
 
 // A batch as the person's own command: it needs no approval.

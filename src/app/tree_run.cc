@@ -6,43 +6,16 @@
 
 #include <cstdlib>
 
-#include "app/places.h"
 #include "app/progress.h"
 #include "app/prompts.h"
 #include "app/run_on.h"
-#include "app/sandbox_memory.h"
 #include "async/task_group.h"
 #include "async/waiter.h"
-#include "base/random.h"
 #include "base/text.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace deputy {
 namespace {
-
-// Another process is heard within twice this.
-constexpr Duration kInboxEvery = std::chrono::milliseconds(80);
-
-// No command sees deputy's own state.
-std::vector<std::string> state_folders(const Program& program) {
-  const auto home = program.open_home();
-  return home ? std::vector{(*home)->path()} : std::vector<std::string>{};
-}
-
-std::shared_ptr<const Folder> state_folder_of(const Program& program) {
-  auto home = program.open_home();
-  return home ? *std::move(home) : nullptr;
-}
-
-ReportBounds report_bounds(Program& program) {
-  ReportBounds bounds;
-  const auto loaded = program.settings();
-  if (!loaded) return bounds;
-  const ReportSettings& set = (*loaded)->settings.reports;
-  if (set.report_bytes) bounds.report_bytes = static_cast<std::size_t>(*set.report_bytes);
-  if (set.batch_bytes) bounds.batch_bytes = static_cast<std::size_t>(*set.batch_bytes);
-  return bounds;
-}
 
 // All that one run of the loop needs, in the order in which it may be taken down again.
 class TreeRunner {
@@ -70,11 +43,9 @@ class TreeRunner {
   TreeEnd end_;
   std::uint64_t last_seq_ = 0;
   std::map<SessionId, std::string> output_;  // of commands, lines that are not whole yet
-  SystemRandom random_;
-  ThreadPool pool_;
-  SystemProcesses processes_;
   Progress progress_;
-  Runtime runtime_;
+  Engine engine_;
+  Runtime& runtime_;
   Prompts prompts_;
   TaskGroup beside_;
 };
@@ -84,7 +55,6 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
       signals_(signals),
       what_(std::move(request.what)),
       runs_commands_(request.runs_commands),
-      processes_(program.loop, {.init_path = init_path(), .hidden = state_folders(program)}),
       progress_({.loop = program.loop,
                  .err = program.err,
                  .redactor = program.redactor,
@@ -92,23 +62,8 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                  .style = program.looks.err,
                  .detail = program.common.verbose ? ProgressView::Detail::all : ProgressView::Detail::usual,
                  .shows_questions = attendance_of(program) != Attendance::person}),
-      runtime_({.loop = program.loop,
-                .pool = pool_,
-                .disk = program.disk,
-                .processes = processes_,
-                .random = random_,
-                .store = std::move(request.store),
-                .models = std::move(request.models),
-                .profiles = std::move(request.profiles),
-                .network = &program.connections.network,
-                .state = state_folder_of(program)},
-               {.limits = request.limits,
-                .attendance = attendance_of(program),
-                .tools = std::move(request.tools),
-                .home = program.environment.get("HOME").value_or(""),
-                .hidden = state_folders(program),
-                .reports = report_bounds(program),
-                .inbox_every = kInboxEvery}),
+      engine_(program, std::move(request.engine)),
+      runtime_(engine_.runtime),
       prompts_({.loop = program.loop,
                 .progress = progress_,
                 .err = program.err,
@@ -205,13 +160,7 @@ Task<> TreeRunner::drive() {
 Task<> TreeRunner::find_out_level() {
   auto* root = std::get_if<RootBrief>(&what_);
   if (root && !runs_commands_) co_return;
-  const SandboxMemory memory(program_.disk, program_.open_home().value_or(nullptr), init_path());
-  const auto known = memory.recall();
-  if (known) processes_.assume(*known);
-  if (!root) co_return;  // one that is resumed has it recorded
-  const auto found = co_await processes_.capability({});
-  if (found) root->sandbox_level = static_cast<int>(found->level);
-  if (found && !known) memory.keep(*found);
+  co_await engine_.find_out_level(program_, root);
 }
 
 // Off the way of the run itself. What cannot be sealed now waits for the next start; the journal has it all.
@@ -219,7 +168,7 @@ Task<> TreeRunner::seal_what_others_left() {
   auto home = program_.open_home();
   if (!home) co_return;
   const std::shared_ptr<Folder> folder = *std::move(home);
-  (void)co_await on_pool(program_.loop, pool_, [folder] { return seal_leftovers(*folder); });
+  (void)co_await on_pool(program_.loop, engine_.pool, [folder] { return seal_leftovers(*folder); });
 }
 
 // What dead children left, once the run itself is under way.
@@ -273,11 +222,6 @@ TreeEnd TreeRunner::run() {
 }
 
 }  // namespace
-
-Attendance attendance_of(const Program& program) {
-  if (program.common.approve_all) return Attendance::approves_all;
-  return program.looks.person ? Attendance::person : Attendance::nobody;
-}
 
 TreeEnd run_tree(Program& program, Signals& signals, TreeRequest request) {
   return TreeRunner(program, signals, std::move(request)).run();

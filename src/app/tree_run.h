@@ -3,24 +3,19 @@
 // the original would have.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "app/engine.h"
 #include "app/program.h"
 #include "app/signals.h"
-#include "runtime/runtime.h"
 
 namespace deputy {
 
 struct TreeRequest {
   std::variant<RootBrief, SessionId> what;  // a new one, or the root of one to resume
-  TreeLimits limits;
-  ToolSettings tools;
-  Models models;
-  Profiles profiles;
-  std::unique_ptr<Store> store;
+  Engine::Parts engine;
   bool runs_commands = true;  // then it is found out first how far they are confined
 };
 
@@ -32,8 +27,5 @@ struct TreeEnd {
 };
 
 TreeEnd run_tree(Program& program, Signals& signals, TreeRequest request);
-
-// Who answers questions, by the flags and the terminal.
-Attendance attendance_of(const Program& program);
 
 }  // namespace deputy

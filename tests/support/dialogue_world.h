@@ -44,7 +44,7 @@ class DialogueWorld {
   Result<Report> say(std::string input) {
     Life life(world, with_model(options));
     listen(life);
-    return life.say(sessions().front().id, std::move(input));
+    return life.say(sessions().front().id, {std::move(input)});
   }
   // One life that dies where the options say, and a second that goes on. Nothing where it did not die.
   std::optional<Result<Report>> run_through_crash() {

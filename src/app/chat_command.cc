@@ -1,0 +1,25 @@
+#include <signal.h>
+
+#include "app/chat_run.h"
+#include "app/commands.h"
+#include "app/tree_command.h"
+#include "app/welcome.h"
+
+namespace deputy {
+
+Ended chat_command(Program& program) {
+  const auto terminals = terminals_of_process();
+  if (!terminals.in || !terminals.out) return greeting_command(program);
+  TRY(auto model, chosen_model(program));
+  TRY(const auto offer, program.offer());
+  TRY(auto signals, Signals::take({SIGWINCH}));  // before the store's thread
+  TRY(auto request, tree_request(program, {.agent = "main", .label = "main", .prompt = "", .model = model}));
+  auto& root = std::get<RootBrief>(request.what);
+  TRY(const auto* loaded, program.settings());
+  const bool is_named = program.common.model || loaded->settings.model;
+  auto greeting =
+      welcome_lines(model, offer, root.workspace, is_named ? ModelWasNamed::yes : ModelWasNamed::no);
+  return run_chat(program, signals, {std::move(root), std::move(request.engine), std::move(greeting)});
+}
+
+}  // namespace deputy

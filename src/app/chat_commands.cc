@@ -1,0 +1,192 @@
+#include "app/chat_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/model_choice.h"
+#include "app/places.h"
+#include "app/session_lookup.h"
+#include "app/session_text.h"
+#include "app/transcript_text.h"
+#include "base/display.h"
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::size_t kAll = 1'000'000;
+constexpr std::size_t kMostListed = 20;
+
+using Lines = std::vector<Line>;
+
+Line row(std::string_view left, std::string_view right) {
+  Line line = line_of(fmt::format("  {:<24}", left), Tone::accent);
+  line.push_back(line_of(right).front());
+  return line;
+}
+
+Lines help_lines() {
+  Lines lines{{{"Keys", Tone::heading}},
+              row("Enter", "send; Alt-Enter or Ctrl-J begins a new line"),
+              row("Up, Down", "what you typed before"),
+              row("@path", "names a file of the folder; Tab takes the one shown"),
+              row("Tab (empty line)", "choose a child: follow it; c cancels it"),
+              row("Ctrl-C", "cancel what runs; twice within 2 s leaves"),
+              row("Ctrl-D (empty line)", "leave; what runs can be resumed"),
+              {},
+              {{"Commands", Tone::heading}}};
+  for (const auto& command : slash_commands())
+    lines.push_back(row(fmt::format("{} {}", command.name, command.arguments), command.about));
+  return lines;
+}
+
+Lines agent_lines(const Profiles& profiles) {
+  Lines lines;
+  for (const auto* profile : profiles.offered()) {
+    const std::string about =
+        profile->description.empty() ? "(no description provided)" : profile->description;
+    lines.push_back(row(profile->name, on_one_line(about)));
+  }
+  return lines;
+}
+
+Result<Lines> session_lines(const Store& store) {
+  TRY(const auto roots, store.sessions({.roots_only = true, .most = kMostListed}));
+  std::vector<ListedTree> trees;
+  for (const auto& root : roots) {
+    TRY(auto sessions, store.sessions({.tree = root.id, .most = kAll}));
+    trees.push_back({root, std::move(sessions)});
+  }
+  if (trees.empty()) return Lines{{{"no sessions yet", Tone::faint}}};
+  return lines_of_text(list_text(trees, {}));
+}
+
+Result<Session> current(const Store& store, const ChatState& state) {
+  if (state.root.empty())
+    return fail(ErrorCode::not_found, "nothing has been said yet", "type something first");
+  TRY(const auto session, store.session(state.root));
+  if (!session) return fail(ErrorCode::not_found, "this session is not kept yet", "wait a moment");
+  return *session;
+}
+
+Result<Lines> tree_of(const Store& store, const ChatState& state) {
+  TRY(const auto root, current(store, state));
+  TRY(const auto sessions, store.sessions({.tree = root.id, .most = kAll}));
+  return lines_of_text(tree_text(root, sessions, {}));
+}
+
+Lines cost_lines(const ChatState& state) {
+  Lines lines;
+  for (const auto& node : state.tree.nodes) {
+    const std::string cost = cost_text(node.usage);
+    lines.push_back(
+        row(fmt::format("[{}]", node.label),
+            fmt::format("{}  {}", tokens_text(node.usage), cost.empty() ? "price not known" : cost)));
+  }
+  const Usage sum = usage_of(state.tree);
+  const std::string cost = cost_text(sum);
+  lines.push_back(
+      row("all", fmt::format("{}  {}", tokens_text(sum), cost.empty() ? "price not known" : cost)));
+  return lines;
+}
+
+Result<Lines> permission_lines(Program& program, const ChatState& state) {
+  Lines lines;
+  const auto rules = program.rules();
+  if (!rules) return std::unexpected(rules.error().error);
+  for (const auto& rule : *rules) lines.push_back(row(std::string(name_of(rule.decision)), to_text(rule)));
+  for (const auto& rule : state.session_rules) lines.push_back(row("allow (this session)", rule));
+  lines.push_back(
+      line_of("Where no rule speaks: reading here is allowed, everything else is asked about.", Tone::faint));
+  return lines;
+}
+
+Result<Lines> export_lines(Program& program, const Store& store, const ChatState& state,
+                           const std::string& file) {
+  if (file.empty()) return fail(ErrorCode::invalid, "/export needs a file's name", "type /export chat.txt");
+  TRY(const auto session, current(store, state));
+  TRY(const auto events, store.events_of_session(session.id));
+  TRY(const auto path, absolute_path(file, program.disk.current_folder()));
+  if (program.disk.status(path))
+    return fail(ErrorCode::exists, path + " exists already", "choose another name");
+  const std::size_t slash = path.rfind('/');
+  TRY(const auto folder, program.disk.open(slash == 0 ? "/" : path.substr(0, slash), IfAbsent::fail));
+  TRY(folder->replace(path.substr(slash + 1), transcript_text(session, events)));
+  return Lines{line_of("written to " + path, Tone::faint)};
+}
+
+}  // namespace
+
+Result<Lines> lines_of_command(Program& program, const Runtime& runtime, const ChatState& state,
+                               const DoCommand& command) {
+  const Store& store = runtime.store();
+  if (command.name == "/help") return help_lines();
+  if (command.name == "/model")
+    return Lines{line_of(state.model),
+                 line_of("/model NAME chooses another; `deputy models` lists them", Tone::faint)};
+  if (command.name == "/agents") return agent_lines(runtime.profiles());
+  if (command.name == "/sessions") return session_lines(store);
+  if (command.name == "/tree") return tree_of(store, state);
+  if (command.name == "/cost") return cost_lines(state);
+  if (command.name == "/permissions") return permission_lines(program, state);
+  if (command.name == "/export") return export_lines(program, store, state, command.arguments);
+  std::vector<std::string> known;
+  for (const auto& each : slash_commands()) known.emplace_back(each.name);
+  const auto near = nearest(command.name, known, 1);
+  return fail(ErrorCode::invalid, fmt::format("there is no {}", shorten(command.name, 40)),
+              near.empty() ? "type /help" : fmt::format("did you mean {}?", near.front()));
+}
+
+Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
+                                   const SessionId& current_root) {
+  if (!typed.empty()) {
+    TRY(const auto session, find_session(store, typed));
+    TRY(const auto root, store.session(session.tree));
+    return *root;
+  }
+  TRY(const auto roots, store.sessions({.roots_only = true, .most = kMostListed}));
+  const auto usable = [&](const Session& root) { return root.id != current_root && root.agent != "command"; };
+  const auto newest = std::ranges::find_if(roots, usable);
+  if (newest == roots.end())
+    return fail(ErrorCode::not_found, "there is no earlier session", "see /sessions");
+  return *newest;
+}
+
+void fold_history(ChatState& state, const Store& store, const SessionId& root,
+                  const std::vector<Event>& events) {
+  state.root = root;
+  state.tree = {};
+  state.logs.clear();
+  for (const auto& event : events) {
+    EventOrigin origin;
+    if (const auto session = store.session(event.run.session); session && *session)
+      origin = {(*session)->parent.value_or(SessionId{}), (*session)->label, (*session)->agent};
+    (void)apply(state, event, origin);
+  }
+  state.dialog = {};  // what is still open is asked again
+  state.is_running = false;
+}
+
+std::vector<std::string> entries_of(const Disk& disk, const std::string& workspace,
+                                    const std::string& folder) {
+  std::vector<std::string> names;
+  const auto opened = disk.open(workspace, IfAbsent::fail);
+  const auto entries =
+      opened ? (*opened)->list(folder.empty() ? "." : folder) : fail(ErrorCode::not_found, "");
+  if (!entries) return names;
+  for (const auto& entry : *entries)
+    names.push_back(entry.status.kind == EntryKind::folder ? entry.name + "/" : entry.name);
+  return names;
+}
+
+std::string for_model_line(const ModelName& model) {
+  return is_rehearsal(model) ? model.value + " (no language model)" : model.value;
+}
+
+std::int64_t window_of(const Models& models, const ModelName& model) {
+  const auto provider = models.find(model);
+  return provider ? (*provider)->window(model) : 0;
+}
+
+}  // namespace deputy

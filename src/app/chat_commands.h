@@ -1,0 +1,32 @@
+// What the /commands of the chat show and find. They read; what they lead to is done by chat_run.cc.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/program.h"
+#include "runtime/runtime.h"
+#include "tui/chat.h"
+
+namespace deputy {
+
+Result<std::vector<Line>> lines_of_command(Program& program, const Runtime& runtime, const ChatState& state,
+                                           const DoCommand& command);
+
+// The root of the session that was named; without a name the newest other than `current`.
+Result<Session> root_to_go_on_with(const Store& store, const std::string& typed, const SessionId& current);
+// An earlier session as if its events happened now: what was said goes into the scrollback again.
+void fold_history(ChatState& state, const Store& store, const SessionId& root,
+                  const std::vector<Event>& events);
+
+// Names in a folder of the workspace, folders with a slash; none where it cannot be looked at.
+std::vector<std::string> entries_of(const Disk& disk, const std::string& workspace,
+                                    const std::string& folder);
+
+// With a word on the rehearsal model being none.
+std::string for_model_line(const ModelName& model);
+// In tokens; 0 where it is not known.
+std::int64_t window_of(const Models& models, const ModelName& model);
+
+}  // namespace deputy

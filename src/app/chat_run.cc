@@ -1,0 +1,312 @@
+#include "app/chat_run.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <optional>
+
+#include "app/chat_commands.h"
+#include "app/chat_screen.h"
+#include "app/history.h"
+#include "app/rule_writer.h"
+#include "app/run_on.h"
+#include "async/descriptor.h"
+#include "async/task_group.h"
+#include "async/waiter.h"
+#include "base/text.h"
+#include "tui/chat.h"
+
+namespace deputy {
+namespace {
+
+constexpr auto kRestOfASequence = std::chrono::milliseconds(50);
+
+std::unique_ptr<Folder> home_or_nothing(const Program& program) {
+  auto home = program.open_home();
+  return home ? *std::move(home) : nullptr;
+}
+
+// In the order in which it may be taken down again.
+class ChatRunner {
+ public:
+  ChatRunner(Program& program, Signals& signals, ChatRequest request, ChatState& state, ChatScreen& screen);
+  ExitStatus run();
+
+ private:
+  void look_at_clock();
+  void do_all(Intents intents);
+  void submit(std::string text);
+  void on_ended(const Result<Report>& report);
+  void resume(const Session& root);
+  void do_command(const DoCommand& command);
+  void choose_model(const std::string& name);
+  void say_error(const Error& error);
+  void leave(ExitStatus status);
+
+  Task<> drive();
+  Task<> read_keys(StopToken stop);
+  Task<> watch_signals(StopToken stop);
+  Task<> list_folder(std::string folder);
+  void on_bytes(std::string_view bytes);
+  void on_keys(const std::vector<Key>& keys);
+  void settle_keys_later();
+
+  Program& program_;
+  Signals& signals_;
+  RootBrief root_;
+  ModelName next_model_;  // that the person chose for what comes
+  ChatState& state_;
+  ChatScreen& screen_;
+  KeyReader keys_;
+  Engine engine_;
+  Runtime& runtime_;
+  History history_;
+  Waiter<ExitStatus> left_;
+  ExitStatus status_ = ExitStatus::completed;
+  std::optional<TimerId> key_timer_;
+  TaskGroup beside_;
+};
+
+ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, ChatState& state,
+                       ChatScreen& screen)
+    : program_(program),
+      signals_(signals),
+      root_(std::move(request.root)),
+      state_(state),
+      screen_(screen),
+      engine_(program, std::move(request.engine)),
+      runtime_(engine_.runtime),
+      history_(home_or_nothing(program)),
+      beside_(program.loop) {
+  state_.model = for_model_line(root_.model);
+  state_.window = window_of(runtime_.models(), root_.model);
+  state_.input.history = history_.load();
+  print(state_, std::move(request.greeting));
+  runtime_.subscribe([this](const Event& event, const EventOrigin& origin) {
+    look_at_clock();
+    do_all(apply(state_, event, origin));
+    screen_.draw_soon();
+  });
+  runtime_.subscribe_deltas([this](const SessionId& session, const Delta& delta) {
+    if (const auto* said = std::get_if<TextDelta>(&delta)) {
+      apply_text(state_, session, said->text);
+    } else {
+      apply_retry(state_, session);
+    }
+    screen_.draw_soon();
+  });
+}
+
+void ChatRunner::look_at_clock() {
+  state_.now = program_.loop.clock().now();
+  state_.wall = program_.loop.clock().wall();
+}
+
+void ChatRunner::do_all(Intents intents) {
+  struct Doer {
+    ChatRunner& chat;
+    void operator()(SubmitInput& wanted) const { chat.submit(std::move(wanted.text)); }
+    void operator()(GiveAnswer& wanted) const {
+      wanted.answer.by = Source::person;
+      chat.runtime_.answer(std::move(wanted.question_id), std::move(wanted.answer));
+    }
+    void operator()(const WriteRule& wanted) const {
+      const auto written = write_rule(chat.program_, wanted.rule);
+      if (!written) return chat.say_error(written.error());
+      print_separated(
+          chat.state_,
+          {line_of(fmt::format("{} is allowed from now on: {}", wanted.rule, *written), Tone::faint)});
+    }
+    void operator()(const CancelAll&) const { chat.runtime_.cancel(chat.state_.root, StopReason::user); }
+    void operator()(CancelOne& wanted) const {
+      chat.runtime_.cancel(std::move(wanted.session), StopReason::user);
+    }
+    void operator()(const ListFolder& wanted) const { chat.beside_.spawn(chat.list_folder(wanted.folder)); }
+    void operator()(const DoCommand& wanted) const { chat.do_command(wanted); }
+    void operator()(const LeaveChat& wanted) const {
+      chat.leave(wanted.at_once ? ExitStatus::cancelled : ExitStatus::completed);
+    }
+    void operator()(const PauseProgram&) const { chat.screen_.pause_program(); }
+  };
+  for (auto& intent : intents) std::visit(Doer{*this}, intent);
+}
+
+void ChatRunner::submit(std::string text) {
+  history_.add(text);
+  state_.is_running = true;
+  state_.run_started_at = state_.wall;
+  auto done = [this](const Result<Report>& report) { on_ended(report); };
+  if (state_.root.empty()) {
+    RootBrief root = root_;
+    root.brief.prompt = std::move(text);
+    runtime_.start(std::move(root), done);
+  } else {
+    runtime_.say(state_.root, {std::move(text), std::exchange(next_model_, {})}, done);
+  }
+}
+
+void ChatRunner::on_ended(const Result<Report>& report) {
+  look_at_clock();
+  state_.is_running = false;
+  if (!report && report.error().code != ErrorCode::cancelled) say_error(report.error());
+  if (!state_.queued.empty() && !left_.resumed()) {
+    std::string next = std::move(state_.queued.front());
+    state_.queued.pop_front();
+    submit(std::move(next));
+  }
+  screen_.draw_soon();
+}
+
+void ChatRunner::say_error(const Error& error) {
+  std::vector<Line> lines;
+  for (auto& line : wrapped(line_of(to_text(error), Tone::bad),
+                            static_cast<std::size_t>(std::max(20, state_.size.columns - 1))))
+    lines.push_back(std::move(line));
+  print_separated(state_, std::move(lines));
+}
+
+void ChatRunner::choose_model(const std::string& name) {
+  const auto offer = program_.offer();
+  if (!offer) return say_error(offer.error().error);
+  auto model = named_model(name, *offer, program_.disk.current_folder());
+  if (!model) return say_error(model.error());
+  if (const auto access = check_access(*model, *offer); !access) return say_error(access.error());
+  if (const auto found = runtime_.models().find(*model); !found) return say_error(found.error());
+  root_.model = *model;
+  next_model_ = *model;
+  state_.model = for_model_line(*model);
+  state_.window = window_of(runtime_.models(), *model);
+  print_separated(state_, {line_of(fmt::format("from the next input on: {}", model->value), Tone::faint)});
+}
+
+void ChatRunner::resume(const Session& root) {
+  const auto events = runtime_.store().events_of_tree(root.id);
+  if (!events) return say_error(events.error());
+  fold_history(state_, runtime_.store(), root.id, *events);
+  next_model_ = {};
+  state_.model = for_model_line(root.model);
+  state_.window = window_of(runtime_.models(), root.model);
+  if (is_terminal(root.state)) return;
+  state_.is_running = true;
+  runtime_.resume(root.id, [this](const Result<Report>& report) { on_ended(report); });
+}
+
+void ChatRunner::do_command(const DoCommand& command) {
+  if (command.name == "/quit" || command.name == "/exit") return leave(ExitStatus::completed);
+  if (command.name == "/model" && !command.arguments.empty()) return choose_model(command.arguments);
+  if (command.name == "/resume") {
+    if (state_.is_running)
+      return say_error(
+          {ErrorCode::busy, "something runs here already", "wait for its end, or cancel it with Ctrl-C"});
+    const auto root = root_to_go_on_with(runtime_.store(), command.arguments, state_.root);
+    if (!root) return say_error(root.error());
+    return resume(*root);
+  }
+  auto lines = lines_of_command(program_, runtime_, state_, command);
+  if (!lines) return say_error(lines.error());
+  print_separated(state_, *std::move(lines));
+}
+
+void ChatRunner::leave(ExitStatus status) {
+  state_.queued.clear();
+  left_.resume(status);
+}
+
+Task<> ChatRunner::list_folder(std::string folder) {
+  const auto workspace = root_.workspace;
+  auto entries = co_await on_pool(program_.loop, engine_.pool, [this, workspace, folder] {
+    return entries_of(program_.disk, workspace, folder);
+  });
+  apply_listing(state_, folder, entries);
+  screen_.draw_soon();
+}
+
+void ChatRunner::on_keys(const std::vector<Key>& keys) {
+  look_at_clock();
+  for (const auto& key : keys) do_all(apply_key(state_, key));
+  screen_.draw_soon();
+}
+
+// An escape is a key of its own only if nothing follows it.
+void ChatRunner::settle_keys_later() {
+  if (key_timer_) program_.loop.timers().cancel(*key_timer_);
+  key_timer_.reset();
+  if (!keys_.is_waiting()) return;
+  key_timer_ = program_.loop.timers().call_at(program_.loop.clock().now() + kRestOfASequence, [this] {
+    key_timer_.reset();
+    on_keys(keys_.settle());
+  });
+}
+
+void ChatRunner::on_bytes(std::string_view bytes) {
+  PlainSurface* plain = screen_.plain();
+  if (!plain) {
+    on_keys(keys_.feed(bytes));
+    settle_keys_later();
+    return;
+  }
+  plain->feed(bytes);
+  while (const auto keys = plain->next(state_)) on_keys(*keys);
+}
+
+Task<> ChatRunner::read_keys(StopToken stop) {
+  std::array<char, 16384> buffer;
+  while (co_await wait_readable(program_.loop, STDIN_FILENO, stop) == Readiness::ready) {
+    const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count <= 0) {  // the terminal is gone
+      leave(ExitStatus::cancelled);
+      co_return;
+    }
+    on_bytes({buffer.data(), static_cast<std::size_t>(count)});
+  }
+}
+
+Task<> ChatRunner::watch_signals(StopToken stop) {
+  while (const auto number = co_await signals_.next(program_.loop, stop)) {
+    switch (*number) {
+      case SIGWINCH:
+        screen_.resize();
+        break;
+      case SIGINT:
+        on_keys({{KeyName::control, "c"}});
+        break;
+      default:
+        leave(ExitStatus::cancelled);
+    }
+  }
+}
+
+Task<> ChatRunner::drive() {
+  screen_.draw();
+  co_await engine_.find_out_level(program_, &root_);
+  beside_.spawn(read_keys(beside_.token()));
+  beside_.spawn(watch_signals(beside_.token()));
+  status_ = co_await left_.wait();
+  // What runs is left as it is, to be gone on with.
+  runtime_.cancel(StopReason::shutdown);
+  co_await runtime_.close();
+  co_await beside_.stop(StopReason::shutdown);
+}
+
+ExitStatus ChatRunner::run() {
+  run_on(program_.loop, drive());
+  if (key_timer_) program_.loop.timers().cancel(*key_timer_);
+  screen_.finish();
+  if (!state_.root.empty()) {
+    program_.out.write_line(
+        fmt::format("Kept as {0}; `/resume {0}` in the next chat goes on with it.", state_.root.value));
+  }
+  return status_;
+}
+
+}  // namespace
+
+Ended run_chat(Program& program, Signals& signals, ChatRequest request) {
+  ChatState state;
+  TRY(const auto screen, ChatScreen::open(program, state));
+  return ChatRunner(program, signals, std::move(request), state, *screen).run();
+}
+
+}  // namespace deputy

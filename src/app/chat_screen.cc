@@ -1,0 +1,102 @@
+#include "app/chat_screen.h"
+
+#include <signal.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "tui/chat_frame.h"
+
+namespace deputy {
+namespace {
+
+constexpr auto kBetweenFrames = std::chrono::milliseconds(33);
+constexpr auto kTick = std::chrono::seconds(1);
+
+}  // namespace
+
+Result<std::unique_ptr<ChatScreen>> ChatScreen::open(Program& program, ChatState& state) {
+  std::unique_ptr<ChatScreen> screen(new ChatScreen(program, state));
+  state.size = terminal_size(program.out.descriptor());
+  if (program.looks.progress == ProgressForm::live) {
+    TRY(auto terminal, RawTerminal::take(STDIN_FILENO, STDOUT_FILENO));
+    screen->terminal_.emplace(std::move(terminal));
+    screen->crash_restore_.emplace(*screen->terminal_);
+  } else {
+    screen->plain_.emplace(program.looks.out);
+    state.tells_children = true;
+  }
+  return screen;
+}
+
+ChatScreen::~ChatScreen() {
+  for (auto* timer : {&soon_, &later_}) {
+    if (*timer) program_.loop.timers().cancel(**timer);
+  }
+}
+
+void ChatScreen::draw_soon() {
+  if (soon_) return;
+  const TimePoint when = std::max(program_.loop.clock().now(), last_draw_ + kBetweenFrames);
+  soon_ = program_.loop.timers().call_at(when, [this] {
+    soon_.reset();
+    draw();
+  });
+}
+
+// Time is on the screen only while something runs, or a question waits until its keys count.
+void ChatScreen::draw_again_later() {
+  if (later_) program_.loop.timers().cancel(*std::exchange(later_, std::nullopt));
+  const bool wants_keys = is_open(state_.dialog) && !is_ready(state_.dialog, state_.now);
+  if (!state_.is_running && !wants_keys) return;
+  const TimePoint when = wants_keys ? *state_.dialog.shown_at + kTooSoon : state_.now + kTick;
+  later_ = program_.loop.timers().call_at(when, [this] {
+    later_.reset();
+    draw();
+  });
+}
+
+void ChatScreen::draw() {
+  state_.now = program_.loop.clock().now();
+  state_.wall = program_.loop.clock().wall();
+  std::vector<Line> finished = std::exchange(state_.out, {});
+  for (auto& line : finished) {
+    for (auto& span : line) span.text = program_.redactor.redact(span.text);
+  }
+  if (plain_) {
+    program_.out.write(plain_->draw(finished, state_));
+    // What was typed before a question cannot be meant as its answer.
+    if (plain_->has_asked()) ::tcflush(STDIN_FILENO, TCIFLUSH);
+  } else {
+    program_.out.write(region_.draw(finished, frame_of(state_), state_.size));
+  }
+  last_draw_ = state_.now;
+  draw_again_later();
+}
+
+void ChatScreen::resize() {
+  state_.size = terminal_size(program_.out.descriptor());
+  draw_soon();
+}
+
+void ChatScreen::pause_program() {
+  if (!terminal_) return;  // in its ordinary mode the terminal itself does it
+  program_.out.write(region_.erase(state_.size));
+  terminal_->restore();
+  ::raise(SIGTSTP);
+  terminal_->enter();
+  resize();
+}
+
+void ChatScreen::finish() {
+  draw();
+  if (terminal_) {
+    program_.out.write(region_.erase(state_.size));
+    terminal_->restore();
+  } else {
+    program_.out.write("\n");
+  }
+}
+
+}  // namespace deputy

@@ -1,0 +1,49 @@
+// What the chat shows, on the terminal: drawn soon after a change, seldom enough for any terminal, and once a
+// second while time is on the screen. An idle chat wakes nobody. The terminal is as it was again when this is
+// destroyed, and after a crash.
+#pragma once
+
+#include <optional>
+
+#include "app/crash_restore.h"
+#include "app/program.h"
+#include "tui/chat.h"
+#include "tui/live_region.h"
+#include "tui/plain_surface.h"
+
+namespace deputy {
+
+class ChatScreen {
+ public:
+  // In plain lines where the program's looks say so.
+  static Result<std::unique_ptr<ChatScreen>> open(Program& program, ChatState& state);
+  ~ChatScreen();
+  ChatScreen(const ChatScreen&) = delete;
+
+  void draw_soon();
+  void draw();
+  void resize();
+  // Hands the terminal to the shell until the program is continued.
+  void pause_program();
+  // Takes the frame away; what is finished stays.
+  void finish();
+
+  PlainSurface* plain() { return plain_ ? &*plain_ : nullptr; }
+
+ private:
+  ChatScreen(Program& program, ChatState& state)
+      : program_(program), state_(state), region_(program.looks.out) {}
+  void draw_again_later();
+
+  Program& program_;
+  ChatState& state_;
+  LiveRegion region_;
+  std::optional<PlainSurface> plain_;
+  std::optional<RawTerminal> terminal_;
+  std::optional<CrashRestore> crash_restore_;
+  std::optional<TimerId> soon_;
+  std::optional<TimerId> later_;
+  TimePoint last_draw_{};
+};
+
+}  // namespace deputy

@@ -1,0 +1,41 @@
+#include "app/crash_restore.h"
+
+#include <signal.h>
+
+#include <array>
+#include <iterator>
+
+namespace deputy {
+namespace {
+
+constexpr std::array kDeadly{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+// What a handler may look at: set before it is installed, and taken away after.
+const RawTerminal* g_terminal = nullptr;
+std::array<struct sigaction, kDeadly.size()> g_before;
+
+// What was to happen happens afterwards: the faulting instruction is run again, an abort goes on.
+void restore_terminal(int number) {
+  if (g_terminal) g_terminal->restore();
+  for (std::size_t at = 0; at < kDeadly.size(); ++at) {
+    if (kDeadly[at] == number) ::sigaction(number, &g_before[at], nullptr);
+  }
+  if (number == SIGABRT) ::raise(number);
+}
+
+}  // namespace
+
+CrashRestore::CrashRestore(const RawTerminal& terminal) {
+  g_terminal = &terminal;
+  struct sigaction action{};
+  action.sa_handler = restore_terminal;
+  action.sa_flags = SA_NODEFER;
+  for (std::size_t at = 0; at < kDeadly.size(); ++at) ::sigaction(kDeadly[at], &action, &g_before[at]);
+}
+
+CrashRestore::~CrashRestore() {
+  for (std::size_t at = 0; at < kDeadly.size(); ++at) ::sigaction(kDeadly[at], &g_before[at], nullptr);
+  g_terminal = nullptr;
+}
+
+}  // namespace deputy

@@ -1,0 +1,74 @@
+#include "app/engine.h"
+
+#include <utility>
+
+#include "app/places.h"
+#include "app/sandbox_memory.h"
+#include "base/random.h"
+
+namespace deputy {
+namespace {
+
+// Another process is heard within twice this.
+constexpr Duration kInboxEvery = std::chrono::milliseconds(80);
+
+// No command sees deputy's own state.
+std::vector<std::string> state_folders(const Program& program) {
+  const auto home = program.open_home();
+  return home ? std::vector{(*home)->path()} : std::vector<std::string>{};
+}
+
+std::shared_ptr<const Folder> state_folder_of(const Program& program) {
+  auto home = program.open_home();
+  return home ? *std::move(home) : nullptr;
+}
+
+ReportBounds report_bounds(Program& program) {
+  ReportBounds bounds;
+  const auto loaded = program.settings();
+  if (!loaded) return bounds;
+  const ReportSettings& set = (*loaded)->settings.reports;
+  if (set.report_bytes) bounds.report_bytes = static_cast<std::size_t>(*set.report_bytes);
+  if (set.batch_bytes) bounds.batch_bytes = static_cast<std::size_t>(*set.batch_bytes);
+  return bounds;
+}
+
+}  // namespace
+
+Task<> Engine::find_out_level(const Program& program, RootBrief* root) {
+  const SandboxMemory memory(program.disk, program.open_home().value_or(nullptr), init_path());
+  const auto known = memory.recall();
+  if (known) processes.assume(*known);
+  if (!root) co_return;  // one that is resumed has it recorded
+  const auto found = co_await processes.capability({});
+  if (found) root->sandbox_level = static_cast<int>(found->level);
+  if (found && !known) memory.keep(*found);
+}
+
+Attendance attendance_of(const Program& program) {
+  if (program.common.approve_all) return Attendance::approves_all;
+  return program.looks.person ? Attendance::person : Attendance::nobody;
+}
+
+Engine::Engine(Program& program, Parts parts)
+    : processes(program.loop,
+                {.init_path = init_path(), .hidden = state_folders(program)}),
+      runtime({.loop = program.loop,
+               .pool = pool,
+               .disk = program.disk,
+               .processes = processes,
+               .random = random,
+               .store = std::move(parts.store),
+               .models = std::move(parts.models),
+               .profiles = std::move(parts.profiles),
+               .network = &program.connections.network,
+               .state = state_folder_of(program)},
+              {.limits = parts.limits,
+               .attendance = attendance_of(program),
+               .tools = std::move(parts.tools),
+               .home = program.environment.get("HOME").value_or(""),
+               .hidden = state_folders(program),
+               .reports = report_bounds(program),
+               .inbox_every = kInboxEvery}) {}
+
+}  // namespace deputy

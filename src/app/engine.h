@@ -1,0 +1,35 @@
+// The runtime as this program has it: on the system's randomness, threads and processes. In the order in
+// which it may be taken down again.
+#pragma once
+
+#include <memory>
+
+#include "app/program.h"
+#include "runtime/runtime.h"
+
+namespace deputy {
+
+// Who answers questions, by the flags and the terminal.
+Attendance attendance_of(const Program& program);
+
+struct Engine {
+  struct Parts {
+    TreeLimits limits;
+    ToolSettings tools;
+    Models models;
+    Profiles profiles;
+    std::unique_ptr<Store> store;
+  };
+  Engine(Program& program, Parts parts);
+
+  // How far commands are confined here, as it was learnt at an earlier start or now; for a new root session,
+  // where there is one.
+  Task<> find_out_level(const Program& program, RootBrief* root);
+
+  SystemRandom random;
+  ThreadPool pool;
+  SystemProcesses processes;
+  Runtime runtime;
+};
+
+}  // namespace deputy

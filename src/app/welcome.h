@@ -1,0 +1,18 @@
+// What a person reads first: the model and the folder; where nothing is set up yet, what was found, what can
+// be tried as it is, and how to set up a model. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/model_choice.h"
+#include "tui/line.h"
+
+namespace deputy {
+
+enum class ModelWasNamed { no, yes };  // by a flag or a setting
+
+std::vector<Line> welcome_lines(const ModelName& model, const ModelOffer& offer, std::string_view workspace,
+                                ModelWasNamed named);
+
+}  // namespace deputy

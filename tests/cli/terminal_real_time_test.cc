@@ -1,0 +1,188 @@
+// The interactive interface on a real terminal, in the flows that people use most.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "deputy_program.h"
+#include "tmux.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::string_view kDelegates = R"({"v":1,"sessions":[
+  {"match":{"agent":"main"},"replies":[
+    {"text":"I ask two.","calls":[{"name":"Delegate","arguments":{"tasks":[
+      {"label":"quick","prompt":"p"},{"label":"slow","prompt":"p"}]}}]},
+    {"text":"Both have *reported*."},
+    {"text":"And again."}]},
+  {"match":{"label":"quick"},"replies":[{"text":"quickly done"}]},
+  {"match":{"label":"slow"},"replies":[
+    {"calls":[{"name":"Note","arguments":{"content":"half way"}}]},
+    {"first_byte_ms":WAIT,"text":"slowly done"}]}]})";
+
+class TerminalRealTime : public DeputyTest {
+ protected:
+  TerminalRealTime() : tmux(root() / "tmux", 80, 24) {}
+  void chat(std::string_view model, std::vector<std::string> words = {}) {
+    words.insert(words.begin(), {"--model", std::string(model)});
+    tmux.run(work(),
+             {{"PATH", "/usr/bin:/bin"},
+              {"HOME", (root() / "person").string()},
+              {"DEPUTY_HOME", home().string()},
+              {"LC_ALL", "C.UTF-8"},
+              {"TERM", "screen"},
+              {"TZ", "UTC"},
+              {"OLLAMA_HOST", "127.0.0.1:1"}},
+             words);
+    tmux.wait_for("❯");
+  }
+  std::string delegating(std::string_view wait) {
+    std::string text(kDelegates);
+    text.replace(text.find("WAIT"), 4, wait);
+    return script(text);
+  }
+  Tmux tmux;
+};
+
+TEST_F(TerminalRealTime, DelegatesAfterApprovalAndGoesOnTalking) {
+  chat(delegating("300"));
+  tmux.type("review this");
+  tmux.key("Enter");
+  tmux.wait_for("asks for approval");
+  EXPECT_THAT(tmux.screen(), HasSubstr("Spawn 2 subagents: [quick] p; [slow] p"));
+  tmux.wait_for("(y)");
+  tmux.key("y");
+  tmux.wait_for("[slow]");
+  tmux.wait_for("Both have reported.");
+  EXPECT_THAT(tmux.history(), HasSubstr("[quick] ✓ complete"));
+  tmux.type("again");
+  tmux.key("Enter");
+  tmux.wait_for("And again.");
+  tmux.type("/quit");
+  tmux.key("Enter");
+  tmux.wait_for("Kept as sess_");
+}
+
+TEST_F(TerminalRealTime, ARefusalIsToldToTheModelWithItsReason) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},
+    {"text":"As you wish.","expect":{"contains":"not today"}}]}]})"));
+  tmux.type("write");
+  tmux.key("Enter");
+  tmux.wait_for("(n)");
+  tmux.key("n");
+  tmux.wait_for("reason:");
+  tmux.type("not today");
+  tmux.key("Enter");
+  tmux.wait_for("As you wish.");
+  EXPECT_FALSE(std::filesystem::exists(work() / "a.txt"));
+}
+
+TEST_F(TerminalRealTime, AnApprovalForAlwaysIsARuleOfTheNextChat) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},
+    {"text":"Written."}]}]})");
+  chat(model);
+  tmux.type("write");
+  tmux.key("Enter");
+  tmux.wait_for("(a)");
+  tmux.key("a");
+  tmux.wait_for("Written.");
+  EXPECT_THAT(contents(root() / "person/.config/deputy/config.toml"), HasSubstr("\"Write(a.txt)\""));
+  std::filesystem::remove(work() / "a.txt");
+  chat(model);
+  tmux.type("write");
+  tmux.key("Enter");
+  tmux.wait_for("Written.");
+}
+
+TEST_F(TerminalRealTime, CtrlCCancelsWhatRunsAndASecondLeaves) {
+  chat(delegating("86400000"), {"--yes"});
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("half way");
+  tmux.key("C-c");
+  tmux.wait_for("cancelled");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  tmux.type("still here");
+  tmux.wait_for("❯ still here");
+  tmux.key("C-u");
+  tmux.key("C-c");
+  tmux.key("C-c");
+  tmux.wait_for("Kept as sess_");
+}
+
+TEST_F(TerminalRealTime, OneChildIsCancelledAndTheOthersReport) {
+  chat(delegating("86400000"), {"--yes"});
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("half way");
+  tmux.key("Tab");
+  tmux.wait_for("❯ [quick]");
+  tmux.key("Down");
+  tmux.wait_for("❯ [slow]");
+  tmux.wait_for("c cancel");
+  tmux.key("c");
+  tmux.wait_for("Both have reported.");
+  EXPECT_THAT(tmux.history(), HasSubstr("[slow] ✗ cancelled"));
+  EXPECT_THAT(tmux.history(), HasSubstr("[quick] ✓ complete"));
+}
+
+TEST_F(TerminalRealTime, GoesOnAfterAKillWhereItWas) {
+  const auto model = delegating("86400000");
+  chat(model, {"--yes"});
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("half way");
+  ::kill(tmux.program_id(), SIGKILL);
+  tmux.wait_for("dead");
+  chat(delegating("10"), {"--yes"});
+  tmux.type("/resume");
+  tmux.key("Enter");
+  tmux.wait_for("Both have reported.");
+  EXPECT_THAT(tmux.history(), HasSubstr("❯ go"));
+}
+
+TEST_F(TerminalRealTime, APasteOfSeveralLinesIsOneInput) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"Thanks.","expect":{"contains":"two\nthree"}}]}]})"));
+  tmux.paste("one\ntwo\nthree");
+  tmux.wait_for("three");
+  EXPECT_THAT(tmux.screen(), Not(HasSubstr("Thanks.")));
+  tmux.key("Enter");
+  tmux.wait_for("Thanks.");
+}
+
+TEST_F(TerminalRealTime, ANarrowerWindowIsDrawnAfresh) {
+  chat(delegating("86400000"), {"--yes"});
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("half way");
+  tmux.resize(40, 20);
+  tmux.wait_until_gone("Tab: children");  // there is no room for it
+  tmux.resize(100, 30);
+  tmux.wait_for("Tab: children");
+  const std::string screen = tmux.screen();
+  EXPECT_EQ(screen.find("→ note: half way"), screen.rfind("→ note: half way")) << "drawn once:\n" << screen;
+}
+
+TEST_F(TerminalRealTime, AFirstRunSaysWhatWasFoundAndRehearses) {
+  write(work() / "a.py", "# TODO: all of it\n");
+  tmux.run(work(),
+           {{"PATH", "/usr/bin:/bin"},
+            {"HOME", (root() / "person").string()},
+            {"DEPUTY_HOME", home().string()},
+            {"LC_ALL", "C.UTF-8"},
+            {"TERM", "screen"},
+            {"OLLAMA_HOST", "127.0.0.1:1"}},
+           {});
+  tmux.wait_for("No model is set up here yet.");
+  EXPECT_THAT(tmux.screen(), HasSubstr("ANTHROPIC_API_KEY"));
+  tmux.type("what is unfinished?");
+  tmux.key("Enter");
+  tmux.wait_for("a.py");
+}
+
+}  // namespace
+}  // namespace deputy
