@@ -45,9 +45,28 @@ if(DEPUTY_SANITIZE)
   target_compile_options(deputy_flags INTERFACE
     -fsanitize=${DEPUTY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(deputy_flags INTERFACE -fsanitize=${DEPUTY_SANITIZE})
+  # Instrumented code grows with everything that is inlined into it, and its compile time with that.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_options(deputy_flags INTERFACE "SHELL:-mllvm -inline-threshold=0")
+  endif()
   # Recycled coroutine frames would hide use after free from the sanitizers.
   target_compile_definitions(deputy_flags INTERFACE
     _GLIBCXX_ASSERTIONS
     BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING
     BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING)
 endif()
+
+# Fuzzers steer by what they reach in the layers; what a test itself reaches is of no use to them.
+if(DEPUTY_FUZZERS)
+  target_compile_options(deputy_flags INTERFACE
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:FOR_TESTS>>>:-fsanitize=fuzzer-no-link>)
+  target_link_options(deputy_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# for_tests(TARGET…): code that only tests use.
+function(for_tests)
+  set_target_properties(${ARGN} PROPERTIES FOR_TESTS ON)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE -O0)
+  endforeach()
+endfunction()

@@ -38,7 +38,7 @@ endfunction()
 # test_executable(NAME source…): NAME_test, its cases known to ctest as NAME.Suite.Case.
 function(test_executable name)
   add_executable(${name}_test ${ARGN})
-  target_compile_options(${name}_test PRIVATE -O0)
+  for_tests(${name}_test)
   target_link_libraries(${name}_test PRIVATE support GTest::gmock_main)
   add_dependencies(${name}_test deputy-init)
   use_precompiled(${name}_test precompiled_test)

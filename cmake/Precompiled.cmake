@@ -6,12 +6,12 @@
 target_link_libraries(deputy_flags INTERFACE fmt::fmt Boost::json)
 
 function(precompile name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "OPTIONS;PACKAGES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PACKAGES")
   # Compiled like any source, to get the same flags and dependency tracking; the object is the precompiled header.
   set(header cmake/${name}.h)
   add_library(${name} OBJECT ${header})
   set_source_files_properties(${header} PROPERTIES LANGUAGE CXX)
-  target_compile_options(${name} PRIVATE ${arg_OPTIONS} -xc++-header -Xclang -fno-pch-timestamp)
+  target_compile_options(${name} PRIVATE -xc++-header -Xclang -fno-pch-timestamp)
   target_link_libraries(${name} PRIVATE deputy_flags ${arg_PACKAGES})
   # Not cached, since it names the directory it was made in; the cache goes by the checksum that is written beside it.
   set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/scripts/compile-with-sum)
@@ -31,6 +31,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   precompile(precompiled_values)
   precompile(precompiled_async)
   if(DEPUTY_TESTS)
-    precompile(precompiled_test OPTIONS -O0 PACKAGES GTest::gmock)
+    precompile(precompiled_test PACKAGES GTest::gmock)
+    for_tests(precompiled_test)
   endif()
 endif()
