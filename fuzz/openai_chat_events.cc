@@ -3,6 +3,6 @@
 #include "model/openai_chat.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  static const auto dialect = deputy::api_chat_dialect(deputy::ChatFlavour::compatible);
+  static const auto dialect = deputy::openai_chat_dialect(deputy::ChatFlavour::compatible);
   return deputy::fuzz_dialect(*dialect, {reinterpret_cast<const char*>(bytes), size});
 }

@@ -3,6 +3,6 @@
 #include "model/openai_responses.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  static const auto dialect = deputy::api_responses_dialect();
+  static const auto dialect = deputy::openai_responses_dialect();
   return deputy::fuzz_dialect(*dialect, {reinterpret_cast<const char*>(bytes), size});
 }
