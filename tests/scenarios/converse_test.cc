@@ -70,16 +70,23 @@ TEST_F(Converse, AModelThatNobodyHasIsRefusedBeforeAnythingIsRecorded) {
   EXPECT_EQ(world_.sessions().front().run, 1);
 }
 
+// The Note after the child never ran: the next request must hold a result for it all the same.
 TEST_F(Converse, WhatRunsIsCancelledAndTheNextInputRuns) {
-  world_.script = R"({"v":1,"sessions":[{"replies":[
-    {"text":"I read.","calls":[{"name":"Read","arguments":{"file_path":"a.txt"}},{"name":"Note","arguments":{"content":"n"}}]},
-    {"text":"Well then.","expect":{"contains":"go on"}}]}]})";
+  world_.script = R"({"v":1,"sessions":[
+    {"match":{"agent":"explore"},"replies":[{"text":"Late.","first_byte_ms":60000}]},
+    {"replies":[
+      {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look"}},{"name":"Note","arguments":{"content":"n"}}]},
+      {"text":"Well then.","expect":{"contains":"go on"}}]}]})";
   Life life(world_, {});
-  life.after_event(4, [this](Runtime& runtime) { runtime.cancel(world_.sessions().front().id, StopReason::user); });
+  life.after_event(11, [this](Runtime& runtime) {
+    for (const auto& session : world_.sessions()) {
+      if (!session.parent) runtime.cancel(session.id, StopReason::user);
+    }
+  });
   const auto cancelled = life.start(life.brief("first"));
   ASSERT_TRUE(cancelled) << cancelled.error().message;
   ASSERT_EQ(cancelled->status, Status::cancelled);
-  const auto report = life.say(world_.sessions().front().id, {.text = "go on"});
+  const auto report = life.say(cancelled->session, {.text = "go on"});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->body, "Well then.") << (report->errors.empty() ? "" : report->errors.front().message);
 }

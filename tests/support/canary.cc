@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 namespace deputy {
 
@@ -10,9 +11,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// What can be read of it: a process may end between the look at its name and the look at its file.
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 }  // namespace
@@ -55,8 +59,9 @@ std::vector<std::string> Canary::files_below(const fs::path& folder) const {
 std::vector<std::string> Canary::command_lines() const {
   std::vector<std::string> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    if (is_in(read_file(entry.path() / "cmdline"))) found.push_back(entry.path());
+  auto entry = fs::directory_iterator("/proc", error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (is_in(read_file(entry->path() / "cmdline"))) found.push_back(entry->path());
   }
   return found;
 }
