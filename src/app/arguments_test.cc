@@ -88,8 +88,8 @@ TEST(Arguments, RulesAreParsedInOneOrder) {
 }
 
 TEST(Arguments, MoneyTokensStepsAndTimeCanBeLimited) {
-  const auto limits = common_of({"demo", "--max-cost", "0.50", "--max-tokens", "100000", "--max-steps", "none",
-                                 "--timeout", "5m"})
+  const auto limits = common_of({"demo", "--max-cost", "0.50", "--max-tokens", "100000", "--max-steps",
+                                 "none", "--timeout", "5m"})
                           .limits;
   EXPECT_EQ(limits.max_cost_micros, 500'000);
   EXPECT_EQ(limits.max_tokens, 100'000);

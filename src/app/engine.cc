@@ -51,8 +51,7 @@ Attendance attendance_of(const Program& program) {
 }
 
 Engine::Engine(Program& program, Parts parts)
-    : processes(program.loop,
-                {.init_path = init_path(), .hidden = state_folders(program)}),
+    : processes(program.loop, {.init_path = init_path(), .hidden = state_folders(program)}),
       runtime({.loop = program.loop,
                .pool = pool,
                .disk = program.disk,

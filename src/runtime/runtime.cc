@@ -35,13 +35,15 @@ TreeServices Runtime::services() {
           .hidden = options_.hidden,
           .state = parts_.state,
           .reports = options_.reports,
-          .output = [this](const Session& session, std::string_view text) {
-            const EventOrigin origin{session.parent.value_or(SessionId{}), session.label, session.agent};
-            for (const auto& listener : output_listeners_) listener(session.id, origin, text);
-          },
-          .deltas = [this](const Session& session, const Delta& delta) {
-            for (const auto& listener : delta_listeners_) listener(session.id, delta);
-          }};
+          .output =
+              [this](const Session& session, std::string_view text) {
+                const EventOrigin origin{session.parent.value_or(SessionId{}), session.label, session.agent};
+                for (const auto& listener : output_listeners_) listener(session.id, origin, text);
+              },
+          .deltas =
+              [this](const Session& session, const Delta& delta) {
+                for (const auto& listener : delta_listeners_) listener(session.id, delta);
+              }};
 }
 
 Task<> Runtime::run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> run, Done done) {
