@@ -42,10 +42,10 @@ std::string limit_text(Reason reason, const RunLimits& limits, const std::string
 
 // The end at a limit, or the one step before it that is left to report in.
 Next at_limit(Reason reason, const RunLimits& limits, const std::string& said = {}) {
-  const Finish finish{Status::partial, reason, limit_text(reason, limits, said)};
   const bool leaves_grace =
       reason == Reason::max_turns || reason == Reason::timeout || reason == Reason::budget;
-  if (!limits.is_delegated || !leaves_grace) return finish;
+  if (!limits.is_delegated || !leaves_grace)
+    return Finish{Status::partial, reason, limit_text(reason, limits, said)};
   const std::string_view how =
       limits.reporting == Reporting::none ? "as plain text" : "by calling task_completion";
   return Tell{reason,
