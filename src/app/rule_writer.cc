@@ -7,7 +7,7 @@ namespace deputy {
 
 Result<std::string> write_rule(Program& program, const std::string& rule) {
   TRY(const auto meant, parse_rule(Decision::allow, rule));
-  TRY(const auto path,
+  TRY(auto path,
       own_settings_file(program.environment, program.common.config, program.disk.current_folder()));
   std::string before;
   if (program.disk.status(path)) {

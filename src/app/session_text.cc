@@ -78,7 +78,7 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
 
 // Its own, and with all below it where there is anything below.
 std::string costs(const Session& session, const std::vector<Session>& sessions) {
-  const std::string own = cost(session.usage);
+  std::string own = cost(session.usage);
   if (children_of(session.id, sessions).empty()) return own;
   return fmt::format("{} (all {})", own, cost(usage_with_children(session, sessions)));
 }
