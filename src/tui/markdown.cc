@@ -65,13 +65,17 @@ class Renderer {
   void flush();
   void separate() { is_blank_due_ = !lines_.empty(); }
   void add(std::string_view text, Tone tone);
+  [[nodiscard]] Tone tone() const { return spans_.empty() ? block_tone_ : spans_.back(); }
 
   std::size_t columns_;
   std::vector<Line> lines_;
   std::vector<Line> paragraph_{Line{}};
   std::vector<Container> containers_;
   std::vector<List> lists_;
-  std::vector<Tone> tones_{Tone::plain};
+  Tone block_tone_ = Tone::plain;
+  // The parser may leave a span that it never entered (a `~` in a link's target), so none of this may be
+  // relied on.
+  std::vector<Tone> spans_;
   std::vector<std::string> links_;
   std::optional<std::string> code_;
   bool is_diff_ = false;
@@ -107,6 +111,8 @@ void Renderer::flush() {
     for (const Line& line : paragraph_) emit(line);
   }
   paragraph_ = {Line{}};
+  spans_.clear();
+  links_.clear();
 }
 
 void Renderer::add(std::string_view text, Tone tone) {
@@ -144,7 +150,7 @@ void Renderer::enter_block(MD_BLOCKTYPE type, void* detail) {
       containers_.push_back({"│ ", "│ "});
       break;
     case MD_BLOCK_H:
-      tones_.push_back(Tone::heading);
+      block_tone_ = Tone::heading;
       break;
     case MD_BLOCK_CODE:
       code_.emplace();
@@ -194,7 +200,7 @@ void Renderer::leave_block(MD_BLOCKTYPE type) {
       break;
     case MD_BLOCK_H:
       flush();
-      tones_.pop_back();
+      block_tone_ = Tone::plain;
       separate();
       break;
     case MD_BLOCK_CODE:
@@ -224,16 +230,16 @@ void Renderer::leave_block(MD_BLOCKTYPE type) {
 }
 
 void Renderer::enter_span(MD_SPANTYPE type, void* detail) {
-  Tone tone = tones_.back();
-  if (type == MD_SPAN_STRONG || type == MD_SPAN_EM) tone = Tone::strong;
-  if (type == MD_SPAN_CODE) tone = Tone::code;
-  tones_.push_back(tone);
+  Tone shown = tone();
+  if (type == MD_SPAN_STRONG || type == MD_SPAN_EM) shown = Tone::strong;
+  if (type == MD_SPAN_CODE) shown = Tone::code;
+  spans_.push_back(shown);
   if (type == MD_SPAN_A) links_.push_back(text_of(static_cast<MD_SPAN_A_DETAIL*>(detail)->href));
 }
 
 void Renderer::leave_span(MD_SPANTYPE type) {
-  tones_.pop_back();
-  if (type != MD_SPAN_A) return;
+  if (!spans_.empty()) spans_.pop_back();
+  if (type != MD_SPAN_A || links_.empty()) return;
   const std::string target = std::move(links_.back());
   links_.pop_back();
   // A link that is its own text is not said twice; where another leads, one can see.
@@ -251,16 +257,16 @@ void Renderer::text(MD_TEXTTYPE type, std::string_view text) {
       if (!table_) paragraph_.emplace_back();
       break;
     case MD_TEXT_SOFTBR:
-      add(" ", tones_.back());
+      add(" ", tone());
       break;
     case MD_TEXT_NULLCHAR:
-      add("\uFFFD", tones_.back());
+      add("\uFFFD", tone());
       break;
     case MD_TEXT_ENTITY:
-      add(decoded(text), tones_.back());
+      add(decoded(text), tone());
       break;
     default:
-      add(text, tones_.back());
+      add(text, tone());
       break;
   }
 }

@@ -50,6 +50,10 @@ TEST(Markdown, SaysWhereALinkLeads) {
   EXPECT_EQ(shown("<https://a.example>"), "https://a.example\n");
 }
 
+TEST(Markdown, StandsSpansThatTheParserNeverOpened) {
+  EXPECT_EQ(shown("> q\n [l](http:/~/x)J\n---~\n&a"), "│ q l (http:/~/x)J --- &a\n");
+}
+
 TEST(Markdown, LetsNoEscapeThrough) {
   for (const std::string_view text :
        {"a\x1b]0;title\x07z", "`\x1b[2J`", "```\n\x1b[31m\n```", "|\x1b[1m|\n|---|\n|\x9b|", "[x](\x1b[5m)",
