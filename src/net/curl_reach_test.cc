@@ -2,6 +2,7 @@
 // the same request reaches the server.
 #include <netdb.h>
 
+#include <fstream>
 #include <set>
 #include <string>
 
@@ -9,6 +10,8 @@
 #include "net/curl_test.h"
 #include "net/curl_url.h"
 #include "net/url_spellings.h"
+#include "net/web_url.h"
+#include "support/temp_folder.h"
 
 namespace deputy {
 namespace {
@@ -82,6 +85,7 @@ TEST_F(CurlReachTest, ANameThatLeadsInsideAndOutsideIsRefused) {
   use_names({"mixed.test 127.0.0.1,127.0.0.2"});
   EXPECT_EQ(fetch("http://mixed.test:" + port() + "/"), "denied");
   EXPECT_EQ(server.connections() + outside.connections(), 0);
+  EXPECT_EQ(fetch("http://mixed.test:" + port() + "/", Reach::anywhere), "reached") << "control";
 }
 
 TEST_F(CurlReachTest, AReboundNameIsJudgedAnew) {
@@ -91,6 +95,8 @@ TEST_F(CurlReachTest, AReboundNameIsJudgedAnew) {
   EXPECT_EQ(fetch("http://rebind.test:" + port() + "/"), "denied");
   EXPECT_EQ(outside.connections(), 1);
   EXPECT_EQ(server.connections(), 0);
+  EXPECT_EQ(fetch("http://rebind.test:" + port() + "/", Reach::anywhere), "reached") << "control";
+  EXPECT_EQ(server.connections(), 1);
 }
 
 TEST_F(CurlReachTest, AConnectionThatOthersMadeDoesNotServeIt) {
@@ -119,6 +125,54 @@ TEST_F(CurlReachTest, OnlyTheWebsOwnPortsAreReached) {
   EXPECT_EQ(fetch(server.url()), "denied");
   EXPECT_EQ(asked, 1);
   EXPECT_EQ(server.connections(), 0);
+}
+
+// What libcurl brings of a URL as it comes, with nobody to look at it.
+std::string brought_unguarded(const std::string& url) {
+  std::string body;
+  const std::unique_ptr<CURL, void (*)(CURL*)> easy(curl_easy_init(), curl_easy_cleanup);
+  curl_easy_setopt(easy.get(), CURLOPT_URL, url.c_str());
+  curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT, 30L);
+  curl_easy_setopt(easy.get(), CURLOPT_NOPROXY, "*");
+  curl_easy_setopt(easy.get(), CURLOPT_WRITEDATA, &body);
+  curl_easy_setopt(
+      easy.get(), CURLOPT_WRITEFUNCTION, +[](char* bytes, size_t, size_t count, std::string* to) {
+        to->append(bytes, count);
+        return count;
+      });
+  curl_easy_perform(easy.get());
+  return body;
+}
+
+std::string refusal_of(const std::string& url) {
+  const auto parsed = parse_web_url(url);
+  return parsed ? "taken" : parsed.error().message;
+}
+
+TEST_F(CurlReachTest, AUrlOfTwoReadingsIsRefusedThoughTheLibraryWouldTakeOne) {  // ssrf-17, ssrf-19
+  const std::string cut_short = server.address() + std::string(1, '\0') + ".example.org/";
+  EXPECT_THAT(refusal_of("http://" + cut_short), HasSubstr("control character"));
+  EXPECT_EQ(brought_unguarded("http://" + cut_short), "inside") << "control";
+  // example.org to a browser.
+  const std::string after_a_user = "http://example.org\\@" + server.address() + "/";
+  EXPECT_THAT(refusal_of(after_a_user), HasSubstr("backslash"));
+  EXPECT_EQ(brought_unguarded(after_a_user), "inside") << "control";
+}
+
+TEST_F(CurlReachTest, NothingButTheWebIsAskedThoughTheLibraryKnowsMore) {  // ssrf-20, ssrf-21
+  const TempFolder folder;
+  std::ofstream(folder.file("secret")) << "CANARY-91ce";
+  const LoopbackServer gopher([](Peer& peer) {
+    if (peer.read_exactly(3) == "x\r\n") peer.write("CANARY-91ce");
+  });
+  for (const std::string& url : {"file://" + folder.file("secret"), "gopher://" + gopher.address() + "/_x"}) {
+    EXPECT_THAT(refusal_of(url), HasSubstr("of no kind that can be fetched"));
+    EXPECT_NE(fetch(url), "reached") << url;
+    EXPECT_NE(fetch(url, Reach::anywhere), "reached") << url;
+    EXPECT_EQ(seen.body, "");
+    EXPECT_EQ(brought_unguarded(url), "CANARY-91ce") << "control";
+  }
+  EXPECT_EQ(gopher.connections(), 1) << "the control's";
 }
 
 // No proof by itself that the gate holds, since most of these lead nowhere here: the opened sockets are its

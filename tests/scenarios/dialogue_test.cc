@@ -207,6 +207,32 @@ TEST(Dialogue, AQuestionThatNobodyAsksCannotBeAnswered) {
   EXPECT_THAT(report->body, HasSubstr("No subagent of yours asks"));
 }
 
+TEST(Dialogue, OnlyTheParentAnswersAChildAndOnlyOnce) {
+  const DialogueWorld* seen = nullptr;
+  const auto id = [&seen] { return seen->facts<QuestionAsked>().front().question.id; };
+  DialogueWorld world([&id](const Scene& scene) -> Act {
+    if (scene.agent == "explore") return child_that_asks_once(scene);
+    if (scene.agent == "meddler") {  // asks a child of its parent's, whose question it has guessed
+      if (scene.step == 0) return {.calls = {call_of("Todo", R"({"todos":[]})")}, .after = 1min};
+      if (scene.step == 1) return {.calls = {answer(id(), "blue")}};
+      return {.text = "meddled"};
+    }
+    if (scene.step == 0) return {.calls = {spawn("explore"), spawn("meddler")}};
+    if (scene.step == 1) return {.calls = {answer(id(), "red"), answer(id(), "red")}};
+    return {.text = scene.news};
+  });
+  seen = &world;
+  world.options.profiles = {{.name = "meddler", .tools = {"Todo"}, .subagents = {"planner"}}};
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  const auto answers = world.facts<QuestionAnswered>();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].answer, (Answer{AnswerKind::text, "red", Source::parent})) << "control: the parent's";
+  EXPECT_THAT(world.results_of("answer_subagent"),
+              testing::UnorderedElementsAre(HasSubstr("No subagent of yours asks"), HasSubstr("It took: "),
+                                            HasSubstr("It has its answer already")));
+}
+
 TEST(Dialogue, ThePersonMayAnswerInTheParentsPlace) {
   DialogueWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return child_that_asks_once(scene);
