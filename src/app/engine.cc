@@ -41,7 +41,7 @@ Task<> Engine::find_out_level(const Program& program, RootBrief* root) {
   if (known) processes.assume(*known);
   if (!root) co_return;  // one that is resumed has it recorded
   const auto found = co_await processes.capability({});
-  if (found) root->sandbox_level = static_cast<int>(found->level);
+  root->sandbox_level = static_cast<int>(found ? found->level : SandboxLevel::none);
   if (found && !known) memory.keep(*found);
 }
 

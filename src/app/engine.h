@@ -22,8 +22,8 @@ struct Engine {
   };
   Engine(Program& program, Parts parts);
 
-  // How far commands are confined here, as it was learnt at an earlier start or now; for a new root session,
-  // where there is one.
+  // How far commands are confined here, as it was learnt at an earlier start or now; a new root session,
+  // where there is one, records it, and its children after it.
   Task<> find_out_level(const Program& program, RootBrief* root);
 
   SystemRandom random;

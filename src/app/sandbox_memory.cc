@@ -57,7 +57,11 @@ std::optional<Capability> SandboxMemory::recall() const {
 }
 
 void SandboxMemory::keep(const Capability& can) const {
-  if (!home_ || can.level < SandboxLevel::isolated) return;
+  if (!home_) return;
+  if (can.level < SandboxLevel::isolated) {
+    if (recall()) (void)home_->remove(kFile);
+    return;
+  }
   // What cannot be kept is found out again.
   (void)home_->replace(kFile, to_json_text(json::object{{"key", key_},
                                                         {"level", static_cast<int>(can.level)},

@@ -18,6 +18,8 @@ class SandboxMemory {
   SandboxMemory(const Disk& disk, std::shared_ptr<const Folder> home, std::string_view init_path);
 
   std::optional<Capability> recall() const;
+  // One that does not isolate is not kept, and ends what was kept under the same circumstances: that was
+  // wrong.
   void keep(const Capability& capability) const;
 
  private:

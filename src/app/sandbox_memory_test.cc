@@ -59,6 +59,9 @@ TEST_F(SandboxMemoryTest, KeepsOnlyWhatIsolates) {
     less.level = level;
     memory().keep(less);
     EXPECT_FALSE(memory().recall());
+    memory().keep(isolating);
+    memory().keep(less);
+    EXPECT_FALSE(memory().recall()) << "what was kept is wrong";
   }
 }
 

@@ -218,6 +218,7 @@ std::string details_text(const Session& session, const std::vector<Session>& ses
   if (session.reason != Reason::none) add_line(text, "reason", to_words(session.reason));
   add_line(text, "model", one_line(session.model.value, 200));
   add_line(text, "folder", one_line(session.workspace, 400));
+  if (const auto level = session.sandbox_level) add_line(text, "sandbox", fmt::format("level {}", *level));
   if (session.parent) add_line(text, "parent", session.parent->value);
   if (const auto& wait = session.wait) {
     add_line(text, "waits for", wait->owner);

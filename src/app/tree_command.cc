@@ -116,8 +116,7 @@ RootWork batch_work(const json::object& batch, ModelName model) {
           .label = "delegate",
           .prompt = command_input("Delegate", to_json_text(batch)),
           .rules = {{.decision = Decision::allow, .tool = "Delegate"}},
-          .model = std::move(model),
-          .runs_commands = false};
+          .model = std::move(model)};
 }
 
 RootWork task_work(const json::object& call, ModelName model) {
@@ -151,8 +150,7 @@ OrFailure<TreeRequest> tree_request(Program& program, RootWork work) {
                                 .tools = std::move(tools),
                                 .models = std::move(models),
                                 .profiles = std::move(profiles),
-                                .store = std::move(store)},
-                     .runs_commands = work.runs_commands};
+                                .store = std::move(store)}};
 }
 
 OrFailure<TreeEnd> start_tree(Program& program, RootWork work) {

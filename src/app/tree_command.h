@@ -20,7 +20,6 @@ struct RootWork {
   std::string prompt;
   std::vector<Rule> rules = {};  // besides those of the person
   ModelName model;
-  bool runs_commands = true;  // then it is found out first how far they are confined
 };
 
 // All it takes to start; the store is open. Signals are to be taken before: the store has a thread.

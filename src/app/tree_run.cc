@@ -31,7 +31,6 @@ class TreeRunner {
   Task<> watch_signals(StopToken stop);
   Task<> seal_what_others_left();
   Task<> name_kept_work(std::string workspace);
-  Task<> find_out_level();
   [[noreturn]] void leave_at_once();
   Task<> a_turn_of_the_loop();
   void look_back();
@@ -39,7 +38,6 @@ class TreeRunner {
   Program& program_;
   Signals& signals_;
   std::variant<RootBrief, SessionId> what_;
-  bool runs_commands_;
   TreeEnd end_;
   std::uint64_t last_seq_ = 0;
   std::map<SessionId, std::string> output_;  // of commands, lines that are not whole yet
@@ -54,7 +52,6 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
     : program_(program),
       signals_(signals),
       what_(std::move(request.what)),
-      runs_commands_(request.runs_commands),
       progress_({.loop = program.loop,
                  .err = program.err,
                  .redactor = program.redactor,
@@ -138,7 +135,7 @@ Task<> TreeRunner::drive() {
   beside_.spawn(seal_what_others_left());
   if (attendance_of(program_) == Attendance::person) beside_.spawn(prompts_.run(beside_.token()));
   end_.report = fail(ErrorCode::internal, "the run ended without a report", "please report this as a bug");
-  co_await find_out_level();
+  co_await engine_.find_out_level(program_, std::get_if<RootBrief>(&what_));
   start();
   co_await a_turn_of_the_loop();  // start() only posts; the tree exists from here on
   try {
@@ -154,13 +151,6 @@ Task<> TreeRunner::drive() {
         error_line({failure->code, "transcript files are incomplete: " + failure->message,
                     "nothing is lost: `deputy sessions transcript ID` reads the journal"}));
   }
-}
-
-// Each session records how far its commands are confined.
-Task<> TreeRunner::find_out_level() {
-  auto* root = std::get_if<RootBrief>(&what_);
-  if (root && !runs_commands_) co_return;
-  co_await engine_.find_out_level(program_, root);
 }
 
 // Off the way of the run itself. What cannot be sealed now waits for the next start; the journal has it all.

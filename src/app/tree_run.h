@@ -16,7 +16,6 @@ namespace deputy {
 struct TreeRequest {
   std::variant<RootBrief, SessionId> what;  // a new one, or the root of one to resume
   Engine::Parts engine;
-  bool runs_commands = true;  // then it is found out first how far they are confined
 };
 
 struct TreeEnd {

@@ -65,7 +65,7 @@ struct RootBrief {
   std::string workspace;  // absolute path
   Rules rules;
   bool network = false;                             // whether commands may have one
-  std::optional<int> sandbox_level = std::nullopt;  // what commands are confined to here, where they may run
+  std::optional<int> sandbox_level = std::nullopt;  // what commands are confined to here
 };
 
 // What a person says to a session that has ended.

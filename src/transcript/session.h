@@ -63,7 +63,7 @@ struct Session {
   std::string workspace;  // absolute path
   WorkspaceMode workspace_mode = WorkspaceMode::read_only;
   bool network = false;              // of its commands
-  std::optional<int> sandbox_level;  // that its commands had when it was made; nothing where none may run
+  std::optional<int> sandbox_level;  // that its commands had when it was made
   std::string permissions;           // the rules in force, as JSON
   int max_output_tokens = 4096;
   std::optional<int> max_turns;

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 
+#include "app/sandbox_memory.h"
 #include "base/json.h"
 #include "deputy_program.h"
 #include "support/paths.h"
@@ -19,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -111,12 +113,23 @@ class Confinement : public DeputyTest {
             "--output",
             "json"};
   }
-  std::string journal() {
+  // The root that was made last.
+  std::string newest() {
     const auto listed = deputy({"sessions", "ls", "--output", "json"}).out;
     const auto at = listed.find("sess_");
-    return at == std::string::npos
-               ? listed
-               : deputy({"sessions", "transcript", listed.substr(at, 22), "--output", "json"}).out;
+    return at == std::string::npos ? listed : listed.substr(at, 22);
+  }
+  std::string journal() { return deputy({"sessions", "transcript", newest(), "--output", "json"}).out; }
+  // As the store has them: the newest root's and those of all below it.
+  std::vector<std::int64_t> recorded_levels() {
+    const auto tree = parse_json_object(deputy({"sessions", "tree", newest(), "--output", "json"}).out);
+    std::vector<std::int64_t> levels;
+    if (tree) add_levels(*tree, levels);
+    return levels;
+  }
+  static void add_levels(const json::object& session, std::vector<std::int64_t>& levels) {
+    levels.push_back(integer_or(session, "sandbox_level", -1));
+    for (const auto& child : *array_at(session, "children")) add_levels(child.as_object(), levels);
   }
   static bool is_isolating(const std::string& said) {
     return said.contains("level 2 of 3") || said.contains("level 3 of 3");
@@ -173,19 +186,44 @@ TEST_F(Confinement, WhereNamespacesAreForbiddenACommandIsRefusedUnlessALowerLeve
   EXPECT_THAT(journal(), HasSubstr("what is inside"));
 }
 
+TEST_F(Confinement, EverySessionRecordsItsLevel) {
+  const auto said = sandbox_in(deputy({"doctor", "--output", "json"}));
+  const int level = said[said.find("level ") + 6] - '0';
+  const auto model = script(R"({"v":1,"sessions":[{"match":{"depth":0},"replies":[{"calls":[
+      {"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"look"},{"label":"b","prompt":"look"}]}},
+      {"name":"task","arguments":{"agent":"general","prompt":"work"}}]},{"text":"ended"}]},
+      {"replies":[{"text":"seen"}]}]})");
+  ASSERT_EQ(deputy({"run", "--yes", "--model", model, "go"}).status, 0);
+  EXPECT_THAT(recorded_levels(), ElementsAre(level, level, level, level));
+  EXPECT_THAT(deputy({"sessions", "show", newest()}).out, HasSubstr("level " + std::to_string(level)));
+  ASSERT_EQ(deputy({"delegate", "--task", "a=look", "--model", model}).status, 0);
+  EXPECT_THAT(recorded_levels(), ElementsAre(level, level));
+  fs::remove_all(home());
+  const auto ran = deputy_as(lose_namespaces, {"run", "--yes", "--model", model, "go"});
+  if (ran.status == kCannot) GTEST_SKIP() << "no user namespace to try it in";
+  EXPECT_THAT(recorded_levels(), ElementsAre(1, 1, 1, 1)) << ran.err;
+}
+
 // What was found out is remembered, and never believed more than the kernel.
 TEST_F(Confinement, AWrongMemoryOfTheSandboxRefusesCommandsAndConfinesNoneLess) {
-  if (!is_isolating(sandbox_in(deputy({"doctor", "--output", "json"}))))
-    GTEST_SKIP() << "this machine cannot isolate processes";
-  const auto memory = home() / "sandbox.json";
-  ASSERT_TRUE(fs::exists(memory));
-  EXPECT_EQ(fs::status(memory).permissions(), fs::perms::owner_read | fs::perms::owner_write);
-  // The same key, as if nothing had changed since: as it would be were the circumstances not looked at.
-  const auto before = contents(memory);
-  const auto refused = deputy_as(lose_namespaces, run_command("cat file"));
+  const auto remember_wrongly = [this] {
+    const SystemDisk disk;
+    const std::shared_ptr<const Folder> state = disk.open(home().string(), IfAbsent::create).value();
+    SandboxMemory(disk, state, bin_dir() + "/deputy-init")
+        .keep({.level = SandboxLevel::metered, .landlock_abi = 7, .seccomp = true, .user_namespaces = true});
+    return true;
+  };
+  const auto refused =
+      deputy_as([&] { return lose_namespaces() && remember_wrongly(); }, run_command("cat file"));
   if (refused.status == kCannot) GTEST_SKIP() << "no user namespace to try it in";
-  EXPECT_THAT(journal(), AllOf(HasSubstr("was not started"), Not(HasSubstr("what is inside"))));
-  EXPECT_EQ(contents(memory), before) << "what does not isolate is not remembered";
+  EXPECT_EQ(fs::status(home() / "sandbox.json").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_THAT(recorded_levels(), ElementsAre(3)) << "control: it was believed so far";
+  EXPECT_THAT(journal(), AllOf(HasSubstr("was not started: its surroundings could not be made"),
+                               HasSubstr("`deputy doctor`"), Not(HasSubstr("what is inside"))));
+  const auto doctor = deputy_as(lose_namespaces, {"doctor", "--output", "json"});
+  EXPECT_THAT(sandbox_in(doctor), HasSubstr("level 1 of 3")) << "it tries anew";
+  EXPECT_FALSE(fs::exists(home() / "sandbox.json")) << "and what was wrong is forgotten";
 }
 
 TEST_F(Confinement, ACallThatWasRefusedIsTold) {
