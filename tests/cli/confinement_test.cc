@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -224,6 +225,25 @@ TEST_F(Confinement, AWrongMemoryOfTheSandboxRefusesCommandsAndConfinesNoneLess) 
   const auto doctor = deputy_as(lose_namespaces, {"doctor", "--output", "json"});
   EXPECT_THAT(sandbox_in(doctor), HasSubstr("level 1 of 3")) << "it tries anew";
   EXPECT_FALSE(fs::exists(home() / "sandbox.json")) << "and what was wrong is forgotten";
+}
+
+TEST_F(Confinement, ACommandInTheBackgroundIsLostWithDeputyAndItsModelIsToldInItsNextStep) {
+  const auto model = [this](std::string_view last) {
+    return script(R"({"v":1,"sessions":[{"replies":[{"calls":[{"name":"Bash","arguments":
+        {"command":"sleep 1000","run_in_background":true}}]},)" +
+                  std::string(last) + "]}]}");
+  };
+  if (!is_isolating(sandbox_in(deputy({"doctor", "--output", "json"}))))
+    GTEST_SKIP() << "this machine cannot isolate processes";
+  auto running = start({"run", "--yes", "--model", model(R"({"first_byte_ms":86400000,"text":"late"})"),
+                        "--output", "stream-json", "go"});
+  running->read_until(R"("call":0,"result":"ok")");
+  running->send(SIGHUP);
+  EXPECT_EQ(running->wait().status, 130);
+  model(R"({"expect":{"contains":"bash_0_0 (sleep 1000) does not run any more"},"text":"I know"})");
+  const auto resumed = deputy({"resume"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_EQ(resumed.out, "I know\n");
 }
 
 TEST_F(Confinement, ACallThatWasRefusedIsTold) {
