@@ -15,10 +15,8 @@
 
 #include "base/text.h"
 #include "store/transcript_files.h"
-#include "support/paths.h"
-#include "support/temp_folder.h"
 #include "tools/catalog.h"
-#include "tools/tool_bench.h"
+#include "tools/real_bench.h"
 
 namespace deputy {
 namespace {
@@ -29,19 +27,12 @@ using testing::Not;
 
 constexpr std::string_view kCanary = "CANARY-5f21";
 
-class PathAttacks : public testing::Test {
+class PathAttacks : public RealBench {
  protected:
-  PathAttacks() {
-    fs::create_directories(ws());
-    fs::create_directories(out());
-    write(out() / "secret.txt", kCanary);
-    workspace = SystemDisk().open(ws().string(), IfAbsent::fail).value();
-    session.workspace = ws().string();
-    session.workspace_mode = WorkspaceMode::shared;
-  }
+  PathAttacks() { write(out() / "secret.txt", kCanary); }
 
-  fs::path ws() const { return fs::path(temp.path()) / "ws"; }
-  fs::path out() const { return fs::path(temp.path()) / "out"; }
+  fs::path ws() const { return temp.file("ws"); }
+  fs::path out() const { return temp.file("out"); }
   static void write(const fs::path& path, std::string_view bytes) {
     fs::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << bytes;
@@ -52,7 +43,7 @@ class PathAttacks : public testing::Test {
     return bytes.str();
   }
 
-  // Everything is allowed by rule unless a case says otherwise; nobody is there to be asked.
+  // Everything is allowed by rule unless a case says otherwise.
   static std::vector<Rule> generous() {
     std::vector<Rule> rules;
     for (const char* tool : {"Write", "Edit", "NotebookEdit"}) rules.push_back({Decision::allow, tool, ""});
@@ -60,44 +51,13 @@ class PathAttacks : public testing::Test {
   }
   ToolResult call(std::string_view tool, const json::object& arguments,
                   std::optional<std::vector<Rule>> rules = std::nullopt) {
-    Rules in_force(std::move(rules).value_or(generous()));
-    session.permissions = in_force.to_json();
-    const Toolbox box = Toolbox::make(builtin_tools(), std::move(in_force)).value();
-    std::optional<ToolResult> result;
-    RememberingJournal remembering;
-    SessionJournal journal(remembering, SessionId("sess_1_aaaaaa"), RunId{}, [&](const Event& event) {
-      if (const auto* touched = std::get_if<FileTouched>(&event.fact))
-        files_seen.insert_or_assign(touched->file.path, touched->file.after);
-      if (const auto* finished = std::get_if<CallFinished>(&event.fact)) result = finished->result;
-    });
-    const ToolContext context{.id = {},
-                              .session = session,
-                              .journal = journal,
-                              .workspace = *workspace,
-                              .loop = loop,
-                              .pool = pool,
-                              .processes = processes,
-                              .asker = asker,
-                              .stop = {},
-                              .files_seen = &files_seen};
-    const PendingCall pending{.index = 0, .call = {"c", std::string(tool), to_json_text(arguments)}};
-    EXPECT_TRUE(run(loop, box.run({pending}, context)));
-    return result.value_or(tool_error("no result"));
+    return RealBench::call(builtin_tools(), tool, arguments, std::move(rules).value_or(generous()));
   }
   void expect_refused(const ToolResult& result) {
     EXPECT_EQ(result.status, ToolStatus::error) << result.content;
     EXPECT_THAT(result.content, Not(HasSubstr(kCanary)));
     EXPECT_EQ(read(out() / "secret.txt"), kCanary);
   }
-
-  TempFolder temp;
-  std::unique_ptr<Folder> workspace;
-  SystemLoop loop;
-  ThreadPool pool{1};
-  SystemProcesses processes{loop, bin_dir() + "/deputy-init"};
-  Session session;
-  NobodyAnswers asker;
-  FilesSeen files_seen;
 };
 
 TEST_F(PathAttacks, Path01DotDotLeadsOut) {

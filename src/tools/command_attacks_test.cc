@@ -7,10 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "support/paths.h"
-#include "support/temp_folder.h"
 #include "tools/bash.h"
-#include "tools/tool_bench.h"
+#include "tools/real_bench.h"
 
 namespace deputy {
 namespace {
@@ -21,64 +19,32 @@ using testing::Not;
 
 constexpr std::string_view kCanary = "CANARY-7d03";
 
-class CommandAttacks : public testing::Test {
+class CommandAttacks : public RealBench {
  protected:
   void SetUp() override {
     const auto can = run(loop, processes.capability({}));
     if (!can || can->level < SandboxLevel::isolated) GTEST_SKIP() << "this machine cannot isolate processes";
-    fs::create_directories(fs::path(temp.path()) / "secrets");
+    session.sandbox_level = static_cast<int>(can->level);
+    fs::create_directories(ws() / "secrets");
     write("secrets/key", kCanary);
     write("script.sh", "echo harmless\n");
-    workspace = SystemDisk().open(temp.path(), IfAbsent::fail).value();
-    session.id = SessionId("sess_1_aaaaaa");
-    session.workspace = temp.path();
-    session.workspace_mode = WorkspaceMode::shared;
-    session.sandbox_level = static_cast<int>(can->level);
   }
-  void write(const std::string& name, std::string_view bytes) {
-    std::ofstream(fs::path(temp.path()) / name, std::ios::binary) << bytes;
+  fs::path ws() const { return temp.file("ws"); }
+  void write(const std::string& name, std::string_view bytes) const {
+    std::ofstream(ws() / name, std::ios::binary) << bytes;
   }
-  bool exists(const std::string& name) const {
-    return fs::exists(fs::symlink_status(fs::path(temp.path()) / name));
-  }
+  bool exists(const std::string& name) const { return fs::exists(fs::symlink_status(ws() / name)); }
 
-  // Bash is allowed; nobody is there to be asked.
+  // Bash is allowed.
   std::string said(std::string_view command, std::vector<Rule> rules = {}) {
     rules.push_back({Decision::allow, "Bash", ""});
-    Rules in_force(std::move(rules));
-    session.permissions = in_force.to_json();
-    const Toolbox box = Toolbox::make({std::make_shared<BashTool>(background, BashPolicy{.least = least})},
-                                      std::move(in_force))
-                            .value();
-    std::string content = "no result";
-    RememberingJournal remembering;
-    SessionJournal journal(remembering, session.id, RunId{}, [&](const Event& event) {
-      if (const auto* finished = std::get_if<CallFinished>(&event.fact)) content = finished->result.content;
-    });
-    const ToolContext context{.id = {},
-                              .session = session,
-                              .journal = journal,
-                              .workspace = *workspace,
-                              .loop = loop,
-                              .pool = pool,
-                              .processes = processes,
-                              .asker = asker,
-                              .stop = {}};
-    const PendingCall pending{.index = 0,
-                              .call = {"c", "Bash", to_json_text(json::object{{"command", command}})}};
-    EXPECT_TRUE(run(loop, box.run({pending}, context)));
-    return content;
+    return call({std::make_shared<BashTool>(background, BashPolicy{.least = least})}, "Bash",
+                {{"command", command}}, std::move(rules))
+        .content;
   }
 
-  TempFolder temp;
-  std::unique_ptr<Folder> workspace;
-  SystemLoop loop;
-  ThreadPool pool{1};
-  SystemProcesses processes{loop, bin_dir() + "/deputy-init"};
   BackgroundCommands background{loop};
   SandboxLevel least = SandboxLevel::isolated;
-  Session session;
-  NobodyAnswers asker;
 };
 
 TEST_F(CommandAttacks, ADenyOfReadBindsWhatACommandOpens) {
@@ -87,9 +53,9 @@ TEST_F(CommandAttacks, ADenyOfReadBindsWhatACommandOpens) {
                               "python3 open.py", "cp -r secrets s; cat s/key", "tar c secrets"}) {
     write("open.py", "print(open('secrets/key').read())\n");
     EXPECT_THAT(said(command), HasSubstr(kCanary)) << "control: " << command;
-    fs::remove_all(fs::path(temp.path()) / "s");
+    fs::remove_all(ws() / "s");
     EXPECT_THAT(said(command, denied), Not(HasSubstr(kCanary))) << command;
-    fs::remove_all(fs::path(temp.path()) / "s");
+    fs::remove_all(ws() / "s");
   }
   EXPECT_THAT(said("mv secrets other; mkdir -p x; ls", denied), HasSubstr("secrets"));
   EXPECT_TRUE(exists("secrets/key")) << "not moved to where no rule denies it";
@@ -123,14 +89,14 @@ TEST_F(CommandAttacks, NoRepositoryIsPlantedForThePersonsOwnGit) {
   said("mkdir l; git init -q --bare evil; ln -s ../evil l/.git");
   EXPECT_FALSE(exists("l/.git")) << "nor by a link";
   // One that is there, a submodule for instance, is not turned into another.
-  fs::create_directories(fs::path(temp.path()) / "lib");
+  fs::create_directories(ws() / "lib");
   write("lib/.git", "gitdir: elsewhere\n");
   said("rm -rf lib/.git; git init -q lib; mv lib lib2; echo gitdir: evil > lib/.git");
   std::stringstream kept;
-  kept << std::ifstream(fs::path(temp.path()) / "lib/.git").rdbuf();
+  kept << std::ifstream(ws() / "lib/.git").rdbuf();
   EXPECT_EQ(kept.str(), "gitdir: elsewhere\n");
   // Outside of the sandbox the same makes a repository, and git runs what it configures.
-  const std::string there = fs::path(temp.path()) / "control";
+  const std::string there = ws() / "control";
   fs::create_directories(there);
   const std::string control = fmt::format(
       "cd {0} && git init -q . && git config core.fsmonitor 'touch {0}/pwn; false' && git status >/dev/null "
@@ -149,7 +115,7 @@ TEST_F(CommandAttacks, AWayOutByCdLeadsNowhere) {  // shell-23
   std::ofstream(fs::path(out.path()) / "secret.txt") << kCanary;
   const std::string command = fmt::format("cd {} && cat secret.txt", out.path());
   EXPECT_THAT(said(command), Not(HasSubstr(kCanary)));
-  EXPECT_TRUE(happens_outside(temp.path(), command)) << "control";
+  EXPECT_TRUE(happens_outside(ws().string(), command)) << "control";
 }
 
 TEST_F(CommandAttacks, WhatTheRepositoryConfiguresReachesNothingOutside) {  // autoexec-01, -03, -05
@@ -162,12 +128,12 @@ TEST_F(CommandAttacks, WhatTheRepositoryConfiguresReachesNothingOutside) {  // a
       "printf '#!/bin/sh\\ntouch {0}\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && rm -f "
       "{0}",
       pwn);
-  ASSERT_TRUE(happens_outside(temp.path(), setup));
+  ASSERT_TRUE(happens_outside(ws().string(), setup));
   for (const char* command : {"git status", "git diff", "git commit -am x"}) {
     fs::remove(pwn);
     said(command);
     EXPECT_FALSE(fs::exists(pwn)) << command;
-    happens_outside(temp.path(), command);
+    happens_outside(ws().string(), command);
     EXPECT_TRUE(fs::exists(pwn)) << "control: " << command;
   }
 }

@@ -5,12 +5,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "support/paths.h"
 #include "tools/glob.h"
 #include "tools/grep.h"
 #include "tools/list.h"
 #include "tools/read.h"
-#include "tools/tool_bench.h"
+#include "tools/real_bench.h"
 
 namespace deputy {
 namespace {
@@ -19,12 +18,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-class RealWorkspace : public testing::Test {
+class RealWorkspace : public RealBench {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/deputy-tools-XXXXXX";
-    ASSERT_NE(::mkdtemp(name), nullptr);
-    root = name;
+  RealWorkspace() {
     write("out/canary.txt", "CANARY outside\n");
     write("ws/src/a.cc", "int main() { return 0; }\n// hello\n");
     write("ws/src/b.txt", "hello \xff there\n");
@@ -37,9 +33,7 @@ class RealWorkspace : public testing::Test {
     write("ws/new\nline.cc", "hello newline\n");
     std::filesystem::create_symlink("../out", root / "ws/o");
     std::filesystem::create_symlink("../out/canary.txt", root / "ws/link.txt");
-    workspace = SystemDisk().open((root / "ws").string(), IfAbsent::fail).value();
   }
-  void TearDown() override { std::filesystem::remove_all(root); }
 
   void write(const std::string& path, std::string_view bytes) const {
     std::filesystem::create_directories((root / path).parent_path());
@@ -47,18 +41,7 @@ class RealWorkspace : public testing::Test {
   }
 
   ToolResult call(Tool& tool, std::string_view arguments) {
-    RememberingJournal remembering;
-    SessionJournal journal(remembering, SessionId("sess_1_aaaaaa"), RunId{}, [](const Event&) {});
-    const ToolContext context{.id = {},
-                              .session = session,
-                              .journal = journal,
-                              .workspace = *workspace,
-                              .loop = loop,
-                              .pool = pool,
-                              .processes = processes,
-                              .asker = asker,
-                              .stop = {}};
-    return ToolBench::call(loop, tool, arguments, context);
+    return ToolBench::call(loop, tool, arguments, context());
   }
   std::string ok(Tool& tool, std::string_view arguments) {
     const ToolResult result = call(tool, arguments);
@@ -71,13 +54,7 @@ class RealWorkspace : public testing::Test {
     return result.content;
   }
 
-  std::filesystem::path root;
-  std::unique_ptr<Folder> workspace;
-  SystemLoop loop;
-  ThreadPool pool{1};
-  SystemProcesses processes{loop, bin_dir() + "/deputy-init"};
-  Session session;
-  NobodyAnswers asker;
+  const std::filesystem::path root = temp.path();
   GrepTool grep;
   GlobTool glob;
   ReadTool read;

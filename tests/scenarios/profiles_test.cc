@@ -107,6 +107,25 @@ TEST_F(ProfilesOnATree, InstructionsAndToolsAreOwnedByTheProfileNeverInherited) 
   EXPECT_THAT(tools_of("odd"), AllOf(Contains("Read"), Not(Contains("Bash")), Not(Contains("Delegate"))));
 }
 
+TEST_F(ProfilesOnATree, TheToolsOfAReadOnlyChildAreToldInLessThanSixKilobytes) {
+  script(
+      R"({"match":{"depth":0},"replies":[{"calls":[
+        {"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"look"}]}},
+        {"name":"task","arguments":{"agent":"explore","prompt":"look"}},
+        {"name":"task","arguments":{"agent":"planner","prompt":"look"}},
+        {"name":"task","arguments":{"agent":"researcher","prompt":"look"}}]},{"text":"done"}]})" +
+      agent_says("reader") + agent_says("explore") + agent_says("planner") + agent_says("researcher"));
+  ASSERT_TRUE(go());
+  for (const std::string agent : {"reader", "explore", "planner", "researcher"}) {
+    std::size_t bytes = 0;
+    for (const auto& tool : heard[agent].tools)
+      bytes += tool.name.size() + tool.description.size() + tool.schema.size();
+    EXPECT_GT(bytes, 1000u) << agent;
+    EXPECT_LT(bytes, 6000u) << agent;
+    RecordProperty(agent, static_cast<int>(bytes));
+  }
+}
+
 TEST_F(ProfilesOnATree, AToolThatTheParentLacksIsLegalIfNoAncestorsRulesDenyIt) {
   add({.name = "middle", .tools = {"Read", "Note"}, .subagents = {"writer"}});
   add({.name = "writer", .tools = {"Write", "Note"}});
