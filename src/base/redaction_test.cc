@@ -51,6 +51,8 @@ TEST(Redactor, HidesEachSpelling) {
   EXPECT_EQ(redactor.redact("k=hunter2%2Fwith%2Bodd+chars%22&"), "k=[redacted]&");
   EXPECT_EQ(redactor.redact(R"({"k":"hunter2/with+odd chars\""})"), R"({"k":"[redacted]"})");
   EXPECT_EQ(redactor.redact(R"({"k":"hunter2\/with+odd chars\""})"), R"({"k":"[redacted]"})");
+  const std::string control = "k=hunter2%2Fwith%2Bodd%20chars%22&";
+  EXPECT_EQ(Redactor().redact(control), control);
 }
 
 TEST(Redactor, HidesBase64AtEachAlignment) {
@@ -59,6 +61,7 @@ TEST(Redactor, HidesBase64AtEachAlignment) {
   EXPECT_EQ(redactor.redact("MDEyMzQ1Njc4OWFiY2RlZg=="), "[redacted]g==");
   EXPECT_EQ(redactor.redact("eDAxMjM0NTY3ODlhYmNkZWZ5"), "eD[redacted]Z5");
   EXPECT_EQ(redactor.redact("eHkwMTIzNDU2Nzg5YWJjZGVmeg=="), "eHk[redacted]eg==");
+  EXPECT_EQ(Redactor().redact("MDEyMzQ1Njc4OWFiY2RlZg=="), "MDEyMzQ1Njc4OWFiY2RlZg==") << "control";
 }
 
 TEST(Redactor, HidesBothBase64Alphabets) {

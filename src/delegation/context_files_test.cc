@@ -40,13 +40,17 @@ TEST_F(ContextFiles, AllTogetherAreBoundedToo) {
 
 TEST_F(ContextFiles, MissingForeignAndBinaryFilesAreNamed) {
   ASSERT_TRUE(folder_->replace("bin", std::string("a\0b", 3)));
-  for (const std::string path : {"none", "../x", "/etc/passwd", "bin"}) {
+  const auto outside = *disk_.open("/etc", IfAbsent::create);
+  ASSERT_TRUE(outside->replace("passwd", "canary"));
+  for (const std::string path : {"none", "../etc/passwd", "/etc/passwd", "bin"}) {
     const std::vector<std::string> paths{path};
     const auto refused = with_context_files("p", paths, *folder_, sight_);
     ASSERT_FALSE(refused) << path;
     EXPECT_TRUE(refused.error().message.contains("'" + path + "'")) << refused.error().message;
     EXPECT_FALSE(refused.error().advice.empty());
   }
+  const std::vector<std::string> control{"passwd"};
+  EXPECT_TRUE(with_context_files("p", control, *outside, sight_)) << "from its own folder";
 }
 
 TEST_F(ContextFiles, WhatTheRulesKeepFromReadIsKeptFromContext) {

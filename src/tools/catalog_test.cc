@@ -1,15 +1,67 @@
 #include "tools/catalog.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "base/json_schema.h"
 #include "guard/tool_names.h"
+#include "net/sim_network.h"
+#include "tools/connected_tools.h"
+#include "tools/tool_bench.h"
 
 namespace deputy {
 namespace {
 
-TEST(Catalog, ToolsHaveCanonicalNamesAndSchemasThatRefuseUnknownArguments) {
-  for (const auto& tool : builtin_tools()) {
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Catalog : public testing::Test {
+ protected:
+  std::vector<std::shared_ptr<Tool>> all() {
+    const ToolServices services{
+        .background = background, .network = &network, .settings = {.search = SearchSettings{}, .bash = {}}};
+    auto tools = builtin_tools();
+    for (auto& tool : command_tools(services)) tools.push_back(std::move(tool));
+    for (auto& tool : web_tools(services, Decision::ask)) tools.push_back(std::move(tool));
+    return tools;
+  }
+  ToolBench bench;
+  SimNetwork network{bench.loop};
+  BackgroundCommands background{bench.loop};
+};
+
+TEST_F(Catalog, HoldsEveryToolOfTheContract) {
+  std::vector<std::string> names;
+  for (const auto& tool : all()) names.push_back(tool->text().name);
+  EXPECT_THAT(names, testing::UnorderedElementsAre("Read", "Grep", "Glob", "List", "Edit", "Write",
+                                                   "NotebookEdit", "Bash", "WebFetch", "WebSearch", "Todo",
+                                                   "Note", "task_status", "task_cancel", "task_message"));
+}
+
+TEST_F(Catalog, WrongArgumentsAreToldByNameAndHowToPutThemRight) {
+  const Toolbox box = Toolbox::make(all(), Rules()).value();
+  for (const auto& tool : all()) {
+    const auto& [name, description, schema] = tool->text();
+    const auto told = [&](const std::string& arguments) {
+      const auto result = bench.call_through(box, name, arguments);
+      EXPECT_EQ(result.status, ToolStatus::error) << name;
+      return name + ": " + result.content;
+    };
+    EXPECT_THAT(told("{"), HasSubstr("JSON"));
+    EXPECT_THAT(told(R"({"nonsense":1})"), AllOf(HasSubstr("nonsense"), HasSubstr("call it again")));
+    const auto document = parse_json_object(schema).value();
+    if (const auto* required = array_at(document, "required")) {
+      for (const auto& argument : *required)
+        EXPECT_THAT(told("{}"), AllOf(HasSubstr(argument.as_string().c_str()), HasSubstr("call it again")));
+    }
+    for (const auto& [argument, wanted] : *object_at(document, "properties")) {
+      EXPECT_THAT(told(to_json_text(json::object{{argument, nullptr}})),
+                  AllOf(HasSubstr(std::string(argument)), HasSubstr("must be")));
+    }
+  }
+}
+
+TEST_F(Catalog, ToolsHaveCanonicalNamesAndSchemasThatRefuseUnknownArguments) {
+  for (const auto& tool : all()) {
     const ToolText& text = tool->text();
     EXPECT_TRUE(is_tool_name(text.name));
     const auto schema = JsonSchema::compile(parse_json(text.schema).value());
@@ -24,7 +76,7 @@ std::size_t bytes_of(const ToolText& text) {
 
 bool is_read_only(const Tool& tool) { return !tool.writes(); }
 
-TEST(Catalog, DefinitionsAreShort) {
+TEST_F(Catalog, DefinitionsAreShort) {
   std::size_t of_reader = 0;
   std::size_t of_all = 0;
   for (const auto& tool : builtin_tools()) {
@@ -39,7 +91,7 @@ TEST(Catalog, DefinitionsAreShort) {
   EXPECT_LT(of_all, 5000u);
 }
 
-TEST(Catalog, ReadingToolsAreAllowedByDefaultAndWritingOnesAreNot) {
+TEST_F(Catalog, ReadingToolsAreAllowedByDefaultAndWritingOnesAreNot) {
   for (const auto& tool : builtin_tools()) {
     EXPECT_EQ(tool->by_default(), is_read_only(*tool) ? Decision::allow : Decision::ask) << tool->text().name;
   }

@@ -9,6 +9,7 @@
 namespace deputy {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -108,6 +109,21 @@ TEST_F(WebFetch, SaysWhatWentWrong) {
   EXPECT_THAT(fetch("https://a.example/png").content, HasSubstr("image/png, not text"));
   answer("https://a.example/slow", {.fault = SimFault::silence});
   EXPECT_THAT(fetch("https://a.example/slow").content, HasSubstr("within 30 seconds"));
+}
+
+// The time is that of the whole, not that between two bytes.
+TEST_F(WebFetch, APageThatDripsIsGivenUpWhenItsTimeIsOver) {
+  const auto drips = [](Duration between) {
+    SimExchange exchange = page("", "text/plain");
+    for (int i = 0; i < 8; ++i) exchange.chunks.push_back({"CANARY", between});
+    return exchange;
+  };
+  answer("https://a.example/drip", drips(std::chrono::seconds(10)));
+  const auto given_up = fetch("https://a.example/drip");
+  EXPECT_EQ(given_up.status, ToolStatus::error);
+  EXPECT_THAT(given_up.content, AllOf(HasSubstr("within 30 seconds"), Not(HasSubstr("CANARY"))));
+  answer("https://a.example/drop", drips(std::chrono::seconds(1)));
+  EXPECT_THAT(fetch("https://a.example/drop").content, HasSubstr("CANARYCANARY")) << "control";
 }
 
 TEST_F(WebFetch, IsJudgedByItsHost) {

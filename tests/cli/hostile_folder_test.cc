@@ -122,8 +122,11 @@ TEST_F(HostileFolder, AStateFolderThatOthersCanWriteIsNotUsed) {  // secrets-04
 TEST_F(HostileFolder, WhateverTheUmaskItsFilesAreForItsOwnerAlone) {  // secrets-03
   const mode_t usual = ::umask(0);
   run_once();
+  write(root() / "plain", "x");
   ::umask(usual);
   struct stat found{};
+  ASSERT_EQ(::stat((root() / "plain").c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777, 0666U) << "control";
   ASSERT_EQ(::stat(home().c_str(), &found), 0);
   EXPECT_EQ(found.st_mode & 0777, 0700U);
   for (const auto& name : files_below(home())) {

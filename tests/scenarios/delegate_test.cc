@@ -156,6 +156,10 @@ TEST_F(Delegate, PastTheDelegationBudgetEachTaskIsRefusedByItself) {
   EXPECT_TRUE(result.contains("budget exhausted")) << result;
   EXPECT_TRUE(result.contains("--max-delegations")) << result;
   EXPECT_EQ(children(), 2u);
+  world_ = {};
+  result_of(
+      R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p"},{"label":"c","prompt":"p"}]})");
+  EXPECT_EQ(children(), 3u) << "control";
 }
 
 TEST_F(Delegate, ADepthLimitOfZeroAdmitsNoChild) {

@@ -56,6 +56,10 @@ TEST_F(AChild, ThatUsesUpItsGraceTimeIsEndedWithWhatExists) {
   const Report report = run();
   EXPECT_EQ(report.reason, Reason::timeout);
   EXPECT_EQ(report.body, "found one");
+  world = {};
+  replies({call("Note", R"({"content":"found one"})"), R"({"text":"in time","first_byte_ms":50000})"},
+          "general", R"(,"timeout":60)");
+  EXPECT_EQ(run().body, "in time") << "control";
 }
 
 TEST_F(AChild, AtContextExhaustionThereIsNoGraceStep) {

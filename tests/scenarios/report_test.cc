@@ -54,6 +54,10 @@ TEST_F(AChild, ASessionIdThatIsNotItsOwnIsRefused) {
   replies({completion(R"({"status":"completed","summary":"s","session_id":"sess_1_abcdef"})"), kDone});
   EXPECT_EQ(run().status, Status::completed);
   EXPECT_THAT(child_told(0), AllOf(HasSubstr("sess_1_abcdef"), HasSubstr("not you")));
+  const std::string own = report_of_child().session.value;
+  world = {};  // in which the same child has the same id
+  replies({completion(fmt::format(R"({{"status":"completed","summary":"mine","session_id":"{}"}})", own))});
+  EXPECT_EQ(run().summary, "mine") << "control";
 }
 
 TEST_F(AChild, MetadataIsTheRuntimesOwn) {

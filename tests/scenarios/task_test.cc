@@ -81,6 +81,10 @@ TEST_F(TaskCall, RefusesAnAgentThatIsNotDeclaredAndNamesThoseThatAre) {
         << agent;
     EXPECT_EQ(world.sessions().size(), 1u);
   }
+  world = {};
+  parent_calls(R"({"agent":"explore","prompt":"look"})");
+  ASSERT_TRUE(go());
+  EXPECT_EQ(world.sessions().size(), 2u) << "control";
 }
 
 TEST_F(TaskCall, LowersTheAgentsCapOnStepsAndNeverRaisesIt) {
