@@ -85,16 +85,26 @@ Task<Result<Workspaces::Shared>> Workspaces::open(Session session, std::string p
     CO_TRY(co_await make_own_folder(outer));
     if (!co_await opened(session.workspace))
       CO_TRY(co_await add_worktree(outer, session.workspace, session.id, stop));
+    CO_TRY(auto worktree, co_await opened(session.workspace));
+    co_await hold(worktree);
+    CO_TRY(co_await check_out(worktree, stop));
   }
   CO_TRY(auto folder, co_await opened(session.workspace));
   if (session.parent && session.workspace_mode == WorkspaceMode::scratch) {
     CO_TRY(co_await make_own_folder(folder));
-    CO_TRY(co_await open_folder(own_folder(session.workspace, session.id), IfAbsent::create));
+    CO_TRY(auto own, co_await open_folder(own_folder(session.workspace, session.id), IfAbsent::create));
+    co_await hold(own);
   }
   co_return folder;
 }
 
-// Checked out by a second step: only there is known what the repository configures for this branch.
+Task<> Workspaces::hold(Shared folder) {
+  if (held_.contains(folder->path())) co_return;
+  auto held =
+      co_await on_pool(services_.loop, services_.pool, [folder] { return FolderHold::shared(*folder); });
+  if (held) held_.emplace(folder->path(), *std::move(held));
+}
+
 Task<Result<void>> Workspaces::add_worktree(Shared parent, std::string path, SessionId session,
                                             StopToken stop) {
   Git git = git_in(*parent);
@@ -104,9 +114,19 @@ Task<Result<void>> Workspaces::add_worktree(Shared parent, std::string path, Ses
   CO_TRY(co_await git.run({"worktree", "prune"}, stop));
   CO_TRY(co_await git.run(
       {"worktree", "add", "--quiet", "--no-checkout", "-B", branch_of(session), path, *commit}, stop));
-  CO_TRY(auto folder, co_await open_folder(path, IfAbsent::fail));
-  Git inside = git_in(*folder);
-  CO_TRY(co_await inside.run({"reset", "--quiet", "--hard", "HEAD"}, stop));
+  co_return Result<void>{};
+}
+
+// A step of its own: only in the worktree is known what the repository configures for its branch. git writes
+// the index last, so that one that a crash broke off is done again.
+Task<Result<void>> Workspaces::check_out(Shared worktree, StopToken stop) {
+  const Disk& disk = services_.disk;
+  const std::string index = join_path(git_dir_of(worktree->path()), "index");
+  if (co_await on_pool(services_.loop, services_.pool,
+                       [&disk, index] { return disk.status(index).has_value(); }))
+    co_return Result<void>{};
+  Git git = git_in(*worktree);
+  CO_TRY(co_await git.run({"reset", "--quiet", "--hard", "HEAD"}, stop));
   co_return Result<void>{};
 }
 
@@ -117,6 +137,7 @@ Task<Result<WorkspaceOutcome>> Workspaces::finish(Session session, std::string p
     co_return co_await finish_worktree(session.workspace, parent, session.id);
   if (session.workspace_mode != WorkspaceMode::scratch) co_return outcome;
   outcome.path = own_folder(session.workspace, session.id);
+  held_.erase(outcome.path);
   CO_TRY(const bool was_empty, co_await drop_if_empty(outcome.path));
   if (was_empty) outcome.path.clear();
   co_return outcome;
@@ -130,6 +151,7 @@ Task<Result<WorkspaceOutcome>> Workspaces::finish_worktree(std::string path, std
   if (!folder)
     co_return WorkspaceOutcome{.mode = WorkspaceMode::worktree};  // it was empty, and went before a restart
   opened_.erase(path);
+  held_.erase(path);
   Git git = git_in(**folder);
   CO_TRY(const auto head, co_await git.run({"symbolic-ref", "--short", "HEAD"}, {}));
   if (head != branch_of(session))
@@ -194,8 +216,11 @@ Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, 
     if (entry.status.kind != EntryKind::folder || !entry.name.starts_with(kPrefix)) continue;
     const SessionId id(entry.name.substr(kPrefix.size()));
     CO_TRY(const auto session, store.session(id));
-    if (!session || !is_terminal(session->state)) continue;
+    if (!session) continue;
     const std::string path = own_folder(workspace, id);
+    const auto folder = co_await open_folder(path, IfAbsent::fail);
+    const auto alone = folder ? FolderHold::alone(**folder) : std::nullopt;
+    if (!is_terminal(session->state) && !alone) continue;
     bool is_gone = false;
     if (session->workspace_mode == WorkspaceMode::worktree) {
       is_gone = co_await drop_if_idle(outer, path, id);

@@ -14,6 +14,7 @@
 #include "async/pool.h"
 #include "base/disk.h"
 #include "delegation/git.h"
+#include "sandbox/folder_hold.h"
 #include "sandbox/processes.h"
 #include "store/store.h"
 #include "transcript/workspace.h"
@@ -44,8 +45,8 @@ class Workspaces {
   // nothing was changed, and then the folder is gone.
   Task<Result<WorkspaceOutcome>> finish(Session session, std::string parent);
 
-  // Looks through what dead processes left in `workspace`: what is empty or merged goes, work is kept and
-  // named. Sessions that may still go on are left alone.
+  // Looks through what dead processes left in `workspace`: what is empty or merged goes, and is made again
+  // for a session that goes on; work is kept and named. What somebody works in is left alone.
   Task<Result<std::vector<std::string>>> clean(std::string workspace, const Store& store);
 
  private:
@@ -54,7 +55,9 @@ class Workspaces {
   Task<Result<void>> make_own_folder(Shared parent);
   Task<Result<Shared>> opened(std::string path);
   Git git_in(const Folder& work_tree) const;
+  Task<> hold(Shared folder);
   Task<Result<void>> add_worktree(Shared parent, std::string path, SessionId session, StopToken stop);
+  Task<Result<void>> check_out(Shared worktree, StopToken stop);
   Task<Result<WorkspaceOutcome>> finish_worktree(std::string path, std::string parent, SessionId session);
   Task<Result<void>> drop_worktree(Shared parent, std::string path, SessionId session);
   Task<bool> drop_if_idle(Shared parent, std::string path, SessionId session);
@@ -62,6 +65,7 @@ class Workspaces {
 
   Services services_;
   std::map<std::string, Shared> opened_;
+  std::map<std::string, FolderHold> held_;  // the folders of sessions that run here, by their paths
 };
 
 }  // namespace deputy

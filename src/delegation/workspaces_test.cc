@@ -283,6 +283,47 @@ TEST_F(Leftovers, OfDeadChildrenGoWhereTheyAreEmptyAndAreNamedWhereTheyAreNot) {
   EXPECT_FALSE(fs::exists(worked.workspace));
 }
 
+TEST_F(Leftovers, OfAKilledDeputyGoWhereTheyAreEmptyAndAreMadeAgainForWhoGoesOn) {
+  make_repository();
+  Session worked = child("sess_1_worked", WorkspaceMode::worktree);
+  Session idle = child("sess_1_idle00", WorkspaceMode::worktree);
+  Session scratch = child("sess_1_scratc", WorkspaceMode::scratch);
+  for (auto* session : {&worked, &idle, &scratch}) {
+    session->tree = session->id;
+    record(*session, false);
+  }
+  {
+    Workspaces killed({loop, pool, disk, processes});
+    for (const auto* session : {&worked, &idle, &scratch})
+      ASSERT_TRUE(run(loop, killed.open(*session, root.path(), {})));
+    std::ofstream(worked.workspace + "/b.txt") << "work\n";
+    EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), IsEmpty()) << "while it runs";
+    EXPECT_TRUE(fs::exists(idle.workspace) && fs::exists(own_folder(root.path(), scratch.id)));
+  }
+  EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), ElementsAre(worked.workspace));
+  EXPECT_FALSE(fs::exists(idle.workspace) || fs::exists(own_folder(root.path(), scratch.id)));
+  ASSERT_TRUE(open(idle));
+  ASSERT_TRUE(open(scratch));
+  ASSERT_TRUE(open(worked));
+  EXPECT_EQ(text_of(idle.workspace + "/a.txt"), "one\n");
+  EXPECT_TRUE(fs::exists(own_folder(root.path(), scratch.id)));
+  EXPECT_THAT(finish(worked).diff, HasSubstr("+work"));
+}
+
+TEST_F(WorkspacesTest, AWorktreeThatWasMadeByHalfIsFinished) {
+  make_repository();
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  {
+    Workspaces killed({loop, pool, disk, processes});
+    ASSERT_TRUE(run(loop, killed.open(session, root.path(), {})));
+  }
+  ASSERT_TRUE(fs::remove(root.file(".git/worktrees/agent_sess_1_aaaaaa/index")));
+  ASSERT_TRUE(fs::remove(session.workspace + "/a.txt"));
+  ASSERT_TRUE(open(session));
+  EXPECT_EQ(text_of(session.workspace + "/a.txt"), "one\n");
+  EXPECT_EQ(finish(session).branch, "") << "nothing was changed";
+}
+
 TEST_F(Leftovers, AFolderWithoutAnyHasNoneToName) {
   const auto kept = run(loop, workspaces.clean(root.path(), store));
   ASSERT_TRUE(kept);

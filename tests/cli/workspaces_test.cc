@@ -12,6 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -117,6 +118,23 @@ TEST_F(WorkspacesOfAgents, WhatADeadOneLeftEmptyGoesAtTheNextStart) {
   EXPECT_FALSE(fs::exists(own));
 }
 
+TEST_F(WorkspacesOfAgents, WhatAKilledOneLeftEmptyGoesAtTheNextStartAndItGoesOnAllTheSame) {
+  const std::string reads = R"({"calls":[{"name":"Bash","arguments":{"command":"true"}}]})";
+  const std::string writes = R"({"calls":[{"name":"Bash","arguments":{"command":"echo late > late"}}]})";
+  const auto slow = worker("scratch", reads + R"(,{"first_byte_ms":86400000,"text":"late"})");
+  auto running = start({"run", "--yes", "--model", slow, "--output", "stream-json", "go"});
+  running->read_until(R"("call":0,"result":"ok")");
+  EXPECT_THAT(next_start(), Not(HasSubstr("not merged")));
+  EXPECT_THAT(leftovers(), ElementsAre(testing::_)) << "it is at work there";
+  running->send(SIGKILL);
+  running->wait();
+  EXPECT_THAT(next_start(), Not(HasSubstr("not merged")));
+  EXPECT_THAT(leftovers(), ElementsAre());
+  worker("scratch", reads + "," + writes + R"(,{"text":"ended"})");
+  EXPECT_EQ(deputy({"resume", "--yes"}).status, 0);
+  EXPECT_THAT(leftovers(), Contains(testing::EndsWith("/late")));
+}
+
 TEST_F(WorkspacesOfAgents, AWorktreeOneGoesOnWhereAKillLeftIt) {
   const auto slow = worker("worktree", kWrites + R"(,{"first_byte_ms":86400000,"text":"late"})");
   auto running = start({"run", "--yes", "--model", slow, "--output", "stream-json", "go"});
@@ -124,7 +142,7 @@ TEST_F(WorkspacesOfAgents, AWorktreeOneGoesOnWhereAKillLeftIt) {
   running->send(SIGKILL);
   running->wait();
   const auto left = leftovers();
-  EXPECT_THAT(next_start(), Not(HasSubstr("not merged"))) << "it may go on";
+  EXPECT_THAT(next_start(), HasSubstr(work() / ".deputy/subagents" / left.front()));
   EXPECT_EQ(leftovers(), left);
   worker("worktree", kWrites + R"(,{"text":"late"})");
   const auto resumed = deputy({"resume", "--output", "json"});

@@ -1,0 +1,19 @@
+#include "sandbox/folder_hold.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+namespace deputy {
+
+std::optional<FolderHold> FolderHold::take(const Folder& folder, int how) {
+  if (folder.descriptor() < 0) return std::nullopt;
+  OwnedFd own(::openat(folder.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!own || ::flock(own.get(), how) != 0) return std::nullopt;
+  return FolderHold(std::move(own));
+}
+
+std::optional<FolderHold> FolderHold::shared(const Folder& folder) { return take(folder, LOCK_SH); }
+
+std::optional<FolderHold> FolderHold::alone(const Folder& folder) { return take(folder, LOCK_EX | LOCK_NB); }
+
+}  // namespace deputy

@@ -1,0 +1,27 @@
+// A folder that a process works in, marked so that other processes can tell. The mark is a lock: it goes with
+// the process, however that ends.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "base/disk.h"
+#include "sandbox/owned_fd.h"
+
+namespace deputy {
+
+class FolderHold {
+ public:
+  // Beside others who do; waits for who holds it alone. Nothing where a folder cannot be marked: one in
+  // memory, or on a disk without locks.
+  static std::optional<FolderHold> shared(const Folder& folder);
+  // Nothing where somebody holds it, or where that cannot be told.
+  static std::optional<FolderHold> alone(const Folder& folder);
+
+ private:
+  explicit FolderHold(OwnedFd marked) : marked_(std::move(marked)) {}
+  static std::optional<FolderHold> take(const Folder& folder, int how);
+  OwnedFd marked_;
+};
+
+}  // namespace deputy
