@@ -36,8 +36,9 @@ struct Raw {
   std::vector<std::string> tasks, context;
   Typed file, concurrency, layout, max_output_tokens;
   SessionsArguments sessions;
-  Typed task_prompt, task_timeout;
+  Typed task_prompt, task_timeout, task_resume;
   std::string task_agent;
+  bool task_background = false;
   AgentsArguments agents;
   Typed shell;
 };
@@ -150,6 +151,8 @@ void add_task(CLI::App& app, Raw& raw) {
   task->add_option("agent", raw.task_agent, "its name; see `deputy agents ls`")->required()->type_name("");
   add_value(*task, "prompt", raw.task_prompt, "", "what to do; without it, read from stdin");
   add_value(*task, "--timeout", raw.task_timeout, "TIME", "such as 90s or 10m, in place of the agent's own");
+  add_value(*task, "--resume", raw.task_resume, "ID", "a session that has ended: it goes on with the prompt");
+  task->add_flag("--background", raw.task_background, "print its id and let it go on by itself");
 }
 
 void add_agents(CLI::App& app, Raw& raw) {
@@ -311,7 +314,10 @@ Result<decltype(Arguments::command)> command_of(const CLI::App& app, const Raw& 
   if (name == "delegate") return batch_of(raw);
   if (name == "agents") return raw.agents;
   if (name == "task") {
-    OneTaskArguments task{.agent = raw.task_agent, .prompt = raw.task_prompt.value()};
+    OneTaskArguments task{.agent = raw.task_agent,
+                          .prompt = raw.task_prompt.value(),
+                          .resume = raw.task_resume.value(),
+                          .background = raw.task_background};
     TRY(task.timeout, limit(raw.task_timeout, parse_duration, "it must be a time such as 90s, 5m or 1h"));
     return task;
   }

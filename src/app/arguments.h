@@ -51,6 +51,8 @@ struct OneTaskArguments {
   std::string agent;
   std::optional<std::string> prompt;  // absent: it comes on stdin
   std::optional<Duration> timeout;
+  std::optional<std::string> resume;  // a session that has ended: it goes on with the prompt
+  bool background = false;            // in a process of its own, once its id is known
 };
 
 enum class AgentsAction { list, show, check, init, trust };

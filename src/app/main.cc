@@ -1,4 +1,5 @@
 // deputy: the words of the command line, then one command, then what to tell the shell.
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -7,6 +8,8 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "base/json.h"
+#include "sandbox/background.h"
 
 namespace deputy {
 namespace {
@@ -38,13 +41,44 @@ struct Command {
   Ended operator()(const DoctorArguments&) const { return doctor_command(program); }
 };
 
+bool wants_background(const Result<Arguments>& arguments) {
+  const auto* task = arguments ? std::get_if<OneTaskArguments>(&arguments->command) : nullptr;
+  return task && task->background;
+}
+
+// What the process that was called says of the copy that goes on.
+ExitStatus tell(Program& program, const Announced& announced) {
+  if (program.common.output == OutputForm::text) {
+    program.out.write_line(announced.text);
+    program.err.write_line(fmt::format("deputy: it goes on in the background; follow it with `{}`",
+                                       program.command_line("sessions tail " + announced.text)));
+  } else {
+    program.out.write_line(to_json_text(json::object{{"status", "running"}, {"session_id", announced.text}}));
+  }
+  return ExitStatus::completed;
+}
+
+ExitStatus tell(Program& program, const EndedEarly& ended) {
+  program.out.write(ended.out);
+  program.err.write(ended.err);
+  return static_cast<ExitStatus>(ended.status);
+}
+
 ExitStatus run(const std::vector<std::string>& words, std::string typed_name) {
   const SystemEnvironment environment;
   auto arguments = parse_arguments(words);
   const auto common = arguments ? arguments->common : CommonArguments{};
+  // Before anything looks at the terminal: the copy has none.
+  auto background = wants_background(arguments) ? std::optional(go_on_in_background()) : std::nullopt;
   Program program(common, environment, std::move(typed_name));
-  const Ended ended = arguments ? std::visit(Command{program}, arguments->command)
-                                : std::unexpected(CommandFailure(arguments.error(), ExitStatus::usage));
+  if (background && *background) {
+    if (const auto* announced = std::get_if<Announced>(&**background)) return tell(program, *announced);
+    if (const auto* ended = std::get_if<EndedEarly>(&**background)) return tell(program, *ended);
+    program.announcer = std::get<Announcer>(std::move(**background));
+  }
+  const Ended ended = background && !*background ? std::unexpected(CommandFailure(background->error()))
+                      : arguments                ? std::visit(Command{program}, arguments->command)
+                                  : std::unexpected(CommandFailure(arguments.error(), ExitStatus::usage));
   if (ended) return *ended;
   program.err.write_line(error_line(ended.error().error));
   return ended.error().status;

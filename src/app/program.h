@@ -16,6 +16,7 @@
 #include "base/disk.h"
 #include "base/environment.h"
 #include "base/redaction.h"
+#include "sandbox/background.h"
 #include "store/store.h"
 #include "tools/connected_tools.h"
 
@@ -51,6 +52,7 @@ class Program {
   Connections connections;
   OutStream out;
   OutStream err;
+  std::optional<Announcer> announcer;  // of a process in the background: its first child's id is waited for
 
  private:
   std::string typed_name_;  // argv[0]

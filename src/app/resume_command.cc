@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include "app/agents.h"
 #include "app/commands.h"
-#include "app/model_choice.h"
 #include "app/session_lookup.h"
 #include "app/tree_command.h"
 #include "app/tree_result.h"
@@ -38,22 +36,12 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
     program.err.write_line("deputy: nothing was left unfinished");
     return ExitStatus::completed;
   }
-  TRY(const auto limits, program.limits());
-  TRY(auto models, models_for(program, root->model));
-  TRY(auto tools, program.tool_settings());
-  TRY(auto profiles, profiles_for(program, root->workspace));
-  tell_of_rehearsal(program, root->model);
+  TRY(auto request, request_for(program, *root, std::move(store)));
   program.err.write_line(is_terminal(root->state)
                              ? fmt::format("deputy: {} has ended ({}); this is its result again",
                                            root->id.value, name_of(root->state))
                              : fmt::format("deputy: going on with {}", root->id.value));
-  return print_result(program, result_of(run_tree(program, signals,
-                                                  {.what = root->id,
-                                                   .engine = {.limits = limits,
-                                                              .tools = std::move(tools),
-                                                              .models = std::move(models),
-                                                              .profiles = std::move(profiles),
-                                                              .store = std::move(store)}})));
+  return print_result(program, result_of(run_tree(program, signals, std::move(request))));
 }
 
 }  // namespace deputy

@@ -5,9 +5,11 @@
 
 #include "app/agents.h"
 #include "app/commands.h"
+#include "app/session_lookup.h"
 #include "app/tree_command.h"
 #include "app/tree_result.h"
 #include "base/text.h"
+#include "model/command.h"
 
 namespace deputy {
 namespace {
@@ -34,14 +36,52 @@ OrFailure<void> check_agent(Program& program, const std::string& name) {
 
 json::object call_of(const OneTaskArguments& arguments, std::string prompt) {
   json::object call{{"agent", arguments.agent}, {"prompt", std::move(prompt)}};
+  if (arguments.resume) call["resume"] = *arguments.resume;
   if (arguments.timeout)
     call["timeout"] = std::chrono::ceil<std::chrono::seconds>(*arguments.timeout).count();
   return call;
 }
 
+// What the root of the tree is told so that the session goes on: the prompt itself where it is the root, the
+// call where a person's command started it. A model's child is its own model's affair.
+OrFailure<std::string> input_for(const Store& store, const Session& session,
+                                 const OneTaskArguments& arguments, std::string prompt) {
+  const std::string& id = session.id.value;
+  if (session.agent != arguments.agent)
+    return misused(fmt::format("{} is a {}, not a {}", id, session.agent, arguments.agent),
+                   fmt::format("run `deputy task {} --resume {}`", session.agent, id));
+  if (!is_terminal(session.state))
+    return misused(fmt::format("{} has not ended", id),
+                   fmt::format("go on with it by `deputy resume {}`, or write to it while it runs by `deputy "
+                               "sessions nudge {} TEXT`",
+                               id, id));
+  if (!session.parent) return prompt;
+  TRY(const auto parent, store.session(*session.parent));
+  if (parent && parent->agent == "command")
+    return command_input("task", to_json_text(call_of(arguments, std::move(prompt))));
+  return misused(
+      fmt::format("{} was started by an agent, {}, which alone can go on with it", id, session.parent->value),
+      fmt::format("give its root more to do: `deputy task {} --resume {}`", parent ? parent->agent : "AGENT",
+                  session.tree.value));
+}
+
+Ended further_task(Program& program, OneTaskArguments arguments) {
+  TRY(auto prompt, prompt_of(arguments.prompt, "task AGENT --resume ID"));
+  TRY(auto signals, Signals::take());  // before the store's thread
+  TRY(auto store, program.open_store());
+  TRY(const auto session, find_session(*store, *arguments.resume));
+  arguments.resume = session.id.value;
+  TRY(auto input, input_for(*store, session, arguments, std::move(prompt)));
+  TRY(const auto root, store->session(session.tree));
+  TRY(auto request, request_for(program, root ? *root : session, std::move(store)));
+  request.what = FurtherInput{session.tree, {.text = std::move(input)}};
+  return print_result(program, result_of(run_tree(program, signals, std::move(request))));
+}
+
 }  // namespace
 
 Ended task_command(Program& program, const OneTaskArguments& arguments) {
+  if (arguments.resume) return further_task(program, arguments);
   TRY(check_agent(program, arguments.agent));
   TRY(auto model, chosen_model(program));
   TRY(auto prompt, prompt_of(arguments.prompt, "task AGENT"));

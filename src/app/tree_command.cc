@@ -153,6 +153,20 @@ OrFailure<TreeRequest> tree_request(Program& program, RootWork work) {
                                 .store = std::move(store)}};
 }
 
+OrFailure<TreeRequest> request_for(Program& program, const Session& root, std::unique_ptr<Store> store) {
+  TRY(const auto limits, program.limits());
+  TRY(auto models, models_for(program, root.model));
+  TRY(auto tools, program.tool_settings());
+  TRY(auto profiles, profiles_for(program, root.workspace));
+  tell_of_rehearsal(program, root.model);
+  return TreeRequest{.what = root.id,
+                     .engine = {.limits = limits,
+                                .tools = std::move(tools),
+                                .models = std::move(models),
+                                .profiles = std::move(profiles),
+                                .store = std::move(store)}};
+}
+
 OrFailure<TreeEnd> start_tree(Program& program, RootWork work) {
   TRY(auto signals, Signals::take());  // before the store's thread
   const ModelName model = work.model;

@@ -25,6 +25,8 @@ struct RootWork {
 // All it takes to start; the store is open. Signals are to be taken before: the store has a thread.
 OrFailure<TreeRequest> tree_request(Program& program, RootWork work);
 OrFailure<TreeEnd> start_tree(Program& program, RootWork work);
+// The same for a tree that is there already: under its own model, folder, rules and limits.
+OrFailure<TreeRequest> request_for(Program& program, const Session& root, std::unique_ptr<Store> store);
 
 // A batch as the person's own command: it needs no approval.
 RootWork batch_work(const json::object& batch, ModelName model);

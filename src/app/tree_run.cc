@@ -37,7 +37,7 @@ class TreeRunner {
 
   Program& program_;
   Signals& signals_;
-  std::variant<RootBrief, SessionId> what_;
+  std::variant<RootBrief, SessionId, FurtherInput> what_;
   TreeEnd end_;
   std::uint64_t last_seq_ = 0;
   std::map<SessionId, std::string> output_;  // of commands, lines that are not whole yet
@@ -77,6 +77,7 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
 void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
   if (end_.root.empty()) end_.root = event.tree;
   last_seq_ = event.seq;
+  if (program_.announcer && !origin.parent.empty()) program_.announcer->announce(event.run.session.value);
   progress_.on_event(event, origin);
   if (attendance_of(program_) == Attendance::person) prompts_.on_event(event);
   if (program_.common.output != OutputForm::stream_json) return;
@@ -118,6 +119,9 @@ void TreeRunner::start() {
   if (auto* root = std::get_if<RootBrief>(&what_)) {
     beside_.spawn(name_kept_work(root->workspace));
     runtime_.start(std::move(*root), done);
+  } else if (auto* further = std::get_if<FurtherInput>(&what_)) {
+    end_.root = further->root;
+    runtime_.say(end_.root, std::move(further->input), done);
   } else {
     end_.root = std::get<SessionId>(what_);
     runtime_.resume(end_.root, done);

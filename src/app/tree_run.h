@@ -13,8 +13,15 @@
 
 namespace deputy {
 
+// A further input for the root of a tree that has ended.
+struct FurtherInput {
+  SessionId root;
+  NextInput input;
+};
+
 struct TreeRequest {
-  std::variant<RootBrief, SessionId> what;  // a new one, or the root of one to resume
+  // A new one, the root of one to resume, or one that goes on.
+  std::variant<RootBrief, SessionId, FurtherInput> what;
   Engine::Parts engine;
 };
 
