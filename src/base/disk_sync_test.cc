@@ -1,0 +1,68 @@
+// A file that is replaced is on the disk before its name is, and the name before anybody is told. The program
+// has one fsync; this is it, with a look at what it is asked for.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/disk.h"
+
+namespace {
+
+std::vector<std::string>* synced = nullptr;
+int refused_with = 0;
+
+}  // namespace
+
+extern "C" int fsync(int descriptor) {
+  if (synced) {
+    struct stat found{};
+    ::fstat(descriptor, &found);
+    synced->push_back(S_ISDIR(found.st_mode) ? "folder" : "file of " + std::to_string(found.st_size));
+  }
+  if (refused_with == 0) return static_cast<int>(::syscall(SYS_fsync, descriptor));
+  errno = refused_with;
+  return -1;
+}
+
+namespace deputy {
+namespace {
+
+class DiskSyncTest : public testing::Test {
+ protected:
+  DiskSyncTest() {
+    ::mkdtemp(top_.data());
+    folder_ = SystemDisk().open(top_, IfAbsent::fail).value();
+    synced = &synced_;
+  }
+  ~DiskSyncTest() override {
+    synced = nullptr;
+    refused_with = 0;
+    ::unlink((top_ + "/a").c_str());
+    ::rmdir(top_.c_str());
+  }
+  std::string top_ = testing::TempDir() + "deputy-sync-XXXXXX";
+  std::unique_ptr<Folder> folder_;
+  std::vector<std::string> synced_;
+};
+
+TEST_F(DiskSyncTest, AReplacedFileIsSyncedAndThenItsName) {
+  ASSERT_TRUE(folder_->replace("a", "hello"));
+  EXPECT_EQ(synced_, (std::vector<std::string>{"file of 5", "folder"}));
+}
+
+TEST_F(DiskSyncTest, WhatCannotBeSyncedReplacesNothing) {
+  ASSERT_TRUE(folder_->replace("a", "before"));
+  refused_with = EIO;
+  EXPECT_FALSE(folder_->replace("a", "after"));
+  refused_with = 0;
+  EXPECT_EQ(folder_->read("a", 0, 100).value(), "before");
+}
+
+}  // namespace
+}  // namespace deputy
