@@ -91,6 +91,17 @@ TEST_F(Catalog, DefinitionsAreShort) {
   EXPECT_LT(of_all, 5000u);
 }
 
+// Beside the 4,500 that the rest of a read-only child's may take (ProfilesOnATree), six kilobytes hold.
+TEST_F(Catalog, DefinitionsOfTheWebAreShort) {
+  std::size_t bytes = 0;
+  for (const auto& tool : all()) {
+    if (tool->text().name.starts_with("Web")) bytes += bytes_of(tool->text());
+  }
+  RecordProperty("web", static_cast<int>(bytes));
+  EXPECT_GT(bytes, 300u);
+  EXPECT_LT(bytes, 1500u);
+}
+
 TEST_F(Catalog, ReadingToolsAreAllowedByDefaultAndWritingOnesAreNot) {
   for (const auto& tool : builtin_tools()) {
     EXPECT_EQ(tool->by_default(), is_read_only(*tool) ? Decision::allow : Decision::ask) << tool->text().name;

@@ -121,7 +121,7 @@ TEST_F(ProfilesOnATree, TheToolsOfAReadOnlyChildAreToldInLessThanSixKilobytes) {
     for (const auto& tool : heard[agent].tools)
       bytes += tool.name.size() + tool.description.size() + tool.schema.size();
     EXPECT_GT(bytes, 1000u) << agent;
-    EXPECT_LT(bytes, 6000u) << agent;
+    EXPECT_LT(bytes, 4500u) << agent;  // the web's, which this world has not, take 1,500 at most
     RecordProperty(agent, static_cast<int>(bytes));
   }
 }
