@@ -38,6 +38,32 @@ void note_result(Repetition& repetition, const Call& call, const ToolResult& res
   repetition.peak = std::max(repetition.peak, repetition.streak);
 }
 
+constexpr std::size_t kLookedBack = 10;  // calls: five rounds of two
+
+// The last calls with their results, the latest first, since anybody but the runtime said something.
+std::vector<std::string> last_calls(const std::vector<Message>& messages) {
+  std::vector<std::string> last;
+  for (std::size_t at = messages.size(); at-- > 1 && last.size() < kLookedBack;) {
+    const Message& message = messages[at];
+    if (message.role == Role::user && message.source != Source::runtime) break;
+    if (message.role != Role::tool) continue;
+    const std::vector<Call>& calls = messages[at - 1].calls;
+    for (std::size_t i = std::min(calls.size(), message.results.size()); i-- > 0;)
+      last.push_back(
+          to_json_text(json::array{calls[i].name, calls[i].arguments, message.results[i].content}));
+  }
+  return last;
+}
+
+// How often the last two calls were made in turn; 0 within a round.
+int rounds_of_two(const std::vector<Message>& messages) {
+  const std::vector<std::string> last = last_calls(messages);
+  if (last.size() < 4 || last[0] == last[1]) return 0;
+  std::size_t count = 2;
+  while (count < std::min(last.size(), kLookedBack) && last[count] == last[count - 2]) ++count;
+  return count % 2 == 0 ? static_cast<int>(count / 2) : 0;
+}
+
 void note_report(Conversation& conversation, const Call& call, const ToolResult& result) {
   if (result.status == ToolStatus::ok) {
     if (const auto arguments = parse_json_object(call.arguments))
@@ -57,6 +83,7 @@ void close_step(Conversation& conversation) {
     if (calls[i].name == kCompletionTool) note_report(conversation, calls[i], results[i]);
   }
   conversation.messages.push_back({.role = Role::tool, .results = std::move(results)});
+  conversation.repetition.peak = std::max(conversation.repetition.peak, rounds_of_two(conversation.messages));
   std::ranges::move(std::exchange(conversation.held, {}), std::back_inserter(conversation.messages));
 }
 

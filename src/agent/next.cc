@@ -127,13 +127,16 @@ std::optional<Next> going_in_circles(const Conversation& conversation, const Run
   const int peak = conversation.repetition.peak;
   if (!limits.is_delegated || peak < kRepeatsToWarn) return std::nullopt;
   if (peak >= kRepeatsToEnd) {
-    return Finish{Status::partial, Reason::repetition,
-                  fmt::format("it made the same call with the same result {} times in a row", peak)};
+    return Finish{
+        Status::partial, Reason::repetition,
+        fmt::format("it made the same call, or the same two in turn, with the same result {} times in a row",
+                    peak)};
   }
   return Tell{
       Reason::repetition,
-      fmt::format("You have made the same call {} times in a row, with the same arguments and the same "
-                  "result. It will not change: do something else, or end with what you have. At {} "
+      fmt::format("You have made the same call, or the same two in turn, {} times in a row, with the same "
+                  "arguments and the same result. It will not change: do something else, or end with what "
+                  "you have. At {} "
                   "you are stopped.",
                   peak, kRepeatsToEnd)};
 }

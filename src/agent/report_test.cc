@@ -232,6 +232,32 @@ TEST_F(ARun, IsNotWarnedWhereCallOrResultDiffers) {
   }
 }
 
+TEST_F(ARun, IsWarnedAtTheThirdRoundOfTheSameTwoCallsAndEndedAtTheFifth) {
+  const auto round = [this] {
+    reads("a", "1");
+    EXPECT_TRUE(asks());
+    reads("b", "2");
+  };
+  for (int i = 0; i < 2; ++i) {
+    round();
+    EXPECT_TRUE(asks());
+  }
+  for (int i = 0; i < 2; ++i) {
+    round();
+    EXPECT_EQ(is_told(), Reason::repetition);
+  }
+  round();
+  EXPECT_EQ(finish().reason, Reason::repetition);
+}
+
+TEST_F(ARun, IsNotWarnedOfTwoCallsInTurnWhereOneOfThemBringsNews) {
+  for (int i = 0; i < 10; ++i) {
+    reads("a", "1");
+    reads("b", std::to_string(i));
+    EXPECT_TRUE(asks());
+  }
+}
+
 TEST_F(ARun, CountsTheSameCallsOfOneReplyToo) {
   std::vector<Call> same(5, Call{"1", "Read", "{}"});
   reply(ReplyStop::calls, "", same);

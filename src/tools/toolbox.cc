@@ -22,6 +22,31 @@ constexpr std::string_view kOutcomeUnknown =
     "run again. Check the state it would have changed before you decide what to do.";
 
 constexpr std::size_t kErrorBytes = 4096;
+constexpr int kMostCalls = 128;  // of one reply; those past it are answered, but not run
+
+// Those of the objects in it too.
+std::size_t members_in(const json::value& value) {
+  std::size_t members = 0;
+  if (const auto* array = value.if_array()) {
+    for (const json::value& element : *array) members += members_in(element);
+  } else if (const auto* object = value.if_object()) {
+    for (const auto& member : *object) members += 1 + members_in(member.value());
+  }
+  return members;
+}
+
+// Whether the JSON text, of which `parsed` was made, has a name twice in one object: only the last is in it.
+// Each colon outside a string is a member.
+bool names_twice(std::string_view text, const json::value& parsed) {
+  std::size_t colons = 0;
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"') in_string = !in_string;
+    if (in_string && text[at] == '\\') ++at;
+    if (!in_string && text[at] == ':') ++colons;
+  }
+  return colons != members_in(parsed);
+}
 
 // Before the process that asked was stopped.
 bool was_approved(const std::vector<Fact>& traces) {
@@ -135,6 +160,11 @@ std::expected<Toolbox::Cleared, ToolResult> Toolbox::clear(const Call& call) con
         tool_error(fmt::format("The arguments of {} must be one JSON object: {}. Call it again.", call.name,
                                arguments.error().message)));
   }
+  if (names_twice(call.arguments, *arguments)) {
+    return std::unexpected(tool_error(fmt::format(
+        "The arguments of {} have the same name twice in one object. Say each once and call it again.",
+        call.name)));
+  }
   if (const auto mistakes = granted->schema->mistakes_in(*arguments); !mistakes.empty()) {
     return std::unexpected(
         tool_error(fmt::format("The arguments of {} are not valid:\n- {}\nMend them and call it again.",
@@ -207,6 +237,11 @@ Task<Tool::Planned> Toolbox::planned(Cleared cleared, ToolContext context) {
 }
 
 Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext context) const {
+  if (call.index >= kMostCalls) {
+    co_return tool_error(fmt::format(
+        "Not run: a reply may make {} calls, and this is one more. Make it again in your next reply.",
+        kMostCalls));
+  }
   auto cleared = clear(call.call);
   if (!cleared) co_return std::move(cleared).error();
   Tool& tool = *cleared->granted->tool;
