@@ -72,6 +72,16 @@ TEST_F(HostileFolder, AnotherServerForTheModelIsNotTaken) {  // autoexec-07
   EXPECT_THAT(deputy({"doctor", "--output", "json"}).out, HasSubstr("compatible/m")) << "control";
 }
 
+TEST_F(HostileFolder, AProxyOfTheFolderIsNotAsked) {  // tcp-13
+  write(work() / ".deputy/config.toml", "[network]\nproxy = \"http://127.0.0.1:1\"\n");
+  for (const char* name : {".env", ".envrc", ".curlrc"})
+    write(work() / name, "HTTPS_PROXY=http://127.0.0.1:1\nproxy = http://127.0.0.1:1\n");
+  run_once();
+  EXPECT_THAT(deputy({"doctor"}).out, Not(HasSubstr("through the proxy")));
+  write(root() / "person/.config/deputy/config.toml", "[network]\nproxy = \"http://127.0.0.1:1\"\n");
+  EXPECT_THAT(deputy({"doctor"}).out, HasSubstr("through the proxy")) << "control";
+}
+
 constexpr std::string_view kWrites =
     R"({"v":1,"sessions":[{"match":{"agent":"main"},"replies":[{"calls":[{"name":"Write","arguments":{"file_path":"x","content":"y"}}]},{"text":"done"}]}]})";
 

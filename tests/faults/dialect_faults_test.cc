@@ -78,6 +78,8 @@ std::vector<DialectFault> dialect_faults() {
       {"a blocked answer", "gemini", replaced(said("gemini"), "\"STOP\"", "\"SAFETY\""), ReplyStop::refused},
       {"a recited answer", "gemini", replaced(said("gemini"), "\"STOP\"", "\"RECITATION\""),
        ReplyStop::refused},
+      {"a call that the model spelled wrong", "gemini",
+       replaced(called("gemini"), "\"STOP\"", "\"MALFORMED_FUNCTION_CALL\""), ReplyStop::failed, kAttempts},
       {"no candidates", "gemini", "data: {\"candidates\":[],\"responseId\":\"r1\"}\n\n", ReplyStop::failed,
        0},
   };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,8 +28,9 @@ enum class Temper { patient, hasty };
 
 class FaultWorld {
  public:
-  FaultWorld(const Shape& shape, const std::string& url, Temper temper)
-      : provider_({.dialect = shape.dialect(),
+  FaultWorld(const Shape& shape, const std::string& url, Temper temper, CurlOptions options = {})
+      : network_(loop_, std::move(options)),
+        provider_({.dialect = shape.dialect(),
                    .endpoint = {url, kKey},
                    .key_variable = {},
                    .network = network_,
@@ -47,6 +49,7 @@ class FaultWorld {
 
   // What is shown as it comes, a bar for each retry.
   std::string shown;
+  std::function<void()> on_retry = [] {};
 
   Reply ask() { return run(loop_, ask_task()); }
   // So many at once.
@@ -70,6 +73,7 @@ class FaultWorld {
         [this](const Delta& delta) {
           const auto* text = std::get_if<TextDelta>(&delta);
           shown += text ? text->text : std::string_view("|");
+          if (!text) on_retry();
         },
         stop.token());
   }
@@ -81,7 +85,7 @@ class FaultWorld {
   }
 
   SystemLoop loop_;
-  CurlNetwork network_{loop_};
+  CurlNetwork network_;
   SeededRandom random_{1};
   Governors governors_{loop_};
   HttpProvider provider_;

@@ -165,6 +165,13 @@ std::vector<FaultCase> cases() {
                          in_chunks(joined(s.text), 1))}}};
        },
        Ends::well, 1},
+      {"a pair of surrogates in pieces of one byte",
+       [](const Shape& s) {
+         return Programs{{fault::Send{
+             http_answer(200, {{"Content-Type", s.content_type}, {"Transfer-Encoding", "chunked"}},
+                         in_chunks(replaced(joined(s.text), "\xf0\x9f\x98\x80", "\\ud83d\\ude00"), 1))}}};
+       },
+       Ends::well, 1},
       {"line ends of CR LF",
        [](const Shape& s) { return Programs{{all_of(s, replaced(joined(s.text), "\n", "\r\n"))}}; },
        Ends::well, 1},

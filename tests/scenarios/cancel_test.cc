@@ -135,6 +135,38 @@ TEST(CancelSimulation, AtAnyEventEachSessionEndsOnceAndChildrenBeforeParents) {
   }
 }
 
+// Some are being told something, some note, some wait for their turn: whatever they do, all end.
+Act a_crowd(const Scene& scene) {
+  if (scene.depth == 0 && scene.step == 0) return {.calls = std::vector(64, beside("explore"))};
+  if (scene.depth == 0) return {.text = "I wait.", .after = 1min};
+  if (scene.step < 3) return {.calls = {call_of("Note", R"({"content":"noted"})")}, .after = 1ms};
+  return {.text = "found", .after = 20min};
+}
+
+TEST(CancelSimulation, OfSixtyFourAtWorkEndsEachOnceAndASecondOneChangesNothing) {
+  const auto seeds = std::min<std::uint64_t>(simulation_seeds(5), 100);  // each is a second's work
+  for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFailure(); ++seed) {
+    DialogueWorld world(a_crowd);
+    world.options.seed = seed;
+    world.options.limits.live_children = world.options.limits.live_sessions = 70;
+    const auto at = 340 + seed * 37 % 500;
+    std::uint64_t events = 0;
+    world.on_event = [&](Runtime& runtime, const Event&) {
+      ++events;
+      if (events == at || events == at + 2) runtime.cancel(StopReason::user);
+    };
+    const auto report = world.run();
+    ASSERT_TRUE(report) << seed;
+    EXPECT_EQ(report->reason, Reason::cancelled_by_user) << seed;
+    EXPECT_EQ(world.sessions().size(), 65u) << seed;
+    for (const auto& session : world.sessions()) {
+      EXPECT_EQ(world.world.terminal_records(session.id), 1) << "seed " << seed;
+      EXPECT_EQ(session.state, SessionState::cancelled) << "seed " << seed;
+    }
+    world.expect_sound(fmt::format("seed {}", seed));
+  }
+}
+
 // Another process on the same data.
 class Inbox : public Cancel {
  protected:

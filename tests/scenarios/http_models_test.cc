@@ -1,7 +1,7 @@
 // The whole runtime with a model behind HTTP, in the tongue of every provider: children work, run out of
-// context, are turned down and cut off, and nothing is lost or done that should not be.
+// context, are turned down, cut off and left alone, and nothing is lost or done that should not be.
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <map>
 
@@ -12,7 +12,9 @@
 namespace deputy {
 namespace {
 
+using std::chrono::minutes;
 using std::chrono::seconds;
+using testing::HasSubstr;
 
 constexpr std::string_view kRootTask = "ROOT-TASK";
 constexpr std::string_view kChildTask = "CHILD-TASK";
@@ -93,7 +95,17 @@ class HttpModels : public testing::TestWithParam<Tongue> {
 
   SimExchange answer(const std::string& body, int children) {
     bodies_.push_back(body);
-    Said said = body.contains(kRootTask) ? root_says(children) : child_step(body);
+    if (body.contains(kRootTask)) return spoken(root_says(children), body);
+    for (int i = 0; i < 9; ++i) {
+      if (!body.contains(fmt::format("{} number {}.", kChildTask, i))) continue;
+      const int step = child_steps_[i]++;
+      if (step > 0 && i == child_at_fault_) return fault_;
+      return spoken(child_says_(step), body);
+    }
+    ADD_FAILURE() << "neither the root's nor a child's request: " << body;
+    return {};
+  }
+  static SimExchange spoken(Said said, const std::string& body) {
     said.input = counted(body);
     return answer_in(GetParam(), said);
   }
@@ -105,16 +117,9 @@ class HttpModels : public testing::TestWithParam<Tongue> {
       tasks.push_back(json::object{{"label", fmt::format("c{}", i)},
                                    {"prompt", fmt::format("{} number {}.", kChildTask, i)}});
     }
-    return {.text = "I ask.",
-            .calls = {{"call_d", "Delegate", to_json_text(json::object{{"tasks", tasks}})}}};
-  }
-
-  Said child_step(const std::string& body) {
-    for (int i = 0; i < 9; ++i) {
-      if (body.contains(fmt::format("{} number {}.", kChildTask, i))) return child_says_(child_steps_[i]++);
-    }
-    ADD_FAILURE() << "neither the root's nor a child's request: " << body;
-    return {};
+    return {
+        .text = "I ask.",
+        .calls = {{"call_d", "Delegate", to_json_text(json::object{{"tasks", tasks}, {"concurrency", 4}})}}};
   }
 
   template <class Fact>
@@ -135,6 +140,8 @@ class HttpModels : public testing::TestWithParam<Tongue> {
   std::function<Said(int)> child_says_;
   int root_step_ = 0;
   std::map<int, int> child_steps_;
+  int child_at_fault_ = -1;  // gets this in place of an answer, from its second step on
+  SimExchange fault_;
   int turned_down_ = 0;
   std::vector<std::string> bodies_;
   std::vector<Event> events_;
@@ -211,6 +218,73 @@ TEST_P(HttpModels, DoNotRunTheCallsOfAReplyThatWasCutOff) {
   EXPECT_EQ(child->reason, Reason::output_limit);
   EXPECT_EQ(count_of<CallStarted>("Note"), 0);
   EXPECT_EQ(child_steps_[0], 1);
+}
+
+TEST_P(HttpModels, GiveEachOfTwoCallsWithOneIdItsOwnResult) {
+  child_says_ = [](int step) -> Said {
+    if (step < 2) return {.calls = {note_of("this"), note_of("that")}};  // and the ids of the step before
+    return {.text = "Both are noted."};
+  };
+  const auto report = play(1);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(world_.session_labelled("c0")->state, SessionState::completed);
+  EXPECT_EQ(count_of<CallStarted>("Note"), 4);
+  EXPECT_EQ(count_of<NoteTaken>(), 4);
+  EXPECT_EQ(count_of<CallFinished>(), 4 + 1);  // and the root's
+}
+
+TEST_P(HttpModels, DoNotRunACallThatIsOnlyWritten) {
+  const std::string written =
+      "<tool_call>{\"name\":\"Note\",\"arguments\":{\"content\":\"x\"}}</tool_call>\n"
+      "```json\n{\"tool\":\"Note\",\"content\":\"x\"}\n```";
+  child_says_ = [&](int) -> Said { return {.text = written}; };
+  const auto report = play(1);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(world_.session_labelled("c0")->result, written);
+  EXPECT_EQ(count_of<CallStarted>("Note"), 0);
+  EXPECT_EQ(child_steps_[0], 1);
+}
+
+TEST_P(HttpModels, KeepWhatAChildSaidWhenItsHistoryIsRejected) {
+  child_says_ = [](int) -> Said {
+    return {.text = "I look at \u2028 and \x01 and \xff.", .calls = {note_of("the note stays")}};
+  };
+  child_at_fault_ = 0;
+  fault_ = {.status = 400, .chunks = {{R"({"error":{"message":"messages.1: orphan tool_use"}})"}}};
+  const auto report = play(1);
+  ASSERT_TRUE(report) << report.error().message;
+  const Session* child = world_.session_labelled("c0");
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->state, SessionState::failed);
+  EXPECT_EQ(child->reason, Reason::provider_error);
+  EXPECT_EQ(child_steps_[0], 2) << "it was tried again";
+  EXPECT_THAT(child->result, HasSubstr("the note stays"));
+  const auto transcript = parse_json(world_.transcript("c0"));
+  ASSERT_TRUE(transcript) << transcript.error().message;
+  EXPECT_THAT(to_json_text(*transcript), HasSubstr("I look at"));
+}
+
+TEST_P(HttpModels, EndOneOfEightThatHearsNothingMoreWithItsNotesAndKeepTheSeven) {
+  child_says_ = [](int step) -> Said {
+    if (step == 0) return {.text = "I begin.", .calls = {note_of("half of it is done")}};
+    return {.text = "It says hello."};
+  };
+  child_at_fault_ = 3;
+  fault_ = {.fault = SimFault::silence};
+  const auto report = play(8);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed);
+  for (int i = 0; i < 8; ++i) {
+    const Session* child = world_.session_labelled(fmt::format("c{}", i));
+    ASSERT_TRUE(child);
+    EXPECT_EQ(child->state, i == 3 ? SessionState::failed : SessionState::completed) << i;
+  }
+  const Session* silent = world_.session_labelled("c3");
+  EXPECT_EQ(silent->reason, Reason::provider_error);
+  EXPECT_THAT(silent->result, HasSubstr("half of it is done"));
+  EXPECT_THAT(bodies_.back(), HasSubstr("half of it is done")) << "the root does not hear of it";
+  EXPECT_THAT(bodies_.back(), HasSubstr("7/8"));
+  EXPECT_LE(events_.back().at - events_.front().at, minutes{7});
 }
 
 INSTANTIATE_TEST_SUITE_P(Http, HttpModels, testing::ValuesIn(kTongues), [](const auto& test) {

@@ -1,0 +1,101 @@
+// Faults of the connection that need more than a program of steps: HTTP/2 that says goodbye in the middle,
+// and a machine that has no descriptor left to connect with.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+
+#include "fault_world.h"
+#include "support/http2_peer.h"
+#include "support/temp_folder.h"
+#include "support/test_authority.h"
+
+namespace deputy {
+namespace {
+
+class ConnectionFault : public testing::TestWithParam<Shape> {};
+
+TEST_P(ConnectionFault, AGoAwayInTheMiddleIsTriedAgainOnce) {
+  const TempFolder folder;
+  const TestAuthority authority;
+  std::ofstream(folder.file("ca.pem")) << authority.pem();
+  std::atomic<int> asked = 0;
+  const LoopbackServer server(
+      [&asked](Peer& peer) {
+        Http2Peer http(peer, 100);
+        const auto stream = http.next_request();
+        if (stream == 0) return;
+        http.start(stream, 200);
+        if (asked++ == 0) {
+          http.send(stream, joined(GetParam().text, GetParam().text.size() / 2));
+          http.go_away(0);
+        } else {
+          http.send(stream, joined(GetParam().text)), http.end(stream);
+        }
+        peer.closes_within();
+      },
+      authority.server("IP:127.0.0.1", {"h2"}));
+  FaultWorld world(GetParam(), "https://" + server.address(), Temper::patient,
+                   {.ca_file = folder.file("ca.pem")});
+  const Reply reply = world.ask();
+  EXPECT_EQ(reply.stop, ReplyStop::finished) << reply.error;
+  EXPECT_EQ(reply.message.text, kSaid);
+  EXPECT_EQ(asked, 2);
+}
+
+// Takes every descriptor that the process may have.
+class DescriptorHog {
+ public:
+  DescriptorHog() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit low{.rlim_cur = 128, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+    for (int one = ::open("/dev/null", O_RDONLY | O_CLOEXEC); one >= 0;
+         one = ::open("/dev/null", O_RDONLY | O_CLOEXEC))
+      taken_.push_back(one);
+    EXPECT_EQ(errno, EMFILE);
+  }
+  ~DescriptorHog() { let_go(); }
+  DescriptorHog(const DescriptorHog&) = delete;
+  void let_go() {
+    for (const int one : std::exchange(taken_, {})) ::close(one);
+    ::setrlimit(RLIMIT_NOFILE, &before_);
+  }
+
+ private:
+  rlimit before_{};
+  std::vector<int> taken_;
+};
+
+TEST_P(ConnectionFault, WithoutADescriptorLeftItIsTriedAgain) {
+  const FaultServer server({{fault::Send{
+      http_answer(200, {{"Content-Type", GetParam().content_type}}, joined(GetParam().text))}}});
+  FaultWorld world(GetParam(), server.url(), Temper::patient);
+  DescriptorHog hog;
+  world.on_retry = [&hog] { hog.let_go(); };
+  const Reply reply = world.ask();
+  EXPECT_EQ(reply.stop, ReplyStop::finished) << reply.error;
+  EXPECT_EQ(world.shown, "|" + kSaid);
+}
+
+TEST_P(ConnectionFault, WithoutADescriptorAtAllItIsSaid) {
+  const FaultServer server({{fault::Silence{}}});
+  FaultWorld world(GetParam(), server.url(), Temper::patient);
+  const DescriptorHog hog;
+  const Reply reply = world.ask();
+  EXPECT_EQ(reply.stop, ReplyStop::failed);
+  EXPECT_NE(reply.error, "");
+  EXPECT_EQ(server.connections(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ConnectionFault, testing::ValuesIn(shapes()), [](const auto& info) {
+  std::string name = info.param.name;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace deputy
