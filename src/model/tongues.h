@@ -19,9 +19,9 @@
 
 namespace deputy {
 
-enum class Tongue { anthropic, openai_responses, openai_chat, gemini, ollama };
-inline constexpr std::array kTongues{Tongue::anthropic, Tongue::openai_responses, Tongue::openai_chat,
-                                     Tongue::gemini, Tongue::ollama};
+enum class Tongue { anthropic, openai_responses, openai_chat, compatible, gemini, ollama };
+inline constexpr std::array kTongues{Tongue::anthropic,  Tongue::openai_responses, Tongue::openai_chat,
+                                     Tongue::compatible, Tongue::gemini,           Tongue::ollama};
 
 inline std::unique_ptr<Dialect> dialect_of(Tongue tongue) {
   switch (tongue) {
@@ -30,6 +30,8 @@ inline std::unique_ptr<Dialect> dialect_of(Tongue tongue) {
     case Tongue::openai_responses:
       return openai_responses_dialect();
     case Tongue::openai_chat:
+      return openai_chat_dialect(ChatFlavour::openai);
+    case Tongue::compatible:
       return openai_chat_dialect(ChatFlavour::compatible);
     case Tongue::gemini:
       return gemini_dialect();
@@ -225,6 +227,7 @@ inline SimExchange answer_in(Tongue tongue, const Said& said) {
     case Tongue::openai_responses:
       return streamed("text/event-stream; charset=utf-8", responses_body(said));
     case Tongue::openai_chat:
+    case Tongue::compatible:
       return streamed("text/event-stream", chat_body(said));
     case Tongue::gemini:
       return streamed("text/event-stream", gemini_body(said));
@@ -242,6 +245,7 @@ inline SimExchange too_many_requests(Tongue tongue) {
       break;
     case Tongue::openai_responses:
     case Tongue::openai_chat:
+    case Tongue::compatible:
       body = {{"error", {{"message", "slow down"}, {"type", "requests"}, {"code", "rate_limit_exceeded"}}}};
       break;
     case Tongue::gemini:
