@@ -1,0 +1,58 @@
+// A context that is full, or will be.
+#include "model/http_model.h"
+
+namespace deputy {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_F(HttpModel, ForeseesAFullContextAndSendsNothing) {
+  facts_.window = 2000;
+  messages_.push_back({.text = std::string(8000, 'x')});
+  fragments_.push_back("<long>");
+  const Reply reply = ask();
+  EXPECT_EQ(reply.stop, ReplyStop::context_exhausted);
+  EXPECT_THAT(reply.error, HasSubstr("does not fit the window of 2,000 of toy/one"));
+  EXPECT_TRUE(requests_.empty());
+}
+
+TEST_F(HttpModel, BelievesWhatTheProviderCounted) {
+  facts_.window = 100'000;
+  Request counted = request();
+  counted.measured = Measured{.messages = 1, .tokens = 99'900};
+  EXPECT_EQ(run(loop_, provider().ask(counted, {}, {})).stop, ReplyStop::context_exhausted);
+  counted.measured = Measured{.messages = 1, .tokens = 90'000};
+  EXPECT_EQ(run(loop_, provider().ask(counted, {}, {})).stop, ReplyStop::finished);
+}
+
+TEST_F(HttpModel, AsksForLessOutputWhereNotAllOfItHasRoom) {
+  prefix_ = std::make_shared<RequestPrefix>(
+      RequestPrefix{.model = ModelName("toy/one"), .max_output_tokens = 8000});
+  facts_.window = 10'000;
+  Request counted = request();
+  counted.measured = Measured{.messages = 1, .tokens = 6000};
+  EXPECT_EQ(run(loop_, provider().ask(counted, {}, {})).stop, ReplyStop::finished);
+  EXPECT_EQ(requests_.at(0).body, "[|<hi>|3700]");  // less what the estimate may be wrong by
+}
+
+TEST_F(HttpModel, SendsNothingWhereNoUsefulAnswerHasRoom) {
+  prefix_ = std::make_shared<RequestPrefix>(
+      RequestPrefix{.model = ModelName("toy/one"), .max_output_tokens = 8000});
+  facts_.window = 10'000;
+  Request counted = request();
+  const std::int64_t most = (10'000 - 1024) * 20 / 21;
+  counted.measured = Measured{.messages = 1, .tokens = most};
+  EXPECT_EQ(run(loop_, provider().ask(counted, {}, {})).stop, ReplyStop::finished);
+  counted.measured = Measured{.messages = 1, .tokens = most + 2};
+  EXPECT_EQ(run(loop_, provider().ask(counted, {}, {})).stop, ReplyStop::context_exhausted);
+}
+
+TEST_F(HttpModel, RecognisesAFullContextWhenTheProviderSaysSo) {
+  script_ = {status(400, "prompt is too long")};
+  const Reply reply = ask();
+  EXPECT_EQ(reply.stop, ReplyStop::context_exhausted);
+  EXPECT_EQ(requests_.size(), 1u);
+}
+
+}  // namespace
+}  // namespace deputy

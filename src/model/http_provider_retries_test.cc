@@ -1,0 +1,166 @@
+// What is tried again, what is not, and for how long.
+#include "async/sleep.h"
+#include "async/task_group.h"
+#include "model/http_model.h"
+
+namespace deputy {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+struct Recovered {
+  std::string name;
+  SimExchange first;
+};
+class HttpModelRetries : public HttpModel, public testing::WithParamInterface<Recovered> {};
+
+TEST_P(HttpModelRetries, WhatMayPass) {
+  script_ = {GetParam().first};
+  const Reply reply = ask();
+  EXPECT_EQ(reply.stop, ReplyStop::finished) << reply.error;
+  EXPECT_EQ(reply.message.text, "hello");
+  ASSERT_EQ(retried_.size(), 1u);
+  EXPECT_EQ(retried_[0].attempt, 1);
+  EXPECT_FALSE(retried_[0].reason.empty());
+  ASSERT_EQ(requests_.size(), 2u);
+  EXPECT_EQ(requests_[0].body, requests_[1].body);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Http, HttpModelRetries,
+    testing::Values(
+        Recovered{"Refused", {.fault = SimFault::refused}},
+        Recovered{"Unreachable", {.fault = SimFault::unreachable}},
+        Recovered{"Cut", {.fault = SimFault::cut}}, Recovered{"S408", status(408)},
+        Recovered{"S409", status(409)}, Recovered{"S429", status(429)}, Recovered{"S500", status(500)},
+        Recovered{"S503", status(503)}, Recovered{"S529", status(529)}, Recovered{"Empty", answer("")},
+        Recovered{"CutInTheMiddle",
+                  {.chunks = {{"text half\ntext other\n"}}, .fault = SimFault::cut, .fault_after = 10}},
+        Recovered{"CleanEndWithoutTerminalEvent", answer("text half\n")},
+        Recovered{"SilentFromTheStart", {.fault = SimFault::silence}},
+        Recovered{"SilentInTheMiddle",
+                  {.chunks = {{"text half\n"}}, .fault = SimFault::silence, .fault_after = 10}},
+        Recovered{
+            "WebPage",
+            {.headers = {{"content-type", "text/html; charset=utf-8"}}, .chunks = {{"text <html>\nend\n"}}}},
+        Recovered{"Compressed", {.headers = {{"content-encoding", "gzip"}}, .chunks = {{"text x\nend\n"}}}},
+        Recovered{"NoEventAtAll", answer("{\"result\":\"what is this\"}")},
+        Recovered{"BusyInTheMiddle", answer("text half\nrefuse 2\n")}),
+    [](const auto& test) { return test.param.name; });
+
+struct Refused {
+  std::string name;
+  SimExchange first;
+  std::string says;
+};
+class HttpModelGivesUp : public HttpModel, public testing::WithParamInterface<Refused> {};
+
+TEST_P(HttpModelGivesUp, AtOnceOnWhatWillNeverWork) {
+  script_ = {GetParam().first};
+  const Reply reply = ask();
+  EXPECT_EQ(reply.stop, ReplyStop::failed);
+  EXPECT_THAT(reply.error, HasSubstr(GetParam().says));
+  EXPECT_EQ(reply.message.text, "");
+  EXPECT_EQ(requests_.size(), 1u);
+  EXPECT_TRUE(retried_.empty());
+  EXPECT_LT(elapsed(), seconds{1});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Http, HttpModelGivesUp,
+    testing::Values(Refused{"S400", status(400, "bad request"), "bad request"},
+                    Refused{"S401", status(401), "401"}, Refused{"S404", status(404), "404"},
+                    Refused{"S307", status(307, "", {{"location", "https://elsewhere.example/v1"}}),
+                            "redirects to https://elsewhere.example/v1"},
+                    Refused{"ErrorWithStatus200", answer("{\"error\":\"out of order\"}"), "out of order"},
+                    Refused{"RateLimitOfADay", status(429, "tomorrow", {{"retry-after", "86400"}}),
+                            "at least 1h"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST_F(HttpModel, VoidsWhatACutAttemptSaid) {
+  script_ = {answer("text wrong\nused 50 7\n")};
+  const Reply reply = ask();
+  EXPECT_EQ(reply.message.text, "hello");
+  EXPECT_EQ(streamed_, "wrong|hello");
+  ASSERT_EQ(retried_.size(), 1u);
+  EXPECT_EQ(retried_[0].usage.input, 50);
+  EXPECT_EQ(retried_[0].usage.cost_micros, 170);
+  EXPECT_EQ(reply.usage.input, 100);
+}
+
+TEST_F(HttpModel, EndsAfterEightAttempts) {
+  script_ = {status(503, "down")};
+  repeat_last_ = true;
+  const Reply reply = ask();
+  EXPECT_EQ(reply.stop, ReplyStop::failed);
+  EXPECT_THAT(reply.error, HasSubstr("503: down"));
+  EXPECT_THAT(reply.error, HasSubstr("Tried 8 times"));
+  EXPECT_EQ(requests_.size(), 8u);
+  EXPECT_EQ(retried_.size(), 7u);
+  EXPECT_LE(elapsed(), seconds{127});
+  EXPECT_GE(elapsed(), seconds{95});
+}
+
+TEST_F(HttpModel, EndsAfterFiveMinutesOfSilence) {
+  script_ = {{.fault = SimFault::silence}};
+  repeat_last_ = true;
+  const Reply reply = ask();
+  EXPECT_EQ(reply.stop, ReplyStop::failed);
+  EXPECT_THAT(reply.error, HasSubstr("did not begin to answer within 1m"));
+  EXPECT_LE(elapsed(), minutes{5} + seconds{60});
+  EXPECT_EQ(requests_.size(), 5u);
+}
+
+TEST_F(HttpModel, DoesNotCountWaitingForARateLimit) {
+  for (int i = 0; i < 30; ++i) script_.push_back(status(429, "busy", {{"retry-after", "60"}}));
+  const Reply reply = ask();
+  EXPECT_EQ(reply.stop, ReplyStop::finished) << reply.error;
+  EXPECT_EQ(retried_.size(), 30u);
+  EXPECT_EQ(retried_[0].wait, seconds{60});
+  EXPECT_GE(elapsed(), minutes{30});
+}
+
+TEST_F(HttpModel, DoesNotWaitForARateLimitForEver) {
+  script_ = {status(429, "busy")};
+  repeat_last_ = true;
+  const Reply reply = ask();
+  EXPECT_EQ(reply.stop, ReplyStop::failed);
+  EXPECT_THAT(reply.error, HasSubstr("Nothing was let through for 1h"));
+  EXPECT_LE(elapsed(), minutes{62});
+}
+
+TEST_F(HttpModel, DoesNotBurnItsAttemptsOnATinyRetryAfter) {
+  for (int i = 0; i < 10; ++i) script_.push_back(status(429, "busy", {{"retry-after", "0.1"}}));
+  EXPECT_EQ(ask().stop, ReplyStop::finished);
+  EXPECT_GE(elapsed(), seconds{30});
+  EXPECT_LE(elapsed(), seconds{60});
+}
+
+TEST_F(HttpModel, ObeysARetryAfterOfAServerThatIsDown) {
+  script_ = {status(503, "down", {{"retry-after", "20"}})};
+  EXPECT_EQ(ask().stop, ReplyStop::finished);
+  EXPECT_EQ(asked_at_.at(1), seconds{20});
+}
+
+// 429 and 529 are told apart by the dialects; this is for all others that say when to come back.
+TEST_F(HttpModel, AServerThatIsDownIsLeftAloneByEverybody) {
+  script_ = {status(503, "down", {{"retry-after", "20"}})};
+  TaskGroup group(loop_);
+  const auto ask_later = [](Loop& loop, HttpProvider& provider, Request request) -> Task<> {
+    co_await sleep_for(loop, seconds{5}, {});
+    const Reply reply = co_await provider.ask(request, {}, {});
+    EXPECT_EQ(reply.stop, ReplyStop::finished);
+  };
+  const Request asked = request();
+  group.spawn(ask_later(loop_, provider(), asked));
+  EXPECT_EQ(run(loop_, provider().ask(asked, {}, {})).stop, ReplyStop::finished);
+  run(loop_, group.join());
+  ASSERT_EQ(asked_at_.size(), 3u);
+  EXPECT_GE(asked_at_.at(1), seconds{20});
+  EXPECT_GE(asked_at_.at(2), seconds{20});
+}
+
+}  // namespace
+}  // namespace deputy
