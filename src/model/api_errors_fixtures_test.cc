@@ -8,105 +8,109 @@
 namespace deputy {
 namespace {
 
-constexpr WallTime kNow{std::chrono::seconds{1'800'000'000}};
-
-struct Recorded {
-  std::string_view name;
-  int status;
-  std::string_view failure;
-};
-
 const Recorded kRecorded[] = {
-    {"openai-chat/error-400-validation.json", 400,
+    {"openai-chat/error-400-validation.json",
      "definite: the provider answered 400: Invalid 'temperature': decimal above maximum value. Expected a "
-     "value <= 2, but got 99.0 instead."},
-    {"openai-chat/error-404-model.json", 404,
+     "value <= 2, but got 99.0 instead.",
+     400},
+    {"openai-chat/error-404-model.json",
      "definite: the provider answered 404: The model `this-model-does-not-exist` does not exist or you do "
-     "not have access to it.; check the model's name and the base address"},
-    {"openai-chat/reasoning-model-legacy-param-error.json", 400,
+     "not have access to it.; check the model's name and the base address",
+     404},
+    {"openai-chat/reasoning-model-legacy-param-error.json",
      "definite: the provider answered 400: Unsupported parameter: 'max_tokens' is not supported with this "
-     "model. Use 'max_completion_tokens' instead."},
-    {"openai-responses/error-400-context-length.json", 400,
+     "model. Use 'max_completion_tokens' instead.",
+     400},
+    {"openai-responses/error-400-context-length.json",
      "context_exhausted: the provider answered 400: Your input exceeds the context window of this model. "
-     "Please adjust your input and try again."},
-    {"openai-responses/error-400-orphan-reasoning.json", 400,
+     "Please adjust your input and try again.",
+     400},
+    {"openai-responses/error-400-orphan-reasoning.json",
      "definite: the provider answered 400: Item 'rs_68c42de022c881948db7ed1cc2529f2e0202c9ad459e0d23' of "
-     "type 'reasoning' was provided without its required following item."},
-    {"openai-responses/error-401.json", 401,
+     "type 'reasoning' was provided without its required following item.",
+     400},
+    {"openai-responses/error-401.json",
      "definite: the provider answered 401: Incorrect API key provided: [redacted]. You can find your API key "
-     "at https://platform.openai.com/account/api-keys.; check the key"},
-    {"openai-responses/error-insufficient-quota.json", 429,
+     "at https://platform.openai.com/account/api-keys.; check the key",
+     401},
+    {"openai-responses/error-insufficient-quota.json",
      "definite: the provider answered 429: You exceeded your current quota, please check your plan and "
      "billing details. For more information on this error, read the docs: "
-     "https://platform.openai.com/docs/guides/error-codes/api-errors.; check the account's credit"},
-    {"llamacpp/error-400-context.json", 400,
+     "https://platform.openai.com/docs/guides/error-codes/api-errors.; check the account's credit",
+     429},
+    {"llamacpp/error-400-context.json",
      "context_exhausted: the provider answered 400: request (2009 tokens) exceeds the available context size "
-     "(512 tokens), try increasing it"},
-    {"llamacpp/error-500-no-jinja.json", 500,
-     "definite: the provider answered 500: tools param requires --jinja flag"},
-    {"ollama/v1-error-auth.json", 401, "definite: the provider answered 401: Unauthorized; check the key"},
-    {"ollama/v1-error-context.json", 400,
+     "(512 tokens), try increasing it",
+     400},
+    {"llamacpp/error-500-no-jinja.json",
+     "definite: the provider answered 500: tools param requires --jinja flag", 500},
+    {"ollama/v1-error-auth.json", "definite: the provider answered 401: Unauthorized; check the key", 401},
+    {"ollama/v1-error-context.json",
      "context_exhausted: the provider answered 400: prompt too long; exceeded max context length by 1119046 "
-     "tokens (ref: 96164522-08b2-4cbf-886e-e5a38961a688)"},
-    {"openrouter/error-400-context.json", 400,
+     "tokens (ref: 96164522-08b2-4cbf-886e-e5a38961a688)",
+     400},
+    {"openrouter/error-400-context.json",
      "context_exhausted: the provider answered 400: This endpoint's maximum context length is 200000 tokens. "
      "However, you requested about 2500021 tokens (2500021 of text input). Please reduce the length of "
-     "either one, or use the context-compression plugin to compress your prompt automatically."},
-    {"openrouter/error-401.json", 401,
-     "definite: the provider answered 401: Missing Authentication header; check the key"},
-    {"openrouter/error-429.json", 429,
+     "either one, or use the context-compression plugin to compress your prompt automatically.",
+     400},
+    {"openrouter/error-401.json",
+     "definite: the provider answered 401: Missing Authentication header; check the key", 401},
+    {"openrouter/error-429.json",
      "rate_limited: the provider answered 429: Provider returned error: google/gemini-2.0-flash-exp:free is "
      "temporarily rate-limited upstream. Please retry shortly, or add your own key to accumulate your rate "
-     "limits: https://openrouter.ai/settings/integrations"},
-    {"other/azure-429-ratelimit.json", 429,
+     "limits: https://openrouter.ai/settings/integrations",
+     429},
+    {"other/azure-429-ratelimit.json",
      "rate_limited: the provider answered 429: Your requests to grok-4-1-fast-non-reasoning for "
-     "grok-4-1-fast-non-reasoning in westeurope have exceeded rate limit. [after 0ms]"},
-    {"other/bedrock-error-context.json", 400,
+     "grok-4-1-fast-non-reasoning in westeurope have exceeded rate limit. [after 0ms]",
+     429},
+    {"other/bedrock-error-context.json",
      "context_exhausted: the provider answered 400: The model returned the following errors: Input Tokens "
-     "Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again."},
-    {"other/deepseek-error-context.json", 400,
+     "Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again.",
+     400},
+    {"other/deepseek-error-context.json",
      "context_exhausted: the provider answered 400: This model's maximum context length is 1048565 tokens. "
      "However, you requested 1250025 tokens (1250025 in the messages, 0 in the completion). Please reduce "
-     "the length of the messages or completion."},
-    {"other/groq-error-400-tool-use-failed.json", 400,
+     "the length of the messages or completion.",
+     400},
+    {"other/groq-error-400-tool-use-failed.json",
      "transient: the provider answered 400: Tool call validation failed: tool call validation failed: "
      "parameters for tool get_something_by_name did not match schema: errors: [missing properties: 'name', "
-     "additionalProperties 'foo' not allowed]"},
-    {"aimock/openai-chat-toolong.sse", 400,
-     "context_exhausted: the provider answered 400: prompt is too long: 210000 tokens > 200000 maximum"},
-    {"aimock/openai-responses-toolong.sse", 400,
-     "context_exhausted: the provider answered 400: prompt is too long: 210000 tokens > 200000 maximum"},
-    {"synthetic/openai-chat-400-context.json", 400,
+     "additionalProperties 'foo' not allowed]",
+     400},
+    {"aimock/openai-chat-toolong.sse",
+     "context_exhausted: the provider answered 400: prompt is too long: 210000 tokens > 200000 maximum", 400},
+    {"aimock/openai-responses-toolong.sse",
+     "context_exhausted: the provider answered 400: prompt is too long: 210000 tokens > 200000 maximum", 400},
+    {"synthetic/openai-chat-400-context.json",
      "context_exhausted: the provider answered 400: This model's maximum context length is 128000 tokens. "
      "However, your messages resulted in 150234 tokens (149000 in the messages, 1234 in the functions). "
-     "Please reduce the length of the messages or functions."},
-    {"synthetic/openai-chat-429-tpm.json", 429,
+     "Please reduce the length of the messages or functions.",
+     400},
+    {"synthetic/openai-chat-429-tpm.json",
      "rate_limited: the provider answered 429: Rate limit reached for gpt-4.1 in organization org-SYNTHETIC "
      "on tokens per min (TPM): Limit 30000, Used 18928, Requested 11159. Please try again in 174ms. Visit "
-     "https://platform.openai.com/account/rate-limits to learn more. [after 174ms]"},
-    {"synthetic/vllm-400-context.json", 400,
+     "https://platform.openai.com/account/rate-limits to learn more. [after 174ms]",
+     429},
+    {"synthetic/vllm-400-context.json",
      "context_exhausted: the provider answered 400: This model's maximum context length is 32768 tokens. "
      "However, you requested 4096 output tokens and your prompt contains at least 28673 input tokens, for a "
      "total of at least 32769 tokens. Please reduce the length of the input prompt or the number of "
-     "requested output tokens."},
+     "requested output tokens.",
+     400},
 };
 
 // An answer of status 200 that is no stream: we never ask for one.
-const Recorded kWholeAnswers[] = {{"other/vllm-chat.json", 200, ""}};
+const Recorded kWholeAnswers[] = {{"other/vllm-chat.json", "", 200}};
 
 const bool kListed = list_fixtures(kRecorded) && list_fixtures(kWholeAnswers);
 
 TEST(OpenAiErrorFixtures, EveryErrorIsRecognised) {
   NEEDS_FIXTURES();
   const auto dialect = openai_chat_dialect(ChatFlavour::compatible);
-  for (const Recorded& recorded : kRecorded) {
-    SCOPED_TRACE(recorded.name);
-    Fixture fixture = load_fixture(recorded.name);
-    if (fixture.response.status == 200) fixture.response.status = recorded.status;  // it was not recorded
-    EXPECT_EQ(fixture.response.status, recorded.status);
-    EXPECT_EQ(api::outcome_text(dialect->failure(fixture.response, fixture.body, kNow)), recorded.failure);
-    expect_same_in_any_cuts(*dialect, fixture);
-  }
+  for (const Recorded& recorded : kRecorded)
+    EXPECT_EQ(api::outcome_text(failure_from(*dialect, recorded)), recorded.outcome) << recorded.name;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Recorded errors in tests: an answer that is no stream is gathered by the attempt, not by a decoder, and
-// must come to the same Failure in whatever pieces it arrives.
+// must come to the same Failure in whatever pieces it arrives; and what tests say of a recorded answer.
 #pragma once
 
 #include "async/sim_loop.h"
@@ -34,6 +34,32 @@ inline void expect_same_in_any_cuts(const Dialect& dialect, const Fixture& fixtu
   for (int round = 0; round < 20; ++round) {
     const auto pieces = fixture_internal::in_random_pieces(fixture.body, random);
     EXPECT_TRUE(attempted(dialect, fixture, pieces) == whole) << "in pieces";
+  }
+}
+
+// A recorded answer, and what must come of it in the words of outcome_text.
+struct Recorded {
+  std::string_view name;
+  std::string_view outcome;
+  int status = 0;  // of an error, where nothing beside its body says it
+};
+
+inline Failure failure_from(const Dialect& dialect, const Recorded& recorded) {
+  Fixture fixture = load_fixture(recorded.name);
+  if (recorded.status != 0) fixture.response.status = recorded.status;
+  expect_same_in_any_cuts(dialect, fixture);
+  Failure failure = dialect.failure(fixture.response, fixture.body, *from_iso8601("2026-11-15T15:14:45Z"));
+  EXPECT_EQ(failure.message, on_one_line(failure.message)) << recorded.name;
+  EXPECT_LE(utf8_length(failure.message), 400U) << recorded.name;
+  return failure;
+}
+
+// That every string which follows `before` in what came stands in what goes back.
+inline void expect_carried(std::string_view came, std::string_view before, std::string_view goes_back) {
+  for (std::size_t at = came.find(before); at != std::string_view::npos; at = came.find(before, at)) {
+    at += before.size();
+    const std::string_view value = came.substr(at, came.find('"', at) - at);
+    EXPECT_TRUE(goes_back.contains(value)) << value;
   }
 }
 

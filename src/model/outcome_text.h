@@ -41,6 +41,8 @@ inline std::string_view name_of(Failure::Kind kind) {
 
 inline std::string outcome_text(const Failure& failure) {
   std::string text = fmt::format("{}: {}", name_of(failure.kind), failure.message);
+  const Usage& usage = failure.usage;
+  if (usage.input + usage.output > 0) text += fmt::format(" [used {}/{}]", usage.input, usage.output);
   if (failure.retry_after) text += fmt::format(" [after {}]", to_text(*failure.retry_after));
   return text;
 }
