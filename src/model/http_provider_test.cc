@@ -119,7 +119,8 @@ TEST_F(HttpModel, AnswersManyAtOnce) {
   run(loop_, group.join());
   ASSERT_EQ(replies.size(), 100u);
   for (const Reply& reply : replies) EXPECT_EQ(reply.message.text, "hello");
-  EXPECT_LE(elapsed(), seconds{4});  // hardly longer than one
+  EXPECT_LE(elapsed(), seconds{4});         // hardly longer than one
+  EXPECT_EQ(asked_at_.at(63), Duration{});  // nobody has been turned down
 }
 
 }  // namespace

@@ -25,32 +25,40 @@ constexpr Duration kLongestHint = seconds{5};             // a wait up to here s
 constexpr double kMargin = 1.05;
 
 constexpr double kFirstStep = 0.06;
-constexpr double kSmallestStep = 0.025;
+constexpr double kSmallestStep = 0.04;
 constexpr double kSlower = 1.03;      // after a rejection at a pace that was known
 constexpr double kMuchSlower = 1.15;  // where what was let in says so
 constexpr double kFaster = 0.998;     // after a try: so that a pace that is too slow does not stay
 constexpr double kMeasurable = 8;     // let in between two rejections, before that says something
 
-// How many may be out without an answer: few, as long as nothing is known; each that is let in lets more go.
-constexpr double kFirstUnanswered = 2;
+// How many may be out without an answer: many, as long as nobody was turned down, then few; each that is let
+// in lets more go.
+constexpr double kFirstUnanswered = 64;
 constexpr double kUnansweredAfterCut = 4;
 constexpr double kUnansweredForEach = 2;
 constexpr double kMostUnanswered = 4096;
 
-constexpr Duration kTryAfter = seconds{9};
+constexpr Duration kTryAfter = seconds{10};
 constexpr int kTryAfterAccepted = 4;
+constexpr int kTriedAlone = 3;    // let in one by one before more go: a limit may have a few to spare
 constexpr int kTriedEnough = 40;  // so many were let in: there is no such limit any more
-constexpr double kMostBudget = 15;
+
+// What may be turned down. Those that were sent together when the first of them was turned down use up their
+// part of it and no more. Nothing is added to it until so many were let in that a tenth of them is more than
+// all of it; from then on a tenth of each.
+constexpr double kMostBudget = 34;
+constexpr double kKeptForTries = 19;
 constexpr double kLeastBudget = -1;
-constexpr double kBudgetForEach = 1.0 / 18;
+constexpr std::uint64_t kManyAccepted = 400;
+constexpr double kBudgetForEach = 1.0 / 10;
 
 Duration scaled(Duration duration, double factor) {
   return duration_cast<Duration>(std::chrono::duration<double>(duration) * factor);
 }
 
-// Half a second, growing by half for each rejection in a row: ten take about a minute.
+// Half a second, growing by half for each rejection in a row up to 25 seconds: ten take about a minute.
 Duration shut_at_least(int rejected_in_a_row) {
-  return scaled(milliseconds{500}, std::min(std::pow(1.5, rejected_in_a_row - 1), 40.0));
+  return scaled(milliseconds{500}, std::min(std::pow(1.5, rejected_in_a_row - 1), 50.0));
 }
 
 }  // namespace
@@ -135,7 +143,7 @@ void Pace::let_in(Sent& sent) {
     return;
   }
   if (!sent.is_try) return;
-  if (++*tried_ > 1) most_unanswered_ += 1;
+  if (++*tried_ > kTriedAlone) most_unanswered_ += 1;
   if (*tried_ < kTriedEnough) return;
   tried_.reset();
   interval_ = {};
@@ -161,7 +169,7 @@ void Pace::accepted(std::uint64_t number, const RateLimits& limits, TimePoint no
   Sent& sent = found->second;
   sent.is_accepted = true;
   last_accepted_ = now;
-  budget_ = std::min(budget_ + kBudgetForEach, kMostBudget);
+  if (++accepted_ > kManyAccepted) budget_ = std::min(budget_ + kBudgetForEach, kMostBudget);
   learn(number, limits);
   const std::optional<TimePoint> former = std::exchange(accepted_was_sent_, sent.at);
   if (sent.cuts < cuts_) {
@@ -195,10 +203,11 @@ void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, T
   if (found == sent_.end()) return;
   const Sent sent = found->second;
   sent_.erase(found);
-  budget_ = std::max(budget_ - 1, kLeastBudget);
   soon_ = std::clamp(kSoonForEach * (now - sent.at), kShortestSoon, kLongestSoon);
   shut_until_ = std::max(shut_until_, now + retry_after.value_or(Duration{}));
   if (window_) ++window_->rejected;
+  const bool is_companion = sent.cuts < cuts_ && !sent.is_try;
+  if (!is_companion || budget_ > kKeptForTries) budget_ = std::max(budget_ - 1, kLeastBudget);
   if (sent.cuts < cuts_) return;  // the pace was cut already since it was sent
   ++cuts_;
   cut_at_ = now;

@@ -1,10 +1,9 @@
 // How fast requests may follow one another, found out as they go: pure bookkeeping, told the time. Where the
-// provider says what is left, that is the pace. Else few are sent until it is known that they are let in, a
-// rejection shows a pace, and now and then one is sent too early: rejected, the limit stands; let in, the
-// limit may be gone, and each that follows lets one more go at once. What may be turned down for that is a
-// budget: much at first, then about one in twenty, so that it stays below one in ten on the whole.
-// docs/decisions/0009 has the figures.
-// After a rejection nothing is sent until the provider wants to hear again, then one goes alone.
+// provider says what is left, that is the pace. Else nobody is held up until a rejection shows a pace; then,
+// now and then, one is sent too early: rejected, the limit stands; let in, the limit may be gone, and each
+// that follows lets one more go at once. What may be turned down for that is a budget: much at first, then
+// little, then about one in ten, so that it stays below that on the whole. docs/decisions/0009 has the
+// figures. After a rejection nothing is sent until the provider wants to hear again, then one goes alone.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +87,8 @@ class Pace {
   std::uint64_t cuts_ = 0;
   Duration soon_;  // a rejection comes by then, or not at all
   double most_unanswered_;
-  double budget_;  // of rejections
+  double budget_;               // of rejections
+  std::uint64_t accepted_ = 0;  // in all
   std::optional<Window> window_;
 
   Duration interval_{};
