@@ -31,6 +31,7 @@ class DelegateTool final : public Tool {
 
   const ToolText& text() const override { return definition(); }
   Effect effect() const override { return Effect::keyed; }
+  bool only_records() const override { return true; }
   Company company() const override { return Company::beside_others; }
   std::size_t most_result_bytes() const override;  // the batch bounds itself
   std::string shown(const json::object& arguments) const override;

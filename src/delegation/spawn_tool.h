@@ -19,6 +19,7 @@ class SpawnTool final : public Tool {
 
   const ToolText& text() const override { return text_; }
   Effect effect() const override { return Effect::keyed; }
+  bool only_records() const override { return true; }
   Company company() const override { return Company::beside_others; }
   std::size_t most_result_bytes() const override { return 64 * 1024; }  // the report bounds itself
   std::string shown(const json::object& arguments) const override;

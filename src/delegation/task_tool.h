@@ -39,6 +39,7 @@ class TaskTool final : public Tool {
 
   const ToolText& text() const override { return text_; }
   Effect effect() const override { return Effect::keyed; }
+  bool only_records() const override { return true; }
   Decision by_default() const override { return by_default_; }
   Company company() const override { return Company::beside_others; }
   std::size_t most_result_bytes() const override;  // the report bounds itself

@@ -1,5 +1,6 @@
 #include "store/session_journal.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace deputy {
@@ -21,15 +22,22 @@ Task<Result<void>> SessionJournal::record(Place place, std::vector<Fact> facts) 
     events.push_back(stamped(place, std::move(fact)));
     applied_(events.back());
   }
-  co_return co_await journal_.record(std::move(events));
+  const std::size_t before = rode_;  // the journal keeps its order
+  CO_TRY(co_await journal_.record(std::move(events)));
+  durable_ = std::max(durable_, before);
+  co_return Result<void>{};
 }
 
 void SessionJournal::ride_along(Place place, Fact fact) {
   std::vector<Event> events{stamped(place, std::move(fact))};
   applied_(events.back());
   journal_.ride_along(std::move(events));
+  rode_ += 1;
 }
 
-Task<Result<void>> SessionJournal::sync() { co_return co_await journal_.record({}); }
+Task<Result<void>> SessionJournal::sync() {
+  if (durable_ == rode_) co_return Result<void>{};
+  co_return co_await record({}, {});
+}
 
 }  // namespace deputy

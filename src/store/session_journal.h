@@ -22,7 +22,7 @@ class SessionJournal {
   // Applied at once, durable when it returns.
   Task<Result<void>> record(Place place, std::vector<Fact> facts);
   void ride_along(Place place, Fact fact);
-  // Makes durable what rode along so far.
+  // Makes durable what rode along so far; at once where all of it is.
   Task<Result<void>> sync();
 
   const RunId& run() const { return run_; }
@@ -35,6 +35,8 @@ class SessionJournal {
   SessionId tree_;
   RunId run_;
   Applied applied_;
+  std::size_t rode_ = 0;     // facts that rode along
+  std::size_t durable_ = 0;  // how many of them are known to be durable
 };
 
 }  // namespace deputy

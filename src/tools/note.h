@@ -12,6 +12,7 @@ class NoteTool final : public Tool {
 
   const ToolText& text() const override;
   Effect effect() const override { return Effect::keyed; }
+  bool only_records() const override { return true; }
   Decision by_default() const override { return Decision::allow; }
   bool runs_at_limit() const override { return true; }
   std::string shown(const json::object& arguments) const override;

@@ -76,6 +76,9 @@ class Tool {
   virtual ~Tool() = default;
   virtual const ToolText& text() const = 0;
   virtual Effect effect() const = 0;
+  // Whether all it does is to record facts: its intent becomes durable with them, and none needs to be so
+  // before.
+  virtual bool only_records() const { return effect() == Effect::pure; }
   virtual Company company() const {
     return effect() == Effect::pure ? Company::beside_others : Company::alone;
   }

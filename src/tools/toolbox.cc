@@ -279,7 +279,7 @@ Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext contex
 Task<Result<void>> Toolbox::record_intent(Cleared cleared, ToolContext context) {
   const Tool& tool = *cleared.granted->tool;
   CallStarted intent{tool.text().name, made_visible(tool.shown(cleared.arguments)), context.intent};
-  if (tool.effect() == Effect::pure) {
+  if (tool.only_records()) {
     context.journal.ride_along(place_of(context), std::move(intent));
     co_return Result<void>{};
   }

@@ -71,6 +71,19 @@ TEST(OneChild, ReportsToItsParentAndLeavesATranscriptAndANote) {
   EXPECT_EQ(messages.as_array().back().at("content").as_string(), "It says hello.");
 }
 
+// What is durable when: the child with the call that made it, its end, what its parent is told, the root's
+// ends.
+TEST(OneChild, CostsOneSyncToStartAndOneToEnd) {
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"match":{"depth":0},"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"p"}}]},{"text":"over"}]},{"replies":[{"text":"found"}]}]})";
+  Life life(world, {});
+  RootBrief root = life.brief("go");
+  root.rules = Rules({{Decision::allow, "task", ""}});
+  ASSERT_TRUE(life.start(std::move(root)));
+  EXPECT_EQ(life.records(), 5) << "the root's start; the child's; its end; its report; the root's end";
+}
+
 TEST(OneChild, SeesNothingOfItsParentsConversation) {
   SimWorld world = new_world();
   Life life(world, {});
