@@ -80,7 +80,7 @@ OrFailure<const LoadedSettings*> Program::settings() {
 
 OrFailure<TreeLimits> Program::limits() {
   TRY(const auto* loaded, settings());
-  return tree_limits(loaded->settings.limits, common.limits);
+  return changed_by(changed_by({}, loaded->settings.limits), common.limits);
 }
 
 OrFailure<std::vector<Rule>> Program::rules() {

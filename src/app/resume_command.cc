@@ -9,9 +9,15 @@ namespace deputy {
 namespace {
 
 OrFailure<void> check_flags(const CommonArguments& common) {
-  if (!common.model && common.rules.empty() && !common.cwd && common.limits == LimitSettings{}) return {};
-  return misused("a resumed tree keeps its model, its folder, its rules and its limits",
-                 "leave --model, --cwd, rules and limits out");
+  if (!common.model && common.rules.empty() && !common.cwd) return {};
+  return misused("a resumed tree keeps its model, its folder and its rules",
+                 "leave --model, --cwd and rules out; limits may be set anew");
+}
+
+// Its own, but for those that the person gives now.
+std::optional<TreeLimits> terms_for(const Session& root, const LimitSettings& given) {
+  if (given == LimitSettings{}) return std::nullopt;
+  return changed_by(root.limits.value_or(TreeLimits{}), given);
 }
 
 // The root of the tree to go on with; nothing when none is unfinished.
@@ -37,6 +43,7 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
     return ExitStatus::completed;
   }
   TRY(auto request, request_for(program, *root, std::move(store)));
+  request.terms = terms_for(*root, program.common.limits);
   program.err.write_line(is_terminal(root->state)
                              ? fmt::format("deputy: {} has ended ({}); this is its result again",
                                            root->id.value, name_of(root->state))

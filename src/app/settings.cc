@@ -126,19 +126,16 @@ std::optional<Duration> time_limit(std::string_view text) {
   return time && *time >= Duration::zero() && *time <= kMost ? time : std::nullopt;
 }
 
-TreeLimits tree_limits(const LimitSettings& second, const LimitSettings& first) {
-  TreeLimits limits;
-  const auto take = []<class T>(T& limit, std::optional<T> wanted, std::optional<T> otherwise) {
-    limit = wanted ? *wanted : otherwise.value_or(limit);
-  };
-  take(limits.depth, first.max_depth, second.max_depth);
-  take(limits.delegations, first.max_delegations, second.max_delegations);
-  take(limits.live_children, first.max_children, second.max_children);
-  take(limits.live_sessions, first.max_live, second.max_live);
-  take(limits.steps, first.max_steps, second.max_steps);
-  take(limits.tokens, first.max_tokens, second.max_tokens);
-  take(limits.cost_micros, first.max_cost_micros, second.max_cost_micros);
-  take(limits.time, first.timeout, second.timeout);
+TreeLimits changed_by(TreeLimits limits, const LimitSettings& given) {
+  const auto take = []<class T>(T& limit, std::optional<T> wanted) { limit = wanted.value_or(limit); };
+  take(limits.depth, given.max_depth);
+  take(limits.delegations, given.max_delegations);
+  take(limits.live_children, given.max_children);
+  take(limits.live_sessions, given.max_live);
+  take(limits.steps, given.max_steps);
+  take(limits.tokens, given.max_tokens);
+  take(limits.cost_micros, given.max_cost_micros);
+  take(limits.time, given.timeout);
   return limits;
 }
 

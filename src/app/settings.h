@@ -67,8 +67,8 @@ inline constexpr std::string_view kWholeLimit = "it must be a whole number from 
 inline constexpr std::string_view kDollarLimit = "it must be US dollars such as 0.50, or none";
 inline constexpr std::string_view kTimeLimit = "it must be a time such as 90s, 5m or 1h, or none";
 
-// `first` where it says something, else `second`, else what is usual.
-TreeLimits tree_limits(const LimitSettings& second, const LimitSettings& first);
+// Those that were given in place of what stands there.
+TreeLimits changed_by(TreeLimits limits, const LimitSettings& given);
 
 struct SandboxChoice {
   std::optional<SandboxLevel> least;  // below it no command runs

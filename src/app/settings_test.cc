@@ -203,12 +203,12 @@ TEST(Settings, EveryLimitCanStandInTheEnvironment) {
                                     {"DEPUTY_TIMEOUT", "4s"}});
   const auto settings = with_environment({}, environment);
   ASSERT_TRUE(settings);
-  const TreeLimits limits = tree_limits(settings->limits, {.max_tokens = 9});
+  const TreeLimits limits = changed_by(changed_by({}, settings->limits), {.max_tokens = 9});
   EXPECT_EQ(limits.steps, 1);
   EXPECT_EQ(limits.tokens, 9) << "a flag comes first";
   EXPECT_EQ(limits.cost_micros, 3'000'000);
   EXPECT_EQ(limits.time, 4s);
-  EXPECT_EQ(tree_limits({}, {}), TreeLimits{}) << "absent is the default";
+  EXPECT_EQ(changed_by({}, {}), TreeLimits{}) << "absent is the default";
 }
 
 TEST(Settings, TheEnvironmentComesAfterTheFile) {

@@ -38,6 +38,7 @@ class TreeRunner {
   Program& program_;
   Signals& signals_;
   std::variant<RootBrief, SessionId, FurtherInput> what_;
+  std::optional<TreeLimits> terms_;
   TreeEnd end_;
   std::uint64_t last_seq_ = 0;
   std::map<SessionId, std::string> output_;  // of commands, lines that are not whole yet
@@ -52,6 +53,7 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
     : program_(program),
       signals_(signals),
       what_(std::move(request.what)),
+      terms_(request.terms),
       progress_({.loop = program.loop,
                  .err = program.err,
                  .redactor = program.redactor,
@@ -124,7 +126,7 @@ void TreeRunner::start() {
     runtime_.say(end_.root, std::move(further->input), done);
   } else {
     end_.root = std::get<SessionId>(what_);
-    runtime_.resume(end_.root, done);
+    runtime_.resume(end_.root, done, terms_);
   }
 }
 

@@ -23,6 +23,7 @@ struct TreeRequest {
   // A new one, the root of one to resume, or one that goes on.
   std::variant<RootBrief, SessionId, FurtherInput> what;
   Engine::Parts engine;
+  std::optional<TreeLimits> terms = std::nullopt;  // of one to resume, where the person sets others
 };
 
 struct TreeEnd {

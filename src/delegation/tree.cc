@@ -28,6 +28,15 @@ std::chrono::microseconds rounded(Duration duration) {
   return std::chrono::duration_cast<std::chrono::microseconds>(duration);
 }
 
+// When the time of a tree is up under another limit: what has passed of the old one has passed of the new
+// one.
+std::optional<WallTime> moved_deadline(const std::optional<WallTime>& deadline, Duration before,
+                                       Duration time, WallTime left_at) {
+  if (time == Duration::max()) return std::nullopt;
+  if (deadline && before != Duration::max()) return *deadline + rounded(time - before);
+  return left_at + rounded(time);
+}
+
 void ride_along(Store& store, const SessionId& tree, const Deadlines::Moved& moved) {
   std::vector<Event> events(1);
   events[0].tree = tree;
@@ -95,8 +104,8 @@ Task<Result<Report>> Tree::start(RootBrief root, StopToken stop) {
       begin(std::move(session), RunStarted{}, Source::person, {}, root_stop_->token()));
 }
 
-Task<Result<Report>> Tree::resume(SessionId root, StopToken stop) {
-  CO_TRY(auto session, claimed_root(root));
+Task<Result<Report>> Tree::resume(SessionId root, std::optional<TreeLimits> terms, StopToken stop) {
+  CO_TRY(auto session, claimed_root(root, terms));
   root_stop_.emplace(stop);
   co_return co_await to_its_end(go_on(std::move(session), root_stop_->token()));
 }
@@ -132,7 +141,7 @@ Task<Result<Report>> Tree::to_its_end(Task<Result<Report>> root) {
   co_return report;
 }
 
-Result<Session> Tree::claimed_root(const SessionId& id) {
+Result<Session> Tree::claimed_root(const SessionId& id, const std::optional<TreeLimits>& terms) {
   TRY(auto session, services_.store.session(id));
   if (!session)
     return fail(ErrorCode::not_found, "there is no session " + id.value, "see `deputy sessions ls`");
@@ -141,13 +150,15 @@ Result<Session> Tree::claimed_root(const SessionId& id) {
                 "run `deputy resume " + session->tree.value + "`");
   }
   TRY(claim(id));
-  TRY(take_up(*session));
+  TRY(take_up(*session, terms));
   return *std::move(session);
 }
 
-// Under the terms that it was started with, and with what it has used.
-Result<void> Tree::take_up(const Session& root) {
+// Under the terms that it was started with, unless the person sets others, and with what it has used.
+Result<void> Tree::take_up(Session& root, const std::optional<TreeLimits>& terms) {
   if (root.limits) limits_ = *root.limits;
+  const Duration time_before = limits_.time;
+  if (terms) limits_ = *terms;
   slots_ = std::make_unique<Slots>(limits_);
   TRY(const auto events, services_.store.events_of_tree(root.id));
   budget_ = std::make_unique<Budget>(limits_, used_by(events));
@@ -156,6 +167,8 @@ Result<void> Tree::take_up(const Session& root) {
     if (each.parent) children_[*each.parent].push_back(each.id);
     left_at_ = std::max(left_at_.value_or(each.last_event_at), each.last_event_at);
   }
+  if (limits_.time != time_before)
+    root.deadline = moved_deadline(root.deadline, time_before, limits_.time, *left_at_);
   return {};
 }
 

@@ -114,7 +114,8 @@ class Tree {
   // Starts a new tree, or goes on with the one a dead process left. An Error means that no report could be
   // recorded.
   Task<Result<Report>> start(RootBrief root, StopToken stop);
-  Task<Result<Report>> resume(SessionId root, StopToken stop);
+  // `terms` are other limits than it was started with; they are not kept.
+  Task<Result<Report>> resume(SessionId root, std::optional<TreeLimits> terms, StopToken stop);
   // A root that has ended begins another run.
   Task<Result<Report>> say(SessionId root, NextInput input, StopToken stop);
 
@@ -165,7 +166,7 @@ class Tree {
   };
 
   Result<void> claim(SessionId id);
-  Result<void> take_up(const Session& root);
+  Result<void> take_up(Session& root, const std::optional<TreeLimits>& terms);
   // Counts the child and reserves for its first request, or refuses it.
   Result<Budget::Hold> admit(const Session& parent, const Profile& profile, const Session& child);
   SessionId unused_id() const;
@@ -188,7 +189,7 @@ class Tree {
   void rest(const Session& session, std::optional<StateChanged> wait);
   Task<> work_again(Session session, StopToken stop);
 
-  Result<Session> claimed_root(const SessionId& id);
+  Result<Session> claimed_root(const SessionId& id, const std::optional<TreeLimits>& terms = std::nullopt);
   static ModelName model_of(const Session& session, const std::vector<Event>& events);
   Task<Result<Report>> to_its_end(Task<Result<Report>> root);
   Task<Result<Report>> begin(Session session, RunStarted started, Source source, Budget::Hold admitted,

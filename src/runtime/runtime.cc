@@ -95,10 +95,11 @@ void Runtime::start(RootBrief root, Done done) {
   });
 }
 
-void Runtime::resume(SessionId root, Done done) {
-  parts_.loop.post([this, root = std::move(root), done = std::move(done)]() mutable {
-    trees_.spawn(run_tree([root](Tree& tree, StopToken stop) { return tree.resume(root, std::move(stop)); },
-                          std::move(done)));
+void Runtime::resume(SessionId root, Done done, std::optional<TreeLimits> terms) {
+  parts_.loop.post([this, root = std::move(root), done = std::move(done), terms]() mutable {
+    trees_.spawn(run_tree(
+        [root, terms](Tree& tree, StopToken stop) { return tree.resume(root, terms, std::move(stop)); },
+        std::move(done)));
   });
 }
 

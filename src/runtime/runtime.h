@@ -58,7 +58,8 @@ class Runtime {
   // Called on the loop, once, when the tree has ended; an Error means that no report could be recorded.
   using Done = std::move_only_function<void(Result<Report>)>;
   void start(RootBrief root, Done done);
-  void resume(SessionId root, Done done);
+  // `terms`: other limits than it was started with, for as long as this process runs it.
+  void resume(SessionId root, Done done, std::optional<TreeLimits> terms = std::nullopt);
   // A root that has ended goes on with a further input.
   void say(SessionId root, NextInput input, Done done);
   // The person's answer, to whoever asks.

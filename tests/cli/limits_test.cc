@@ -30,10 +30,28 @@ TEST_F(LimitsTest, ABudgetThatNoRequestFitsIsRefusedBeforeAnythingStarts) {
       << "what costs nothing fits";
 }
 
-TEST_F(LimitsTest, AResumedTreeKeepsItsLimits) {
-  const auto ran = deputy({"resume", "--max-cost", "5"});
-  EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err, HasSubstr("its limits"));
+TEST_F(LimitsTest, AResumedTreeKeepsItsLimitsUnlessThePersonRaisesThem) {
+  const auto leave_behind = [this] {
+    auto running = start(
+        {"delegate", "--max-delegations", "1", "--concurrency", "1", "--output", "stream-json", "--model",
+         script(R"({"v":1,"sessions":[{"replies":[{"first_byte_ms":86400000,"text":"late"}]}]})"), "--task",
+         "a=p", "--task", "b=p"});
+    std::string line;
+    do {
+      line = running->read_until("\"started\"");
+    } while (!line.contains("\"a\""));
+    running->send(SIGKILL);
+    running->wait();
+    script(R"({"v":1,"sessions":[{"replies":[{"text":"done"}]}]})");
+  };
+  leave_behind();
+  const auto kept = deputy({"resume"});
+  EXPECT_EQ(kept.status, 3) << kept.err;
+  EXPECT_THAT(kept.out, AllOf(HasSubstr("1/2"), HasSubstr("1 of 1 delegations")));
+  leave_behind();
+  const auto raised = deputy({"resume", "--max-delegations", "2"});
+  EXPECT_EQ(raised.status, 0) << raised.err;
+  EXPECT_THAT(raised.out, HasSubstr("2/2"));
 }
 
 TEST_F(LimitsTest, TheTreeShowsWhatEachCostAndWhatItAllCameTo) {

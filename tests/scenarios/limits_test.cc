@@ -310,5 +310,25 @@ TEST_F(Limits, TheTermsOfATreeAreKeptOverAResume) {
   EXPECT_EQ(world_.sessions().front().limits->time, std::chrono::minutes(5));
 }
 
+TEST_F(Limits, APersonMayRaiseTheTermsOfATreeThatIsResumed) {
+  world_.script = batch(4, R"([{"text":"done","first_byte_ms":50}])");
+  const TreeLimits given{.delegations = 2, .time = std::chrono::minutes(5)};
+  {
+    Life life(world_, {.crash = {.at_record = 4}, .limits = given});
+    EXPECT_FALSE(life.start(life.brief("go")));
+    ASSERT_TRUE(life.crashed());
+  }
+  const WallTime deadline = *world_.sessions().front().deadline;
+  TreeLimits raised = given;
+  raised.delegations = 4;
+  raised.time = std::chrono::minutes(20);
+  Life second(world_, {.seed = 2});
+  second.loop().manual_clock().jump_wall(std::chrono::seconds(1));
+  ASSERT_TRUE(second.resume(world_.sessions().front().id, raised));
+  EXPECT_EQ(children(), 4u);
+  EXPECT_GE(*world_.sessions().front().deadline - deadline, std::chrono::minutes(15));
+  EXPECT_EQ(world_.sessions().front().limits, given) << "what it was started with stays on record";
+}
+
 }  // namespace
 }  // namespace deputy

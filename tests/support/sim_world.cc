@@ -45,7 +45,8 @@ std::string SimWorld::transcript(std::string_view label) const {
   return found == files.end() ? std::string() : found->second;
 }
 
-Life::Life(SimWorld& world, Options options) : loop_(options.seed), processes_(loop_), random_(options.seed) {
+Life::Life(SimWorld& world, Options options)
+    : loop_(options.seed), processes_(loop_), network_(loop_), random_(options.seed) {
   auto folder = world.disk.open("/home/subagent", IfAbsent::create);
   auto store = std::make_unique<CrashingStore>(
       std::make_unique<MemoryStore>(loop_, world.memory,
@@ -69,6 +70,7 @@ Life::Life(SimWorld& world, Options options) : loop_(options.seed), processes_(l
                                                       .store = std::move(store),
                                                       .models = std::move(models),
                                                       .profiles = std::move(profiles),
+                                                      .network = options.has_web ? &network_ : nullptr,
                                                       .state = *world.disk.open("/home", IfAbsent::create)},
                                        Runtime::Options{.limits = options.limits,
                                                         .attendance = options.attendance,
@@ -98,8 +100,8 @@ Result<Report> Life::start(RootBrief root) {
   return finish();
 }
 
-Result<Report> Life::resume(const SessionId& root) {
-  runtime_->resume(root, [this](Result<Report> report) { result_ = std::move(report); });
+Result<Report> Life::resume(const SessionId& root, std::optional<TreeLimits> terms) {
+  runtime_->resume(root, [this](Result<Report> report) { result_ = std::move(report); }, terms);
   return finish();
 }
 

@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "model/command.h"
 #include "model/scripted.h"
+#include "net/sim_network.h"
 #include "runtime/runtime.h"
 #include "sandbox/processes.h"
 #include "store/memory_store.h"
@@ -50,6 +51,7 @@ class Life {
     std::vector<Profile> profiles = {};                          // besides the built-in ones
     ReportBounds reports = {};
     std::optional<Duration> inbox_every = {};  // whether other processes can reach it
+    bool has_web = false;                      // whether there are web tools
   };
   Life(SimWorld& world, Options options);
   ~Life();
@@ -59,7 +61,7 @@ class Life {
 
   // Runs the loop until the tree has ended.
   Result<Report> start(RootBrief root);
-  Result<Report> resume(const SessionId& root);
+  Result<Report> resume(const SessionId& root, std::optional<TreeLimits> terms = std::nullopt);
   Result<Report> say(const SessionId& root, NextInput input);  // to one that has ended
   // Calls `then` on the loop right after the n-th event (from 1) was published.
   void after_event(int n, std::function<void(Runtime&)> then);
@@ -67,6 +69,7 @@ class Life {
   Runtime& runtime() { return *runtime_; }
   SimLoop& loop() { return loop_; }
   SimProcesses& processes() { return processes_; }
+  SimNetwork& network() { return network_; }
   const std::vector<Event>& events() const { return events_; }
   bool crashed() const { return store_->crashed(); }
   int records() const { return store_->records(); }
@@ -77,6 +80,7 @@ class Life {
   SimLoop loop_;
   InlinePool pool_;
   SimProcesses processes_;
+  SimNetwork network_;
   SeededRandom random_;
   CrashingStore* store_ = nullptr;
   std::vector<Event> events_;
