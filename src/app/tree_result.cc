@@ -67,6 +67,13 @@ BatchCount count_children(const TreeEnd& end, const json::object& arguments) {
   return count;
 }
 
+// What a person is told of a report that is not completed.
+void tell_person(TreeResult& result, const Report& report) {
+  auto [problem, advice] = for_person(report);
+  result.problem = std::move(problem);
+  result.advice = std::move(advice);
+}
+
 // One child by profile: its end is the command's.
 void fill_in_task(TreeResult& result, const TreeEnd& end) {
   const CommandCall call = call_of(end.root_events);
@@ -79,7 +86,9 @@ void fill_in_task(TreeResult& result, const TreeEnd& end) {
   }
   result.text = call.result->content;
   result.reason = child->reason;
-  result.problem = child->state == SessionState::completed ? "" : child->error;
+  result.problem.clear();
+  result.advice.clear();
+  if (end.child && end.child->status != Status::completed) tell_person(result, *end.child);
   if (const auto status = status_of(child->state)) result.status = exit_status_of(*status);
 }
 
@@ -109,10 +118,7 @@ void fill_in_report(TreeResult& result, const Report& report) {
   for (const auto* key : {"artifacts", "errors", "next_steps", "files", "commands"}) {
     if (const auto* list = array_at(whole, key); list && !list->empty()) result.evidence[key] = *list;
   }
-  if (report.status == Status::completed || report.errors.empty()) return;
-  auto [problem, advice] = for_person(report);
-  result.problem = std::move(problem);
-  result.advice = std::move(advice);
+  if (report.status != Status::completed && !report.errors.empty()) tell_person(result, report);
 }
 
 }  // namespace

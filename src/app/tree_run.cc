@@ -209,6 +209,12 @@ void TreeRunner::look_back() {
   if (auto sessions = runtime_.store().sessions({.tree = end_.root, .most = kAll}))
     end_.sessions = *std::move(sessions);
   if (auto events = runtime_.store().events_of_session(end_.root)) end_.root_events = *std::move(events);
+  const auto children = runtime_.store().sessions({.parent = end_.root, .most = 2});
+  if (!children || children->size() != 1) return;
+  const auto events = runtime_.store().events_of_session(children->front().id);
+  for (const Event& event : events.value_or(std::vector<Event>{})) {
+    if (const auto* ended = std::get_if<RunEnded>(&event.fact)) end_.child = ended->report;
+  }
 }
 
 TreeEnd TreeRunner::run() {

@@ -31,6 +31,7 @@ struct TreeEnd {
   SessionId root;                  // empty where not even that was recorded
   std::vector<Session> sessions;   // of the whole tree
   std::vector<Event> root_events;  // of the root session
+  std::optional<Report> child;     // of its only child, where it has one
 };
 
 TreeEnd run_tree(Program& program, Signals& signals, TreeRequest request);
