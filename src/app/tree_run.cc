@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "app/progress.h"
 #include "app/prompts.h"
@@ -12,6 +13,7 @@
 #include "async/task_group.h"
 #include "async/waiter.h"
 #include "base/text.h"
+#include "delegation/report_pruning.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace deputy {
@@ -30,6 +32,7 @@ class TreeRunner {
   Task<> drive();
   Task<> watch_signals(StopToken stop);
   Task<> seal_what_others_left();
+  Task<> prune_what_is_old();
   Task<> name_kept_work(std::string workspace);
   [[noreturn]] void leave_at_once();
   Task<> a_turn_of_the_loop();
@@ -144,6 +147,7 @@ Task<> TreeRunner::drive() {
   co_await engine_.find_out_level(program_, std::get_if<RootBrief>(&what_));
   start();
   co_await a_turn_of_the_loop();  // start() only posts; the tree exists from here on
+  beside_.spawn(prune_what_is_old());
   try {
     co_await runtime_.close();
   } catch (const std::exception& bug) {
@@ -165,6 +169,20 @@ Task<> TreeRunner::seal_what_others_left() {
   if (!home) co_return;
   const std::shared_ptr<Folder> folder = *std::move(home);
   (void)co_await on_pool(program_.loop, engine_.pool, [folder] { return seal_leftovers(*folder); });
+}
+
+Task<> TreeRunner::prune_what_is_old() {
+  constexpr std::size_t kAll = 1'000'000;
+  auto home = program_.open_home();
+  const auto live = runtime_.store().sessions({.unfinished_only = true, .most = kAll});
+  if (!home || !live) co_return;
+  std::set<SessionId> unfinished;
+  for (const Session& session : *live) unfinished.insert(session.id);
+  const std::shared_ptr<Folder> folder = *std::move(home);
+  (void)co_await on_pool(program_.loop, engine_.pool,
+                         [folder, unfinished, now = program_.loop.clock().wall()] {
+                           return prune_reports(*folder, now, unfinished);
+                         });
 }
 
 // What dead children left, once the run itself is under way.

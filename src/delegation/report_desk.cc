@@ -4,13 +4,11 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "delegation/report_pruning.h"
 #include "tools/target.h"
 
 namespace deputy {
 namespace {
-
-constexpr std::string_view kErrorsLog = "errors.jsonl";
-constexpr std::string_view kReports = "reports";
 
 bool is_there(const Folder& workspace, const std::string& path) {
   const auto target = find_target(workspace, {}, path);
