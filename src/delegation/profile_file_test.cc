@@ -1,10 +1,9 @@
 #include "delegation/profile_file.h"
 
-#include <gmock/gmock.h>
-
 #include <limits>
 
 #include "delegation/profile_node.h"
+#include "delegation/profile_test.h"
 #include "delegation/profiles.h"
 
 namespace deputy {
@@ -15,31 +14,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::UnorderedElementsAre;
-
-ReadProfile read(ProfileFormat format, std::string_view text) {
-  auto read = read_profile(format, text, "file-name");
-  EXPECT_TRUE(read) << read.error().message;
-  return read ? *std::move(read) : ReadProfile{};
-}
-ReadProfile own(const std::string& head) {
-  return read(ProfileFormat::deputy, "---\n" + head + "\n---\nDo it.\n");
-}
-Error mistake(ProfileFormat format, std::string_view text) {
-  const auto read = read_profile(format, text, "file-name");
-  EXPECT_FALSE(read) << text;
-  return read ? Error{} : read.error();
-}
-Error own_mistake(const std::string& head) {
-  return mistake(ProfileFormat::deputy, "---\n" + head + "\n---\nDo it.\n");
-}
-std::vector<std::string> warnings(const ReadProfile& read) {
-  std::vector<std::string> texts;
-  for (const auto& warning : read.warnings)
-    texts.push_back(std::to_string(warning.line) + ": " + warning.text);
-  return texts;
-}
 
 TEST(OwnProfile, EveryKeyIsRead) {
   const auto read = own(R"(name: reviewer
@@ -166,169 +140,6 @@ TEST(ToolSpellings, AToolOfAnotherProgramWithoutALikeHereIsLeftOut) {
   EXPECT_THAT(read.profile.tools, ElementsAre("Read", "Note"));
   EXPECT_THAT(read.ignored, ElementsAre("the tool Skill"));
   EXPECT_THAT(warnings(read), ElementsAre(HasSubstr("no MCP server")));
-}
-
-TEST(ClaudeProfile, IsReadWithItsOwnKeys) {
-  const auto read = deputy::read_profile(ProfileFormat::claude, R"(---
-name: code-reviewer
-description: Use proactively after changes.
-tools: Read, Grep, Bash(git diff:*, git log:*), Agent(explore, planner)
-disallowedTools: Grep
-model: sonnet
-maxTurns: 12
-isolation: worktree
-color: blue
-hooks:
-  Stop: []
-sparkle: yes
----
-You review.)",
-                                         "x");
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->profile.name, "code-reviewer");
-  EXPECT_THAT(read->profile.tools, ElementsAre("Read", "Bash", "Note"));
-  EXPECT_THAT(read->profile.permissions.allow, ElementsAre("Bash(git diff:*)", "Bash(git log:*)"));
-  EXPECT_THAT(read->profile.subagents, ElementsAre("explore", "planner"));
-  EXPECT_THAT(read->profile.model->value, ::testing::StartsWith("anthropic/claude-sonnet-"));
-  EXPECT_EQ(read->profile.max_turns, 12);
-  EXPECT_EQ(read->profile.workspace, WorkspaceMode::worktree);
-  EXPECT_THAT(read->mapped,
-              AllOf(Contains("maxTurns → max_turns"), Contains("disallowedTools → disallowed_tools"),
-                    Contains("isolation worktree → workspace worktree")));
-  EXPECT_THAT(read->ignored, UnorderedElementsAre("color", "hooks"));
-  EXPECT_THAT(warnings(*read), ElementsAre(HasSubstr("12: unknown key sparkle")));
-}
-
-TEST(ClaudeProfile, WithoutToolsItHasThemAllButDelegatesToNobody) {
-  const Profile profile = read(ProfileFormat::claude, "---\nname: a\nmodel: inherit\n---\nx").profile;
-  EXPECT_THAT(profile.tools, AllOf(Contains("Bash"), Contains("Write"), Contains("WebFetch")));
-  EXPECT_THAT(profile.subagents, IsEmpty());
-  EXPECT_FALSE(profile.model);
-}
-
-TEST(ClaudeProfile, AColonThatYamlDoesNotAllowIsReadLineByLine) {
-  const auto read = deputy::read_profile(
-      ProfileFormat::claude,
-      "---\nname: helper\ndescription: Use it when: a user asks. Examples: <example>Context: none</example>\n"
-      "tools:\n- Read\n- Grep\n---\nHelp.",
-      "x");
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->profile.name, "helper");
-  EXPECT_THAT(read->profile.description, HasSubstr("when: a user asks"));
-  EXPECT_THAT(read->profile.tools, ElementsAre("Read", "Grep", "Note"));
-  EXPECT_THAT(warnings(*read), ElementsAre(AllOf(HasSubstr("line 3"), HasSubstr("line by line"))));
-}
-
-TEST(ClaudeProfile, CannotAllowItselfMore) {
-  const auto read = deputy::read_profile(ProfileFormat::claude,
-                                         "---\nname: a\npermissionMode: bypassPermissions\n---\nx", "x");
-  ASSERT_TRUE(read);
-  EXPECT_THAT(warnings(*read), ElementsAre(HasSubstr("cannot allow itself")));
-  EXPECT_TRUE(read->profile.permissions.empty());
-  EXPECT_EQ(deputy::read_profile(ProfileFormat::claude, "---\nname: a\npermissionMode: plan\n---\nx", "x")
-                ->profile.workspace,
-            WorkspaceMode::read_only);
-}
-
-TEST(OpencodeProfile, IsReadWithItsOwnKeys) {
-  const auto read = deputy::read_profile(ProfileFormat::opencode, R"(---
-description: Reviews
-mode: subagent
-model: google/gemini-2.5-pro
-steps: 9
-temperature: 0.1
-tools:
-  write: false
-  webfetch: false
-permission:
-  bash:
-    "*": ask
-    "git status*": allow
-    "git push": deny
-  webfetch: deny
-reasoningEffort: high
----
-Review.)",
-                                         "team/reviewer");
-  ASSERT_TRUE(read) << read.error().message;
-  const Profile& profile = read->profile;
-  EXPECT_EQ(profile.name, "team/reviewer");
-  EXPECT_EQ(profile.model, ModelName("gemini/gemini-2.5-pro"));
-  EXPECT_EQ(profile.max_turns, 9);
-  EXPECT_THAT(profile.tools, AllOf(Contains("Bash"), Not(Contains("Write")), Not(Contains("Edit")),
-                                   Not(Contains("WebFetch"))));
-  EXPECT_THAT(profile.permissions.allow, ElementsAre("Bash(git status:*)"));
-  EXPECT_THAT(profile.permissions.ask, IsEmpty());
-  EXPECT_THAT(profile.permissions.deny, UnorderedElementsAre("Bash(git push)", "WebFetch"));
-  EXPECT_THAT(read->ignored, ElementsAre("temperature"));
-  EXPECT_THAT(warnings(*read), ElementsAre(HasSubstr("unknown key reasoningEffort")));
-  EXPECT_FALSE(profile.hidden);
-}
-
-TEST(OpencodeProfile, APrimaryOneIsNotDelegatedToAndADisabledOneIsOff) {
-  EXPECT_TRUE(read(ProfileFormat::opencode, "---\nmode: primary\n---\nx").profile.hidden);
-  EXPECT_TRUE(read(ProfileFormat::opencode, "---\ndisable: true\n---\nx").is_disabled);
-}
-
-TEST(OpencodeProfile, AnExceptionFromAGeneralDenialStaysDeniedAndIsTold) {
-  const auto read = deputy::read_profile(
-      ProfileFormat::opencode, "---\npermission:\n  bash:\n    '*': deny\n    ls: allow\n---\nx", "x");
-  ASSERT_TRUE(read);
-  EXPECT_THAT(read->profile.permissions.deny, ElementsAre("Bash"));
-  EXPECT_THAT(read->profile.permissions.allow, IsEmpty());
-  EXPECT_THAT(warnings(*read), ElementsAre(HasSubstr("ls stays denied")));
-}
-
-TEST(GeminiProfile, IsReadWithItsOwnKeys) {
-  const auto read = deputy::read_profile(ProfileFormat::gemini, R"(---
-name: scout
-description: Looks around
-kind: local
-tools: [read_file, glob, google_web_search, mcp_github_search]
-model: gemini-2.5-flash
-max_turns: 5
-timeout_mins: 3
-temperature: 1
----
-Look.)",
-                                         "x");
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_THAT(read->profile.tools, ElementsAre("Read", "Glob", "WebSearch", "Note"));
-  EXPECT_EQ(read->profile.model, ModelName("gemini/gemini-2.5-flash"));
-  EXPECT_EQ(read->profile.max_turns, 5);
-  EXPECT_EQ(read->profile.timeout, std::chrono::minutes(3));
-  EXPECT_FALSE(read->profile.kind);
-  EXPECT_EQ(read->profile.workspace, WorkspaceMode::read_only);
-}
-
-TEST(GeminiProfile, ARemoteAgentIsRefused) {
-  EXPECT_THAT(mistake(ProfileFormat::gemini, "---\nkind: remote\nname: a\n---\n").message,
-              HasSubstr("remote"));
-}
-
-TEST(CodexProfile, IsReadWithItsOwnKeys) {
-  const auto read = deputy::read_profile(ProfileFormat::codex, R"(name = "fixer"
-description = "Fixes things"
-developer_instructions = """
-Fix it – carefully.
-"""
-model = "gpt-5-codex"
-model_reasoning_effort = "high"
-sandbox_mode = "read-only"
-wild = [1, 2]
-)",
-                                         "x");
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->profile.name, "fixer");
-  EXPECT_EQ(read->profile.instructions, "Fix it – carefully.");
-  EXPECT_EQ(read->profile.model, ModelName("openai/gpt-5-codex"));
-  EXPECT_EQ(read->profile.workspace, WorkspaceMode::read_only);
-  EXPECT_THAT(read->ignored, ElementsAre("model_reasoning_effort"));
-  EXPECT_THAT(warnings(*read), ElementsAre(HasSubstr("9: unknown key wild")));
-}
-
-TEST(CodexProfile, WhatIsNoTomlIsToldWithItsLine) {
-  EXPECT_THAT(mistake(ProfileFormat::codex, "name = \"x\"\n= 3\n").message, HasSubstr("2: this is not TOML"));
 }
 
 TEST(ProfileName, IsOneThatCanBeTyped) {

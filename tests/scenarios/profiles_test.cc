@@ -1,103 +1,15 @@
 // Profiles on the whole runtime: what a child owns, what it inherits, what it may (delegation.md, "Profiles,
 // inheritance, limits").
-#include <gmock/gmock.h>
-
-#include "support/sim_world.h"
+#include "base/json.h"
+#include "profiles_on_a_tree.h"
 
 namespace deputy {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
-using ::testing::UnorderedElementsAre;
-
-// Answers from the world's script, and remembers what each session was told it is.
-class Listening final : public Provider {
- public:
-  Listening(std::unique_ptr<Provider> inner, std::map<std::string, RequestPrefix>& heard)
-      : inner_(std::move(inner)), heard_(heard) {}
-  std::string_view name() const override { return "listening"; }
-  std::string encode(const Message& message) const override { return inner_->encode(message); }
-  Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
-    heard_.insert_or_assign(request.agent, *request.prefix);
-    return inner_->ask(std::move(request), std::move(deltas), std::move(stop));
-  }
-  std::int64_t window(const ModelName& model) const override { return inner_->window(model); }
-  std::optional<Price> price(const ModelName& model) const override { return inner_->price(model); }
-
- private:
-  std::unique_ptr<Provider> inner_;
-  std::map<std::string, RequestPrefix>& heard_;
-};
-
-class ProfilesOnATree : public testing::Test {
- protected:
-  // `replies` are JSON objects {"match":…,"replies":[…]}, the first that fits is taken.
-  void script(std::string_view sessions) {
-    world.script = R"({"v":1,"sessions":[)" + std::string(sessions) + "]}";
-    world.write_file("a.txt", "one\n");
-  }
-  static std::string root_calls(std::string_view agent, std::string_view more = "") {
-    return R"({"match":{"depth":0},"replies":[{"calls":[{"name":"task","arguments":{"agent":")" +
-           std::string(agent) + R"(","prompt":"work")" + std::string(more) + R"(}}]},{"text":"done"}]})";
-  }
-  static std::string agent_says(std::string_view agent, std::string_view replies = R"({"text":"found it"})") {
-    return R"(,{"match":{"agent":")" + std::string(agent) + R"("},"replies":[)" + std::string(replies) + "]}";
-  }
-  void add(Profile profile) {
-    if (profile.tools.empty()) profile.tools = {"Read", "Note"};
-    profiles.push_back(std::move(profile));
-  }
-  Result<Report> go(std::vector<Rule> rules = {}) {
-    Life life(world, {.model = [this](Loop& loop) -> std::unique_ptr<Provider> {
-                        return std::make_unique<Listening>(*ScriptedProvider::parse(world.script, loop),
-                                                           heard);
-                      },
-                      .profiles = profiles});
-    RootBrief brief = life.brief("go");
-    brief.model = ModelName("listening/first");
-    brief.rules = Rules(std::move(rules));
-    brief.network = true;
-    return life.start(std::move(brief));
-  }
-  const Session& child(std::string_view agent) const {
-    for (const auto& [id, session] : world.memory->sessions) {
-      if (session.agent == agent) return session;
-    }
-    ADD_FAILURE() << "there was no " << agent;
-    static const Session none;
-    return none;
-  }
-  // What the session's model was told by its first call.
-  std::string told(std::string_view agent, int index = 0) const {
-    for (const auto& event : world.memory->journal) {
-      const auto* finished = std::get_if<CallFinished>(&event.fact);
-      if (finished && event.step == 0 && event.call == index &&
-          world.memory->sessions.at(event.run.session).agent == agent)
-        return finished->result.content;
-    }
-    return {};
-  }
-  std::vector<std::string> tools_of(const std::string& agent) {
-    std::vector<std::string> names;
-    for (const auto& tool : heard[agent].tools) names.push_back(tool.name);
-    return names;
-  }
-  std::string task_text(const std::string& agent) {
-    for (const auto& tool : heard[agent].tools) {
-      if (tool.name == "task") return tool.description;
-    }
-    return {};
-  }
-
-  SimWorld world;
-  std::vector<Profile> profiles;  // besides the built-in ones; of two with one name the last counts
-  std::map<std::string, RequestPrefix> heard;
-};
 
 TEST_F(ProfilesOnATree, InstructionsAndToolsAreOwnedByTheProfileNeverInherited) {
   add({.name = "odd", .instructions = "You count.", .tools = {"Read", "Note"}});
@@ -188,6 +100,23 @@ TEST_F(ProfilesOnATree, TheDescriptionListsTheDeclaredProfilesWithTheirGuidance)
               AllOf(HasSubstr("- lead: leads others"), HasSubstr("- mute: (no description provided)"),
                     HasSubstr("- explore: "), Not(HasSubstr("- reader"))));
   EXPECT_THAT(task_text("lead"), HasSubstr("(none declared)"));
+}
+
+TEST_F(ProfilesOnATree, TheToolsOfEverySessionRefuseUnknownProperties) {
+  add({.name = "lead", .tools = {"Read", "Write", "Edit", "Bash", "Todo", "Note"}, .subagents = {"explore"}});
+  script(root_calls("lead") + agent_says("lead"));
+  ASSERT_TRUE(go());
+  for (const auto* agent : {"main", "lead"}) {
+    EXPECT_THAT(tools_of(agent), testing::IsSupersetOf({"task", "spawn_subagent", "answer_subagent",
+                                                        "task_status", "task_cancel", "task_message"}));
+    for (const auto& tool : heard[agent].tools) {
+      const auto schema = parse_json_object(tool.schema);
+      ASSERT_TRUE(schema) << tool.name;
+      EXPECT_EQ(bool_at(*schema, "additionalProperties"), false) << tool.name;
+    }
+  }
+  EXPECT_THAT(tools_of("lead"), AllOf(Contains("ask_parent"), Contains("task_completion")));
+  EXPECT_THAT(tools_of("main"), AllOf(Contains("ask_user"), Contains("Delegate")));
 }
 
 TEST_F(ProfilesOnATree, TheModelInheritedIsTheOneThatProducedTheCall) {
@@ -354,98 +283,6 @@ TEST_F(ProfilesOnATree, AChildWhoseProfileIsGoneWhenItIsResumedEndsAsFailedAndIt
     ++resumed;
   }
   EXPECT_GT(resumed, 0);
-}
-
-// The tests that the second seed lists, as far as they are about profiles.
-using SeedTwo = ProfilesOnATree;
-
-TEST_F(SeedTwo, DefinitionListsDeclaredSubagents) {
-  add({.name = "reviewer", .description = "Review changes."});
-  add({.name = "classifier", .description = "Classify issues."});
-  script(root_calls("reviewer") + agent_says("reviewer"));
-  ASSERT_TRUE(go());
-  EXPECT_THAT(task_text("main"),
-              AllOf(HasSubstr("- reviewer: Review changes."), HasSubstr("- classifier: Classify issues.")));
-}
-
-TEST_F(SeedTwo, DefinitionHandlesNoSubagents) {
-  add({.name = "lead", .subagents = {"gone"}});
-  script(root_calls("lead") + agent_says("lead"));
-  ASSERT_TRUE(go());
-  EXPECT_THAT(task_text("lead"), HasSubstr("(none declared)"));
-}
-
-TEST_F(SeedTwo, DefinitionSchemaRequiresAgentAndPrompt) {
-  script(
-      R"({"match":{"depth":0},"replies":[{"calls":[{"name":"task","arguments":{"prompt":"x"}},{"name":"task","arguments":{"agent":"explore"}},
-    {"name":"task","arguments":{"agent":"explore","prompt":"x","mode":"fast"}}]},{"text":"done"}]})");
-  ASSERT_TRUE(go());
-  EXPECT_THAT(told("main", 0), HasSubstr("agent"));
-  EXPECT_THAT(told("main", 1), HasSubstr("prompt"));
-  EXPECT_THAT(told("main", 2), HasSubstr("mode"));
-  EXPECT_EQ(world.sessions().size(), 1u);
-}
-
-TEST_F(SeedTwo, UnknownAgentReturnsError) {
-  add({.name = "reviewer"});
-  script(root_calls("ghost"));
-  ASSERT_TRUE(go());
-  EXPECT_THAT(told("main"), AllOf(HasSubstr("not declared"), HasSubstr("ghost"), HasSubstr("reviewer")));
-}
-
-TEST_F(SeedTwo, DelegateRunsChildAndReturnsText) {
-  add({.name = "worker"});
-  script(root_calls("worker") + agent_says("worker", R"({"text":"child done"})"));
-  ASSERT_TRUE(go());
-  EXPECT_THAT(told("main"), AllOf(HasSubstr("## Subagent Result (worker)"), HasSubstr("child done")));
-}
-
-TEST_F(SeedTwo, IntegrationParentDelegatesAndChildAnswers) {
-  add({.name = "worker"});
-  script(
-      R"({"match":{"depth":0},"replies":[{"calls":[{"name":"task","arguments":{"agent":"worker","prompt":"do the work"}}]},
-    {"expect":{"contains":"child done"},"text":"got: child done"}]})" +
-      agent_says("worker", R"({"text":"child done"})"));
-  const auto report = go();
-  ASSERT_TRUE(report);
-  EXPECT_EQ(report->steps, 2);
-  EXPECT_EQ(report->body, "got: child done");
-}
-
-// And those of the fifth.
-using SeedFour = ProfilesOnATree;
-
-TEST_F(SeedFour, CreateSubSessionSetsCorrectParentRelationship) {
-  script(root_calls("explore") + agent_says("explore"));
-  ASSERT_TRUE(go());
-  EXPECT_EQ(child("explore").parent, child("main").id);
-  EXPECT_EQ(child("explore").tree, child("main").id);
-  EXPECT_EQ(child("explore").prompt, "work");
-}
-
-TEST_F(SeedFour, ExecuteSubSessionInheritsParentPermissions) {
-  script(
-      root_calls("general") +
-      agent_says("general", R"({"calls":[{"name":"Bash","arguments":{"command":"true"}}]},{"text":"ok"})"));
-  ASSERT_TRUE(go({*parse_rule(Decision::deny, "bash:*")}));
-  EXPECT_THAT(told("general"), HasSubstr("denied"));
-}
-
-TEST_F(SeedFour, SubAgentCannotSpawnSubagents) {
-  for (const auto* agent : {"general", "explore", "planner", "researcher"}) {
-    world = {};
-    script(root_calls(agent) +
-           agent_says(agent, R"({"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"x"}},
-             {"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"b"}]}},{"name":"spawn_subagent","arguments":{"agent":"explore","task":"x"}}]},{"text":"ok"})"));
-    ASSERT_TRUE(go());
-    EXPECT_EQ(world.sessions().size(), 2u) << agent;
-  }
-}
-
-TEST_F(SeedFour, TaskToolExecutesSubagentAndReturnsResult) {
-  script(root_calls("planner") + agent_says("planner", R"({"text":"the plan"})"));
-  ASSERT_TRUE(go());
-  EXPECT_THAT(told("main"), AllOf(HasSubstr("## Subagent Result (planner)"), HasSubstr("the plan")));
 }
 
 }  // namespace
