@@ -207,7 +207,7 @@ TEST(Background, WhatAParentThatHadEndedIsOwedComesAtItsNextInput) {
   DialogueWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = "found it", .after = 1h};
     if (scene.step == 0) return {.calls = {in_background("explore")}};
-    if (scene.times_heard("again") == 0) return {.fails = true};
+    if (scene.times_heard("again") == 0) return {.ends_as = ReplyStop::failed};
     return {.text = "now I know: " + scene.news};
   });
   const auto first = world.run();

@@ -1,7 +1,7 @@
 // Delegate as the contract describes it: what it refuses, how it isolates failures, what it may not do.
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "base/json.h"
 #include "support/sim_world.h"
@@ -202,6 +202,52 @@ TEST_F(Delegate, WhatAnAncestorsRulesDenyAChildMayNotDo) {
   ASSERT_TRUE(life.start(root));
   EXPECT_TRUE(world_.transcript("one").contains("Not permitted"));
   EXPECT_FALSE(world_.transcript("one").contains("alpha"));
+}
+
+// A page that a child fetches; who is asked about it, and whether it was had.
+struct Fetching {
+  std::vector<std::string> asked;
+  int fetched = 0;
+};
+Fetching fetch_by(const std::string& parents_call, std::string_view child) {
+  Fetching seen;
+  SimWorld world;
+  world.script =
+      R"({"v":1,"sessions":[{"match":{"depth":0},"replies":[{"calls":[)" + parents_call +
+      R"(]},{"text":"x"}]},{"match":{"label":")" + std::string(child) +
+      R"("},"replies":[{"calls":[{"name":"WebFetch","arguments":{"url":"https://a.example/"}}]},{"text":"x"}]}]})";
+  Life life(world, {.attendance = Attendance::person, .has_web = true});
+  life.network().define("https://a.example/", [&seen](const HttpRequest&) {
+    seen.fetched += 1;
+    return SimExchange{.headers = {{"content-type", "text/plain"}}, .chunks = {{"hello"}}};
+  });
+  life.runtime().subscribe([&](const Event& event, const EventOrigin&) {
+    const auto* question = std::get_if<QuestionAsked>(&event.fact);
+    if (!question) return;
+    seen.asked.push_back(question->question.label);
+    const bool is_parents = question->question.label == "root";
+    life.loop().timers().call_at(life.loop().clock().now() + std::chrono::milliseconds(1),
+                                 [&life, id = question->question.id, is_parents] {
+                                   life.runtime().answer(
+                                       id, {is_parents ? AnswerKind::approved : AnswerKind::refused, ""});
+                                 });
+  });
+  EXPECT_TRUE(life.start(life.brief("go")));
+  return seen;
+}
+
+TEST_F(Delegate, ApprovingABatchApprovesItsWebFetch) {
+  const Fetching seen =
+      fetch_by(R"({"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"p"}]}})", "a");
+  EXPECT_THAT(seen.asked, testing::ElementsAre("root")) << "once for the batch";
+  EXPECT_EQ(seen.fetched, 1);
+}
+
+TEST_F(Delegate, ApprovingATaskApprovesNoneOfItsCalls) {
+  const Fetching seen =
+      fetch_by(R"({"name":"task","arguments":{"agent":"researcher","prompt":"p"}})", "researcher");
+  EXPECT_THAT(seen.asked, testing::ElementsAre("root", "researcher"));
+  EXPECT_EQ(seen.fetched, 0);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -15,8 +17,10 @@ namespace deputy {
 struct Act {
   std::string text = {};
   std::vector<Call> calls = {};
-  Duration after{};  // how long it thinks
-  bool fails = false;
+  Duration after{};                       // how long it thinks
+  std::optional<ReplyStop> ends_as = {};  // a reply that is none
+  bool throws = false;                    // as a bug would
+  ModelName model = {};                   // that answers in place of the one asked
 };
 
 // What a played model knows when it is asked.
@@ -72,8 +76,9 @@ class ActingModel final : public Provider {
   Task<Reply> ask(Request request, DeltaSink, StopToken stop) override {
     const Scene scene = Scene::of(request);
     const Act act = play_(scene);
+    if (act.throws) throw std::runtime_error("the play says so");
     Reply reply;
-    reply.model = request.prefix->model;
+    reply.model = act.model.empty() ? request.prefix->model : act.model;
     reply.usage.cost_micros = 0;
     if (act.after > Duration::zero() && co_await sleep_for(loop_, act.after, stop) == Slept::stopped) {
       reply.stop = ReplyStop::stopped;
@@ -83,8 +88,8 @@ class ActingModel final : public Provider {
     for (std::size_t i = 0; i < act.calls.size(); ++i)
       reply.message.calls[i].id = "c" + std::to_string(scene.step) + "_" + std::to_string(i);
     reply.stop = act.calls.empty() ? ReplyStop::finished : ReplyStop::calls;
-    if (act.fails) {
-      reply.stop = ReplyStop::failed;
+    if (act.ends_as) {
+      reply.stop = *act.ends_as;
       reply.error = "the play says so";
     }
     co_return reply;

@@ -1,15 +1,15 @@
-// A scripted model that costs money. It keeps its own account outside the process, as a provider does: it
-// charges the input when it is asked and the output when it has answered, whoever still listens. It obeys the
-// output cap.
+// A scripted or played model that costs money. It keeps its own account outside the process, as a provider
+// does: it charges the input when it is asked and the output when it has answered, whoever still listens. It
+// obeys the output cap.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "model/cost.h"
 #include "model/offline.h"
-#include "model/scripted.h"
 
 namespace deputy {
 
@@ -18,12 +18,13 @@ struct Bank {
   std::int64_t micros = 0;
   int requests = 0;
   int answers = 0;
+  std::vector<int> caps;  // on the output of each request
 };
 
 class PricedModel final : public Provider {
  public:
-  PricedModel(std::unique_ptr<ScriptedProvider> script, Bank& bank, std::optional<Price> price)
-      : script_(std::move(script)), bank_(bank), price_(price) {}
+  PricedModel(std::unique_ptr<Provider> inner, Bank& bank, std::optional<Price> price)
+      : inner_(std::move(inner)), bank_(bank), price_(price) {}
 
   static constexpr Price kPrice{.input = 3, .output = 15};
 
@@ -36,14 +37,17 @@ class PricedModel final : public Provider {
     const int cap = request.prefix->max_output_tokens;
     const std::int64_t input = estimated_usage(request, {}).input;
     bank_.requests += 1;
+    bank_.caps.push_back(cap);
     charge({.input = input});
-    Reply reply = co_await script_->ask(std::move(request), std::move(deltas), std::move(stop));
+    const Request asked = request;
+    Reply reply = co_await inner_->ask(std::move(request), std::move(deltas), std::move(stop));
     if (reply.stop == ReplyStop::stopped || reply.stop == ReplyStop::failed) {
       reply.usage = costing({.input = input});
       co_return reply;
     }
-    const std::int64_t output = std::min<std::int64_t>(reply.usage.output, cap);
-    if (output < reply.usage.output) {
+    const std::int64_t whole = estimated_usage(asked, reply.message).output;
+    const std::int64_t output = std::min<std::int64_t>(whole, cap);
+    if (output < whole) {
       reply.stop = ReplyStop::output_limit;
       reply.message.calls.clear();
       reply.message.text.resize(std::min(reply.message.text.size(), static_cast<std::size_t>(output) * 4));
@@ -64,7 +68,7 @@ class PricedModel final : public Provider {
     bank_.micros += costing(usage).cost_micros.value_or(0);
   }
 
-  std::unique_ptr<ScriptedProvider> script_;
+  std::unique_ptr<Provider> inner_;
   Bank& bank_;
   std::optional<Price> price_;
 };

@@ -1,0 +1,206 @@
+// Every failure a child can come to, times every way its parent can answer it: retry, fall back, escalate,
+// give up. Told by the sessions, the count of delegations, the statuses, and one place to run for all:
+// whoever kept his would leave the others waiting for ever.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "support/dialogue_world.h"
+
+namespace deputy {
+namespace {
+
+using namespace std::chrono_literals;
+
+enum class Way { retry, fall_back, escalate, give_up };
+
+struct Trouble {
+  std::string name;
+  std::function<Act(const Scene&)> worker;
+  int failing = 1;
+  int fine = 1;
+  SessionState state = SessionState::failed;
+  Reason reason = Reason::provider_error;
+  bool is_cancelled = false;  // by the person, while it works
+};
+
+Act ends_as(ReplyStop stop) { return {.ends_as = stop}; }
+Call completion_failed() {
+  return call_of("task_completion", R"({"status":"failed","summary":"it cannot be done","body":"no"})");
+}
+
+const std::vector<Trouble>& troubles() {
+  static const std::vector<Trouble> all{
+      // S0, section 13.
+      {.name = "OneChildExhausted",
+       .worker = [](const Scene&) { return ends_as(ReplyStop::context_exhausted); },
+       .state = SessionState::partial,
+       .reason = Reason::context_exhausted},
+      {.name = "OneChildInError", .worker = [](const Scene&) { return ends_as(ReplyStop::refused); }},
+      {.name = "ProviderDown",
+       .worker = [](const Scene&) { return ends_as(ReplyStop::failed); },
+       .failing = 2,
+       .fine = 0},
+      {.name = "AllFail",
+       .worker = [](const Scene&) { return ends_as(ReplyStop::failed); },
+       .failing = 3,
+       .fine = 0},
+      {.name = "NoKey",
+       .worker = [](const Scene&) { return ends_as(ReplyStop::no_key); },
+       .failing = 2,
+       .fine = 0,
+       .reason = Reason::no_api_key},
+      {.name = "Cancelled",
+       .worker = [](const Scene&) { return Act{.text = "late", .after = 50s}; },
+       .state = SessionState::cancelled,
+       .reason = Reason::cancelled_by_user,
+       .is_cancelled = true},
+      // S3, failure types.
+      {.name = "ToolError",
+       .worker =
+           [](const Scene& scene) {
+             if (scene.step == 0) return Act{.calls = {call_of("Read", R"({"file_path":"none.txt"})")}};
+             return Act{.calls = {completion_failed()}};
+           },
+       .reason = Reason::reported},
+      {.name = "TimeIsUp",
+       .worker = [](const Scene&) { return Act{.text = "late", .after = 10min}; },
+       .state = SessionState::partial,
+       .reason = Reason::timeout},
+      {.name = "StepsUsedUp",
+       .worker =
+           [](const Scene& scene) {
+             return Act{.calls = {call_of(
+                            "Read", fmt::format(R"({{"file_path":"a.txt","limit":{}}})", scene.step + 1))}};
+           },
+       .state = SessionState::partial,
+       .reason = Reason::max_turns},
+      {.name = "Crash",
+       .worker = [](const Scene&) { return Act{.throws = true}; },
+       .reason = Reason::internal},
+  };
+  return all;
+}
+
+Call hand_over(std::string_view prompt) {
+  return call_of("task", fmt::format(R"({{"agent":"worker","prompt":"{}"}})", prompt));
+}
+
+Act lead(const Scene& scene, const Trouble& trouble, Way way) {
+  const std::vector<Call> again(static_cast<std::size_t>(trouble.failing), hand_over("do it well"));
+  if (scene.step == 0) {
+    std::vector<Call> calls(static_cast<std::size_t>(trouble.failing), hand_over("do it badly"));
+    calls.insert(calls.end(), static_cast<std::size_t>(trouble.fine), hand_over("do it well"));
+    return {.calls = calls};
+  }
+  if (scene.step > 1) return {.text = "done"};
+  switch (way) {
+    case Way::retry:
+      return {.calls = again};
+    case Way::fall_back:
+      return {.calls = {call_of("Read", R"({"file_path":"a.txt"})")}};
+    case Way::escalate:
+      return {.calls = {call_of("ask_parent", R"({"question":"it fails: go on without?"})")}};
+    case Way::give_up:
+      return {.calls = {completion_failed()}};
+  }
+  return {};
+}
+
+// It hands on to the person what its child cannot decide.
+Act root(const Scene& scene) {
+  if (scene.step == 0)
+    return {.calls = {call_of("spawn_subagent", R"({"agent":"lead","task":"have it done"})")}};
+  if (scene.is_told("state: question"))
+    return {.calls = {call_of("ask_user", R"({"question":"go on without?"})")}};
+  if (scene.is_told("without it"))
+    return {.calls = {call_of("answer_subagent",
+                              fmt::format(R"({{"question_id":"{}","answer":"go on without it"}})",
+                                          scene.value_of("question_id: ")))}};
+  return {.text = "over"};
+}
+
+class AfterAFailure : public testing::TestWithParam<std::tuple<std::size_t, Way>> {
+ protected:
+  const Trouble trouble = troubles()[std::get<0>(GetParam())];
+  const Way way = std::get<1>(GetParam());
+  DialogueWorld world{[this](const Scene& scene) {
+    if (scene.depth == 0) return root(scene);
+    if (scene.depth == 1) return lead(scene, trouble, way);
+    return scene.heard.contains("badly") ? trouble.worker(scene) : Act{.text = "fine"};
+  }};
+
+  void SetUp() override {
+    world.options.limits.live_children = 1;
+    world.options.limits.live_sessions = 1;
+    world.options.attendance = Attendance::person;
+    world.options.profiles = {
+        Profile{.name = "lead", .tools = {"Read"}, .subagents = {"worker"}, .timeout = Duration::max()},
+        Profile{.name = "worker", .tools = {"Read", "Note"}, .max_turns = 2, .timeout = 60s}};
+    world.on_question = [](Runtime& runtime, const Question& question) {
+      if (question.kind == QuestionKind::to_person)
+        runtime.answer(question.id, {AnswerKind::text, "without it"});
+    };
+    world.on_event = [this](Runtime& runtime, const Event& event) {
+      const auto* input = std::get_if<InputGiven>(&event.fact);
+      if (trouble.is_cancelled && input && input->text.contains("badly"))
+        runtime.cancel(event.run.session, StopReason::user);
+    };
+  }
+  int workers(SessionState state, Reason reason) const {
+    return static_cast<int>(std::ranges::count_if(world.sessions(), [&](const Session& session) {
+      return session.agent == "worker" && session.state == state && session.reason == reason;
+    }));
+  }
+  int questions(QuestionKind kind) const {
+    return static_cast<int>(std::ranges::count_if(
+        world.facts<QuestionAsked>(), [kind](const auto& asked) { return asked.question.kind == kind; }));
+  }
+};
+
+TEST_P(AfterAFailure, TheParentCan) {
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  const int retried = way == Way::retry ? trouble.failing : 0;
+  const int children = trouble.failing + trouble.fine + retried;
+  EXPECT_EQ(std::ssize(world.sessions()), 2 + children);
+  EXPECT_EQ(used_by(world.world.memory->journal).delegations, 1 + children) << "failed ones count too";
+  EXPECT_EQ(workers(trouble.state, trouble.reason), trouble.failing);
+  EXPECT_EQ(workers(SessionState::completed, Reason::none), trouble.fine + retried);
+  const bool gives_up = way == Way::give_up;
+  EXPECT_EQ(world.child("lead").state, gives_up ? SessionState::failed : SessionState::completed);
+  EXPECT_EQ(world.child("lead").reason, gives_up ? Reason::reported : Reason::none);
+  EXPECT_EQ(report->status, Status::completed) << "a child's failure is no failure of who stands above";
+  EXPECT_EQ(questions(QuestionKind::to_parent), way == Way::escalate ? 1 : 0);
+  EXPECT_EQ(questions(QuestionKind::to_person), way == Way::escalate ? 1 : 0);
+  for (const Session& session : world.sessions())
+    EXPECT_EQ(world.world.terminal_records(session.id), 1) << session.label;
+  world.expect_sound(trouble.name);
+}
+
+std::string name_of_way(Way way) {
+  switch (way) {
+    case Way::retry:
+      return "Retry";
+    case Way::fall_back:
+      return "FallBack";
+    case Way::escalate:
+      return "Escalate";
+    case Way::give_up:
+      return "GiveUp";
+  }
+  return {};
+}
+
+INSTANTIATE_TEST_SUITE_P(Failure, AfterAFailure,
+                         testing::Combine(testing::Range(std::size_t{0}, troubles().size()),
+                                          testing::Values(Way::retry, Way::fall_back, Way::escalate,
+                                                          Way::give_up)),
+                         [](const auto& test) {
+                           return troubles()[std::get<0>(test.param)].name +
+                                  name_of_way(std::get<1>(test.param));
+                         });
+
+}  // namespace
+}  // namespace deputy
