@@ -21,7 +21,10 @@ class EmbeddedRuntime : public testing::Test {
   EmbeddedRuntime() {
     (void)disk_.open("/project", IfAbsent::create);
     Models models;
-    models.add(*ScriptedProvider::parse(R"({"v":1,"sessions":[{"replies":[{"text":"hello"}]}]})", loop_));
+    models.add(*ScriptedProvider::parse(R"({"v":1,"sessions":[
+      {"match":{"depth":0},"replies":[{"calls":[{"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p"}]}}]},{"text":"hello"}]},
+      {"replies":[{"text":"found"}]}]})",
+                                        loop_));
     runtime_ = std::make_unique<Runtime>(
         Runtime::Parts{.loop = loop_,
                        .pool = pool_,
@@ -35,7 +38,8 @@ class EmbeddedRuntime : public testing::Test {
   static RootBrief brief() {
     return {.brief = {.label = "root", .prompt = "say hello"},
             .model = ModelName("scripted/x"),
-            .workspace = "/project"};
+            .workspace = "/project",
+            .rules = Rules({{Decision::allow, "Delegate", ""}})};
   }
   void one_ended() {
     if (++ended_ == kThreads * kTreesEach) loop_.stop();
@@ -62,6 +66,9 @@ TEST_F(EmbeddedRuntime, TakesCallsFromManyThreadsAtOnce) {
           one_ended();
         });
         runtime_->answer("nobody asked", {AnswerKind::approved, ""});
+        runtime_->nudge(SessionId("sess_1_nobody"), "hurry");
+        runtime_->send_to_background(SessionId("sess_1_nobody"));
+        runtime_->cancel(SessionId("sess_1_nobody"), StopReason::user);
       }
     });
   }
