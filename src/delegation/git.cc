@@ -9,14 +9,31 @@
 namespace deputy {
 namespace {
 
-constexpr std::string_view kOptions[] = {"core.hooksPath=/dev/null", "core.fsmonitor=false",
-                                         "core.pager=cat",           "core.editor=true",
-                                         "diff.external=",           "commit.gpgSign=false",
-                                         "protocol.allow=never",     "core.sshCommand=false",
-                                         "credential.helper=",       "gc.auto=0",
-                                         "maintenance.auto=false",   "core.quotePath=false",
-                                         "submodule.recurse=false",  "core.attributesFile=/dev/null",
-                                         "merge.renormalize=false",  "core.untrackedCache=false"};
+using Setting = std::pair<std::string, std::string>;
+
+// The first ones run programs, the others hide changes or make git go into the repositories below.
+const Setting kSettings[] = {{"core.hooksPath", "/dev/null"},
+                             {"core.fsmonitor", "false"},
+                             {"core.pager", "cat"},
+                             {"core.editor", "true"},
+                             {"core.sshCommand", "false"},
+                             {"core.attributesFile", "/dev/null"},
+                             {"credential.helper", ""},
+                             {"diff.external", ""},
+                             {"commit.gpgSign", "false"},
+                             {"gc.auto", "0"},
+                             {"maintenance.auto", "false"},
+                             {"merge.renormalize", "false"},
+                             {"core.quotePath", "false"},
+                             {"core.untrackedCache", "false"},
+                             {"core.ignoreStat", "false"},
+                             {"core.trustctime", "true"},
+                             {"core.checkStat", "default"},
+                             {"sparse.expectFilesOutsideOfPatterns", "false"},
+                             {"status.submoduleSummary", "false"},
+                             {"submodule.recurse", "false"},
+                             {"diff.submodule", "short"},
+                             {"diff.ignoreSubmodules", "dirty"}};
 
 constexpr std::size_t kMostOutput = std::size_t{8} << 20;
 
@@ -33,6 +50,8 @@ Task<Result<std::string>> Git::start(std::vector<std::string> arguments, StopTok
                                    {"GIT_CONFIG_GLOBAL", "/dev/null"},
                                    {"GIT_TERMINAL_PROMPT", "0"},
                                    {"GIT_OPTIONAL_LOCKS", "0"},
+                                   {"GIT_ALLOW_PROTOCOL", "none"},
+                                   {"GIT_NO_LAZY_FETCH", "1"},
                                    {"GIT_AUTHOR_NAME", "deputy"},
                                    {"GIT_AUTHOR_EMAIL", "deputy@localhost"},
                                    {"GIT_COMMITTER_NAME", "deputy"},
@@ -40,10 +59,18 @@ Task<Result<std::string>> Git::start(std::vector<std::string> arguments, StopTok
                    .max_output = kMostOutput,
                    .aim = SandboxLevel::restricted};
   spec.roots.push_back({store_, Access::write});
-  for (const auto option : kOptions) {
-    spec.argv.emplace_back("-c");
-    spec.argv.emplace_back(option);
+  // By the environment, not by -c, which takes the first "=" for the end of a name: a name may have one too.
+  std::size_t count = 0;
+  const auto set = [&](const Setting& setting) {
+    spec.environment.emplace(fmt::format("GIT_CONFIG_KEY_{}", count), setting.first);
+    spec.environment.emplace(fmt::format("GIT_CONFIG_VALUE_{}", count), setting.second);
+    ++count;
+  };
+  for (const auto& setting : kSettings) set(setting);
+  if (without_filters_) {
+    for (const auto& setting : *without_filters_) set(setting);
   }
+  spec.environment.emplace("GIT_CONFIG_COUNT", std::to_string(count));
   for (auto& argument : arguments) spec.argv.push_back(std::move(argument));
   CO_TRY(auto result, co_await processes_.run(std::move(spec), std::move(stop)));
   if (result.cut) co_return fail(ErrorCode::exhausted, "git printed more than can be taken");
@@ -58,7 +85,8 @@ Task<Result<std::string>> Git::start(std::vector<std::string> arguments, StopTok
 
 // A filter is a program that the repository's configuration names for files that its attributes name. It is
 // found by the name of its driver, and set to nothing.
-Task<Result<std::vector<std::string>>> Git::without_filters(StopToken stop) {
+Task<Result<void>> Git::switch_filters_off(StopToken stop) {
+  if (without_filters_) co_return Result<void>{};
   CO_TRY(const auto names, co_await start({"config", "--includes", "--name-only", "--list"}, stop));
   std::set<std::string> drivers;
   for (const auto line : lines_of(names)) {
@@ -67,23 +95,18 @@ Task<Result<std::vector<std::string>>> Git::without_filters(StopToken stop) {
     if (line.starts_with(kFilter) && last > kFilter.size())
       drivers.emplace(line.substr(kFilter.size(), last - kFilter.size()));
   }
-  std::vector<std::string> options;
+  without_filters_.emplace();
   for (const auto& driver : drivers) {
-    for (const auto part : {"smudge=", "clean=", "process=", "required=false"}) {
-      options.emplace_back("-c");
-      options.push_back(fmt::format("filter.{}.{}", driver, part));
-    }
+    for (const auto part : {"smudge", "clean", "process"})
+      without_filters_->emplace_back(fmt::format("filter.{}.{}", driver, part), "");
+    without_filters_->emplace_back(fmt::format("filter.{}.required", driver), "false");
   }
-  co_return options;
+  co_return Result<void>{};
 }
 
 Task<Result<std::string>> Git::run(std::vector<std::string> arguments, StopToken stop) {
-  if (!options_) {
-    CO_TRY(options_, co_await without_filters(stop));
-  }
-  std::vector<std::string> all = *options_;
-  for (auto& argument : arguments) all.push_back(std::move(argument));
-  co_return co_await start(std::move(all), std::move(stop));
+  CO_TRY(co_await switch_filters_off(stop));
+  co_return co_await start(std::move(arguments), std::move(stop));
 }
 
 }  // namespace deputy

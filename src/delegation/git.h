@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "async/stop.h"
@@ -29,14 +30,14 @@ class Git {
   Task<Result<std::string>> run(std::vector<std::string> arguments, StopToken stop);
 
  private:
-  Task<Result<std::vector<std::string>>> without_filters(StopToken stop);
+  Task<Result<void>> switch_filters_off(StopToken stop);
   Task<Result<std::string>> start(std::vector<std::string> arguments, StopToken stop);
 
   Processes& processes_;
   const Folder& work_tree_;
   std::string store_;
   std::string git_dir_;
-  std::optional<std::vector<std::string>> options_;  // that switch off the filters of this repository
+  std::optional<std::vector<std::pair<std::string, std::string>>> without_filters_;  // settings, once known
 };
 
 }  // namespace deputy

@@ -33,7 +33,7 @@ class WorkspacesTest : public testing::Test {
     fs::create_directories(fs::path(root.file(name)).parent_path());
     std::ofstream(root.file(name), std::ios::binary) << bytes;
   }
-  std::string git(std::vector<std::string> arguments) {
+  Result<ProcessResult> try_git(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "git");
     ProcessSpec spec{.argv = std::move(arguments),
                      .folder = folder.get(),
@@ -45,7 +45,10 @@ class WorkspacesTest : public testing::Test {
                                      {"GIT_COMMITTER_EMAIL", "t@localhost"}},
                      .need = SandboxLevel::none,
                      .aim = SandboxLevel::none};
-    auto said = run(loop, processes.run(std::move(spec), {}));
+    return run(loop, processes.run(std::move(spec), {}));
+  }
+  std::string git(std::vector<std::string> arguments) {
+    auto said = try_git(std::move(arguments));
     EXPECT_TRUE(said && said->exit_status == 0) << (said ? said->errors : to_text(said.error()));
     if (!said) return {};
     while (said->output.ends_with('\n')) said->output.pop_back();
@@ -191,9 +194,10 @@ TEST_F(WorkspacesTest, AWorktreeNeedsARepository) {
 
 TEST_F(WorkspacesTest, NothingThatTheRepositoryConfiguresRuns) {
   make_repository();
-  const std::string canary = root.file("canary");
-  write(".gitattributes", "* filter=evil diff=evil\n*.late filter=late\n");
+  const std::string canary = root.file(".git/canary");  // where git itself may write, from any work tree
+  write(".gitattributes", "* filter=evil diff=evil\n*.late filter=late\n*.odd filter=a=b\n");
   write("x.late", "y");
+  write("x.odd", "y");
   git({"add", "--all"});
   git({"commit", "--quiet", "-m", "second"});
   write(".git/evil.cfg", "[filter \"late\"]\n smudge = touch " + canary + "; cat\n required = true\n");
@@ -206,7 +210,8 @@ TEST_F(WorkspacesTest, NothingThatTheRepositoryConfiguresRuns) {
       << "[filter \"evil\"]\n smudge = touch " << canary << "; cat\n clean = touch " << canary
       << "; cat\n required = true\n[diff \"evil\"]\n command = touch " << canary << "\n textconv = touch "
       << canary << "\n[includeIf \"onbranch:deputy/**\"]\n path = evil.cfg\n[core]\n fsmonitor = touch "
-      << canary << "\n pager = touch " << canary << "\n";
+      << canary << "\n pager = touch " << canary << "\n[filter \"a=b\"]\n smudge = touch " << canary
+      << "; cat\n clean = touch " << canary << "; cat\n";
   const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
   const auto opened = open(session);
   ASSERT_TRUE(opened) << to_text(opened.error());
@@ -217,6 +222,22 @@ TEST_F(WorkspacesTest, NothingThatTheRepositoryConfiguresRuns) {
   // The control: the same repository, and git as it comes.
   git({"checkout", "--quiet", "-b", "other"});
   EXPECT_TRUE(fs::exists(canary)) << "the hooks would not have run anyway: the test proves nothing";
+}
+
+// Whatever the repository allows: its own setting for one protocol is stronger than that for all.
+TEST_F(WorkspacesTest, NothingIsFetchedForWhatTheRepositoryLacks) {
+  make_repository();
+  const std::string canary = root.file(".git/canary");
+  const std::string blob = git({"rev-parse", "HEAD:a.txt"});
+  ASSERT_TRUE(fs::remove(root.file(".git/objects/" + blob.substr(0, 2) + "/" + blob.substr(2))));
+  std::ofstream(root.file(".git/config"), std::ios::app)
+      << "[core]\n repositoryformatversion = 1\n[extensions]\n partialClone = origin\n"
+      << "[remote \"origin\"]\n promisor = true\n partialclonefilter = blob:none\n url = ext::touch "
+      << canary << "\n[protocol \"ext\"]\n allow = always\n";
+  EXPECT_FALSE(open(child("sess_1_aaaaaa", WorkspaceMode::worktree))) << "a.txt is missing";
+  EXPECT_FALSE(fs::exists(canary));
+  try_git({"cat-file", "-p", blob});
+  EXPECT_TRUE(fs::exists(canary)) << "control: git as it comes runs it";
 }
 
 TEST_F(WorkspacesTest, AScratchFolderThatStaysEmptyIsGoneAndOneWithWorkIsNamed) {
