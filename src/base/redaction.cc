@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t kShortestSecret = 8;
 constexpr std::string_view kHidden = "[redacted]";
+constexpr std::size_t kLongestGap = 64;
+constexpr std::size_t kLongestWord = 16 * 1024;        // that is held back because it may be a key
+constexpr std::size_t kOpen = std::string_view::npos;  // a length: the text ends before the secret does
 
 bool is_alphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -68,14 +71,20 @@ std::string json_escaped(std::string_view secret) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
-std::vector<std::string> spellings_of(std::string_view secret) {
-  std::vector<std::string> spellings{std::string(secret)};
+// Tools break base64 and hex into lines, and put spaces between bytes.
+std::vector<std::string> wrapped_spellings_of(std::string_view secret) {
+  std::vector<std::string> spellings;
   for (std::size_t before = 0; before < 3; ++before) {
     spellings.push_back(base64_core(secret, before, "+/"));
     spellings.push_back(base64_core(secret, before, "-_"));
   }
+  for (const bool uppercase : {false, true}) spellings.push_back(hex_of(secret, uppercase));
+  return spellings;
+}
+
+std::vector<std::string> plain_spellings_of(std::string_view secret) {
+  std::vector<std::string> spellings{std::string(secret)};
   for (const bool uppercase : {false, true}) {
-    spellings.push_back(hex_of(secret, uppercase));
     // RFC 3986, JavaScript's encodeURIComponent, Python's quote, and a form field.
     for (const std::string_view kept : {"-_.~", "-_.~!*'()", "-_.~/"}) {
       spellings.push_back(url_encoded(secret, kept, uppercase));
@@ -85,6 +94,22 @@ std::vector<std::string> spellings_of(std::string_view secret) {
   spellings.push_back(json_escaped(secret));
   spellings.push_back(with_all(json_escaped(secret), "/", "\\/"));
   return spellings;
+}
+
+// The white space at the beginning; in JSON text a line break is spelled \\n.
+std::size_t gap_at(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && end < kLongestGap) {
+    if (std::string_view(" \t\r\n").contains(text[end])) {
+      ++end;
+    } else if (text[end] == '\\' && end + 1 < text.size() &&
+               std::string_view("rnt").contains(text[end + 1])) {
+      end += 2;
+    } else {
+      break;
+    }
+  }
+  return end;
 }
 
 struct Shape {
@@ -101,15 +126,29 @@ constexpr Shape kShapes[] = {
     {"rk_live_", 16},    {"eyJ", 40, "."},
 };
 
-// A whole PEM block, or what there is of it.
+constexpr std::string_view kKeyBegin = "-----BEGIN ";
+constexpr std::string_view kKeyEnd = "-----END ";
+constexpr std::size_t kLongestKeyHead = 64;
+
+bool is_key_head(std::string_view text) {
+  const std::string_view head = text.substr(0, kLongestKeyHead);
+  return head.starts_with(kKeyBegin) &&
+         (head.contains("PRIVATE KEY-----") || head.contains("PRIVATE KEY BLOCK-----"));
+}
+
+// The length of a whole PEM block, kOpen where the text ends within one, else 0.
 std::size_t private_key_at(std::string_view text) {
-  constexpr std::string_view kBegin = "-----BEGIN ";
-  constexpr std::string_view kEnd = "-----END ";
-  if (!text.starts_with(kBegin) || !text.substr(0, 64).contains("PRIVATE KEY-----")) return 0;
-  const std::size_t end = text.find(kEnd);
-  if (end == std::string_view::npos) return text.size();
-  const std::size_t dashes = text.find("-----", end + kEnd.size());
-  return dashes == std::string_view::npos ? text.size() : dashes + 5;
+  if (!is_key_head(text)) return 0;
+  const std::size_t end = text.find(kKeyEnd);
+  if (end == std::string_view::npos) return kOpen;
+  const std::size_t dashes = text.find("-----", end + kKeyEnd.size());
+  return dashes == std::string_view::npos ? kOpen : dashes + 5;
+}
+
+// Whether the text ends where a PEM block may just have begun.
+bool may_become_key(std::string_view text) {
+  return text.size() < kLongestKeyHead && !text.contains('\n') &&
+         (kKeyBegin.starts_with(text) || text.starts_with(kKeyBegin));
 }
 
 // Keys begin where a word does. In JSON text that is also after \n, whose letter is not part of the word.
@@ -123,7 +162,7 @@ bool begins_word(std::string_view text, std::size_t at) {
 // The length of the key that begins here by its looks, or 0.
 std::size_t shape_at(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
-  if (rest.front() == '-') return private_key_at(rest);
+  if (rest.front() == '-') return std::min(private_key_at(rest), rest.size());
   if (!begins_word(text, at)) return 0;
   for (const Shape& shape : kShapes) {
     if (!rest.starts_with(shape.prefix)) continue;
@@ -138,8 +177,10 @@ std::size_t shape_at(std::string_view text, std::size_t at) {
   return 0;
 }
 
-std::size_t beginning_of(std::string_view text) {
-  return static_cast<unsigned char>(text[0]) * 256U + static_cast<unsigned char>(text[1]);
+bool is_of_word(char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; }
+
+std::size_t beginning_of(char first, char second) {
+  return static_cast<unsigned char>(first) * 256U + static_cast<unsigned char>(second);
 }
 
 }  // namespace
@@ -148,25 +189,51 @@ void Redactor::hide(std::string_view secret) {
   // A key read from a file brings its line break along, and is used without it.
   secret = trimmed(secret);
   if (secret.size() < kShortestSecret) return;
-  for (std::string& spelling : spellings_of(secret)) {
-    if (std::ranges::find(needles_, spelling) != needles_.end()) continue;
-    beginnings_.set(beginning_of(spelling));
-    needles_.push_back(std::move(spelling));
+  for (std::string& spelling : plain_spellings_of(secret)) add({std::move(spelling), false});
+  for (std::string& spelling : wrapped_spellings_of(secret)) add({std::move(spelling), true});
+}
+
+void Redactor::add(Needle needle) {
+  if (std::ranges::find(needles_, needle) != needles_.end()) return;
+  beginnings_.set(beginning_of(needle.text[0], needle.text[1]));
+  needles_.push_back(std::move(needle));
+}
+
+std::size_t Redactor::length_at(std::string_view text, const Needle& needle) {
+  std::size_t at = 0;
+  for (const char c : needle.text) {
+    if (needle.may_wrap && at > 0) at += gap_at(text.substr(at));
+    if (at >= text.size()) return kOpen;
+    if (text[at] != c) return 0;
+    ++at;
   }
-  std::ranges::sort(needles_, [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+  return at;
+}
+
+Redactor::Reach Redactor::value_at(std::string_view text) const {
+  // None that may wrap begins with white space; without this look long runs of it would take long.
+  const std::size_t next = 1 + (gap_at(text.substr(0, 2)) > 0 ? 0 : gap_at(text.substr(1)));
+  const bool may_begin = next >= text.size() || beginnings_.test(beginning_of(text[0], text[1])) ||
+                         beginnings_.test(beginning_of(text[0], text[next]));
+  Reach reach;
+  if (!may_begin) return reach;
+  for (const Needle& needle : needles_) {
+    const std::size_t length = length_at(text, needle);
+    if (length == kOpen) {
+      reach.is_open = true;
+    } else {
+      reach.whole = std::max(reach.whole, length);
+    }
+  }
+  return reach;
 }
 
 std::string Redactor::redact(std::string_view text, Shapes shapes) const {
   std::string out;
   std::size_t copied = 0;  // what comes before this stands in `out`
   std::size_t hidden_until = 0;
-  for (std::size_t at = 0; at + 1 < text.size(); ++at) {
-    std::size_t length = 0;
-    if (beginnings_.test(beginning_of(text.substr(at)))) {
-      const auto found = std::ranges::find_if(
-          needles_, [here = text.substr(at)](const std::string& needle) { return here.starts_with(needle); });
-      if (found != needles_.end()) length = found->size();
-    }
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::size_t length = value_at(text.substr(at)).whole;
     if (at >= hidden_until && shapes == Shapes::hidden) length = std::max(length, shape_at(text, at));
     if (length == 0) continue;
     // Secrets that overlap are hidden as one, so that no end of either remains.
@@ -177,6 +244,36 @@ std::string Redactor::redact(std::string_view text, Shapes shapes) const {
     copied = hidden_until;
   }
   return out.append(text.substr(copied));
+}
+
+std::size_t Redactor::settled(std::string_view text, std::size_t wanted) const {
+  std::size_t word = wanted;
+  if (wanted == text.size() || is_of_word(text[wanted])) {
+    while (word > 0 && wanted - word < kLongestWord && is_of_word(text[word - 1])) --word;
+  }
+  if (wanted - word < kLongestWord) wanted = word;
+  std::size_t begin = 0;  // of the secrets that overlap here
+  std::size_t end = 0;
+  for (std::size_t at = 0; at < wanted; ++at) {
+    const std::string_view rest = text.substr(at);
+    Reach reach = value_at(rest);
+    if (at >= end && rest.front() == '-') {
+      const std::size_t key = private_key_at(rest);
+      reach.is_open = reach.is_open || key == kOpen || may_become_key(rest);
+      if (key != kOpen) reach.whole = std::max(reach.whole, key);
+    }
+    if (reach.whole == 0 && !reach.is_open) continue;
+    if (at >= end) begin = at;
+    end = std::max(end, at + reach.whole);
+    if (reach.is_open || end > wanted) return begin;
+  }
+  return wanted;
+}
+
+std::string Redactor::rest_of_open_key(std::string_view text) {
+  if (private_key_at(text) != kOpen) return "";
+  return fmt::format("{}\n{}", text.substr(0, kLongestKeyHead),
+                     text.substr(text.size() - std::min(text.size(), kLongestKeyHead)));
 }
 
 }  // namespace deputy

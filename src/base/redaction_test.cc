@@ -70,6 +70,70 @@ TEST(Redactor, HidesBothBase64Alphabets) {
   EXPECT_EQ(redactor.redact("-_-_-_-_-_-_"), "[redacted]");
 }
 
+std::string in_lines(std::string_view text, std::size_t width) {
+  std::string lines;
+  for (std::size_t at = 0; at < text.size(); at += width) lines.append(text.substr(at, width)).append("\n");
+  return lines;
+}
+
+// "sk-" and 105 characters more; what base64 and xxd -p print of "KEY=" before it and a line break after it.
+constexpr std::string_view kLongKey =
+    "sk-"
+    "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789ABCD"
+    "EFG";
+constexpr std::string_view kLongBase64 =
+    "S0VZPXNrLWFiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6MDEyMzQ1Njc4OUFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaYWJjZGVm"
+    "Z2hpamtsbW5vcHFyc3R1dnd4eXowMTIzNDU2Nzg5QUJDREVGRwo=";
+constexpr std::string_view kLongHex =
+    "4b45593d736b2d6162636465666768696a6b6c6d6e6f707172737475767778797a3031323334353637383941424344454647"
+    "48494a4b4c4d4e4f505152535455565758595a6162636465666768696a6b6c6d6e6f707172737475767778797a3031323334"
+    "3536373839414243444546470a";
+
+TEST(Redactor, HidesWhatEncodersBreakIntoLines) {
+  ASSERT_EQ(kLongKey.size(), 108u);
+  const Redactor redactor = hiding(kLongKey);
+  for (const std::string& printed : {in_lines(kLongBase64, 76), in_lines(kLongHex, 60)}) {
+    for (const std::string& shown : {printed, to_json_text(json::string(printed))}) {
+      const std::string redacted = redactor.redact(shown);
+      EXPECT_TRUE(redacted.contains("[redacted]")) << redacted;
+      EXPECT_LT(redacted.size(), 40u) << redacted;
+      EXPECT_EQ(Redactor().redact(shown), shown) << "control";
+    }
+  }
+  EXPECT_EQ(redactor.redact(in_lines(kLongHex, 2)), "4b\n45\n59\n3d\n[redacted]\n0a\n");
+  EXPECT_EQ(redactor.redact(in_lines(kLongHex, 1)), "4\nb\n4\n5\n5\n9\n3\nd\n[redacted]\n0\na\n");
+}
+
+TEST(Redactor, KnowsHowMuchOfATextCutsNoSecret) {
+  const Redactor redactor = hiding(kLongKey);
+  for (const std::string& printed : {in_lines(kLongBase64, 76), in_lines(kLongHex, 60)}) {
+    const std::string before = "one line\n";
+    const std::string text = before + printed;
+    for (std::size_t size = before.size() + 12; size < text.size(); ++size) {
+      const std::size_t settled = redactor.settled(std::string_view(text).substr(0, size), size);
+      ASSERT_TRUE(settled < before.size() + 9 || size > text.size() - 6) << size << ": " << settled;
+    }
+    EXPECT_LT(redactor.settled(text, text.find('\n', before.size()) + 1), before.size() + 9);
+    EXPECT_EQ(redactor.settled(text, text.size()), text.size());
+    EXPECT_EQ(Redactor().settled(text, text.size()), text.size()) << "control";
+  }
+}
+
+TEST(Redactor, HoldsAnOpenPrivateKeyAndAWordThatIsNotAtItsEnd) {
+  const Redactor redactor;
+  const std::string open = "a\n-----BEGIN PRIVATE KEY-----\nabc\n";
+  const std::string closed = open + "-----END PRIVATE KEY-----";
+  EXPECT_EQ(redactor.settled(open, open.size()), 2u);
+  EXPECT_EQ(redactor.settled(closed, open.size()), 2u);
+  EXPECT_EQ(redactor.settled(closed + "\n", closed.size() + 1), closed.size() + 1);
+  for (const char* begun : {"a\n--", "a\n-----BEGIN RSA PRI"})
+    EXPECT_EQ(redactor.settled(begun, 4), 2u) << begun;
+  EXPECT_EQ(redactor.settled("see sk-0123456789", 17), 4u);
+  EXPECT_EQ(redactor.settled("see sk-0123456789\n", 18), 18u);
+  const std::string pgp = "-----BEGIN PGP PRIVATE KEY BLOCK-----\nx\n-----END PGP PRIVATE KEY BLOCK-----";
+  EXPECT_EQ(redactor.redact(pgp), "[redacted]");
+}
+
 TEST(Redactor, IgnoresValuesThatAreTooShort) {
   EXPECT_EQ(hiding("1234567").redact("1234567"), "1234567");
   EXPECT_EQ(hiding("12345678").redact("12345678"), "[redacted]");
