@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "app/output_lines.h"
 #include "app/progress.h"
 #include "app/prompts.h"
 #include "app/run_on.h"
@@ -44,7 +45,7 @@ class TreeRunner {
   std::optional<TreeLimits> terms_;
   TreeEnd end_;
   std::uint64_t last_seq_ = 0;
-  std::map<SessionId, std::string> output_;  // of commands, lines that are not whole yet
+  std::map<SessionId, OutputLines> output_;  // of commands
   Progress progress_;
   Engine engine_;
   Runtime& runtime_;
@@ -91,16 +92,10 @@ void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
   }
 }
 
-// Line by line as it comes, so that a secret is not cut in two and missed: for who follows the stream, and
-// for a person who wants to see everything.
+// For who follows the stream, and for a person who wants to see everything.
 void TreeRunner::on_output(const SessionId& session, const EventOrigin& origin, std::string_view text) {
-  constexpr std::size_t kLongestLine = 64 * 1024;
-  std::string& pending = output_[session];
-  pending += text;
-  const std::size_t end = pending.size() > kLongestLine ? pending.size() : pending.rfind('\n') + 1;
-  if (end == 0) return;
-  const std::string shown = program_.redactor.redact(to_utf8(pending.substr(0, end)));
-  pending.erase(0, end);
+  const std::string shown = output_[session].take(text, program_.redactor);
+  if (shown.empty()) return;
   if (program_.common.output == OutputForm::stream_json) {
     json::object line{{"v", 1},
                       {"event", "session.progress"},
