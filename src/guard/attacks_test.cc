@@ -168,6 +168,50 @@ TEST(Attacks, NoSpellingOfACommandGoesRoundADeny) {
   }
 }
 
+TEST(Attacks, NoProgramThatRunsAnotherCarriesADeniedOne) {
+  const Rules guarded({rule(allow, "Bash"), rule(deny, "Bash(rm:*)")});
+  struct Carrier {
+    std::string_view command;
+    std::string_view harmless;  // control: the same program runs nothing else
+  };
+  for (const auto& [command, harmless] : std::initializer_list<Carrier>{
+           {"jobs -x rm v2", "jobs -l"},
+           {"git grep -Orm one", "git grep -n one"},
+           {"git -C . grep -Orm one", "git -C . grep -n one"},
+           {"git difftool -y -x rm HEAD", "git diff HEAD"},
+           {"git difftool -y --extcmd=rm HEAD", "git diff HEAD"},
+           {"sdiff --diff-program=rm a b", "sdiff -s a b"},
+           {"diff3 --diff-program=rm a b c", "diff3 -m a b c"},
+           {"diff3 --diff-p rm a b c", "diff3 -m a b c"},
+           {"install -s --strip-program=rm a b", "install -m 644 a b"},
+           {"ag --pager=rm x", "ag x"},
+           {"git submodule foreach rm v1", "git submodule status"},
+           {"git submodule foreach 'r''m v1'", "git submodule update"},
+           {"git -C sub submodule --quiet foreach rm v1", "git -C sub submodule --quiet status"},
+           {"git rebase -x 'rm v1' HEAD~1", "git rebase HEAD~1"},
+           {"git bisect run rm v1", "git bisect good"},
+           {"git filter-branch --tree-filter 'rm v1'", "git log"},
+           {"git merge-index rm -a", "git merge x"},
+       }) {
+    EXPECT_EQ(guarded.judge_command(command, ask, kRoots).decision, deny) << command;
+    EXPECT_EQ(guarded.judge_command(harmless, ask, kRoots).decision, allow) << harmless << ": control";
+  }
+}
+
+TEST(Attacks, NoReaderWritesAProtectedName) {
+  for (const auto& [allowed, command, harmless] : std::initializer_list<std::array<std::string_view, 3>>{
+           {"xxd", "xxd a.txt .envrc", "xxd a.txt b"},
+           {"tree", "tree -o .mcp.json", "tree src"},
+           {"tree", "tree -aio .mcp.json", "tree -a src"},
+           {"file", "file -C -m .envrc", "file .envrc"},
+       }) {
+    const Rules rules(rules_of(allow, {allowed}));
+    EXPECT_EQ(rules.judge_command(command, ask, kRoots).decision, ask) << command;
+    EXPECT_EQ(rules.judge_command(command, allow, kRoots).decision, ask) << command << ": without a rule";
+    EXPECT_EQ(rules.judge_command(harmless, ask, kRoots).decision, allow) << harmless << ": control";
+  }
+}
+
 TEST(Attacks, NoArgumentMakesAnAllowedProgramRunOrWriteSomethingElse) {
   for (const auto& [id, allowed, command] : kArgumentAttacks) {
     const std::vector<Rule> rules = rules_of(allow, {allowed});

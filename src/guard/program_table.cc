@@ -70,6 +70,12 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "scp sftp", .runs = "-S -o -D -F"},
     {.names = "sort", .runs = "--compress-program", .writes = "-o --output"},
     {.names = "split", .runs = "--filter"},
+    {.names = "jobs", .carries = "-x"},
+    {.names = "diff3 sdiff", .runs = "--diff-program", .writes = "-o --output"},
+    {.names = "install ginstall", .runs = "--strip-program"},
+    {.names = "ag ack", .runs = "--pager"},
+    {.names = "tree", .writes = "-o -R"},
+    {.names = "file", .writes = "-C --compile"},
     {.names = "rg", .runs = "--pre --hostname-bin"},
     {.names = "zip", .runs = "-T -TT --unzip-command", .writes = "-m --move"},
     {.names = "make gmake", .runs = "= --eval -E -f --file --makefile"},
@@ -118,19 +124,30 @@ constexpr std::string_view kGitCommands =
     "tag update-index var verify-commit verify-tag version whatchanged worktree write-tree archive bundle "
     "help";
 
-constexpr auto kGitLetters = std::to_array<std::pair<std::string_view, std::string_view>>({
+using GitLetters = std::pair<std::string_view, std::string_view>;
+constexpr auto kGitRunningLetters = std::to_array<GitLetters>({
     {"grep", "O"},
     {"clone", "uc"},
     {"ls-remote", "u"},
     {"rebase", "xi"},
-    {"archive", "o"},
-    {"format-patch", "o"},
     {"help", "w"},
 });
+constexpr auto kGitWritingLetters = std::to_array<GitLetters>({{"archive", "o"}, {"format-patch", "o"}});
+
+constexpr std::string_view kGitRunners =
+    "daemon difftool filter-branch for-each-repo instaweb merge-index mergetool remote-ext send-email shell";
+// Those that do so after a word of their own.
+constexpr auto kGitRunningWords = std::to_array<std::pair<std::string_view, std::string_view>>(
+    {{"bisect", "run"}, {"submodule", "foreach"}});
 
 bool lists(std::string_view names, std::string_view name) {
   const auto each = split(names, ' ');
   return std::ranges::find(each, name) != each.end();
+}
+
+std::string_view second_of(const auto& pairs, std::string_view first) {
+  const auto found = std::ranges::find(pairs, first, [](const auto& pair) { return pair.first; });
+  return found == std::end(pairs) ? std::string_view() : found->second;
 }
 
 // "python3.11", "gcc-12": the version is no part of the name.
@@ -174,9 +191,18 @@ bool is_well_known(std::string_view program) {
 
 bool is_plain_git_command(std::string_view name) { return lists(kGitCommands, name); }
 
-std::string_view git_risky_letters(std::string_view subcommand) {
-  const auto found = std::ranges::find(kGitLetters, subcommand, &decltype(kGitLetters)::value_type::first);
-  return found == kGitLetters.end() ? std::string_view() : found->second;
+bool is_git_runner(std::string_view subcommand) { return lists(kGitRunners, subcommand); }
+
+std::string_view git_running_word(std::string_view subcommand) {
+  return second_of(kGitRunningWords, subcommand);
+}
+
+std::string_view git_running_letters(std::string_view subcommand) {
+  return second_of(kGitRunningLetters, subcommand);
+}
+
+std::string_view git_writing_letters(std::string_view subcommand) {
+  return second_of(kGitWritingLetters, subcommand);
 }
 
 }  // namespace deputy

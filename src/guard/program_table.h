@@ -33,7 +33,12 @@ bool is_well_known(std::string_view program);
 
 // Subcommands of git that no alias can replace and that run nothing by themselves.
 bool is_plain_git_command(std::string_view name);
-// The letters of short options that make this subcommand run or write something.
-std::string_view git_risky_letters(std::string_view subcommand);
+// Subcommands that run a program which their words or the repository's settings name.
+bool is_git_runner(std::string_view subcommand);
+// The word after which this subcommand runs what follows; "" where there is none.
+std::string_view git_running_word(std::string_view subcommand);
+// The letters of short options that make this subcommand run, or write, something.
+std::string_view git_running_letters(std::string_view subcommand);
+std::string_view git_writing_letters(std::string_view subcommand);
 
 }  // namespace deputy

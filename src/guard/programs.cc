@@ -81,20 +81,37 @@ bool looks_like_code(const ShellWord& word) {
 
 // "git" and its own options before the subcommand; the size of all words if there is none.
 std::size_t git_subcommand(ShellWords words) {
+  constexpr std::string_view kWithValue[] = {"-C",          "-c",           "--git-dir",    "--work-tree",
+                                             "--namespace", "--config-env", "--attr-source"};
   std::size_t at = 1;
-  while (at < words.size() && is_option(words[at])) ++at;
-  return at;
+  while (at < words.size() && is_option(words[at])) {
+    at += std::ranges::find(kWithValue, words[at].text) == std::end(kWithValue) ? 1 : 2;
+  }
+  return std::min(at, words.size());
+}
+
+bool has_any_letter(ShellWords words, std::string_view letters) {
+  return std::ranges::any_of(words, [&](const ShellWord& word) {
+    return std::ranges::any_of(letters, [&](char letter) { return has_letter(word.text, letter); });
+  });
 }
 
 bool git_runs_hidden_code(ShellWords words) {
   const std::size_t at = git_subcommand(words);
-  const auto own = words.first(std::min(at, words.size()));
-  const bool is_configured = std::ranges::any_of(own.subspan(1), [](const ShellWord& word) {
+  const bool is_configured = std::ranges::any_of(words.subspan(1, at - 1), [](const ShellWord& word) {
     return word.text.starts_with("-c") || word.text.starts_with("--e");
   });
   const bool has_transport =
       std::ranges::any_of(words, [](const ShellWord& word) { return word.text.contains("ext::"); });
-  return is_configured || has_transport;
+  if (is_configured || has_transport) return true;
+  if (at == words.size()) return false;
+  const std::string_view subcommand = words[at].text;
+  const ShellWords further = words.subspan(at + 1);
+  const std::string_view running = git_running_word(subcommand);
+  return is_git_runner(subcommand) || has_any_letter(further, git_running_letters(subcommand)) ||
+         (!running.empty() && std::ranges::any_of(further, [&](const ShellWord& word) {
+           return word.varies || word.text == running;
+         }));
 }
 
 bool git_is_tame(ShellWords words, std::size_t covered) {
@@ -107,10 +124,8 @@ bool git_is_tame(ShellWords words, std::size_t covered) {
   if (git_runs_hidden_code(words)) return false;
   if (at >= words.size()) return true;
   if (at >= covered && !is_plain_git_command(words[at].text)) return false;
-  const std::string_view letters = git_risky_letters(words[at].text);
-  return std::ranges::none_of(words.subspan(std::max(at, covered)), [&](const ShellWord& word) {
-    return std::ranges::any_of(letters, [&](char letter) { return has_letter(word.text, letter); });
-  });
+  return !has_any_letter(words.subspan(std::min(std::max(at, covered), words.size())),
+                         git_writing_letters(words[at].text));
 }
 
 bool interpreter_is_tame(ShellWords words, std::size_t covered, const ProgramEntry& entry) {
@@ -251,9 +266,9 @@ bool changes_folder(ShellWords words) {
 
 bool only_reads(ShellWords words) {
   constexpr std::string_view kReaders[] = {
-      "cat",  "ls",   "head",     "tail",     "grep",     "egrep",   "fgrep",  "rg",        "wc",  "stat",
-      "file", "diff", "du",       "tree",     "echo",     "test",    "[",      "pwd",       "cmp", "nl",
-      "od",   "xxd",  "realpath", "readlink", "basename", "dirname", "md5sum", "sha256sum", "cut", "find"};
+      "cat",  "ls",       "head",     "tail",     "grep",    "egrep",  "fgrep",     "rg",  "wc",  "stat",
+      "file", "diff",     "du",       "tree",     "echo",    "test",   "[",         "pwd", "cmp", "nl",
+      "od",   "realpath", "readlink", "basename", "dirname", "md5sum", "sha256sum", "cut", "find"};
   return std::ranges::find(kReaders, words[0].text) != std::end(kReaders) && is_tame(words, 1);
 }
 
