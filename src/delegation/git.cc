@@ -39,10 +39,10 @@ constexpr std::size_t kMostOutput = std::size_t{8} << 20;
 
 }  // namespace
 
-Task<Result<std::string>> Git::start(std::vector<std::string> arguments, StopToken stop) {
+Task<Result<std::string>> Git::start(std::vector<std::string> arguments, Access access, StopToken stop) {
   ProcessSpec spec{.argv = {"git", "--git-dir=" + git_dir_, "--work-tree=" + work_tree_.path()},
                    .folder = &work_tree_,
-                   .folder_access = Access::write,
+                   .folder_access = access,
                    .environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
                                    {"HOME", "/nonexistent"},
                                    {"LANG", "C.UTF-8"},
@@ -58,7 +58,7 @@ Task<Result<std::string>> Git::start(std::vector<std::string> arguments, StopTok
                                    {"GIT_COMMITTER_EMAIL", "deputy@localhost"}},
                    .max_output = kMostOutput,
                    .aim = SandboxLevel::restricted};
-  spec.roots.push_back({store_, Access::write});
+  spec.roots.push_back({store_, access});
   // By the environment, not by -c, which takes the first "=" for the end of a name: a name may have one too.
   std::size_t count = 0;
   const auto set = [&](const Setting& setting) {
@@ -87,7 +87,8 @@ Task<Result<std::string>> Git::start(std::vector<std::string> arguments, StopTok
 // found by the name of its driver, and set to nothing.
 Task<Result<void>> Git::switch_filters_off(StopToken stop) {
   if (without_filters_) co_return Result<void>{};
-  CO_TRY(const auto names, co_await start({"config", "--includes", "--name-only", "--list"}, stop));
+  CO_TRY(const auto names,
+         co_await start({"config", "--includes", "--name-only", "--list"}, Access::read, stop));
   std::set<std::string> drivers;
   for (const auto line : lines_of(names)) {
     constexpr std::string_view kFilter = "filter.";
@@ -106,7 +107,12 @@ Task<Result<void>> Git::switch_filters_off(StopToken stop) {
 
 Task<Result<std::string>> Git::run(std::vector<std::string> arguments, StopToken stop) {
   CO_TRY(co_await switch_filters_off(stop));
-  co_return co_await start(std::move(arguments), std::move(stop));
+  co_return co_await start(std::move(arguments), Access::write, std::move(stop));
+}
+
+Task<Result<std::string>> Git::look(std::vector<std::string> arguments, StopToken stop) {
+  CO_TRY(co_await switch_filters_off(stop));
+  co_return co_await start(std::move(arguments), Access::read, std::move(stop));
 }
 
 }  // namespace deputy

@@ -28,10 +28,12 @@ class Git {
 
   // What it printed, without the last line break. Error::io where it failed, with what it said.
   Task<Result<std::string>> run(std::vector<std::string> arguments, StopToken stop);
+  // The same for what only looks: it can write nowhere.
+  Task<Result<std::string>> look(std::vector<std::string> arguments, StopToken stop);
 
  private:
   Task<Result<void>> switch_filters_off(StopToken stop);
-  Task<Result<std::string>> start(std::vector<std::string> arguments, StopToken stop);
+  Task<Result<std::string>> start(std::vector<std::string> arguments, Access access, StopToken stop);
 
   Processes& processes_;
   const Folder& work_tree_;

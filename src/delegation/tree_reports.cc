@@ -1,4 +1,6 @@
 // What a tree does with the reports of its sessions.
+#include <fmt/ranges.h>
+
 #include "delegation/command_outcome.h"
 #include "delegation/tree.h"
 
@@ -38,15 +40,24 @@ Task<Report> Tree::complete(Session session, Report report) {
     auto workspace = co_await workspaces_.open(session, *above, {});
     if (workspace) report = co_await reports_.checked(std::move(report), *std::move(workspace));
   }
-  auto outcome = above ? co_await workspaces_.finish(session, *above) : std::unexpected(above.error());
-  if (outcome) {
-    report.workspace = *std::move(outcome);
+  auto finished = above ? co_await workspaces_.finish(session, *above) : std::unexpected(above.error());
+  if (finished) {
+    report.workspace = std::move(finished->outcome);
+    if (!finished->left_out.empty()) {
+      report.errors.push_back(
+          {.type = "workspace",
+           .code = "WORKSPACE",
+           .message = fmt::format("not put on the branch, since they are git repositories of their own: {}",
+                                  fmt::join(finished->left_out, ", ")),
+           .recoverable = true,
+           .recommendation = "they are still in " + session.workspace});
+    }
     co_return report;
   }
   report.workspace = {.mode = session.workspace_mode, .path = session.workspace};
   report.errors.push_back({.type = "workspace",
                            .code = "WORKSPACE",
-                           .message = "its work could not be put on a branch: " + outcome.error().message,
+                           .message = "its work could not be put on a branch: " + finished.error().message,
                            .recoverable = true,
                            .recommendation = "it is still in " + session.workspace});
   co_return report;

@@ -6,6 +6,7 @@
 
 #include "base/disk_names.h"
 #include "base/text.h"
+#include "tools/repositories.h"
 #include "tools/workspace_mode.h"
 
 namespace deputy {
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::string_view kFolders = ".deputy/subagents";
 constexpr std::string_view kPrefix = "agent_";
+constexpr std::size_t kMostFiles = 1'000'000;  // looked through in a worktree
+constexpr std::size_t kMostNested = 1'000;     // repositories in one
 
 std::string branch_of(const SessionId& session) { return "deputy/" + session.value; }
 // Where the branch began; kept by git under a name of its own, so that a restart finds it.
@@ -108,7 +111,7 @@ Task<> Workspaces::hold(Shared folder) {
 Task<Result<void>> Workspaces::add_worktree(Shared parent, std::string path, SessionId session,
                                             StopToken stop) {
   Git git = git_in(*parent);
-  auto commit = co_await git.run({"rev-parse", "--verify", "HEAD^{commit}"}, stop);
+  auto commit = co_await git.look({"rev-parse", "--verify", "HEAD^{commit}"}, stop);
   if (!commit) co_return std::unexpected(not_a_repository(parent->path(), commit.error()));
   CO_TRY(co_await git.run({"update-ref", start_of(session), *commit}, stop));
   CO_TRY(co_await git.run({"worktree", "prune"}, stop));
@@ -130,46 +133,61 @@ Task<Result<void>> Workspaces::check_out(Shared worktree, StopToken stop) {
   co_return Result<void>{};
 }
 
-Task<Result<WorkspaceOutcome>> Workspaces::finish(Session session, std::string parent) {
+Task<Result<FinishedWorkspace>> Workspaces::finish(Session session, std::string parent) {
   WorkspaceOutcome outcome{.mode = session.workspace_mode, .path = session.workspace};
-  if (!session.parent) co_return outcome;
+  if (!session.parent) co_return FinishedWorkspace{std::move(outcome)};
   if (session.workspace_mode == WorkspaceMode::worktree && session.workspace != parent)
     co_return co_await finish_worktree(session.workspace, parent, session.id);
-  if (session.workspace_mode != WorkspaceMode::scratch) co_return outcome;
+  if (session.workspace_mode != WorkspaceMode::scratch) co_return FinishedWorkspace{std::move(outcome)};
   outcome.path = own_folder(session.workspace, session.id);
   held_.erase(outcome.path);
   CO_TRY(const bool was_empty, co_await drop_if_empty(outcome.path));
   if (was_empty) outcome.path.clear();
-  co_return outcome;
+  co_return FinishedWorkspace{std::move(outcome)};
 }
 
-Task<Result<WorkspaceOutcome>> Workspaces::finish_worktree(std::string path, std::string parent,
-                                                           SessionId session) {
-  WorkspaceOutcome outcome{.mode = WorkspaceMode::worktree, .path = path};
+Task<Result<FinishedWorkspace>> Workspaces::finish_worktree(std::string path, std::string parent,
+                                                            SessionId session) {
+  FinishedWorkspace finished{.outcome = {.mode = WorkspaceMode::worktree, .path = path}};
+  WorkspaceOutcome& outcome = finished.outcome;
   CO_TRY(auto outer, co_await opened(parent));
   auto folder = co_await open_folder(path, IfAbsent::fail);
   if (!folder)
-    co_return WorkspaceOutcome{.mode = WorkspaceMode::worktree};  // it was empty, and went before a restart
+    co_return FinishedWorkspace{
+        {.mode = WorkspaceMode::worktree}};  // it was empty, and went before a restart
   opened_.erase(path);
   held_.erase(path);
   Git git = git_in(**folder);
-  CO_TRY(const auto head, co_await git.run({"symbolic-ref", "--short", "HEAD"}, {}));
+  CO_TRY(const auto head, co_await git.look({"symbolic-ref", "--short", "HEAD"}, {}));
   if (head != branch_of(session))
     co_return fail(ErrorCode::invalid,
                    fmt::format("{} is not on its branch any more, but on {}", path, head));
-  CO_TRY(co_await git.run({"add", "--all"}, {}));
+  const auto nested = co_await nested_in(*folder);
+  if (!nested.is_all || nested.found.size() > kMostNested)
+    co_return fail(ErrorCode::exhausted,
+                   fmt::format("{} has more than {} files or {} repositories in it", path,
+                               with_thousands(kMostFiles), with_thousands(kMostNested)));
+  std::vector<std::string> add{"add", "--all", "--", "."};
+  for (const auto& each : nested.found) {
+    finished.left_out.emplace_back(split_name(each.name).parent);
+    add.push_back(":(exclude,literal)" + finished.left_out.back());
+  }
+  // What is marked as unchanged for good is looked at all the same.
+  CO_TRY(co_await git.run({"update-index", "-q", "--really-refresh"}, {}));
+  CO_TRY(co_await git.run(std::move(add), {}));
   CO_TRY(const auto staged,
-         co_await git.run({"diff", "--cached", "--name-only", "--no-ext-diff", "--no-textconv"}, {}));
+         co_await git.look({"diff", "--cached", "--name-only", "--no-ext-diff", "--no-textconv"}, {}));
   if (!staged.empty())
     CO_TRY(co_await git.run({"commit", "--quiet", "--no-verify", "-m", "Work of " + session.value}, {}));
   const std::string range = start_of(session) + "..HEAD";
-  CO_TRY(outcome.diff, co_await git.run({"diff", "--no-ext-diff", "--no-textconv", "--no-color", range}, {}));
+  CO_TRY(outcome.diff,
+         co_await git.look({"diff", "--no-ext-diff", "--no-textconv", "--no-color", range}, {}));
   if (!outcome.diff.empty()) {
     outcome.branch = branch_of(session);
   } else if (co_await drop_if_idle(outer, path, session)) {
     outcome.path.clear();
   }
-  co_return outcome;
+  co_return finished;
 }
 
 Task<Result<void>> Workspaces::drop_worktree(Shared parent, std::string path, SessionId session) {
@@ -180,15 +198,30 @@ Task<Result<void>> Workspaces::drop_worktree(Shared parent, std::string path, Se
   co_return Result<void>{};
 }
 
-// Nothing in it that is not in the parent's history: no commit, no change, not even an ignored file.
+Task<Repositories> Workspaces::nested_in(Shared worktree) {
+  co_return co_await on_pool(services_.loop, services_.pool, [worktree] {
+    return repositories_below(*worktree, Depth::everywhere, kMostFiles);
+  });
+}
+
+// Nothing in it that is not in the parent's history: no commit, no change, not even an ignored file. What
+// cannot be looked at, or not without asking a repository that lies in it, may be work.
 Task<bool> Workspaces::drop_if_idle(Shared parent, std::string path, SessionId session) {
   const auto folder = co_await open_folder(path, IfAbsent::fail);
   if (!folder) co_return false;
+  const auto nested = co_await nested_in(*folder);
+  if (!nested.found.empty() || !nested.is_all || !nested.is_read) co_return false;
   Git inside = git_in(**folder);
-  const auto status = co_await inside.run({"status", "--porcelain", "--ignored"}, {});
+  const auto head = co_await inside.look({"symbolic-ref", "--short", "HEAD"}, {});
+  if (!head || *head != branch_of(session)) co_return false;
+  if (!co_await inside.run({"update-index", "-q", "--really-refresh"}, {})) co_return false;
+  const auto status =
+      co_await inside.look({"-c", "core.fileMode=true", "-c", "core.ignoreCase=false", "status",
+                            "--porcelain", "--ignored", "--untracked-files=all", "--ignore-submodules=dirty"},
+                           {});
   if (!status || !status->empty()) co_return false;
   Git git = git_in(*parent);
-  if (!co_await git.run({"merge-base", "--is-ancestor", branch_of(session), "HEAD"}, {})) co_return false;
+  if (!co_await git.look({"merge-base", "--is-ancestor", branch_of(session), "HEAD"}, {})) co_return false;
   co_return (co_await drop_worktree(parent, path, session)).has_value();
 }
 

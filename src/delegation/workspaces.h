@@ -17,6 +17,7 @@
 #include "sandbox/folder_hold.h"
 #include "sandbox/processes.h"
 #include "store/store.h"
+#include "tools/repositories.h"
 #include "transcript/workspace.h"
 
 namespace deputy {
@@ -26,6 +27,12 @@ WorkspaceMode narrowed(WorkspaceMode parent, WorkspaceMode wanted);
 
 // "/work/.deputy/subagents/agent_sess_1_aaaaaa", in the folder that `workspace` is.
 std::string own_folder(std::string_view workspace, const SessionId& session);
+
+struct FinishedWorkspace {
+  WorkspaceOutcome outcome;
+  std::vector<std::string> left_out = {};  // folders in a worktree that are repositories: kept, on no branch
+  bool operator==(const FinishedWorkspace&) const = default;
+};
 
 class Workspaces {
  public:
@@ -42,8 +49,9 @@ class Workspaces {
   Task<Result<std::shared_ptr<const Folder>>> open(Session session, std::string parent, StopToken stop);
 
   // What has become of it, once the session has ended. The branch and the diff of a worktree; nothing where
-  // nothing was changed, and then the folder is gone.
-  Task<Result<WorkspaceOutcome>> finish(Session session, std::string parent);
+  // nothing was changed, and then the folder is gone. A
+  // repository that lies in a worktree is not committed, and keeps it: git would run what that configures.
+  Task<Result<FinishedWorkspace>> finish(Session session, std::string parent);
 
   // Looks through what dead processes left in `workspace`: what is empty or merged goes, and is made again
   // for a session that goes on; work is kept and named. What somebody works in is left alone.
@@ -58,8 +66,9 @@ class Workspaces {
   Task<> hold(Shared folder);
   Task<Result<void>> add_worktree(Shared parent, std::string path, SessionId session, StopToken stop);
   Task<Result<void>> check_out(Shared worktree, StopToken stop);
-  Task<Result<WorkspaceOutcome>> finish_worktree(std::string path, std::string parent, SessionId session);
+  Task<Result<FinishedWorkspace>> finish_worktree(std::string path, std::string parent, SessionId session);
   Task<Result<void>> drop_worktree(Shared parent, std::string path, SessionId session);
+  Task<Repositories> nested_in(Shared worktree);
   Task<bool> drop_if_idle(Shared parent, std::string path, SessionId session);
   Task<Result<bool>> drop_if_empty(std::string path);
 

@@ -17,6 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 namespace fs = std::filesystem;
 
@@ -72,12 +73,14 @@ class WorkspacesTest : public testing::Test {
     return run(loop, workspaces.open(session, root.path(), {}));
   }
   WorkspaceOutcome finish(const Session& session) {
-    auto outcome = run(loop, workspaces.finish(session, root.path()));
-    EXPECT_TRUE(outcome) << to_text(outcome.error());
-    return outcome.value_or(WorkspaceOutcome{});
+    auto finished = run(loop, workspaces.finish(session, root.path()));
+    EXPECT_TRUE(finished) << to_text(finished.error());
+    left_out = finished ? finished->left_out : std::vector<std::string>{};
+    return finished ? finished->outcome : WorkspaceOutcome{};
   }
 
   TempFolder root;
+  std::vector<std::string> left_out;  // by the last finish
   std::unique_ptr<Folder> folder;
   SystemLoop loop;
   ThreadPool pool;
@@ -161,7 +164,7 @@ TEST_F(WorkspacesTest, AWorktreeChildMayHaveOneOfItsOwn) {
   ASSERT_TRUE((*opened)->replace("c.txt", "deep\n"));
   const auto outcome = run(loop, workspaces.finish(inner, outer.workspace));
   ASSERT_TRUE(outcome) << to_text(outcome.error());
-  EXPECT_EQ(outcome->branch, "deputy/sess_1_bbbbbb");
+  EXPECT_EQ(outcome->outcome.branch, "deputy/sess_1_bbbbbb");
   EXPECT_EQ(git({"show", "deputy/sess_1_bbbbbb:c.txt"}), "deep");
 }
 
@@ -343,6 +346,92 @@ TEST_F(WorkspacesTest, AWorktreeThatWasMadeByHalfIsFinished) {
   ASSERT_TRUE(open(session));
   EXPECT_EQ(text_of(session.workspace + "/a.txt"), "one\n");
   EXPECT_EQ(finish(session).branch, "") << "nothing was changed";
+}
+
+// A child's command can make repositories that are not noticed when it ends, in node_modules for instance.
+TEST_F(Leftovers, WithARepositoryInThemAreKeptAndNothingThatItConfiguresRuns) {
+  make_repository();
+  const std::string canary = root.file(".git/canary");
+  Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  session.tree = session.id;
+  record(session, true);
+  ASSERT_TRUE((*open(session))->replace("b.txt", "work\n"));
+  const std::string nested = session.workspace + "/node_modules/x";
+  git({"init", "--quiet", nested});
+  std::ofstream(nested + "/f") << "f";
+  git({"-C", nested, "add", "--all"});
+  git({"-C", nested, "commit", "--quiet", "-m", "nested"});
+  std::ofstream(nested + "/.git/info/attributes") << "* filter=e\n";
+  std::ofstream(nested + "/.git/config", std::ios::app)
+      << "[filter \"e\"]\n clean = touch " << canary << "; cat\n[core]\n fsmonitor = touch " << canary
+      << "\n";
+  const auto touch = [&] { std::ofstream(nested + "/f") << "g"; };  // so that git must look into the file
+  touch();
+  EXPECT_EQ(finish(session).branch, "deputy/sess_1_aaaaaa");
+  EXPECT_THAT(left_out, ElementsAre("node_modules/x"));
+  EXPECT_EQ(git({"show", "deputy/sess_1_aaaaaa:b.txt"}), "work");
+  EXPECT_EQ(git({"ls-tree", "-r", "--name-only", "deputy/sess_1_aaaaaa"}), "a.txt\nb.txt");
+  EXPECT_FALSE(fs::exists(canary));
+
+  // Nor where somebody has made it a part of the branch, and the branch is merged.
+  git({"-C", session.workspace, "-c", "core.fsmonitor=false", "add", "--all"});
+  git({"-C", session.workspace, "commit", "--quiet", "-m", "with it"});
+  git({"merge", "--quiet", "deputy/sess_1_aaaaaa"});
+  fs::remove(canary);
+  touch();
+  EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), ElementsAre(session.workspace));
+  finish(session);
+  EXPECT_FALSE(fs::exists(canary));
+  EXPECT_EQ(text_of(nested + "/f"), "g");
+  git({"-C", session.workspace, "status", "--porcelain"});
+  EXPECT_TRUE(fs::exists(canary)) << "control: git as it comes runs it";
+}
+
+// What a person has left in the worktree of a dead child, in a repository that hides it from git status.
+TEST_F(Leftovers, WithWorkThatTheRepositoryHidesAreKept) {
+  make_repository();
+  write("b.txt", "one\n");
+  git({"add", "--all"});
+  git({"commit", "--quiet", "-m", "second"});
+  const auto leftover = [&](std::string id) {
+    Session session = child(std::move(id), WorkspaceMode::worktree);
+    session.tree = session.id;
+    record(session, true);
+    EXPECT_TRUE(open(session));
+    return session.workspace;
+  };
+  git({"config", "status.showUntrackedFiles", "no"});
+  git({"config", "core.ignoreStat", "true"});
+  git({"config", "core.fileMode", "false"});
+  const std::string idle = leftover("sess_1_idle00");
+  const std::string untracked = leftover("sess_1_untrac");
+  std::ofstream(untracked + "/new.txt") << "new";
+  const std::string changed = leftover("sess_1_change");
+  std::ofstream(changed + "/a.txt") << "changed";
+  const std::string marked = leftover("sess_1_marked");
+  git({"-C", marked, "update-index", "--assume-unchanged", "b.txt"});
+  std::ofstream(marked + "/b.txt") << "changed";
+  const std::string runnable = leftover("sess_1_runnab");
+  fs::permissions(runnable + "/a.txt", fs::perms::owner_exec, fs::perm_options::add);
+  const std::string detached = leftover("sess_1_detach");
+  git({"-C", detached, "checkout", "--quiet", "--detach"});
+  git({"-C", detached, "commit", "--quiet", "--allow-empty", "-m", "on no branch"});
+
+  const auto kept = run(loop, workspaces.clean(root.path(), store));
+  ASSERT_TRUE(kept) << to_text(kept.error());
+  EXPECT_THAT(*kept, UnorderedElementsAre(untracked, changed, marked, runnable, detached));
+  for (const auto& path : *kept) EXPECT_TRUE(fs::exists(path)) << path;
+  EXPECT_FALSE(fs::exists(idle)) << "control";
+}
+
+TEST_F(WorkspacesTest, WorkThatTheRepositoryHidesIsCommitted) {
+  make_repository();
+  git({"config", "core.ignoreStat", "true"});
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  ASSERT_TRUE(open(session));
+  git({"-C", session.workspace, "update-index", "--assume-unchanged", "a.txt"});
+  std::ofstream(session.workspace + "/a.txt") << "two\n";
+  EXPECT_THAT(finish(session).diff, HasSubstr("-one\n+two"));
 }
 
 TEST_F(Leftovers, AFolderWithoutAnyHasNoneToName) {
