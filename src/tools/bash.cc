@@ -49,7 +49,7 @@ bool can_hide(const Session& session) {
   return session.sandbox_level.value_or(0) >= static_cast<int>(SandboxLevel::isolated);
 }
 
-Task<std::string> set_aside(Loop& loop, Pool& pool, const Folder& workspace, std::vector<std::string> known) {
+Task<std::string> set_aside(Loop& loop, Pool& pool, const Folder& workspace, Repositories known) {
   co_return co_await on_pool(
       loop, pool, [&workspace, known = std::move(known)] { return set_aside_new(workspace, known); });
 }

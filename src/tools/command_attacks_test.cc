@@ -95,6 +95,17 @@ TEST_F(CommandAttacks, NoRepositoryIsPlantedForThePersonsOwnGit) {
   std::stringstream kept;
   kept << std::ifstream(ws() / "lib/.git").rdbuf();
   EXPECT_EQ(kept.str(), "gitdir: elsewhere\n");
+  // Nor by a name that a link had, nor by many at once, nor where the usual names are taken.
+  fs::create_directories(ws() / "linked");
+  fs::create_directory_symlink("/nonexistent", ws() / "linked/.git");
+  said("rm linked/.git; git init -q linked");
+  EXPECT_FALSE(exists("linked/.git/config"));
+  said("for i in $(seq 70); do mkdir -p m/$i/.git; done; ls m");
+  for (int i = 1; i <= 70; ++i) EXPECT_FALSE(exists(fmt::format("m/{}/.git", i)));
+  said(
+      "mkdir t; cd t; ln -s nowhere .git-set-aside; for i in $(seq 2 9); do touch .git-set-aside-$i; done; "
+      "git init -q .");
+  EXPECT_FALSE(exists("t/.git"));
   // Outside of the sandbox the same makes a repository, and git runs what it configures.
   const std::string there = ws() / "control";
   fs::create_directories(there);

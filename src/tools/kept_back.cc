@@ -4,56 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 
+#include "base/disk_names.h"
 #include "base/text.h"
 #include "tools/workspace_path.h"
 
 namespace deputy {
 namespace {
 
-constexpr std::string_view kGit = ".git";
 constexpr std::string_view kSetAside = ".git-set-aside";
-
-enum class Onward { into, past, stop };
-using Visit = std::function<Onward(const std::string& name, const Entry& entry)>;
-
-// Every entry beneath the folder, from the top, without following links. A folder that cannot be read is
-// passed over: nobody of the same user can read it.
-void walk(const Folder& root, const Visit& visit) {
-  std::vector<std::string> waiting{"."};
-  while (!waiting.empty()) {
-    const std::string folder = std::move(waiting.back());
-    waiting.pop_back();
-    const auto entries = root.list(folder);
-    if (!entries) continue;
-    for (const Entry& entry : *entries) {
-      std::string name = folder == "." ? entry.name : join_path(folder, entry.name);
-      const Onward onward = visit(name, entry);
-      if (onward == Onward::stop) return;
-      if (onward == Onward::into && entry.status.kind == EntryKind::folder)
-        waiting.push_back(std::move(name));
-    }
-  }
-}
-
-struct Repository {
-  std::string name;  // of what makes a folder one: its .git
-  EntryKind kind = EntryKind::folder;
-};
-
-// Those below the workspace's own.
-std::vector<Repository> repositories_in(const Folder& workspace) {
-  std::vector<Repository> found;
-  std::size_t seen = 0;
-  walk(workspace, [&](const std::string& name, const Entry& entry) {
-    if (++seen > kMostLookedThroughForGit || found.size() == kMostRepositories) return Onward::stop;
-    if (entry.name == kGit && name != kGit) found.push_back({name, entry.status.kind});
-    const bool is_dull = entry.name == kGit || entry.name == "node_modules" || name == ".deputy";
-    return is_dull ? Onward::past : Onward::into;
-  });
-  return found;
-}
 
 Error too_many(std::string_view what, std::size_t most) {
   return {
@@ -129,33 +88,71 @@ Result<KeptBack> kept_back(const ToolContext& context, Access access, std::size_
     for (const Folder* root : context.roots) TRY(denied.look_through(*root, root->path(), kept));
   }
   if (access != Access::write) return kept;
-  for (auto& [name, kind] : repositories_in(context.workspace)) {
-    const bool has_room = kept.hidden.size() + kept.fixed.size() < kMostKeptBack;
-    if (kind != EntryKind::link && has_room) kept.fixed.push_back(join_path(context.workspace.path(), name));
-    kept.repositories.push_back(std::move(name));
+  kept.repositories = repositories_below(context.workspace, Depth::usual, kMostLookedThroughForGit);
+  for (const auto& [name, kind, leads_to] : kept.repositories.found) {
+    // A link cannot be fixed, but what it leads to; where it leads is looked at again afterwards.
+    const std::string& fixed = kind == EntryKind::link ? leads_to : name;
+    if (!fixed.empty()) kept.fixed.push_back(join_path(context.workspace.path(), fixed));
+  }
+  if (kept.hidden.size() + kept.fixed.size() > kMostKeptBack) {
+    return fail(ErrorCode::exhausted,
+                fmt::format("not all git repositories below the workspace's own can be kept from a command: "
+                            "with what the rules deny they are more than {}",
+                            kMostKeptBack),
+                "start deputy in a folder with fewer of them");
   }
   return kept;
 }
 
-std::string set_aside_new(const Folder& workspace, const std::vector<std::string>& known) {
+namespace {
+
+// The first name that is free: there are fewer taken ones than entries.
+std::optional<std::string> free_name(const Folder& workspace, const std::string& folder) {
+  const auto entries = workspace.list(folder);
+  if (!entries) return std::nullopt;
+  std::string leaf(kSetAside);
+  for (std::size_t number = 2; std::ranges::find(*entries, leaf, &Entry::name) != entries->end(); ++number)
+    leaf = fmt::format("{}-{}", kSetAside, number);
+  return join_path(folder, leaf);
+}
+
+}  // namespace
+
+std::string set_aside_new(const Folder& workspace, const Repositories& known) {
+  // Where all could be looked through before, a command that makes too many files has made them all.
+  const auto now = repositories_below(workspace, Depth::usual,
+                                      known.is_all ? kMostLookedThrough : kMostLookedThroughForGit);
   std::vector<std::string> moved;
-  for (const auto& [name, kind] : repositories_in(workspace)) {
-    if (std::ranges::find(known, name) != known.end()) continue;
-    const std::string folder = name.substr(0, name.size() - kGit.size());
-    for (int number = 1; number <= 9; ++number) {
-      const std::string other = number == 1 ? fmt::format("{}{}", folder, kSetAside)
-                                            : fmt::format("{}{}-{}", folder, kSetAside, number);
-      if (workspace.status(other)) continue;
-      if (workspace.rename(name, other)) moved.push_back(shown_path(other));
-      break;
+  std::vector<std::string> stuck;
+  for (const auto& repository : now.found) {
+    if (std::ranges::find(known.found, repository) != known.found.end()) continue;
+    const auto other = free_name(workspace, split_name(repository.name).parent);
+    if (other && workspace.rename(repository.name, *other)) {
+      moved.push_back(shown_path(*other));
+    } else {
+      stuck.push_back(shown_path(repository.name));
     }
   }
-  if (moved.empty()) return {};
-  return fmt::format(
-      "\n[The repository that was made was set aside, as {}: git runs what a repository configures. Who "
-      "trusts "
-      "it renames it back.]",
-      fmt::join(moved, ", "));
+  std::string told;
+  if (!moved.empty()) {
+    told += fmt::format(
+        "\n[The repository that was made was set aside, as {}: git runs what a repository configures. Who "
+        "trusts it renames it back.]",
+        fmt::join(moved, ", "));
+  }
+  if (!stuck.empty()) {
+    told += fmt::format(
+        "\n[The repository that was made could not be set aside: {}. git runs what it configures: remove it, "
+        "or look through it before you use git there.]",
+        fmt::join(stuck, ", "));
+  }
+  if (known.is_all && !now.is_all) {
+    told += fmt::format(
+        "\n[The command left more than {} files, too many to look for repositories among them: be careful "
+        "with git in them.]",
+        with_thousands(kMostLookedThrough));
+  }
+  return told;
 }
 
 }  // namespace deputy

@@ -9,27 +9,27 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tools/repositories.h"
 #include "tools/tool.h"
 
 namespace deputy {
 
 struct KeptBack {
-  std::vector<std::string> hidden;        // paths, as ProcessSpec wants them
-  std::vector<std::string> fixed;         // the same
-  bool is_all_fixed = false;              // nothing may be edited at all
-  std::vector<std::string> repositories;  // git's folders and files below the workspace's own, relative to it
+  std::vector<std::string> hidden;  // paths, as ProcessSpec wants them
+  std::vector<std::string> fixed;   // the same
+  bool is_all_fixed = false;        // nothing may be edited at all
+  Repositories repositories;        // below the workspace's own
 };
 
 inline constexpr std::size_t kMostLookedThrough = 1'000'000;     // files, where rules deny some
 inline constexpr std::size_t kMostLookedThroughForGit = 20'000;  // where only repositories are looked for
-inline constexpr std::size_t kMostRepositories = 64;
 
 // Looks at the disk. `access`: the command's to the workspace. An Error where not all could be kept back that
-// is denied, or not all of more than `most` files could be looked at: then the command must not run.
+// is denied or git's, or not all of more than `most` files could be looked at: then the command must not run.
 Result<KeptBack> kept_back(const ToolContext& context, Access access, std::size_t most = kMostLookedThrough);
 
 // Renames the repositories that were not among the `known`, so that git takes no notice of them, and tells
-// what it did; "" where there are none. Looks at the disk.
-std::string set_aside_new(const Folder& workspace, const std::vector<std::string>& known);
+// what it did and could not do; "" where there are none. Looks at the disk.
+std::string set_aside_new(const Folder& workspace, const Repositories& known);
 
 }  // namespace deputy

@@ -94,7 +94,9 @@ TEST_F(KeptBackFiles, RepositoriesBelowTheWorkspacesOwnAreFixed) {
   bench.write("vendor/lib/.git/HEAD", "x");
   bench.write("sub/.git", "gitdir: ../.git/modules/sub\n");
   const auto kept = found({}, Access::write);
-  EXPECT_THAT(kept->repositories, UnorderedElementsAre("vendor/lib/.git", "sub/.git"));
+  EXPECT_THAT(kept->repositories.found,
+              UnorderedElementsAre(Repository{"vendor/lib/.git", EntryKind::folder, ""},
+                                   Repository{"sub/.git", EntryKind::file, ""}));
   EXPECT_THAT(kept->fixed, UnorderedElementsAre("/work/vendor/lib/.git", "/work/sub/.git"));
   EXPECT_THAT(found({}, Access::read)->fixed, IsEmpty());
 }
@@ -110,6 +112,60 @@ TEST_F(KeptBackFiles, ARepositoryThatWasMadeIsSetAside) {
   EXPECT_TRUE(bench.workspace->status("old/.git/HEAD"));
   bench.write("new/.git/config", "again");
   EXPECT_THAT(set_aside_new(*bench.workspace, kept->repositories), HasSubstr("new/.git-set-aside-2"));
+}
+
+TEST_F(KeptBackFiles, NoNumberOfTakenNamesKeepsARepositoryInPlace) {
+  for (int number = 1; number <= 30; ++number)
+    bench.write("new/.git-set-aside" + (number == 1 ? "" : "-" + std::to_string(number)), "x");
+  bench.write("new/.git/config", "x");
+  EXPECT_THAT(set_aside_new(*bench.workspace, {}), HasSubstr("new/.git-set-aside-31"));
+  EXPECT_FALSE(bench.workspace->status("new/.git"));
+}
+
+TEST_F(KeptBackFiles, HoweverManyRepositoriesAreMadeAllAreSetAside) {
+  for (int i = 0; i < 300; ++i) bench.write("new" + std::to_string(i) + "/.git/config", "x");
+  set_aside_new(*bench.workspace, {});
+  EXPECT_THAT(repositories_below(*bench.workspace, Depth::everywhere, 10'000).found, IsEmpty());
+}
+
+TEST_F(KeptBackFiles, ARepositoryIsFoundBehindMoreFilesThanAreLookedThroughBefore) {
+  for (std::size_t i = 0; i <= kMostLookedThroughForGit; ++i) bench.write("a/" + std::to_string(i), "");
+  bench.write("z/.git/config", "x");
+  EXPECT_THAT(set_aside_new(*bench.workspace, {}), HasSubstr("z/.git-set-aside"));
+  EXPECT_FALSE(found({}, Access::write)->repositories.is_all) << "control";
+}
+
+TEST_F(KeptBackFiles, ARepositoryThatCannotBeSetAsideIsNamed) {
+  bench.write("new/.git/config", "x");
+  bench.disk.set_fault([](std::string_view) { return fail(ErrorCode::io, "read-only"); });
+  EXPECT_THAT(set_aside_new(*bench.workspace, {}), HasSubstr("could not be set aside: new/.git."));
+}
+
+TEST_F(KeptBackFiles, WhatALinkToARepositoryLeadsToIsFixedAndAnotherInItsPlaceIsSetAside) {
+  bench.write("store/HEAD", "x");
+  bench.write("evil/HEAD", "x");
+  bench.disk.plant_link("/work/sub/.git", "../store");
+  bench.disk.plant_link("/work/away/.git", "/elsewhere");
+  const auto kept = found({}, Access::write);
+  EXPECT_THAT(kept->fixed, UnorderedElementsAre("/work/store"));
+  EXPECT_EQ(set_aside_new(*bench.workspace, kept->repositories), "");
+  ASSERT_TRUE(bench.workspace->remove("sub/.git"));
+  ASSERT_TRUE(bench.workspace->remove("away/.git"));
+  bench.disk.plant_link("/work/sub/.git", "../evil");
+  bench.write("away/.git/config", "x");
+  EXPECT_THAT(set_aside_new(*bench.workspace, kept->repositories),
+              AllOf(HasSubstr("sub/.git-set-aside"), HasSubstr("away/.git-set-aside")));
+}
+
+TEST_F(KeptBackFiles, TakesAsManyRepositoriesAsCanBeKeptBackAndNotOneMore) {
+  for (std::size_t i = 0; i < kMostKeptBack; ++i)
+    bench.write("r" + std::to_string(i) + "/.git", "gitdir: x\n");
+  EXPECT_EQ(found({}, Access::write)->fixed.size(), kMostKeptBack);
+  bench.write("more/.git", "gitdir: x\n");
+  const auto past = found({}, Access::write);
+  ASSERT_FALSE(past);
+  EXPECT_EQ(past.error().code, ErrorCode::exhausted);
+  EXPECT_FALSE(past.error().advice.empty());
 }
 
 }  // namespace
