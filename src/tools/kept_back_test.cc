@@ -129,9 +129,9 @@ TEST_F(KeptBackFiles, HoweverManyRepositoriesAreMadeAllAreSetAside) {
 }
 
 TEST_F(KeptBackFiles, ARepositoryIsFoundBehindMoreFilesThanAreLookedThroughBefore) {
-  for (std::size_t i = 0; i <= kMostLookedThroughForGit; ++i) bench.write("a/" + std::to_string(i), "");
-  bench.write("z/.git/config", "x");
-  EXPECT_THAT(set_aside_new(*bench.workspace, {}), HasSubstr("z/.git-set-aside"));
+  for (std::size_t i = 0; i <= kMostLookedThroughForGit; ++i) bench.write("z/" + std::to_string(i), "");
+  bench.write("a/.git/config", "x");
+  EXPECT_THAT(set_aside_new(*bench.workspace, {}), HasSubstr("a/.git-set-aside"));
   EXPECT_FALSE(found({}, Access::write)->repositories.is_all) << "control";
 }
 
