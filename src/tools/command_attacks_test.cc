@@ -98,14 +98,14 @@ TEST_F(CommandAttacks, NoRepositoryIsPlantedForThePersonsOwnGit) {
   // Nor by a name that a link had, nor by many at once, nor where the usual names are taken.
   fs::create_directories(ws() / "linked");
   fs::create_directory_symlink("/nonexistent", ws() / "linked/.git");
-  said("rm linked/.git; git init -q linked");
-  EXPECT_FALSE(exists("linked/.git/config"));
-  said("for i in $(seq 70); do mkdir -p m/$i/.git; done; ls m");
-  for (int i = 1; i <= 70; ++i) EXPECT_FALSE(exists(fmt::format("m/{}/.git", i)));
-  said(
-      "mkdir t; cd t; ln -s nowhere .git-set-aside; for i in $(seq 2 9); do touch .git-set-aside-$i; done; "
-      "git init -q .");
-  EXPECT_FALSE(exists("t/.git"));
+  write("plant.py",
+        "import os\nos.remove('linked/.git')\nos.makedirs('linked/.git')\n"
+        "for i in range(70): os.makedirs(f'm/{i}/.git')\n"
+        "os.makedirs('t/.git')\nos.symlink('nowhere', 't/.git-set-aside')\n"
+        "for i in range(2, 10): open(f't/.git-set-aside-{i}', 'w')\n");
+  EXPECT_THAT(said("python3 plant.py"), HasSubstr("t/.git-set-aside-10"));
+  EXPECT_FALSE(exists("linked/.git") || exists("t/.git"));
+  for (int i = 0; i < 70; ++i) EXPECT_FALSE(exists(fmt::format("m/{}/.git", i)));
   // Outside of the sandbox the same makes a repository, and git runs what it configures.
   const std::string there = ws() / "control";
   fs::create_directories(there);
