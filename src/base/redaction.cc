@@ -96,6 +96,8 @@ std::vector<std::string> plain_spellings_of(std::string_view secret) {
   return spellings;
 }
 
+bool may_be_gap(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\\'; }
+
 // The white space at the beginning; in JSON text a line break is spelled \\n.
 std::size_t gap_at(std::string_view text) {
   std::size_t end = 0;
@@ -212,7 +214,8 @@ std::size_t Redactor::length_at(std::string_view text, const Needle& needle) {
 
 Redactor::Reach Redactor::value_at(std::string_view text) const {
   // None that may wrap begins with white space; without this look long runs of it would take long.
-  const std::size_t next = 1 + (gap_at(text.substr(0, 2)) > 0 ? 0 : gap_at(text.substr(1)));
+  const bool has_gap = text.size() > 1 && may_be_gap(text[1]) && !may_be_gap(text[0]);
+  const std::size_t next = has_gap ? 1 + gap_at(text.substr(1)) : 1;
   const bool may_begin = next >= text.size() || beginnings_.test(beginning_of(text[0], text[1])) ||
                          beginnings_.test(beginning_of(text[0], text[next]));
   Reach reach;
