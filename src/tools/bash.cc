@@ -49,27 +49,48 @@ bool can_hide(const Session& session) {
   return session.sandbox_level.value_or(0) >= static_cast<int>(SandboxLevel::isolated);
 }
 
+// Where all is denied, the workspace is read-only to commands, at every level.
+bool denies_changing_some(const Rules& rules) {
+  return !denies_all_editing(rules) &&
+         (rules.restricts("Edit", Decision::deny) || rules.restricts("Write", Decision::deny));
+}
+
 Task<std::string> set_aside(Loop& loop, Pool& pool, const Folder& workspace, Repositories known) {
   co_return co_await on_pool(
       loop, pool, [&workspace, known = std::move(known)] { return set_aside_new(workspace, known); });
 }
 
-// The first file of the workspace that the command says it runs, by its hash; nothing where there is none.
-std::optional<FileChange> script_of(const std::string& command, const Folder& workspace) {
+struct Script {
+  std::string name;  // in the workspace
+  std::string what;  // its hash, or "" where no such file is there yet
+};
+
+// The files of the workspace that the command says it runs, up to where it leaves its folder.
+std::vector<Script> scripts_of(const std::string& command, const Folder& workspace) {
+  std::vector<Script> scripts;
   const auto commands = read_shell(command);
-  if (!commands) return std::nullopt;
+  if (!commands) return scripts;
   for (const SimpleCommand& part : *commands) {
     if (changes_folder(part.words)) break;
     const auto file = file_that_runs(part.words);
-    const auto name = file ? workspace_path(workspace, *file) : std::unexpected(Error{});
-    const auto place = name ? workspace.look_up(*name) : std::unexpected(Error{});
-    if (!place || !(*place)->status() || (*place)->status()->kind != EntryKind::file) continue;
-    const auto bytes = (*place)->read(0, kMostOfScript);
-    if (!bytes) continue;
-    const std::string digest = sha256_hex(*bytes);
-    return FileChange{join_path(workspace.path(), (*place)->name()), digest, digest};
+    auto name = file ? workspace_path(workspace, *file) : std::unexpected(Error{});
+    if (!name) continue;
+    const auto place = workspace.look_up(*name);
+    const std::optional<FileStatus> status = place ? (*place)->status() : std::nullopt;
+    const auto bytes = status && status->kind == EntryKind::file ? (*place)->read(0, kMostOfScript)
+                                                                 : std::unexpected(Error{});
+    scripts.push_back({place ? (*place)->name() : *std::move(name), bytes ? sha256_hex(*bytes) : ""});
   }
-  return std::nullopt;
+  return scripts;
+}
+
+// All of them as one; nothing where there are none.
+std::optional<FileChange> intent_of(const std::vector<Script>& scripts, const Folder& workspace) {
+  if (scripts.empty()) return std::nullopt;
+  std::string all;
+  for (const Script& script : scripts) all += fmt::format("{} {}\n", sha256_hex(script.name), script.what);
+  const std::string digest = sha256_hex(all);
+  return FileChange{join_path(workspace.path(), scripts.front().name), digest, digest};
 }
 
 // A command that was stopped still says what it had printed so far.
@@ -101,6 +122,12 @@ Verdict BashTool::judge(const Rules& rules, const json::object& arguments, const
   if (rules.restricts("Read", Decision::deny) && !can_hide(context.session)) {
     return Verdict::ask(
         "a rule denies reading some files, and they cannot be kept from a command here: that needs sandbox "
+        "level 2");
+  }
+  if (denies_changing_some(rules) && access_of(context.session) == Access::write &&
+      !can_hide(context.session)) {
+    return Verdict::ask(
+        "a rule denies changing some files, and a command cannot be kept from it here: that needs sandbox "
         "level 2");
   }
   return verdict;
@@ -148,7 +175,7 @@ ProcessSpec BashTool::spec_for(const json::object& arguments, const ToolContext&
 Task<Tool::Planned> BashTool::plan(json::object arguments, ToolContext context) {
   co_return co_await on_pool(context.loop, context.pool,
                              [command = command_of(arguments), &workspace = context.workspace] {
-                               return script_of(command, workspace);
+                               return intent_of(scripts_of(command, workspace), workspace);
                              });
 }
 
@@ -159,9 +186,11 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
   if (context.intent) {
     const auto script = co_await plan(arguments, context);
     if (!script || *script != context.intent) {
-      co_return tool_error(fmt::format(
-          "The command was not run: {} was changed after it was approved. Look at it, then call it again.",
-          shown_path(context.intent->path)));
+      co_return tool_error(
+          fmt::format("The command was not run: {} was changed after it was approved, or another script that "
+                      "it runs. Look "
+                      "at them, then call it again.",
+                      shown_path(context.intent->path)));
     }
   }
   ProcessSpec spec = spec_for(arguments, context);
@@ -182,8 +211,7 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
       co_await on_pool(context.loop, context.pool, [&context, access] { return kept_back(context, access); });
   if (!kept) co_return tool_error(fmt::format("The command was not run: {}.", to_text(kept.error())));
   // Where it was not asked about because the sandbox would do it, the sandbox must.
-  if (!kept->hidden.empty() && can_hide(context.session))
-    spec.need = std::max(spec.need, SandboxLevel::isolated);
+  if (kept->has_denied && can_hide(context.session)) spec.need = std::max(spec.need, SandboxLevel::isolated);
   if (kept->is_all_fixed) spec.folder_access = Access::read;
   spec.hidden = std::move(kept->hidden);
   spec.fixed = std::move(kept->fixed);

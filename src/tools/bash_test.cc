@@ -141,6 +141,40 @@ TEST_F(Bash, IsAskedAboutWhereWhatRulesDenyCannotBeKeptFromIt) {
             Decision::deny);
 }
 
+TEST_F(Bash, FixesWhatEditMayNotChangeAndIsNotStartedWhereItCannot) {
+  plays({});
+  bench.write("src/a", "x");
+  bench.session.sandbox_level = 2;
+  BashTool lenient{background, {.least = SandboxLevel::restricted}};
+  for (const char* tool : {"Edit", "Write"}) {
+    bench.session.permissions = Rules({{Decision::deny, tool, "src/**"}}).to_json();
+    bench.call(lenient, R"({"command":"true"})");
+    EXPECT_EQ(specs.back().fixed, (std::vector<std::string>{"/work/src"}));
+    EXPECT_EQ(specs.back().need, SandboxLevel::isolated);
+  }
+  bench.session.permissions.clear();
+  bench.write("below/.git/config", "x");
+  bench.call(lenient, R"({"command":"true"})");
+  EXPECT_FALSE(specs.back().fixed.empty());
+  EXPECT_EQ(specs.back().need, SandboxLevel::restricted) << "no rule asks for it";
+}
+
+TEST_F(Bash, IsAskedAboutWhereItCannotBeKeptFromChangingWhatRulesDeny) {
+  const json::object arguments{{"command", "ls"}};
+  const auto judged = [&](std::string tool, std::string pattern, int level) {
+    bench.session.sandbox_level = level;
+    const Rules rules({{Decision::allow, "Bash", ""}, {Decision::deny, tool, pattern}});
+    return bash.judge(rules, arguments, bench.context()).decision;
+  };
+  for (const char* tool : {"Edit", "Write"}) {
+    EXPECT_EQ(judged(tool, "src/**", 1), Decision::ask) << tool;
+    EXPECT_EQ(judged(tool, "src/**", 2), Decision::allow) << tool;
+  }
+  EXPECT_EQ(judged("Edit", "", 1), Decision::allow) << "all is read-only then";
+  bench.session.workspace_mode = WorkspaceMode::read_only;
+  EXPECT_EQ(judged("Edit", "src/**", 1), Decision::allow);
+}
+
 TEST_F(Bash, WritesNothingWhereNothingMayBeEdited) {
   plays({});
   bench.session.permissions = Rules({{Decision::deny, "Edit", ""}}).to_json();
@@ -177,9 +211,26 @@ TEST_F(Bash, RunsTheScriptThatWasApprovedAndNoOther) {
         << command;
   }
   for (const char* command :
-       {"ls", "make test", "cd x && ./script.sh", "python3 -c 'x'", "./missing", "echo $x"}) {
+       {"ls", "make test", "cd x && ./script.sh", "python3 -c 'x'", "/usr/bin/missing", "echo $x"}) {
     EXPECT_FALSE(run(bench.loop, bash.plan({{"command", command}}, bench.context())).value()) << command;
   }
+}
+
+TEST_F(Bash, RunsAllTheScriptsThatWereApprovedAndThoseThatWereNotThereNeither) {
+  plays({.output = "ran\n"});
+  const json::object arguments{{"command", "./a.sh && ./b.sh"}};
+  const auto after = [&](const std::string& changed, std::string_view content) {
+    bench.write("a.sh", "echo a\n");
+    ToolContext context = bench.context();
+    context.intent = run(bench.loop, bash.plan(arguments, context)).value();
+    bench.write(changed, content);
+    return run(bench.loop, bash.run(arguments, context)).content;
+  };
+  EXPECT_EQ(after("other", "x"), "ran") << "control";
+  EXPECT_THAT(after("b.sh", "touch pwn\n"), HasSubstr("was not run")) << "it was not there";
+  EXPECT_EQ(after("b.sh", "touch pwn\n"), "ran") << "it is as it was";
+  EXPECT_THAT(after("b.sh", "touch other\n"), HasSubstr("was not run"));
+  EXPECT_THAT(after("a.sh", "touch pwn\n"), HasSubstr("was not run"));
 }
 
 TEST_F(Bash, HasTheNetworkThatItsSessionWasGranted) {

@@ -73,20 +73,25 @@ class Denied {
 
 }  // namespace
 
+bool denies_all_editing(const Rules& rules) {
+  return std::ranges::any_of(rules.all(), [](const Rule& rule) {
+    return rule.decision == Decision::deny && rule.tool == "Edit" && rule.pattern.empty();
+  });
+}
+
 Result<KeptBack> kept_back(const ToolContext& context, Access access, std::size_t most) {
   KeptBack kept;
   Rules rules;
   if (!context.session.permissions.empty()) {
     TRY(rules, Rules::from_json(context.session.permissions));
   }
-  kept.is_all_fixed = std::ranges::any_of(rules.all(), [](const Rule& rule) {
-    return rule.decision == Decision::deny && rule.tool == "Edit" && rule.pattern.empty();
-  });
+  kept.is_all_fixed = denies_all_editing(rules);
   if (kept.is_all_fixed) access = Access::read;
   if (Denied denied(rules, context, access, most); denied.has_any()) {
     TRY(denied.look_through(context.workspace, "", kept));
     for (const Folder* root : context.roots) TRY(denied.look_through(*root, root->path(), kept));
   }
+  kept.has_denied = !kept.hidden.empty() || !kept.fixed.empty();
   if (access != Access::write) return kept;
   kept.repositories = repositories_below(context.workspace, Depth::usual, kMostLookedThroughForGit);
   for (const auto& [name, kind, leads_to] : kept.repositories.found) {

@@ -18,11 +18,15 @@ struct KeptBack {
   std::vector<std::string> hidden;  // paths, as ProcessSpec wants them
   std::vector<std::string> fixed;   // the same
   bool is_all_fixed = false;        // nothing may be edited at all
+  bool has_denied = false;          // rules are why some of them are hidden or fixed
   Repositories repositories;        // below the workspace's own
 };
 
 inline constexpr std::size_t kMostLookedThrough = 1'000'000;     // files, where rules deny some
 inline constexpr std::size_t kMostLookedThroughForGit = 20'000;  // where only repositories are looked for
+
+// Whether the rules deny to change anything at all.
+bool denies_all_editing(const Rules& rules);
 
 // Looks at the disk. `access`: the command's to the workspace. An Error where not all could be kept back that
 // is denied or git's, or not all of more than `most` files could be looked at: then the command must not run.
