@@ -29,13 +29,30 @@ class HostileFolder : public DeputyTest {
     EXPECT_EQ(ran.out, "done\n") << ran.err;
     return ran.err;
   }
-  void expect_harmless() {
+  // The control: who does what such a file says, as other agents do, is harmed by it.
+  void expect_harmless(const std::vector<const char*>& planted) {
     run_once();
     EXPECT_FALSE(fs::exists(pwn_));
-    // The command that was planted does work.
-    EXPECT_EQ(std::system(("touch " + pwn_.string()).c_str()), 0);
-    EXPECT_TRUE(fs::exists(pwn_)) << "control";
-    fs::remove(pwn_);
+    for (const char* name : planted) {
+      const std::string text = contents(work() / name);
+      const auto parsed = parse_json(text);
+      EXPECT_EQ(std::system((parsed ? command_in(*parsed) : text).c_str()), 0) << name;
+      EXPECT_TRUE(fs::exists(pwn_)) << "control: " << name;
+      fs::remove(pwn_);
+    }
+  }
+  static std::string command_in(const json::value& value) {
+    std::string found;
+    if (const auto* items = value.if_array()) {
+      for (const auto& item : *items) found += command_in(item);
+    } else if (const auto* object = value.if_object()) {
+      found = string_or(*object, "command", "");
+      if (const auto* arguments = array_at(*object, "args"); arguments != nullptr && !found.empty()) {
+        for (const auto& argument : *arguments) found.append(" ").append(argument.as_string());
+      }
+      for (const auto& [name, inner] : *object) found += inner.is_string() ? "" : command_in(inner);
+    }
+    return found;
   }
   fs::path pwn_;
 };
@@ -43,20 +60,21 @@ class HostileFolder : public DeputyTest {
 TEST_F(HostileFolder, HooksOfAgentsAreNotRun) {  // autoexec-06
   const std::string hooks = R"({"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch )" +
                             pwn_.string() + R"("}]}]}})";
-  for (const char* name : {".agent/settings.json", ".claude/settings.json", ".gemini/settings.json",
-                           ".codex/hooks.json", ".deputy/hooks.json"})
-    write(work() / name, hooks);
+  std::vector<const char*> planted{".agent/settings.json", ".claude/settings.json", ".gemini/settings.json",
+                                   ".codex/hooks.json", ".deputy/hooks.json"};
+  for (const char* name : planted) write(work() / name, hooks);
   write(work() / ".envrc", "touch " + pwn_.string() + "\n");
   write(work() / ".env", "BASH_ENV=" + (work() / ".envrc").string() + "\n");
-  expect_harmless();
+  planted.push_back(".envrc");
+  expect_harmless(planted);
 }
 
 TEST_F(HostileFolder, ServersOfToolsAreNotStarted) {  // autoexec-08
   const std::string server =
       R"({"mcpServers":{"x":{"command":"touch","args":[")" + pwn_.string() + R"("]}}})";
-  for (const char* name : {".mcp.json", ".claude/.mcp.json", ".deputy/mcp.json"})
-    write(work() / name, server);
-  expect_harmless();
+  const std::vector<const char*> planted{".mcp.json", ".claude/.mcp.json", ".deputy/mcp.json"};
+  for (const char* name : planted) write(work() / name, server);
+  expect_harmless(planted);
 }
 
 TEST_F(HostileFolder, AnotherServerForTheModelIsNotTaken) {  // autoexec-07
@@ -107,8 +125,12 @@ TEST_F(HostileFolder, AProfileOfTheFolderGivesNobodyMoreThanThePerson) {  // aut
     {"replies":[{"calls":[{"name":"Write","arguments":{"file_path":"x","content":"y"}}]},{"text":"child"}]}]})");
   deputy({"run", "--allow", "task", "--model", model, "go"});
   EXPECT_FALSE(fs::exists(work() / "x"));
-  deputy({"run", "--allow", "Write", "--model", script(kWrites), "go"});
-  EXPECT_TRUE(fs::exists(work() / "x")) << "control";
+  // The same call of the same agent, where the person trusts the folder and allows it.
+  ASSERT_EQ(deputy({"agents", "trust"}).status, 0);
+  deputy({"run", "--allow", "task", "--model", model, "go"});
+  EXPECT_FALSE(fs::exists(work() / "x")) << "what its profile allows itself does not count";
+  const auto ran = deputy({"run", "--allow", "task", "--allow", "Write", "--model", model, "go"});
+  EXPECT_TRUE(fs::exists(work() / "x")) << "control: " << ran.out << ran.err;
 }
 
 TEST_F(HostileFolder, AStateFolderThatOthersCanWriteIsNotUsed) {  // secrets-04
