@@ -137,7 +137,7 @@ TEST_F(TerminalRealTime, GoesOnAfterAKillWhereItWas) {
   tmux.key("Enter");
   tmux.wait_for("half way");
   ::kill(tmux.program_id(), SIGKILL);
-  tmux.wait_for("dead");
+  tmux.wait_until_ended();
   chat(delegating("10"), {"--yes"});
   tmux.type("/resume");
   tmux.key("Enter");

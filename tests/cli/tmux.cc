@@ -90,6 +90,13 @@ bool Tmux::wait_until_gone(std::string_view text) const {
   return false;
 }
 
+bool Tmux::wait_until_ended() const {
+  if (poll_until([&] { return command({"display-message", "-p", "#{pane_dead}"}).starts_with('1'); }))
+    return true;
+  ADD_FAILURE() << "the program goes on:\n" << screen();
+  return false;
+}
+
 int Tmux::program_id() const { return std::atoi(command({"display-message", "-p", "#{pane_pid}"}).c_str()); }
 
 }  // namespace deputy

@@ -29,6 +29,8 @@ class Tmux {
   // Until the screen shows it; fails the test where it never does.
   bool wait_for(std::string_view text) const;
   bool wait_until_gone(std::string_view text) const;
+  // Asked of tmux itself: what it writes into a dead pane comes late, or never.
+  bool wait_until_ended() const;
   int program_id() const;
 
  private:
