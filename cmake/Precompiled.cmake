@@ -1,7 +1,8 @@
 # The headers that most sources need, compiled once. use_precompiled(TARGET NAME) has the sources of TARGET start from
 #   precompiled_values   the standard library, fmt, Boost.JSON
 #   precompiled_async    these and Asio: for what may see async
-#   precompiled_test     these and GoogleTest, without optimisation
+#   precompiled_session  these and what the layers above the transcript share: for what may see async and transcript
+#   precompiled_test, precompiled_session_test   these and GoogleTest, without optimisation
 
 target_link_libraries(deputy_flags INTERFACE fmt::fmt Boost::json)
 
@@ -11,7 +12,7 @@ function(precompile name)
   set(header cmake/${name}.h)
   add_library(${name} OBJECT ${header})
   set_source_files_properties(${header} PROPERTIES LANGUAGE CXX)
-  target_compile_options(${name} PRIVATE -xc++-header -Xclang -fno-pch-timestamp)
+  target_compile_options(${name} PRIVATE -xc++-header -fpch-instantiate-templates -Xclang -fno-pch-timestamp)
   target_link_libraries(${name} PRIVATE deputy_flags ${arg_PACKAGES})
   # Not cached, since it names the directory it was made in; the cache goes by the checksum that is written beside it.
   set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/scripts/compile-with-sum)
@@ -30,8 +31,10 @@ endfunction()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   precompile(precompiled_values)
   precompile(precompiled_async)
+  precompile(precompiled_session PACKAGES base async transcript)
   if(DEPUTY_TESTS)
     precompile(precompiled_test PACKAGES GTest::gmock)
-    for_tests(precompiled_test)
+    precompile(precompiled_session_test PACKAGES base async transcript GTest::gmock)
+    for_tests(precompiled_test precompiled_session_test)
   endif()
 endif()

@@ -47,9 +47,9 @@ std::string advice_for(std::string_view word, std::span<const std::string_view> 
 }
 
 // An object of the script and where it stands, so that every mistake can be named by its place.
-class Place {
+class JsonPlace {
  public:
-  static Result<Place> of(const json::value& value, std::string path,
+  static Result<JsonPlace> of(const json::value& value, std::string path,
                           std::span<const std::string_view> known) {
     const json::object* object = value.if_object();
     if (object == nullptr) return wrong(path, "an object", value);
@@ -60,7 +60,7 @@ class Place {
                   fmt::format("the script has an unknown key \"{}\" {}", shorten(key, 60), where(path)),
                   advice_for(key, known));
     }
-    return Place(*object, std::move(path));
+    return JsonPlace(*object, std::move(path));
   }
 
   static std::unexpected<Error> wrong(std::string_view path, std::string_view wanted,
@@ -107,7 +107,7 @@ class Place {
   }
 
  private:
-  Place(const json::object& object, std::string path) : object_(object), path_(std::move(path)) {}
+  JsonPlace(const json::object& object, std::string path) : object_(object), path_(std::move(path)) {}
   const json::object& object_;
   std::string path_;
 };
@@ -117,11 +117,11 @@ std::string element(std::string_view list_path, std::size_t index) {
 }
 
 Result<Call> call_from(const json::value& value, std::string path) {
-  TRY(const Place place, Place::of(value, std::move(path), kCallKeys));
+  TRY(const JsonPlace place, JsonPlace::of(value, std::move(path), kCallKeys));
   TRY(std::optional<std::string> name, place.text("name"));
   if (!name || name->empty()) {
     return fail(ErrorCode::invalid,
-                fmt::format("the script needs the name of a tool {}", Place::where(place.path_of("name"))));
+                fmt::format("the script needs the name of a tool {}", JsonPlace::where(place.path_of("name"))));
   }
   TRY(std::optional<std::string> id, place.text("id"));
   Call call{.id = std::move(id).value_or(""), .name = *std::move(name), .arguments = "{}"};
@@ -132,14 +132,14 @@ Result<Call> call_from(const json::value& value, std::string path) {
     } else if (arguments->is_object()) {
       call.arguments = to_json_text(*arguments);
     } else {
-      return Place::wrong(place.path_of("arguments"), "an object or a string", *arguments);
+      return JsonPlace::wrong(place.path_of("arguments"), "an object or a string", *arguments);
     }
   }
   return call;
 }
 
 Result<Usage> usage_from(const json::value& value, std::string path) {
-  TRY(const Place place, Place::of(value, std::move(path), kUsageKeys));
+  TRY(const JsonPlace place, JsonPlace::of(value, std::move(path), kUsageKeys));
   TRY(const auto input, place.integer("input", kMostTokens));
   TRY(const auto output, place.integer("output", kMostTokens));
   TRY(const auto cache_read, place.integer("cache_read", kMostTokens));
@@ -150,14 +150,14 @@ Result<Usage> usage_from(const json::value& value, std::string path) {
 
 Result<ScriptedError> error_from(const json::value& value, std::string path) {
   if (value.is_string()) return ScriptedError{ReplyStop::failed, std::string(value.get_string())};
-  if (!value.is_object()) return Place::wrong(path, "a string or an object", value);
-  TRY(const Place place, Place::of(value, std::move(path), kErrorKeys));
+  if (!value.is_object()) return JsonPlace::wrong(path, "a string or an object", value);
+  TRY(const JsonPlace place, JsonPlace::of(value, std::move(path), kErrorKeys));
   TRY(const std::optional<std::string> kind, place.text("kind"));
   const auto* found = std::ranges::find(kErrorKindNames, kind.value_or("failed"));
   if (found == std::end(kErrorKindNames)) {
     return fail(ErrorCode::invalid,
                 fmt::format("the script has an unknown kind of error \"{}\" {}", shorten(*kind, 60),
-                            Place::where(place.path_of("kind"))),
+                            JsonPlace::where(place.path_of("kind"))),
                 advice_for(*kind, kErrorKindNames));
   }
   const ErrorKind& known = kErrorKinds[found - std::begin(kErrorKindNames)];
@@ -166,10 +166,10 @@ Result<ScriptedError> error_from(const json::value& value, std::string path) {
 }
 
 Result<ScriptedReply> reply_from(const json::value& value, std::string path) {
-  TRY(const Place place, Place::of(value, std::move(path), kReplyKeys));
+  TRY(const JsonPlace place, JsonPlace::of(value, std::move(path), kReplyKeys));
   ScriptedReply reply;
   if (const json::value* expect = place.member("expect")) {
-    TRY(const Place expected, Place::of(*expect, place.path_of("expect"), kExpectKeys));
+    TRY(const JsonPlace expected, JsonPlace::of(*expect, place.path_of("expect"), kExpectKeys));
     TRY(reply.expected, expected.text("contains"));
   }
   TRY(std::optional<std::string> text, place.text("text"));
@@ -191,10 +191,10 @@ Result<ScriptedReply> reply_from(const json::value& value, std::string path) {
 }
 
 Result<ScriptedSession> session_from(const json::value& value, std::string path) {
-  TRY(const Place place, Place::of(value, std::move(path), kSessionKeys));
+  TRY(const JsonPlace place, JsonPlace::of(value, std::move(path), kSessionKeys));
   ScriptedSession session;
   if (const json::value* match = place.member("match")) {
-    TRY(const Place fits, Place::of(*match, place.path_of("match"), kMatchKeys));
+    TRY(const JsonPlace fits, JsonPlace::of(*match, place.path_of("match"), kMatchKeys));
     TRY(session.label, fits.text("label"));
     TRY(session.agent, fits.text("agent"));
     TRY(const auto depth, fits.integer("depth", std::numeric_limits<int>::max()));
@@ -208,7 +208,7 @@ Result<ScriptedSession> session_from(const json::value& value, std::string path)
   return session;
 }
 
-Result<void> check_version(const Place& place) {
+Result<void> check_version(const JsonPlace& place) {
   TRY(const auto version, place.integer("v", std::numeric_limits<int>::max()));
   if (!version)
     return fail(ErrorCode::invalid, "the script does not say its version", "add \"v\": 1 at its top");
@@ -221,7 +221,7 @@ Result<void> check_version(const Place& place) {
 
 Result<Script> parse_script(std::string_view text) {
   TRY(const json::value value, parse_json(text));
-  TRY(const Place place, Place::of(value, "", kScriptKeys));
+  TRY(const JsonPlace place, JsonPlace::of(value, "", kScriptKeys));
   TRY(check_version(place));
   Script script;
   TRY(std::optional<std::string> log, place.text("log"));
