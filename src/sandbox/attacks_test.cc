@@ -151,6 +151,24 @@ TEST_F(Attacks, ChangeAFilesModeOutside) {  // sandbox-09
       SandboxLevel::restricted, [&] { ::chmod((root_ + "/outside").c_str(), 0600); });
 }
 
+// Inside of the sandbox such a program gains nothing; whoever starts it outside becomes its owner.
+TEST_F(Attacks, LeaveAProgramThatRunsAsItsOwner) {
+  const auto left = [&](const ProcessResult&) {
+    struct stat found{};
+    return ::stat((root_ + "/inside/x").c_str(), &found) == 0 && (found.st_mode & (S_ISUID | S_ISGID)) != 0;
+  };
+  const auto clean = [&] { std::filesystem::remove(root_ + "/inside/x"); };
+  for (const auto& attack :
+       {shell("cp /usr/bin/id x && chmod 4755 x"), shell("cp /usr/bin/id x; chmod u+s x"),
+        shell("cp /usr/bin/id x; chmod g+s x"), shell("install -m 4755 /usr/bin/id x"),
+        perl("umask 0; sysopen(my $f, 'x', O_CREAT | O_WRONLY, 04755)"),
+        perl("open(my $f, '>', 'x'); chmod 04755, $f"),
+        perl("umask 0; my $x = 'x'; syscall(shift() + 0, -100, $x, 0104755, 0)",
+             {std::to_string(SYS_mknodat)})}) {
+    expect_refused(writing(attack), left, SandboxLevel::restricted, clean);
+  }
+}
+
 TEST_F(Attacks, LeaveAFileInTheSharedTmp) {  // toctou-05
   const auto path = "/tmp/" + new_mark();
   expect_refused(

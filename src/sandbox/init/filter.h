@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 
@@ -129,6 +130,18 @@ inline constexpr unsigned kDeniedOutside[] = {
 inline constexpr unsigned kSignalling[] = {
     __NR_kill, __NR_tkill, __NR_tgkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo, __NR_pidfd_open};
 
+// Calls that give a file the mode in the argument with this number.
+struct SetsMode {
+  unsigned call;
+  int argument;
+};
+inline constexpr SetsMode kSettingModes[] = {
+    {__NR_fchmod, 1}, {__NR_fchmodat, 2}, {452 /* fchmodat2 */, 2}, {__NR_mknodat, 2},
+#if defined(__x86_64__)
+    {__NR_chmod, 1},  {__NR_creat, 1},    {__NR_mknod, 1},
+#endif
+};
+
 // FS_IOC_SETFLAGS, FS_IOC_SETVERSION, FS_IOC_FSSETXATTR (they need no descriptor opened for writing),
 // TIOCSTI, TIOCLINUX.
 inline constexpr unsigned kDeniedIoctls[] = {0x40086602, 0x40087602, 0x401c5820, 0x5412, 0x541c};
@@ -158,10 +171,11 @@ class Filter {
     forbid_namespaces();
     protect(rules.init);
     forbid_ioctls(rules);
+    for (const auto& [call, argument] : kSettingModes) forbid_owners_rights(call, argument);
 #if defined(__x86_64__)
-    forbid_truncating_open(__NR_open, 1);
+    forbid_in_open(__NR_open, 1);
 #endif
-    forbid_truncating_open(__NR_openat, 2);
+    forbid_in_open(__NR_openat, 2);
     allow();
   }
 
@@ -247,10 +261,27 @@ class Filter {
     allow();
   }
 
-  // Before ABI 3 Landlock asks only for what the descriptor will be good for, and O_TRUNC truncates also
-  // without writing.
-  void forbid_truncating_open(unsigned call, int flags_index) {
-    when_call(call, 7);
+  // Outside of the sandbox too a program with such a mode runs as its owner, who may be root. mkdir needs no
+  // rule: the kernel takes these bits off.
+  static constexpr unsigned kOwnersRights = S_ISUID | S_ISGID;
+  void deny_owners_rights(int mode_index) {
+    load_argument(mode_index);
+    put(BPF_JMP | BPF_JSET | BPF_K, kOwnersRights, 0, 1), answer(EPERM);
+  }
+  void forbid_owners_rights(unsigned call, int mode_index) {
+    when_call(call, 4);
+    deny_owners_rights(mode_index);
+    allow();
+  }
+
+  // A mode counts only where a file is made. And before ABI 3 Landlock asks only for what the descriptor will
+  // be good for, and O_TRUNC truncates also without writing.
+  void forbid_in_open(unsigned call, int flags_index) {
+    constexpr unsigned kMakes = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+    when_call(call, 12);
+    load_argument(flags_index);
+    put(BPF_JMP | BPF_JSET | BPF_K, kMakes, 0, 3);
+    deny_owners_rights(flags_index + 1);
     load_argument(flags_index);
     put(BPF_ALU | BPF_AND | BPF_K, O_TRUNC | O_ACCMODE);
     deny_if_equal(O_TRUNC | O_RDONLY);

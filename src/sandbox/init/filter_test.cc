@@ -67,6 +67,38 @@ TEST(Filter, RefusesToTruncateByOpeningForReading) {
   EXPECT_EQ(error_of_call(SYS_openat, AT_FDCWD, "/dev/null", O_ACCMODE | O_TRUNC), EPERM);
 }
 
+// Every call that can give a file a mode, whichever namespaces it is in. -1 is no folder and no descriptor:
+// what passes the filter fails otherwise.
+TEST(Filter, NobodyGetsTheOwnersRights) {
+  for (const bool isolated : {false, true}) {
+    const auto error = [&](long call, auto... arguments) {
+      return error_of(
+          [=]() -> long {
+            const long result = ::syscall(call, arguments...);
+            return result < 0 ? -errno : 0;
+          },
+          {.isolated = isolated, .truncation = true});
+    };
+    for (const int mode : {04755, 02755, 06755, S_IFREG | 04000}) {
+      EXPECT_EQ(error(SYS_fchmod, -1, mode), EPERM);
+      EXPECT_EQ(error(SYS_fchmodat, -1, "x", mode), EPERM);
+      EXPECT_EQ(error(452 /* fchmodat2 */, -1, "x", mode, 0), EPERM);
+      EXPECT_EQ(error(SYS_mknodat, -1, "x", mode, 0), EPERM);
+      EXPECT_EQ(error(SYS_openat, -1, "x", O_WRONLY | O_CREAT, mode), EPERM);
+      EXPECT_EQ(error(SYS_openat, -1, "x", O_WRONLY | O_TMPFILE, mode), EPERM);
+      EXPECT_EQ(error(SYS_openat, -1, "x", O_RDONLY | O_DIRECTORY, mode), EBADF) << "nothing is made";
+#if defined(__x86_64__)
+      EXPECT_EQ(error(SYS_chmod, "/nonexistent/x", mode), EPERM);
+      EXPECT_EQ(error(SYS_creat, "/nonexistent/x", mode), EPERM);
+      EXPECT_EQ(error(SYS_mknod, "/nonexistent/x", mode, 0), EPERM);
+      EXPECT_EQ(error(SYS_open, "/nonexistent/x", O_WRONLY | O_CREAT, mode), EPERM);
+#endif
+    }
+    EXPECT_EQ(error(SYS_openat, -1, "x", O_WRONLY | O_CREAT, 01777), EBADF);
+    EXPECT_EQ(error(SYS_openat, -1, "x", O_RDONLY | O_CREAT | O_TRUNC, 0600), EPERM) << "it would truncate";
+  }
+}
+
 TEST(Filter, SaysThatItDoesNotHaveWhatItCannotLookInto) {
   EXPECT_EQ(error_of_call(SYS_clone3, nullptr, 0), ENOSYS);
   EXPECT_EQ(error_of_call(437 /* openat2 */, AT_FDCWD, "/dev/null", nullptr, 0), ENOSYS);
@@ -103,7 +135,7 @@ TEST(Filter, InNamespacesOfItsOwnFilesMayBeChangedButNothingWiderIsOpen) {
         {.isolated = true, .sockets = true, .truncation = true});
   };
   for (const unsigned call : kDenied) EXPECT_EQ(error_isolated(call), EPERM) << call;
-  EXPECT_NE(error_isolated(SYS_fchmodat), EPERM);
+  EXPECT_NE(error_isolated(SYS_fchmodat), EPERM);  // with a mode of 0
   EXPECT_NE(error_isolated(SYS_truncate), EPERM);
 }
 
