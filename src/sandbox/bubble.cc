@@ -32,12 +32,14 @@ constexpr const char* kNotForHome[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", 
 constexpr char kState[] = ".deputy";
 
 struct Mount {
-  enum class Kind { read, write, own, hidden, closed, no_file };
+  // pinned: it can do what the folder can that it lies in, but not be moved.
+  enum class Kind { read, write, pinned, own, hidden, closed, no_file };
   Kind kind = Kind::read;
-  OwnedFd source;  // of the first two
+  OwnedFd source;  // of the first three
 };
 
-// By path, so that a folder comes before what lies in it. What is put in first stays.
+// By path, so that a folder comes before what lies in it. What is put in first stays, unless it is only
+// pinned.
 using Mounts = std::map<std::string, Mount>;
 
 OwnedFd open_in(const OwnedFd& folder, const char* name, int flags) {
@@ -91,7 +93,8 @@ class Builder {
 
   Result<void> put(std::string path, Mount::Kind kind, OwnedFd source) {
     if (!source) return std::unexpected(error_from_errno(errno, "pass on " + path));
-    mounts_.try_emplace(std::move(path), kind, std::move(source));
+    const auto [at, is_new] = mounts_.try_emplace(std::move(path), kind, std::move(source));
+    if (!is_new && at->second.kind == Mount::Kind::pinned) at->second = {kind, std::move(source)};
     return {};
   }
 
@@ -170,7 +173,7 @@ class Builder {
     for (std::size_t end = name.find('/'); end != std::string::npos; end = name.find('/', end + 1)) {
       const std::string above = name.substr(0, end);
       const std::string path = join_path(grant.path, above);
-      if (!mounts_.contains(path)) TRY(put(path, Mount::Kind::write, open_name(grant, above)));
+      if (!mounts_.contains(path)) TRY(put(path, Mount::Kind::pinned, open_name(grant, above)));
     }
     return {};
   }
@@ -248,15 +251,27 @@ class Builder {
     return std::to_string(first_descriptor_ + static_cast<int>(descriptors_.size()) - 1);
   }
 
+  bool lies_in_what_is_fixed(std::string_view path) const {
+    for (std::size_t end = path.rfind('/'); end != 0; end = path.rfind('/', end - 1)) {
+      const auto above = mounts_.find(std::string(path.substr(0, end)));
+      if (above != mounts_.end() && above->second.kind != Mount::Kind::pinned)
+        return above->second.kind == Mount::Kind::read;
+    }
+    return false;
+  }
+
   void add_mounts() {
     std::vector<std::string_view> sealed;
     for (auto& [path, mount] : mounts_) {
       switch (mount.kind) {
         case Mount::Kind::read:
         case Mount::Kind::write:
-          say({mount.kind == Mount::Kind::read ? "--ro-bind-fd" : "--bind-fd", pass(std::move(mount.source)),
-               path});
+        case Mount::Kind::pinned: {
+          const bool is_fixed = mount.kind == Mount::Kind::pinned ? lies_in_what_is_fixed(path)
+                                                                  : mount.kind == Mount::Kind::read;
+          say({is_fixed ? "--ro-bind-fd" : "--bind-fd", pass(std::move(mount.source)), path});
           break;
+        }
         case Mount::Kind::hidden:
           sealed.push_back(path);
           [[fallthrough]];

@@ -76,6 +76,23 @@ TEST_F(KeptBack, WhatIsFixedCanBeReadButNotChanged) {
   EXPECT_EQ(read_file("inside/conf/.env"), "x\n") << "control";
 }
 
+TEST_F(KeptBack, WhatIsKeptBackInAFixedFolderMakesNothingOfItChangeable) {
+  fs::create_directories(inside("conf/deep/er"));
+  write_file("inside/conf/deep/er/x", "x\n");
+  const std::string script =
+      "echo changed > conf/open; echo changed > conf/deep/new; cat conf/open conf/.env";
+  const auto said_with = [&](std::vector<std::string> hidden, std::vector<std::string> fixed) {
+    return said(script, std::move(hidden), std::move(fixed));
+  };
+  EXPECT_THAT(said_with({inside("conf/.env"), inside("conf/deep/er")}, {inside("conf")}),
+              Not(HasSubstr("CANARY")));
+  said_with({}, {inside("conf"), inside("conf/deep/er/x")});
+  EXPECT_EQ(read_file("inside/conf/open"), "open\n");
+  EXPECT_FALSE(fs::exists(inside("conf/deep/new")));
+  said_with({inside("conf/.env"), inside("conf/deep/er")}, {});
+  EXPECT_EQ(read_file("inside/conf/open"), "changed\n") << "control";
+}
+
 TEST_F(KeptBack, WhatIsNotThereIsPassedOverAndAnotherFoldersPathToo) {
   EXPECT_EQ(said("echo fine", {inside("missing"), inside("conf/missing/deep"), "/etc/passwd"}), "fine\n");
 }
