@@ -210,7 +210,7 @@ Task<bool> Workspaces::drop_if_idle(Shared parent, std::string path, SessionId s
   const auto folder = co_await open_folder(path, IfAbsent::fail);
   if (!folder) co_return false;
   const auto nested = co_await nested_in(*folder);
-  if (!nested.found.empty() || !nested.is_all || !nested.is_read) co_return false;
+  if (!nested.found.empty() || !nested.is_all || !nested.unread.empty()) co_return false;
   Git inside = git_in(**folder);
   const auto head = co_await inside.look({"symbolic-ref", "--short", "HEAD"}, {});
   if (!head || *head != branch_of(session)) co_return false;

@@ -1,16 +1,15 @@
 // The world of an isolated process, looked at from inside, and what happens where it cannot be had. Each
 // refusal stands beside something that works.
-#include <grp.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 
 #include "async/task_group.h"
 #include "base/json.h"
 #include "gmock/gmock.h"
 #include "sandbox/processes_fixture.h"
+#include "support/another_process.h"
 
 namespace deputy {
 namespace {
@@ -270,34 +269,6 @@ TEST_F(Isolation, TakesAsManyRootsAsItSaysAndNotOneMore) {
   EXPECT_EQ(run_it(wanted).exit_status, 0);
   wanted.roots.push_back({root_, Access::read});
   EXPECT_EQ(try_run(wanted).error().code, ErrorCode::invalid);
-}
-
-// Runs `work` in a process that has made something else of itself, and returns what that says.
-std::string in_another_process(const std::function<bool()>& become,
-                               const std::function<std::string()>& work) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return "no pipe";
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const auto text = become() ? work() : std::string("cannot be had here");
-    (void)!::write(ends[1], text.data(), text.size());
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  std::string text(16384, '\0');
-  std::size_t length = 0;
-  for (ssize_t count = 1; count > 0; length += static_cast<std::size_t>(std::max<ssize_t>(count, 0)))
-    count = ::read(ends[0], text.data() + length, text.size() - length);
-  text.resize(length);
-  ::close(ends[0]);
-  ::waitpid(child, nullptr, 0);
-  return text;
-}
-
-constexpr uid_t kNobody = 65534;
-
-bool become_nobody() {
-  return ::setgroups(0, nullptr) == 0 && ::setgid(kNobody) == 0 && ::setuid(kNobody) == 0;
 }
 
 // As on a machine that forbids user namespaces to ordinary users.

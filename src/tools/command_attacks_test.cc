@@ -5,8 +5,9 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
+#include "support/another_process.h"
 #include "tools/bash.h"
 #include "tools/real_bench.h"
 
@@ -14,6 +15,7 @@ namespace deputy {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -32,6 +34,10 @@ class CommandAttacks : public RealBench {
   fs::path ws() const { return temp.file("ws"); }
   void write(const std::string& name, std::string_view bytes) const {
     std::ofstream(ws() / name, std::ios::binary) << bytes;
+  }
+  std::string text_of(const std::string& name) const {
+    std::ifstream in(ws() / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
   }
   bool exists(const std::string& name) const { return fs::exists(fs::symlink_status(ws() / name)); }
 
@@ -86,25 +92,27 @@ TEST_F(CommandAttacks, NoRepositoryIsPlantedForThePersonsOwnGit) {
   EXPECT_THAT(said(fmt::format(fmt::runtime(plant), "sub")), HasSubstr("sub/.git-set-aside"));
   EXPECT_FALSE(exists("sub/.git"));
   EXPECT_TRUE(exists("sub/.git-set-aside/config"));
-  said("mkdir l; git init -q --bare evil; ln -s ../evil l/.git");
-  EXPECT_FALSE(exists("l/.git")) << "nor by a link";
-  // One that is there, a submodule for instance, is not turned into another.
+  // Nor by a link, nor by a name that a link had, nor by many at once, nor where the usual names are taken.
+  // One that is there, a submodule for instance, is not turned into another. By a script, because a command
+  // that names .git is asked about.
   fs::create_directories(ws() / "lib");
   write("lib/.git", "gitdir: elsewhere\n");
-  said("rm -rf lib/.git; git init -q lib; mv lib lib2; echo gitdir: evil > lib/.git");
-  std::stringstream kept;
-  kept << std::ifstream(ws() / "lib/.git").rdbuf();
-  EXPECT_EQ(kept.str(), "gitdir: elsewhere\n");
-  // Nor by a name that a link had, nor by many at once, nor where the usual names are taken.
   fs::create_directories(ws() / "linked");
   fs::create_directory_symlink("/nonexistent", ws() / "linked/.git");
   write("plant.py",
         "import os\nos.remove('linked/.git')\nos.makedirs('linked/.git')\n"
+        "os.makedirs('l')\nos.makedirs('evil')\nos.symlink('../evil', 'l/.git')\n"
+        "def tried(what, *names):\n  try: what(*names)\n  except OSError as e: print('refused', e.errno)\n"
+        "tried(os.remove, 'lib/.git')\ntried(os.rename, 'lib', 'lib2')\n"
+        "tried(lambda: open('lib/.git', 'w').write('gitdir: evil'))\n"
         "for i in range(70): os.makedirs(f'm/{i}/.git')\n"
         "os.makedirs('t/.git')\nos.symlink('nowhere', 't/.git-set-aside')\n"
         "for i in range(2, 10): open(f't/.git-set-aside-{i}', 'w')\n");
-  EXPECT_THAT(said("python3 plant.py"), HasSubstr("t/.git-set-aside-10"));
-  EXPECT_FALSE(exists("linked/.git") || exists("t/.git"));
+  EXPECT_THAT(said("python3 plant.py"),
+              AllOf(HasSubstr("refused 16\nrefused 16\nrefused 30\n"), HasSubstr("t/.git-set-aside-10"),
+                    HasSubstr("l/.git-set-aside")));
+  EXPECT_FALSE(exists("linked/.git") || exists("t/.git") || exists("l/.git"));
+  EXPECT_EQ(text_of("lib/.git"), "gitdir: elsewhere\n");
   for (int i = 0; i < 70; ++i) EXPECT_FALSE(exists(fmt::format("m/{}/.git", i)));
   // Outside of the sandbox the same makes a repository, and git runs what it configures.
   const std::string there = ws() / "control";
@@ -116,9 +124,123 @@ TEST_F(CommandAttacks, NoRepositoryIsPlantedForThePersonsOwnGit) {
   EXPECT_EQ(std::system(control.c_str()), 0) << "control";
 }
 
+// Root can list every folder, so these are tried as somebody else, in a process of their own.
+class AsOrdinaryUser : public CommandAttacks {
+ public:
+  AsOrdinaryUser() {
+    SetUp();
+    fs::create_directory(ws() / "config");
+    write("config/.env", kCanary);
+  }
+  void TestBody() override {}
+  bool can_isolate() const { return session.sandbox_level.has_value(); }
+  using CommandAttacks::exists;
+  using CommandAttacks::said;
+  using CommandAttacks::text_of;
+  using CommandAttacks::write;
+  using CommandAttacks::ws;
+};
+
+std::string tried_as_ordinary_user(const std::function<std::string(AsOrdinaryUser&)>& attack) {
+  return in_another_process(become_ordinary, [&] {
+    AsOrdinaryUser stage;
+    return stage.can_isolate() ? attack(stage) : "cannot isolate";
+  });
+}
+
+TEST(UnlistedFolder, IsNoWayRoundADenyOfReadOrEdit) {
+  // What the second command says, and what stands in the file afterwards.
+  const auto attempt = [](std::vector<Rule> rules, std::string_view first = "chmod 311 config") {
+    return tried_as_ordinary_user([&](AsOrdinaryUser& stage) {
+      stage.said(first, rules);
+      stage.write("attack.sh", "chmod 755 config; cat config/.env; echo changed > config/.env; echo tried");
+      const auto told = stage.said("sh attack.sh", rules);
+      fs::permissions(stage.ws() / "config", fs::perms::owner_all);
+      return fmt::format("{} / {}", told, stage.text_of("config/.env"));
+    });
+  };
+  const std::string control = attempt({}, "true");
+  if (control == "cannot isolate") GTEST_SKIP() << "this machine cannot isolate processes";
+  EXPECT_EQ(control, fmt::format("{}tried / changed\n", kCanary)) << "control";
+  const std::string read = fmt::format("{}tried", kCanary);
+  const std::string unchanged = fmt::format(" / {}", kCanary);
+  EXPECT_THAT(attempt({}), HasSubstr(read)) << "control: it can be read where no rule denies that";
+  EXPECT_THAT(attempt({{Decision::deny, "Read", "**/.env"}}),
+              AllOf(HasSubstr("tried"), Not(HasSubstr(read)), HasSubstr(unchanged)));
+  EXPECT_THAT(attempt({{Decision::deny, "Edit", "**/.env"}}),
+              AllOf(HasSubstr("tried"), HasSubstr(unchanged)));
+}
+
+TEST(UnlistedFolder, HidesNoRepositoryFromThePerson) {
+  const auto text = tried_as_ordinary_user([](AsOrdinaryUser& stage) {
+    auto told = stage.said("git init -q open; git init -q shut; chmod 311 shut");
+    stage.write("attack.sh", "chmod 755 shut; git -C shut config core.fsmonitor 'touch pwn'; echo tried");
+    told += stage.said("sh attack.sh");
+    fs::permissions(stage.ws() / "shut", fs::perms::owner_all);
+    told += stage.text_of("shut/.git/config");
+    return told;
+  });
+  if (text == "cannot isolate") GTEST_SKIP() << "this machine cannot isolate processes";
+  EXPECT_THAT(text, AllOf(HasSubstr("open/.git-set-aside"), HasSubstr("left in shut cannot be looked at"),
+                          HasSubstr("tried"), HasSubstr("[core]"), Not(HasSubstr("fsmonitor"))));
+}
+
+TEST(UnlistedFolder, OfAllOthersNoCommandRunsIn) {
+  const auto text = tried_as_ordinary_user([](AsOrdinaryUser& stage) {
+    stage.said("chmod 311 .");
+    auto told = stage.said("echo ran");
+    fs::permissions(stage.ws(), fs::perms::owner_all);
+    return told;
+  });
+  if (text == "cannot isolate") GTEST_SKIP() << "this machine cannot isolate processes";
+  EXPECT_THAT(text, AllOf(HasSubstr("cannot be listed"), HasSubstr("chmod u+rx"), Not(HasSubstr("ran"))));
+}
+
 // Outside of the sandbox, with the rights of whoever runs the tests.
 bool happens_outside(const std::string& folder, const std::string& command) {
   return std::system(fmt::format("cd {} && {{ {}; }} >/dev/null 2>&1", folder, command).c_str()) == 0;
+}
+
+TEST_F(CommandAttacks, ARepositoryThatAGitFileNamesIsNotConfigured) {
+  const std::string setup =
+      "git init -q --bare .bare && echo 'gitdir: ./.bare' > .git && git -C .bare config core.bare false && "
+      "git init -q --bare sub.git && mkdir sub && echo 'gitdir: ../sub.git' > sub/.git && "
+      "git -C sub.git config core.bare false";
+  const std::string own = "git config core.fsmonitor 'touch pwn; false'";
+  const std::string below = "git -C sub config core.fsmonitor 'touch pwn; false'";
+  ASSERT_TRUE(happens_outside(ws().string(), setup));
+  EXPECT_THAT(said("git status"), HasSubstr("No commits yet")) << "it can be looked at";
+  write("attack.sh",
+        own + "\n" + below +
+            "\necho pwn >> .bare/config; echo pwn >> sub.git/config; mv .bare b2; mv sub.git s2\n"
+            "rm -rf .bare sub.git; echo tried\n");
+  EXPECT_THAT(said("sh attack.sh"), HasSubstr("tried"));
+  EXPECT_THAT(text_of(".bare/config"), AllOf(HasSubstr("bare = false"), Not(HasSubstr("pwn"))));
+  EXPECT_THAT(text_of("sub.git/config"), AllOf(HasSubstr("bare = false"), Not(HasSubstr("pwn"))));
+  EXPECT_TRUE(happens_outside(ws().string(), own + "; " + below + "; git status; test -e pwn")) << "control";
+}
+
+TEST_F(CommandAttacks, WhatAGitFileNamesMustBeThere) {
+  write(".git", "gitdir: ./later\n");
+  EXPECT_THAT(said("echo ran"), AllOf(HasSubstr("cannot be kept from a command"), Not(HasSubstr("ran\n"))));
+  fs::create_directories(ws() / "real/.git");
+  fs::create_directory_symlink("real", ws() / "link");
+  write(".git", "gitdir: link/.git\n");
+  EXPECT_THAT(said("echo ran"), HasSubstr("cannot be kept from a command"));
+  write(".git", "gitdir: real/.git\n");
+  EXPECT_EQ(said("echo ran"), "ran") << "control";
+}
+
+TEST_F(CommandAttacks, WhatARepositoryRunsFromTheWorkspaceIsNotRewritten) {
+  fs::create_directory(ws() / ".husky");
+  write(".husky/pre-commit", "#!/bin/sh\n");
+  write("rewrite.py",
+        "for name in ['.husky/pre-commit', '.husky/new']:\n  open(name, 'w').write('touch pwn')\n");
+  EXPECT_THAT(said("python3 rewrite.py"), HasSubstr("Read-only file system"));
+  EXPECT_EQ(text_of(".husky/pre-commit"), "#!/bin/sh\n");
+  EXPECT_FALSE(exists(".husky/new"));
+  said("python3 rewrite.py", {{Decision::allow, "Write", ".husky/**"}});
+  EXPECT_EQ(text_of(".husky/pre-commit"), "touch pwn") << "control: the person allows it by its name";
 }
 
 TEST_F(CommandAttacks, AWayOutByCdLeadsNowhere) {  // shell-23

@@ -7,6 +7,7 @@
 
 #include "base/disk_names.h"
 #include "base/text.h"
+#include "guard/paths.h"
 #include "tools/workspace_path.h"
 
 namespace deputy {
@@ -20,6 +21,25 @@ Error too_many(std::string_view what, std::size_t most) {
       fmt::format("what the permission rules deny cannot be kept from a command: there are more than {} {}",
                   with_thousands(most), what),
       "let rules deny the folders that they lie in, such as Read(secrets/**), or deny Bash"};
+}
+
+bool holds_too_many(const KeptBack& kept) { return kept.hidden.size() + kept.fixed.size() > kMostKeptBack; }
+
+Error not_listed(const Folder& folder) {
+  return {ErrorCode::denied,
+          fmt::format("{} cannot be listed, so what must be kept from a command in it cannot be found",
+                      shown_path(folder.path())),
+          "make it readable (chmod u+rx)"};
+}
+
+// With what the rules deny in it, or what git runs: nobody can tell.
+Result<void> add_unread(const std::vector<std::string>& unread, const Folder& root,
+                        std::vector<std::string>& kept) {
+  for (const auto& name : unread) {
+    if (name == ".") return std::unexpected(not_listed(root));
+    kept.push_back(join_path(root.path(), name));
+  }
+  return {};
 }
 
 class Denied {
@@ -37,7 +57,7 @@ class Denied {
   // `prefix`: what makes a name one that rules know; "" in the workspace.
   Result<void> look_through(const Folder& root, std::string_view prefix, KeptBack& kept) {
     std::optional<Error> failure;
-    walk(root, [&](const std::string& name, const Entry& entry) {
+    const auto unread = walk(root, [&](const std::string& name, const Entry& entry) {
       if (++seen_ > most_) failure = too_many("files to look through", most_);
       if (failure) return Onward::stop;
       // What a link leads to is judged by its own name.
@@ -48,13 +68,13 @@ class Denied {
       const bool is_fixed =
           !is_hidden && writes_ && prefix.empty() && (denies("Write", judged) || denies("Edit", judged));
       if (is_fixed) kept.fixed.push_back(join_path(root.path(), name));
-      if (kept.hidden.size() + kept.fixed.size() > kMostKeptBack) {
-        failure = too_many("files and folders that they deny", kMostKeptBack);
-        return Onward::stop;
-      }
+      if (holds_too_many(kept)) return Onward::stop;
       return is_hidden || (is_fixed && !reads_) ? Onward::past : Onward::into;
     });
     if (failure) return std::unexpected(*std::move(failure));
+    if (reads_ || prefix.empty()) TRY(add_unread(unread, root, reads_ ? kept.hidden : kept.fixed));
+    if (holds_too_many(kept))
+      return std::unexpected(too_many("files and folders that they deny", kMostKeptBack));
     return {};
   }
 
@@ -79,6 +99,57 @@ bool denies_all_editing(const Rules& rules) {
   });
 }
 
+namespace {
+
+// What the workspace's own .git leads to, elsewhere in the workspace.
+Result<void> fix_own_repository(const Folder& workspace, EntryKind kind, KeptBack& kept) {
+  const GitFolders leads_to = git_folders_of(workspace, ".git", kind);
+  if (!leads_to.is_certain || std::ranges::find(leads_to.names, ".") != leads_to.names.end()) {
+    return fail(
+        ErrorCode::denied,
+        fmt::format("{} names a folder that cannot be kept from a command: it is missing, cannot be told, or "
+                    "is reached by a link",
+                    shown_path(join_path(workspace.path(), ".git"))),
+        "put the repository itself there, or name its folder without links");
+  }
+  for (const auto& name : leads_to.names) kept.fixed.push_back(join_path(workspace.path(), name));
+  return {};
+}
+
+// Repositories, and what stands at the top of the workspace by a name that is protected.
+Result<void> fix_what_runs_later(const ToolContext& context, const Rules& rules, KeptBack& kept) {
+  const Folder& workspace = context.workspace;
+  const auto fix = [&](const std::string& name) { kept.fixed.push_back(join_path(workspace.path(), name)); };
+  kept.repositories = repositories_below(workspace, Depth::usual, kMostLookedThroughForGit);
+  TRY(add_unread(kept.repositories.unread, workspace, kept.fixed));
+  for (const auto& [name, kind, leads_to] : kept.repositories.found) {
+    // A link cannot be fixed, but what it leads to; where it leads is looked at again afterwards.
+    if (kind != EntryKind::link) fix(name);
+    std::ranges::for_each(leads_to, fix);
+  }
+  TRY(const auto entries, workspace.list("."));
+  for (const Entry& entry : entries) {
+    const EntryKind kind = entry.status.kind;
+    if (entry.name == ".git") {
+      if (kind != EntryKind::link) TRY(fix_own_repository(workspace, kind, kept));
+      continue;
+    }
+    // The sandbox hides .deputy by itself.
+    const bool is_allowed =
+        entry.name == ".deputy" || protected_names_in(entry.name).empty() ||
+        rules.judge("Write", entry.name, Decision::allow, roots_of_rules(context)).decision ==
+            Decision::allow;
+    if (is_allowed) continue;
+    const auto place = workspace.look_up(entry.name);
+    if (place && (*place)->status() && (*place)->name() != ".") fix((*place)->name());
+  }
+  std::ranges::sort(kept.fixed);
+  kept.fixed.erase(std::ranges::unique(kept.fixed).begin(), kept.fixed.end());
+  return {};
+}
+
+}  // namespace
+
 Result<KeptBack> kept_back(const ToolContext& context, Access access, std::size_t most) {
   KeptBack kept;
   Rules rules;
@@ -93,13 +164,8 @@ Result<KeptBack> kept_back(const ToolContext& context, Access access, std::size_
   }
   kept.has_denied = !kept.hidden.empty() || !kept.fixed.empty();
   if (access != Access::write) return kept;
-  kept.repositories = repositories_below(context.workspace, Depth::usual, kMostLookedThroughForGit);
-  for (const auto& [name, kind, leads_to] : kept.repositories.found) {
-    // A link cannot be fixed, but what it leads to; where it leads is looked at again afterwards.
-    const std::string& fixed = kind == EntryKind::link ? leads_to : name;
-    if (!fixed.empty()) kept.fixed.push_back(join_path(context.workspace.path(), fixed));
-  }
-  if (kept.hidden.size() + kept.fixed.size() > kMostKeptBack) {
+  TRY(fix_what_runs_later(context, rules, kept));
+  if (holds_too_many(kept)) {
     return fail(ErrorCode::exhausted,
                 fmt::format("not all git repositories below the workspace's own can be kept from a command: "
                             "with what the rules deny they are more than {}",
@@ -150,6 +216,17 @@ std::string set_aside_new(const Folder& workspace, const Repositories& known) {
         "\n[The repository that was made could not be set aside: {}. git runs what it configures: remove it, "
         "or look through it before you use git there.]",
         fmt::join(stuck, ", "));
+  }
+  std::vector<std::string> unread;
+  for (const auto& name : now.unread) {
+    if (std::ranges::find(known.unread, name) == known.unread.end()) unread.push_back(shown_path(name));
+  }
+  if (!unread.empty()) {
+    told += fmt::format(
+        "\n[What the command left in {} cannot be looked at, and no command can change it any more: be "
+        "careful with "
+        "git there, and make it readable (chmod u+rx).]",
+        fmt::join(unread, ", "));
   }
   if (known.is_all && !now.is_all) {
     told += fmt::format(

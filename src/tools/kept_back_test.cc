@@ -95,10 +95,44 @@ TEST_F(KeptBackFiles, RepositoriesBelowTheWorkspacesOwnAreFixed) {
   bench.write("sub/.git", "gitdir: ../.git/modules/sub\n");
   const auto kept = found({}, Access::write);
   EXPECT_THAT(kept->repositories.found,
-              UnorderedElementsAre(Repository{"vendor/lib/.git", EntryKind::folder, ""},
-                                   Repository{"sub/.git", EntryKind::file, ""}));
+              UnorderedElementsAre(Repository{"vendor/lib/.git", EntryKind::folder, {}},
+                                   Repository{"sub/.git", EntryKind::file, {}}));
   EXPECT_THAT(kept->fixed, UnorderedElementsAre("/work/vendor/lib/.git", "/work/sub/.git"));
   EXPECT_THAT(found({}, Access::read)->fixed, IsEmpty());
+}
+
+TEST_F(KeptBackFiles, WhatAGitFileNamesIsFixedAndWhatThatHasInCommonToo) {
+  bench.write(".git", "gitdir: .bare/worktrees/main\n");
+  bench.write("other/.git", "gitdir: /work/.bare/worktrees/other\r\n");
+  bench.write("away/.git", "gitdir: /elsewhere\n");
+  for (const char* name : {"main", "other"})
+    bench.write(std::string(".bare/worktrees/") + name + "/commondir", "../..\n");
+  const auto kept = found({}, Access::write);
+  ASSERT_TRUE(kept) << to_text(kept.error());
+  EXPECT_THAT(kept->fixed,
+              UnorderedElementsAre("/work/.bare", "/work/.bare/worktrees/main", "/work/other/.git",
+                                   "/work/.bare/worktrees/other", "/work/away/.git"));
+}
+
+TEST_F(KeptBackFiles, ARepositoryWhoseFileLeadsElsewhereNowIsSetAside) {
+  bench.write("sub/.git", "gitdir: store\n");
+  const auto kept = found({}, Access::write);
+  EXPECT_EQ(set_aside_new(*bench.workspace, kept->repositories), "") << "control";
+  bench.write("sub/store/config", "[core]\n\tfsmonitor = touch pwn\n");
+  EXPECT_THAT(set_aside_new(*bench.workspace, kept->repositories), HasSubstr("sub/.git-set-aside"));
+}
+
+TEST_F(KeptBackFiles, ProtectedNamesAtTheTopAreFixedUnlessARuleAllowsThem) {
+  bench.write(".husky/pre-commit", "x");
+  bench.write("src/.vscode/tasks.json", "x");
+  bench.write("hooks/x", "x");
+  bench.disk.plant_link("/work/.envrc", "hooks/x");
+  bench.disk.plant_link("/work/.npmrc", "/elsewhere");
+  EXPECT_THAT(found({}, Access::write)->fixed, UnorderedElementsAre("/work/.husky", "/work/hooks/x"));
+  EXPECT_FALSE(found({}, Access::write)->has_denied);
+  EXPECT_THAT(found({}, Access::read)->fixed, IsEmpty());
+  EXPECT_THAT(found({{Decision::allow, "Write", ".husky/**"}}, Access::write)->fixed,
+              UnorderedElementsAre("/work/hooks/x"));
 }
 
 TEST_F(KeptBackFiles, ARepositoryThatWasMadeIsSetAside) {

@@ -14,21 +14,29 @@ namespace deputy {
 enum class Onward { into, past, stop };
 using Visit = std::function<Onward(const std::string& name, const Entry& entry)>;
 
-// Every entry beneath the folder, from the top, without following links. False where a folder could not be
-// read; it is passed over.
-bool walk(const Folder& root, const Visit& visit);
+// Every entry beneath the folder, from the top, without following links. Returns the folders that could not
+// be listed, and so were passed over: "." for the folder itself.
+std::vector<std::string> walk(const Folder& root, const Visit& visit);
+
+// Where git takes a repository's configuration from, if not from its .git alone: the folders that a link or a
+// file in its place stands for, and the one that several work trees have in common.
+struct GitFolders {
+  std::vector<std::string> names;  // beneath the folder, without links
+  bool is_certain = true;          // none of them is missing, nor could a link on the way be turned elsewhere
+};
+GitFolders git_folders_of(const Folder& folder, const std::string& git, EntryKind kind);
 
 struct Repository {
   std::string name;  // of what makes a folder one: its .git
   EntryKind kind = EntryKind::folder;
-  std::string leads_to;  // the name that a link stands for; empty where it leads out of the folder
+  std::vector<std::string> leads_to;  // GitFolders::names
   bool operator==(const Repository&) const = default;
 };
 
 struct Repositories {
-  std::vector<Repository> found;  // those below the folder's own
-  bool is_all = true;             // no entry was left out because there were more than `most`
-  bool is_read = true;            // nor because a folder could not be read
+  std::vector<Repository> found;    // those below the folder's own
+  bool is_all = true;               // no entry was left out because there were more than `most`
+  std::vector<std::string> unread;  // folders that could not be looked into
 };
 
 enum class Depth { usual, everywhere };  // usual: not in node_modules, nor in the folders of children
