@@ -304,7 +304,7 @@ ExitStatus ChatRunner::run() {
 }  // namespace
 
 Ended run_chat(Program& program, Signals& signals, ChatRequest request) {
-  ChatState state;
+  ChatState state{.redactor = program.redactor};
   TRY(const auto screen, ChatScreen::open(program, state));
   return ChatRunner(program, signals, std::move(request), state, *screen).run();
 }

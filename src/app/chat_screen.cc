@@ -61,6 +61,7 @@ void ChatScreen::draw() {
   state_.now = program_.loop.clock().now();
   state_.wall = program_.loop.clock().wall();
   std::vector<Line> finished = std::exchange(state_.out, {});
+  // What models say comes redacted as a whole (tui/chat.h); here it is for errors and the like.
   for (auto& line : finished) {
     for (auto& span : line) span.text = program_.redactor.redact(span.text);
   }

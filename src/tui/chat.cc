@@ -67,9 +67,12 @@ struct RootFold {
   void operator()(const ReplyReceived& fact) const {
     const Reply& reply = fact.reply;
     if (reply.usage.input > 0) state.context = reply.usage.input + reply.usage.output;
-    finish_reply(state, reply.message.text);
+    finish_reply(state, state.redactor.redact(reply.message.text));
     state.calls.clear();
-    for (int index = 0; const auto& call : reply.message.calls) state.calls[{event.step, index++}] = call;
+    for (int index = 0; Call call : reply.message.calls) {
+      call.arguments = state.redactor.redact(call.arguments);
+      state.calls[{event.step, index++}] = std::move(call);
+    }
   }
   void operator()(const CallFinished& fact) const {
     const auto call = state.calls.find({event.step, event.call});
@@ -92,7 +95,8 @@ struct ChildFold {
 
   void operator()(const InputGiven& fact) const { log("❯", Tone::accent, fact.text); }
   void operator()(const ReplyReceived& fact) const {
-    for (const auto& line : lines_of_text(fact.reply.message.text)) log_line(state, event.run.session, line);
+    const std::string text = state.redactor.redact(fact.reply.message.text);
+    for (const auto& line : lines_of_text(text)) log_line(state, event.run.session, line);
   }
   void operator()(const CallStarted& fact) const { log("→", Tone::accent, fact.tool + " " + fact.shown); }
   void operator()(const CallFinished& fact) const {
@@ -164,7 +168,10 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
 void apply_text(ChatState& state, const SessionId& session, std::string_view text) {
   if (session != state.root) return;
   ReplyStream& reply = state.reply;
-  reply.text += text;
+  reply.held += text;
+  const std::size_t clear = state.redactor.settled(reply.held, reply.held.size());
+  reply.text += state.redactor.redact(std::string_view(reply.held).substr(0, clear));
+  reply.held.erase(0, clear);
   const std::size_t settled = settled_prefix(std::string_view(reply.text).substr(reply.printed));
   if (settled == 0) return;
   print_reply(state, std::string_view(reply.text).substr(reply.printed, settled));

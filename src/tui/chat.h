@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/redaction.h"
 #include "transcript/event.h"
 #include "tui/completion.h"
 #include "tui/dialog.h"
@@ -54,13 +55,17 @@ using Intent = std::variant<SubmitInput, GiveAnswer, WriteRule, CancelAll, Cance
                             LeaveChat, PauseProgram>;
 using Intents = std::vector<Intent>;
 
-// A reply that is still being said.
+// A reply that is still being said, as it may be shown.
 struct ReplyStream {
   std::string text;
   std::size_t printed = 0;  // bytes of it that are in the scrollback
+  std::string held;         // its end as it came, which may be the beginning of a secret
 };
 
 struct ChatState {
+  // What a model says goes through it whole: once it is in lines, a secret may lie in pieces.
+  const Redactor& redactor;
+
   // What is known from outside.
   TerminalSize size;
   TimePoint now{};

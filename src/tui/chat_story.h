@@ -90,7 +90,8 @@ struct ChatStory {
     return text;
   }
 
-  ChatState state;
+  Redactor redactor;
+  ChatState state{.redactor = redactor};
   SessionId root{"sess_root"};
   std::uint64_t seq = 0;
   int step = 0;

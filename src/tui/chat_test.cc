@@ -1,5 +1,6 @@
 #include "tui/chat.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tui/chat_story.h"
@@ -50,10 +51,10 @@ TEST_F(Chat, AReplyGoesIntoTheScrollbackBlockByBlock) {
   story.take_out();
   apply_text(story.state, story.root, "One *blo");
   EXPECT_THAT(story.take_out(), IsEmpty());
-  apply_text(story.state, story.root, "ck*.\n\nTw");
+  apply_text(story.state, story.root, "ck*.\n\nTwo an");
   EXPECT_EQ(story.take_out(), "\nOne block.\n");
-  story.reply("One *block*.\n\nTwo.");
-  EXPECT_EQ(story.take_out(), "\nTwo.\n");
+  story.reply("One *block*.\n\nTwo and.");
+  EXPECT_EQ(story.take_out(), "\nTwo and.\n");
 }
 
 TEST_F(Chat, AReplyThatWasNotStreamedIsPrintedWhole) {
@@ -71,6 +72,70 @@ TEST_F(Chat, AReplyThatBrokeOffIsSaidAgain) {
   apply_text(story.state, story.root, "New");
   story.reply("New.");
   EXPECT_EQ(story.take_out(), "\nNew.\n");
+}
+
+// Whether eight characters of it in a row are to be seen, over the ends of lines too.
+bool shows_part_of(std::string shown, std::string_view key) {
+  std::erase_if(shown, [](char c) { return c == '\n' || c == ' '; });
+  for (std::size_t at = 0; at + 8 <= key.size(); ++at) {
+    if (shown.contains(key.substr(at, 8))) return true;
+  }
+  return false;
+}
+
+struct Seen {
+  std::string printed;
+  std::string frames;
+};
+
+// All that a person gets to see of a reply that comes in pieces of this size.
+Seen seen_of_reply(ChatStory& story, std::string_view text, std::size_t piece, int columns) {
+  story.begin("say it");
+  Seen seen;
+  for (std::size_t at = 0; at < text.size(); at += piece) {
+    apply_text(story.state, story.root, text.substr(at, piece));
+    seen.printed += story.take_out();
+    seen.frames += story.screen(columns);
+  }
+  story.reply(story.redactor.redact_values(text));  // as it is kept
+  seen.printed += story.take_out();
+  return seen;
+}
+
+TEST_F(Chat, NothingEverShowsAKeyHoweverItsReplyIsCutIntoPieces) {
+  constexpr std::string_view kValue = "canary+7f3/a1b2?c3d4&e5f6=0718~293a4b5c";
+  constexpr std::string_view kByItsLooks = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+  for (const std::string_view key : {kValue, kByItsLooks}) {
+    const std::string text = fmt::format("Once.\n\nIt is {0} or `{0}`.\n\n```\nx={0}\n```\n\nEnd.", key);
+    for (const int columns : {24, 80}) {
+      for (const std::size_t piece : {1, 3, 7, 20, 39, 200}) {
+        ChatStory knows;
+        knows.redactor.hide(kValue);
+        const auto [printed, frames] = seen_of_reply(knows, text, piece, columns);
+        EXPECT_FALSE(shows_part_of(frames, key)) << key << " in pieces of " << piece << "\n" << frames;
+        EXPECT_FALSE(shows_part_of(printed, key)) << key << " in pieces of " << piece << "\n" << printed;
+        EXPECT_THAT(printed, HasSubstr("It is [redacted]"));
+        EXPECT_THAT(printed, HasSubstr("End."));
+        EXPECT_EQ(printed.find("Once."), printed.rfind("Once.")) << printed;
+      }
+    }
+  }
+  EXPECT_TRUE(shows_part_of(seen_of_reply(story, kValue, 3, 24).printed, kValue))
+      << "control: it is not told";
+}
+
+TEST_F(Chat, AKeyInACallOrInAChildsReplyIsHiddenBeforeItIsCutIntoLines) {
+  constexpr std::string_view kKey = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+  story.begin("go");
+  story.reply("", {{"1", "Bash", fmt::format(R"({{"command":"echo {}"}})", kKey)}});
+  story.finish_call(0, ToolStatus::ok, "");
+  EXPECT_THAT(story.take_out(), HasSubstr("Bash echo [redacted]"));
+  story.child("a");
+  Reply reply;
+  reply.message = {.role = Role::assistant, .text = std::string(kKey)};
+  story.tell_child("a", ReplyReceived{reply});
+  key(KeyName::tab);
+  EXPECT_FALSE(shows_part_of(story.screen(24), kKey)) << story.screen(24);
 }
 
 TEST_F(Chat, CallsAreFoldedToALineAndEditsShowWhatChanged) {

@@ -102,7 +102,7 @@ TEST_P(Frames, AReplyInMarkdown) {
 
 TEST_P(Frames, AReplyWhileItStreams) {
   story.begin("Explain.");
-  apply_text(story.state, story.root, "First.\n\n```py\nfor x in y:\n    print(x");
+  apply_text(story.state, story.root, "First.\n\n```py\nfor x in y:\n    print(x, y");
   expect("streaming");
 }
 
