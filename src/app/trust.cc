@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "sandbox/folder_hold.h"
 
 namespace deputy {
 namespace {
@@ -29,6 +30,8 @@ Result<bool> is_trusted(const Folder& home, std::string_view folder) {
 }
 
 Result<void> set_trusted(const Folder& home, std::string_view folder, bool trusted) {
+  // Who says so of another folder at the same time must find this one in the list.
+  const auto turn = FolderHold::alone_in_turn(home);
   TRY(auto folders, trusted_in(home));
   const auto at = std::ranges::find(folders, json::value(folder));
   if ((at != folders.end()) == trusted) return {};

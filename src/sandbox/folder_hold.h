@@ -17,6 +17,8 @@ class FolderHold {
   static std::optional<FolderHold> shared(const Folder& folder);
   // Nothing where somebody holds it, or where that cannot be told.
   static std::optional<FolderHold> alone(const Folder& folder);
+  // Waits for all who hold it. Nothing as with shared().
+  static std::optional<FolderHold> alone_in_turn(const Folder& folder);
 
  private:
   explicit FolderHold(OwnedFd marked) : marked_(std::move(marked)) {}

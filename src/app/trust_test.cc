@@ -1,0 +1,62 @@
+#include "app/trust.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+
+namespace deputy {
+namespace {
+
+constexpr int kFoldersOfEach = 40;
+
+std::string folder_of(int process, int number) { return fmt::format("/p{}/{}", process, number); }
+
+class Trust : public testing::Test {
+ protected:
+  ~Trust() override { std::filesystem::remove_all(path_); }
+  std::unique_ptr<Folder> home() const { return SystemDisk().open(path_, IfAbsent::fail).value(); }
+
+ private:
+  std::string path_ = [] {
+    std::string path = testing::TempDir() + "trust_XXXXXX";
+    EXPECT_NE(mkdtemp(path.data()), nullptr);
+    return path;
+  }();
+};
+
+TEST_F(Trust, IsGivenToAFolderAndTakenBack) {
+  EXPECT_EQ(is_trusted(*home(), "/a"), false);
+  EXPECT_TRUE(set_trusted(*home(), "/a", true));
+  EXPECT_EQ(is_trusted(*home(), "/a"), true);
+  EXPECT_EQ(is_trusted(*home(), "/a/b"), false);
+  EXPECT_TRUE(set_trusted(*home(), "/a", false));
+  EXPECT_EQ(is_trusted(*home(), "/a"), false);
+}
+
+TEST_F(Trust, IsNotForgottenWhereTwoProcessesGiveItAtOnce) {
+  std::array<pid_t, 2> processes{};
+  for (int process = 0; process < 2; ++process) {
+    processes[static_cast<std::size_t>(process)] = fork();
+    if (processes[static_cast<std::size_t>(process)] != 0) continue;
+    bool is_well = true;
+    for (int number = 0; number < kFoldersOfEach; ++number)
+      is_well = is_well && set_trusted(*home(), folder_of(process, number), true).has_value();
+    _exit(is_well ? 0 : 1);
+  }
+  for (const pid_t process : processes) {
+    int status = -1;
+    waitpid(process, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  for (int process = 0; process < 2; ++process) {
+    for (int number = 0; number < kFoldersOfEach; ++number)
+      EXPECT_EQ(is_trusted(*home(), folder_of(process, number)), true) << folder_of(process, number);
+  }
+}
+
+}  // namespace
+}  // namespace deputy
