@@ -137,8 +137,11 @@ std::string BashTool::approval_text(const json::object& arguments, const ToolCon
   const WorkspaceMode mode = context.session.workspace_mode;
   std::string where = context.workspace.path();
   if (mode == WorkspaceMode::scratch) where = join_path(where, scratch_folder(context.session.id));
-  return fmt::format("Run in {}{}:\n{}", shown_path(where),
+  const ProcessSpec spec = spec_for(arguments, context);
+  return fmt::format("Run in {}{}{}, at most {}{}:\n{}", shown_path(where),
                      mode == WorkspaceMode::read_only ? " (read-only)" : "",
+                     is_in_background(arguments) ? " in the background" : "",
+                     to_text(Duration(spec.time_limit)), spec.network ? ", with the network" : "",
                      shown_command(command_of(arguments)));
 }
 

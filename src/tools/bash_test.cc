@@ -103,7 +103,20 @@ TEST_F(Bash, WorksInItsOwnFolderInScratchModeAndReadsTheRest) {
 
 TEST_F(Bash, ShowsAPersonTheCommandAsItWillRun) {
   const auto asked = bash.approval_text({{"command", "rm  -rf\u202e x;  echo ok"}}, bench.context());
-  EXPECT_THAT(asked, AllOf(HasSubstr("Run in /work:"), Not(HasSubstr("\u202e"))));
+  EXPECT_THAT(asked, AllOf(HasSubstr("Run in /work, at most 2m 00s:\n"), Not(HasSubstr("\u202e"))));
+}
+
+TEST_F(Bash, ShowsAPersonHowItWillRun) {
+  const auto first_line = [&](std::string_view arguments) {
+    const std::string text = bash.approval_text(*parse_json_object(arguments), bench.context());
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(first_line(R"({"command":"x","timeout":5000})"), "Run in /work, at most 5s:");
+  EXPECT_EQ(first_line(R"({"command":"x","timeout":600000})"), "Run in /work, at most 10m 00s:");
+  bench.session.network = true;
+  bench.session.workspace_mode = WorkspaceMode::read_only;
+  EXPECT_EQ(first_line(R"({"command":"x","run_in_background":true})"),
+            "Run in /work (read-only) in the background, at most 24h 00m, with the network:");
 }
 
 TEST_F(Bash, HidesWhatReadMayNotOpenAndIsNotStartedWhereItCannot) {
