@@ -139,7 +139,7 @@ bool CommandPattern::is_program(std::string_view path) const {
 
 // As a word, or within one that looks like a command line, or like an option with a value.
 bool CommandPattern::is_named_in(ShellWords words) const {
-  constexpr std::string_view kBreaks = " \t\n;|&<>$`()='\",";
+  constexpr std::string_view kBreaks = " \t\n;|&<>$`()!='\",";
   constexpr std::size_t kMostLookedInto = 64;  // what comes later need only be the program itself
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string_view text = words[at].text;

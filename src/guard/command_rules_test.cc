@@ -164,13 +164,77 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
                               "true | rm x",
                               "true\nrm x",
                               "rg --pre rm x",
-                              "fd -x rm"}) {
+                              "fd -x rm",
+                              "env -i setsid /bin/sh -c '(/bin/sleep 3600 &)'",
+                              ":(){ :|:& };:",
+                              "tar cIf 'rm x' a b",
+                              "gtar cvFf ./x a b",
+                              "tar c* 'rm x' a b",
+                              "vimdiff -es -c '!rm x'",
+                              "vim.gtk3 -c '!rm x'",
+                              "vim.tiny -es -c '!rm x'",
+                              "rview -c x f",
+                              "git zz",
+                              "git -C a zz",
+                              "git config alias.zz '!rm x'",
+                              "git config alias.zz '!rm x' list",
+                              "git config -f --get alias.zz '!rm x'",
+                              "git config --global --add alias.zz '!rm x'",
+                              "git config set alias.zz '!rm x'",
+                              "git config edit",
+                              "git config --edit",
+                              "npm exec rm x",
+                              "npm --prefix a exec rm x",
+                              "npm x -- rm x",
+                              "npm exec -c 'r''m x'",
+                              "npm exec node -e x",
+                              "npm explore a -- rm x",
+                              "pnpm dlx rm x",
+                              "pnpm -r exec rm x",
+                              "yarn dlx rm x",
+                              "yarn exec 'rm x'",
+                              "yarn node -e x",
+                              "bunx rm x",
+                              "npx -c 'rm x'",
+                              "npx --call='rm x'",
+                              "bun x rm x",
+                              "bun exec 'rm x'",
+                              "deno eval 'x'"}) {
     EXPECT_EQ(judged(rules, command), deny) << command;
   }
-  for (const char* command :
-       {"ls", "git rm x", "echo rm", "cat rm", "git log", "python x.py", "bash x.sh", "find . -name rm",
-        "grep rm x", "sed -n 1,5p x", "awk '{print $1}' x", "timeout 5 ls", "xargs grep 'a b'", "sudo ls",
-        "env ls", "make test", "npm test", "find . -exec grep x {} +", "ls -l | head -5"}) {
+  for (const char* command : {"ls",
+                              "git rm x",
+                              "echo rm",
+                              "cat rm",
+                              "git log",
+                              "python x.py",
+                              "bash x.sh",
+                              "find . -name rm",
+                              "grep rm x",
+                              "sed -n 1,5p x",
+                              "awk '{print $1}' x",
+                              "timeout 5 ls",
+                              "xargs grep 'a b'",
+                              "sudo ls",
+                              "env ls",
+                              "make test",
+                              "npm test",
+                              "find . -exec grep x {} +",
+                              "ls -l | head -5",
+                              "tar cf a b",
+                              "tar xzf a.tgz",
+                              "git config user.name",
+                              "git config --get user.name",
+                              "git config --global --list",
+                              "git hash-object x",
+                              "git stash",
+                              "npm run exec",
+                              "npm install x",
+                              "npm test -- x",
+                              "npx eslint 'a b'",
+                              "bun run x",
+                              "bun x.ts",
+                              "deno run x.ts"}) {
     EXPECT_EQ(judged(rules, command), allow) << command;
   }
 }
@@ -180,8 +244,8 @@ TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
   const Rules rules = denying("rm:*");
   for (const char* command :
        {"mywrap rm x", "./run-it --verbose rm -rf x", "mywrap /bin/rm x", "mywrap --with=rm x",
-        "mywrap 'rm x'", "mywrap \"ls; /bin/rm x\"", "mywrap RM x", "npm exec rm x", "cargo watch -x rm",
-        "make -C x rm", "gosomething a b c rm"}) {
+        "mywrap 'rm x'", "mywrap \"ls; /bin/rm x\"", "mywrap RM x", "mywrap '!rm x'",
+        "yarn workspace a exec rm x", "cargo watch -x rm", "make -C x rm", "gosomething a b c rm"}) {
     EXPECT_EQ(judged(rules, command), ask) << command;
     EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
         << command << ": the control does not fire";
@@ -235,88 +299,6 @@ TEST(CommandRules, ADenyWithoutAStarMeansFurtherWordsToo) {
   EXPECT_EQ(judged(denying("rm"), "rm -rf x"), deny);
   EXPECT_EQ(judged(denying("npm publish"), "npm publish --tag x"), deny);
   EXPECT_EQ(judged(denying("npm publish"), "npm test"), allow);
-}
-
-struct Tame {
-  const char* pattern;
-  const char* allowed;
-  const char* asked;
-};
-
-TEST(CommandRules, APrefixCoversNoOptionThatRunsOrWritesSomethingElse) {
-  for (const auto& [pattern, allowed, asked] : std::initializer_list<Tame>{
-           {"find:*", "find . -name x", "find . -exec ls {} \\;"},
-           {"find:*", "find src", "find . -delete"},
-           {"find:*", "find src/*.cc", "find *"},
-           {"find:*", "find . -type f", "find . -fprintf /out x"},
-           {"sed:*", "sed -n 5,9p f", "sed '1e touch x' f"},
-           {"sed:*", "sed s/a/b/g f", "sed 'w /out' f"},
-           {"sed:*", "sed -E 's|a|b|' f", "sed s/a/b/w f"},
-           {"sed:*", "sed '/x/d' f", "sed -i s/a/b/ f"},
-           {"sed:*", "sed '$p' f", "sed -f x f"},
-           {"awk:*", "awk -F: '{print $1}' f", "awk 'BEGIN{system(\"x\")}'"},
-           {"awk:*", "awk '{print}' f", "awk '{print > \"x\"}' f"},
-           {"awk:*", "awk 'NR==1' f", "awk -f x f"},
-           {"sort:*", "sort -u f", "sort --compress-program=./c f"},
-           {"sort:*", "sort -k2 f", "sort -uo/out f"},
-           {"tar:*", "tar tf a.tar", "tar cf a --checkpoint-action=exec=x f"},
-           {"tar:*", "tar xzf a.tgz", "tar xf a -I ./x"},
-           {"tar:*", "tar cf a src/*", "tar cf a *"},
-           {"git diff:*", "git diff HEAD~1 -- src", "git diff --output=/out HEAD~1"},
-           {"git diff:*", "git diff --stat", "git diff --ext-diff"},
-           {"git:*", "git log -3", "git -c core.fsmonitor=x status"},
-           {"git:*", "git --no-pager log", "git --exec-path=. log"},
-           {"git:*", "git switch -c new", "git -C /evil status"},
-           {"git:*", "git add -u", "git x"},
-           {"git:*", "git push -u origin", "git config core.pager x"},
-           {"git:*", "git rebase main", "git rebase -x ./x main"},
-           {"git:*", "git stash", "git bisect run ./x"},
-           {"git grep:*", "git grep b", "git grep --open-files-in-pager=./pg b"},
-           {"git grep:*", "git grep -n b", "git grep -O./pg b"},
-           {"git ls-remote:*", "git ls-remote origin", "git ls-remote --upload-pack=x file:///r"},
-           {"git ls-remote:*", "git ls-remote .", "git ls-remote -ux file:///r"},
-           {"rsync:*", "rsync -av a b", "rsync -e 'sh x' a b"},
-           {"make:*", "make -j4 test", "make SHELL=/evil test"},
-           {"make:*", "make", "make -f /evil"},
-           {"curl:*", "curl -s https://a.org", "curl -o .x https://a.org"},
-           {"python:*", "python x.py -c 1", "python -c 'import os'"},
-           {"python:*", "python --version", "python"},
-           {"python:*", "python tests/run.py", "python -"},
-           {"python -m pytest:*", "python -m pytest -x tests", "python -m http.server"},
-           {"node:*", "node x.mjs", "node -e x"},
-           {"node --test:*", "node --test a.mjs", "node --test -e x"},
-           {"bash:*", "bash x.sh", "bash -c ls"},
-           {"bash:*", "bash ./x.sh a", "bash -xc ls"},
-           {"perl:*", "perl x.pl", "perl -e 1"},
-           {"vim:*", "vim x", "vim x -c '!sh'"},
-           {"less:*", "less x", "less +!sh x"},
-           {"rg:*", "rg -n x src", "rg --pre ./x y"},
-           {"printf:*", "printf %s x", "printf -v 'a[0]' 1"},
-           {"timeout 9 npm test:*", "timeout 9 npm test -x", "timeout 9 npm publish"},
-           {"npm test:*", "timeout 60 npm test", "sudo npm test"},
-           {"npm test:*", "nohup nice npm test", "env npm test"},
-           {"npm test:*", "npm test -- x", "timeout -s KILL 60 npm test"},
-           {"xargs grep:*", "xargs grep x", "xargs rm"},
-           {"ls:*", "ls *.cc ~/x", "ls > x"},
-           {"cat:*", "cat .git/config", "cat x > y"},
-           {"cp:*", "cp a b", "cp a .git/hooks/pre-commit"},
-           {"cp:*", "cp .gitignore b", "cp a --target-directory=.git/hooks"},
-           {"./test:*", "./test a", "cd /evil && ./test a"},
-       }) {
-    const Rules rules({rule(allow, fmt::format("Bash({})", pattern)), rule(allow, "Bash(cd:*)")});
-    EXPECT_EQ(judged(rules, allowed), allow) << pattern << " " << allowed;
-    EXPECT_EQ(judged(rules, asked), ask) << pattern << " " << asked;
-  }
-}
-
-TEST(CommandRules, APrefixOfAProgramThatRunsOthersAllowsNone) {
-  for (const char* program : {"sudo", "env", "xargs", "timeout", "nohup", "ssh", "docker", "eval", "exec",
-                              "source", "su", "watch", "export", "trap", "busybox", "command"}) {
-    const Rules rules = allowing(fmt::format("{}:*", program));
-    for (const char* rest : {"ls", "5 ls", "-x ls", "host ls", "x=1"}) {
-      EXPECT_EQ(judged(rules, fmt::format("{} {}", program, rest)), ask) << program << " " << rest;
-    }
-  }
 }
 
 TEST(CommandRules, ARedirectionIsAWrite) {

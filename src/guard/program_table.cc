@@ -21,9 +21,10 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names =
          "xargs doas busybox toybox builtin strace ltrace valgrind fakeroot rlwrap pkexec eatmydata torsocks "
          "proxychains time setarch linux32 linux64 i386 i486 i586 i686 x86_64 ppc32 ppc64 sparc32 sparc64 "
-         "unshare firejail entr npx bunx uvx pipx choom sshpass catchsegv hyperfine perf cpulimit trickle "
+         "unshare firejail entr uvx pipx corepack choom sshpass catchsegv hyperfine perf cpulimit trickle "
          "tsocks ssh-agent dbus-launch",
      .kind = carrier},
+    {.names = "npx bunx pnpx", .kind = carrier, .texts = "-c --call"},
     {.names = "logsave", .kind = carrier, .operands = 1},
     {.names = "dpkg-architecture", .carries = "-c --command"},
     {.names = "flock", .kind = carrier, .operands = 1, .runs = "-c --command"},
@@ -38,13 +39,19 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
      .operands = -1},
     {.names = "sh bash dash zsh ksh mksh ash fish csh tcsh rbash pwsh powershell cmd python pypy ipython "
               "perl ruby irb "
-              "node nodejs deno bun tsx ts-node php lua luajit tclsh wish expect Rscript julia ghci runghc "
+              "node nodejs tsx ts-node php lua luajit tclsh wish expect Rscript julia ghci runghc "
               "runhaskell "
               "ocaml groovy jshell osascript elixir iex erl guile racket sbcl clisp octave gnuplot m4",
      .kind = interpreter},
-    {.names = "R gdb lldb sqlite psql mysql mariadb redis-cli mongosh dc ed ex vi vim view nvim nano emacs "
-              "emacsclient "
-              "less more most man pg xterm",
+    {.names = "bun", .kind = interpreter, .subcommands = "x exec repl"},
+    {.names = "deno", .kind = interpreter, .subcommands = "eval repl"},
+    {.names =
+         "R gdb lldb sqlite psql mysql mariadb redis-cli mongosh dc ed red ex vi vim view nvim nano emacs "
+         "emacsclient "
+         "vimdiff vimtutor vim.basic vim.tiny vim.nox vim.gtk vim.athena rvim rview gvim gview gvimdiff "
+         "gvimtutor rgvim rgview evim eview nvim-qt nvimdiff elvis nvi vile kak hx helix joe jed jove "
+         "zile mg pico micro mcedit emacs-nox emacs-gtk emacs-lucid xemacs "
+         "less more most man pg xterm ftp lftp",
      .kind = interpreter,
      .operands = 1},
     {.names = "eval exec source . trap alias unalias export declare typeset local readonly unset read "
@@ -63,7 +70,8 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "tar gtar bsdtar",
      .runs = "--checkpoint-action --to-command --use-compress-program --info-script --new-volume-script "
              "--rsh-command "
-             "--rmt-command -I -F"},
+             "--rmt-command -I -F",
+     .takes_letters = true},
     {.names = "rsync",
      .runs = "-e --rsh --rsync-path",
      .writes = "--log-file --write-batch --only-write-batch"},
@@ -73,7 +81,14 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "jobs", .carries = "-x"},
     {.names = "diff3 sdiff", .runs = "--diff-program", .writes = "-o --output"},
     {.names = "install ginstall", .runs = "--strip-program"},
-    {.names = "ag ack", .runs = "--pager"},
+    {.names = "ag bat batcat delta", .runs = "--pager"},
+    {.names = "ack", .runs = "--pager --output --ackrc"},
+    {.names = "nm ar ranlib", .runs = "--plugin"},
+    {.names = "hg", .runs = "--config --config-file"},
+    {.names = "svn", .runs = "--config-option --editor-cmd --diff-cmd --diff3-cmd --merge-cmd"},
+    {.names = "shuf iconv base32 base64 basenc", .writes = "-o --output"},
+    {.names = "uniq", .written_operand = 2, .with_values = "fsw"},
+    {.names = "xxd", .written_operand = 2, .with_values = "clgnosR"},
     {.names = "tree", .writes = "-o -R"},
     {.names = "file", .writes = "-C --compile"},
     {.names = "rg", .runs = "--pre --hostname-bin"},
@@ -81,19 +96,24 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "make gmake", .runs = "= --eval -E -f --file --makefile"},
     {.names = "gcc g++ cc c++ clang clang++", .runs = "-wrapper -specs -B -fplugin @"},
     {.names = "go", .runs = "-exec -toolexec -vettool -overlay"},
-    {.names = "npm pnpm yarn", .runs = "--script-shell --node-options --shell --userconfig --globalconfig"},
+    {.names = "npm pnpm yarn",
+     .runs = "--script-shell --node-options --shell --userconfig --globalconfig",
+     .subcommands = "exec x dlx explore node"},
     {.names = "curl",
-     .runs = "-K --config",
-     .writes =
-         "-o -O -J -c -D --output --output-dir --remote-name --remote-name-all --cookie-jar --dump-header "
-         "--trace --trace-ascii --stderr --hsts --alt-svc --etag-save --libcurl"},
+     .runs = "-K --config --engine",
+     .writes = "-o -O -J -c -D --output --output-dir --remote-name --remote-name-all --remote-header-name "
+               "--cookie-jar --dump-header --trace --trace-ascii --stderr --hsts --alt-svc --etag-save "
+               "--libcurl --ssl-sessions"},
     {.names = "wget",
      .runs = "-e --execute --use-askpass --config",
      .writes = "-O -o -a -P --output-document --output-file --append-output --directory-prefix --warc-file "
                "--save-cookies --hsts-file"},
     {.names = "printf test [ wait", .runs = "-v -p"},  // a subscript in the name of a variable is evaluated
-    {.names = "jq yq", .writes = "-i --inplace --in-place"},
-    {.names = "openssl", .runs = "-engine -provider", .writes = "-out"},
+    {.names = "jq", .writes = "-i --inplace --in-place"},
+    {.names = "yq", .writes = "-i -s --inplace --in-place --split-exp --split-exp-file"},
+    {.names = "openssl",
+     .runs = "-engine -provider",
+     .writes = "-out -keyout -writerand -sess_out -keylogfile"},
     {.names = "ip", .runs = "netns vrf -b -batch"},
     {.names = "dpkg rpm apt apt-get", .runs = "-o --option -c --config-file --pre-invoke --eval --pipe"},
 });
@@ -115,13 +135,19 @@ constexpr std::string_view kWellKnown =
 constexpr std::string_view kGitCommands =
     "add am annotate apply blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean "
     "clone commit "
-    "count-objects describe diff diff-index diff-tree fetch format-patch for-each-ref fsck gc grep init log "
+    "check-mailmap check-ref-format commit-graph commit-tree count-objects describe diff diff-files "
+    "diff-index "
+    "diff-tree fast-export fetch format-patch for-each-ref fsck gc grep hash-object "
+    "init log "
     "ls-files "
-    "ls-remote ls-tree merge merge-base mv name-rev notes pull push range-diff rebase reflog remote reset "
+    "ls-remote ls-tree merge merge-base merge-file merge-tree mktree mv name-rev notes pack-refs patch-id "
+    "prune "
+    "pull push range-diff read-tree rebase reflog remote repack replace rerere reset "
     "restore "
     "rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status switch "
-    "symbolic-ref "
-    "tag update-index var verify-commit verify-tag version whatchanged worktree write-tree archive bundle "
+    "stripspace symbolic-ref "
+    "tag update-index update-ref var verify-commit verify-pack verify-tag version whatchanged worktree "
+    "write-tree archive bundle "
     "help";
 
 using GitLetters = std::pair<std::string_view, std::string_view>;
@@ -190,6 +216,10 @@ bool is_well_known(std::string_view program) {
 }
 
 bool is_plain_git_command(std::string_view name) { return lists(kGitCommands, name); }
+
+bool is_known_git_command(std::string_view name) {
+  return !git_running_word(name).empty() || is_git_runner(name);
+}
 
 bool is_git_runner(std::string_view subcommand) { return lists(kGitRunners, subcommand); }
 

@@ -23,6 +23,13 @@ struct ProgramEntry {
   std::string_view carries;  // options after which a command stands, word by word
   std::string_view runs;     // options that make it run something else; "=": any word with one in it
   std::string_view writes;   // options that make it write or delete files although its name does not say so
+  // Of plain: words of its own after which a command stands, or a text for a shell: npm exec. Of interpreter:
+  // those after which code does.
+  std::string_view subcommands;
+  std::string_view texts;      // options after which a text for a shell stands
+  bool takes_letters = false;  // its first word may be letters of options without their dash: tar cf
+  int written_operand = 0;     // which of its files it writes, counted from 1: that after those that it reads
+  std::string_view with_values;  // letters of options whose value is the next word, and so no such file
 };
 
 // The entry of a program; a plain one without options for those that nobody lists.
@@ -33,6 +40,8 @@ bool is_well_known(std::string_view program);
 
 // Subcommands of git that no alias can replace and that run nothing by themselves.
 bool is_plain_git_command(std::string_view name);
+// Other subcommands that are known; what is neither may be an alias, and run anything.
+bool is_known_git_command(std::string_view name);
 // Subcommands that run a program which their words or the repository's settings name.
 bool is_git_runner(std::string_view subcommand);
 // The word after which this subcommand runs what follows; "" where there is none.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "guard/git_words.h"
+#include "guard/option_words.h"
 #include "guard/program_table.h"
 #include "guard/script_texts.h"
 
@@ -11,21 +14,9 @@ namespace {
 // More words than that are not looked through for a command among them.
 constexpr std::size_t kMostCarried = 64;
 
-bool is_option(const ShellWord& word) { return word.text.starts_with('-') || word.text.starts_with('+'); }
-// A pattern that begins with one may become a file name such as -delete.
-bool may_be_option(const ShellWord& word) {
-  return is_option(word) ||
-         (word.varies && !word.text.empty() && std::string_view("*?[").contains(word.text[0]));
-}
-
 bool is_long_option_like(std::string_view word, std::string_view option) {
   const std::string_view name = word.substr(0, word.find('='));
   return name.size() > 2 && (option.starts_with(name) || name == option);  // long options may be shortened
-}
-
-// A word such as -uo, or -o/path, holds the letter.
-bool has_letter(std::string_view word, char letter) {
-  return word.size() > 1 && word[0] == '-' && word[1] != '-' && word.contains(letter);
 }
 
 // -exec, or --exec: some programs take both.
@@ -57,6 +48,56 @@ bool has_risky_options(const ProgramEntry& entry) {
   return !entry.carries.empty() || !entry.runs.empty() || !entry.writes.empty();
 }
 
+// Whether an option from this word on makes it do so.
+bool is_made_to(ShellWords words, std::size_t from, const ProgramEntry& entry, std::string_view options) {
+  if (has_risky(words.subspan(std::min(from, words.size())), options)) return true;
+  if (!entry.takes_letters || from > 1 || words.size() < 2 || is_option(words[1])) return false;
+  const ShellWord letters{"-" + words[1].text};
+  return words[1].varies || has_risky({&letters, 1}, options);
+}
+
+// Where the word of its own stands after which it runs something, if it has one: before it only options and
+// their values do.
+std::optional<std::size_t> running_subcommand(ShellWords words, const ProgramEntry& entry) {
+  const auto names = split(entry.subcommands, ' ');
+  for (std::size_t at = 1; !entry.subcommands.empty() && at < words.size(); ++at) {
+    if (std::ranges::find(names, words[at].text) != names.end()) return at;
+    if (!is_option(words[at]) && !is_option(words[at - 1])) break;
+  }
+  return std::nullopt;
+}
+
+// Some write the file that they are given after those that they read.
+bool writes_operand(ShellWords words, std::size_t covered, const ProgramEntry& entry) {
+  int operands = 0;
+  bool takes_options = true;
+  for (std::size_t at = 1; entry.written_operand > 0 && at < words.size(); ++at) {
+    const std::string_view text = words[at].text;
+    if (takes_options && text.size() > 1 && text[0] == '-') {
+      takes_options = text != "--";
+      if (text.size() == 2 && entry.with_values.contains(text[1])) ++at;
+      continue;
+    }
+    takes_options = false;  // some take none after the first file
+    const bool may_be_many = words[at].varies && text.find_first_of("*?[") != std::string_view::npos;
+    operands += may_be_many ? entry.written_operand : 1;
+    if (operands >= entry.written_operand && at >= covered) return true;
+  }
+  return false;
+}
+
+// curl -w '%output{…}' writes a file; what it prints may also be read from one.
+bool has_writing_format(ShellWords words) {
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::string_view text = words[at].text;
+    if (text.contains("%output{")) return true;
+    if (!has_letter(text, 'w') && !(text.starts_with("--") && is_long_option_like(text, "--write-out")))
+      continue;
+    if (text.contains('@') || (at + 1 < words.size() && words[at + 1].text.starts_with('@'))) return true;
+  }
+  return false;
+}
+
 bool is_stream(std::string_view path) {
   return path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/");
 }
@@ -70,6 +111,7 @@ bool asks_for_version(ShellWords words) {
 bool runs_a_file(ShellWords words, const ProgramEntry& entry) {
   if (words.size() < 2) return false;
   if (asks_for_version(words)) return true;
+  if (running_subcommand(words, entry)) return false;
   if (words[1].text == "-m") return words.size() > 2 && !may_be_option(words[2]);
   if (entry.operands == 1 && words.size() > 2) return false;
   return !may_be_option(words[1]) && !is_stream(words[1].text);
@@ -77,55 +119,6 @@ bool runs_a_file(ShellWords words, const ProgramEntry& entry) {
 
 bool looks_like_code(const ShellWord& word) {
   return word.text.find_first_of(" \t\n;|&<>$`()") != std::string::npos;
-}
-
-// "git" and its own options before the subcommand; the size of all words if there is none.
-std::size_t git_subcommand(ShellWords words) {
-  constexpr std::string_view kWithValue[] = {"-C",          "-c",           "--git-dir",    "--work-tree",
-                                             "--namespace", "--config-env", "--attr-source"};
-  std::size_t at = 1;
-  while (at < words.size() && is_option(words[at])) {
-    at += std::ranges::find(kWithValue, words[at].text) == std::end(kWithValue) ? 1 : 2;
-  }
-  return std::min(at, words.size());
-}
-
-bool has_any_letter(ShellWords words, std::string_view letters) {
-  return std::ranges::any_of(words, [&](const ShellWord& word) {
-    return std::ranges::any_of(letters, [&](char letter) { return has_letter(word.text, letter); });
-  });
-}
-
-bool git_runs_hidden_code(ShellWords words) {
-  const std::size_t at = git_subcommand(words);
-  const bool is_configured = std::ranges::any_of(words.subspan(1, at - 1), [](const ShellWord& word) {
-    return word.text.starts_with("-c") || word.text.starts_with("--e");
-  });
-  const bool has_transport =
-      std::ranges::any_of(words, [](const ShellWord& word) { return word.text.contains("ext::"); });
-  if (is_configured || has_transport) return true;
-  if (at == words.size()) return false;
-  const std::string_view subcommand = words[at].text;
-  const ShellWords further = words.subspan(at + 1);
-  const std::string_view running = git_running_word(subcommand);
-  return is_git_runner(subcommand) || has_any_letter(further, git_running_letters(subcommand)) ||
-         (!running.empty() && std::ranges::any_of(further, [&](const ShellWord& word) {
-           return word.varies || word.text == running;
-         }));
-}
-
-bool git_is_tame(ShellWords words, std::size_t covered) {
-  constexpr std::string_view kHarmless[] = {"--no-pager", "--no-optional-locks", "--literal-pathspecs",
-                                            "--version"};
-  const std::size_t at = git_subcommand(words);
-  for (std::size_t i = covered; i < at; ++i) {
-    if (std::ranges::find(kHarmless, words[i].text) == std::end(kHarmless)) return false;
-  }
-  if (git_runs_hidden_code(words)) return false;
-  if (at >= words.size()) return true;
-  if (at >= covered && !is_plain_git_command(words[at].text)) return false;
-  return !has_any_letter(words.subspan(std::min(std::max(at, covered), words.size())),
-                         git_writing_letters(words[at].text));
 }
 
 bool interpreter_is_tame(ShellWords words, std::size_t covered, const ProgramEntry& entry) {
@@ -172,8 +165,12 @@ bool runs_code_itself(ShellWords words) {
     case ProgramKind::plain:
       break;
   }
-  if (program == "git" && git_runs_hidden_code(words)) return true;
-  return has_risky(words.subspan(1), entry.runs) || !script_is_tame(program, words);
+  if (program == "git" && (git_runs_hidden_code(words) || git_may_run_anything(words))) return true;
+  if ((running_subcommand(words, entry) || has_risky(words.subspan(1), entry.texts)) &&
+      std::ranges::any_of(words.subspan(1), looks_like_code)) {
+    return true;
+  }
+  return is_made_to(words, 1, entry, entry.runs) || !script_is_tame(program, words);
 }
 
 // Nothing but the shell can run what is part of it.
@@ -193,9 +190,10 @@ std::string_view program_of(std::string_view text) {
 
 bool carries_command(ShellWords words) {
   const ProgramEntry& entry = entry_of(program_of(words[0]));
-  const ShellWords further = words.subspan(1);
-  if (entry.kind == ProgramKind::plain)
-    return has_risky(further, entry.carries) || has_risky(further, entry.runs);
+  if (entry.kind == ProgramKind::plain) {
+    return is_made_to(words, 1, entry, entry.carries) || is_made_to(words, 1, entry, entry.runs) ||
+           running_subcommand(words, entry).has_value();
+  }
   return entry.kind != ProgramKind::interpreter;
 }
 
@@ -233,14 +231,20 @@ bool is_tame(ShellWords words, std::size_t covered) {
       break;
   }
   if (program == "git" && !git_is_tame(words, covered)) return false;
+  if (program == "curl" && has_writing_format(further)) return false;
+  if (const auto at = running_subcommand(words, entry)) {
+    const std::size_t inner = *at + 1;
+    if (covered <= inner || !is_tame(words.subspan(inner), covered - inner)) return false;
+  }
   // A file may have the name of an option.
   if (has_risky_options(entry) && std::ranges::any_of(further, [](const ShellWord& word) {
         return word.varies && may_be_option(word);
       })) {
     return false;
   }
-  return !has_risky(further, entry.carries) && !has_risky(further, entry.runs) &&
-         !has_risky(further, entry.writes) && script_is_tame(program, words);
+  return !is_made_to(words, covered, entry, entry.carries) &&
+         !is_made_to(words, covered, entry, entry.runs) && !is_made_to(words, covered, entry, entry.writes) &&
+         !writes_operand(words, covered, entry) && script_is_tame(program, words);
 }
 
 std::optional<std::string> file_that_runs(ShellWords words) {

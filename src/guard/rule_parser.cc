@@ -58,6 +58,12 @@ bool means_everything(std::string_view pattern) {
   return pattern == "*" || pattern == "**" || pattern == ":*";
 }
 
+// A folder is denied with all beneath it, so these leave nothing out; an allow of them would not hold
+// elsewhere.
+bool means_every_path(std::string_view pattern) {
+  return pattern == "/" || pattern == "/**" || pattern == "**/" || pattern == "**/*" || pattern == "**/**";
+}
+
 }  // namespace
 
 Result<Rule> parse_rule(Decision decision, std::string_view text,
@@ -74,7 +80,9 @@ Result<Rule> parse_rule(Decision decision, std::string_view text,
     tool = canonical_tool_name(tool);
     if (!is_tool_name(tool)) return std::unexpected(unknown_tool(tool, further_tools));
   }
-  Rule rule{decision, std::move(tool), means_everything(parts.pattern) ? "" : std::string(parts.pattern)};
+  const bool is_wide = means_everything(parts.pattern) ||
+                       (decision == Decision::deny && is_path_tool(tool) && means_every_path(parts.pattern));
+  Rule rule{decision, std::move(tool), is_wide ? "" : std::string(parts.pattern)};
   TRY(RulePattern::compile(rule.tool, rule.pattern));
   return rule;
 }

@@ -41,6 +41,15 @@ TEST(ParseRule, EverythingInTheBracketsIsNoPattern) {
   EXPECT_EQ(rule(allow, "Bash(:*)"), rule(allow, "Bash"));
 }
 
+TEST(ParseRule, ADenyThatLeavesNoPathOutIsNoPattern) {
+  for (const char* pattern : {"**", "*", "/", "/**", "**/*", "**/", "**/**"}) {
+    EXPECT_EQ(rule(deny, fmt::format("Edit({})", pattern)), rule(deny, "Edit")) << pattern;
+  }
+  EXPECT_EQ(rule(allow, "Write(**/*)").pattern, "**/*")
+      << "an allow of the workspace is none of other folders";
+  EXPECT_EQ(rule(deny, "Edit(src/**)").pattern, "src/**");
+}
+
 TEST(ParseRule, KnowsToolsByTheirOtherNames) {
   EXPECT_EQ(rule(allow, "read_file").tool, "Read");
   EXPECT_EQ(rule(allow, "mcp__github__search").tool, "mcp__github__search");

@@ -1,0 +1,129 @@
+// Rules of Bash that give the beginning of a command: what may follow it, and what not.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "guard/rules.h"
+
+namespace deputy {
+namespace {
+
+using enum Decision;
+
+Rule rule(Decision decision, std::string_view text) {
+  auto parsed = parse_rule(decision, text);
+  EXPECT_TRUE(parsed) << text << ": " << (parsed ? "" : to_text(parsed.error()));
+  return parsed.value_or(Rule{});
+}
+
+Decision judged(const Rules& rules, std::string_view command, Decision by_default = ask) {
+  return rules.judge_command(command, by_default, {"/work", "/home/me"}).decision;
+}
+
+Rules allowing(std::string_view pattern) { return Rules({rule(allow, fmt::format("Bash({})", pattern))}); }
+
+struct Tame {
+  const char* pattern;
+  const char* allowed;
+  const char* asked;
+};
+
+TEST(CommandRules, APrefixCoversNoOptionThatRunsOrWritesSomethingElse) {
+  for (const auto& [pattern, allowed, asked] : std::initializer_list<Tame>{
+           {"find:*", "find . -name x", "find . -exec ls {} \\;"},
+           {"find:*", "find src", "find . -delete"},
+           {"find:*", "find src/*.cc", "find *"},
+           {"find:*", "find . -type f", "find . -fprintf /out x"},
+           {"sed:*", "sed -n 5,9p f", "sed '1e touch x' f"},
+           {"sed:*", "sed s/a/b/g f", "sed 'w /out' f"},
+           {"sed:*", "sed -E 's|a|b|' f", "sed s/a/b/w f"},
+           {"sed:*", "sed '/x/d' f", "sed -i s/a/b/ f"},
+           {"sed:*", "sed '$p' f", "sed -f x f"},
+           {"awk:*", "awk -F: '{print $1}' f", "awk 'BEGIN{system(\"x\")}'"},
+           {"awk:*", "awk '{print}' f", "awk '{print > \"x\"}' f"},
+           {"awk:*", "awk 'NR==1' f", "awk -f x f"},
+           {"sort:*", "sort -u f", "sort --compress-program=./c f"},
+           {"sort:*", "sort -k2 f", "sort -uo/out f"},
+           {"tar:*", "tar tf a.tar", "tar cf a --checkpoint-action=exec=x f"},
+           {"tar:*", "tar xzf a.tgz", "tar xf a -I ./x"},
+           {"tar:*", "tar cf a src/*", "tar cf a *"},
+           {"tar:*", "tar cvzf a.tgz b", "tar cIf ./x a b"},
+           {"tar cf:*", "tar cf a b", "tar cf a -I ./x b"},
+           {"uniq:*", "uniq -c a", "uniq a b"},
+           {"uniq:*", "uniq -f 1 a", "uniq -f 1 a b"},
+           {"uniq:*", "uniq -- -a", "uniq a -b"},
+           {"uniq:*", "uniq", "uniq *.txt"},
+           {"xxd:*", "xxd -c 8 a", "xxd -r a b"},
+           {"xxd:*", "xxd -ps a", "xxd -ps a b"},
+           {"xxd a b:*", "xxd a b", "xxd a c"},
+           {"shuf:*", "shuf -n 3 a", "shuf -o b a"},
+           {"shuf:*", "shuf -e a b", "shuf --out=b a"},
+           {"iconv:*", "iconv -f latin1 -t utf8 a", "iconv -ob a"},
+           {"base64:*", "base64 -d a", "base64 -o b a"},
+           {"yq:*", "yq .a b", "yq -s .a b"},
+           {"bat:*", "bat -n a", "bat --pager=./x a"},
+           {"curl:*", "curl -w '%{http_code}' https://a.org", "curl -w '%output{x}' https://a.org"},
+           {"curl:*", "curl -d @a https://a.org", "curl -sw @a https://a.org"},
+           {"npm:*", "npm run build", "npm exec tsc"},
+           {"npm exec tsc:*", "npm exec tsc -p .", "npm exec eslint"},
+           {"npm exec node:*", "npm exec node a.js", "npm exec node -e x"},
+           {"git config:*", "git config user.name x", "git -c a=b config user.name x"},
+           {"git st:*", "git st -s", "git zz"},
+           {"git diff:*", "git diff HEAD~1 -- src", "git diff --output=/out HEAD~1"},
+           {"git diff:*", "git diff --stat", "git diff --ext-diff"},
+           {"git:*", "git log -3", "git -c core.fsmonitor=x status"},
+           {"git:*", "git --no-pager log", "git --exec-path=. log"},
+           {"git:*", "git switch -c new", "git -C /evil status"},
+           {"git:*", "git add -u", "git x"},
+           {"git:*", "git push -u origin", "git config core.pager x"},
+           {"git:*", "git rebase main", "git rebase -x ./x main"},
+           {"git:*", "git stash", "git bisect run ./x"},
+           {"git grep:*", "git grep b", "git grep --open-files-in-pager=./pg b"},
+           {"git grep:*", "git grep -n b", "git grep -O./pg b"},
+           {"git ls-remote:*", "git ls-remote origin", "git ls-remote --upload-pack=x file:///r"},
+           {"git ls-remote:*", "git ls-remote .", "git ls-remote -ux file:///r"},
+           {"rsync:*", "rsync -av a b", "rsync -e 'sh x' a b"},
+           {"make:*", "make -j4 test", "make SHELL=/evil test"},
+           {"make:*", "make", "make -f /evil"},
+           {"curl:*", "curl -s https://a.org", "curl -o .x https://a.org"},
+           {"python:*", "python x.py -c 1", "python -c 'import os'"},
+           {"python:*", "python --version", "python"},
+           {"python:*", "python tests/run.py", "python -"},
+           {"python -m pytest:*", "python -m pytest -x tests", "python -m http.server"},
+           {"node:*", "node x.mjs", "node -e x"},
+           {"node --test:*", "node --test a.mjs", "node --test -e x"},
+           {"bash:*", "bash x.sh", "bash -c ls"},
+           {"bash:*", "bash ./x.sh a", "bash -xc ls"},
+           {"perl:*", "perl x.pl", "perl -e 1"},
+           {"vim:*", "vim x", "vim x -c '!sh'"},
+           {"less:*", "less x", "less +!sh x"},
+           {"rg:*", "rg -n x src", "rg --pre ./x y"},
+           {"printf:*", "printf %s x", "printf -v 'a[0]' 1"},
+           {"timeout 9 npm test:*", "timeout 9 npm test -x", "timeout 9 npm publish"},
+           {"npm test:*", "timeout 60 npm test", "sudo npm test"},
+           {"npm test:*", "nohup nice npm test", "env npm test"},
+           {"npm test:*", "npm test -- x", "timeout -s KILL 60 npm test"},
+           {"xargs grep:*", "xargs grep x", "xargs rm"},
+           {"ls:*", "ls *.cc ~/x", "ls > x"},
+           {"cat:*", "cat .git/config", "cat x > y"},
+           {"cp:*", "cp a b", "cp a .git/hooks/pre-commit"},
+           {"cp:*", "cp .gitignore b", "cp a --target-directory=.git/hooks"},
+           {"./test:*", "./test a", "cd /evil && ./test a"},
+       }) {
+    const Rules rules({rule(allow, fmt::format("Bash({})", pattern)), rule(allow, "Bash(cd:*)")});
+    EXPECT_EQ(judged(rules, allowed), allow) << pattern << " " << allowed;
+    EXPECT_EQ(judged(rules, asked), ask) << pattern << " " << asked;
+  }
+}
+
+TEST(CommandRules, APrefixOfAProgramThatRunsOthersAllowsNone) {
+  for (const char* program : {"sudo", "env", "xargs", "timeout", "nohup", "ssh", "docker", "eval", "exec",
+                              "source", "su", "watch", "export", "trap", "busybox", "command"}) {
+    const Rules rules = allowing(fmt::format("{}:*", program));
+    for (const char* rest : {"ls", "5 ls", "-x ls", "host ls", "x=1"}) {
+      EXPECT_EQ(judged(rules, fmt::format("{} {}", program, rest)), ask) << program << " " << rest;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deputy
