@@ -193,7 +193,8 @@ std::vector<std::string> secrets_of(const Settings& settings, const Environment&
   };
   for (const auto& name : environment.names()) {
     if (name.ends_with("_API_KEY")) add(environment.get(name));
-    if (name.ends_with("_BASE_URL") || lowered(name).ends_with("_proxy")) add_address(environment.get(name));
+    if (name.ends_with("_BASE_URL") || name == "OLLAMA_HOST" || lowered(name).ends_with("_proxy"))
+      add_address(environment.get(name));
   }
   add_address(settings.base_url);
   add_address(settings.network.proxy);

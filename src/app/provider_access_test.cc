@@ -85,9 +85,10 @@ TEST(Secrets, AreKeysAndPasswordsInAddresses) {
                                     {"MINE", "k3"},
                                     {"HOME", "/h"},
                                     {"https_proxy", "http://token2@proxy/"},
+                                    {"OLLAMA_HOST", "u:pass4@box:11434"},
                                     {"OPENAI_BASE_URL", "https://u:pass3@h/v1@x"}});
   EXPECT_THAT(secrets_of(settings, environment),
-              UnorderedElementsAre("k1", "k2", "k3", "pass1", "token2", "pass3"));
+              UnorderedElementsAre("k1", "k2", "k3", "pass1", "token2", "pass3", "pass4"));
 }
 
 TEST(NetworkOptions, ComeFromTheEnvironmentThenTheSettings) {
