@@ -70,6 +70,7 @@ Running::~Running() {
   if (out_ >= 0) ::close(out_);
   if (terminal_ >= 0) ::close(terminal_);
   if (pid_ < 0) return;
+  EXPECT_THAT(canary_of_all_tests().command_lines(), ::testing::IsEmpty());
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
 }
@@ -110,6 +111,7 @@ std::string Running::read_screen_until(std::string_view text) {
     }
     shown.append(bytes, static_cast<std::size_t>(count));
   }
+  EXPECT_FALSE(canary_of_all_tests().is_in(shown)) << shown;
   return shown;
 }
 

@@ -24,7 +24,8 @@ class Canary {
   std::vector<std::string> spellings_;
 };
 
-// The program has it as a key in all tests that run it, and nothing that it says or keeps may show it.
+// The program has it as a key in all tests that run it, and nothing that it says or keeps may show it. Under
+// ./test it is the one of scripts/canary.sh, which looks at everything else.
 const Canary& canary_of_all_tests();
 
 }  // namespace deputy
