@@ -256,6 +256,21 @@ TEST(GovernorSimulation, IsAtFullSpeedWithinTenSecondsOfTheLimitLifting) {
   }
 }
 
+// Where the provider says what is left, it does not matter when.
+TEST(GovernorSimulation, IsAtFullSpeedHoweverLateTheLimitLiftsWhereTheProviderSaysSo) {
+  for (Scene scene : kLimits) {
+    if (scene.tells != Tells::limits) continue;
+    Worst worst;
+    for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+      scene.lifted_after = seconds{200} + milliseconds{470} * (seed % 13);
+      worst.add(scene, seed);
+      EXPECT_LE(worst.slow_for, seconds{10}) << scene.name << ", seed " << seed;
+    }
+    std::printf("%s: lifted after 200 s, at full speed after at most %s\n", scene.name.c_str(),
+                to_text(std::max(worst.slow_for, Duration{})).c_str());
+  }
+}
+
 TEST(GovernorSimulation, OutlivesAStormOfTenMinutes) {
   for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
     Scene storm{
