@@ -9,7 +9,9 @@
 #include "base/json.h"
 #include "base/redaction.h"
 #include "base/text.h"
+#include "model/reply_draft.h"
 #include "model/retry_after.h"
+#include "net/sse.h"
 
 namespace deputy::api {
 
@@ -89,18 +91,26 @@ bool is_rate_limit(const ApiError& error, std::string_view words) {
   return (error.status == 0 || error.status == 503) && contains_any(words, kWords);
 }
 
+bool is_bad_call(const ApiError& error) { return error.code == "tool_use_failed"; }
+
+// Where no status says so. The codes are those of a response.failed, which names no type.
+bool is_named_definite(const ApiError& error) {
+  static constexpr std::array<std::string_view, 4> kTypes{"invalid_request_error", "BadRequestError",
+                                                          "authentication_error", "not_found_error"};
+  static constexpr std::array<std::string_view, 5> kCodes{"invalid_", "unsupported_", "image_",
+                                                          "model_not_found", "empty_image_file"};
+  return std::ranges::find(kTypes, error.type) != kTypes.end() ||
+         std::ranges::any_of(kCodes, [&](std::string_view code) { return error.code.starts_with(code); });
+}
+
 Kind kind_of(const ApiError& error) {
   const std::string words = lowered(std::string_view(error.message).substr(0, kMostReadBytes));
   if (is_context_exhausted(error, words)) return Kind::context_exhausted;
   if (is_hopeless(error, words)) return Kind::definite;
   if (is_rate_limit(error, words)) return Kind::rate_limited;
   // The model wrote a call that its own server refused: it may write a better one.
-  if (error.code == "tool_use_failed") return Kind::transient;
-  if (error.status == 0) {
-    static constexpr std::array<std::string_view, 4> kTypes{"invalid_request_error", "BadRequestError",
-                                                            "authentication_error", "not_found_error"};
-    return std::ranges::find(kTypes, error.type) != kTypes.end() ? Kind::definite : Kind::transient;
-  }
+  if (is_bad_call(error)) return Kind::transient;
+  if (error.status == 0) return is_named_definite(error) ? Kind::definite : Kind::transient;
   const bool may_pass =
       error.status == 408 || error.status == 409 || error.status == 425 || error.status >= 500;
   return may_pass ? Kind::transient : Kind::definite;
@@ -244,6 +254,8 @@ std::optional<Duration> wait_until(std::optional<std::int64_t> reset_ms, WallTim
 
 Failure failure_of(const ApiError& error) {
   Failure failure{.kind = kind_of(error), .message = message_for(error)};
+  failure.is_malformed = failure.kind == Kind::definite && (error.status == 400 || error.status == 422);
+  if (is_bad_call(error)) failure.most_attempts = 2;
   if (failure.kind != Kind::definite && failure.kind != Kind::context_exhausted) {
     failure.retry_after = wait_in_message(error.message);
   }
@@ -254,7 +266,7 @@ Failure failure_of(const ApiError& error) {
 
 Failure http_failure(const HttpResponse& response, std::string_view body, WallTime now) {
   ApiError error = read_error(body);
-  error.status = response.status;
+  if (response.status != 200) error.status = response.status;  // else it is the error that may name one
   Failure failure = failure_of(error);
   const auto should_retry = find_header(response.headers, "x-should-retry");
   const bool is_open = failure.kind != Kind::context_exhausted && !is_out_of_credit(error);
@@ -279,8 +291,11 @@ Failure cut_short() {
 }
 
 Failure too_large() {
-  return {.kind = Kind::definite,
-          .message = "the provider's answer is too large: at most 16 MiB and 128 calls are taken"};
+  return {
+      .kind = Kind::definite,
+      .message = fmt::format("the provider's answer is too large: at most {} MiB of text, {} calls and {} "
+                             "MiB in one event are taken",
+                             kMostBytes >> 20, kMostCalls, kMaxSseEventBytes >> 20)};
 }
 
 Failure unreadable() {

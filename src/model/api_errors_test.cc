@@ -113,7 +113,7 @@ TEST(OpenAiErrors, TheWaitComesFromWhoeverNamesIt) {
   };
   EXPECT_EQ(reset_at("1800000005000"), seconds(5));
   EXPECT_EQ(reset_at("1700000000000"), seconds(0));
-  EXPECT_EQ(reset_at("9000000000000"), std::chrono::hours(1));
+  EXPECT_EQ(reset_at("9000000000000"), std::chrono::hours(365 * 24));
   EXPECT_EQ(reset_at("99999999999999999"), std::nullopt);
 }
 
@@ -150,6 +150,36 @@ TEST(OpenAiErrors, EveryShapeIsRead) {
             "the provider answered 502: a web page, \"502 Bad Gateway\"");
   EXPECT_EQ(fail_with(502, "<html>").message, "the provider answered 502: a web page");
   EXPECT_EQ(fail_with(500, R"({"strange":1})").message, R"(the provider answered 500: {"strange":1})");
+}
+
+TEST(OpenAiErrors, AnErrorOfAnAnswerThatSaysAllIsWellIsReadForWhatItIs) {
+  EXPECT_EQ(fail_with(200, R"({"error":{"code":429,"message":"slow"}})").kind, Kind::rate_limited);
+  EXPECT_EQ(fail_with(200, R"({"error":{"code":502,"message":"Bad gateway"}})").kind, Kind::transient);
+  EXPECT_EQ(fail_with(200, R"({"error":{"code":401,"message":"who"}})").kind, Kind::definite);
+  EXPECT_EQ(fail_with(200, error_with("This model's maximum context length is 8192 tokens.")).kind,
+            Kind::context_exhausted);
+  EXPECT_EQ(fail_with(200, R"({"error":{"type":"invalid_request_error","message":"no"}})").kind,
+            Kind::definite);
+  EXPECT_EQ(fail_with(500, R"({"error":{"code":400,"message":"no"}})").kind, Kind::transient)
+      << "else the answer's status counts";
+}
+
+TEST(OpenAiErrors, AFailureInsideAStreamThatNamesOnlyACodeIsReadByIt) {
+  for (const char* code : {"invalid_prompt", "invalid_image_url", "unsupported_image_media_type",
+                           "image_too_large", "model_not_found", "empty_image_file"}) {
+    EXPECT_EQ(stream_failure(fmt::format(R"({{"code":"{}","message":"no"}})", code)).kind, Kind::definite)
+        << code;
+  }
+  for (const char* code : {"server_error", "vector_store_timeout", "failed_to_download_image", ""}) {
+    EXPECT_EQ(stream_failure(fmt::format(R"({{"code":"{}","message":"no"}})", code)).kind, Kind::transient)
+        << code;
+  }
+}
+
+TEST(OpenAiErrors, ACallThatTheServerRefusedIsAskedForOnceMore) {
+  const Failure failure = fail_with(400, R"({"error":{"code":"tool_use_failed","message":"no call"}})");
+  EXPECT_EQ(failure.kind, Kind::transient);
+  EXPECT_EQ(failure.most_attempts, 2);
 }
 
 TEST(OpenAiErrors, AnErrorInsideAStreamMayNameItsStatus) {

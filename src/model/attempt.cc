@@ -20,7 +20,8 @@ constexpr std::size_t kShownCharacters = 200;
 std::string_view host_of(std::string_view url) {
   const std::size_t scheme = url.find("://");
   if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
-  return url.substr(0, url.find_first_of("/?#"));
+  url = url.substr(0, url.find_first_of("/?#"));
+  return url.substr(url.rfind('@') + 1);  // a password may stand before it
 }
 
 // What keeps a body from being read as an answer, for people; empty where nothing does.
@@ -78,17 +79,23 @@ class Attempt {
       return;
     }
     if (bytes_ > kMaxReplyBytes) return give_up(Cut::too_large);
-    if (decoder_->feed(bytes, deltas_)) {
+    const bool has_progressed = decoder_->feed(bytes, deltas_);
+    if (has_progressed) {
       had_event_ = true;
       last_event_ = now();
     }
-    if (decoder_->is_complete()) call_at(now() + parts_.clocks.linger, Cut::enough);
+    if (is_lingering_) return;
+    is_lingering_ = decoder_->is_complete();
+    if (is_lingering_) return call_at(now() + parts_.clocks.linger, Cut::enough);
+    if (has_progressed && decoder_->may_be_complete()) watch();
   }
 
   // Ends the exchange when no event came for too long. Each event only moves a date: the timer looks at it
   // when it fires.
   void watch() {
-    const Duration patience = had_event_ ? parts_.clocks.no_event : parts_.clocks.first_event;
+    const Duration patience = !had_event_                               ? parts_.clocks.first_event
+                              : decoder_ && decoder_->may_be_complete() ? parts_.clocks.last_words
+                                                                        : parts_.clocks.no_event;
     const TimePoint until = last_event_ + patience;
     if (now() < until) return call_at(until, Cut::stalled);
     give_up(Cut::stalled);
@@ -172,6 +179,7 @@ class Attempt {
   std::string beginning_;  // of the body, until there is an event
   std::size_t bytes_ = 0;
   bool had_event_ = false;
+  bool is_lingering_ = false;
   TimePoint last_event_{};
   Cut cut_ = Cut::none;
 };

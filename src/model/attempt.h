@@ -16,6 +16,8 @@ struct Clocks {
   Duration connect = std::chrono::seconds{10};
   Duration first_event = std::chrono::seconds{60};  // since the request was made, connecting included
   Duration no_event = std::chrono::seconds{120};    // since the last one; pings are none
+  // Since the last event, where only counts and the end of the stream can still come, and need not.
+  Duration last_words = std::chrono::milliseconds{1500};
   // How long the end of the body is waited for once all is said: then the connection can be used again.
   Duration linger = std::chrono::milliseconds{250};
 };

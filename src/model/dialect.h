@@ -34,6 +34,8 @@ struct Failure {
   std::optional<Duration> retry_after = std::nullopt;  // as the provider wants it
   Usage usage = {};                                    // what was counted before it broke
   bool is_unreached = false;                           // no connection came about
+  bool is_malformed = false;                           // what was sent is not what it takes
+  std::optional<int> most_attempts = std::nullopt;     // where more will hardly help
   bool operator==(const Failure&) const = default;
 };
 
@@ -51,6 +53,8 @@ class ReplyDecoder {
   virtual bool feed(std::string_view bytes, const DeltaSink& deltas) = 0;
   // True once all has been said: what still comes is not waited for.
   virtual bool is_complete() const = 0;
+  // True where the body may end well here: what can still come is waited for only shortly.
+  virtual bool may_be_complete() const { return is_complete(); }
   // At the end of the body. A body that ends before its terminal event is a transient Failure. Model and cost
   // are the caller's to fill in; message.wire is set where the provider wants its turn back unchanged.
   virtual std::expected<Reply, Failure> finish() = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <new>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -49,13 +50,21 @@ std::string without_lone_surrogates(std::string_view text) {
 
 std::optional<Object> EventReader::read(std::string_view text) {
   Object object;
-  if (parser_.parse(text.data(), text.size()).get(object) == simdjson::SUCCESS) return object;
+  const auto is_read = [&](std::string_view json) {
+    const auto error = parser_.parse(json.data(), json.size()).get(object);
+    if (error == simdjson::MEMALLOC) {  // a parser that ran out of it once is broken
+      parser_ = simdjson::dom::parser();
+      throw std::bad_alloc();
+    }
+    return error == simdjson::SUCCESS;
+  };
+  if (is_read(text)) return object;
   const std::string mended = without_lone_surrogates(to_utf8(text));
-  if (parser_.parse(mended.data(), mended.size()).get(object) == simdjson::SUCCESS) return object;
+  if (is_read(mended)) return object;
   // A number that no integer holds is no mistake: as a double it can be read.
   const auto value = parse_json(mended);
   const std::string printed = value ? to_json_text(*value) : "";
-  if (parser_.parse(printed.data(), printed.size()).get(object) == simdjson::SUCCESS) return object;
+  if (is_read(printed)) return object;
   return std::nullopt;
 }
 

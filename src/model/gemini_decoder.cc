@@ -51,6 +51,7 @@ class Decoder final : public ReplyDecoder {
 
   // More can follow a finishReason, so only the end of the body is the end.
   bool is_complete() const override { return failure_.has_value(); }
+  bool may_be_complete() const override { return !finish_reason_.empty() || !block_reason_.empty(); }
 
   std::expected<Reply, Failure> finish() override {
     is_at_end_ = true;
@@ -142,7 +143,8 @@ class Decoder final : public ReplyDecoder {
     if (is_bad_call(finish_reason_)) {
       fail({.kind = Failure::Kind::transient,
             .message =
-                fmt::format("the model wrote a call that the provider could not read ({})", finish_reason_)});
+                fmt::format("the model wrote a call that the provider could not read ({})", finish_reason_),
+            .most_attempts = 2});
     }
   }
 

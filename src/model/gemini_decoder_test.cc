@@ -107,6 +107,29 @@ TEST(GeminiDecoder, PutsCallsTogetherThatComeInPieces) {
   EXPECT_TRUE(sent_back(reply).contains(R"("id":"i")"));
 }
 
+TEST(GeminiDecoder, KeepsASignatureThatComesWithALaterPieceOfACall) {
+  const Reply reply = reply_to(
+      chunk(R"({"functionCall":{"name":"Read","willContinue":true}})") +
+      chunk(
+          R"({"functionCall":{"partialArgs":[{"jsonPath":"$.path","stringValue":"a"}],"willContinue":true},"thoughtSignature":"s1"})") +
+      chunk(R"({"functionCall":{}})", "STOP"));
+  ASSERT_EQ(reply.message.calls.size(), 1u);
+  EXPECT_EQ(
+      sent_back(reply),
+      R"({"role":"model","parts":[{"functionCall":{"name":"Read","args":{"path":"a"}},"thoughtSignature":"s1"}]})");
+}
+
+TEST(GeminiDecoder, MayBeCompleteOnceThereIsAReason) {
+  const auto decoder = gemini_dialect()->decoder();
+  decoder->feed(chunk(R"({"text":"a"})"), {});
+  EXPECT_FALSE(decoder->may_be_complete());
+  decoder->feed(chunk(R"({"text":"b"})", "STOP"), {});
+  EXPECT_TRUE(decoder->may_be_complete());
+  EXPECT_FALSE(decoder->is_complete());
+  decoder->feed(chunk(R"({"text":"c"})"), {});
+  EXPECT_FALSE(decoder->may_be_complete()) << "it was not the last word";
+}
+
 TEST(GeminiDecoder, ACallWithoutItsLastPieceIsCut) {
   const std::string begun = chunk(R"({"functionCall":{"name":"Read","willContinue":true}})", "STOP");
   EXPECT_EQ(failure_of(begun).kind, Kind::transient);

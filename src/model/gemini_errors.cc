@@ -67,6 +67,7 @@ Details details_of(std::string_view body) {
 Failure refined(Failure failure, const Details& details) {
   if (details.is_bad_key) {
     failure.kind = Failure::Kind::definite;
+    failure.is_malformed = false;
     failure.message += "; check the key";
   }
   if (details.message.contains("payload size exceeds")) failure.kind = Failure::Kind::context_exhausted;

@@ -81,6 +81,7 @@ Parts::Taken Parts::take_call(Object call, std::string raw, std::string_view sig
   const bool goes_on = is_set(call, "willContinue");
   if (name.empty()) {
     if (!open_) return Taken::unreadable;
+    if (!signature.empty()) open_->signature = signature;
     if (const Taken taken = add_arguments(call); taken != Taken::yes) return taken;
     return goes_on ? Taken::yes : close_call();
   }

@@ -118,7 +118,7 @@ TEST(GeminiDialect, TakesTheLongestOfTheWaitsThatItIsTold) {
   EXPECT_EQ(wait("Please retry in 48.5s.", "48s"), 48500ms);
   EXPECT_EQ(wait("x", "2s", {{"retry-after", "7"}}), 7s);
   EXPECT_EQ(wait("x", "forever"), std::nullopt);
-  EXPECT_EQ(wait("x", "99999s"), 1h);
+  EXPECT_EQ(wait("x", "99999s"), 99999s);
 }
 
 TEST(GeminiDialect, DoesNotWaitForAQuotaOfTheDay) {

@@ -14,6 +14,16 @@ constexpr Duration kLongWait = std::chrono::minutes{1};
 
 }  // namespace
 
+// Nobody stays in line whose wait ended in another way than by a turn: for want of memory, say.
+struct Governor::LeavesLine {
+  Line& line;
+  Line::iterator place;
+  Waiter<std::uint64_t> turn;
+  ~LeavesLine() {
+    if (!turn.resumed()) line.erase(place);
+  }
+};
+
 Governor::Turn::Turn(Turn&& other) noexcept
     : governor_(std::exchange(other.governor_, nullptr)), number_(other.number_) {}
 
@@ -43,6 +53,7 @@ Task<std::optional<Governor::Turn>> Governor::enter(Rank rank, Duration longest_
   if (stop.stopped()) co_return std::nullopt;
   const auto place = line_.insert(line_.end(), {.rank = rank, .longest_wait = longest_wait, .turn = {}});
   const Waiter<std::uint64_t> turn = place->turn;
+  const LeavesLine leaves{line_, place, turn};
   const auto on_stop = stop.on_stop([this, place, turn] {
     if (turn.resumed()) return;
     line_.erase(place);
@@ -97,9 +108,10 @@ void Governor::give_turns() {
       });
       return;
     }
-    const Waiting chosen = std::move(*first);
+    const Waiter<std::uint64_t> turn = first->turn;
+    const std::uint64_t number = pace_.send(now, first->rank.tokens);
     line_.erase(first);
-    chosen.turn.resume(pace_.send(now, chosen.rank.tokens));
+    turn.resume(number);
   }
 }
 

@@ -66,6 +66,7 @@ class Governor {
     Waiter<std::uint64_t> turn;  // the number of its request; 0 when it gets none
   };
   using Line = std::list<Waiting>;  // in order of arrival
+  struct LeavesLine;
 
   Line::iterator first_in_line(TimePoint now);
   void send_away();

@@ -42,7 +42,7 @@ class HttpModel : public testing::Test {
     dialect_ = dialect.get();
     provider_ = std::make_unique<HttpProvider>(
         HttpProvider::Parts{.dialect = std::move(dialect),
-                            .endpoint = {"http://toy", key_},
+                            .endpoint = {base_url_, key_},
                             .key_variable = "TOY_KEY",
                             .network = network_,
                             .loop = loop_,
@@ -83,6 +83,7 @@ class HttpModel : public testing::Test {
   SeededRandom random_{7};
   Governors governors_{loop_};
   ModelFacts facts_{.window = 100'000, .max_output = {}, .price = Price{.input = 2, .output = 10}};
+  std::string base_url_ = "http://toy";
   std::string key_ = "toy-secret-key-0123456789";
   Clocks clocks_;
   std::unique_ptr<HttpProvider> provider_;

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "async/sleep.h"
 #include "base/text.h"
+#include "model/call_ids.h"
 #include "model/context_estimate.h"
 #include "model/cost.h"
 
@@ -32,6 +34,8 @@ std::string assembled(const EncodedPrefix& prefix, std::span<const std::string> 
   return body;
 }
 
+bool is_counted(const Usage& usage) { return usage.input > 0 || usage.output > 0; }
+
 std::string too_long(std::int64_t tokens, std::int64_t output, std::int64_t window, const ModelName& model) {
   return fmt::format(
       "the conversation comes to about {} tokens; with {} for an answer that does not fit the window of {} "
@@ -49,6 +53,16 @@ std::int64_t HttpProvider::window(const ModelName& model) const {
 }
 
 Task<Reply> HttpProvider::ask(Request request, DeltaSink deltas, StopToken stop) {
+  const auto prefix = request.prefix;
+  try {
+    co_return co_await ask_within_memory(std::move(request), std::move(deltas), std::move(stop));
+  } catch (const std::bad_alloc&) {  // the others go on: this one is given up, and what it held is free
+  }
+  co_return ended(ReplyStop::failed, prefix->model,
+                  "The machine has no memory left for this request. Run fewer at once.");
+}
+
+Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, StopToken stop) {
   const ModelName model = request.prefix->model;
   const auto ready = prepare(request);
   if (!ready) co_return ready.error();
@@ -58,6 +72,7 @@ Task<Reply> HttpProvider::ask(Request request, DeltaSink deltas, StopToken stop)
       parts_.governors.of(parts_.endpoint.base_url + "\n" + parts_.endpoint.key, model.value);
   const Governor::Rank rank{request.depth, request.messages.size(), clock.now(), ready->tokens};
   Tried tried;
+  std::vector<std::string> repaired;
   for (int attempts = 1;; ++attempts) {
     auto turn = co_await governor.enter(rank, parts_.patience.longest_rate_limit, stop);
     if (!turn && stop.stopped()) co_return ended(ReplyStop::stopped, model, "stopped");
@@ -78,6 +93,14 @@ Task<Reply> HttpProvider::ask(Request request, DeltaSink deltas, StopToken stop)
       tried.count_failure(clock.now() - began);
     }
     turn.reset();
+    if (failure.is_malformed && repaired.empty()) {
+      repaired = written_anew(request);
+      if (!std::ranges::equal(repaired, request.fragments)) {
+        request.fragments = repaired;
+        if (deltas) deltas(Retried{failure.message, attempts, {}, failure.usage});
+        continue;
+      }
+    }
     const Retry retry = after_failure(failure, tried, parts_.patience, parts_.random);
     if (const auto* give_up = std::get_if<GiveUp>(&retry)) {
       const bool is_full = failure.kind == Failure::Kind::context_exhausted;
@@ -90,6 +113,19 @@ Task<Reply> HttpProvider::ask(Request request, DeltaSink deltas, StopToken stop)
     tried.spent += wait;
     co_await sleep_for(parts_.loop, wait, stop);  // the line turns away who is stopped
   }
+}
+
+// The history from what is known of it, without what a provider wanted back unchanged: that is what it may no
+// longer take, and all else is made to be valid.
+std::vector<std::string> HttpProvider::written_anew(const Request& request) const {
+  std::vector<std::string> fragments(request.fragments.begin(), request.fragments.end());
+  for (std::size_t i = 0; i < fragments.size(); ++i) {
+    if (request.messages[i].wire.empty()) continue;
+    Message message = request.messages[i];
+    message.wire.clear();
+    fragments[i] = encode(message);
+  }
+  return fragments;
 }
 
 // What comes of it is ready for people: priced, and without a key that the other side may have echoed.
@@ -106,7 +142,13 @@ Task<std::expected<Reply, Failure>> HttpProvider::try_once(Ready ready, Request 
                        std::move(ready.head), std::move(deltas), std::move(stop));
   if (outcome) {
     outcome->model = model;
+    api::give_own_ids(outcome->message, request.messages);
     outcome->usage = priced(outcome->usage, model);
+    if (!is_counted(outcome->usage)) {
+      // So that limits on tokens hold all the same.
+      outcome->usage.input = ready.tokens;
+      outcome->usage.output = estimated_tokens(model, std::span(&outcome->message, 1));
+    }
     outcome->error = redactor_.redact(outcome->error);
   } else {
     outcome.error().usage = priced(outcome.error().usage, model);
@@ -131,9 +173,9 @@ std::expected<HttpProvider::Ready, Reply> HttpProvider::prepare(const Request& r
 
   const std::int64_t wanted = std::min<std::int64_t>(
       request.prefix->max_output_tokens, facts.max_output.value_or(request.prefix->max_output_tokens));
-  if (ready.tokens + wanted <= *facts.window) return ready;
   const std::int64_t error = ready.tokens / 20;  // that the estimate may have
   const std::int64_t room = *facts.window - ready.tokens - error;
+  if (wanted <= room) return ready;
   if (room < std::min(wanted, kUsefulOutput)) {
     return std::unexpected(
         ended(ReplyStop::context_exhausted, model,
@@ -169,7 +211,8 @@ Reply HttpProvider::ended(ReplyStop stop, const ModelName& model, std::string er
 
 Usage HttpProvider::priced(Usage usage, const ModelName& model) const {
   const auto price = parts_.facts(model).price;
-  if (price) usage.cost_micros = cost_of(usage, *price);
+  const bool is_free = price && price->input == 0 && price->output == 0;
+  if (price && (is_free || is_counted(usage))) usage.cost_micros = cost_of(usage, *price);
   return usage;
 }
 

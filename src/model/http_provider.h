@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "async/loop.h"
 #include "base/random.h"
@@ -60,7 +61,9 @@ class HttpProvider final : public Provider {
     std::int64_t tokens = 0;
   };
 
+  Task<Reply> ask_within_memory(Request request, DeltaSink deltas, StopToken stop);
   std::expected<Ready, Reply> prepare(const Request& request);
+  std::vector<std::string> written_anew(const Request& request) const;
   Task<std::expected<Reply, Failure>> try_once(Ready ready, Request request, Governor::Turn* turn,
                                                DeltaSink deltas, StopToken stop);
   std::shared_ptr<const KeptPrefix> kept(const std::shared_ptr<const RequestPrefix>& prefix);

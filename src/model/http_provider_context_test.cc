@@ -35,6 +35,16 @@ TEST_F(HttpModel, AsksForLessOutputWhereNotAllOfItHasRoom) {
   EXPECT_EQ(requests_.at(0).body, "[|<hi>|3700]");  // less what the estimate may be wrong by
 }
 
+TEST_F(HttpModel, AsksForLessOutputWhereTheEstimateMayBeWrong) {
+  prefix_ = std::make_shared<RequestPrefix>(
+      RequestPrefix{.model = ModelName("toy/one"), .max_output_tokens = 3000});
+  facts_.window = 10'000;
+  Request counted = request();
+  counted.measured = Measured{.messages = 1, .tokens = 6900};
+  EXPECT_EQ(run(loop_, provider().ask(counted, {}, {})).stop, ReplyStop::finished);
+  EXPECT_EQ(requests_.at(0).body, "[|<hi>|2755]");
+}
+
 TEST_F(HttpModel, SendsNothingWhereNoUsefulAnswerHasRoom) {
   prefix_ = std::make_shared<RequestPrefix>(
       RequestPrefix{.model = ModelName("toy/one"), .max_output_tokens = 8000});

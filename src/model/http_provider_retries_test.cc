@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
                             "redirects to https://elsewhere.example/v1"},
                     Refused{"ErrorWithStatus200", answer("{\"error\":\"out of order\"}"), "out of order"},
                     Refused{"RateLimitOfADay", status(429, "tomorrow", {{"retry-after", "86400"}}),
-                            "at least 1h"}),
+                            "at least 24h 00m"}),
     [](const auto& test) { return test.param.name; });
 
 TEST_F(HttpModel, VoidsWhatACutAttemptSaid) {
@@ -131,6 +131,49 @@ TEST_F(HttpModel, DoesNotWaitForARateLimitForEver) {
   EXPECT_LE(elapsed(), minutes{62});
 }
 
+TEST_F(HttpModel, DoesNotWaitForEverForOneThatSaysItOnlyInTheMiddle) {
+  for (const char* refusal : {"refuse 0\n", "refuse 2\n"}) {
+    const Duration began = elapsed();
+    requests_.clear();
+    script_ = {answer(std::string("text half\n") + refusal)};
+    repeat_last_ = true;
+    const Reply reply = ask();
+    EXPECT_EQ(reply.stop, ReplyStop::failed);
+    EXPECT_THAT(reply.error, HasSubstr("Nothing was let through for 1h"));
+    EXPECT_LE(elapsed() - began, minutes{62});
+    EXPECT_LE(requests_.size(), 200u) << "it is left alone for longer each time";
+  }
+}
+
+TEST_F(HttpModel, WaitsOnWhereOthersAreLetThrough) {
+  const auto busy_for = minutes{90};
+  int turned_down = 0;
+  network_.define("http://toy", [&](const HttpRequest& request) {
+    const bool is_first = request.body.contains("first");
+    if (is_first && elapsed() < busy_for) {
+      ++turned_down;
+      return SimExchange{.chunks = {{"text half\n"}, {"refuse 30\n", seconds{5}}}};
+    }
+    return good();
+  });
+  messages_ = {{.text = "first"}};
+  const std::vector<std::string> first{"<first>"};
+  const std::vector<std::string> other{"<other>"};
+  const auto others = [](Loop& loop, HttpProvider& provider, Request request) -> Task<> {
+    for (int i = 0; i < 8; ++i) {
+      co_await sleep_for(loop, minutes{10}, {});
+      EXPECT_EQ((co_await provider.ask(request, {}, {})).stop, ReplyStop::finished);
+    }
+  };
+  TaskGroup group(loop_);
+  group.spawn(others(loop_, provider(), {.prefix = prefix_, .messages = messages_, .fragments = other}));
+  const Reply reply =
+      run(loop_, provider().ask({.prefix = prefix_, .messages = messages_, .fragments = first}, {}, {}));
+  run(loop_, group.join());
+  EXPECT_EQ(reply.stop, ReplyStop::finished) << reply.error;
+  EXPECT_GE(turned_down, 60);
+}
+
 TEST_F(HttpModel, DoesNotBurnItsAttemptsOnATinyRetryAfter) {
   for (int i = 0; i < 10; ++i) script_.push_back(status(429, "busy", {{"retry-after", "0.1"}}));
   EXPECT_EQ(ask().stop, ReplyStop::finished);
@@ -142,6 +185,24 @@ TEST_F(HttpModel, ObeysARetryAfterOfAServerThatIsDown) {
   script_ = {status(503, "down", {{"retry-after", "20"}})};
   EXPECT_EQ(ask().stop, ReplyStop::finished);
   EXPECT_EQ(asked_at_.at(1), seconds{20});
+}
+
+// A turn that goes back unchanged is what a server may refuse of a history.
+TEST_F(HttpModel, WritesAHistoryThatIsRefusedAnewOnce) {
+  messages_ = {{.text = "hi"}, {.role = Role::assistant, .text = "yes", .wire = "toy\nas it came"}};
+  fragments_ = {provider().encode(messages_[0]), provider().encode(messages_[1])};
+  script_ = {status(400, "orphan"), good(), status(400, "orphan"), status(400, "still")};
+  EXPECT_EQ(ask().stop, ReplyStop::finished);
+  ASSERT_EQ(requests_.size(), 2u);
+  EXPECT_EQ(requests_[0].body, "[Be brief.|<hi>,as it came,<hi>|500]");
+  EXPECT_EQ(requests_[1].body, "[Be brief.|<hi>,<yes>,<hi>|500]");
+  ASSERT_EQ(retried_.size(), 1u);
+  EXPECT_THAT(retried_[0].reason, HasSubstr("orphan"));
+
+  const Reply reply = ask();
+  EXPECT_EQ(reply.stop, ReplyStop::failed);
+  EXPECT_THAT(reply.error, HasSubstr("still"));
+  EXPECT_EQ(requests_.size(), 4u) << "once";
 }
 
 // 429 and 529 are told apart by the dialects; this is for all others that say when to come back.

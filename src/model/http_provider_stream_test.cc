@@ -46,6 +46,37 @@ TEST_F(HttpModel, EndsAtTheTerminalEventThoughTheServerKeepsTheLineOpen) {
   EXPECT_LT(elapsed(), seconds{1});
 }
 
+TEST_F(HttpModel, EndsAtTheTerminalEventThoughTheServerTalksOn) {
+  using std::chrono::milliseconds;
+  for (const char* last : {"end\n", "refuse 1\n"}) {
+    SimExchange chatter{.chunks = {{"text hello\n"}, {last}}};
+    for (int i = 0; i < 10'000; ++i) chatter.chunks.push_back({"ping\n", milliseconds{100}});
+    script_ = {chatter};
+    const Duration began = elapsed();
+    EXPECT_EQ(ask().message.text, "hello");
+    EXPECT_LT(elapsed() - began, seconds{3}) << last;
+  }
+}
+
+TEST_F(HttpModel, WaitsShortlyForCountsThatNeedNotCome) {
+  using std::chrono::milliseconds;
+  script_ = {{.chunks = {{"text hello\nstop\n"}, {"used 100 20\n", milliseconds{1400}}},
+              .fault = SimFault::silence,
+              .fault_after = 28}};
+  const Reply reply = ask();
+  EXPECT_EQ(reply.message.text, "hello");
+  EXPECT_EQ(reply.usage.input, 100);
+  EXPECT_LE(elapsed(), seconds{3});
+
+  const Duration began = elapsed();
+  SimExchange chatter{.chunks = {{"text hello\nstop\n"}}};
+  for (int i = 0; i < 10'000; ++i) chatter.chunks.push_back({"ping\n", milliseconds{100}});
+  script_ = {chatter};
+  EXPECT_EQ(ask().message.text, "hello");
+  EXPECT_LE(elapsed() - began, seconds{2});
+  EXPECT_TRUE(retried_.empty());
+}
+
 TEST_F(HttpModel, KeepsAReplyWhoseConnectionBreaksAfterTheTerminalEvent) {
   script_ = {{.chunks = {{"text hello\nend\n"}}, .fault = SimFault::cut, .fault_after = 15}};
   EXPECT_EQ(ask().message.text, "hello");

@@ -26,6 +26,30 @@ TEST_F(HttpModel, LeavesAnUnknownCostUnknown) {
   EXPECT_EQ(ask().usage.cost_micros, std::nullopt);
 }
 
+// The tokens are estimated, so that limits on them hold: a cost of nothing would be a lie.
+TEST_F(HttpModel, WhatAServerDoesNotCountHasAnUnknownCost) {
+  script_ = {answer("text hello\nend\n"), good()};
+  const Reply uncounted = ask();
+  EXPECT_EQ(uncounted.usage.cost_micros, std::nullopt);
+  EXPECT_GT(uncounted.usage.input, 0);
+  EXPECT_GT(uncounted.usage.output, 0);
+  const Reply counted = ask();
+  EXPECT_EQ(counted.usage.cost_micros, 400);
+  EXPECT_EQ((uncounted.usage + counted.usage).cost_micros, std::nullopt);
+  facts_.price = Price{.input = 0, .output = 0};
+  script_ = {answer("text hello\nend\n")};
+  EXPECT_EQ(ask().usage.cost_micros, 0) << "what is free is free however much it is";
+}
+
+TEST_F(HttpModel, TellsNoPasswordOfAnAddress) {
+  base_url_ = "http://me:pw@toy";
+  network_.define("http://me:pw@toy", [](const HttpRequest&) {
+    return SimExchange{.headers = {{"content-type", "text/html"}}, .chunks = {{"<html>"}}};
+  });
+  EXPECT_THAT(ask().error, testing::StartsWith("toy answered with a web page"));
+  for (const Retried& retried : retried_) EXPECT_THAT(retried.reason, testing::Not(HasSubstr("pw")));
+}
+
 TEST_F(HttpModel, AssemblesRequestsFromThePrefixAndTheFragments) {
   ask();
   ask();

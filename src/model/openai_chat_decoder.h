@@ -20,7 +20,11 @@ class ChatDecoder final : public ReplyDecoder {
   explicit ChatDecoder(ChatFlavour flavour) : flavour_(flavour) {}
 
   bool feed(std::string_view bytes, const DeltaSink& deltas) override;
-  bool is_complete() const override { return is_done_ || failure_ || draft_.is_too_large(); }
+  bool is_complete() const override {
+    return is_done_ || failure_ || draft_.is_too_large() || sse_.overflowed();
+  }
+  // The counts come after the reason, and after them [DONE]: some servers send neither.
+  bool may_be_complete() const override { return is_complete() || !finish_.empty(); }
   std::expected<Reply, Failure> finish() override;
 
  private:

@@ -169,7 +169,8 @@ std::expected<Reply, Failure> ResponsesDecoder::finish() {
   set_stop(reply);
   if (reply.stop != ReplyStop::calls) reply.message.calls.clear();  // cut off or refused: nobody answers them
   const bool is_whole = reply.stop == ReplyStop::calls || reply.stop == ReplyStop::finished;
-  if (const std::string turn = wire_of_items(); is_whole && may_go_back_ && !turn.empty()) {
+  const bool may_go_back = may_go_back_ && !draft_.has_renamed();  // the results name the calls' new ids
+  if (const std::string turn = wire_of_items(); is_whole && may_go_back && !turn.empty()) {
     reply.message.wire = wire_for(kResponsesProvider, turn);
   }
   return reply;

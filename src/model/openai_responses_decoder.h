@@ -19,7 +19,7 @@ inline constexpr std::string_view kResponsesProvider = "openai";
 class ResponsesDecoder final : public ReplyDecoder {
  public:
   bool feed(std::string_view bytes, const DeltaSink& deltas) override;
-  bool is_complete() const override { return failure_ || !ended_as_.empty(); }
+  bool is_complete() const override { return failure_ || !ended_as_.empty() || sse_.overflowed(); }
   std::expected<Reply, Failure> finish() override;
 
  private:

@@ -18,6 +18,8 @@ constexpr int kSoonForEach = 3;  // times as long as the last rejection took
 // The one that goes alone may hang: others do not wait for it for ever.
 constexpr Duration kLongestAlone = seconds{10};
 constexpr Duration kLongestInterval = seconds{60};
+// However long the provider wants to hear nothing: what it said may have been a mistake.
+constexpr Duration kLongestShut = std::chrono::hours{1};
 constexpr Duration kShortestInterval = milliseconds{20};  // below it there is no pace to keep
 constexpr Duration kFirstInterval = milliseconds{500};    // where a rejection says nothing else
 constexpr Duration kLongestHint = seconds{5};             // a wait up to here says something about the pace
@@ -68,13 +70,15 @@ double Pace::Bucket::level_at(TimePoint now) const {
   return std::min(limit, level + passed * per_second);
 }
 
-TimePoint Pace::Bucket::when(double wanted, TimePoint now) const {
+TimePoint Pace::Bucket::when(double wanted, TimePoint now, TimePoint last_sent) const {
   const double missing = std::min(wanted, limit) - level_at(now);
   if (missing <= 0) return now;
-  // However slowly it fills, the provider is asked again after a while: it may have changed its mind.
+  // However slowly it fills, the provider is asked again a while after it last was: it may have changed its
+  // mind.
+  const TimePoint latest = std::max(now, last_sent + kLongestInterval);
   const double longest = std::chrono::duration<double>(kLongestInterval).count();
   const double wait = per_second > 0 ? std::min(kMargin * missing / per_second, longest) : longest;
-  return now + duration_cast<Duration>(std::chrono::duration<double>(wait));
+  return std::min(latest, now + duration_cast<Duration>(std::chrono::duration<double>(wait)));
 }
 
 void Pace::Bucket::take(double amount, TimePoint now) {
@@ -94,8 +98,8 @@ TimePoint Pace::earliest(TimePoint now, std::int64_t tokens) {
   if (interval_ > Duration{} && !tried_) {
     when = std::max(when, std::min(last_sent_ + interval_, next_try()));
   }
-  if (requests_) when = std::max(when, requests_->when(1, now));
-  if (tokens_) when = std::max(when, tokens_->when(static_cast<double>(tokens), now));
+  if (requests_) when = std::max(when, requests_->when(1, now, last_sent_));
+  if (tokens_) when = std::max(when, tokens_->when(static_cast<double>(tokens), now, last_sent_));
   return when;
 }
 
@@ -165,10 +169,9 @@ std::uint64_t Pace::send(TimePoint now, std::int64_t tokens) {
 
 void Pace::accepted(std::uint64_t number, const RateLimits& limits, TimePoint now) {
   const auto found = sent_.find(number);
-  if (found == sent_.end() || found->second.is_accepted) return;
+  if (found == sent_.end() || found->second.accepted_at) return;
   Sent& sent = found->second;
-  sent.is_accepted = true;
-  last_accepted_ = now;
+  sent.accepted_at = now;
   if (++accepted_ > kManyAccepted) budget_ = std::min(budget_ + kBudgetForEach, kMostBudget);
   learn(number, limits);
   const std::optional<TimePoint> former = std::exchange(accepted_was_sent_, sent.at);
@@ -178,10 +181,18 @@ void Pace::accepted(std::uint64_t number, const RateLimits& limits, TimePoint no
   }
   const bool went_alone = is_shut();
   if (went_alone && former) slow_down_to(sent.at - *former);
-  rejected_in_a_row_ = 0;
+  sent.rejected_before = std::exchange(rejected_in_a_row_, 0);
   if (!sent.is_let_in) let_in(sent);
   ++accepted_since_cut_;
   if (!went_alone && !tried_ && sent.interval == interval_) speed_up();
+}
+
+// What was accepted and then rejected after all does not come here.
+void Pace::forget(std::uint64_t number) {
+  const auto found = sent_.find(number);
+  if (found == sent_.end()) return;
+  last_accepted_ = std::max(last_accepted_, found->second.accepted_at.value_or(last_accepted_));
+  sent_.erase(found);
 }
 
 // Where nothing else is known of the pace, it is what two who were let in had between them.
@@ -204,7 +215,7 @@ void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, T
   const Sent sent = found->second;
   sent_.erase(found);
   soon_ = std::clamp(kSoonForEach * (now - sent.at), kShortestSoon, kLongestSoon);
-  shut_until_ = std::max(shut_until_, now + retry_after.value_or(Duration{}));
+  shut_until_ = std::max(shut_until_, now + std::min(retry_after.value_or(Duration{}), kLongestShut));
   if (window_) ++window_->rejected;
   const bool is_companion = sent.cuts < cuts_ && !sent.is_try;
   if (!is_companion || budget_ > kKeptForTries) budget_ = std::max(budget_ - 1, kLeastBudget);
@@ -213,7 +224,7 @@ void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, T
   cut_at_ = now;
   const std::optional<Measured> measured = measure(sent.at);
   if (tried_) return end_try(measured);
-  ++rejected_in_a_row_;
+  rejected_in_a_row_ = std::max(rejected_in_a_row_, sent.rejected_before) + 1;
   shut_until_ = std::max(shut_until_, now + shut_at_least(rejected_in_a_row_));
   if (rejected_in_a_row_ == 1)
     cut(retry_after, measured);  // the one that goes alone says nothing of the pace

@@ -25,9 +25,10 @@ class Pace {
   void accepted(std::uint64_t number, const RateLimits& limits, TimePoint now);
   void rejected(std::uint64_t number, std::optional<Duration> retry_after, TimePoint now);
   // Nothing more will be heard of it.
-  void forget(std::uint64_t number) { sent_.erase(number); }
+  void forget(std::uint64_t number);
 
   TimePoint shut_until() const { return shut_until_; }
+  // When the last was accepted of those that were not rejected after all.
   TimePoint last_accepted() const { return last_accepted_; }
   Duration interval() const { return interval_; }  // 0: as fast as they come
 
@@ -40,7 +41,8 @@ class Pace {
     bool is_try = false;
     bool fills = false;  // it left no room for as many again
     bool is_let_in = false;
-    bool is_accepted = false;
+    std::optional<TimePoint> accepted_at = std::nullopt;
+    int rejected_before = 0;  // in a row, when it was accepted
   };
   // What the provider counts, as it last said.
   struct Bucket {
@@ -49,7 +51,7 @@ class Pace {
     double per_second = 0;
     TimePoint at{};
     double level_at(TimePoint now) const;
-    TimePoint when(double wanted, TimePoint now) const;
+    TimePoint when(double wanted, TimePoint now, TimePoint last_sent) const;
     void take(double amount, TimePoint now);
   };
   // From one rejection to another a limit lets in just what it allows.

@@ -233,6 +233,32 @@ TEST(Pace, AsksAgainAfterAMinuteHoweverSlowlyALimitFillsUp) {
   Pace pace;
   pace.accepted(send(pace, at({})).number, requests_left(0, 50, std::chrono::hours{1}), at({}));
   EXPECT_EQ(pace.earliest(at({}), 0), at(seconds{60}));
+  EXPECT_EQ(pace.earliest(at(seconds{40}), 0), at(seconds{60}));
+  EXPECT_EQ(pace.earliest(at(seconds{60}), 0), at(seconds{60}));
+  const Sent again = send(pace, at(seconds{60}));
+  EXPECT_EQ(again.at, at(seconds{60}));
+  EXPECT_EQ(pace.earliest(at(seconds{61}), 0), at(seconds{120}));
+}
+
+TEST(Pace, IsShutForAnHourAtMost) {
+  Pace pace;
+  pace.rejected(send(pace, at({})).number, std::chrono::hours{24}, at({}));
+  EXPECT_EQ(pace.shut_until(), at(std::chrono::hours{1}));
+}
+
+TEST(Pace, DoesNotTakeItForAcceptedWhatIsRejectedAfterAll) {
+  Pace pace;
+  const Sent first = send(pace, at({}));
+  pace.accepted(first.number, {}, at(seconds{1}));
+  pace.forget(first.number);
+  EXPECT_EQ(pace.last_accepted(), at(seconds{1}));
+  const Sent second = send(pace, at(seconds{5}));
+  const Sent third = send(pace, at(seconds{5}));
+  pace.accepted(second.number, {}, at(seconds{6}));
+  pace.accepted(third.number, {}, at(seconds{7}));
+  pace.rejected(second.number, {}, at(seconds{8}));
+  pace.rejected(third.number, {}, at(seconds{8}));
+  EXPECT_EQ(pace.last_accepted(), at(seconds{1}));
 }
 
 TEST(Pace, DoesNotWaitForARequestThatIsLargerThanTheLimit) {

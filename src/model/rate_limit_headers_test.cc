@@ -57,7 +57,7 @@ TEST(RateLimitHeaders, AreNothingWhereTheyCannotBeMeant) {
 
 TEST(RateLimitHeaders, StayWithinBounds) {
   EXPECT_EQ(requests("10", "99", "1s").requests, (RateLimit{10, 10, seconds{1}}));
-  EXPECT_EQ(requests("10", "1", "9999-12-31T23:59:59Z").requests, (RateLimit{10, 1, hours{1}}));
+  EXPECT_EQ(requests("10", "1", "9999-12-31T23:59:59Z").requests, (RateLimit{10, 1, hours{365 * 24}}));
   EXPECT_EQ(requests("10", "1", "0001-01-01T00:00:00Z").requests, (RateLimit{10, 1, seconds{0}}));
   EXPECT_EQ(requests("10", "1", "2015-10-21T07:28:00Z").requests, (RateLimit{10, 1, seconds{0}}));
 }

@@ -25,9 +25,11 @@ class ReplyDraft {
   std::size_t calls() const { return message_.calls.size(); }
   bool is_empty() const { return message_.text.empty() && message_.calls.empty(); }
   bool is_too_large() const { return is_too_large_; }
+  // Whether a call has another id than it came with.
+  bool has_renamed() const { return has_renamed_; }
 
-  // Calls without an id of their own get one that no other reply has, if `reply_id` tells replies apart.
-  // No arguments are an empty object.
+  // Calls without an id of their own, or with one that another has too, get one that no other reply has, if
+  // `reply_id` tells replies apart. No arguments are an empty object.
   Message finished(std::string_view reply_id);
 
  private:
@@ -36,6 +38,7 @@ class ReplyDraft {
   Message message_{.role = Role::assistant};
   std::size_t argument_bytes_ = 0;
   bool is_too_large_ = false;
+  bool has_renamed_ = false;
 };
 
 }  // namespace deputy::api

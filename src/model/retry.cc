@@ -41,6 +41,7 @@ bool is_this_machine(std::string_view url) {
   std::string_view host = url.substr(std::min(url.find("://"), url.size()));
   if (!host.empty()) host.remove_prefix(3);
   host = host.substr(0, host.find_first_of("/?#"));
+  host = host.substr(host.rfind('@') + 1);
   if (host.starts_with("[::1]")) return true;
   host = host.substr(0, host.find(':'));
   return host == "localhost" || host.starts_with("127.");
@@ -72,7 +73,8 @@ Retry after_failure(const Failure& failure, const Tried& tried, const Patience& 
   const Duration wait =
       std::max(backoff(tried.failed, patience, random), failure.retry_after.value_or(Duration{}));
   const bool is_out_of_time = tried.spent + wait >= patience.total;
-  const int attempts = failure.is_unreached ? patience.attempts_to_reach : patience.attempts;
+  const int attempts = std::min(failure.is_unreached ? patience.attempts_to_reach : patience.attempts,
+                                failure.most_attempts.value_or(patience.attempts));
   if (tried.failed >= attempts || is_out_of_time) {
     std::string why = fmt::format("{} Tried {}.", sentence(failure.message), times(tried.failed));
     if (is_out_of_time && failure.retry_after == wait) {

@@ -11,7 +11,7 @@
 
 namespace deputy {
 
-inline constexpr Duration kLongestWait = std::chrono::hours{1};
+inline constexpr Duration kLongestWait = std::chrono::hours{365 * 24};
 
 // retry-after-ms, else retry-after as seconds (fractions too) or as an HTTP date.
 std::optional<Duration> retry_after(const HttpHeaders& headers, WallTime now);

@@ -184,7 +184,8 @@ inline std::string gemini_body(const Said& said) {
   json::array parts;
   if (!said.text.empty()) parts.push_back(json::object{{"text", said.text}});
   for (const Call& call : said.calls) {
-    parts.push_back(json::object{{"functionCall", {{"name", call.name}, {"args", arguments_of(call)}}}});
+    parts.push_back(
+        json::object{{"functionCall", {{"id", call.id}, {"name", call.name}, {"args", arguments_of(call)}}}});
   }
   return event(
       {{"candidates", json::array{json::object{{"content", {{"parts", parts}, {"role", "model"}}},

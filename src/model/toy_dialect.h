@@ -1,7 +1,7 @@
 // A dialect for tests of what all dialects share: a line an event.
 //   text …   a piece of the reply        ping     no progress
 //   used I O what it counted             refuse S busy for S seconds, said in the middle of an answer
-//   end      the terminal event
+//   end      the terminal event          stop     the same, but that counts may follow
 #pragma once
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "model/dialect.h"
 #include "model/retry_after.h"
+#include "model/wire.h"
 
 namespace deputy {
 
@@ -28,10 +29,11 @@ class ToyDecoder final : public ReplyDecoder {
     line_ += bytes;
     return progress;
   }
-  bool is_complete() const override { return complete_; }
+  bool is_complete() const override { return complete_ || failure_; }
+  bool may_be_complete() const override { return is_complete() || stopped_; }
   std::expected<Reply, Failure> finish() override {
     if (failure_) return std::unexpected(*failure_);
-    if (!complete_)
+    if (!complete_ && !stopped_)
       return std::unexpected(Failure{.message = "The answer broke off.", .usage = reply_.usage});
     reply_.message.role = Role::assistant;
     return reply_;
@@ -46,6 +48,7 @@ class ToyDecoder final : public ReplyDecoder {
   bool take(const std::string& line, const DeltaSink& deltas) {
     const auto words = split(line, ' ');
     if (line == "end") complete_ = true;
+    if (line == "stop") stopped_ = true;
     if (words[0] == "text") {
       reply_.message.text += line.substr(5);
       deltas(TextDelta{std::string_view(line).substr(5)});
@@ -55,7 +58,7 @@ class ToyDecoder final : public ReplyDecoder {
       failure_ = Failure{.kind = Failure::Kind::rate_limited,
                          .message = "Busy.",
                          .retry_after = std::chrono::seconds{number(words.at(1))}};
-    } else if (line != "end") {
+    } else if (line != "end" && line != "stop") {
       return false;
     }
     return true;
@@ -64,13 +67,17 @@ class ToyDecoder final : public ReplyDecoder {
   std::string line_;
   Reply reply_;
   bool complete_ = false;
+  bool stopped_ = false;
   std::optional<Failure> failure_;
 };
 
 class ToyDialect final : public Dialect {
  public:
   std::string_view provider() const override { return "toy"; }
-  std::string encode(const Message& message) const override { return "<" + message.text + ">"; }
+  std::string encode(const Message& message) const override {
+    const auto wire = api::own_wire(message, provider());
+    return wire ? std::string(*wire) : "<" + message.text + ">";
+  }
   EncodedPrefix encode(const RequestPrefix& prefix) const override {
     ++prefixes_encoded;
     return {"[" + prefix.system + "|", fmt::format("|{}]", prefix.max_output_tokens)};
@@ -87,6 +94,7 @@ class ToyDialect final : public Dialect {
     if (response.status == 429 || response.status == 529) failure.kind = rate_limited;
     if (response.status == 408 || response.status == 409 || response.status >= 500) failure.kind = transient;
     if (response.status == 529) failure.kind = rate_limited;
+    failure.is_malformed = response.status == 400;
     if (body.contains("too long")) failure.kind = context_exhausted;
     failure.retry_after = retry_after(response.headers, now);
     return failure;

@@ -79,7 +79,7 @@ std::vector<DialectFault> dialect_faults() {
       {"a recited answer", "gemini", replaced(said("gemini"), "\"STOP\"", "\"RECITATION\""),
        ReplyStop::refused},
       {"a call that the model spelled wrong", "gemini",
-       replaced(called("gemini"), "\"STOP\"", "\"MALFORMED_FUNCTION_CALL\""), ReplyStop::failed, kAttempts},
+       replaced(called("gemini"), "\"STOP\"", "\"MALFORMED_FUNCTION_CALL\""), ReplyStop::failed, 2},
       {"no candidates", "gemini", "data: {\"candidates\":[],\"responseId\":\"r1\"}\n\n", ReplyStop::failed,
        0},
   };
@@ -242,7 +242,7 @@ TEST_P(ModelFault, ALimitThatLastsADayIsSaidAtOnce) {
   const Reply reply = world.ask();
   EXPECT_EQ(reply.stop, ReplyStop::failed);
   EXPECT_EQ(server.requests().size(), 1u);
-  EXPECT_THAT(reply.error, HasSubstr("wants no request for"));
+  EXPECT_THAT(reply.error, HasSubstr("wants no request for at least 24h 00m"));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ModelFault, testing::ValuesIn(shapes()), [](const auto& info) {

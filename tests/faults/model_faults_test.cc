@@ -43,6 +43,7 @@ struct FaultCase {
   Ends ends;
   int requests = 0;  // 0: as many as it takes
   Temper temper = Temper::patient;
+  std::string says = "";  // in its error
 };
 std::ostream& operator<<(std::ostream& out, const FaultCase& one) { return out << one.name; }
 
@@ -180,7 +181,7 @@ std::vector<FaultCase> cases() {
          return Programs{{all_of(s, s.name == "ollama" ? "" : "data: "),
                           fault::Flood{std::string(1 << 20, 'x'), 80 << 20}}};
        },
-       Ends::badly},
+       Ends::badly, 1, Temper::patient, " MiB in one "},
       {"each event twice",
        [](const Shape& s) {
          std::string twice;
@@ -260,6 +261,7 @@ TEST_P(ModelFaults, EndAsTheyMust) {
   const bool well = reply.stop == ReplyStop::finished;
   if (one.ends == Ends::well) EXPECT_TRUE(well) << name_of(reply.stop) << ": " << reply.error;
   if (one.ends == Ends::badly) EXPECT_FALSE(well) << reply.message.text;
+  EXPECT_THAT(reply.error, testing::HasSubstr(one.says));
   if (well && one.ends == Ends::well) {
     EXPECT_EQ(reply.message.text, kSaid);
     EXPECT_THAT(world.shown, testing::EndsWith(kSaid));  // what a cut attempt had shown is void

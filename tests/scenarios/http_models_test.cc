@@ -257,7 +257,9 @@ TEST_P(HttpModels, KeepWhatAChildSaidWhenItsHistoryIsRejected) {
   ASSERT_TRUE(child);
   EXPECT_EQ(child->state, SessionState::failed);
   EXPECT_EQ(child->reason, Reason::provider_error);
-  EXPECT_EQ(child_steps_[0], 2) << "it was tried again";
+  // Once more only where the turn came in a form of its own, and can be written in another.
+  const bool can_differ = GetParam() == Tongue::openai_responses || GetParam() == Tongue::gemini;
+  EXPECT_EQ(child_steps_[0], can_differ ? 3 : 2);
   EXPECT_THAT(child->result, HasSubstr("the note stays"));
   const auto transcript = parse_json(world_.transcript("c0"));
   ASSERT_TRUE(transcript) << transcript.error().message;
