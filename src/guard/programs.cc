@@ -45,7 +45,7 @@ bool has_risky(ShellWords words, std::string_view options) {
 }
 
 bool has_risky_options(const ProgramEntry& entry) {
-  return !entry.carries.empty() || !entry.runs.empty() || !entry.writes.empty();
+  return !entry.carries.empty() || !entry.runs.empty() || !entry.writes.empty() || entry.written_operand > 0;
 }
 
 // Whether an option from this word on makes it do so.

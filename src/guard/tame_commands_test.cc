@@ -115,6 +115,11 @@ TEST(CommandRules, APrefixCoversNoOptionThatRunsOrWritesSomethingElse) {
   }
 }
 
+TEST(CommandRules, WhatXargsAddsMayBeAFileThatIsWritten) {
+  EXPECT_EQ(judged(allowing("xargs wc:*"), "xargs wc"), allow);
+  EXPECT_EQ(judged(allowing("xargs uniq:*"), "xargs uniq"), ask);
+}
+
 TEST(CommandRules, APrefixOfAProgramThatRunsOthersAllowsNone) {
   for (const char* program : {"sudo", "env", "xargs", "timeout", "nohup", "ssh", "docker", "eval", "exec",
                               "source", "su", "watch", "export", "trap", "busybox", "command"}) {
