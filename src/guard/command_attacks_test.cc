@@ -127,10 +127,10 @@ class Unguarded {
                                              "GIT_COMMITTER_EMAIL=x",
                                              "LC_ALL=C.UTF-8",
                                              "TERM=xterm"};
-    const std::vector<std::string> words{"bash", "-c", script};
+    const std::vector<std::string> words{"timeout", "60", "bash", "-c", script};
     pid_t child = 0;
-    if (posix_spawn(&child, "/bin/bash", nullptr, nullptr, pointers_to(words).data(),
-                    pointers_to(variables).data()) != 0) {
+    if (posix_spawnp(&child, "timeout", nullptr, nullptr, pointers_to(words).data(),
+                     pointers_to(variables).data()) != 0) {
       return false;
     }
     int status = 0;
