@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/disk_names.h"
 #include "base/text.h"
@@ -12,7 +13,9 @@
 namespace deputy {
 namespace {
 
+constexpr std::string_view kState = ".deputy";
 constexpr std::string_view kFolders = ".deputy/subagents";
+constexpr std::string_view kIgnore = ".gitignore";
 constexpr std::string_view kPrefix = "agent_";
 constexpr std::size_t kMostFiles = 1'000'000;  // looked through in a worktree
 constexpr std::size_t kMostNested = 1'000;     // repositories in one
@@ -66,7 +69,7 @@ Task<Result<Workspaces::Shared>> Workspaces::open_folder(std::string path, IfAbs
 Task<Result<void>> Workspaces::make_own_folder(Shared parent) {
   co_return co_await on_pool(services_.loop, services_.pool, [parent]() -> Result<void> {
     TRY(parent->make_folder(kFolders));
-    const std::string ignore = fmt::format("{}/.gitignore", kFolders);
+    const std::string ignore = fmt::format("{}/{}", kFolders, kIgnore);
     if (!parent->status(ignore)) TRY(parent->replace(ignore, "*\n"));
     return {};
   });
@@ -89,23 +92,30 @@ Task<Result<Workspaces::Shared>> Workspaces::open(Session session, std::string p
     if (!co_await opened(session.workspace))
       CO_TRY(co_await add_worktree(outer, session.workspace, session.id, stop));
     CO_TRY(auto worktree, co_await opened(session.workspace));
-    co_await hold(worktree);
+    if (!held_.contains(session.workspace)) co_await drop_stale_locks(worktree, session.id);
+    if (!co_await hold(worktree)) {
+      opened_.erase(session.workspace);
+      co_return co_await open(std::move(session), std::move(parent), std::move(stop));
+    }
     CO_TRY(co_await check_out(worktree, stop));
   }
   CO_TRY(auto folder, co_await opened(session.workspace));
   if (session.parent && session.workspace_mode == WorkspaceMode::scratch) {
     CO_TRY(co_await make_own_folder(folder));
     CO_TRY(auto own, co_await open_folder(own_folder(session.workspace, session.id), IfAbsent::create));
-    co_await hold(own);
+    if (!co_await hold(own)) co_return co_await open(std::move(session), std::move(parent), std::move(stop));
   }
   co_return folder;
 }
 
-Task<> Workspaces::hold(Shared folder) {
-  if (held_.contains(folder->path())) co_return;
+// False where another process has cleaned it away before it could be held.
+Task<bool> Workspaces::hold(Shared folder) {
+  if (held_.contains(folder->path())) co_return true;
   auto held =
       co_await on_pool(services_.loop, services_.pool, [folder] { return FolderHold::shared(*folder); });
+  if (held && !held->is_in_place()) co_return false;
   if (held) held_.emplace(folder->path(), *std::move(held));
+  co_return true;
 }
 
 Task<Result<void>> Workspaces::add_worktree(Shared parent, std::string path, SessionId session,
@@ -118,6 +128,25 @@ Task<Result<void>> Workspaces::add_worktree(Shared parent, std::string path, Ses
   CO_TRY(co_await git.run(
       {"worktree", "add", "--quiet", "--no-checkout", "-B", branch_of(session), path, *commit}, stop));
   co_return Result<void>{};
+}
+
+// What a git that was killed has left, where nobody works who could hold one: the next would wait in vain.
+Task<> Workspaces::drop_stale_locks(Shared worktree, SessionId session) {
+  if (const auto alone = FolderHold::alone(*worktree)) co_await drop_locks(worktree->path(), session);
+}
+
+Task<> Workspaces::drop_locks(std::string worktree, SessionId session) {
+  const Disk& disk = services_.disk;
+  const std::string own = git_dir_of(worktree);
+  const std::vector<std::string> locked{
+      join_path(own, "index"), join_path(own, "HEAD"),
+      fmt::format("{}/refs/heads/{}", store_of(worktree), branch_of(session))};
+  co_await on_pool(services_.loop, services_.pool, [&disk, locked] {
+    for (const auto& each : locked) {
+      const auto [above, name] = split_name(each + ".lock");
+      if (const auto folder = disk.open(above, IfAbsent::fail)) (void)(*folder)->remove(name);
+    }
+  });
 }
 
 // A step of its own: only in the worktree is known what the repository configures for its branch. git writes
@@ -157,6 +186,7 @@ Task<Result<FinishedWorkspace>> Workspaces::finish_worktree(std::string path, st
         {.mode = WorkspaceMode::worktree}};  // it was empty, and went before a restart
   opened_.erase(path);
   held_.erase(path);
+  co_await drop_stale_locks(*folder, session);
   Git git = git_in(**folder);
   CO_TRY(const auto head, co_await git.look({"symbolic-ref", "--short", "HEAD"}, {}));
   if (head != branch_of(session))
@@ -204,11 +234,22 @@ Task<Repositories> Workspaces::nested_in(Shared worktree) {
   });
 }
 
+// What is left of the children that it had.
+void drop_empty_folders(const Folder& worktree) {
+  const auto entries = worktree.list(kFolders);
+  const std::string ignore = fmt::format("{}/{}", kFolders, kIgnore);
+  if (!entries || entries->size() != 1 || entries->front().name != kIgnore) return;
+  for (const auto& name : {ignore, std::string(kFolders), std::string(kState)}) {
+    if (!worktree.remove(name)) return;
+  }
+}
+
 // Nothing in it that is not in the parent's history: no commit, no change, not even an ignored file. What
 // cannot be looked at, or not without asking a repository that lies in it, may be work.
 Task<bool> Workspaces::drop_if_idle(Shared parent, std::string path, SessionId session) {
   const auto folder = co_await open_folder(path, IfAbsent::fail);
   if (!folder) co_return false;
+  co_await on_pool(services_.loop, services_.pool, [folder = *folder] { drop_empty_folders(*folder); });
   const auto nested = co_await nested_in(*folder);
   if (!nested.found.empty() || !nested.is_all || !nested.unread.empty()) co_return false;
   Git inside = git_in(**folder);
@@ -256,6 +297,12 @@ Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, 
     if (!is_terminal(session->state) && !alone) continue;
     bool is_gone = false;
     if (session->workspace_mode == WorkspaceMode::worktree) {
+      if (alone) co_await drop_locks(path, id);
+      if (folder) {
+        CO_TRY(auto inner, co_await clean(path, store));
+        std::ranges::move(inner, std::back_inserter(kept));
+        opened_.erase(path);
+      }
       is_gone = co_await drop_if_idle(outer, path, id);
     } else {
       const auto was_empty = co_await drop_if_empty(path);

@@ -53,8 +53,9 @@ class Workspaces {
   // repository that lies in a worktree is not committed, and keeps it: git would run what that configures.
   Task<Result<FinishedWorkspace>> finish(Session session, std::string parent);
 
-  // Looks through what dead processes left in `workspace`: what is empty or merged goes, and is made again
-  // for a session that goes on; work is kept and named. What somebody works in is left alone.
+  // Looks through what dead processes left in `workspace`, and in the worktrees there: what is empty or
+  // merged goes, and is made again for a session that goes on; work is kept and named. What somebody works in
+  // is left alone.
   Task<Result<std::vector<std::string>>> clean(std::string workspace, const Store& store);
 
  private:
@@ -63,8 +64,10 @@ class Workspaces {
   Task<Result<void>> make_own_folder(Shared parent);
   Task<Result<Shared>> opened(std::string path);
   Git git_in(const Folder& work_tree) const;
-  Task<> hold(Shared folder);
+  Task<bool> hold(Shared folder);
   Task<Result<void>> add_worktree(Shared parent, std::string path, SessionId session, StopToken stop);
+  Task<> drop_stale_locks(Shared worktree, SessionId session);
+  Task<> drop_locks(std::string worktree, SessionId session);
   Task<Result<void>> check_out(Shared worktree, StopToken stop);
   Task<Result<FinishedWorkspace>> finish_worktree(std::string path, std::string parent, SessionId session);
   Task<Result<void>> drop_worktree(Shared parent, std::string path, SessionId session);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/disk.h"
@@ -20,10 +21,14 @@ class FolderHold {
   // Waits for all who hold it. Nothing as with shared().
   static std::optional<FolderHold> alone_in_turn(const Folder& folder);
 
+  // Whether it still is the folder at its path: who held it before may have removed it.
+  bool is_in_place() const;
+
  private:
-  explicit FolderHold(OwnedFd marked) : marked_(std::move(marked)) {}
+  FolderHold(OwnedFd marked, std::string path) : marked_(std::move(marked)), path_(std::move(path)) {}
   static std::optional<FolderHold> take(const Folder& folder, int how);
   OwnedFd marked_;
+  std::string path_;
 };
 
 }  // namespace deputy

@@ -1,0 +1,73 @@
+// What a parent is told where the work of a child in a worktree cannot all be put on its branch. git is
+// played.
+#include "a_child.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+class AWorktreeChild : public AChild {
+ protected:
+  AWorktreeChild() {
+    options.profiles = {{.name = "worker", .tools = {"Read", "Note"}, .workspace = WorkspaceMode::worktree}};
+    replies({R"({"text":"did it"})"}, "worker");
+  }
+  Report run_with_git() {
+    Life life(world, options);
+    life.processes().define("git", [this](const ProcessSpec& spec) { return git(spec); });
+    EXPECT_TRUE(life.start(life.brief("go")));
+    return report_of_child();
+  }
+  ProcessResult git(const ProcessSpec& spec) {
+    const auto& argv = spec.argv;
+    const auto has = [&argv](std::string_view word) { return std::ranges::find(argv, word) != argv.end(); };
+    if (has("worktree") && has("add")) {
+      worktree = argv.at(argv.size() - 2);
+      EXPECT_TRUE(world.disk.open(worktree, IfAbsent::create));
+      if (!repository.empty())
+        EXPECT_TRUE(world.disk.open(worktree + "/" + repository + "/.git", IfAbsent::create));
+    }
+    if (has("rev-parse")) return {.output = "c0ffee\n"};
+    if (has("symbolic-ref")) return {.output = "deputy/" + worktree.substr(worktree.rfind("sess_")) + "\n"};
+    if (has("--all") && !failure.empty()) return {.exit_status = 128, .errors = failure};
+    return {};
+  }
+  std::string worktree;    // where it was made
+  std::string repository;  // in it, of its own
+  std::string failure;     // of git add
+};
+
+TEST_F(AWorktreeChild, WhoseWorkCannotBeCommittedSaysWhyAndWhereItIs) {
+  failure = "fatal: no space left on device\n";
+  const Report report = run_with_git();
+  EXPECT_THAT(
+      report.errors,
+      ElementsAre(AllOf(Field(&ReportedError::code, "WORKSPACE"),
+                        Field(&ReportedError::message,
+                              AllOf(HasSubstr("could not be put on a branch"), HasSubstr("no space left"))),
+                        Field(&ReportedError::recommendation, HasSubstr(worktree)))));
+  EXPECT_EQ(report.workspace.path, worktree);
+  EXPECT_THAT(told(), HasSubstr("no space left"));
+}
+
+TEST_F(AWorktreeChild, WithARepositoryOfItsOwnInItNamesWhatIsOnNoBranch) {
+  repository = "lib";
+  const Report report = run_with_git();
+  EXPECT_THAT(
+      report.errors,
+      ElementsAre(AllOf(Field(&ReportedError::code, "WORKSPACE"),
+                        Field(&ReportedError::message, HasSubstr("git repositories of their own: lib")),
+                        Field(&ReportedError::recommendation, HasSubstr(worktree)))));
+  EXPECT_THAT(told(), HasSubstr("git repositories of their own: lib"));
+}
+
+TEST_F(AWorktreeChild, WithNothingToSayOfItsWorkspaceHasNoErrors) {  // control
+  EXPECT_THAT(run_with_git().errors, testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace deputy
