@@ -119,7 +119,10 @@ Result<void> fix_own_repository(const Folder& workspace, EntryKind kind, KeptBac
 // Repositories, and what stands at the top of the workspace by a name that is protected.
 Result<void> fix_what_runs_later(const ToolContext& context, const Rules& rules, KeptBack& kept) {
   const Folder& workspace = context.workspace;
-  const auto fix = [&](const std::string& name) { kept.fixed.push_back(join_path(workspace.path(), name)); };
+  const auto fix = [&](const std::string& name) {
+    // The sandbox fixes the workspace's own .git by itself, with the submodules' repositories in it.
+    if (name != ".git" && !name.starts_with(".git/")) kept.fixed.push_back(join_path(workspace.path(), name));
+  };
   kept.repositories = repositories_below(workspace, Depth::usual, kMostLookedThroughForGit);
   TRY(add_unread(kept.repositories.unread, workspace, kept.fixed));
   for (const auto& [name, kind, leads_to] : kept.repositories.found) {

@@ -93,10 +93,11 @@ TEST_F(KeptBackFiles, RepositoriesBelowTheWorkspacesOwnAreFixed) {
   bench.write(".git/HEAD", "x");
   bench.write("vendor/lib/.git/HEAD", "x");
   bench.write("sub/.git", "gitdir: ../.git/modules/sub\n");
+  bench.write(".git/modules/sub/HEAD", "x");
   const auto kept = found({}, Access::write);
   EXPECT_THAT(kept->repositories.found,
               UnorderedElementsAre(Repository{"vendor/lib/.git", EntryKind::folder, {}},
-                                   Repository{"sub/.git", EntryKind::file, {}}));
+                                   Repository{"sub/.git", EntryKind::file, {".git/modules/sub"}}));
   EXPECT_THAT(kept->fixed, UnorderedElementsAre("/work/vendor/lib/.git", "/work/sub/.git"));
   EXPECT_THAT(found({}, Access::read)->fixed, IsEmpty());
 }
