@@ -23,12 +23,14 @@ class RememberingJournal final : public Journal {
  public:
   Task<Result<void>> record(std::vector<Event> events) override {
     if (error) co_return std::unexpected(*error);
-    for (Event& event : events) recorded.push_back(std::move(event));
+    for (const Event& event : events) recorded.push_back(event);
+    units.push_back(std::move(events));
     co_return Result<void>{};
   }
   void ride_along(std::vector<Event>) override {}
 
   std::vector<Event> recorded;
+  std::vector<std::vector<Event>> units;  // the same, by what was recorded together
   std::optional<Error> error;
 };
 

@@ -48,7 +48,7 @@ bool names_twice(std::string_view text, const json::value& parsed) {
   return colons != members_in(parsed);
 }
 
-// Before the process that asked was stopped.
+// Before the process that asked was stopped. What was approved is the intent that was recorded with it.
 bool was_approved(const std::vector<Fact>& traces) {
   return std::ranges::any_of(traces, [](const Fact& fact) {
     const auto* answered = std::get_if<QuestionAnswered>(&fact);
@@ -200,9 +200,9 @@ Task<std::expected<std::optional<Target>, ToolResult>> Toolbox::target_of(Cleare
   co_return *std::move(target);
 }
 
-Task<Result<std::optional<ToolResult>>> Toolbox::declined(Cleared cleared, ToolContext context) const {
+Task<Result<std::optional<ToolResult>>> Toolbox::declined(Cleared cleared, ToolContext context,
+                                                          bool is_started) const {
   const Tool& tool = *cleared.granted->tool;
-  if (was_approved(context.traces)) co_return std::nullopt;
   const Question question{.id = fmt::format("q_{}", to_text(context.id)),
                           .kind = QuestionKind::permission,
                           .asker = context.session.id,
@@ -213,7 +213,9 @@ Task<Result<std::optional<ToolResult>>> Toolbox::declined(Cleared cleared, ToolC
   CO_TRY(co_await context.journal.record(place_of(context), {QuestionAsked{question}}));
   const Answer answer = co_await context.asker.ask(question, context.stop);
   if (suspends(context.stop.reason())) co_return std::unexpected(Error::cancelled());
-  CO_TRY(co_await context.journal.record(place_of(context), {QuestionAnswered{question.id, answer}}));
+  std::vector<Fact> facts{QuestionAnswered{question.id, answer}};
+  if (answer.kind == AnswerKind::approved && !is_started) facts.emplace_back(intent_of(cleared, context));
+  CO_TRY(co_await context.journal.record(place_of(context), std::move(facts)));
   switch (answer.kind) {
     case AnswerKind::approved:
       co_return std::nullopt;
@@ -264,11 +266,12 @@ Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext contex
     if (!plan) co_return std::move(plan).error();
     context.intent = *std::move(plan);
   }
-  if (verdict.decision == Decision::ask) {
-    CO_TRY(auto refusal, co_await declined(*cleared, context));
+  if (verdict.decision == Decision::ask && !(call.started && was_approved(context.traces))) {
+    CO_TRY(auto refusal, co_await declined(*cleared, context, call.started));
     if (refusal) co_return *std::move(refusal);
+  } else if (!call.started) {
+    CO_TRY(co_await record_intent(*cleared, context));
   }
-  if (!call.started) CO_TRY(co_await record_intent(*cleared, context));
   try {
     co_return co_await tool.run(std::move(cleared->arguments), context);
   } catch (const std::exception& bug) {
@@ -276,14 +279,17 @@ Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext contex
   }
 }
 
-Task<Result<void>> Toolbox::record_intent(Cleared cleared, ToolContext context) {
+CallStarted Toolbox::intent_of(const Cleared& cleared, const ToolContext& context) {
   const Tool& tool = *cleared.granted->tool;
-  CallStarted intent{tool.text().name, made_visible(tool.shown(cleared.arguments)), context.intent};
-  if (tool.only_records()) {
-    context.journal.ride_along(place_of(context), std::move(intent));
+  return {tool.text().name, made_visible(tool.shown(cleared.arguments)), context.intent};
+}
+
+Task<Result<void>> Toolbox::record_intent(Cleared cleared, ToolContext context) {
+  if (cleared.granted->tool->only_records()) {
+    context.journal.ride_along(place_of(context), intent_of(cleared, context));
     co_return Result<void>{};
   }
-  co_return co_await context.journal.record(place_of(context), {std::move(intent)});
+  co_return co_await context.journal.record(place_of(context), {intent_of(cleared, context)});
 }
 
 }  // namespace deputy

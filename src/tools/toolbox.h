@@ -57,8 +57,11 @@ class Toolbox {
   static Task<std::expected<std::optional<Target>, ToolResult>> target_of(Cleared cleared,
                                                                           ToolContext context);
   static Task<Tool::Planned> planned(Cleared cleared, ToolContext context);
-  // Asks whoever can approve; nothing where it was approved.
-  Task<Result<std::optional<ToolResult>>> declined(Cleared cleared, ToolContext context) const;
+  // Asks whoever can approve; nothing where it was approved. The intent is recorded with the approval, so
+  // that after a crash nothing else is taken for what was approved.
+  Task<Result<std::optional<ToolResult>>> declined(Cleared cleared, ToolContext context,
+                                                   bool is_started) const;
+  static CallStarted intent_of(const Cleared& cleared, const ToolContext& context);
   static Task<Result<void>> record_intent(Cleared cleared, ToolContext context);
   Task<Result<ToolResult>> result_of(PendingCall call, ToolContext context) const;
   Task<> run_one(PendingCall call, ToolContext context, Result<void>& outcome) const;

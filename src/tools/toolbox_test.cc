@@ -175,7 +175,8 @@ class SlowPerson final : public Asker {
 
 class Approval : public ToolboxTest {
  protected:
-  ToolResult call(std::string_view tool, std::string_view arguments, Asker& person) {
+  ToolResult call(std::string_view tool, std::string_view arguments, Asker& person,
+                  std::vector<Fact> traces = {}) {
     ToolContext context{.id = {},
                         .session = bench.session,
                         .journal = bench.journal,
@@ -186,7 +187,11 @@ class Approval : public ToolboxTest {
                         .asker = person,
                         .stop = {},
                         .files_seen = &bench.files_seen};
-    const PendingCall pending{.index = 0, .call = {"c", std::string(tool), std::string(arguments)}};
+    const PendingCall pending{
+        .index = 0,
+        .call = {"c", std::string(tool), std::string(arguments)},
+        .started = !traces.empty() && std::holds_alternative<CallStarted>(traces.back()),
+        .traces = std::move(traces)};
     EXPECT_TRUE(run(bench.loop, box.run({pending}, context)));
     return std::get<CallFinished>(bench.applied.back().fact).result;
   }
@@ -222,6 +227,34 @@ TEST_F(Approval, IsOfTheFileThatThePathLedTo) {
   });
   EXPECT_EQ(call("Edit", kEdit, person).status, ToolStatus::error);
   EXPECT_EQ(file("b"), "one");
+}
+
+// Between the two a crash would leave an approval of nothing.
+TEST_F(Approval, IsRecordedInOneUnitWithWhatWasApproved) {
+  bench.write("a", "one");
+  read(box, "a");
+  SlowPerson person([] {});
+  bench.remembering.units.clear();
+  ASSERT_EQ(call("Edit", kEdit, person).status, ToolStatus::ok);
+  ASSERT_GE(bench.remembering.units.size(), 2U);
+  const std::vector<Event>& unit = bench.remembering.units[1];  // after the question
+  ASSERT_EQ(unit.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<QuestionAnswered>(unit[0].fact));
+  const auto* started = std::get_if<CallStarted>(&unit[1].fact);
+  ASSERT_TRUE(started && started->change);
+  EXPECT_EQ(started->change->before, sha256_hex("one"));
+}
+
+TEST_F(Approval, HoldsOverACrashOnlyForWhatWasRecordedWithIt) {
+  bench.write("a", "one");
+  read(box, "a");
+  SlowPerson person([] {});
+  const QuestionAnswered approved{"q", {.kind = AnswerKind::approved}};
+  call("Edit", kEdit, person, {approved});
+  EXPECT_EQ(person.asked.size(), 1U) << "nobody knows what was approved";
+  const FileChange change{"/work/a", sha256_hex("one"), sha256_hex("two")};
+  EXPECT_EQ(call("Edit", kEdit, person, {approved, CallStarted{"Edit", "a", change}}).status, ToolStatus::ok);
+  EXPECT_EQ(person.asked.size(), 1U) << "not again";
 }
 
 TEST_F(Approval, IsNotAskedForWhatCannotBeDone) {
