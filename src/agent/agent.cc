@@ -104,6 +104,7 @@ ToolContext Agent::context_for_calls(StopToken stop) {
           .hidden = parts_.hidden,
           .files_seen = &conversation_.files_seen,
           .output = parts_.output,
+          .keep = parts_.keep,
           .at_limit = conversation_.grace.has_value()};
 }
 

@@ -47,7 +47,8 @@ class Agent {
     std::vector<std::string> hidden = {};                    // see ToolContext
     std::function<std::vector<SessionId>()> children = {};   // of this session, so far
     std::function<void(std::string_view)> output = {};       // see ToolContext
-    DeltaSink deltas = {};                                   // what there is to see of a reply, as it comes
+    std::function<Task<std::optional<std::string>>(std::string, std::string)> keep = {};  // the same
+    DeltaSink deltas = {};  // what there is to see of a reply, as it comes
     // What whoever started the run adds to its report before it is recorded. May be empty.
     std::function<Task<Report>(Report)> complete = {};
   };

@@ -78,14 +78,29 @@ Task<std::optional<std::string>> ReportDesk::spill(SessionId reader, Report repo
   if (!services_.state) co_return std::nullopt;
   const Fact kept = services_.journal.as_kept(RunEnded{std::move(report)});
   const Report& clean = std::get<RunEnded>(kept).report;
-  const std::string name = file_name_of(clean);
+  co_return co_await write(std::move(reader), file_name_of(clean), whole_text(clean));
+}
+
+Task<std::optional<std::string>> ReportDesk::keep(SessionId reader, std::string name, std::string text) {
+  if (!services_.state) co_return std::nullopt;
+  // Long texts take long to look through.
+  std::string clean = co_await on_pool(services_.loop, services_.pool, [this, &text] {
+    ToolResult result;
+    result.content = to_utf8(text);
+    Fact kept = services_.journal.as_kept(CallFinished{std::move(result)});
+    return std::get<CallFinished>(std::move(kept)).result.content;
+  });
+  co_return co_await write(std::move(reader), safe_file_name(name), std::move(clean));
+}
+
+Task<std::optional<std::string>> ReportDesk::write(SessionId reader, std::string name, std::string text) {
   auto written = co_await on_pool(
       services_.loop, services_.pool,
-      [state = services_.state, &reader, &clean, &name]() -> Result<std::shared_ptr<const Folder>> {
+      [state = services_.state, &reader, &text, &name]() -> Result<std::shared_ptr<const Folder>> {
         const std::string folder = fmt::format("{}/{}", kReports, safe_file_name(reader.value));
         TRY(state->make_folder(folder));
         TRY(std::shared_ptr<const Folder> own, state->open_folder(folder));
-        TRY(own->replace(name, whole_text(clean)));
+        TRY(own->replace(name, text));
         return own;
       });
   if (!written) co_return std::nullopt;

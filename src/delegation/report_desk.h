@@ -37,8 +37,12 @@ class ReportDesk {
   std::size_t most_of_one() const { return services_.bounds.report_bytes + kBesideBody; }
   std::size_t most_of_batch() const { return services_.bounds.batch_bytes + kBesideBody; }
 
-  // The folder with the long reports that `reader` was handed, so that it can read them; nothing while there
-  // are none.
+  // Keeps another text that is too long for `reader` in a file beside, and says where; nothing where that was
+  // not possible.
+  Task<std::optional<std::string>> keep(SessionId reader, std::string name, std::string text);
+
+  // The folder with the long reports and texts that `reader` was handed, so that it can read them; nothing
+  // while there are none.
   std::vector<const Folder*> roots_of(const SessionId& reader) const;
 
   // The report without the artifacts that are not there; each is named among its errors.
@@ -51,6 +55,7 @@ class ReportDesk {
   static constexpr std::size_t kBesideBody = 64 * 1024;  // errors, lists and a diff
   // Where the whole report is kept now; nothing where that was not possible.
   Task<std::optional<std::string>> spill(SessionId reader, Report report);
+  Task<std::optional<std::string>> write(SessionId reader, std::string name, std::string text);
 
   Services services_;
   std::map<SessionId, std::shared_ptr<const Folder>> spilled_;

@@ -67,6 +67,18 @@ TEST_F(TheReportDesk, WritesNoSecretToASpilledReportAndNamesItSafely) {
   EXPECT_TRUE(desk.roots_of(SessionId("sess_1_bbbbbb")).empty()) << "it is its reader's alone";
 }
 
+TEST_F(TheReportDesk, KeepsALongTextWithoutSecretsForItsReader) {
+  ReportDesk desk({loop, pool, journal, home});
+  const auto path =
+      run(loop, desk.keep(SessionId("sess_1_aaaaaa"), "../out.txt", "so long, hunter2hunter2\xff\n"));
+  ASSERT_TRUE(path);
+  EXPECT_TRUE(path->starts_with("/home/reports/sess_1_aaaaaa/")) << *path;
+  EXPECT_EQ(disk.files()[*path], "so long, [redacted]\uFFFD\n");
+  EXPECT_EQ(desk.roots_of(SessionId("sess_1_aaaaaa")).size(), 1u);
+  EXPECT_FALSE(
+      run(loop, ReportDesk({loop, pool, journal, nullptr}).keep(SessionId("sess_1_aaaaaa"), "x", "text")));
+}
+
 TEST_F(TheReportDesk, ADiskThatFailsCostsTheFileAndNotTheReport) {
   disk.set_fault([](std::string_view) -> Result<void> { return fail(ErrorCode::io, "no room"); });
   ReportDesk desk({loop, pool, journal, home, {.report_bytes = 10, .batch_bytes = 10}});

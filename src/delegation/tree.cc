@@ -314,6 +314,10 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                      [this, session](std::string_view text) {
                        if (services_.output) services_.output(session, text);
                      },
+                 .keep =
+                     [this, id = session.id](std::string name, std::string text) {
+                       return reports_.keep(id, std::move(name), std::move(text));
+                     },
                  .deltas =
                      [this, session](const Delta& delta) {
                        if (services_.deltas) services_.deltas(session, delta);

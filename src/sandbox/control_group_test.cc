@@ -1,5 +1,8 @@
 #include "sandbox/control_group.h"
 
+#include <signal.h>
+
+#include "async/task_group.h"
 #include "gmock/gmock.h"
 #include "sandbox/processes_fixture.h"
 
@@ -80,6 +83,33 @@ TEST_F(ControlGroups, TheNumberOfProcessesIsExact) {
     wanted.limits.processes = most;
     EXPECT_EQ(run_it(std::move(wanted)).output, std::to_string(most));
   }
+}
+
+Task<> run_one(Processes& processes, ProcessSpec spec, std::function<void()> then,
+               Result<ProcessResult>* into) {
+  *into = co_await processes.run(std::move(spec), {});
+  then();
+}
+
+class Siblings : public ProcessesFixture {};
+
+TEST_F(Siblings, OneThatIsKilledForItsMemoryLeavesTheOtherUnharmed) {  // env-06
+  level_ = SandboxLevel::metered;
+  if (!has_level(level_)) GTEST_SKIP() << "this machine has no control groups for us";
+  auto greedy = perl("my $x = 'x' x (300 << 20); print 'all'");
+  greedy.limits.memory = 100 << 20;
+  const auto patient = shell("until test -e done; do sleep 0.01; done; echo unharmed");
+  Result<ProcessResult> killed = fail(ErrorCode::internal, "not run");
+  Result<ProcessResult> other = killed;
+  TaskGroup group(loop_);
+  group.spawn(run_one(processes_, greedy, [this] { write_file("inside/done", ""); }, &killed));
+  group.spawn(run_one(processes_, patient, [] {}, &other));
+  run(loop_, group.join());
+  ASSERT_TRUE(killed && other);
+  EXPECT_EQ(killed->exit_status, 128 + SIGKILL);
+  EXPECT_EQ(killed->output, "");
+  EXPECT_EQ(other->output, "unharmed\n");
+  EXPECT_EQ(other->exit_status, 0);
 }
 
 }  // namespace

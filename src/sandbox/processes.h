@@ -70,7 +70,8 @@ struct ProcessSpec {
   std::vector<std::string> fixed;                  // and those that cannot be changed, moved or replaced
   bool network = false;                            // granted by the person
   std::map<std::string, std::string> environment;  // the whole of it: nothing is inherited
-  std::size_t max_output = 1 << 20;  // per stream; what comes after is read and dropped, and `cut` says so
+  // Per stream: its first bytes. Of what comes after only the end is kept, and `cut` says so.
+  std::size_t max_output = 1 << 20;
   std::chrono::seconds time_limit{60};
   ProcessLimits limits;
   SandboxLevel need = SandboxLevel::restricted;  // it is not started below this
@@ -79,10 +80,19 @@ struct ProcessSpec {
   std::function<void(std::string_view)> on_output;
 };
 
+// The end of a stream that went on past max_output.
+struct OutputEnd {
+  static constexpr std::size_t kBytes = 64 * 1024;
+  std::string text;            // at least the last kBytes of what came after, and at most twice as many
+  std::uint64_t left_out = 0;  // bytes between the first ones and these
+};
+
 struct ProcessResult {
   int exit_status = 0;  // 128 + signal where one ended it
   std::string output;
   std::string errors;
+  OutputEnd output_end = {};
+  OutputEnd errors_end = {};
   bool cut = false;  // output or errors went past max_output
   bool timed_out = false;
   SandboxLevel level = SandboxLevel::none;  // what it was confined to

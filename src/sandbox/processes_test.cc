@@ -111,6 +111,20 @@ TEST_P(RunningProcesses, OutputOneByteLongerIsCut) {
   const auto result = run_it(std::move(wanted));
   EXPECT_EQ(result.output, std::string(1000, 'x'));
   EXPECT_TRUE(result.cut);
+  EXPECT_EQ(result.output_end.text, "x");
+  EXPECT_EQ(result.output_end.left_out, 0u);
+}
+
+TEST_P(RunningProcesses, OfALongStreamTheBeginningAndTheEndAreKept) {
+  auto wanted = perl("print 'a' x 1000; print 'x' x 300000; print 'the end'");
+  wanted.max_output = 1000;
+  const auto result = run_it(std::move(wanted));
+  EXPECT_EQ(result.output, std::string(1000, 'a'));
+  const auto& [text, left_out] = result.output_end;
+  EXPECT_TRUE(text.ends_with("xthe end"));
+  EXPECT_GE(text.size(), OutputEnd::kBytes);
+  EXPECT_LE(text.size(), 2 * OutputEnd::kBytes);
+  EXPECT_EQ(text.size() + left_out, 300'007u);
 }
 
 TEST_P(RunningProcesses, ErrorsOneByteLongerAreCut) {

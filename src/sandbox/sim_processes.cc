@@ -4,6 +4,7 @@
 
 #include "async/sleep.h"
 #include "sandbox/processes.h"
+#include "sandbox/watch.h"
 
 namespace deputy {
 
@@ -30,12 +31,16 @@ Task<Result<ProcessResult>> SimProcesses::run(ProcessSpec spec, StopToken stop) 
   // Beyond the time limit it dies like a real one: killed, with nothing to show.
   ProcessResult result =
       in_time ? defined.program(spec) : ProcessResult{.exit_status = 128 + 15, .timed_out = true};
-  for (auto* text : {&result.output, &result.errors}) {
-    if (spec.on_output && !text->empty()) spec.on_output(*text);
-    if (text->size() <= spec.max_output) continue;
-    text->resize(spec.max_output);
-    result.cut = true;
-  }
+  const auto collect = [&](std::string& text, OutputEnd& end) {
+    if (spec.on_output && !text.empty()) spec.on_output(text);
+    Collected collected;
+    collected.take(text, spec.max_output);
+    text = std::move(collected.text);
+    end = std::move(collected.end);
+    result.cut = result.cut || collected.cut;
+  };
+  collect(result.output, result.output_end);
+  collect(result.errors, result.errors_end);
   result.level = spec.need;
   co_return result;
 }

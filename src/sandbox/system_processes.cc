@@ -70,6 +70,8 @@ Result<ProcessResult> result_of(Ran ran, const std::string& program) {
   return ProcessResult{.exit_status = exit_status,
                        .output = std::move(ran.output.text),
                        .errors = std::move(ran.errors.text),
+                       .output_end = std::move(ran.output.end),
+                       .errors_end = std::move(ran.errors.end),
                        .cut = ran.output.cut || ran.errors.cut,
                        .timed_out = ran.interrupted == Interrupted::by_time_limit || record.timed_out,
                        .level = record.level};

@@ -37,19 +37,16 @@ struct Collecting {
   const std::function<void(std::string_view)>* on_output;
 };
 
-// Reads what is there, at most about `most` bytes; keeps `max` in all and drops the rest.
+// Reads what is there, at most about `most` bytes.
 Stream take_available(int descriptor, std::size_t most, const Collecting& collecting) {
   std::array<char, 64 * 1024> buffer;
-  Collected& into = *collecting.into;
   for (std::size_t taken = 0; taken < most;) {
     const auto count = ::read(descriptor, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return Stream::open;
     if (count <= 0) return Stream::ended;
     const auto length = static_cast<std::size_t>(count);
-    const auto kept = std::min(length, collecting.max - into.text.size());
-    into.text.append(buffer.data(), kept);
-    into.cut = into.cut || kept < length;
+    collecting.into->take({buffer.data(), length}, collecting.max);
     taken += length;
     if (*collecting.on_output) (*collecting.on_output)({buffer.data(), length});
   }
@@ -129,6 +126,18 @@ int reap(const Spawned& spawned) {
 }
 
 }  // namespace
+
+void Collected::take(std::string_view piece, std::size_t max) {
+  const auto first = std::min(piece.size(), max - text.size());
+  text.append(piece.substr(0, first));
+  piece.remove_prefix(first);
+  cut = cut || !piece.empty();
+  end.text.append(piece);
+  if (end.text.size() <= 2 * OutputEnd::kBytes) return;
+  const auto dropped = end.text.size() - OutputEnd::kBytes;
+  end.text.erase(0, dropped);
+  end.left_out += dropped;
+}
 
 Task<Ran> watch(SystemLoop& loop, Spawned spawned, WatchLimits limits, StopToken stop) {
   Ran ran;

@@ -9,13 +9,18 @@
 #include "async/loop.h"
 #include "async/stop.h"
 #include "async/task.h"
+#include "sandbox/processes.h"
 #include "sandbox/spawn.h"
 
 namespace deputy {
 
+// What is kept of a stream, however long it is.
 struct Collected {
-  std::string text;
+  std::string text;  // its first bytes
+  OutputEnd end = {};
   bool cut = false;
+
+  void take(std::string_view piece, std::size_t max);
 };
 
 enum class Interrupted { no, by_stop, by_time_limit };

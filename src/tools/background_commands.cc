@@ -23,7 +23,8 @@ Result<void> BackgroundCommands::start(const SessionId& owner, const std::string
                 "end one with task_cancel");
   auto job = std::make_shared<Job>(
       Job{.command = std::move(command), .started = loop_.clock().now(), .stop = StopSource(group_.token())});
-  spec.on_output = [weak = std::weak_ptr(job)](std::string_view piece) {
+  spec.on_output = [weak = std::weak_ptr(job), also = std::move(spec.on_output)](std::string_view piece) {
+    if (also) also(piece);
     if (const auto alive = weak.lock()) append_tail(alive->tail, piece, kTailBytes);
   };
   jobs_.insert_or_assign({owner, id}, job);

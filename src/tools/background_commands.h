@@ -24,8 +24,9 @@ class BackgroundCommands final : public BackgroundWork {
   explicit BackgroundCommands(Loop& loop) : loop_(loop), group_(loop) {}
 
   // Error::exhausted where the session has as many as it may.
-  // `folder` is kept as long as it runs; it may be null. `afterwards`, if there is one, is done when the
-  // command has ended, and what it says is told with the rest.
+  // `spec.on_output` hears what is printed, too. `folder` is kept as long as it runs; it may be null.
+  // `afterwards`, if there is one, is done when the command has ended, and what it says is told with the
+  // rest.
   using Afterwards = std::function<Task<std::string>()>;
   Result<void> start(const SessionId& owner, const std::string& id, std::string command, ProcessSpec spec,
                      std::shared_ptr<const Folder> folder, Processes& processes, Afterwards afterwards = {});

@@ -55,11 +55,6 @@ bool denies_changing_some(const Rules& rules) {
          (rules.restricts("Edit", Decision::deny) || rules.restricts("Write", Decision::deny));
 }
 
-Task<std::string> set_aside(Loop& loop, Pool& pool, const Folder& workspace, Repositories known) {
-  co_return co_await on_pool(
-      loop, pool, [&workspace, known = std::move(known)] { return set_aside_new(workspace, known); });
-}
-
 struct Script {
   std::string name;  // in the workspace
   std::string what;  // its hash, or "" where no such file is there yet
@@ -91,6 +86,52 @@ std::optional<FileChange> intent_of(const std::vector<Script>& scripts, const Fo
   for (const Script& script : scripts) all += fmt::format("{} {}\n", sha256_hex(script.name), script.what);
   const std::string digest = sha256_hex(all);
   return FileChange{join_path(workspace.path(), scripts.front().name), digest, digest};
+}
+
+// What a command has printed, from its beginning, for a file beside what the model is shown of it.
+struct Printed {
+  static constexpr std::size_t kMost = std::size_t{8} << 20;
+  std::string text;
+  std::uint64_t bytes = 0;
+
+  void take(std::string_view piece) {
+    bytes += piece.size();
+    text.append(piece.substr(0, kMost - text.size()));
+  }
+};
+
+// Says where, if it is more than is shown.
+Task<std::string> kept_in_file(std::shared_ptr<Printed> printed, std::size_t shown, std::string name,
+                               decltype(ToolContext::keep) keep) {
+  if (printed->bytes <= shown || !keep) co_return "";
+  const bool is_whole = printed->bytes == printed->text.size();
+  const auto path = co_await keep(std::move(name), std::move(printed->text));
+  if (!path) co_return "";
+  const std::string what = is_whole ? "all" : fmt::format("the first {}", with_thousands(Printed::kMost));
+  co_return fmt::format("\n[{} bytes were printed; {} of them are in {}: Read or Grep it.]",
+                        with_thousands(printed->bytes), what, *path);
+}
+
+// What is done when the command has ended.
+struct Aftermath {
+  Loop& loop;
+  Pool& pool;
+  const Folder& workspace;
+  std::optional<Repositories> known;  // nothing: it could make none
+  std::shared_ptr<Printed> printed;
+  std::size_t shown = 0;  // bytes of it that the model sees
+  std::string file;
+  decltype(ToolContext::keep) keep;
+};
+
+Task<std::string> told_afterwards(Aftermath after) {
+  std::string told;
+  if (after.known) {
+    told = co_await on_pool(after.loop, after.pool,
+                            [&after] { return set_aside_new(after.workspace, *after.known); });
+  }
+  told += co_await kept_in_file(after.printed, after.shown, after.file, after.keep);
+  co_return told;
 }
 
 // A command that was stopped still says what it had printed so far.
@@ -218,22 +259,31 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
   if (kept->is_all_fixed) spec.folder_access = Access::read;
   spec.hidden = std::move(kept->hidden);
   spec.fixed = std::move(kept->fixed);
-  BackgroundCommands::Afterwards afterwards;
-  if (access == Access::write) {
-    afterwards = [&loop = context.loop, &pool = context.pool, &workspace = context.workspace,
-                  known = std::move(kept->repositories)] { return set_aside(loop, pool, workspace, known); };
-  }
+  const auto printed = std::make_shared<Printed>();
+  spec.on_output = [printed](std::string_view piece) { printed->take(piece); };
+  Aftermath after{.loop = context.loop,
+                  .pool = context.pool,
+                  .workspace = context.workspace,
+                  .known = {},
+                  .printed = printed,
+                  .shown = most_result_bytes(),
+                  .file = to_text(context.id) + ".txt",
+                  .keep = context.keep};
+  if (access == Access::write) after.known = std::move(kept->repositories);
+  BackgroundCommands::Afterwards afterwards = [after = std::move(after)] { return told_afterwards(after); };
   if (is_in_background(arguments))
     co_return start(std::move(command), std::move(spec), std::move(own), context, std::move(afterwards));
   ToolResult result = co_await run_here(std::move(spec), context);
-  if (afterwards) result.content += co_await afterwards();
+  result.content += co_await afterwards();
   co_return result;
 }
 
 Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const {
   const auto printed = std::make_shared<std::string>();
   const auto limit = spec.time_limit;
-  spec.on_output = [printed, output = context.output](std::string_view piece) {
+  spec.on_output = [printed, also = std::move(spec.on_output),
+                    output = context.output](std::string_view piece) {
+    also(piece);
     if (output) output(piece);
     append_tail(*printed, piece, kPartialBytes);
   };

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "async/sleep.h"
 #include "tools/task_tools.h"
 #include "tools/tool_bench.h"
@@ -58,6 +60,37 @@ TEST_F(Bash, ShowsWhatItPrintsAsItComes) {
   ASSERT_TRUE(specs.back().on_output);
   specs.back().on_output("late");
   EXPECT_TRUE(seen.ends_with("late"));
+}
+
+Task<std::optional<std::string>> kept_at(std::string path) { co_return path; }
+
+// What is shown is bounded; what goes past that is in a file.
+TEST_F(Bash, ALongOutputIsKeptInAFile) {
+  std::map<std::string, std::string> files;
+  auto context = bench.context();
+  context.keep = [&files](std::string name, std::string text) {
+    files.insert_or_assign(name, std::move(text));
+    return kept_at("/state/" + name);
+  };
+  const auto call = [&](std::size_t bytes) {
+    plays({.output = std::string(bytes, 'x')});
+    return run(bench.loop, bash.run({{"command", "x"}}, context)).content;
+  };
+  const std::size_t shown = bash.most_result_bytes();
+  EXPECT_THAT(call(shown), Not(HasSubstr("/state/")));
+  EXPECT_TRUE(files.empty());
+  EXPECT_THAT(call(shown + 1), HasSubstr("[32,769 bytes were printed; all of them are in /state/"));
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files.begin()->second, std::string(shown + 1, 'x'));
+  constexpr std::size_t kMost = std::size_t{8} << 20;
+  EXPECT_THAT(call(kMost), HasSubstr("all of them"));
+  EXPECT_THAT(call(kMost + 1), HasSubstr("the first 8,388,608 of them"));
+  EXPECT_EQ(files.begin()->second.size(), kMost);
+  files.clear();
+  run(bench.loop, bash.run({{"command", "x"}, {"run_in_background", true}}, context));
+  run(bench.loop, background.wait(bench.session.id, background_id(context.id), {}));
+  EXPECT_THAT(background.told(bench.session.id, background_id(context.id)), HasSubstr("the first 8,388,608"));
+  EXPECT_EQ(files.size(), 1u);
 }
 
 TEST_F(Bash, StartsConfinedWithAnEnvironmentOfItsOwnAndNoNetwork) {

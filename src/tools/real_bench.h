@@ -32,7 +32,8 @@ class RealBench : public testing::Test {
             .processes = processes,
             .asker = asker,
             .stop = {},
-            .files_seen = &files_seen};
+            .files_seen = &files_seen,
+            .keep = keep};
   }
   ToolResult call(std::vector<std::shared_ptr<Tool>> tools, std::string_view name,
                   const json::object& arguments, std::vector<Rule> rules) {
@@ -53,6 +54,7 @@ class RealBench : public testing::Test {
   Session session;
   NobodyAnswers asker;
   FilesSeen files_seen;
+  decltype(ToolContext::keep) keep;
 
  private:
   void on(const Event& event) {

@@ -65,6 +65,9 @@ struct ToolContext {
   std::optional<Target> target = {};      // where the call's path leads; looked up before it was judged
   std::optional<FileChange> intent = {};  // what was recorded before it runs, this time or before a crash
   std::function<void(std::string_view)> output = {};  // what a command prints, as it comes; kept nowhere
+  // Keeps a text that is too long for the model in a file of this name, without secrets, and says where the
+  // session can read it; nothing where it could not be kept. May be empty.
+  std::function<Task<std::optional<std::string>>(std::string name, std::string text)> keep = {};
   bool at_limit = false;  // a grace step: only what keeps or reports findings still runs
 };
 
