@@ -154,7 +154,7 @@ struct Fold {
     conversation.pending.clear();
     conversation.results.clear();
     const Message& message = fact.reply.message;
-    if (fact.reply.usage.input > 0) {
+    if (fact.reply.usage.input > 0 && fact.reply.stop != ReplyStop::failed) {
       conversation.measured = {.messages = conversation.messages.size(), .tokens = fact.reply.usage.input};
     }
     if (message.text.empty() && message.calls.empty() && message.wire.empty()) return;  // it said nothing

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "delegation/profiles.h"
 
 namespace deputy {
 namespace {
@@ -12,7 +13,6 @@ namespace {
 constexpr std::size_t kLabelCharacters = 32;
 constexpr std::size_t kNoteCharacters = 160;
 constexpr std::size_t kActivityCharacters = 120;
-constexpr std::string_view kCommandAgent = "command";  // stands for the person's own command; it has no line
 
 std::string plain(std::string_view text, std::size_t characters) {
   return shorten(made_visible(on_one_line(to_utf8(text))), characters);

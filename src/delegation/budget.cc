@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "delegation/profiles.h"
 
 namespace deputy {
 
@@ -42,29 +43,35 @@ std::string refusal(const Line& line) {
 }
 
 struct Used {
+  struct Of {  // a session
+    bool is_child = false;
+    bool is_command = false;
+    bool has_run = false;
+    std::optional<BudgetReserved> open;  // a request without an end
+  };
   Amount amount;
-  std::map<SessionId, bool> is_child;
-  std::map<SessionId, BudgetReserved> open;  // requests without an end
+  std::map<SessionId, Of> sessions;
 
   void apply(const Event& event) {
-    const SessionId& id = event.run.session;
-    const auto request = open.find(id);
+    Of& of = sessions[event.run.session];
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
-      is_child[id] = created->session.parent.has_value();
-      if (is_child[id]) amount.delegations += 1;
+      of.is_child = created->session.parent.has_value();
+      of.is_command = created->session.agent == kCommandAgent;
+      if (of.is_child) amount.delegations += 1;
     } else if (std::holds_alternative<RunStarted>(event.fact)) {
-      if (is_child[id] && event.run.number > 1) amount.delegations += 1;  // resumed
+      if (of.is_child && event.run.number > 1) amount.delegations += 1;  // resumed
+      of.has_run = true;
+    } else if (std::holds_alternative<RunEnded>(event.fact)) {
+      if (of.is_child && !std::exchange(of.has_run, true)) amount.delegations -= 1;
     } else if (const auto* reserved = std::get_if<BudgetReserved>(&event.fact)) {
-      if (request != open.end()) amount = amount + whole(request->second);
-      open[id] = *reserved;
-    } else if (request == open.end()) {
-      return;  // what was not reserved for is not counted: the words of a command
+      if (of.open) amount = amount + whole(*of.open);
+      of.open = *reserved;
     } else if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) {
-      amount = amount + amount_of(reply->reply, request->second);
-      open.erase(request);
+      if (!of.is_command) amount = amount + amount_of(reply->reply, of.open);
+      of.open.reset();
     } else if (const auto* stopped = std::get_if<RequestStopped>(&event.fact)) {
       amount = amount + amount_of(stopped->usage);
-      open.erase(request);
+      of.open.reset();
     } else if (const auto* retried = std::get_if<Retried>(&event.fact)) {
       amount = amount + amount_of(retried->usage);
     }
@@ -89,10 +96,10 @@ Amount amount_of(const Usage& usage) {
   return {.tokens = usage.input + usage.output, .cost_micros = usage.cost_micros.value_or(0)};
 }
 
-Amount amount_of(const Reply& reply, const BudgetReserved& reserved) {
+Amount amount_of(const Reply& reply, const std::optional<BudgetReserved>& reserved) {
   Amount used = amount_of(reply.usage);
-  if (used.tokens == 0 && answered(reply.stop)) return whole(reserved);
-  if (!reply.usage.cost_micros && used.tokens > 0) used.cost_micros = reserved.cost_micros;
+  if (used.tokens == 0 && answered(reply.stop)) return whole(reserved.value_or(BudgetReserved{}));
+  if (!reply.usage.cost_micros && used.tokens > 0 && reserved) used.cost_micros = reserved->cost_micros;
   if (used.tokens > 0) used.steps = 1;
   return used;
 }
@@ -122,7 +129,9 @@ std::optional<std::string> refusal_of(const Amount& need, const Amount& in_use, 
 Amount used_by(const std::vector<Event>& tree) {
   Used used;
   for (const auto& event : tree) used.apply(event);
-  for (const auto& [id, reserved] : used.open) used.amount = used.amount + whole(reserved);
+  for (const auto& [id, of] : used.sessions) {
+    if (of.open) used.amount = used.amount + whole(*of.open);
+  }
   return used.amount;
 }
 

@@ -27,7 +27,7 @@ Amount operator-(const Amount& a, const Amount& b);
 Amount amount_of(const Usage& usage);
 // What a request came to, by the reservation that was made for it. A provider that does not tell what it used
 // is taken to have used all of it.
-Amount amount_of(const Reply& reply, const BudgetReserved& reserved);
+Amount amount_of(const Reply& reply, const std::optional<BudgetReserved>& reserved);
 
 // Whether steps, tokens or dollars are limited at all.
 bool limits_spending(const TreeLimits& limits);
@@ -35,8 +35,9 @@ bool limits_spending(const TreeLimits& limits);
 // Nothing where `need` fits beside what is in use; else which limit it does not fit, for the model.
 std::optional<std::string> refusal_of(const Amount& need, const Amount& in_use, const TreeLimits& limits);
 
-// What a tree has used by its journal. A request that a dying process left open counts with all that was
-// reserved for it: nobody knows how far it got.
+// What a tree has used by its journal, also before its spending was limited. A request that a dying process
+// left open counts with all that was reserved for it: nobody knows how far it got. The words of a command are
+// no steps, and a child that was stopped before there was a place for it is no delegation.
 Amount used_by(const std::vector<Event>& tree);
 
 class Budget {

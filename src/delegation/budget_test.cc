@@ -6,6 +6,7 @@
 #include "async/sleep.h"
 #include "async/task_group.h"
 #include "base/random.h"
+#include "delegation/profiles.h"
 #include "support/run.h"
 
 namespace deputy {
@@ -119,7 +120,7 @@ Task<> spender(Loop& loop, Budget& budget, Ledger& ledger, int who, std::uint64_
     ledger.granted += used;
     if (stop.stopped()) co_return;  // the process dies here: nobody hears what it came to
     Reply reply{.stop = ReplyStop::failed, .usage = {.input = used}};
-    hold->settle(amount_of(reply, {most, 0}));
+    hold->settle(amount_of(reply, BudgetReserved{most, 0}));
     ledger.add(who, ReplyReceived{std::move(reply)});
     expect_sum(budget, cap);
   }
@@ -181,8 +182,7 @@ TEST(UsedBy, CountsRepliesFailuresStopsAndWhatWasLeftOpen) {
   ledger.add(1, RunStarted{});
   ledger.add(1, RunStarted{});
   ledger.journal.back().run.number = 2;  // resumed: it counts again
-  ledger.add(0, ReplyReceived{{.usage = {.input = 1000}}});
-  EXPECT_EQ(used_by(ledger.journal), (Amount{.delegations = 2})) << "nothing was reserved for that reply";
+  EXPECT_EQ(used_by(ledger.journal), (Amount{.delegations = 2}));
   ledger.add(0, BudgetReserved{100, 50});
   ledger.add(0, Retried{.usage = {.input = 7, .cost_micros = 3}});
   ledger.add(0, ReplyReceived{{.usage = {.input = 10, .output = 5, .cost_micros = 8}}});
@@ -195,6 +195,37 @@ TEST(UsedBy, CountsRepliesFailuresStopsAndWhatWasLeftOpen) {
   ledger.add(1, BudgetReserved{60, 30});
   ledger.add(1, ReplyReceived{{.stop = ReplyStop::finished}});
   EXPECT_EQ(used_by(ledger.journal), (Amount{2, 3, 186, 93})) << "who tells nothing has used all of it";
+}
+
+TEST(UsedBy, CountsWhatNothingWasReservedForButNotTheWordsOfACommand) {
+  Ledger ledger;
+  Session main;
+  main.agent = "main";
+  Session command;
+  command.agent = std::string(kCommandAgent);
+  ledger.add(0, SessionCreated{main});
+  ledger.add(1, SessionCreated{command});
+  ledger.add(0, ReplyReceived{{.usage = {.input = 1000, .output = 10, .cost_micros = 30}}});
+  EXPECT_EQ(used_by(ledger.journal), (Amount{0, 1, 1010, 30}));
+  ledger.add(0, ReplyReceived{{.stop = ReplyStop::finished}});
+  EXPECT_EQ(used_by(ledger.journal), (Amount{0, 2, 1010, 30})) << "a step, of which nothing was told";
+  ledger.add(0, Retried{.usage = {.input = 5, .cost_micros = 1}});
+  ledger.add(0, RequestStopped{{.input = 5, .cost_micros = 1}});
+  EXPECT_EQ(used_by(ledger.journal), (Amount{0, 2, 1020, 32}));
+  ledger.add(1, ReplyReceived{{.stop = ReplyStop::calls, .usage = {.cost_micros = 0}}});
+  EXPECT_EQ(used_by(ledger.journal), (Amount{0, 2, 1020, 32})) << "the words of a command";
+}
+
+TEST(UsedBy, AChildThatWasStoppedInLineIsNoDelegation) {
+  Ledger ledger;
+  Session child;
+  child.parent = SessionId("s0");
+  for (const int who : {1, 2, 3}) ledger.add(who, SessionCreated{child});
+  ledger.add(1, RunStarted{});
+  EXPECT_EQ(used_by(ledger.journal).delegations, 3) << "two are in line";
+  ledger.add(2, RunEnded{});
+  ledger.add(1, RunEnded{});
+  EXPECT_EQ(used_by(ledger.journal).delegations, 2);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/context_estimate.h"
+#include "model/cost.h"
 #include "model/offline.h"
 
 namespace deputy {
@@ -67,6 +68,26 @@ Reply over_budget(const ModelName& model, std::string why) {
           .error = std::move(why)};
 }
 
+// What a request without a whole answer has come to: as it was told, and at the least what was sent and what
+// was heard. A cost of nothing, told for certain, is that of a request which nobody took.
+Usage come_to(const Usage& told, std::int64_t sent, std::int64_t heard, const std::optional<Price>& price) {
+  const bool is_nothing = told.input == 0 && told.output == 0;
+  if (is_nothing && told.cost_micros == 0) return told;
+  const std::int64_t input = told.input > 0 ? 0 : sent;
+  const std::int64_t output = std::max<std::int64_t>(0, heard - told.output);
+  Usage used = told;
+  used.input += input;
+  used.output += output;
+  if (price)
+    used.cost_micros = told.cost_micros.value_or(cost_of(told, *price)) +
+                       micros(input, dearest_input(*price)) + micros(output, price->output);
+  return used;
+}
+
+bool is_whole(ReplyStop stop) {
+  return stop != ReplyStop::stopped && stop != ReplyStop::failed && stop != ReplyStop::refused;
+}
+
 std::shared_ptr<const RequestPrefix> with_cap(const std::shared_ptr<const RequestPrefix>& prefix, int cap) {
   if (prefix->max_output_tokens <= cap) return prefix;
   auto capped = std::make_shared<RequestPrefix>(*prefix);
@@ -110,7 +131,8 @@ std::expected<BudgetedProvider::Reserved, std::string> BudgetedProvider::reserve
     auto hold = budget.reserve(as_amount(most) + kept);
     if (!hold) return std::unexpected(std::move(hold).error());
     kept_ = hold->split(kept);
-    return Reserved{*std::move(hold), most, static_cast<int>(output)};
+    return Reserved{*std::move(hold), most, input, static_cast<int>(output),
+                    parts_.inner.price(request.prefix->model)};
   };
   if (request.is_last) return try_beside({});
   auto reserved = try_beside(last_step(input + wanted));
@@ -141,26 +163,42 @@ Task<Reply> BudgetedProvider::ask(Request request, DeltaSink deltas, StopToken s
   request.prefix = with_cap(request.prefix, reserved->max_output_tokens);
 
   StopSource own(stop);
+  std::string heard;  // of the attempt that is under way
+  const auto counted = [&](const Usage& told) {
+    const auto output = std::min<std::int64_t>(tokens_in(heard), reserved->max_output_tokens);
+    return come_to(told, reserved->input, output, reserved->price);
+  };
   Amount failed;
   bool is_over = false;
   DeltaSink watching = [&](const Delta& delta) {
-    if (deltas) deltas(delta);
     const auto* retried = std::get_if<Retried>(&delta);
-    if (!retried || retried->usage == Usage{}) return;
-    failed = amount_of(retried->usage);
+    if (const auto* text = std::get_if<TextDelta>(&delta)) heard += text->text;
+    if (!retried) {
+      if (deltas) deltas(delta);
+      return;
+    }
+    Retried again = *retried;
+    again.usage = counted(retried->usage);
+    heard.clear();
+    failed = amount_of(again.usage);
+    if (deltas) deltas(std::move(again));
+    if (failed == Amount{}) return;
     reserved->hold.spend(failed);
     is_over = !reserved->hold.renew(as_amount(reserved->most));
     if (is_over) own.request(StopReason::stalled);
   };
   Reply reply = co_await parts_.inner.ask(std::move(request), std::move(watching), own.token());
+  if (!is_whole(reply.stop)) reply.usage = counted(reply.usage);
   reserved->hold.settle(reply.stop == ReplyStop::stopped ? amount_of(reply.usage)
                                                          : amount_of(reply, reserved->most));
   if (is_over && reply.stop == ReplyStop::stopped && !stop.stopped()) {
-    co_return over_budget(
+    Reply over = over_budget(
         model, fmt::format("budget exhausted: an attempt that failed has used {} tokens, and what is "
                            "left is not enough for another. Ask the person to raise --max-cost or "
                            "--max-tokens.",
                            failed.tokens));
+    over.usage = reply.usage;
+    co_return over;
   }
   if (is_lowered && reply.stop == ReplyStop::output_limit) {
     reply.stop = ReplyStop::over_budget;

@@ -1,8 +1,10 @@
 // A provider under its tree's budget. What a request may come to at most is reserved, and durable, before it
 // is made: its input by a careful estimate, its output by its cap, both at the model's price. Where the whole
 // cap has no room, less is asked for; where not even a useful answer has, nothing is sent, and the reply says
-// so. Failed attempts count; each further one is reserved for anew. Beside each request enough is kept back
-// for one last step, so that a run that meets the limit can still report.
+// so. Failed attempts count; each further one is reserved for anew. Of a request that ended before its
+// provider said what it used, the reserved input counts, and what had been streamed; so the journal has it,
+// too. Beside each request enough is kept back for one last step, so that a run that meets the limit can
+// still report.
 #pragma once
 
 #include <optional>
@@ -39,7 +41,9 @@ class BudgetedProvider final : public Provider {
   struct Reserved {
     Budget::Hold hold;
     BudgetReserved most;
+    std::int64_t input = 0;
     int max_output_tokens = 0;
+    std::optional<Price> price = {};
   };
   std::expected<Reserved, std::string> reserve(const Request& request);
   std::int64_t most_input(const Request& request);

@@ -19,7 +19,7 @@ Profile reader() {
       .instructions =
           "You investigate a codebase or document collection with read-only tools and report what you find. "
           "You cannot change files or run commands. Cite what you rely on as path:line.",
-      .tools = {"Read", "Grep", "Glob", "List", "WebFetch", "WebSearch", "Note"},
+      .tools = {"Read", "Grep", "Glob", "WebFetch", "WebSearch", "Note"},
       .timeout = kNoTimeout,
       .workspace = WorkspaceMode::read_only,
       .hidden = true,
@@ -91,9 +91,8 @@ Profile researcher() {
           .workspace = WorkspaceMode::read_only};
 }
 
-// The session that stands for what a person typed as a command.
 Profile command_profile() {
-  return {.name = "command",
+  return {.name = std::string(kCommandAgent),
           .description = "a command typed by the person",
           .tools = {"Delegate"},
           .subagents = {"*"},

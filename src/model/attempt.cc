@@ -123,9 +123,15 @@ class Attempt {
       failure.usage = finished.error().usage;
       return std::unexpected(std::move(failure));
     }
-    if (response_ && response_->status != 200) return std::unexpected(refusal());
-    if (auto cut = why_cut(end)) return std::unexpected(*std::move(cut));
+    if (response_ && response_->status != 200) return std::unexpected(untaken(refusal()));
+    if (auto cut = why_cut(end)) return std::unexpected(cut->is_unreached ? untaken(*cut) : *std::move(cut));
     return std::unexpected(Failure{.message = fmt::format("{} {}.", host_, why_unreadable(*response_))});
+  }
+
+  // A request that was turned away, or that nobody got, costs nothing for certain.
+  static Failure untaken(Failure failure) {
+    failure.usage.cost_micros = 0;
+    return failure;
   }
 
   // Nothing where the body came to its end.

@@ -32,10 +32,10 @@ struct Failure {
   Kind kind = Kind::transient;
   std::string message;                                 // for people: what the provider said, on one line
   std::optional<Duration> retry_after = std::nullopt;  // as the provider wants it
-  Usage usage = {};                                    // what was counted before it broke
-  bool is_unreached = false;                           // no connection came about
-  bool is_malformed = false;                           // what was sent is not what it takes
-  std::optional<int> most_attempts = std::nullopt;     // where more will hardly help
+  Usage usage = {};           // what was counted before it broke; without a cost: nobody knows
+  bool is_unreached = false;  // no connection came about
+  bool is_malformed = false;  // what was sent is not what it takes
+  std::optional<int> most_attempts = std::nullopt;  // where more will hardly help
   bool operator==(const Failure&) const = default;
 };
 

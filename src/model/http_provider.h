@@ -68,7 +68,8 @@ class HttpProvider final : public Provider {
                                                DeltaSink deltas, StopToken stop);
   std::shared_ptr<const KeptPrefix> kept(const std::shared_ptr<const RequestPrefix>& prefix);
   std::shared_ptr<const KeptPrefix> encoded(const RequestPrefix& prefix, std::int64_t max_output) const;
-  Reply ended(ReplyStop stop, const ModelName& model, std::string error, Usage usage = {}) const;
+  Reply ended(ReplyStop stop, const ModelName& model, std::string error,
+              Usage usage = {.cost_micros = 0}) const;
   Usage priced(Usage usage, const ModelName& model) const;
 
   Parts parts_;

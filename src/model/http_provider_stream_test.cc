@@ -40,6 +40,21 @@ TEST_F(HttpModel, WaitsAsLongAsThereAreEvents) {
   EXPECT_TRUE(retried_.empty());
 }
 
+TEST_F(HttpModel, EndsARequestWithoutAnEventForTwoMinutesAndMakesItAgain) {
+  script_ = {{.chunks = {{"text x\n"}, {"text y\nend\n", seconds{121}}}}};
+  EXPECT_EQ(ask().message.text, "hello") << "the second answer";
+  ASSERT_EQ(retried_.size(), 1u);
+  EXPECT_THAT(retried_[0].reason, HasSubstr("silent for 2m"));
+  EXPECT_EQ(retried_[0].usage, Usage{}) << "nobody knows what it took";
+}
+
+TEST_F(HttpModel, SaysThatARequestWhichNobodyTookCostNothing) {
+  script_ = {{.status = 503}, {.fault = SimFault::refused}};
+  EXPECT_EQ(ask().stop, ReplyStop::finished);
+  ASSERT_EQ(retried_.size(), 2u);
+  for (const auto& retried : retried_) EXPECT_EQ(retried.usage, Usage{.cost_micros = 0});
+}
+
 TEST_F(HttpModel, EndsAtTheTerminalEventThoughTheServerKeepsTheLineOpen) {
   script_ = {{.chunks = {{"text hello\nend\n"}}, .fault = SimFault::silence, .fault_after = 15}};
   EXPECT_EQ(ask().message.text, "hello");
