@@ -1,5 +1,10 @@
 // Profiles of other programs: what is mapped, what is left out, and what is told of it.
+#include <array>
+
+#include "base/random.h"
+#include "delegation/profile_inheritance.h"
 #include "delegation/profile_test.h"
+#include "guard/rules.h"
 
 namespace deputy {
 namespace {
@@ -121,6 +126,74 @@ TEST(OpencodeProfile, AnExceptionFromAGeneralDenialStaysDeniedAndIsTold) {
   EXPECT_THAT(read->profile.permissions.deny, ElementsAre("Bash"));
   EXPECT_THAT(read->profile.permissions.allow, IsEmpty());
   EXPECT_THAT(warnings(*read), ElementsAre(HasSubstr("ls stays denied")));
+}
+
+TEST(OpencodeProfile, AGeneralAskIsARuleWhereNothingIsAllowedBesideIt) {
+  const auto read = deputy::read_profile(
+      ProfileFormat::opencode, "---\npermission:\n  bash:\n    '*': ask\n    'rm *': deny\n---\nx", "x");
+  ASSERT_TRUE(read);
+  EXPECT_THAT(read->profile.permissions.ask, ElementsAre("Bash"));
+  EXPECT_THAT(read->profile.permissions.deny, ElementsAre("Bash(rm:*)"));
+}
+
+TEST(OpencodeProfile, AGeneralWordVoidsWhatStandsBeforeIt) {
+  const auto read = deputy::read_profile(
+      ProfileFormat::opencode, "---\npermission:\n  bash:\n    'git *': allow\n    '*': ask\n---\nx", "x");
+  ASSERT_TRUE(read);
+  EXPECT_THAT(read->profile.permissions.allow, IsEmpty());
+  EXPECT_THAT(read->profile.permissions.ask, ElementsAre("Bash"));
+}
+
+// Theirs: the last pattern that fits; what none fits is allowed.
+Decision in_opencode(const std::vector<std::pair<std::string, Decision>>& table, std::string_view subject) {
+  Decision decision = Decision::allow;
+  for (const auto& [pattern, said] : table) {
+    const bool is_prefix = pattern.ends_with('*');
+    const std::string_view words =
+        is_prefix ? std::string_view(pattern).substr(0, pattern.size() - 1) : pattern;
+    if (is_prefix ? subject.starts_with(words) : subject == words) decision = said;
+  }
+  return decision;
+}
+
+TEST(OpencodeProfile, IsNeverLessStrictThanItIsThere) {
+  struct Tool {
+    std::string theirs, ours;
+    std::vector<std::string> patterns, subjects;
+  };
+  const std::vector<Tool> tools = {
+      {"bash",
+       "Bash",
+       {"*", "git *", "git push *", "rm *", "ls"},
+       {"git push x", "git status", "rm x", "ls", "cat a"}},
+      {"read", "Read", {"*", "/work/src/*", "/work/b"}, {"/work/src/a", "/work/b", "/work/c"}}};
+  Session parent;
+  parent.permissions = Rules({{Decision::allow, "Bash", ""}}).to_json();
+  SeededRandom random(11);
+  for (int round = 0; round < 400 && !HasFailure(); ++round) {
+    const Tool& tool = tools[random.below(tools.size())];
+    std::vector<std::pair<std::string, Decision>> table;
+    std::vector<std::string> left = tool.patterns;
+    while (!left.empty() && random.below(5) > 0) {
+      const auto at = left.begin() + static_cast<std::ptrdiff_t>(random.below(left.size()));
+      table.emplace_back(*at, std::array{Decision::allow, Decision::ask, Decision::deny}[random.below(3)]);
+      left.erase(at);
+    }
+    if (table.empty()) continue;
+    std::string text = "---\npermission:\n  " + tool.theirs + ":\n";
+    for (const auto& [pattern, decision] : table)
+      text += "    \"" + pattern + "\": " + std::string(name_of(decision)) + "\n";
+    const auto read = deputy::read_profile(ProfileFormat::opencode, text + "---\nx", "x");
+    ASSERT_TRUE(read) << text << read.error().message;
+    const auto child = inherited_session(parent, read->profile, {});
+    ASSERT_TRUE(child) << child.error().message;
+    const Rules rules = Rules::from_json(child->permissions).value();
+    for (const auto& subject : tool.subjects) {
+      const Decision ours = tool.ours == "Bash" ? rules.judge_command(subject, Decision::ask).decision
+                                                : rules.judge(tool.ours, subject, Decision::allow).decision;
+      EXPECT_GE(ours, in_opencode(table, subject)) << subject << " under\n" << text;
+    }
+  }
 }
 
 TEST(GeminiProfile, IsReadWithItsOwnKeys) {

@@ -1,7 +1,9 @@
 // opencode: .opencode/agent/*.md and .opencode/agents/*.md.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/text.h"
 #include "delegation/profile_formats.h"
@@ -66,26 +68,47 @@ Result<void> add_decision(Permissions& permissions, const ProfileNode& value, st
   return wrong_value(value, fmt::format("permission.{}", key), "allow, ask or deny");
 }
 
-// Theirs: the last pattern that fits decides. Ours: the strictest. So what a general "ask" leaves to its
-// exceptions is left to the default, which asks, and a general "deny" has none.
+bool is_general(std::string_view pattern) {
+  pattern = trimmed(pattern);
+  return pattern == "*" || pattern == "**";
+}
+
+bool asks_by_default(std::string_view tool) {
+  constexpr auto kAsking =
+      std::to_array<std::string_view>({"Bash", "Edit", "Write", "NotebookEdit", "WebFetch", "WebSearch"});
+  return std::ranges::find(kAsking, tool) != kAsking.end();
+}
+
+// Theirs: the last pattern that fits decides. Ours: the strictest. So a general word voids what stands before
+// it; of what follows, a general "deny" has no exceptions, a general "allow" needs none, and a general "ask"
+// is left to the tool's default where that asks and some pattern allows more: else it is a rule.
 Result<void> add_patterns(ReadProfile& read, std::string_view tool, const ProfileNode& value) {
+  const std::vector<Entry> all = entries_of(value);
+  std::span<const Entry> entries = all;
   std::string_view general;
-  for (const auto& [pattern, decision] : entries_of(value)) {
-    if (trimmed(pattern) == "*") general = decision.text;
+  for (std::size_t i = all.size(); i-- > 0 && general.empty();) {
+    if (!is_general(all[i].key)) continue;
+    general = all[i].value.text;
+    entries = entries.subspan(i);
   }
-  for (const auto& [pattern, decision] : entries_of(value)) {
-    const bool is_general = trimmed(pattern) == "*";
-    if (is_general && decision.text == "ask" && value.items.size() > 1) continue;
-    if (is_general && decision.text == "allow")
+  const bool has_exceptions =
+      std::ranges::any_of(entries, [](const Entry& entry) { return entry.value.text == "allow"; });
+  for (const auto& [pattern, decision] : entries) {
+    const bool is_rest = is_general(pattern);
+    if (is_rest && decision.text == "ask" && has_exceptions && asks_by_default(tool)) continue;
+    if (decision.text == "allow" && general == "allow")
       continue;  // what nothing is said of stays as the parent has it
-    if (!is_general && decision.text == "allow" && general == "deny") {
+    const bool is_in_vain =
+        general == "deny" || (general == "ask" && has_exceptions && !asks_by_default(tool));
+    if (!is_rest && decision.text == "allow" && is_in_vain) {
       read.warnings.push_back(
-          {decision.line, fmt::format("{} stays denied with the rest of {}", pattern, tool)});
+          {decision.line, fmt::format("{} stays {} with the rest of {}", pattern,
+                                      general == "deny" ? "denied" : "asked about", tool)});
       continue;
     }
     const std::string rule =
-        is_general ? std::string(tool)
-                   : fmt::format("{}({})", tool, tool == "Bash" ? pattern_of(pattern) : pattern);
+        is_rest ? std::string(tool)
+                : fmt::format("{}({})", tool, tool == "Bash" ? pattern_of(pattern) : pattern);
     TRY(add_decision(read.profile.permissions, decision, tool, rule));
   }
   return {};
