@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "delegation/profiles.h"
+#include "delegation/tree.h"
 
 namespace deputy {
 namespace {
@@ -31,6 +32,15 @@ TEST(Admission, RefusesAProfileThatIsOnThePath) {  // deleg-10
   EXPECT_TRUE(refusal_of_child(parent, **general, {}).value_or("").starts_with("cycle"));
   EXPECT_FALSE(refusal_of_child(parent, **profiles.find("explore"), {})) << "control";
   EXPECT_FALSE(profiles.find("GENERAL")) << "changed case is another name, and nobody has it";
+}
+
+TEST(Refusal, OfAChildWhoseParentWasStoppedIsACancelAndNoFailure) {
+  const Session parent;
+  const Delegation delegation{.key = {}, .parent = parent, .model = {}, .agent = "explore", .brief = {}};
+  const Report stopped = report_of_refusal(delegation, Error{ErrorCode::cancelled, "not started", ""});
+  EXPECT_EQ(stopped.status, Status::cancelled);
+  EXPECT_EQ(stopped.reason, Reason::parent_stopped);
+  EXPECT_EQ(report_of_refusal(delegation, Error{ErrorCode::exhausted, "no", ""}).status, Status::failed);
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ class Slots {
     SessionId parent_;
   };
   Task<std::optional<Place>> take(SessionId parent, StopToken stop);
+  // Whether take() would give a place at once.
+  bool has_room_for(const SessionId& parent) const;
 
   int running() const { return running_; }
 
@@ -44,7 +46,6 @@ class Slots {
     SessionId parent;
     Waiter<bool> waiter;
   };
-  bool has_room_for(const SessionId& parent) const;
   void occupy(const SessionId& parent);
   void release(const SessionId& parent);
   void admit_waiting();

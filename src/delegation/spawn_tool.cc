@@ -23,7 +23,7 @@ constexpr std::string_view kSpawnSchema = R"json({"type":"object","properties":{
 "agent":{"type":"string","minLength":1},
 "task":{"type":"string","minLength":1},
 "context":{"type":"string","description":"what it needs to know, put before the task"},
-"timeout":{"type":"integer","minimum":1,"description":"seconds"}},
+"timeout":{"anyOf":[{"type":"integer","minimum":1},{"type":"string","enum":["none"]}],"description":"seconds, or none"}},
 "required":["agent","task"],"additionalProperties":false})json";
 
 constexpr std::string_view kAnswerDescription =
@@ -87,13 +87,15 @@ std::string SpawnTool::approval_text(const json::object& arguments, const ToolCo
 
 Task<ToolResult> SpawnTool::run(json::object arguments, ToolContext context) {
   const std::string agent = string_or(arguments, "agent", "");
-  if (std::ranges::find(declared_, agent) == declared_.end()) co_return not_declared(agent, declared_);
-  Delegation delegation{.key = {context.id, 0},
-                        .parent = context.session,
-                        .model = context.model,
-                        .agent = agent,
-                        .brief = {.label = agent, .prompt = prompt_of(arguments)}};
-  if (const auto seconds = integer_at(arguments, "timeout")) delegation.timeout = seconds_of(*seconds);
+  // One that is there already, from before a restart, is gone on with whatever has become of its profile.
+  if (std::ranges::find(declared_, agent) == declared_.end() && !tree_.has_child({context.id, 0}))
+    co_return not_declared(agent, declared_);
+  const Delegation delegation{.key = {context.id, 0},
+                              .parent = context.session,
+                              .model = context.model,
+                              .agent = agent,
+                              .brief = {.label = agent, .prompt = prompt_of(arguments)},
+                              .timeout = timeout_in(arguments)};
   const auto child = co_await tree_.start_child(delegation, context.stop);
   if (!child) co_return co_await refusal_result(tree_, delegation, child.error());
   co_return co_await await_child(tree_, delegation, *child, context, Telling::dialogue);

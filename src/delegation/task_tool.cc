@@ -25,7 +25,7 @@ constexpr std::string_view kSchema = R"json({"type":"object","properties":{
 "prompt":{"type":"string","minLength":1},
 "description":{"type":"string","minLength":1,"maxLength":80,"description":"3-5 words, for people"},
 "max_turns":{"type":"integer","minimum":1,"description":"lowers the agent's own limit"},
-"timeout":{"type":"integer","minimum":1,"description":"seconds"},
+"timeout":{"anyOf":[{"type":"integer","minimum":1},{"type":"string","enum":["none"]}],"description":"seconds, or none"},
 "run_in_background":{"type":"boolean","description":"answers with an id at once; the report comes by itself"},
 "resume":{"type":"string","minLength":1,"description":"session id of a subagent that has ended: it goes on with this prompt"}},
 "required":["prompt"],"additionalProperties":false})json";
@@ -62,8 +62,11 @@ ToolResult not_declared(std::string_view agent, const std::vector<std::string>& 
                                 declared.empty() ? "(none)" : fmt::format("{}", fmt::join(declared, ", "))));
 }
 
-Duration seconds_of(std::int64_t seconds) {
-  return std::chrono::seconds(std::min<std::int64_t>(seconds, 365LL * 24 * 3600));
+std::optional<Duration> timeout_in(const json::object& arguments) {
+  if (string_at(arguments, "timeout")) return kNoTimeout;  // "none", by the schema
+  const auto seconds = integer_at(arguments, "timeout");
+  if (!seconds) return std::nullopt;
+  return std::chrono::seconds(std::min<std::int64_t>(*seconds, 365LL * 24 * 3600));
 }
 
 Result<TaskArguments> read_task_arguments(const json::object& arguments) {
@@ -80,7 +83,7 @@ Result<TaskArguments> read_task_arguments(const json::object& arguments) {
                      .description = string_or(arguments, "description", "")};
   if (const auto turns = integer_at(arguments, "max_turns"))
     read.max_turns = static_cast<int>(std::min<std::int64_t>(*turns, 1'000'000));
-  if (const auto seconds = integer_at(arguments, "timeout")) read.timeout = seconds_of(*seconds);
+  read.timeout = timeout_in(arguments);
   read.background = bool_at(arguments, "run_in_background").value_or(false);
   if (resume) read.resume = SessionId(*resume);
   return read;
@@ -95,20 +98,32 @@ TaskTool::TaskTool(Tree& tree, const std::vector<const Profile*>& declared, Deci
 
 std::size_t TaskTool::most_result_bytes() const { return tree_.reports().most_of_one(); }
 
+// The child that a call goes on with has its agent and its model already.
+std::optional<Session> TaskTool::resumed(const TaskArguments& read) const {
+  if (!read.resume) return std::nullopt;
+  const auto found = tree_.store().session(*read.resume);
+  return found ? *found : std::nullopt;
+}
+
 std::string TaskTool::shown(const json::object& arguments) const {
   const auto read = read_task_arguments(arguments);
   if (!read) return {};
+  const auto before = resumed(*read);
   return fmt::format(
-      "[{}] {}", on_one_line(read->agent),
+      "[{}] {}", on_one_line(before ? before->agent : read->agent),
       shorten(on_one_line(read->description.empty() ? read->prompt : read->description), kGoalCharacters));
 }
 
 std::string TaskTool::approval_text(const json::object& arguments, const ToolContext& context) const {
   const auto read = read_task_arguments(arguments);
   if (!read) return {};
-  return fmt::format("Spawn 1 subagent: [{}] {} — model {}, {}, risk medium", on_one_line(read->agent),
-                     shorten(on_one_line(read->prompt), kGoalCharacters), context.model.value,
-                     cost_text({{context.model, std::nullopt}}, tree_.models(), tree_.budget()));
+  const auto before = resumed(*read);
+  const ModelName& model = before ? before->model : context.model;
+  const auto most_output = before ? std::optional(before->max_output_tokens) : std::nullopt;
+  return fmt::format("{} 1 subagent: [{}] {} — model {}, {}, risk medium", before ? "Resume" : "Spawn",
+                     on_one_line(before ? before->agent : read->agent),
+                     shorten(on_one_line(read->prompt), kGoalCharacters), model.value,
+                     cost_text({{model, most_output}}, tree_.models(), tree_.budget()));
 }
 
 Task<ToolResult> TaskTool::run(json::object arguments, ToolContext context) {
@@ -153,6 +168,7 @@ Task<ToolResult> TaskTool::resume(TaskArguments read, ToolContext context) {
                         .parent = context.session,
                         .prompt = read.prompt,
                         .where = read.background ? Children::Where::beside : Children::Where::awaited,
+                        .max_turns = read.max_turns,
                         .timeout = read.timeout};
   if (const auto before = attached_run(context.traces)) {
     resumption.run = *before;

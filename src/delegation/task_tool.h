@@ -9,6 +9,7 @@
 #include "tools/tool.h"
 #include "transcript/profile.h"
 #include "transcript/report.h"
+#include "transcript/session.h"
 
 namespace deputy {
 
@@ -30,7 +31,8 @@ Result<TaskArguments> read_task_arguments(const json::object& arguments);
 // The profiles that a tool's text offers, with their guidance.
 std::string list_of(const std::vector<const Profile*>& declared);
 ToolResult not_declared(std::string_view agent, const std::vector<std::string>& declared);
-Duration seconds_of(std::int64_t seconds);
+// Of a call, kNoTimeout for "none"; nothing where it says nothing.
+std::optional<Duration> timeout_in(const json::object& arguments);
 
 class TaskTool final : public Tool {
  public:
@@ -48,6 +50,7 @@ class TaskTool final : public Tool {
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:
+  std::optional<Session> resumed(const TaskArguments& read) const;
   Task<ToolResult> start(TaskArguments read, ToolContext context);
   Task<ToolResult> resume(TaskArguments read, ToolContext context);
 

@@ -110,14 +110,15 @@ Task<Result<Report>> Tree::resume(SessionId root, std::optional<TreeLimits> term
   co_return co_await to_its_end(go_on(std::move(session), root_stop_->token()));
 }
 
-// The person may have chosen another model since the session was made; what it last used is in its replies.
-ModelName Tree::model_of(const Session& session, const std::vector<Event>& events) {
-  if (session.run == 1) return session.model;
+Session Tree::as_started(Session session, const std::vector<Event>& events) {
   for (const auto& event : std::views::reverse(events)) {
-    const auto* reply = std::get_if<ReplyReceived>(&event.fact);
-    if (reply && !reply->reply.model.empty()) return reply->reply.model;
+    const auto* started = std::get_if<RunStarted>(&event.fact);
+    if (!started) continue;
+    if (!started->model.empty()) session.model = started->model;
+    if (started->max_turns) session.max_turns = started->max_turns;
+    break;
   }
-  return session.model;
+  return session;
 }
 
 Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) {
@@ -126,12 +127,13 @@ Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) 
   if (!is_terminal(session.state))
     co_return fail(ErrorCode::invalid, root.value + " has not ended", "resume it, or nudge it while it runs");
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
-  session.model = input.model.empty() ? model_of(session, events) : std::move(input.model);
+  session.model = input.model.empty() ? as_started(session, events).model : std::move(input.model);
   session.run += 1;
-  session.deadline.reset();
+  skip_downtime(session);                            // what is left of the whole tree's time
+  const RunStarted started{.model = session.model};  // the person may have chosen another
   root_stop_.emplace(stop);
   co_return co_await to_its_end(
-      begin_run(std::move(session), RunStarted{}, std::move(input.text), {}, root_stop_->token()));
+      begin_run(std::move(session), started, std::move(input.text), {}, root_stop_->token()));
 }
 
 // Nothing of it runs any more when it returns.
@@ -202,11 +204,14 @@ Result<Budget::Hold> Tree::admit(const Session& parent, const Profile& profile, 
 
 Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source source, Budget::Hold admitted,
                                  StopToken stop) {
-  const TimePoint asked = services_.loop.clock().now();
-  auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
-  if (!place) co_return fail(ErrorCode::cancelled, "not started: stopped while it waited for a place");
-  // Its time begins when it does.
-  if (session.deadline) *session.deadline += rounded(services_.loop.clock().now() - asked);
+  const SessionId parent = session.parent.value_or(SessionId{});
+  if (!slots_->has_room_for(parent)) {  // it stands in the registry while it waits, at no sync of its own
+    services_.store.ride_along(created(session));
+    std::string prompt = session.prompt;
+    co_return co_await begin_run(std::move(session), started, std::move(prompt), std::move(admitted),
+                                 std::move(stop));
+  }
+  auto place = co_await slots_->take(parent, stop);
   std::vector<Event> events(3);
   for (auto& event : events) {
     event.tree = session.tree;
@@ -232,12 +237,10 @@ Task<Result<Report>> Tree::go_on(Session session, StopToken stop) {
     std::string prompt = session.prompt;
     co_return co_await begin_run(std::move(session), RunStarted{}, std::move(prompt), {}, std::move(stop));
   }
-  session.model = model_of(session, events);
+  session = as_started(std::move(session), events);
   auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
-  if (const auto now = services_.loop.clock().wall(); session.deadline && left_at_ && now > *left_at_) {
-    *session.deadline += now - *left_at_;  // while nobody ran it, its time stood still
+  if (skip_downtime(session))
     ride_along(services_.store, id_, {{session.id, session.run}, *session.deadline});
-  }
   CO_TRY(co_await tell_of_lost_commands(services_.store, session, events, so_far));
   co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
 }

@@ -95,7 +95,8 @@ struct Resumption {
   const Session& parent;
   std::string prompt;
   Children::Where where = Children::Where::awaited;
-  std::optional<Duration> timeout = std::nullopt;
+  std::optional<int> max_turns = std::nullopt;     // of this run; lowers the session's, never raises it
+  std::optional<Duration> timeout = std::nullopt;  // of this run; nothing: as long as the session was given
 };
 
 // The report of a child that never came to be.
@@ -170,6 +171,9 @@ class Tree {
   // Counts the child and reserves for its first request, or refuses it.
   Result<Budget::Hold> admit(const Session& parent, const Profile& profile, const Session& child);
   SessionId unused_id() const;
+  std::optional<WallTime> deadline_after(const std::optional<Duration>& timeout) const;
+  // While nobody ran the tree, its time stood still. Says whether that moved the deadline.
+  bool skip_downtime(Session& session) const;
   Result<Session> root_session(const RootBrief& root) const;
   Result<Session> child_session(const Delegation& delegation, const Profile& profile) const;
   Result<Kit> kit_for(const Session& session, const Profile& profile);
@@ -190,8 +194,11 @@ class Tree {
   Task<> work_again(Session session, StopToken stop);
 
   Result<Session> claimed_root(const SessionId& id, const std::optional<TreeLimits>& terms = std::nullopt);
-  static ModelName model_of(const Session& session, const std::vector<Event>& events);
+  // What the run that these end with was given in place of the session's own.
+  static Session as_started(Session session, const std::vector<Event>& events);
   Task<Result<Report>> to_its_end(Task<Result<Report>> root);
+  // The fact that a session was made, for it to be known before there is a place for it.
+  std::vector<Event> created(const Session& session) const;
   Task<Result<Report>> begin(Session session, RunStarted started, Source source, Budget::Hold admitted,
                              StopToken stop);
   // A further run, or the first of a session that was recorded before there was a place for it.

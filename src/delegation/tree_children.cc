@@ -1,6 +1,7 @@
 // The tree's children: started, met, resumed, asked and stopped.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "delegation/tree.h"
@@ -28,8 +29,12 @@ class Tree::SessionMail final : public Mail {
   std::vector<Delivered> take() override { return box_.take(); }
   Task<> wait(StopToken stop) override {
     const auto children = tree_.running_.live_of(session_.id);
-    tree_.rest(session_, tree_.wait_for(children.empty() ? session_.id : children.front()));
-    co_await box_.wait(stop);
+    tree_.rest(session_, std::nullopt);
+    // No record follows that it could ride along with. One that fails is told by the next.
+    std::vector<Event> wait{
+        event_of(session_, tree_.wait_for(children.empty() ? session_.id : children.front()))};
+    (void)co_await tree_.services_.store.record(std::move(wait));
+    if (box_.state() == MailState::expected) co_await box_.wait(stop);
     co_await tree_.work_again(session_, stop);
   }
 
@@ -109,8 +114,7 @@ Task<Result<SessionId>> Tree::start_child(Delegation delegation, StopToken stop)
     co_return id;
   }
   // Its parent goes on with its id, whether or not there is a place for it yet.
-  std::vector<Event> created{event_of(session, services_.store.as_kept(SessionCreated{session}))};
-  CO_TRY(co_await services_.store.record(std::move(created)));
+  CO_TRY(co_await services_.store.record(created(session)));
   running_.start(
       session, where, stop, [this, session, started, admitted = std::move(admitted)](StopToken own) mutable {
         std::string prompt = session.prompt;
@@ -119,19 +123,33 @@ Task<Result<SessionId>> Tree::start_child(Delegation delegation, StopToken stop)
   co_return id;
 }
 
+std::vector<Event> Tree::created(const Session& session) const {
+  return {event_of(session, services_.store.as_kept(SessionCreated{session}))};
+}
+
 Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::string input,
                                      Budget::Hold admitted, StopToken stop) {
-  auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
+  const SessionId parent = session.parent.value_or(SessionId{});
+  if (session.run == 1 && !slots_->has_room_for(parent)) {  // one that has ended stays so until it runs
+    const StateChanged in_line{SessionState::waiting, "for a place to run", std::string(kPlace)};
+    services_.store.ride_along({event_of(session, in_line)});
+  }
+  auto place = co_await slots_->take(parent, stop);
   if (!place) {
     const Next next = decide({}, {}, stop.reason());
     const auto* finish = std::get_if<Finish>(&next);
     if (!finish) co_return std::unexpected(Error::cancelled());
     co_return co_await record_end(std::move(session), *finish);
   }
+  const auto deadline_before = session.deadline;
+  if (session.parent) session.deadline = deadline_after(session.timeout);  // its time begins when it does
+  started.deadline = session.deadline;
   CO_TRY(const auto before, services_.store.events_of_session(session.id));
   Conversation so_far = conversation_of(before);
   std::vector<Event> events;
   events.push_back(event_of(session, started, so_far.step));
+  if (session.run == 1 && session.deadline && session.deadline != deadline_before)
+    events.push_back(event_of(session, DeadlineMoved{*session.deadline}, so_far.step));
   events.push_back(event_of(
       session, InputGiven{session.parent ? Source::parent : Source::person, std::move(input)}, so_far.step));
   for (auto& event : events) {
@@ -160,14 +178,14 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
       co_return refused("has not ended yet", "write to it with task_message, or wait with task_status");
     CO_TRY(auto admitted, admit(resumption.parent, *profile, *session));
     session->run = resumption.run;
-    session->deadline.reset();
-    if (const auto timeout = resumption.timeout ? resumption.timeout : profile->timeout)
-      session->deadline =
-          services_.loop.clock().wall() + std::chrono::duration_cast<std::chrono::microseconds>(*timeout);
+    RunStarted started;
+    if (resumption.timeout)
+      session->timeout = *resumption.timeout == kNoTimeout ? std::nullopt : resumption.timeout;
+    if (const auto most = resumption.max_turns)
+      session->max_turns = started.max_turns = std::min(*most, session->max_turns.value_or(*most));
     running_.start(*session, resumption.where, stop,
-                   [this, session = *session, prompt = resumption.prompt,
+                   [this, session = *session, started, prompt = resumption.prompt,
                     admitted = std::move(admitted)](StopToken own) mutable {
-                     const RunStarted started{.deadline = session.deadline};
                      return begin_run(std::move(session), started, std::move(prompt), std::move(admitted),
                                       std::move(own));
                    });

@@ -26,7 +26,7 @@ Reason reason_of(const Error& error) {
 
 Report report_of_refusal(const Delegation& delegation, const Error& error) {
   Report report;
-  report.status = Status::failed;
+  report.status = error.code == ErrorCode::cancelled ? Status::cancelled : Status::failed;
   report.reason = reason_of(error);
   report.summary = shorten(error.message, kSummaryCharacters);
   report.errors.push_back({.type = std::string(name_of(report.reason)),
@@ -47,6 +47,17 @@ SessionId Tree::unused_id() const {
   }
 }
 
+std::optional<WallTime> Tree::deadline_after(const std::optional<Duration>& timeout) const {
+  if (!timeout || *timeout == kNoTimeout) return std::nullopt;
+  return now() + std::chrono::duration_cast<std::chrono::microseconds>(*timeout);
+}
+
+bool Tree::skip_downtime(Session& session) const {
+  if (!session.deadline || !left_at_ || now() <= *left_at_) return false;
+  *session.deadline += now() - *left_at_;
+  return true;
+}
+
 Result<Session> Tree::root_session(const RootBrief& root) const {
   TRY(const auto* profile, services_.profiles.find(root.agent));
   Session session;
@@ -65,10 +76,7 @@ Result<Session> Tree::root_session(const RootBrief& root) const {
   session.max_turns = profile->max_turns;
   if (root.brief.max_output_tokens) session.max_output_tokens = *root.brief.max_output_tokens;
   session.limits = limits_;
-  if (limits_.time != Duration::max()) {
-    session.deadline =
-        services_.loop.clock().wall() + std::chrono::duration_cast<std::chrono::microseconds>(limits_.time);
-  }
+  session.deadline = deadline_after(limits_.time);
   session.prompt = root.brief.prompt;
   return session;
 }
@@ -89,10 +97,7 @@ Result<Session> Tree::child_session(const Delegation& delegation, const Profile&
   session.workspace = session.workspace_mode == WorkspaceMode::worktree
                           ? own_folder(parent.workspace, session.id)
                           : parent.workspace;
-  if (session.timeout) {
-    session.deadline = services_.loop.clock().wall() +
-                       std::chrono::duration_cast<std::chrono::microseconds>(*session.timeout);
-  }
+  session.deadline = deadline_after(session.timeout);
   session.prompt = delegation.brief.prompt;
   TRY(services_.models.find(session.model));
   return session;

@@ -59,6 +59,8 @@ json::object body_of(const Fact& fact) {
           [](const RunStarted& f) {
             json::object body{{"index", f.index}, {"total", f.total}};
             put_time(body, "deadline_us", f.deadline);
+            if (!f.model.empty()) body["model"] = f.model.value;
+            if (f.max_turns) body["max_turns"] = *f.max_turns;
             return body;
           },
           [](const InputGiven& f) { return input_to_json(f); },
@@ -124,8 +126,11 @@ Result<Fact> read_created(const json::object& body) {
 }
 
 Result<Fact> read_started(const json::object& body) {
-  return RunStarted{static_cast<int>(integer_or(body, "index", 0)),
-                    static_cast<int>(integer_or(body, "total", 1)), time_in(body, "deadline_us")};
+  RunStarted started{static_cast<int>(integer_or(body, "index", 0)),
+                     static_cast<int>(integer_or(body, "total", 1)), time_in(body, "deadline_us"),
+                     ModelName(string_or(body, "model", ""))};
+  if (const auto turns = integer_at(body, "max_turns")) started.max_turns = static_cast<int>(*turns);
+  return started;
 }
 
 Result<Fact> read_input(const json::object& body) {

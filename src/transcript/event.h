@@ -27,7 +27,10 @@ struct SessionCreated {
 struct RunStarted {
   int index = 0;  // which of its batch
   int total = 1;
-  std::optional<WallTime> deadline = {};  // of this run, where it is not the session's first
+  // Of this run, where it is not the session's first and they are not the session's own.
+  std::optional<WallTime> deadline = {};
+  ModelName model = {};
+  std::optional<int> max_turns = {};
 };
 struct InputGiven {
   Source source = Source::person;

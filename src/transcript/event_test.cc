@@ -66,7 +66,7 @@ Reply some_reply() {
 std::vector<Fact> one_of_each() {
   return {
       SessionCreated{some_session()},
-      RunStarted{1, 3, WallTime{std::chrono::microseconds{8}}},
+      RunStarted{1, 3, WallTime{std::chrono::microseconds{8}}, ModelName("a/b"), 7},
       InputGiven{Source::runtime, "i", Reason::max_turns},
       ReplyReceived{some_reply()},
       CallStarted{"Edit", "a", FileChange{"/w/a", "0a", "0b"}},

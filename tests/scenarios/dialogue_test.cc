@@ -249,6 +249,27 @@ TEST(Dialogue, ThePersonMayAnswerInTheParentsPlace) {
   EXPECT_THAT(world.heard_by_root(), HasSubstr("It took: The person answers: violet"));
 }
 
+TEST(Dialogue, AChildFromBeforeARestartIsGoneOnWithWhateverHasBecomeOfItsProfile) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "found", .after = 1h};
+    if (scene.step == 0) return {.calls = {call_of("spawn_subagent", R"({"agent":"odd","task":"look"})")}};
+    return {.text = "over"};
+  });
+  world.options.profiles = {{.name = "odd", .tools = {"Read"}}};
+  world.on_event = [](Runtime& runtime, const Event& event) {
+    const auto* input = std::get_if<InputGiven>(&event.fact);
+    if (input && input->source == Source::parent) runtime.cancel(StopReason::shutdown);
+  };
+  EXPECT_FALSE(world.run());
+  world.on_event = {};
+  world.options.profiles = {};
+  ASSERT_TRUE(world.resume(2));
+  EXPECT_EQ(world.terminal_records("odd"), 1);
+  const auto told = world.results_of("spawn_subagent");
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_THAT(told[0], HasSubstr("## Subagent Result (odd)"));
+}
+
 TEST(DialogueSimulation, IsTheSameInEveryOrder) {
   for (std::uint64_t seed = 1; seed <= simulation_seeds(50); ++seed) {
     DialogueWorld world(one_question);

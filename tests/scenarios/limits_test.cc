@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
-#include "support/sim_world.h"
+#include "support/dialogue_world.h"
 
 namespace deputy {
 namespace {
@@ -60,6 +60,12 @@ class Limits : public testing::Test {
     return report;
   }
   std::size_t children() const { return world_.sessions().size() - 1; }
+  long runs_of_children() const {
+    return std::ranges::count_if(world_.memory->journal, [this](const Event& event) {
+      return std::holds_alternative<RunStarted>(event.fact) &&
+             world_.memory->sessions.at(event.run.session).parent;
+    });
+  }
 
   SimWorld world_;
 };
@@ -193,7 +199,8 @@ TEST_F(Limits, ACancelledParentAdmitsNoChildAndWhatItReservedComesBack) {
     const auto report = life.start(life.brief("go"));
     ASSERT_TRUE(report) << report.error().message;
     EXPECT_EQ(report->status, Status::cancelled);
-    EXPECT_LE(children(), 3u) << "seed " << seed << ": one was admitted after the stop";
+    EXPECT_LE(runs_of_children(), 3) << "seed " << seed << ": one was started after the stop";
+    EXPECT_EQ(used_by(world_.memory->journal).delegations, runs_of_children()) << "seed " << seed;
   }
 }
 
@@ -220,18 +227,45 @@ TEST_F(Limits, AThousandChildrenThroughOneTreeLeakNoSlot) {
 // Time.
 
 TEST_F(Limits, TimeoutIsPartialWithWhatExistsAndTheSessionCanBeResumed) {
-  world_.script = script(
-      {R"({"match":{"agent":"main"},"replies":[{"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"p","timeout":3600}}]},{"text":"over"}]})",
-       R"({"match":{"agent":"explore"},"replies":[{"calls":[{"name":"Note","arguments":{"content":"half of it"}}]},{"text":"done","first_byte_ms":7200000},{"text":"x","first_byte_ms":7200000}]})"});
-  const auto report = go({});
-  ASSERT_TRUE(report);
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) {
+      if (scene.is_told("go on")) return {.text = "all of it", .after = std::chrono::minutes(50)};
+      if (scene.step == 0) return {.calls = {call_of("Note", R"({"content":"half of it"})")}};
+      return {.text = "too late", .after = std::chrono::hours(2)};
+    }
+    if (scene.step == 0)
+      return {.calls = {call_of("task", R"({"agent":"explore","prompt":"p","timeout":3600})")}};
+    if (scene.step == 1)
+      return {.calls = {call_of("task", fmt::format(R"({{"resume":"{}","prompt":"go on"}})",
+                                                    scene.value_of("Session: ")))}};
+    return {.text = "over"};
+  });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->status, Status::completed) << "a child's end is not its parent's";
-  const Session* child = world_.session_labelled("explore");
-  ASSERT_TRUE(child);
-  EXPECT_EQ(child->state, SessionState::partial);
-  EXPECT_EQ(child->reason, Reason::timeout);
-  EXPECT_THAT(child->result, HasSubstr("half of it"));
-  EXPECT_THAT(told("root"), AllOf(HasSubstr("timeout"), HasSubstr("half of it"), HasSubstr("resume")));
+  const auto told = world.results_of("task");
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_THAT(told[0], AllOf(HasSubstr("Status: partial (timeout)"), HasSubstr("half of it"),
+                             HasSubstr("resume " + world.child("explore").id.value + " with more time")));
+  EXPECT_THAT(told[1], AllOf(HasSubstr("Status: completed"), HasSubstr("all of it")));
+  EXPECT_EQ(world.child("explore").state, SessionState::completed);
+}
+
+TEST_F(Limits, TheTimeOfTheWholeTreeIsThatOfAllItsRunsTogether) {
+  const auto after = [](Duration thinks) {
+    return [thinks](const Scene&) { return Act{.text = "said", .after = thinks}; };
+  };
+  DialogueWorld world(after(std::chrono::minutes(4)));
+  world.options.limits.time = std::chrono::minutes(10);
+  ASSERT_TRUE(world.run());
+  world.away = std::chrono::hours(1);
+  const auto second = world.say("again");
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->status, Status::completed) << "eight of ten minutes";
+  world.away = std::chrono::hours(2);
+  const auto third = world.say("again");
+  ASSERT_TRUE(third) << third.error().message;
+  EXPECT_EQ(third->reason, Reason::timeout) << "two were left";
 }
 
 TEST_F(Limits, TheTimeOfTheWholeTreeEndsEverySessionOfIt) {

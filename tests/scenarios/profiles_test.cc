@@ -185,6 +185,15 @@ TEST_F(ProfilesOnATree, ProfileOrCallMaySetAnotherDeadlineOrNone) {
   script(root_calls("endless", R"(,"timeout":42)") + agent_says("endless"));
   ASSERT_TRUE(go());
   EXPECT_EQ(*child("endless").deadline - child("endless").created_at, std::chrono::seconds(42));
+  world = {};
+  add({.name = "quick", .kind = WorkKind::simple});
+  script(root_calls("quick", R"(,"timeout":"none")") + agent_says("quick"));
+  ASSERT_TRUE(go());
+  EXPECT_FALSE(child("quick").deadline);
+  world = {};
+  script(root_calls("quick", R"(,"timeout":"some")") + agent_says("quick"));
+  ASSERT_TRUE(go());
+  EXPECT_EQ(world.sessions().size(), 1u) << told("main");
 }
 
 TEST_F(ProfilesOnATree, AnUnknownToolInAProfileIsRefusedAtUseByName) {

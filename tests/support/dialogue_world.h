@@ -24,6 +24,7 @@ class DialogueWorld {
 
   SimWorld world;
   Life::Options options = {};
+  Duration away{};  // for how long nobody ran it, since the first life began, when it goes on
   Rules rules = Rules({{Decision::allow, "spawn_subagent", ""}, {Decision::allow, "task", ""}});
   std::function<void(Runtime&, const Question&)> on_question = {};  // a second later
   std::function<void(Runtime&, const Event&)> on_event = {};
@@ -39,11 +40,13 @@ class DialogueWorld {
     again.crash = {};
     Life life(world, std::move(again));
     listen(life);
+    life.loop().manual_clock().jump_wall(away);
     return life.resume(sessions().front().id);
   }
   Result<Report> say(std::string input) {
     Life life(world, with_model(options));
     listen(life);
+    life.loop().manual_clock().jump_wall(away);
     return life.say(sessions().front().id, {std::move(input)});
   }
   // One life that dies where the options say, and a second that goes on. Nothing where it did not die.
@@ -127,13 +130,15 @@ class DialogueWorld {
       look_for_waits(event);
     });
   }
-  // A session that is waited for is itself bound: by its deadline, or by what it waits for in its turn.
+  // A session that is waited for is itself bound: by its deadline, or by what it waits for in its turn. So
+  // are those that hold the places.
   void look_for_waits(const Event& event) {
     const auto found = world.memory->sessions.find(event.run.session);
     if (found == world.memory->sessions.end() || found->second.state != SessionState::waiting) return;
     const auto& wait = found->second.wait;
     const bool has_owner = wait && !wait->owner.empty();
-    const bool has_end = has_owner && (wait->until || wait->owner == kPerson || is_session_id(wait->owner));
+    const bool has_end = has_owner && (wait->until || wait->owner == kPerson || wait->owner == kPlace ||
+                                       is_session_id(wait->owner));
     if (!has_end) waits_without_owner += 1;
   }
 
