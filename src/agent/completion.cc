@@ -30,9 +30,11 @@ std::vector<const json::object*> objects_at(const json::object& arguments, std::
 }  // namespace
 
 Completion completion_of(const json::object& arguments) {
+  const json::value* body = find(arguments, "body");
   Completion completion{.status = status_at(arguments),
                         .summary = string_or(arguments, "summary", ""),
-                        .body = body_at(arguments)};
+                        .body = body_at(arguments),
+                        .is_data = body && !body->is_null() && !body->is_string()};
   for (const auto* each : objects_at(arguments, "artifacts")) {
     completion.artifacts.push_back({string_or(*each, "path", ""), string_or(*each, "kind", "file"),
                                     string_or(*each, "description", "")});

@@ -15,7 +15,8 @@ inline constexpr std::string_view kCompletionTool = "task_completion";
 struct Completion {
   Status status = Status::completed;  // never cancelled
   std::string summary;
-  std::string body;  // the summary, where it said no more; JSON text where it gave more than text
+  std::string body;      // the summary, where it said no more; JSON text where it gave more than text
+  bool is_data = false;  // the body is JSON: nothing is put before it
   std::vector<Artifact> artifacts = {};
   std::vector<ReportedError> errors = {};
   std::vector<std::string> next_steps = {};

@@ -18,8 +18,8 @@ std::string last_text(const Conversation& conversation) {
   return {};
 }
 
-std::string text_so_far(const Conversation& conversation, Status status) {
-  std::string text = last_text(conversation);
+// What it noted stands before the text, unless the task is done.
+std::string after_notes(const Conversation& conversation, Status status, std::string text) {
   if (status == Status::completed || conversation.notes.empty()) return text;
   const std::string notes = fmt::format("{}", fmt::join(conversation.notes, "\n"));
   return text.empty() ? notes : notes + "\n\n" + text;
@@ -29,7 +29,9 @@ std::string body_of(const Conversation& conversation, const Finish& finish) {
   if (finish.reason == Reason::invalid_report && conversation.last_reply &&
       conversation.last_reply->stop == ReplyStop::calls)
     return conversation.refused.last;  // the original
-  return conversation.completion ? conversation.completion->body : text_so_far(conversation, finish.status);
+  const auto& completion = conversation.completion;
+  if (completion && completion->is_data) return completion->body;
+  return after_notes(conversation, finish.status, completion ? completion->body : last_text(conversation));
 }
 
 std::string code_of(Reason reason) {

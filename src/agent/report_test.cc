@@ -77,6 +77,23 @@ TEST_F(ARun, EndsWithTheReportThatItHandedIn) {
   EXPECT_TRUE(report().errors.empty());
 }
 
+TEST_F(ARun, WhatItNotedStandsBeforeAReportThatIsNotComplete) {
+  for (const auto* status : {"partial", "blocked", "failed", "completed"}) {
+    conversation = {};
+    apply_fact(NoteTaken{"half of it"});
+    completes(R"({"status":")" + std::string(status) + R"(","summary":"s","body":"the rest"})");
+    EXPECT_EQ(report().body, status == std::string_view("completed") ? "the rest" : "half of it\n\nthe rest")
+        << status;
+    EXPECT_EQ(report().summary, "s");
+  }
+}
+
+TEST_F(ARun, NothingIsPutBeforeABodyThatIsData) {
+  apply_fact(NoteTaken{"half of it"});
+  completes(R"({"status":"partial","summary":"s","body":{"found":1}})");
+  EXPECT_EQ(report().body, R"({"found":1})");
+}
+
 TEST_F(ARun, KeepsTheErrorsOfAReportInTheirStructure) {
   completes(
       R"({"status":"failed","summary":"it does not build","errors":[{"type":"build_error","code":"BUILD_ERROR",

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kDescription =
     "Hand 1-8 independent tasks to subagents that run in parallel with read-only tools (Read, Grep, Glob, "
-    "List, Note) and report back. Each child sees "
+    "WebFetch, WebSearch, Note) and report back. Each child sees "
     "only its prompt and context files, nothing of this conversation: say what to find out and the shape of "
     "the answer. Results come in "
     "input order; a failed child does not stop the others.";
@@ -128,6 +128,7 @@ Task<Report> DelegateTool::run_task(const DelegateTask& task, int index, int tot
     if (!prompt) {
       Report refused = report_of_refusal(delegation, prompt.error());
       refused.reason = Reason::denied;  // whatever is wrong with the file: it could not be had
+      co_await tree_.log_errors(context.session.id, refused);
       co_return refused;
     }
     delegation.brief.prompt = *std::move(prompt);

@@ -34,8 +34,16 @@ Report without_missing(Report report, const Folder& workspace) {
   return report;
 }
 
-std::string file_name_of(const Report& report) {
-  return fmt::format("{}-{}.md", safe_file_name(report.label), safe_file_name(report.session.value));
+constexpr std::size_t kHashCharacters = 8;
+
+// A session that is resumed reports again: each report has its own file, and the same one always the same.
+std::string file_name_of(const Report& report, std::string_view text) {
+  return fmt::format("{}-{}-{}.md", safe_file_name(report.label), safe_file_name(report.session.value),
+                     sha256_hex(text).substr(0, kHashCharacters));
+}
+
+std::string folder_of(const SessionId& reader) {
+  return fmt::format("{}/{}", kReports, safe_file_name(reader.value));
 }
 
 }  // namespace
@@ -78,7 +86,9 @@ Task<std::optional<std::string>> ReportDesk::spill(SessionId reader, Report repo
   if (!services_.state) co_return std::nullopt;
   const Fact kept = services_.journal.as_kept(RunEnded{std::move(report)});
   const Report& clean = std::get<RunEnded>(kept).report;
-  co_return co_await write(std::move(reader), file_name_of(clean), whole_text(clean));
+  std::string text = whole_text(clean);
+  std::string name = file_name_of(clean, text);
+  co_return co_await write(std::move(reader), std::move(name), std::move(text));
 }
 
 Task<std::optional<std::string>> ReportDesk::keep(SessionId reader, std::string name, std::string text) {
@@ -97,7 +107,7 @@ Task<std::optional<std::string>> ReportDesk::write(SessionId reader, std::string
   auto written = co_await on_pool(
       services_.loop, services_.pool,
       [state = services_.state, &reader, &text, &name]() -> Result<std::shared_ptr<const Folder>> {
-        const std::string folder = fmt::format("{}/{}", kReports, safe_file_name(reader.value));
+        const std::string folder = folder_of(reader);
         TRY(state->make_folder(folder));
         TRY(std::shared_ptr<const Folder> own, state->open_folder(folder));
         TRY(own->replace(name, text));
@@ -108,9 +118,17 @@ Task<std::optional<std::string>> ReportDesk::write(SessionId reader, std::string
   co_return join_path(folder->path(), name);
 }
 
-std::vector<const Folder*> ReportDesk::roots_of(const SessionId& reader) const {
-  const auto found = spilled_.find(reader);
-  return found == spilled_.end() ? std::vector<const Folder*>{} : std::vector{found->second.get()};
+// What an earlier process put there is looked for once.
+std::vector<const Folder*> ReportDesk::roots_of(const SessionId& reader) {
+  auto found = spilled_.find(reader);
+  if (found == spilled_.end()) {
+    std::shared_ptr<const Folder> before;
+    if (services_.state) {
+      if (auto kept = services_.state->open_folder(folder_of(reader))) before = *std::move(kept);
+    }
+    found = spilled_.emplace(reader, std::move(before)).first;
+  }
+  return found->second ? std::vector{found->second.get()} : std::vector<const Folder*>{};
 }
 
 Task<std::string> ReportDesk::told(SessionId reader, Report report) {

@@ -43,7 +43,7 @@ class ReportDesk {
 
   // The folder with the long reports and texts that `reader` was handed, so that it can read them; nothing
   // while there are none.
-  std::vector<const Folder*> roots_of(const SessionId& reader) const;
+  std::vector<const Folder*> roots_of(const SessionId& reader);
 
   // The report without the artifacts that are not there; each is named among its errors.
   Task<Report> checked(Report report, std::shared_ptr<const Folder> workspace);

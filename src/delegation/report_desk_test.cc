@@ -79,6 +79,28 @@ TEST_F(TheReportDesk, KeepsALongTextWithoutSecretsForItsReader) {
       run(loop, ReportDesk({loop, pool, journal, nullptr}).keep(SessionId("sess_1_aaaaaa"), "x", "text")));
 }
 
+TEST_F(TheReportDesk, KeepsEachReportOfASessionThatReportsAgain) {
+  ReportDesk desk({loop, pool, journal, home, {.report_bytes = 10, .batch_bytes = 10}});
+  const SessionId reader("sess_1_aaaaaa");
+  const std::string first = run(loop, desk.told(reader, report));
+  EXPECT_EQ(run(loop, desk.told(reader, report)), first) << "told again, it is the same file";
+  EXPECT_EQ(disk.files().size(), 1u);
+  report.body += " and more of it, in its second run";
+  EXPECT_NE(run(loop, desk.told(reader, report)), first);
+  EXPECT_EQ(disk.files().size(), 2u);
+}
+
+TEST_F(TheReportDesk, WhatAnEarlierProcessSpilledCanStillBeRead) {
+  const SessionId reader("sess_1_aaaaaa");
+  {
+    ReportDesk desk({loop, pool, journal, home, {.report_bytes = 10, .batch_bytes = 10}});
+    run(loop, desk.told(reader, report));
+  }
+  ReportDesk later({loop, pool, journal, home});
+  EXPECT_EQ(later.roots_of(reader).size(), 1u);
+  EXPECT_TRUE(later.roots_of(SessionId("sess_1_bbbbbb")).empty());
+}
+
 TEST_F(TheReportDesk, ADiskThatFailsCostsTheFileAndNotTheReport) {
   disk.set_fault([](std::string_view) -> Result<void> { return fail(ErrorCode::io, "no room"); });
   ReportDesk desk({loop, pool, journal, home, {.report_bytes = 10, .batch_bytes = 10}});

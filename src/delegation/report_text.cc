@@ -60,8 +60,10 @@ std::string listed(std::string_view heading, const std::vector<Each>& all, std::
 std::string work_of(const Report& report, std::size_t most_lines, std::size_t most_diff) {
   std::string text = listed("Artifacts", report.artifacts, most_lines) +
                      listed("Files changed, by the runtime's own ledger", report.files, most_lines) +
-                     listed("Commands run", report.commands, most_lines) +
-                     listed("Next steps", report.next_steps, most_lines);
+                     listed("Commands run", report.commands, most_lines);
+  if (!report.commands.empty() && report.workspace.branch.empty())
+    text += "\n(what a command changed by itself is not in the list of files)";
+  text += listed("Next steps", report.next_steps, most_lines);
   if (!report.workspace.branch.empty()) {
     text += fmt::format("\n\nIts work is on the branch {} (folder {}); merge it or leave it. The diff:\n{}",
                         report.workspace.branch, report.workspace.path,

@@ -57,7 +57,19 @@ TEST(ReportText, SaysHowItEndedWhatItFoundAndWhatTheRuntimeKnows) {
             "Artifacts:\n- out.md (file): the plan\n\n"
             "Files changed, by the runtime's own ledger:\n- /w/new made, sha256 0123456789ab\n"
             "- /w/old changed, sha256 aaaaaaaaaaaa → bbbbbbbbbbbb\n\n"
-            "Commands run:\n- make → exit status 2\n- sleep 9 & → no exit status\n\nNext steps:\n- go on");
+            "Commands run:\n- make → exit status 2\n- sleep 9 & → no exit status\n"
+            "(what a command changed by itself is not in the list of files)\n\nNext steps:\n- go on");
+}
+
+TEST(ReportText, OwnsUpToWhatCommandsChangedOnlyWhereSomeRanAndNoDiffShowsIt) {
+  constexpr auto kOwned = "what a command changed by itself";
+  Report report = whole_report();
+  EXPECT_THAT(told_of(report), HasSubstr(kOwned));
+  report.workspace.branch = "deputy/x";
+  EXPECT_THAT(told_of(report), Not(HasSubstr(kOwned)));
+  report.workspace.branch.clear();
+  report.commands.clear();
+  EXPECT_THAT(told_of(report), Not(HasSubstr(kOwned)));
 }
 
 TEST(ReportText, AHostileLineCannotPlayAnother) {

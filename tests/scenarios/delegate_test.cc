@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
+#include "delegation/delegate_tool.h"
 #include "support/sim_world.h"
 
 namespace deputy {
@@ -100,6 +101,40 @@ TEST_F(Delegate, AMissingOrForbiddenContextFileIsAnErrorOfThatTaskOnly) {
   EXPECT_TRUE(result.contains("no.txt")) << result;
   EXPECT_TRUE(result.contains("### [out] ✗ error")) << result;
   EXPECT_TRUE(result.contains("### [good] ✓")) << result;
+}
+
+TEST_F(Delegate, AContextFileThatCannotBeHadIsInTheErrorsLog) {
+  result_of(R"({"tasks":[{"label":"bad","prompt":"p","context":["no.txt"]}]})");
+  EXPECT_TRUE(world_.disk.files()["/home/errors.jsonl"].contains("no.txt"));
+}
+
+TEST_F(Delegate, TakesEachNumberAtItsLimitsAndRefusesOnePastThem) {
+  const auto is_taken = [this](std::string_view task, std::string_view batch) {
+    world_ = SimWorld();
+    const auto result =
+        result_of(fmt::format(R"({{"tasks":[{{"label":"a","prompt":"p"{}}}]{}}})", task, batch));
+    EXPECT_NE(result.contains("1/1"), result.contains("not valid")) << result;
+    return result.contains("1/1");
+  };
+  for (const int tokens : {99, 100, 16384, 16385})
+    EXPECT_EQ(is_taken(fmt::format(R"(,"max_output_tokens":{})", tokens), ""),
+              tokens >= 100 && tokens <= 16384)
+        << tokens;
+  for (const int lanes : {0, 1, 4, 5})
+    EXPECT_EQ(is_taken("", fmt::format(R"(,"concurrency":{})", lanes)), lanes >= 1 && lanes <= 4) << lanes;
+  for (const int files : {10, 11}) {
+    std::string list;
+    for (int i = 0; i < files; ++i) list += i ? R"(,"a.txt")" : R"("a.txt")";
+    EXPECT_EQ(is_taken(fmt::format(R"(,"context":[{}])", list), ""), files == 10) << files;
+  }
+}
+
+TEST_F(Delegate, SaysWhichToolsItsChildrenHaveAndTheyHaveThoseAlone) {
+  EXPECT_TRUE(
+      DelegateTool::definition().description.contains("(Read, Grep, Glob, WebFetch, WebSearch, Note)"));
+  const Profiles profiles = Profiles::built_in();
+  EXPECT_THAT((*profiles.find("reader"))->tools,
+              testing::UnorderedElementsAre("Read", "Grep", "Glob", "WebFetch", "WebSearch", "Note"));
 }
 
 TEST_F(Delegate, AnUnknownModelIsRefusedByNameAndAKnownOneOverrides) {
