@@ -1,10 +1,13 @@
 #include "app/engine.h"
 
+#include <set>
 #include <utility>
 
 #include "app/places.h"
 #include "app/sandbox_memory.h"
 #include "base/random.h"
+#include "delegation/report_pruning.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace deputy {
 namespace {
@@ -69,5 +72,26 @@ Engine::Engine(Program& program, Parts parts)
                .hidden = state_folders(program),
                .reports = report_bounds(program),
                .inbox_every = kInboxEvery}) {}
+
+// The journal has it all.
+Task<> Engine::seal_what_others_left(Program& program) {
+  auto home = program.open_home();
+  if (!home) co_return;
+  const std::shared_ptr<Folder> folder = *std::move(home);
+  (void)co_await on_pool(program.loop, pool, [folder] { return seal_leftovers(*folder); });
+}
+
+Task<> Engine::prune_what_is_old(Program& program) {
+  constexpr std::size_t kAll = 1'000'000;
+  auto home = program.open_home();
+  const auto live = runtime.store().sessions({.unfinished_only = true, .most = kAll});
+  if (!home || !live) co_return;
+  std::set<SessionId> unfinished;
+  for (const Session& session : *live) unfinished.insert(session.id);
+  const std::shared_ptr<Folder> folder = *std::move(home);
+  (void)co_await on_pool(program.loop, pool, [folder, unfinished, now = program.loop.clock().wall()] {
+    return prune_reports(*folder, now, unfinished);
+  });
+}
 
 }  // namespace deputy

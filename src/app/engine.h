@@ -26,6 +26,10 @@ struct Engine {
   // where there is one, records it, and its children after it.
   Task<> find_out_level(const Program& program, RootBrief* root);
 
+  // Off the way of what runs. What cannot be sealed or pruned now waits for the next start.
+  Task<> seal_what_others_left(Program& program);
+  Task<> prune_what_is_old(Program& program);
+
   SystemRandom random;
   ThreadPool pool;
   SystemProcesses processes;

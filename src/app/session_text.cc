@@ -121,6 +121,10 @@ std::string goal_of(const Session& session, std::size_t characters) {
   const auto command = session.agent == "command" ? parse_json_object(session.prompt) : json::object{};
   const auto* arguments = command ? object_at(*command, "arguments") : nullptr;
   const auto* tasks = arguments ? array_at(*arguments, "tasks") : nullptr;
+  if (arguments && !tasks)
+    return one_line(
+        fmt::format("[{}] {}", string_or(*arguments, "agent", ""), string_or(*arguments, "prompt", "")),
+        characters);
   if (!tasks) return one_line(session.prompt, characters);
   std::vector<std::string> goals;
   for (const auto& task : *tasks) {

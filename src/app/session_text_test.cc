@@ -88,6 +88,10 @@ TEST(SessionText, TheGoalOfACommandIsWhatWasTyped) {
   session.prompt =
       R"({"tool":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"x"},{"label":"b","prompt":"y"}]}})";
   EXPECT_EQ(goal_of(session, 100), "[a] x; [b] y");
+  session.prompt = R"({"tool":"task","arguments":{"agent":"explore","prompt":"how does it start?"}})";
+  EXPECT_EQ(goal_of(session, 100), "[explore] how does it start?");
+  session.prompt = "no JSON";
+  EXPECT_EQ(goal_of(session, 100), "no JSON");
 }
 
 TEST(SessionText, DetailsHideNothingAndMoveNothing) {

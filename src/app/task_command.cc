@@ -9,6 +9,7 @@
 #include "app/tree_command.h"
 #include "app/tree_result.h"
 #include "base/text.h"
+#include "delegation/profiles.h"
 #include "model/command.h"
 
 namespace deputy {
@@ -42,6 +43,16 @@ json::object call_of(const OneTaskArguments& arguments, std::string prompt) {
   return call;
 }
 
+// The agent at or above the session that a person started.
+OrFailure<Session> highest_agent(const Store& store, Session session) {
+  while (session.parent) {
+    TRY(const auto above, store.session(*session.parent));
+    if (!above || above->agent == kCommandAgent) break;
+    session = *above;
+  }
+  return session;
+}
+
 // What the root of the tree is told so that the session goes on: the prompt itself where it is the root, the
 // call where a person's command started it. A model's child is its own model's affair.
 OrFailure<std::string> input_for(const Store& store, const Session& session,
@@ -56,13 +67,13 @@ OrFailure<std::string> input_for(const Store& store, const Session& session,
                                "sessions nudge {} TEXT`",
                                id, id));
   if (!session.parent) return prompt;
-  TRY(const auto parent, store.session(*session.parent));
-  if (parent && parent->agent == "command")
+  TRY(const auto above, highest_agent(store, session));
+  if (above.id == session.id)
     return command_input("task", to_json_text(call_of(arguments, std::move(prompt))));
   return misused(
       fmt::format("{} was started by an agent, {}, which alone can go on with it", id, session.parent->value),
-      fmt::format("give its root more to do: `deputy task {} --resume {}`", parent ? parent->agent : "AGENT",
-                  session.tree.value));
+      fmt::format("give the agent that you started more to do: `deputy task {} --resume {}`", above.agent,
+                  above.id.value));
 }
 
 Ended further_task(Program& program, OneTaskArguments arguments) {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <set>
 
 #include "app/output_lines.h"
 #include "app/progress.h"
@@ -14,8 +13,6 @@
 #include "async/task_group.h"
 #include "async/waiter.h"
 #include "base/text.h"
-#include "delegation/report_pruning.h"
-#include "store/sqlite/sqlite_store.h"
 
 namespace deputy {
 namespace {
@@ -32,8 +29,6 @@ class TreeRunner {
   void start();
   Task<> drive();
   Task<> watch_signals(StopToken stop);
-  Task<> seal_what_others_left();
-  Task<> prune_what_is_old();
   Task<> name_kept_work(std::string workspace);
   [[noreturn]] void leave_at_once();
   Task<> a_turn_of_the_loop();
@@ -136,13 +131,13 @@ Task<> TreeRunner::a_turn_of_the_loop() {
 
 Task<> TreeRunner::drive() {
   beside_.spawn(watch_signals(beside_.token()));
-  beside_.spawn(seal_what_others_left());
+  beside_.spawn(engine_.seal_what_others_left(program_));
   if (attendance_of(program_) == Attendance::person) beside_.spawn(prompts_.run(beside_.token()));
   end_.report = fail(ErrorCode::internal, "the run ended without a report", "please report this as a bug");
   co_await engine_.find_out_level(program_, std::get_if<RootBrief>(&what_));
   start();
   co_await a_turn_of_the_loop();  // start() only posts; the tree exists from here on
-  beside_.spawn(prune_what_is_old());
+  beside_.spawn(engine_.prune_what_is_old(program_));
   try {
     co_await runtime_.close();
   } catch (const std::exception& bug) {
@@ -156,28 +151,6 @@ Task<> TreeRunner::drive() {
         error_line({failure->code, "transcript files are incomplete: " + failure->message,
                     "nothing is lost: `deputy sessions transcript ID` reads the journal"}));
   }
-}
-
-// Off the way of the run itself. What cannot be sealed now waits for the next start; the journal has it all.
-Task<> TreeRunner::seal_what_others_left() {
-  auto home = program_.open_home();
-  if (!home) co_return;
-  const std::shared_ptr<Folder> folder = *std::move(home);
-  (void)co_await on_pool(program_.loop, engine_.pool, [folder] { return seal_leftovers(*folder); });
-}
-
-Task<> TreeRunner::prune_what_is_old() {
-  constexpr std::size_t kAll = 1'000'000;
-  auto home = program_.open_home();
-  const auto live = runtime_.store().sessions({.unfinished_only = true, .most = kAll});
-  if (!home || !live) co_return;
-  std::set<SessionId> unfinished;
-  for (const Session& session : *live) unfinished.insert(session.id);
-  const std::shared_ptr<Folder> folder = *std::move(home);
-  (void)co_await on_pool(program_.loop, engine_.pool,
-                         [folder, unfinished, now = program_.loop.clock().wall()] {
-                           return prune_reports(*folder, now, unfinished);
-                         });
 }
 
 // What dead children left, once the run itself is under way.
