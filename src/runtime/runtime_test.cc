@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include "model/scripted.h"
@@ -76,6 +77,50 @@ TEST_F(EmbeddedRuntime, TakesCallsFromManyThreadsAtOnce) {
   for (auto& thread : threads) thread.join();
   run(loop_, runtime_->close());
   EXPECT_EQ(completed, kThreads * kTreesEach);
+}
+
+// Each tree is said more to, resumed, nudged and cancelled by threads that know its real id.
+TEST_F(EmbeddedRuntime, TakesEveryCallAboutRealSessionsFromManyThreadsAtOnce) {
+  std::mutex mutex;
+  std::vector<SessionId> ids;
+  const auto some_id = [&](int n) {
+    const std::lock_guard lock(mutex);
+    return ids.empty() ? SessionId("sess_1_nobody") : ids[static_cast<std::size_t>(n) % ids.size()];
+  };
+  runtime_->subscribe([&](const Event& event, const EventOrigin&) {
+    if (!std::holds_alternative<SessionCreated>(event.fact)) return;
+    const std::lock_guard lock(mutex);
+    ids.push_back(event.run.session);
+  });
+  std::atomic<int> said = 0;
+  std::atomic<int> resumed = 0;
+  const auto go_on = [this, &said, &resumed](const SessionId& root) {
+    runtime_->resume(root, [this, root, &said, &resumed](const Result<Report>& again) {
+      if (again) ++resumed;
+      runtime_->say(root, {.text = "and then"}, [this, &said](const Result<Report>& more) {
+        if (more) ++said;
+        one_ended();
+      });
+    });
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([this, i, &some_id, &go_on] {
+      for (int n = 0; n < kTreesEach; ++n) {
+        runtime_->start(brief(), [this, &go_on](const Result<Report>& report) {
+          report ? go_on(report->session) : one_ended();
+        });
+        runtime_->nudge(some_id(i + n), "hurry");
+        runtime_->send_to_background(some_id(i * n));
+        if (n % 3 == 0) runtime_->cancel(some_id(n), StopReason::user);
+      }
+    });
+  }
+  loop_.run();
+  for (auto& thread : threads) thread.join();
+  run(loop_, runtime_->close());
+  EXPECT_EQ(resumed, kThreads * kTreesEach) << "one that has ended hands out its report again";
+  EXPECT_EQ(said, kThreads * kTreesEach);
 }
 
 TEST_F(EmbeddedRuntime, ACancelFromAnotherThreadEndsEveryTreeOnce) {
