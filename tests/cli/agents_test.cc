@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
-#include <map>
 
 #include "base/json.h"
 #include "deputy_program.h"
@@ -205,26 +204,6 @@ TEST_F(AgentsTest, AWorktreeChildWorksOnABranchOfItsOwnAndTheReportCarriesIt) {
   EXPECT_THAT(ran.out, AllOf(HasSubstr("changed"), HasSubstr("deputy/sess_"), HasSubstr("+two")));
   EXPECT_EQ(contents(work() / "a.txt"), "one\n");
   EXPECT_FALSE(fs::exists(work() / "b.txt"));
-}
-
-TEST_F(AgentsTest, AGrandchildIsGoneOnWithByTheAgentThatThePersonStarted) {
-  put_own("lead", "name: lead\ndescription: hands on\nsubagents: [explore]");
-  const auto ran = deputy(
-      {"task", "lead", "go", "--yes", "--output", "stream-json", "--model",
-       script(
-           R"({"v":1,"sessions":[{"match":{"depth":1},"replies":[{"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"p"}}]},{"text":"over"}]},
-              {"match":{"depth":2},"replies":[{"text":"found"}]}]})")});
-  ASSERT_EQ(ran.status, 0) << ran.err;
-  std::map<std::string, std::string> ids;
-  for (const auto line : lines_of(ran.out)) {
-    const auto event = parsed(std::string(line));
-    ids[string_or(event, "agent", "")] = string_or(event, "session_id", "");
-  }
-  ASSERT_FALSE(ids["explore"].empty()) << ran.out;
-  const auto refused = deputy({"task", "explore", "more", "--resume", ids["explore"]});
-  EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("deputy task lead --resume " + ids["lead"]));
-  EXPECT_THAT(deputy({"sessions", "ls"}).out, AllOf(HasSubstr("[lead] go"), Not(HasSubstr("arguments"))));
 }
 
 }  // namespace
