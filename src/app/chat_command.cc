@@ -2,6 +2,7 @@
 
 #include "app/chat_run.h"
 #include "app/commands.h"
+#include "app/session_lookup.h"
 #include "app/tree_command.h"
 #include "app/welcome.h"
 
@@ -19,6 +20,8 @@ Ended chat_command(Program& program) {
   const bool is_named = program.common.model || loaded->settings.model;
   auto greeting =
       welcome_lines(model, offer, root.workspace, is_named ? ModelWasNamed::yes : ModelWasNamed::no);
+  TRY(const auto unfinished, left_unfinished(*request.engine.store));
+  for (auto& line : unfinished_lines(unfinished)) greeting.push_back(std::move(line));
   return run_chat(program, signals, {std::move(root), std::move(request.engine), std::move(greeting)});
 }
 

@@ -52,11 +52,12 @@ Lines agent_lines(const Profiles& profiles) {
 }
 
 Result<Lines> session_lines(const Store& store) {
-  TRY(const auto roots, store.sessions({.roots_only = true, .most = kMostListed}));
+  TRY(auto roots, store.sessions({.roots_only = true, .most = kMostListed}));
+  roots = as_seen(store, std::move(roots));
   std::vector<ListedTree> trees;
   for (const auto& root : roots) {
     TRY(auto sessions, store.sessions({.tree = root.id, .most = kAll}));
-    trees.push_back({root, std::move(sessions)});
+    trees.push_back({root, as_seen(store, std::move(sessions))});
   }
   if (trees.empty()) return Lines{{{"no sessions yet", Tone::faint}}};
   return lines_of_text(list_text(trees, {}));

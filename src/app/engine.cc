@@ -7,7 +7,7 @@
 #include "app/sandbox_memory.h"
 #include "base/random.h"
 #include "delegation/report_pruning.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/sqlite/leftovers.h"
 
 namespace deputy {
 namespace {
@@ -48,6 +48,17 @@ Task<> Engine::find_out_level(const Program& program, RootBrief* root) {
   if (found && !known) memory.keep(*found);
 }
 
+Task<> Engine::see_to_leftovers(Program& program) {
+  auto home = program.open_home();
+  if (!home) co_return;
+  const std::shared_ptr<Folder> folder = *std::move(home);
+  const WallTime now = program.loop.clock().wall();
+  (void)co_await on_pool(program.loop, pool, [folder, now]() -> Result<void> {
+    TRY(seal_leftovers(*folder));
+    return prune_files(*folder, now);
+  });
+}
+
 Attendance attendance_of(const Program& program) {
   if (program.common.approve_all) return Attendance::approves_all;
   return program.looks.person ? Attendance::person : Attendance::nobody;
@@ -72,14 +83,6 @@ Engine::Engine(Program& program, Parts parts)
                .hidden = state_folders(program),
                .reports = report_bounds(program),
                .inbox_every = kInboxEvery}) {}
-
-// The journal has it all.
-Task<> Engine::seal_what_others_left(Program& program) {
-  auto home = program.open_home();
-  if (!home) co_return;
-  const std::shared_ptr<Folder> folder = *std::move(home);
-  (void)co_await on_pool(program.loop, pool, [folder] { return seal_leftovers(*folder); });
-}
 
 Task<> Engine::prune_what_is_old(Program& program) {
   constexpr std::size_t kAll = 1'000'000;

@@ -26,8 +26,9 @@ struct Engine {
   // where there is one, records it, and its children after it.
   Task<> find_out_level(const Program& program, RootBrief* root);
 
-  // Off the way of what runs. What cannot be sealed or pruned now waits for the next start.
-  Task<> seal_what_others_left(Program& program);
+  // Sees to what dead processes left in the state folder and what has grown old there, off the way of
+  // whatever runs. What cannot be done now waits for the next start; the journal has it all.
+  Task<> see_to_leftovers(Program& program);
   Task<> prune_what_is_old(Program& program);
 
   SystemRandom random;

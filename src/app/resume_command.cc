@@ -4,6 +4,7 @@
 #include "app/session_lookup.h"
 #include "app/tree_command.h"
 #include "app/tree_result.h"
+#include "store/unique_facts.h"
 
 namespace deputy {
 namespace {
@@ -20,14 +21,16 @@ std::optional<TreeLimits> terms_for(const Session& root, const LimitSettings& gi
   return changed_by(root.limits.value_or(TreeLimits{}), given);
 }
 
-// The root of the tree to go on with; nothing when none is unfinished.
+// The root of the tree to go on with; nothing when none is unfinished. What somebody runs is not left.
 Result<std::optional<Session>> root_to_resume(const Store& store, const ResumeArguments& arguments) {
   if (!arguments.id) {
-    TRY(auto unfinished, store.sessions({.roots_only = true, .unfinished_only = true, .most = 1}));
+    TRY(auto unfinished, left_unfinished(store));
     if (unfinished.empty()) return std::nullopt;
     return std::move(unfinished.front());
   }
   TRY(const auto session, find_session(store, *arguments.id));
+  TRY(const auto holder, store.holder(session.tree));
+  if (holder) return std::unexpected(held_elsewhere(session.tree, *holder));
   return store.session(session.tree);
 }
 

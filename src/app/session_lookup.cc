@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
+
 #include "base/text.h"
 
 namespace deputy {
@@ -41,6 +43,36 @@ Result<Session> find_session(const Store& store, const std::string& typed) {
   return fail(ErrorCode::not_found, fmt::format("{} sessions begin with '{}'", fitting.size(), shown),
               fmt::format("write more of it: {}{}", fmt::join(first, ", "),
                           fitting.size() > kMostShown ? ", …" : ""));
+}
+
+std::vector<Session> as_seen(const Store& store, std::vector<Session> sessions) {
+  std::map<SessionId, bool> is_held;
+  for (Session& session : sessions) {
+    if (is_terminal(session.state)) continue;
+    const auto [known, is_new] = is_held.try_emplace(session.tree, true);
+    if (is_new) {
+      const auto holder = store.holder(session.tree);
+      known->second = !holder || *holder;
+    }
+    if (known->second) {
+      if (session.state == SessionState::interrupted) session.state = SessionState::running;  // gone on with
+      continue;
+    }
+    session.state = SessionState::interrupted;
+    session.wait.reset();
+  }
+  return sessions;
+}
+
+Session as_seen(const Store& store, Session session) {
+  return std::move(as_seen(store, std::vector{std::move(session)}).front());
+}
+
+Result<std::vector<Session>> left_unfinished(const Store& store) {
+  TRY(auto roots, store.sessions({.roots_only = true, .unfinished_only = true, .most = kAll}));
+  roots = as_seen(store, std::move(roots));
+  std::erase_if(roots, [](const Session& root) { return root.state != SessionState::interrupted; });
+  return roots;
 }
 
 }  // namespace deputy

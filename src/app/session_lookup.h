@@ -1,12 +1,21 @@
-// From what a person typed to a session: its id, or the beginning of one that fits no other.
+// From what a person typed to a session: its id, or the beginning of one that fits no other. And what became
+// of those that have no end.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "store/store.h"
 
 namespace deputy {
 
 Result<Session> find_session(const Store& store, const std::string& typed);
+
+// As they are: those that have not ended and that nobody runs any more were interrupted.
+std::vector<Session> as_seen(const Store& store, std::vector<Session> sessions);
+Session as_seen(const Store& store, Session session);
+
+// Roots that were left unfinished and that nobody runs, newest first.
+Result<std::vector<Session>> left_unfinished(const Store& store);
 
 }  // namespace deputy

@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t kAll = 1'000'000;
 
 Result<std::vector<Session>> tree_of(const Store& store, const Session& session) {
-  return store.sessions({.tree = session.tree, .most = kAll});
+  TRY(auto sessions, store.sessions({.tree = session.tree, .most = kAll}));
+  return as_seen(store, std::move(sessions));
 }
 
 void print_json(Program& program, const json::value& document) {
@@ -39,6 +40,7 @@ Ended print_list(Program& program, const json::array& list) {
 // Tree by tree, each from its root down.
 Ended list_live(Program& program, const Store& store) {
   TRY(auto sessions, store.sessions({.unfinished_only = true, .most = kAll}));
+  sessions = as_seen(store, std::move(sessions));
   std::ranges::sort(sessions, {}, [](const Session& session) {
     return std::tuple(session.tree, session.depth, session.created_at, session.id);
   });
@@ -58,7 +60,8 @@ Ended list_live(Program& program, const Store& store) {
 
 Ended list(Program& program, const Store& store, const SessionsArguments& arguments) {
   if (arguments.live_only) return list_live(program, store);
-  TRY(const auto roots, store.sessions({.roots_only = true}));
+  TRY(auto roots, store.sessions({.roots_only = true}));
+  roots = as_seen(store, std::move(roots));
   if (program.common.output != OutputForm::text) {
     json::array document;
     for (const auto& root : roots) document.emplace_back(to_full_json(root));
@@ -176,7 +179,8 @@ Ended export_events(Program& program, const Store& store, const Session& session
 
 Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
   if (arguments.view == SessionView::list) return list(program, store, arguments);
-  TRY(const auto session, find_session(store, arguments.id));
+  TRY(auto session, find_session(store, arguments.id));
+  session = as_seen(store, std::move(session));
   switch (arguments.view) {
     case SessionView::list:
     case SessionView::show:

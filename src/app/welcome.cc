@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/text.h"
 
@@ -55,6 +56,21 @@ std::vector<Line> welcome_lines(const ModelName& model, const ModelOffer& offer,
   lines.push_back(row("this machine", "run an Ollama with a model in it"));
   lines.push_back(row("another server", "deputy --model compatible/NAME, base_url in the settings"));
   lines.push_back(row("deputy doctor", "says what works here; deputy models lists what can be named"));
+  return lines;
+}
+
+std::vector<Line> unfinished_lines(const std::vector<Session>& roots) {
+  constexpr std::size_t kMostShown = 3;
+  constexpr std::size_t kPromptCharacters = 60;
+  if (roots.empty()) return {};
+  std::vector<Line> lines{{}, line_of("Left unfinished; /resume ID goes on with it:")};
+  for (const Session& root : std::span(roots).first(std::min(roots.size(), kMostShown))) {
+    const std::string prompt = shorten(made_visible(on_one_line(root.prompt)), kPromptCharacters);
+    lines.push_back(
+        row(root.id.value, fmt::format("  {}", prompt.empty() ? made_visible(root.label) : prompt)));
+  }
+  if (roots.size() > kMostShown)
+    lines.push_back(line_of(fmt::format("  and {} more: /sessions", roots.size() - kMostShown), Tone::faint));
   return lines;
 }
 

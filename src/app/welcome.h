@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/model_choice.h"
+#include "transcript/session.h"
 #include "tui/line.h"
 
 namespace deputy {
@@ -14,5 +15,8 @@ enum class ModelWasNamed { no, yes };  // by a flag or a setting
 
 std::vector<Line> welcome_lines(const ModelName& model, const ModelOffer& offer, std::string_view workspace,
                                 ModelWasNamed named);
+
+// What was left unfinished, and how to go on with it; nothing where nothing was. Newest first.
+std::vector<Line> unfinished_lines(const std::vector<Session>& roots);
 
 }  // namespace deputy

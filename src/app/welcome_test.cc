@@ -32,5 +32,24 @@ TEST(Welcome, WhoNamedTheRehearsalModelKnows) {
   EXPECT_THAT(page(ModelName("rehearsal"), ModelWasNamed::yes), Not(HasSubstr("No model")));
 }
 
+std::string offered(int count) {
+  std::vector<Session> roots(static_cast<std::size_t>(count));
+  for (auto& root : roots) {
+    root.id = SessionId("sess_1_aaaaaa");
+    root.prompt = "look\ninto \x1b it";
+  }
+  std::string text;
+  for (const auto& line : unfinished_lines(roots)) text += plain_text(line) + "\n";
+  return text;
+}
+
+TEST(Welcome, OffersWhatWasLeftUnfinished) {
+  EXPECT_EQ(offered(0), "");
+  EXPECT_THAT(offered(1), AllOf(HasSubstr("/resume"), HasSubstr("sess_1_aaaaaa"), HasSubstr("look into"),
+                                Not(HasSubstr("\x1b")), Not(HasSubstr("more"))));
+  EXPECT_THAT(offered(3), Not(HasSubstr("more")));
+  EXPECT_THAT(offered(4), HasSubstr("and 1 more"));
+}
+
 }  // namespace
 }  // namespace deputy

@@ -56,6 +56,8 @@ Task<> Runtime::run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> r
   co_await beside.stop(StopReason::shutdown);
   if (options_.inbox_every) co_await inbox.look();  // what was asked of it meanwhile and is done by its end
   running_.erase(&tree);
+  // What was left unfinished stays ours as long as we live: something of it may still be on its way to disk.
+  if (report && !tree.id().empty()) parts_.store->release(tree.id());
   done(std::move(report));
 }
 

@@ -13,7 +13,9 @@ MemoryStore::MemoryStore(Loop& loop, std::shared_ptr<Memory> memory, std::unique
       queue_(loop, std::make_unique<InlineWriter>(loop),
              [this](const auto& events) { return commit(events); }) {}
 
-MemoryStore::~MemoryStore() = default;
+MemoryStore::~MemoryStore() {
+  std::erase_if(memory_->holders, [this](const auto& held) { return held.second == this; });
+}
 
 Task<Result<void>> MemoryStore::record(std::vector<Event> events) { return queue_.record(std::move(events)); }
 void MemoryStore::ride_along(std::vector<Event> events) { queue_.ride_along(std::move(events)); }
@@ -23,6 +25,8 @@ Store::Counts MemoryStore::counts() const { return queue_.counts(); }
 std::optional<Error> MemoryStore::export_failure() const { return files_ ? files_->failure() : std::nullopt; }
 
 Result<void> MemoryStore::claim(const SessionId& tree) {
+  const void* held_by = memory_->holders.emplace(tree, this).first->second;
+  if (held_by != this) return std::unexpected(held_elsewhere(tree, "another store"));
   claimed_[tree] = ++memory_->epochs[tree];
   std::uint64_t last = 0;
   for (const auto& event : memory_->journal) {
@@ -37,6 +41,17 @@ Result<void> MemoryStore::claim(const SessionId& tree) {
   }
   queue_.open_tree(tree, last);
   return {};
+}
+
+void MemoryStore::release(const SessionId& tree) {
+  const auto held = memory_->holders.find(tree);
+  if (held != memory_->holders.end() && held->second == this) memory_->holders.erase(held);
+}
+
+Result<std::optional<std::string>> MemoryStore::holder(const SessionId& tree) const {
+  const auto held = memory_->holders.find(tree);
+  if (held == memory_->holders.end()) return std::nullopt;
+  return held->second == this ? "this store" : "another store";
 }
 
 Result<void> MemoryStore::commit(const EventRefs& events) {

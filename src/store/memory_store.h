@@ -19,6 +19,7 @@ class MemoryStore final : public Store {
     std::vector<Event> journal;
     std::map<SessionId, Session> sessions;
     std::map<SessionId, std::uint64_t> epochs;
+    std::map<SessionId, const void*> holders;
     std::vector<Letter> inbox;
     std::int64_t letters_so_far = 0;
   };
@@ -30,6 +31,8 @@ class MemoryStore final : public Store {
   Task<Result<void>> record(std::vector<Event> events) override;
   void ride_along(std::vector<Event> events) override;
   Result<void> claim(const SessionId& tree) override;
+  void release(const SessionId& tree) override;
+  Result<std::optional<std::string>> holder(const SessionId& tree) const override;
   Result<std::optional<Session>> session(const SessionId& id) const override;
   Result<std::vector<Session>> sessions(const SessionFilter& filter) const override;
   Result<std::vector<Event>> events_of_session(const SessionId& id) const override;

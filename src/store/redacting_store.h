@@ -26,6 +26,10 @@ class RedactingStore final : public Store {
   Fact as_kept(Fact fact) const override { return redacted(std::move(fact), redactor_); }
 
   Result<void> claim(const SessionId& tree) override { return inner_->claim(tree); }
+  void release(const SessionId& tree) override { inner_->release(tree); }
+  Result<std::optional<std::string>> holder(const SessionId& tree) const override {
+    return inner_->holder(tree);
+  }
   Result<std::optional<Session>> session(const SessionId& id) const override { return inner_->session(id); }
   Result<std::vector<Session>> sessions(const SessionFilter& filter) const override {
     return inner_->sessions(filter);

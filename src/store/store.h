@@ -1,5 +1,6 @@
 // All that is kept: the journal of every tree, and views of it. A tree has one writer at a time: claim()
-// makes the caller that writer and fences off the one before it. Reads see what is durable.
+// makes the caller that writer, unless one that lives holds it, and fences off those before it. Reads see
+// what is durable.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,14 @@ struct SessionFilter {
 
 class Store : public Journal {
  public:
-  // From now on this store writes the tree; a writer that claimed it before gets Error::busy from its next
-  // record().
+  // From now on this store writes the tree. Error::busy, naming the holder, while another one holds it; that
+  // of a process which has died holds nothing. A writer that claimed it earlier gets Error::busy from its
+  // next record().
   virtual Result<void> claim(const SessionId& tree) = 0;
+  // Lets another one claim it.
+  virtual void release(const SessionId& tree) = 0;
+  // Who holds it, in words; nothing where nobody does.
+  virtual Result<std::optional<std::string>> holder(const SessionId& tree) const = 0;
 
   virtual Result<std::optional<Session>> session(const SessionId& id) const = 0;
   virtual Result<std::vector<Session>> sessions(const SessionFilter& filter) const = 0;  // newest first

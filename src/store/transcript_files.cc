@@ -1,6 +1,7 @@
 #include "store/transcript_files.h"
 
-#include <algorithm>
+#include <array>
+#include <ranges>
 #include <utility>
 
 #include "base/text.h"
@@ -71,14 +72,28 @@ Unsealed unsealed_from(const std::vector<Event>& events) {
   return whole;
 }
 
-std::string sealed_text(const Session& session, const Event& end, std::string_view lines) {
+struct End {
+  std::string_view outcome;
+  WallTime at;
+};
+
+// Of the last run, where it has ended.
+std::optional<End> end_in(const std::vector<Event>& events) {
+  for (const Event& event : std::views::reverse(events)) {
+    if (const auto* ended = std::get_if<RunEnded>(&event.fact))
+      return End{outcome_word(ended->report), event.at};
+  }
+  return std::nullopt;
+}
+
+std::string sealed_text(const Session& session, const End& end, std::string_view lines) {
   const json::object head{{"label", session.label},
                           {"session_id", session.id.value},
                           {"agent", session.agent},
                           {"model", session.model.value},
                           {"started_at", to_iso8601(session.started_at.value_or(session.created_at))},
                           {"ended_at", to_iso8601(end.at)},
-                          {"outcome", outcome_word(std::get<RunEnded>(end.fact).report)},
+                          {"outcome", end.outcome},
                           {"usage", to_json(session.usage)}};
   std::string whole = to_json_text(head);
   whole.back() = ',';  // the messages are put into the object without reading them again
@@ -96,14 +111,30 @@ std::string TranscriptFiles::stem_of(const Session& session) {
   return safe_file_name(session.label) + "-" + session.uuid.value;
 }
 
+std::optional<Uuid> TranscriptFiles::uuid_in(std::string_view file_name) {
+  const std::array endings{running_name(""), sealed_name(""), scratch_name("")};
+  for (const std::string& ending : endings) {
+    if (!file_name.ends_with(ending)) continue;
+    const std::string_view stem = file_name.substr(0, file_name.size() - ending.size());
+    if (stem.size() > kUuidCharacters) return Uuid(std::string(stem.substr(stem.size() - kUuidCharacters)));
+  }
+  return std::nullopt;
+}
+
 void TranscriptFiles::rebuild(const Session& session, const std::vector<Event>& events) {
-  const Unsealed whole = unsealed_from(events);
-  if (!is_terminal(whole.session.state)) return reopen(events);
+  if (!is_terminal(session.state)) return reopen(events);
   const std::string stem = stem_of(session);
-  if (!folder_->status(sealed_name(stem))) {
-    const auto end = std::ranges::find_if(events.rbegin(), events.rend(), [](const Event& event) {
-      return std::holds_alternative<RunEnded>(event.fact);
-    });
+  const bool is_whole = folder_->status(sealed_name(stem)) && !folder_->status(running_name(stem));
+  if (!is_whole) seal_left(session, events);
+}
+
+void TranscriptFiles::seal_left(const Session& session, const std::vector<Event>& events) {
+  const std::string stem = stem_of(session);
+  const bool has_ended = is_terminal(session.state);
+  if (!has_ended || !folder_->status(sealed_name(stem))) {
+    const Unsealed whole = unsealed_from(events);
+    const auto end = has_ended ? end_in(events) : End{"interrupted", session.last_event_at};
+    if (!end) return;
     if (!whole.notes.empty()) note_failure(folder_->replace(scratch_name(stem), whole.notes));
     note_failure(folder_->replace(sealed_name(stem), sealed_text(whole.session, *end, whole.lines)));
   }
@@ -122,13 +153,10 @@ void TranscriptFiles::reopen(const std::vector<Event>& events) {
 
 Result<std::vector<Uuid>> TranscriptFiles::unsealed() const {
   TRY(const auto entries, folder_->list("."));
-  const std::string ending = running_name("");
   std::vector<Uuid> uuids;
   for (const Entry& entry : entries) {
-    if (!entry.name.ends_with(ending)) continue;
-    const std::string_view stem = std::string_view(entry.name).substr(0, entry.name.size() - ending.size());
-    if (stem.size() > kUuidCharacters)
-      uuids.emplace_back(std::string(stem.substr(stem.size() - kUuidCharacters)));
+    if (!entry.name.ends_with(running_name(""))) continue;
+    if (auto uuid = uuid_in(entry.name)) uuids.push_back(*std::move(uuid));
   }
   return uuids;
 }
@@ -173,7 +201,8 @@ Result<void> TranscriptFiles::seal(const Known& known, const Event& event) const
   if (!lines && lines.error().code != ErrorCode::not_found) return std::unexpected(lines.error());
   if (!lines && folder_->status(sealed_name(known.stem)))
     return {};  // another process did it from the journal
-  TRY(folder_->replace(sealed_name(known.stem), sealed_text(known.session, event, lines ? *lines : "")));
+  const End end{outcome_word(std::get<RunEnded>(event.fact).report), event.at};
+  TRY(folder_->replace(sealed_name(known.stem), sealed_text(known.session, end, lines ? *lines : "")));
   if (lines) TRY(folder_->remove(running_name(known.stem)));
   return {};
 }

@@ -29,6 +29,8 @@ class TranscriptFiles {
   // The files of a session that an earlier process began, made anew from its events unless they are whole.
   // Each is replaced at once, so that a process which is just doing the same does no harm.
   void rebuild(const Session& session, const std::vector<Event>& events);
+  // Seals what an earlier process began: a session that has not ended as interrupted, where that was left.
+  void seal_left(const Session& session, const std::vector<Event>& events);
   // Those of a session that begins another run; `events` are all before it.
   void reopen(const std::vector<Event>& events);
   // The uuids of sessions whose transcript is not sealed: they run, or whoever ran them did not get that far.
@@ -37,6 +39,8 @@ class TranscriptFiles {
   std::optional<Error> failure() const;
 
   static std::string stem_of(const Session& session);  // "{label}-{uuid}", safe as a file name
+  // Whose file it is; nothing where it is no transcript or scratchpad.
+  static std::optional<Uuid> uuid_in(std::string_view file_name);
 
  private:
   struct Known {

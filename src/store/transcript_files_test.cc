@@ -64,6 +64,7 @@ TEST_F(TranscriptFilesTest, WhatACrashTookFromTheFilesIsMadeAnewFromTheJournal) 
 
 TEST_F(TranscriptFilesTest, AnEndThatWasCommittedIsSealedByTheNextProcess) {
   add(RunEnded{});
+  session_.state = SessionState::completed;
   files()->rebuild(session_, events_);
   EXPECT_TRUE(disk_.files().contains("/home/one-u.transcript.json"));
 }
@@ -72,6 +73,7 @@ TEST_F(TranscriptFilesTest, TwoProcessesThatSealTheSameSessionDoNoHarm) {
   const auto first = files();
   first->write(refs());
   add(RunEnded{});
+  session_.state = SessionState::completed;
   files()->rebuild(session_, events_);
   const auto sealed = disk_.files()["/home/one-u.transcript.json"];
   first->write({events_.back()});

@@ -11,5 +11,6 @@ bool must_be_unique(const Fact& fact);
 bool same_place_and_kind(const Event& a, const Event& b);
 Error recorded_twice(const Event& event);
 Error fenced_off(const SessionId& tree);
+Error held_elsewhere(const SessionId& tree, std::string_view holder);
 
 }  // namespace deputy

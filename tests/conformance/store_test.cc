@@ -243,10 +243,31 @@ TEST_P(StoreConformance, ATreeThatWasNotClaimedIsNotWritten) {
   EXPECT_FALSE(record({event(root, SessionCreated{root})}));
 }
 
+TEST_P(StoreConformance, ATreeThatIsHeldIsNotClaimedAndTheHolderIsNamed) {
+  const Session root = session("sess_1_aaaaaa");
+  EXPECT_EQ(store_->holder(root.tree), std::nullopt);
+  begin(root);
+  const auto second = medium_->open(loop_);
+  const auto holder = second->holder(root.tree);
+  ASSERT_TRUE(holder && *holder);
+  const auto refused = second->claim(root.tree);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::busy);
+  EXPECT_TRUE(refused.error().message.contains(**holder)) << refused.error().message;
+  EXPECT_FALSE(refused.error().advice.empty());
+  EXPECT_TRUE(second->claim(SessionId("sess_1_bbbbbb"))) << "of another tree it says nothing";
+  EXPECT_TRUE(store_->claim(root.tree)) << "who holds it may claim it again";
+  store_.reset();
+  EXPECT_EQ(second->holder(root.tree), std::nullopt);
+  EXPECT_TRUE(second->claim(root.tree));
+  EXPECT_TRUE(*second->holder(root.tree));
+}
+
 TEST_P(StoreConformance, ASecondWriterFencesOffTheFirst) {
   const Session root = session("sess_1_aaaaaa");
   begin(root);
   const auto second = medium_->open(loop_);
+  store_->release(root.tree);
   ASSERT_TRUE(second->claim(root.tree));
   const auto refused = record({event(root, NoteTaken{"from the first"})});
   ASSERT_FALSE(refused);

@@ -25,7 +25,9 @@ class CrashingStore final : public Store {
     if (dies_here && !point_.committed) co_return crash();
     std::vector<Event> unit = std::exchange(riding_, {});
     std::move(events.begin(), events.end(), std::back_inserter(unit));
+    const std::size_t count = unit.size();
     auto result = co_await inner_->record(std::move(unit));
+    if (result) acknowledged_ += count;
     if (dies_here) co_return crash();
     co_return result;
   }
@@ -34,6 +36,10 @@ class CrashingStore final : public Store {
   }
 
   Result<void> claim(const SessionId& tree) override { return inner_->claim(tree); }
+  void release(const SessionId& tree) override { inner_->release(tree); }
+  Result<std::optional<std::string>> holder(const SessionId& tree) const override {
+    return inner_->holder(tree);
+  }
   Result<std::optional<Session>> session(const SessionId& id) const override { return inner_->session(id); }
   Result<std::vector<Session>> sessions(const SessionFilter& filter) const override {
     return inner_->sessions(filter);
@@ -62,6 +68,7 @@ class CrashingStore final : public Store {
 
   bool crashed() const { return crashed_; }
   int records() const { return records_; }
+  std::size_t acknowledged() const { return acknowledged_; }  // events, of all trees
 
  private:
   static std::unexpected<Error> crash() { return fail(ErrorCode::io, "the simulated process died here"); }
@@ -70,6 +77,7 @@ class CrashingStore final : public Store {
   CrashPoint point_;
   std::vector<Event> riding_;
   int records_ = 0;
+  std::size_t acknowledged_ = 0;
   bool crashed_ = false;
 };
 

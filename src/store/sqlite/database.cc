@@ -31,7 +31,8 @@ Error error_of(sqlite3* database, const std::string& path) {
     case SQLITE_LOCKED:
       return {ErrorCode::busy, fmt::format("{} is in use: {}", path, said), "try again in a moment"};
     default:
-      return {ErrorCode::io, fmt::format("{}: {}", path, said), "check the disk"};
+      return {ErrorCode::io, fmt::format("{}: {}", path, said),
+              "check the disk; what was recorded before is whole, go on with `deputy resume`"};
   }
 }
 
@@ -118,6 +119,7 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
   if (opened != SQLITE_OK) return std::unexpected(error_of(raw, path));
   sqlite3_extended_result_codes(raw, 0);
   sqlite3_busy_timeout(raw, kPatienceMs);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   Database database(std::move(handle), path);
   if (mode == Mode::read_write) {
     TRY(database.execute("PRAGMA journal_mode=WAL"));
@@ -148,6 +150,12 @@ Result<std::int64_t> Database::integer(std::string_view sql) const {
   TRY(auto statement, prepare(sql));
   TRY(const bool has_row, statement.step());
   return has_row ? statement.integer(0) : 0;
+}
+
+std::int64_t Database::last_inserted() const { return sqlite3_last_insert_rowid(handle_.get()); }
+
+void Database::write_back_at_close() const {
+  sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
 }
 
 Result<Transaction> Transaction::begin(const Database& database) {

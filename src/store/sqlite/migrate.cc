@@ -6,13 +6,14 @@
 
 #include "store/migrations/0001_initial.h"
 #include "store/migrations/0002_mail.h"
+#include "store/migrations/0003_proof.h"
 
 namespace deputy {
 
 namespace {
 
 // The position in this list is the version it leads to, counted from 1.
-constexpr std::array kMigrations{k0001Initial, k0002Mail};
+constexpr std::array kMigrations{k0001Initial, k0002Mail, k0003Proof};
 
 }  // namespace
 

@@ -2,6 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "store/session_view.h"
+#include "store/sqlite/journal_rows.h"
+#include "store/sqlite/select.h"
 #include "transcript/codec.h"
 #include "transcript/names.h"
 
@@ -23,11 +30,31 @@ std::optional<WallTime> wall(std::optional<std::int64_t> value) {
   return wall(*value);
 }
 
-}  // namespace
+constexpr std::string_view kColumns =
+    "id, state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, last_activity, "
+    "steps, input_tokens, output_tokens, cache_read, cache_write, cost_micros, fixed, wait, events, crc";
+constexpr int kCrc = 20;
 
-std::string delegation_text(const DelegationKey& key) {
-  return fmt::format("{}/{}", to_text(key.call), key.task);
-}
+// A row as it is kept, or the id of one that cannot be believed.
+struct Read {
+  SessionRow row;
+  std::string damaged;
+};
+
+// Over all that a session is made from, in the order of kColumns; NULL counts as nothing.
+class Checksum {
+ public:
+  void add(std::string_view value) { text_ += fmt::format("{}:{},", value.size(), value); }
+  void add(std::int64_t value) { add(std::string_view(std::to_string(value))); }
+  template <class T>
+  void add(const std::optional<T>& value) {
+    value ? add(*value) : add(std::string_view());
+  }
+  std::int64_t sum() const { return crc32(text_); }
+
+ private:
+  std::string text_;
+};
 
 Result<Session> session_of_row(const Statement& row) {
   TRY(const auto fixed, parse_json_object(row.text(17)));
@@ -59,44 +86,186 @@ Result<Session> session_of_row(const Statement& row) {
   return session;
 }
 
+Result<Read> read_row(const Statement& row) {
+  Read read;
+  auto session = session_of_row(row);
+  const auto crc = row.maybe_integer(kCrc);
+  Checksum sum;
+  for (int column = 0; column < kCrc; ++column) sum.add(row.text(column));
+  if (!session || session->id.value != row.text(0) || (crc && *crc != sum.sum())) {
+    read.damaged = row.text(0);
+    return read;
+  }
+  read.row = {*std::move(session), row.integer(kCrc - 1)};
+  return read;
+}
+
+// What the rows must say, from the truth: of one tree, or of all.
+Result<std::vector<SessionRow>> rows_from_journal(const Database& database, const SessionId& only) {
+  std::vector<std::string> trees{only.value};
+  if (only.empty()) {
+    TRY(trees, select(database, "SELECT DISTINCT tree FROM journal", "",
+                      [](const Statement& row) -> Result<std::string> { return row.text(0); }));
+  }
+  std::vector<SessionRow> rows;
+  for (const auto& tree : trees) {
+    const auto events = select_events_of_tree(database, SessionId(tree));
+    if (!events && !only.empty()) return std::unexpected(events.error());
+    if (!events) continue;  // one that is damaged itself is named by whoever asks for it
+    std::map<SessionId, SessionRow> of_tree;
+    for (const Event& event : *events) {
+      SessionRow& row = of_tree[event.run.session];
+      apply_to_session(row.session, event);
+      ++row.events;
+    }
+    for (auto& [id, row] : of_tree) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Result<std::optional<SessionRow>> row_from_journal(const Database& database, const SessionId& id) {
+  TRY(const auto events, select_events(database, id, std::nullopt));
+  if (events.empty()) return std::nullopt;
+  SessionRow row{.events = static_cast<std::int64_t>(events.size())};
+  for (const Event& event : events) apply_to_session(row.session, event);
+  return row;
+}
+
+// Whether the rows of a tree account for all its records; an index that is damaged hides some.
+bool are_all(const Database& database, const SessionId& tree, const std::vector<Read>& rows) {
+  std::int64_t events = 0;
+  for (const Read& read : rows) {
+    if (read.row.events == 0) return true;  // of before they were counted
+    events += read.row.events;
+  }
+  const auto last = select(database, "SELECT coalesce(max(number), 0) FROM journal WHERE tree=?", tree.value,
+                           [](const Statement& row) -> Result<std::int64_t> { return row.integer(0); });
+  return last && last->front() == events;
+}
+
+bool is_unfinished(const Session& session) { return !is_terminal(session.state); }
+
+bool fits(const Session& session, const SessionFilter& filter) {
+  return (!filter.parent || session.parent == filter.parent) &&
+         (!filter.tree || session.tree == *filter.tree) && (!filter.roots_only || !session.parent) &&
+         (!filter.unfinished_only || is_unfinished(session));
+}
+
+}  // namespace
+
+std::string delegation_text(const DelegationKey& key) {
+  return fmt::format("{}/{}", to_text(key.call), key.task);
+}
+
 Result<Statement> prepare_put_session(const Database& database) {
   return database.prepare(
       "INSERT INTO sessions (id, uuid, tree, parent, delegation, profile, label, depth, prompt, permissions, "
-      "fixed, "
-      "state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, last_activity, "
-      "steps, "
-      "input_tokens, output_tokens, cache_read, cache_write, cost_micros, wait) "
-      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
-      "ON CONFLICT (id) DO UPDATE SET wait=excluded.wait, state=excluded.state, "
-      "run=excluded.run, result=excluded.result, "
-      "error=excluded.error, reason=excluded.reason, started_us=excluded.started_us, "
-      "ended_us=excluded.ended_us, "
-      "last_event_us=excluded.last_event_us, last_activity=excluded.last_activity, steps=excluded.steps, "
-      "input_tokens=excluded.input_tokens, output_tokens=excluded.output_tokens, "
-      "cache_read=excluded.cache_read, "
-      "cache_write=excluded.cache_write, cost_micros=excluded.cost_micros");
+      "fixed, state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, "
+      "last_activity, steps, input_tokens, output_tokens, cache_read, cache_write, cost_micros, wait, "
+      "events, "
+      "crc) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "ON CONFLICT (id) DO UPDATE SET fixed=excluded.fixed, wait=excluded.wait, state=excluded.state, "
+      "run=excluded.run, result=excluded.result, error=excluded.error, reason=excluded.reason, "
+      "started_us=excluded.started_us, ended_us=excluded.ended_us, last_event_us=excluded.last_event_us, "
+      "last_activity=excluded.last_activity, steps=excluded.steps, input_tokens=excluded.input_tokens, "
+      "output_tokens=excluded.output_tokens, cache_read=excluded.cache_read, "
+      "cache_write=excluded.cache_write, cost_micros=excluded.cost_micros, events=excluded.events, "
+      "crc=excluded.crc");
 }
 
-Result<void> put_session(Statement& put, const Session& session) {
+Result<void> put_session(Statement& put, const SessionRow& row) {
+  const Session& session = row.session;
   std::optional<std::string> parent;
   if (session.parent) parent = session.parent->value;
   std::optional<std::string> delegation;
   if (session.delegation) delegation = delegation_text(*session.delegation);
   put.bind(session.id.value).bind(session.uuid.value).bind(session.tree.value).bind(parent).bind(delegation);
   put.bind(session.agent).bind(session.label).bind(std::int64_t{session.depth}).bind(session.prompt);
-  put.bind(session.permissions).bind(to_json_text(to_json(session)));
-  put.bind(name_of(session.state)).bind(std::int64_t{session.run}).bind(session.result).bind(session.error);
-  put.bind(name_of(session.reason)).bind(micros(session.created_at)).bind(micros(session.started_at));
-  put.bind(micros(session.ended_at)).bind(micros(session.last_event_at)).bind(session.last_activity);
-  put.bind(std::int64_t{session.steps}).bind(session.usage.input).bind(session.usage.output);
-  put.bind(session.usage.cache_read).bind(session.usage.cache_write).bind(session.usage.cost_micros);
-  put.bind(session.wait ? std::optional(to_json_text(to_json(*session.wait))) : std::nullopt);
-  return put.run();
+  const std::string fixed = to_json_text(to_json(session));
+  put.bind(session.permissions).bind(fixed);
+  const auto wait = session.wait ? std::optional(to_json_text(to_json(*session.wait))) : std::nullopt;
+  Checksum sum;
+  sum.add(session.id.value);
+  const auto bind = [&put, &sum](const auto& value) {
+    put.bind(value);
+    sum.add(value);
+  };
+  bind(name_of(session.state));
+  bind(std::int64_t{session.run});
+  for (const auto* text : {&session.result, &session.error}) bind(*text);
+  bind(name_of(session.reason));
+  bind(std::int64_t{micros(session.created_at)});
+  bind(micros(session.started_at));
+  bind(micros(session.ended_at));
+  bind(micros(session.last_event_at));
+  bind(session.last_activity);
+  const Usage& usage = session.usage;
+  for (const std::int64_t number :
+       {std::int64_t{session.steps}, usage.input, usage.output, usage.cache_read, usage.cache_write})
+    bind(number);
+  bind(usage.cost_micros);
+  put.bind(wait).bind(row.events);
+  sum.add(std::string_view(fixed));
+  sum.add(wait);
+  sum.add(row.events);
+  return put.bind(sum.sum()).run();
 }
 
-Result<void> put_deadline(const Database& database, const Session& session) {
-  TRY(auto put, database.prepare("UPDATE sessions SET fixed=? WHERE id=?"));
-  return put.bind(to_json_text(to_json(session))).bind(session.id.value).run();
+Result<std::optional<SessionRow>> select_session(const Database& database, std::string_view column,
+                                                 std::string_view value) {
+  const auto sql = fmt::format("SELECT {} FROM sessions WHERE {}=?", kColumns, column);
+  TRY(auto found, select(database, sql, value, read_row));
+  if (found.empty()) return std::nullopt;
+  if (found.front().damaged.empty()) return std::move(found.front().row);
+  return row_from_journal(database, SessionId(found.front().damaged));
+}
+
+Result<std::int64_t> events_counted(const Database& database, const SessionId& tree) {
+  const auto sql = fmt::format("SELECT {} FROM sessions WHERE tree=?", kColumns);
+  TRY(const auto rows, select(database, sql, tree.value, read_row));
+  std::map<SessionId, std::int64_t> events;  // a damaged index may lead to a row twice, or to another tree's
+  for (const Read& read : rows) {
+    if (read.damaged.empty() && read.row.session.tree == tree) events[read.row.session.id] = read.row.events;
+  }
+  std::int64_t sum = 0;
+  for (const auto& [id, count] : events) sum += count;
+  return sum;
+}
+
+Result<std::vector<Session>> select_sessions(const Database& database, const SessionFilter& filter) {
+  std::string where = "1";
+  std::string parameter;
+  if (filter.parent) {
+    where += " AND parent=?1";
+    parameter = filter.parent->value;
+  } else if (filter.tree) {
+    where += " AND tree=?1";
+    parameter = filter.tree->value;
+  }
+  if (filter.roots_only) where += " AND parent IS NULL";
+  if (filter.unfinished_only) where += " AND state IN ('pending', 'running', 'waiting', 'interrupted')";
+  const auto sql = fmt::format("SELECT {} FROM sessions WHERE {} ORDER BY created_us DESC, id DESC LIMIT {}",
+                               kColumns, where, filter.most);
+  std::vector<Session> sessions;
+  auto found = select(database, sql, parameter, read_row);
+  const bool is_whole_tree = filter.tree && !filter.parent && !filter.roots_only && !filter.unfinished_only;
+  const auto is_meant = [&filter](const Read& read) {
+    return read.damaged.empty() && fits(read.row.session, filter);
+  };
+  if (found && std::ranges::all_of(*found, is_meant) &&
+      (!is_whole_tree || found->size() >= filter.most || are_all(database, *filter.tree, *found))) {
+    for (Read& read : *found) sessions.push_back(std::move(read.row.session));
+    return sessions;
+  }
+  if (!found && found.error().code != ErrorCode::corrupt) return std::unexpected(found.error());
+  TRY(auto rows, rows_from_journal(database, filter.tree.value_or(SessionId{})));
+  for (SessionRow& row : rows) {
+    if (fits(row.session, filter)) sessions.push_back(std::move(row.session));
+  }
+  std::ranges::sort(sessions, std::ranges::greater{},
+                    [](const Session& session) { return std::tuple(session.created_at, session.id); });
+  if (sessions.size() > filter.most) sessions.resize(filter.most);
+  return sessions;
 }
 
 }  // namespace deputy

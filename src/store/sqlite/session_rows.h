@@ -1,23 +1,31 @@
-// A Session as a row of the sessions table, and back.
+// Sessions as rows: a view of the journal, so a damaged row is made again from that.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "store/sqlite/database.h"
+#include "store/store.h"
 #include "transcript/session.h"
 
 namespace deputy {
 
+struct SessionRow {
+  Session session;
+  std::int64_t events = 0;  // records in the journal; 0: not counted yet
+};
+
 // The one spelling of a delegation's key in the database.
 std::string delegation_text(const DelegationKey& key);
 
-inline constexpr std::string_view kSessionColumns =
-    "id, state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, last_activity, "
-    "steps, "
-    "input_tokens, output_tokens, cache_read, cache_write, cost_micros, fixed, wait";
-
-Result<Session> session_of_row(const Statement& row);  // selected as kSessionColumns
 Result<Statement> prepare_put_session(const Database& database);
-// All but the deadline of a session that is there already.
-Result<void> put_session(Statement& put, const Session& session);
-Result<void> put_deadline(const Database& database, const Session& session);
+Result<void> put_session(Statement& put, const SessionRow& row);
+
+// `column` is id, uuid or delegation.
+Result<std::optional<SessionRow>> select_session(const Database& database, std::string_view column,
+                                                 std::string_view value);
+// How many records the rows of a tree count, those that cannot be believed left out.
+Result<std::int64_t> events_counted(const Database& database, const SessionId& tree);
+Result<std::vector<Session>> select_sessions(const Database& database, const SessionFilter& filter);
 
 }  // namespace deputy

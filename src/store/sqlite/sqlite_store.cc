@@ -1,17 +1,24 @@
 #include "store/sqlite/sqlite_store.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "store/commit_queue.h"
 #include "store/session_view.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/inbox_rows.h"
+#include "store/sqlite/journal_rows.h"
 #include "store/sqlite/migrate.h"
+#include "store/sqlite/quarantine.h"
+#include "store/sqlite/reserve.h"
+#include "store/sqlite/select.h"
 #include "store/sqlite/session_rows.h"
+#include "store/sqlite/tree_locks.h"
 #include "store/transcript_files.h"
 #include "store/unique_facts.h"
 
@@ -19,110 +26,82 @@ namespace deputy {
 
 namespace {
 
-// What the checksum covers: everything that gives a record its meaning.
-std::uint32_t checksum(std::string_view session, std::int64_t run, std::int64_t step, std::int64_t call,
-                       std::string_view kind, std::string_view body) {
-  return crc32(fmt::format("{}/{}/{}/{}/{}/{}", session, run, step, call, kind, body));
-}
-
 // The log is written back into the database past this size; at exit SQLite does it by itself.
 constexpr std::size_t kCheckpointBytes = std::size_t{4} << 20;
 
-constexpr std::string_view kEventColumns = "number, tree, session, run, step, call, kind, at_us, body, crc";
+using EventsBySession = std::map<SessionId, std::vector<Event>>;
 
-Result<Event> event_of_row(const Statement& row) {
-  Event event;
-  event.seq = static_cast<std::uint64_t>(row.integer(0));
-  event.tree = SessionId(row.text(1));
-  event.run = {SessionId(row.text(2)), static_cast<int>(row.integer(3))};
-  event.step = static_cast<int>(row.integer(4));
-  event.call = static_cast<int>(row.integer(5));
-  event.at = WallTime{std::chrono::microseconds{row.integer(7)}};
-  const std::string kind = row.text(6);
-  const std::string body = row.text(8);
-  const auto damaged = [&event](std::string_view why) {
-    return fail(ErrorCode::corrupt,
-                fmt::format("record {} of {} (session {}) is damaged: {}", event.seq, event.tree.value,
-                            event.run.session.value, why),
-                "the other sessions can still be read: `deputy sessions ls`");
-  };
-  if (row.integer(9) != checksum(row.text(2), event.run.number, event.step, event.call, kind, body)) {
-    return damaged("its checksum does not fit");
+std::unexpected<Error> damaged(const SessionId& session, std::string_view why) {
+  return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", session.value, why),
+              "the other sessions can still be read: `deputy sessions ls`; nothing was changed");
+}
+
+// That the view fits the truth: each session is there, has all its records, and is found by its delegation.
+Result<std::map<SessionId, SessionRow>> verified_rows(const Database& database,
+                                                      const EventsBySession& sessions) {
+  std::map<SessionId, SessionRow> rows;
+  for (const auto& [id, events] : sessions) {
+    TRY(auto row, select_session(database, "id", id.value));
+    if (!row) return damaged(id, "its row is missing");
+    const auto count = static_cast<std::int64_t>(events.size());
+    if (row->events != 0 && row->events != count) return damaged(id, "its last records are missing");
+    row->events = count;
+    if (row->session.delegation) {
+      TRY(const auto found,
+          select_session(database, "delegation", delegation_text(*row->session.delegation)));
+      if (!found || found->session.id != id) return damaged(id, "it is not found by its delegation");
+    }
+    rows.emplace(id, *std::move(row));
   }
-  const auto object = parse_json_object(body);
-  if (!object) return damaged(object.error().message);
-  auto fact = fact_from_json(kind, *object);
-  if (!fact) return damaged(fact.error().message);
-  event.fact = *std::move(fact);
-  return event;
-}
-
-template <class Read, class T = typename std::invoke_result_t<Read, const Statement&>::value_type>
-Result<std::vector<T>> select(const Database& database, std::string_view sql, std::string_view parameter,
-                              Read read) {
-  TRY(auto statement, database.prepare(sql));
-  if (!parameter.empty()) statement.bind(parameter);
-  std::vector<T> found;
-  for (;;) {
-    TRY(const bool has_row, statement.step());
-    if (!has_row) return found;
-    TRY(auto value, read(statement));
-    found.push_back(std::move(value));
-  }
-}
-
-Result<std::optional<Session>> select_session(const Database& database, std::string_view column,
-                                              std::string_view value) {
-  const auto sql = fmt::format("SELECT {} FROM sessions WHERE {}=?", kSessionColumns, column);
-  TRY(auto found, select(database, sql, value, session_of_row));
-  if (found.empty()) return std::nullopt;
-  return std::move(found.front());
-}
-
-Result<std::vector<Event>> select_events(const Database& database, const SessionId& id) {
-  const auto sql = fmt::format("SELECT {} FROM journal WHERE session=? ORDER BY seq", kEventColumns);
-  return select(database, sql, id.value, event_of_row);
+  return rows;
 }
 
 }  // namespace
 
-Result<void> seal_leftovers(const Folder& home) {
-  TRY(auto folder, home.open_folder("subagent"));
-  TranscriptFiles files(std::move(folder));
-  TRY(const auto unsealed, files.unsealed());
-  if (unsealed.empty()) return {};
-  TRY(const auto database, Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_write));
-  for (const Uuid& uuid : unsealed) {
-    TRY(const auto session, select_session(database, "uuid", uuid.value));
-    if (!session || !is_terminal(session->state)) continue;
-    // A damaged session keeps its files as they are; it is named when somebody reads it.
-    if (const auto events = select_events(database, session->id)) files.rebuild(*session, *events);
-  }
-  if (auto failure = files.failure()) return std::unexpected(*std::move(failure));
-  return {};
-}
-
 // The writer's half: used by the store's writer alone once the queue runs, except for claim(), which happens
 // before.
 struct SqliteStore::State {
-  State(Loop& loop, Database writing_to, Database reading_from, std::unique_ptr<TranscriptFiles> transcripts,
-        std::unique_ptr<StoreWriter> writer)
-      : writing(std::move(writing_to)),
-        reading(std::move(reading_from)),
-        files(std::move(transcripts)),
+  struct Parts {
+    std::unique_ptr<Folder> home;
+    Database writing;
+    Database reading;
+    TreeLocks locks;
+    DiskMark mark;
+    std::unique_ptr<TranscriptFiles> files;
+    std::optional<Error> loss = {};
+  };
+  State(Loop& loop, Parts parts, std::unique_ptr<StoreWriter> writer)
+      : clock(loop.clock()),
+        home(std::move(parts.home)),
+        writing(std::move(parts.writing)),
+        reading(std::move(parts.reading)),
+        locks(std::move(parts.locks)),
+        mark(std::move(parts.mark)),
+        files(std::move(parts.files)),
+        loss(std::move(parts.loss)),
         queue(loop, std::move(writer), [this](const EventRefs& events) { return commit(events); }) {}
 
   Result<void> commit(const EventRefs& events);
-  Result<void> insert(const Event& event);
+  Result<void> write(const EventRefs& events);
+  Result<void> record_stop(const Error& error);
+  Result<void> take_up(const SessionId& tree);
+  Result<std::int64_t> next_epoch(const SessionId& tree);
+  Result<std::string> last_holder(const SessionId& tree) const;
   Result<void> check_epoch(const SessionId& tree);
-  Result<Session> row_before(const Event& event);
+  Result<SessionRow> row_before(const Event& event);
   Result<void> reopen_transcripts(const EventRefs& events);
+  const Clock& clock;
+  std::unique_ptr<Folder> home;
   Database writing;
   Database reading;
+  TreeLocks locks;
+  DiskMark mark;                // how far the journal has come
+  std::set<SessionId> holding;  // on the loop
   std::unique_ptr<TranscriptFiles> files;
+  std::optional<Error> loss;
   std::mutex claims;  // guards claimed and files against a claim() while the writer works for another tree
   std::map<SessionId, std::int64_t> claimed;
-  std::map<SessionId, Session>
+  std::map<SessionId, SessionRow>
       live;  // rows of sessions that have not ended, so that a step need not read its row
   std::size_t uncheckpointed = 0;  // bytes, roughly
   std::optional<Statement> insert_event;
@@ -138,19 +117,29 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
                                                        std::unique_ptr<StoreWriter> writer) {
   TRY(home.make_folder("subagent"));
   TRY(auto transcripts, home.open_folder("subagent"));
+  TRY(auto own_home, home.open_folder("."));
+  TRY(auto mark, DiskMark::open(home, "deputy.mark"));
   // Made here so that it is for the owner alone; SQLite gives its companions the same mode.
-  if (!home.status("deputy.db")) TRY(home.append_to("deputy.db", ""));
+  if (!home.status("deputy.db")) {
+    TRY(home.append_to("deputy.db", ""));
+    mark.write(0);
+  }
+  TRY(auto loss, look_for_loss(home, mark, loop.clock().wall()));
   const std::string path = join_path(home.path(), "deputy.db");
   TRY(auto writing, Database::open(path, Database::Mode::read_write));
   TRY(migrate(writing));
   TRY(auto reading, Database::open(path, Database::Mode::read_write));
-  auto state =
-      std::make_unique<State>(loop, std::move(writing), std::move(reading),
-                              std::make_unique<TranscriptFiles>(std::move(transcripts)), std::move(writer));
-  TRY(state->insert_event,
-      state->writing.prepare(
-          "INSERT INTO journal (tree, number, epoch, session, run, step, call, kind, at_us, body, "
-          "crc) VALUES (?,?,?,?,?,?,?,?,?,?,?)"));
+  TRY(auto locks, TreeLocks::open(home));
+  keep_reserve(home);
+  writing.write_back_at_close();
+  reading.write_back_at_close();
+  auto state = std::make_unique<State>(
+      loop,
+      State::Parts{std::move(own_home), std::move(writing), std::move(reading), std::move(locks),
+                   std::move(mark), std::make_unique<TranscriptFiles>(std::move(transcripts)),
+                   std::move(loss)},
+      std::move(writer));
+  TRY(state->insert_event, prepare_put_event(state->writing));
   TRY(state->select_epoch, state->writing.prepare("SELECT epoch FROM trees WHERE tree=?"));
   TRY(state->upsert_session, prepare_put_session(state->writing));
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(state)));
@@ -159,55 +148,121 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
 Result<void> SqliteStore::claim(const SessionId& tree) {
   State& state = *state_;
   const std::lock_guard lock(state.claims);
+  TRY(const bool is_ours, state.locks.take(tree));
+  if (!is_ours) {
+    TRY(const auto holder, state.last_holder(tree));
+    return std::unexpected(held_elsewhere(tree, holder));
+  }
+  auto taken = state.take_up(tree);
+  if (taken) {
+    state.holding.insert(tree);
+  } else {
+    release(tree);
+  }
+  return taken;
+}
+
+void SqliteStore::release(const SessionId& tree) {
+  state_->holding.erase(tree);
+  state_->locks.release(tree);
+}
+
+Result<std::optional<std::string>> SqliteStore::holder(const SessionId& tree) const {
+  const State& state = *state_;
+  if (!state.locks.is_held_by_another(tree) && !state.holding.contains(tree)) return std::nullopt;
+  return state.last_holder(tree);
+}
+
+Result<std::string> SqliteStore::State::last_holder(const SessionId& tree) const {
+  TRY(const auto found, select(reading, "SELECT holder FROM trees WHERE tree=?", tree.value,
+                               [](const Statement& row) -> Result<std::string> { return row.text(0); }));
+  return found.empty() || found.front().empty() ? "another process" : found.front();
+}
+
+// Reads all of it before it writes anything.
+Result<void> SqliteStore::State::take_up(const SessionId& tree) {
+  TRY(auto events, select_events_of_tree(reading, tree));
+  const std::uint64_t last = events.size();
+  EventsBySession sessions;
+  for (Event& event : events) sessions[event.run.session].push_back(std::move(event));
+  TRY(auto rows, verified_rows(reading, sessions));
+  TRY(const auto epoch, next_epoch(tree));
+  for (auto& [id, row] : rows) {
+    files->rebuild(row.session, sessions.at(id));
+    if (!is_terminal(row.session.state)) live.insert_or_assign(id, std::move(row));
+  }
+  claimed[tree] = epoch;
+  queue.open_tree(tree, last);
+  return {};
+}
+
+Result<std::int64_t> SqliteStore::State::next_epoch(const SessionId& tree) {
   TRY(auto statement,
-      state.reading.prepare("INSERT INTO trees (tree, epoch) VALUES (?, 1) ON CONFLICT (tree) DO UPDATE SET "
-                            "epoch=epoch+1 RETURNING epoch"));
-  statement.bind(tree.value);
+      reading.prepare("INSERT INTO trees (tree, epoch, holder) VALUES (?1, 1, ?2) ON CONFLICT (tree) DO "
+                      "UPDATE SET epoch=epoch+1, holder=?2 RETURNING epoch"));
+  statement.bind(tree.value).bind(fmt::format("process {}, since {}", ::getpid(), to_iso8601(clock.wall())));
   TRY(const bool has_row, statement.step());
   if (!has_row) return fail(ErrorCode::internal, "claiming " + tree.value + " gave no epoch");
   const auto epoch = statement.integer(0);
   TRY(statement.step());
-  TRY(auto last, state.reading.prepare("SELECT coalesce(max(number), 0) FROM journal WHERE tree=?"));
-  last.bind(tree.value);
-  TRY(last.step());
-  TRY(const auto rows, sessions({.tree = tree, .most = 1'000'000}));
-  for (const auto& session : rows) {
-    // A damaged session keeps its files as they are; it is named when somebody reads it.
-    if (const auto events = events_of_session(session.id)) state.files->rebuild(session, *events);
-    state.live.insert_or_assign(session.id, session);
-  }
-  state.claimed[tree] = epoch;
-  state.queue.open_tree(tree, static_cast<std::uint64_t>(last.integer(0)));
-  return {};
+  return epoch;
 }
 
 Result<void> SqliteStore::State::commit(const EventRefs& events) {
   const std::lock_guard lock(claims);
+  auto written = write(events);
+  // A disk that fails otherwise than for want of room is not written to again.
+  if (!written && written.error().code == ErrorCode::exhausted) (void)record_stop(written.error());
+  return written;
+}
+
+// In what the reserve leaves: each root that has not ended is told why it stands still.
+Result<void> SqliteStore::State::record_stop(const Error& error) {
+  give_back_reserve(*home);
   TRY(auto transaction, Transaction::begin(writing));
-  std::map<SessionId, Session> changed;
+  for (auto& [id, row] : live) {
+    if (row.session.parent) continue;
+    TRY(const auto last,
+        select(writing, "SELECT coalesce(max(number), 0) FROM journal WHERE tree=?", id.value,
+               [](const Statement& found) -> Result<std::int64_t> { return found.integer(0); }));
+    Event event;
+    event.seq = static_cast<std::uint64_t>(last.front()) + 1;
+    event.at = clock.wall();
+    event.tree = id;
+    event.run = {id, row.session.run};
+    event.fact = StateChanged{.state = SessionState::interrupted, .why = error.message};
+    TRY(put_event(*insert_event, event, claimed[id], ++row.events));
+    apply_to_session(row.session, event);
+    TRY(put_session(*upsert_session, row));
+  }
+  return transaction.commit();
+}
+
+Result<void> SqliteStore::State::write(const EventRefs& events) {
+  TRY(auto transaction, Transaction::begin(writing));
+  std::map<SessionId, SessionRow> changed;
   const SessionId* checked = nullptr;
   for (const Event& event : events) {
     if (!checked || *checked != event.tree) TRY(check_epoch(event.tree));
     checked = &event.tree;
-    TRY(insert(event));
     auto row = changed.find(event.run.session);
     if (row == changed.end()) {
       TRY(auto before, row_before(event));
       row = changed.emplace(event.run.session, std::move(before)).first;
     }
-    apply_to_session(row->second, event);
+    TRY(const auto bytes, put_event(*insert_event, event, claimed[event.tree], ++row->second.events));
+    uncheckpointed += bytes;
+    apply_to_session(row->second.session, event);
   }
-  for (const auto& [id, session] : changed) TRY(put_session(*upsert_session, session));
-  for (const Event& event : events) {
-    if (std::holds_alternative<DeadlineMoved>(event.fact) || begins_again(event))
-      TRY(put_deadline(writing, changed.at(event.run.session)));
-  }
+  for (const auto& [id, row] : changed) TRY(put_session(*upsert_session, row));
+  const auto last = static_cast<std::uint64_t>(writing.last_inserted());
   TRY(transaction.commit());
-  for (auto& [id, session] : changed) {
-    if (is_terminal(session.state)) {
+  mark.write(last);
+  for (auto& [id, row] : changed) {
+    if (is_terminal(row.session.state)) {
       live.erase(id);
     } else {
-      live.insert_or_assign(id, std::move(session));
+      live.insert_or_assign(id, std::move(row));
     }
   }
   TRY(reopen_transcripts(events));
@@ -218,17 +273,21 @@ Result<void> SqliteStore::State::commit(const EventRefs& events) {
 }
 
 // A session that has ended is not among the live ones; it may begin another run.
-Result<Session> SqliteStore::State::row_before(const Event& event) {
+Result<SessionRow> SqliteStore::State::row_before(const Event& event) {
   if (const auto known = live.find(event.run.session); known != live.end()) return known->second;
-  if (std::holds_alternative<SessionCreated>(event.fact)) return Session{};
+  if (std::holds_alternative<SessionCreated>(event.fact)) return SessionRow{};
   TRY(auto kept, select_session(writing, "id", event.run.session.value));
-  return kept ? *std::move(kept) : Session{};
+  if (!kept) return SessionRow{};
+  if (kept->events != 0) return *std::move(kept);
+  TRY(const auto before, select_events(writing, event.run.session, std::nullopt));
+  kept->events = static_cast<std::int64_t>(before.size());
+  return *std::move(kept);
 }
 
 Result<void> SqliteStore::State::reopen_transcripts(const EventRefs& events) {
   for (const Event& event : events) {
     if (!begins_again(event)) continue;
-    TRY(auto before, select_events(writing, event.run.session));
+    TRY(auto before, select_events(writing, event.run.session, std::nullopt));
     std::erase_if(before, [&event](const Event& each) { return each.seq >= event.seq; });
     files->reopen(before);
   }
@@ -245,55 +304,33 @@ Result<void> SqliteStore::State::check_epoch(const SessionId& tree) {
   return {};
 }
 
-Result<void> SqliteStore::State::insert(const Event& event) {
-  const std::string body = to_json_text(fact_to_json(event.fact));
-  const std::string_view kind = kind_of(event.fact);
-  uncheckpointed += body.size();
-  insert_event->bind(event.tree.value).bind(static_cast<std::int64_t>(event.seq)).bind(claimed[event.tree]);
-  insert_event->bind(event.run.session.value)
-      .bind(std::int64_t{event.run.number})
-      .bind(std::int64_t{event.step});
-  insert_event->bind(std::int64_t{event.call})
-      .bind(kind)
-      .bind(event.at.time_since_epoch().count())
-      .bind(body);
-  insert_event->bind(
-      std::int64_t{checksum(event.run.session.value, event.run.number, event.step, event.call, kind, body)});
-  return insert_event->run();
-}
-
 Result<std::optional<Session>> SqliteStore::session(const SessionId& id) const {
-  return select_session(state_->reading, "id", id.value);
+  TRY(auto row, select_session(state_->reading, "id", id.value));
+  return row ? std::optional(std::move(row->session)) : std::nullopt;
 }
 
 Result<std::optional<Session>> SqliteStore::child_of(const DelegationKey& key) const {
-  return select_session(state_->reading, "delegation", delegation_text(key));
+  TRY(auto row, select_session(state_->reading, "delegation", delegation_text(key)));
+  return row ? std::optional(std::move(row->session)) : std::nullopt;
 }
 
 Result<std::vector<Session>> SqliteStore::sessions(const SessionFilter& filter) const {
-  std::string where = "1";
-  std::string parameter;
-  if (filter.parent) {
-    where += " AND parent=?1";
-    parameter = filter.parent->value;
-  } else if (filter.tree) {
-    where += " AND tree=?1";
-    parameter = filter.tree->value;
-  }
-  if (filter.roots_only) where += " AND parent IS NULL";
-  if (filter.unfinished_only) where += " AND state IN ('pending', 'running', 'waiting', 'interrupted')";
-  const auto sql = fmt::format("SELECT {} FROM sessions WHERE {} ORDER BY created_us DESC, id DESC LIMIT {}",
-                               kSessionColumns, where, filter.most);
-  return select(state_->reading, sql, parameter, session_of_row);
+  return select_sessions(state_->reading, filter);
 }
 
+// Where the row cannot be read, the records still prove themselves, all but the last of them.
 Result<std::vector<Event>> SqliteStore::events_of_session(const SessionId& id) const {
-  return select_events(state_->reading, id);
+  const auto row = select_session(state_->reading, "id", id.value);
+  const bool is_counted = row && *row && (*row)->events != 0;
+  return select_events(state_->reading, id, is_counted ? std::optional((*row)->events) : std::nullopt);
 }
 
 Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) const {
-  const auto sql = fmt::format("SELECT {} FROM journal WHERE tree=? ORDER BY number", kEventColumns);
-  return select(state_->reading, sql, tree.value, event_of_row);
+  TRY(auto events, select_events_of_tree(state_->reading, tree));
+  const auto counted = events_counted(state_->reading, tree);
+  if (counted && *counted > static_cast<std::int64_t>(events.size()))
+    return damaged(tree, "its last records are missing");
+  return events;
 }
 
 Result<std::int64_t> SqliteStore::post(const Letter& letter) { return post_letter(state_->reading, letter); }
@@ -310,6 +347,7 @@ Task<Result<void>> SqliteStore::record(std::vector<Event> events) {
 void SqliteStore::ride_along(std::vector<Event> events) { state_->queue.ride_along(std::move(events)); }
 void SqliteStore::subscribe(Listener listener) { state_->queue.subscribe(std::move(listener)); }
 std::optional<Error> SqliteStore::export_failure() const { return state_->files->failure(); }
+const std::optional<Error>& SqliteStore::loss() const { return state_->loss; }
 Store::Counts SqliteStore::counts() const { return state_->queue.counts(); }
 
 }  // namespace deputy

@@ -1,5 +1,6 @@
 // The store on disk: $DEPUTY_HOME/deputy.db. Durable means synced. Several processes may share the folder;
-// each tree has one writer at a time.
+// each tree has one writer at a time. Nothing of a tree is written before all that is kept of it has been
+// read and found whole. Where the disk is full, that the trees stopped there is still recorded.
 #pragma once
 
 #include <memory>
@@ -11,10 +12,6 @@
 
 namespace deputy {
 
-// Seals the transcripts of sessions that ended but whose process died before it got to that. Blocking, on a
-// connection of its own: for the pool, beside a store that is in use.
-Result<void> seal_leftovers(const Folder& home);
-
 class SqliteStore final : public Store {
  public:
   // Opens or makes the database in `home`. Nothing is left half-made when it fails.
@@ -25,6 +22,8 @@ class SqliteStore final : public Store {
   Task<Result<void>> record(std::vector<Event> events) override;
   void ride_along(std::vector<Event> events) override;
   Result<void> claim(const SessionId& tree) override;
+  void release(const SessionId& tree) override;
+  Result<std::optional<std::string>> holder(const SessionId& tree) const override;
   Result<std::optional<Session>> session(const SessionId& id) const override;
   Result<std::vector<Session>> sessions(const SessionFilter& filter) const override;
   Result<std::vector<Event>> events_of_session(const SessionId& id) const override;
@@ -36,6 +35,8 @@ class SqliteStore final : public Store {
   void subscribe(Listener listener) override;
   Counts counts() const override;
   std::optional<Error> export_failure() const override;
+  // What was found lost when it was opened: told once.
+  const std::optional<Error>& loss() const;
 
  private:
   struct State;

@@ -99,43 +99,51 @@ TEST_F(SqliteStoreTest, NamesADamagedRecordAndReadsTheOtherSessions) {
   EXPECT_TRUE(store->events_of_session(SessionId("sess_1_bbbbbb")));
 }
 
-TEST_F(SqliteStoreTest, SealsWhatADeadProcessLeftOfSessionsThatEndedAndLeavesTheOthers) {
-  const std::string ended = "11111111-1111-4111-8111-111111111111";
-  const std::string running = "22222222-2222-4222-8222-222222222222";
-  {
-    auto store = *open();
-    std::vector<Event> events;
-    for (const auto& uuid : {ended, running}) {
-      Session session;
-      session.id = session.tree = SessionId("sess_1_" + uuid.substr(0, 6));
-      session.uuid = Uuid(uuid);
-      session.label = "one";
-      ASSERT_TRUE(store->claim(session.tree));
-      Event event;
-      event.tree = session.tree;
-      event.run = {session.id, 1};
-      for (Fact fact :
-           {Fact(SessionCreated{session}), Fact(RunStarted{}), Fact(InputGiven{Source::person, "do it"})}) {
-        event.fact = std::move(fact);
-        events.push_back(event);
-      }
-      event.fact = RunEnded{};
-      if (uuid == ended) events.push_back(event);
-    }
-    ASSERT_TRUE(run(loop_, store->record(events)));
-  }
-  const std::filesystem::path folder = home_.file("subagent");
-  const auto sealed = folder / ("one-" + ended + ".transcript.json");
-  const auto unsealed = folder / ("one-" + ended + ".transcript.jsonl");
-  const std::string whole = bytes_of(sealed);
-  ASSERT_TRUE(whole.contains("do it"));
-  std::filesystem::remove(sealed);  // as if the process had been killed before it sealed
-  std::ofstream(unsealed) << "{\"role\":\"us";
+TEST_F(SqliteStoreTest, ADamagedRowOfASessionIsMadeAgainFromTheJournal) {
+  auto store = *open();
+  Session session;
+  session.id = session.tree = SessionId("sess_1_aaaaaa");
+  session.label = "one";
+  ASSERT_TRUE(store->claim(session.tree));
+  Event event;
+  event.tree = session.tree;
+  event.run = {session.id, 1};
+  event.fact = SessionCreated{session};
+  ASSERT_TRUE(run(loop_, store->record({event})));
+  const auto whole = store->session(session.id);
+  auto raw = Database::open(database(), Database::Mode::read_write);
+  ASSERT_TRUE(raw->execute("UPDATE sessions SET fixed=replace(fixed, 'one', 'two'), result='never said'"));
+  EXPECT_EQ((*store->session(session.id))->label, "one");
+  EXPECT_EQ((*store->session(session.id))->result, "");
+  EXPECT_EQ(store->sessions({})->front().label, "one");
+}
 
-  ASSERT_TRUE(seal_leftovers(**SystemDisk().open(home_.path(), IfAbsent::fail)));
-  EXPECT_EQ(bytes_of(sealed), whole);
-  EXPECT_FALSE(std::filesystem::exists(unsealed));
-  EXPECT_TRUE(std::filesystem::exists(folder / ("one-" + running + ".transcript.jsonl")));
+TEST_F(SqliteStoreTest, ATreeThatLacksARecordIsNotClaimedAndNotChanged) {
+  auto store = *open();
+  Session session;
+  session.id = session.tree = SessionId("sess_1_aaaaaa");
+  ASSERT_TRUE(store->claim(session.tree));
+  Event event;
+  event.tree = session.tree;
+  event.run = {session.id, 1};
+  for (Fact fact : {Fact(SessionCreated{session}), Fact(NoteTaken{"a"}), Fact(NoteTaken{"b"})}) {
+    event.fact = std::move(fact);
+    ASSERT_TRUE(run(loop_, store->record({event})));
+  }
+  store.reset();
+  auto raw = Database::open(database(), Database::Mode::read_write);
+  for (const char* missing : {"3", "2"}) {
+    ASSERT_TRUE(raw->execute("DELETE FROM journal WHERE number=" + std::string(missing)));
+    store = *open();
+    const auto refused = store->claim(session.tree);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
+    EXPECT_EQ(raw->integer("SELECT epoch FROM trees"), 1) << "nothing is written before all was read";
+    EXPECT_EQ(store->events_of_tree(session.tree).error().code, ErrorCode::corrupt);
+    EXPECT_EQ(store->events_of_session(session.id).error().code, ErrorCode::corrupt);
+    EXPECT_EQ(store->holder(session.tree), std::nullopt);
+    store.reset();
+  }
 }
 
 TEST_F(SqliteStoreTest, FilesAreForTheOwnerAlone) {

@@ -1,0 +1,51 @@
+#include "base/disk_mark.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "base/system_disk_calls.h"
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+// "{number} {its checksum}\n", of fixed length.
+std::string text_of(std::uint64_t number) {
+  const std::string digits = fmt::format("{:020}", number);
+  return fmt::format("{} {:08x}\n", digits, crc32(digits));
+}
+
+}  // namespace
+
+struct DiskMark::File {
+  Descriptor descriptor;
+};
+
+DiskMark::DiskMark(std::unique_ptr<File> file) : file_(std::move(file)) {}
+DiskMark::DiskMark(DiskMark&&) noexcept = default;
+DiskMark::~DiskMark() = default;
+
+Result<DiskMark> DiskMark::open(const Folder& folder, std::string_view name) {
+  Descriptor file =
+      open_beneath(folder.descriptor(), std::string(name), O_RDWR | O_CREAT | kNeverWait, kNewFile);
+  if (!file) return failed("open", join_path(folder.path(), name));
+  return DiskMark(std::make_unique<File>(std::move(file)));
+}
+
+std::optional<std::uint64_t> DiskMark::read() const {
+  std::string text = text_of(0);
+  if (::pread(file_->descriptor.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
+    return std::nullopt;
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return text_of(number) == text ? std::optional(number) : std::nullopt;
+}
+
+void DiskMark::write(std::uint64_t number) {
+  const std::string text = text_of(number);
+  (void)!::pwrite(file_->descriptor.get(), text.data(), text.size(), 0);
+}
+
+}  // namespace deputy

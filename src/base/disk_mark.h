@@ -1,0 +1,30 @@
+// One number in a file, written over in place and not synced: cheap enough for every step. After a crash it
+// may be an older one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/disk.h"
+
+namespace deputy {
+
+class DiskMark {
+ public:
+  static Result<DiskMark> open(const Folder& folder, std::string_view name);  // made if absent
+  DiskMark(DiskMark&&) noexcept;
+  ~DiskMark();
+
+  // Nothing where none was written, or what is there is not whole.
+  std::optional<std::uint64_t> read() const;
+  void write(std::uint64_t number);  // what cannot be written is left out
+
+ private:
+  struct File;
+  explicit DiskMark(std::unique_ptr<File> file);
+  std::unique_ptr<File> file_;
+};
+
+}  // namespace deputy

@@ -1,0 +1,26 @@
+#include "base/disk_mark.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "support/temp_folder.h"
+
+namespace deputy {
+namespace {
+
+TEST(DiskMark, KeepsTheLastNumberAndBelievesNoDamagedOne) {
+  const TempFolder home;
+  const auto folder = *SystemDisk().open(home.path(), IfAbsent::fail);
+  auto mark = *DiskMark::open(*folder, "mark");
+  EXPECT_EQ(mark.read(), std::nullopt);
+  for (const std::uint64_t number : {std::uint64_t{12345}, std::uint64_t{0}, ~std::uint64_t{0}}) {
+    mark.write(number);
+    EXPECT_EQ(DiskMark::open(*folder, "mark")->read(), number);
+  }
+  std::fstream(home.file("mark"), std::ios::in | std::ios::out).put('2');
+  EXPECT_EQ(mark.read(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace deputy

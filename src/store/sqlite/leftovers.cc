@@ -1,0 +1,79 @@
+#include "store/sqlite/leftovers.h"
+
+#include <map>
+
+#include "store/sqlite/database.h"
+#include "store/sqlite/journal_rows.h"
+#include "store/sqlite/session_rows.h"
+#include "store/sqlite/tree_locks.h"
+#include "store/transcript_files.h"
+
+namespace deputy {
+namespace {
+
+Result<Database> open_database(const Folder& home) {
+  return Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_write);
+}
+
+// While the transaction lasts nobody can claim the tree: who is about to waits, and then opens the transcript
+// again.
+Result<void> seal(const Database& database, const TreeLocks& locks, TranscriptFiles& files,
+                  const Uuid& uuid) {
+  TRY(auto transaction, Transaction::begin(database));
+  TRY(const auto row, select_session(database, "uuid", uuid.value));
+  if (!row || locks.is_held_by_another(row->session.tree)) return {};
+  // A damaged session keeps its files as they are; it is named when somebody reads it.
+  const auto events = select_events(database, row->session.id, std::nullopt);
+  if (events) files.seal_left(row->session, *events);
+  return transaction.commit();
+}
+
+// "{session}.{run}.{step}.{call}", see tools/bash.h
+Result<void> prune_command_records(const Folder& home, const Database& database) {
+  const auto folder = home.open_folder("commands");
+  if (!folder) return {};
+  TRY(const auto entries, (*folder)->list("."));
+  std::map<std::string, bool> ended;
+  for (const Entry& entry : entries) {
+    const std::string session = entry.name.substr(0, entry.name.find('.'));
+    if (!ended.contains(session)) {
+      TRY(const auto row, select_session(database, "id", session));
+      ended[session] = row && is_terminal(row->session.state);
+    }
+    if (ended[session]) TRY((*folder)->remove(entry.name));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> seal_leftovers(const Folder& home) {
+  TRY(auto folder, home.open_folder("subagent"));
+  TranscriptFiles files(std::move(folder));
+  TRY(const auto unsealed, files.unsealed());
+  if (unsealed.empty()) return {};
+  TRY(const auto database, open_database(home));
+  TRY(const auto locks, TreeLocks::open(home));
+  for (const Uuid& uuid : unsealed) TRY(seal(database, locks, files, uuid));
+  if (auto failure = files.failure()) return std::unexpected(*std::move(failure));
+  return {};
+}
+
+Result<void> prune_files(const Folder& home, WallTime now) {
+  TRY(const auto folder, home.open_folder("subagent"));
+  TRY(const auto entries, folder->list("."));
+  TRY(const auto database, open_database(home));
+  std::map<Uuid, bool> ended;
+  for (const Entry& entry : entries) {
+    const auto uuid = TranscriptFiles::uuid_in(entry.name);
+    if (!uuid || now - entry.status.modified <= kKeptFor) continue;
+    if (!ended.contains(*uuid)) {
+      TRY(const auto row, select_session(database, "uuid", uuid->value));
+      ended[*uuid] = row && is_terminal(row->session.state);
+    }
+    if (ended[*uuid]) TRY(folder->remove(entry.name));
+  }
+  return prune_command_records(home, database);
+}
+
+}  // namespace deputy

@@ -1,0 +1,137 @@
+#include "store/sqlite/leftovers.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "store/sqlite/sqlite_store.h"
+#include "support/run.h"
+#include "support/temp_folder.h"
+
+namespace deputy {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kEnded = "11111111-1111-4111-8111-111111111111";
+constexpr std::string_view kRunning = "22222222-2222-4222-8222-222222222222";
+
+class LeftoversTest : public testing::Test {
+ protected:
+  LeftoversTest() { fill(*open()); }
+  std::unique_ptr<SqliteStore> open() {
+    return *SqliteStore::open(loop_, *home_folder_, std::make_unique<InlineWriter>(loop_));
+  }
+  static SessionId id_of(std::string_view uuid) {
+    return SessionId("sess_1_" + std::string(uuid.substr(0, 6)));
+  }
+  // One session that has ended, and one that has not.
+  void fill(SqliteStore& store) {
+    for (const auto uuid : {kEnded, kRunning}) {
+      Session session;
+      session.id = session.tree = id_of(uuid);
+      session.uuid = Uuid(std::string(uuid));
+      session.label = "one";
+      ASSERT_TRUE(store.claim(session.tree));
+      Event event;
+      event.tree = session.tree;
+      event.run = {session.id, 1};
+      std::vector<Event> events;
+      for (Fact fact : {Fact(SessionCreated{session}), Fact(RunStarted{}), Fact(NoteTaken{"a note"}),
+                        Fact(InputGiven{Source::person, "do it"}), Fact(RunEnded{})}) {
+        event.fact = std::move(fact);
+        events.push_back(event);
+      }
+      if (uuid == kRunning) events.pop_back();
+      ASSERT_TRUE(run(loop_, store.record(events)));
+    }
+  }
+  fs::path folder() const { return home_.file("subagent"); }
+  fs::path file(std::string_view uuid, std::string_view ending) const {
+    return folder() / ("one-" + std::string(uuid) + std::string(ending));
+  }
+  static std::string text_of(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  WallTime after(std::chrono::seconds span) const {
+    const auto now = fs::last_write_time(file(kEnded, ".transcript.json"));
+    return WallTime(std::chrono::duration_cast<std::chrono::microseconds>(
+               std::chrono::file_clock::to_sys(now).time_since_epoch())) +
+           span;
+  }
+
+  TempFolder home_;
+  std::unique_ptr<Folder> home_folder_ = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  SimLoop loop_{1};
+};
+
+TEST_F(LeftoversTest, WhatEndedIsSealedAsItEnded) {
+  const auto sealed = file(kEnded, ".transcript.json");
+  const std::string whole = text_of(sealed);
+  ASSERT_THAT(whole, HasSubstr("do it"));
+  fs::remove(sealed);  // as if the process had been killed before it sealed
+  std::ofstream(file(kEnded, ".transcript.jsonl")) << "{\"role\":\"us";
+  ASSERT_TRUE(seal_leftovers(*home_folder_));
+  EXPECT_EQ(text_of(sealed), whole);
+  EXPECT_FALSE(fs::exists(file(kEnded, ".transcript.jsonl")));
+}
+
+TEST_F(LeftoversTest, WhatNobodyRunsIsSealedAsInterruptedAndResumingOpensItAgain) {
+  const auto running = file(kRunning, ".transcript.jsonl");
+  const std::string lines = text_of(running);
+  ASSERT_TRUE(seal_leftovers(*home_folder_));
+  EXPECT_THAT(text_of(file(kRunning, ".transcript.json")), HasSubstr(R"("outcome":"interrupted")"));
+  EXPECT_FALSE(fs::exists(running));
+  const auto store = open();
+  ASSERT_TRUE(store->claim(id_of(kRunning)));
+  EXPECT_EQ(text_of(running), lines);
+  EXPECT_FALSE(fs::exists(file(kRunning, ".transcript.json")));
+}
+
+TEST_F(LeftoversTest, WhatSomebodyRunsIsLeftAlone) {
+  const auto store = open();
+  ASSERT_TRUE(store->claim(id_of(kRunning)));
+  ASSERT_TRUE(seal_leftovers(*home_folder_));
+  EXPECT_TRUE(fs::exists(file(kRunning, ".transcript.jsonl")));
+  EXPECT_FALSE(fs::exists(file(kRunning, ".transcript.json")));
+}
+
+TEST_F(LeftoversTest, FilesAreKeptForSevenDaysAndNotLonger) {
+  ASSERT_TRUE(prune_files(*home_folder_, after(kKeptFor - std::chrono::hours(1))));
+  EXPECT_TRUE(fs::exists(file(kEnded, ".transcript.json")));
+  EXPECT_TRUE(fs::exists(file(kEnded, ".scratch.md")));
+  ASSERT_TRUE(prune_files(*home_folder_, after(kKeptFor + std::chrono::seconds(1))));
+  EXPECT_FALSE(fs::exists(file(kEnded, ".transcript.json")));
+  EXPECT_FALSE(fs::exists(file(kEnded, ".scratch.md")));
+  EXPECT_EQ(open()->events_of_session(id_of(kEnded))->size(), 5u) << "the journal has it all";
+}
+
+TEST_F(LeftoversTest, NothingOfAnUnfinishedOrUnknownSessionIsPruned) {
+  const auto unknown = file("33333333-3333-4333-8333-333333333333", ".scratch.md");
+  const auto foreign = folder() / "read me.txt";
+  std::ofstream(unknown) << "kept";
+  std::ofstream(foreign) << "kept";
+  ASSERT_TRUE(seal_leftovers(*home_folder_));
+  ASSERT_TRUE(prune_files(*home_folder_, after(std::chrono::hours(24 * 365))));
+  EXPECT_TRUE(fs::exists(file(kRunning, ".transcript.json")));
+  EXPECT_TRUE(fs::exists(file(kRunning, ".scratch.md")));
+  EXPECT_TRUE(fs::exists(unknown));
+  EXPECT_TRUE(fs::exists(foreign));
+}
+
+TEST_F(LeftoversTest, WhatCommandsLeftForARestartGoesWithTheEndOfTheirSession) {
+  const fs::path commands = home_.file("commands");
+  fs::create_directory(commands);
+  const auto of_ended = commands / (id_of(kEnded).value + ".1.0.0");
+  const auto of_running = commands / (id_of(kRunning).value + ".1.0.0");
+  for (const auto& file : {of_ended, of_running}) std::ofstream(file) << "confined 1 0\n";
+  ASSERT_TRUE(prune_files(*home_folder_, after(std::chrono::seconds(1))));
+  EXPECT_FALSE(fs::exists(of_ended));
+  EXPECT_TRUE(fs::exists(of_running));
+}
+
+}  // namespace
+}  // namespace deputy

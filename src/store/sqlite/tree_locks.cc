@@ -1,0 +1,33 @@
+#include "store/sqlite/tree_locks.h"
+
+#include <charconv>
+
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+// Two trees at one place would only wait for one another.
+std::uint64_t place_of(const SessionId& tree) {
+  constexpr std::size_t kDigits = 15;
+  constexpr int kBase = 16;
+  const std::string digest = sha256_hex(tree.value);
+  std::uint64_t place = 0;
+  std::from_chars(digest.data(), digest.data() + kDigits, place, kBase);
+  return place;
+}
+
+}  // namespace
+
+Result<TreeLocks> TreeLocks::open(const Folder& home) {
+  TRY(auto locks, DiskLocks::open(home, "deputy.lock"));
+  return TreeLocks(std::move(locks));
+}
+
+Result<bool> TreeLocks::take(const SessionId& tree) { return locks_.take(place_of(tree)); }
+void TreeLocks::release(const SessionId& tree) { locks_.release(place_of(tree)); }
+bool TreeLocks::is_held_by_another(const SessionId& tree) const {
+  return locks_.is_taken_by_another(place_of(tree));
+}
+
+}  // namespace deputy

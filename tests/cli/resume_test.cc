@@ -1,0 +1,73 @@
+// Several processes on one state folder: a tree has one that runs it, and whoever comes second is told which.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "base/json.h"
+#include "deputy_program.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Answers at once, then not for a minute.
+constexpr std::string_view kSlow = R"({"v":1,"sessions":[{"replies":[
+  {"calls":[{"name":"List","arguments":{}}]},
+  {"text":"at last","first_byte_ms":60000}]}]})";
+
+class ResumeTest : public DeputyTest {
+ protected:
+  // Up to where the model does not answer any more.
+  std::unique_ptr<Running> start_slow() {
+    auto running = start({"run", "--model", script(kSlow), "--output", "stream-json", "go"});
+    running->read_until(R"("call":0,"result":"ok")");
+    return running;
+  }
+  std::string state_of_newest() {
+    const auto listed = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
+    if (!listed || listed->as_array().empty()) return "(none)";
+    const auto& newest = listed->as_array().front().as_object();
+    id_ = string_or(newest, "id", "");
+    return string_or(newest, "state", "");
+  }
+  std::string id_;
+};
+
+TEST_F(ResumeTest, ATreeThatRunsIsNotTakenOverAndItsHolderIsNamed) {
+  const auto running = start_slow();
+  EXPECT_NE(state_of_newest(), "interrupted");
+  const auto refused = deputy({"resume", id_});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr(id_ + " is run by process "), HasSubstr("since"),
+                                 HasSubstr("sessions tail"), Not(HasSubstr("going on"))));
+  EXPECT_THAT(deputy({"resume"}).err, HasSubstr("nothing was left unfinished"));
+  // It was not disturbed.
+  EXPECT_EQ(deputy({"sessions", "cancel", id_}).status, 0);
+  EXPECT_NE(running->wait().status, 128 + SIGKILL);
+}
+
+TEST_F(ResumeTest, WhatAKilledProcessRanIsShownAsInterruptedSealedAndResumed) {
+  auto running = start_slow();
+  running->send(SIGKILL);
+  running->wait();
+  EXPECT_EQ(state_of_newest(), "interrupted");
+  EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out, HasSubstr("interrupted"));
+  EXPECT_THAT(deputy({"sessions", "show", id_}).out, HasSubstr("interrupted"));
+  ASSERT_EQ(deputy({"demo"}).status, 0);  // any start sees to what others left
+  std::string sealed;
+  for (const auto& file : files_below(home() / "subagent")) {
+    EXPECT_FALSE(file.ends_with(".jsonl")) << file;
+    const auto text = contents(home() / "subagent" / file);
+    if (text.contains(id_)) sealed = text;
+  }
+  EXPECT_THAT(sealed, HasSubstr(R"("outcome":"interrupted")"));
+  write(root() / "script.json", R"({"v":1,"sessions":[{"replies":[{"text":"x"},{"text":"at last"}]}]})");
+  const auto resumed = deputy({"resume", id_});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("at last"));
+}
+
+}  // namespace
+}  // namespace deputy
