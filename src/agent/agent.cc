@@ -105,6 +105,7 @@ ToolContext Agent::context_for_calls(StopToken stop) {
           .files_seen = &conversation_.files_seen,
           .output = parts_.output,
           .keep = parts_.keep,
+          .state = parts_.state,
           .at_limit = conversation_.grace.has_value()};
 }
 

@@ -45,6 +45,7 @@ class Agent {
     std::function<std::vector<const Folder*>()> roots = {};  // what may be reached beside the workspace
     std::string home = {};                                   // the person's, for rules written with ~
     std::vector<std::string> hidden = {};                    // see ToolContext
+    const Folder* state = nullptr;                           // see ToolContext
     std::function<std::vector<SessionId>()> children = {};   // of this session, so far
     std::function<void(std::string_view)> output = {};       // see ToolContext
     std::function<Task<std::optional<std::string>>(std::string, std::string)> keep = {};  // the same

@@ -312,6 +312,7 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                      },
                  .home = services_.home,
                  .hidden = services_.hidden,
+                 .state = services_.state.get(),
                  .children = [this, id = session.id] { return children_[id]; },
                  .output =
                      [this, session](std::string_view text) {

@@ -1,6 +1,9 @@
 #include "sandbox/launch.h"
 
+#include <fcntl.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "sandbox/bubble.h"
 #include "sandbox/init/protocol.h"
@@ -40,8 +43,16 @@ std::vector<std::string> limits_of(const Launch& launch) {
   return arguments;
 }
 
+Result<OwnedFd> open_record(const ProcessSpec& spec) {
+  if (!spec.record) return OwnedFd();
+  const auto& [folder, name] = *spec.record;
+  OwnedFd file(::openat(folder->descriptor(), name.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
+  if (!file) return std::unexpected(error_from_errno(errno, "open " + join_path(folder->path(), name)));
+  return file;
+}
+
 std::vector<std::string> init_arguments(const Launch& launch, const std::vector<GrantedFolder>& grants,
-                                        Descriptors& descriptors) {
+                                        const OwnedFd& record, Descriptors& descriptors) {
   const ProcessSpec& spec = launch.spec;
   std::vector<std::string> arguments = {
       "--lifeline",      to_string(init::kLifeline),
@@ -57,6 +68,7 @@ std::vector<std::string> init_arguments(const Launch& launch, const std::vector<
     add(arguments, {grant.access == Access::write ? "--write" : "--read",
                     to_string(descriptors.add(grant.descriptor.get()))});
   }
+  if (record) add(arguments, {"--record", to_string(descriptors.add(record.get()))});
   if (launch.group) {
     for (const auto& entrance : launch.group->entrances())
       add(arguments, {"--group", to_string(descriptors.add(entrance.get()))});
@@ -87,8 +99,9 @@ Result<Spawned> spawn_isolated(const Launch& launch, const std::vector<GrantedFo
 
 Result<Spawned> spawn_confined(const Launch& launch) {
   TRY(const auto grants, open_grants(launch.spec));
+  TRY(const auto record, open_record(launch.spec));
   Descriptors descriptors;
-  auto arguments = init_arguments(launch, grants, descriptors);
+  auto arguments = init_arguments(launch, grants, record, descriptors);
   if (launch.level >= SandboxLevel::isolated)
     return spawn_isolated(launch, grants, std::move(arguments), std::move(descriptors));
   add(arguments, {"--parent", to_string(::getpid())});

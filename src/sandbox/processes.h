@@ -57,6 +57,13 @@ inline constexpr std::size_t kMostKeptBack = 256;  // hidden and fixed ones toge
 inline constexpr std::chrono::seconds kLongestTimeLimit =
     std::chrono::hours(24 * 30);  // a longer one counts as this
 
+// A file, empty and durable, in which is written down that the program is about to begin and how it ended,
+// each synced: for whoever has to know after deputy has died. In deputy-init's words (status_record.h).
+struct EndRecord {
+  const Folder* folder = nullptr;
+  std::string name;
+};
+
 struct ProcessSpec {
   std::vector<std::string> argv;  // argv[0] is looked up in a fixed PATH
   // Where it starts; it may read what lies beneath, and the system's programs and libraries. Without one it
@@ -76,6 +83,7 @@ struct ProcessSpec {
   ProcessLimits limits;
   SandboxLevel need = SandboxLevel::restricted;  // it is not started below this
   SandboxLevel aim = SandboxLevel::metered;      // nor confined further: each level takes longer to start
+  std::optional<EndRecord> record = std::nullopt;
   // Output of both streams as it comes, on the loop, before it is bounded. May be empty.
   std::function<void(std::string_view)> on_output;
 };

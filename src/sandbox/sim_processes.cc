@@ -22,6 +22,10 @@ Task<Result<ProcessResult>> SimProcesses::run(ProcessSpec spec, StopToken stop) 
     co_return fail(ErrorCode::not_found, fmt::format("there is no program {}", spec.argv[0]),
                    fmt::format("install {}", name));
   }
+  const auto note = [&spec](const std::string& line) {
+    if (spec.record) (void)spec.record->folder->append_to(spec.record->name, line);
+  };
+  note("confined 1 0\n");
   const Defined defined = found->second;  // it may be defined anew while this one runs
   const Duration time_limit = std::min(spec.time_limit, kLongestTimeLimit);
   const bool in_time = defined.takes <= time_limit;
@@ -31,6 +35,7 @@ Task<Result<ProcessResult>> SimProcesses::run(ProcessSpec spec, StopToken stop) 
   // Beyond the time limit it dies like a real one: killed, with nothing to show.
   ProcessResult result =
       in_time ? defined.program(spec) : ProcessResult{.exit_status = 128 + 15, .timed_out = true};
+  note(fmt::format("ended exit {}\n", result.exit_status));
   const auto collect = [&](std::string& text, OutputEnd& end) {
     if (spec.on_output && !text.empty()) spec.on_output(text);
     Collected collected;

@@ -26,6 +26,7 @@ std::optional<int> leading_number(std::optional<std::string_view> text) {
 
 void parse_line(std::string_view line, StatusRecord& record) {
   if (const auto level = leading_number(after(line, init::kConfined))) {
+    record.confined = true;
     record.level = static_cast<SandboxLevel>(std::clamp(*level, 0, 3));
   } else if (const auto reason = after(line, init::kRefused)) {
     record.refused = std::string(*reason);

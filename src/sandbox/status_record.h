@@ -10,7 +10,8 @@
 namespace deputy {
 
 struct StatusRecord {
-  bool began = false;  // deputy-init was reached
+  bool began = false;     // deputy-init was reached
+  bool confined = false;  // the program was about to begin
   SandboxLevel level = SandboxLevel::none;
   std::optional<std::string> refused;  // why it could not be confined
   std::optional<int> unstarted;        // the errno of the failed start

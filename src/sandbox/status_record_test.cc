@@ -17,6 +17,8 @@ TEST(StatusRecord, TellsANormalEnd) {
 TEST(StatusRecord, TellsHowFarItCame) {
   EXPECT_FALSE(parse_status("").began);
   EXPECT_TRUE(parse_status("inside\n").began);
+  EXPECT_FALSE(parse_status("inside\n").confined);
+  EXPECT_TRUE(parse_status("confined 0 0\n").confined);
   EXPECT_EQ(parse_status("inside\nconfined 2 7\n").level, SandboxLevel::isolated);
   EXPECT_EQ(parse_status("inside\nconfined 3 7\n").level, SandboxLevel::metered);
   EXPECT_EQ(parse_status("confined 99 7\n").level, SandboxLevel::metered);

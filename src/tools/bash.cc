@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "guard/display.h"
 #include "guard/programs.h"
+#include "sandbox/status_record.h"
 #include "tools/command_outcome.h"
 #include "tools/kept_back.h"
 #include "tools/workspace_mode.h"
@@ -140,7 +141,41 @@ std::string with_output(std::string_view end, std::string_view output) {
   return trimmed(shown).empty() ? std::string(end) : fmt::format("{}\nIts output so far:\n{}", end, shown);
 }
 
+ToolResult told_after_crash(const StatusRecord& record) {
+  if (record.exit_status) {
+    ToolResult told = *record.exit_status == 0 ? tool_ok("") : tool_error("");
+    told.exit_status = *record.exit_status;
+    told.content = fmt::format(
+        "The program stopped while this call ran, but by then the command had ended{}, with exit status {}. "
+        "What it printed is lost. It was not run again.",
+        record.timed_out ? " because its time was up" : "", *record.exit_status);
+    return told;
+  }
+  if (!record.confined || record.unstarted) {
+    return tool_error(
+        "The program stopped before this command had begun: it was not run. Call it again if it is still "
+        "wanted.");
+  }
+  return tool_error(
+      "interrupted, outcome unknown: the command had begun when the program stopped, and was ended with it, "
+      "somewhere in the middle. It was not run again. Check the state it would have changed before you "
+      "decide "
+      "what to do.");
+}
+
+Task<Result<void>> make_record(Loop& loop, Pool& pool, const Folder& state, std::string name) {
+  co_return co_await on_pool(loop, pool, [&state, name = std::move(name)]() -> Result<void> {
+    TRY(state.make_folder(kCommandRecords));
+    return state.replace(name, "");
+  });
+}
+
 }  // namespace
+
+std::string command_record(const CallId& call) {
+  return fmt::format("{}/{}.{}.{}.{}", kCommandRecords, call.run.session.value, call.run.number, call.step,
+                     call.index);
+}
 
 std::string background_id(const CallId& call) { return fmt::format("bash_{}_{}", call.step, call.index); }
 
@@ -271,11 +306,27 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
                   .keep = context.keep};
   if (access == Access::write) after.known = std::move(kept->repositories);
   BackgroundCommands::Afterwards afterwards = [after = std::move(after)] { return told_afterwards(after); };
+  if (context.state) {
+    spec.record = EndRecord{context.state, command_record(context.id)};
+    const auto made = co_await make_record(context.loop, context.pool, *context.state, spec.record->name);
+    if (!made) co_return tool_error(fmt::format("The command was not run: {}.", to_text(made.error())));
+  }
   if (is_in_background(arguments))
     co_return start(std::move(command), std::move(spec), std::move(own), context, std::move(afterwards));
   ToolResult result = co_await run_here(std::move(spec), context);
   result.content += co_await afterwards();
   co_return result;
+}
+
+Task<ToolResult> BashTool::after_crash(ToolContext context) {
+  constexpr std::size_t kMostOfRecord = 4096;
+  if (!context.state) co_return co_await Tool::after_crash(context);
+  auto record = co_await on_pool(context.loop, context.pool,
+                                 [&state = *context.state, name = command_record(context.id)] {
+                                   return state.read(name, 0, kMostOfRecord);
+                                 });
+  if (!record && record.error().code != ErrorCode::not_found) co_return co_await Tool::after_crash(context);
+  co_return told_after_crash(parse_status(record ? *record : ""));
 }
 
 Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const {

@@ -31,6 +31,8 @@ class BashTool final : public Tool {
   // The script in the workspace that the command runs, as it is now: what is approved is what runs.
   Task<Planned> plan(json::object arguments, ToolContext context) override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
+  // By what deputy-init wrote down: it did not begin, it ended and how, or it was in the middle of it.
+  Task<ToolResult> after_crash(ToolContext context) override;
 
  private:
   ProcessSpec spec_for(const json::object& arguments, const ToolContext& context) const;
@@ -44,5 +46,9 @@ class BashTool final : public Tool {
 
 // "bash_3_1": the id of what a call of Bash has started in the background.
 std::string background_id(const CallId& call);
+
+// The file beneath deputy's state folder in which is written down how a call's command went.
+std::string command_record(const CallId& call);
+inline constexpr std::string_view kCommandRecords = "commands";
 
 }  // namespace deputy

@@ -358,5 +358,53 @@ TEST_F(Bash, TakesAsManyInTheBackgroundAsItSaysAndNoMore) {
   EXPECT_THAT(refused.content, HasSubstr("task_cancel"));
 }
 
+class BashAfterACrash : public Bash {
+ protected:
+  ToolResult told(std::optional<std::string> record) {
+    auto context = bench.context();
+    const auto state = *bench.disk.open("/home", IfAbsent::create);
+    context.state = state.get();
+    if (record) {
+      EXPECT_TRUE(state->make_folder(kCommandRecords));
+      EXPECT_TRUE(state->replace(command_record(context.id), *record));
+    }
+    return run(bench.loop, bash.after_crash(context));
+  }
+};
+
+TEST_F(BashAfterACrash, WhatHadNotBegunWasNotRun) {
+  EXPECT_THAT(told(std::nullopt).content, HasSubstr("it was not run"));
+  EXPECT_THAT(told("").content, HasSubstr("it was not run"));
+  EXPECT_THAT(told("inside\n").content, HasSubstr("it was not run"));
+  EXPECT_THAT(told("confined 2 7\nunstarted 2\n").content, HasSubstr("it was not run"));
+}
+
+TEST_F(BashAfterACrash, WhatHadEndedIsToldByItsExitStatus) {
+  const auto well = told("confined 2 7\nended exit 0\n");
+  EXPECT_EQ(well.status, ToolStatus::ok);
+  EXPECT_EQ(well.exit_status, 0);
+  EXPECT_THAT(well.content, AllOf(HasSubstr("exit status 0"), Not(HasSubstr("unknown"))));
+  const auto badly = told("confined 2 7\ntimeout\nended signal 9\n");
+  EXPECT_EQ(badly.status, ToolStatus::error);
+  EXPECT_EQ(badly.exit_status, 137);
+  EXPECT_THAT(badly.content, HasSubstr("time was up"));
+}
+
+TEST_F(BashAfterACrash, WhatWasInTheMiddleIsUnknown) {
+  EXPECT_THAT(told("confined 2 7\n").content, AllOf(HasSubstr("outcome unknown"), HasSubstr("had begun")));
+  EXPECT_THAT(told("confined 2 7\nended ex").content, HasSubstr("outcome unknown")) << "a torn record";
+  EXPECT_THAT(run(bench.loop, bash.after_crash(bench.context())).content, HasSubstr("outcome unknown"))
+      << "where no record is kept";
+}
+
+TEST_F(BashAfterACrash, ACommandLeavesARecord) {
+  plays({.exit_status = 3});
+  const auto state = *bench.disk.open("/home", IfAbsent::create);
+  auto context = bench.context();
+  context.state = state.get();
+  run(bench.loop, bash.run({{"command", "x"}}, context));
+  EXPECT_THAT(run(bench.loop, bash.after_crash(context)).content, HasSubstr("exit status 3"));
+}
+
 }  // namespace
 }  // namespace deputy

@@ -9,6 +9,10 @@
 namespace deputy {
 namespace {
 
+constexpr std::string_view kOutcomeUnknown =
+    "interrupted, outcome unknown: the program stopped while this call ran. It may have taken effect or not, "
+    "and it was not run again. Check the state it would have changed before you decide what to do.";
+
 // A file with a second name may lie outside the workspace under that: what holds for files inside does not
 // hold for it by itself.
 bool has_second_name(const ToolContext& context) {
@@ -39,6 +43,8 @@ std::string Tool::approval_text(const json::object& arguments, const ToolContext
 }
 
 Task<Tool::Planned> Tool::plan(json::object, ToolContext) { co_return std::nullopt; }
+
+Task<ToolResult> Tool::after_crash(ToolContext) { co_return tool_error(std::string(kOutcomeUnknown)); }
 
 ToolResult tool_ok(std::string content) { return {.status = ToolStatus::ok, .content = std::move(content)}; }
 

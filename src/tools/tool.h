@@ -68,7 +68,8 @@ struct ToolContext {
   // Keeps a text that is too long for the model in a file of this name, without secrets, and says where the
   // session can read it; nothing where it could not be kept. May be empty.
   std::function<Task<std::optional<std::string>>(std::string name, std::string text)> keep = {};
-  bool at_limit = false;  // a grace step: only what keeps or reports findings still runs
+  const Folder* state = nullptr;  // deputy's own, for what a restart has to know; nothing: none is kept
+  bool at_limit = false;          // a grace step: only what keeps or reports findings still runs
 };
 
 // What the paths in rules are relative to.
@@ -115,6 +116,8 @@ class Tool {
 
   // `arguments` are valid by the schema. `content` is bounded later; `call_id` is filled in by the Toolbox.
   virtual Task<ToolResult> run(json::object arguments, ToolContext context) = 0;
+  // What is known of a `once` call that had begun when deputy died. It is told to the model, never run again.
+  virtual Task<ToolResult> after_crash(ToolContext context);
 };
 
 ToolResult tool_ok(std::string content);

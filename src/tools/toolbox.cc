@@ -16,11 +16,6 @@ namespace deputy {
 
 namespace {
 
-constexpr std::string_view kOutcomeUnknown =
-    "interrupted, outcome unknown: the program stopped while this call ran. It may have taken effect or not, "
-    "and it was not "
-    "run again. Check the state it would have changed before you decide what to do.";
-
 constexpr std::size_t kErrorBytes = 4096;
 constexpr int kMostCalls = 128;  // of one reply; those past it are answered, but not run
 
@@ -247,7 +242,7 @@ Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext contex
   auto cleared = clear(call.call);
   if (!cleared) co_return std::move(cleared).error();
   Tool& tool = *cleared->granted->tool;
-  if (call.started && tool.effect() == Effect::once) co_return tool_error(std::string(kOutcomeUnknown));
+  if (call.started && tool.effect() == Effect::once) co_return co_await tool.after_crash(context);
   if (context.at_limit && !tool.runs_at_limit()) {
     co_return tool_error(
         fmt::format("Not run: your limit is reached, and {} is not for your last step.", tool.text().name));

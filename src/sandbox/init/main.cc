@@ -40,7 +40,7 @@ unsigned next_of_ours(const Options& options, unsigned from) {
     if (kept >= static_cast<int>(from) && static_cast<unsigned>(kept) < next)
       next = static_cast<unsigned>(kept);
   };
-  const int single[] = {options.lifeline, options.start, options.status, options.environment};
+  const int single[] = {options.lifeline, options.start, options.status, options.record, options.environment};
   for (const int kept : single) consider(kept);
   for (int i = 0; i < options.grant_count; ++i) consider(options.grants[i].descriptor);
   for (int i = 0; i < options.group_count; ++i) consider(options.groups[i]);
@@ -159,10 +159,18 @@ char** read_environment(int file) {
     refuse(options, reached.missing, reached.level > 0 ? 0 : reached.error);
   if (options.status >= 0)
     dprintf(options.status, "%s %d %d\n", kConfined, reached.level, reached.landlock_abi);
+  if (options.record >= 0) {
+    const bool is_kept =
+        dprintf(options.record, "%s %d %d\n", kConfined, reached.level, reached.landlock_abi) > 0 &&
+        fdatasync(options.record) == 0;
+    if (!is_kept) refuse(options, "writing down that it begins", errno);
+  }
   reset_signals();
   execve(options.argv[0], options.argv, variables);
   const int error = errno;
-  if (options.status >= 0) dprintf(options.status, "%s %d\n", kUnstarted, error);
+  const int told[] = {options.status, options.record};
+  for (const int file : told)
+    if (file >= 0) dprintf(file, "%s %d\n", kUnstarted, error);
   dprintf(STDERR_FILENO, "deputy-init: cannot execute %s: %s\n", options.argv[0], strerror(error));
   _exit(error == ENOENT ? kExitNotFound : kExitNotExecutable);
 }
@@ -173,6 +181,12 @@ int report(const Options& options, const Supervisor& supervisor, int status) {
   if (options.status >= 0) {
     if (supervisor.timed_out()) dprintf(options.status, "%s\n", kTimeout);
     dprintf(options.status, "%s %d\n", exited ? kEndedExit : kEndedSignal, value);
+  }
+  // What deputy's own end has ended has no outcome of its own.
+  if (options.record >= 0 && !supervisor.was_orphaned()) {
+    if (supervisor.timed_out()) dprintf(options.record, "%s\n", kTimeout);
+    dprintf(options.record, "%s %d\n", exited ? kEndedExit : kEndedSignal, value);
+    fdatasync(options.record);
   }
   return exited ? value : 128 + value;
 }

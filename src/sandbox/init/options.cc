@@ -10,7 +10,7 @@ const char kUsage[] =
     "usage: deputy-init [option value]... -- /path/of/program [argument]...\n"
     "       deputy-init [option value]... --probe\n"
     "Runs a program confined and ends its whole tree with it.\n"
-    "  --lifeline FD  --start FD  --status FD  --environment FD  --parent PID\n"
+    "  --lifeline FD  --start FD  --status FD  --record FD  --environment FD  --parent PID\n"
     "  --aim LEVEL  --need-level LEVEL  --network 1  --read FD...  --write FD...  --group FD...\n"
     "  --isolated 1  --directory PATH  --home PATH\n"
     "  --time-limit-ms N  --grace-ms N  --open-files N  --data-bytes N  --file-bytes N  --processes N\n"
@@ -42,6 +42,7 @@ bool set_number(const char* name, long number, Options& options) {
   if (is("--lifeline")) return options.lifeline = static_cast<int>(number), true;
   if (is("--start")) return options.start = static_cast<int>(number), true;
   if (is("--status")) return options.status = static_cast<int>(number), true;
+  if (is("--record")) return options.record = static_cast<int>(number), true;
   if (is("--environment")) return options.environment = static_cast<int>(number), true;
   if (is("--parent")) return options.parent = static_cast<pid_t>(number), true;
   if (is("--isolated")) return options.isolated = number != 0, true;

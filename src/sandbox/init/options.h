@@ -21,6 +21,7 @@ struct Options {
   int lifeline = -1;
   int start = -1;  // without it the program starts in /
   int status = -1;
+  int record = -1;                  // a file that gets, synced, what of the status is needed after a crash
   int environment = -1;             // a file of NUL-terminated NAME=VALUE; without it: as inherited
   const char* directory = nullptr;  // where `start` is mounted, for an isolated one
   const char* home = nullptr;       // a directory to write in besides /tmp, for an isolated one

@@ -104,9 +104,15 @@ void Supervisor::wait() {
       end();
     } else {
       lifeline_cut_ = true;
-      kill();
+      orphaned();
     }
   }
+}
+
+void Supervisor::orphaned() {
+  reap();
+  if (!program_ended_) was_orphaned_ = true;
+  kill();
 }
 
 void Supervisor::take_signals() {
@@ -119,7 +125,7 @@ void Supervisor::take_signals() {
         end();
         break;
       case SIGHUP:  // deputy's thread has died
-        kill();
+        orphaned();
         break;
       default:  // SIGCHLD only wakes; nothing else is addressed to us
         break;

@@ -19,6 +19,8 @@ class Supervisor {
   // Returns the wait status of `program` when no descendant is left.
   int run(pid_t program);
   bool timed_out() const { return timed_out_; }
+  // Whether it was ended because deputy is gone.
+  bool was_orphaned() const { return was_orphaned_; }
 
  private:
   enum class Phase { running, ending, killing };
@@ -30,6 +32,7 @@ class Supervisor {
   void kill();
   void kill_all();
   void take_signals();
+  void orphaned();
 
   const Options& options_;
   Tree& tree_;
@@ -39,6 +42,7 @@ class Supervisor {
   bool program_ended_ = false;
   bool lifeline_cut_ = false;
   bool timed_out_ = false;
+  bool was_orphaned_ = false;
   Phase phase_ = Phase::running;
   long long limit_at_ = 0;
   long long kill_at_ = 0;  // when to look for survivors next
