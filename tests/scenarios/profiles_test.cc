@@ -278,9 +278,11 @@ TEST_F(ProfilesOnATree, AChildWhoseProfileIsGoneWhenItIsResumedEndsAsFailedAndIt
   for (int record = 1;; ++record) {
     world = {};
     script(root_calls("gone") + agent_says("gone"));
-    Life life(world, {.crash = {record, true}, .profiles = profiles});
-    const auto undisturbed = life.start(life.brief("go"));
-    if (!life.crashed()) break;
+    {
+      Life life(world, {.crash = {record, true}, .profiles = profiles});
+      const auto undisturbed = life.start(life.brief("go"));
+      if (!life.crashed()) break;
+    }
     const Session* child = world.session_labelled("gone");
     if (!child || is_terminal(child->state)) continue;
     Life second(world, {.seed = 2});

@@ -48,10 +48,11 @@ std::string SimWorld::transcript(std::string_view label) const {
 Life::Life(SimWorld& world, Options options)
     : loop_(options.seed), processes_(loop_), network_(loop_), random_(options.seed) {
   auto folder = world.disk.open("/home/subagent", IfAbsent::create);
-  auto store = std::make_unique<CrashingStore>(
-      std::make_unique<MemoryStore>(loop_, world.memory,
-                                    std::make_unique<TranscriptFiles>(*std::move(folder))),
-      options.crash);
+  std::unique_ptr<Store> kept =
+      options.store ? options.store(loop_)
+                    : std::make_unique<MemoryStore>(loop_, world.memory,
+                                                    std::make_unique<TranscriptFiles>(*std::move(folder)));
+  auto store = std::make_unique<CrashingStore>(std::move(kept), options.crash);
   store_ = store.get();
   Models models;
   auto scripted = ScriptedProvider::parse(

@@ -52,6 +52,8 @@ class Life {
     ReportBounds reports = {};
     std::optional<Duration> inbox_every = {};  // whether other processes can reach it
     bool has_web = false;                      // whether there are web tools
+    // In place of the world's own; then what the world says of sessions and events does not hold.
+    std::function<std::unique_ptr<Store>(Loop&)> store = {};
   };
   Life(SimWorld& world, Options options);
   ~Life();
@@ -73,6 +75,7 @@ class Life {
   const std::vector<Event>& events() const { return events_; }
   bool crashed() const { return store_->crashed(); }
   int records() const { return store_->records(); }
+  std::size_t acknowledged() const { return store_->acknowledged(); }
 
  private:
   Result<Report> finish();

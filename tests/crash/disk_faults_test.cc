@@ -1,0 +1,122 @@
+// A disk that fails: the n-th write or sync, for every n, once or for good; one that is full; one that loses
+// what was not synced.
+#include <sqlite3.h>
+
+#include "disk_world.h"
+#include "store/sqlite/reserve.h"
+
+namespace deputy {
+namespace {
+
+constexpr int kChildren = 2;
+
+class DiskFaults : public testing::Test {
+ protected:
+  FaultyDisk disk_;
+
+  int operations_of_a_run() {
+    disk_.heal();
+    DiskWorld world(kChildren);
+    {
+      auto life = world.life(1);
+      EXPECT_TRUE(life);
+      const auto report = (*life)->start((*life)->brief("go"));
+      world.tree.expect_whole((*life)->runtime().store(), report, "undisturbed");
+    }
+    return disk_.operations();
+  }
+
+  // Returns what the program said, where it noticed.
+  std::optional<Error> run_on(DiskWorld& world, std::uint64_t seed, std::size_t& acknowledged) {
+    auto life = world.life(seed);
+    if (!life) return life.error();
+    const auto report = (*life)->start((*life)->brief("go"));
+    acknowledged = (*life)->acknowledged();
+    return report ? std::nullopt : std::optional(report.error());
+  }
+
+  void fails(int n, int code, bool stays) {
+    const std::string where = fmt::format("operation {} gives {}{}", n, code, stays ? " for good" : "");
+    DiskWorld world(kChildren);
+    disk_.fail_at(n, code, stays);
+    std::size_t acknowledged = 0;
+    const auto said = run_on(world, 1, acknowledged);
+    ASSERT_TRUE(disk_.has_failed()) << where;
+    disk_.heal();
+    if (said) {
+      EXPECT_TRUE(said->message.contains("deputy.db")) << where << ": " << said->message;
+      EXPECT_FALSE(said->advice.empty()) << where;
+    }
+    world.expect_goes_on(acknowledged, 2, where);
+  }
+
+  // Every `stride`-th operation.
+  void fails_everywhere(int stride) {
+    const int operations = operations_of_a_run();
+    ASSERT_GT(operations, 60) << "a run this short proves nothing";
+    int tried = 0;
+    for (const int code : {SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY}) {
+      for (const bool stays : {false, true}) {
+        for (int n = 1; n <= operations && !HasFailure(); n += stride, ++tried) fails(n, code, stays);
+      }
+    }
+    fmt::print("{} writes, syncs and truncations in a run; {} failures, nothing acknowledged was lost\n",
+               operations, tried);
+  }
+
+  void cut_power(int times) {
+    const int operations = operations_of_a_run();
+    std::mt19937_64 chance(1);
+    for (int i = 0; i < times && !HasFailure(); ++i) {
+      const int n = 1 + static_cast<int>(chance() % static_cast<std::uint64_t>(operations));
+      const std::string where = fmt::format("power cut {} at operation {}", i, n);
+      DiskWorld world(kChildren);
+      disk_.fail_at(n, SQLITE_IOERR, true);
+      std::size_t acknowledged = 0;
+      (void)run_on(world, static_cast<std::uint64_t>(i) + 1, acknowledged);
+      disk_.cut_power(chance);
+      disk_.heal();
+      world.expect_goes_on(acknowledged, static_cast<std::uint64_t>(i) + 1'000'000, where);
+    }
+    fmt::print("{} power cuts; nothing acknowledged was lost\n", times);
+  }
+};
+
+TEST_F(DiskFaults, StopTheRunAndLoseNothingThatWasAcknowledged) { fails_everywhere(101); }
+
+TEST_F(DiskFaults, APowerCutLosesNothingThatWasAcknowledged) { cut_power(10); }
+
+TEST_F(DiskFaults, AFullDiskStillTakesTheRecordOfTheStop) {
+  DiskWorld world(kChildren);
+  disk_.set_room(kReserveBytes + 150'000, {world.home.file("reserve")});
+  std::size_t acknowledged = 0;
+  const auto said = run_on(world, 1, acknowledged);
+  ASSERT_TRUE(said) << "there was room enough";
+  EXPECT_EQ(said->code, ErrorCode::exhausted);
+  EXPECT_TRUE(said->advice.contains("deputy resume")) << said->advice;
+  EXPECT_FALSE(std::filesystem::exists(world.home.file("reserve"))) << "given back";
+  disk_.heal();
+  {
+    auto life = world.life(2);
+    ASSERT_TRUE(life);
+    const Store& store = (*life)->runtime().store();
+    const auto root = store.sessions({.roots_only = true})->front();
+    EXPECT_EQ(root.state, SessionState::interrupted);
+    const auto events = *store.events_of_tree(root.id);
+    EXPECT_GT(events.size(), acknowledged);
+    const auto* stop = std::get_if<StateChanged>(&events.back().fact);
+    ASSERT_TRUE(stop);
+    EXPECT_TRUE(stop->why.contains("full")) << stop->why;
+  }
+  EXPECT_TRUE(std::filesystem::exists(world.home.file("reserve"))) << "kept anew";
+  world.expect_goes_on(acknowledged, 3, "after a full disk");
+}
+
+class DiskFaultsLong : public DiskFaults {};
+
+TEST_F(DiskFaultsLong, EveryWriteAndSyncMayFail) { fails_everywhere(1); }
+
+TEST_F(DiskFaultsLong, AThousandPowerCutsLoseNothingThatWasAcknowledged) { cut_power(1000); }
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,218 @@
+#include "faulty_disk.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+namespace deputy {
+namespace {
+
+namespace fs = std::filesystem;
+
+FaultyDisk* disk = nullptr;
+sqlite3_vfs* usual = nullptr;
+
+// What SQLite sees as its file; the usual one lies right behind it.
+struct Shim {
+  sqlite3_file base;
+  bool is_tracked;
+  const char* path;
+  sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
+};
+
+Shim& shim(sqlite3_file* file) { return *reinterpret_cast<Shim*>(file); }
+sqlite3_file* real(sqlite3_file* file) { return shim(file).real(); }
+
+std::string contents(const fs::path& path) {
+  std::error_code absent;
+  const auto size = fs::file_size(path, absent);
+  std::string bytes(absent ? 0 : size, '\0');
+  std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+void put(std::string& image, const FaultyDisk::Change& change) {
+  if (change.truncates) return image.resize(static_cast<std::size_t>(change.offset));
+  const auto end = static_cast<std::size_t>(change.offset) + change.bytes.size();
+  if (image.size() < end) image.resize(end);
+  image.replace(static_cast<std::size_t>(change.offset), change.bytes.size(), change.bytes);
+}
+
+int close_file(sqlite3_file* file) { return real(file)->pMethods->xClose(real(file)); }
+int read_file(sqlite3_file* file, void* to, int count, sqlite3_int64 offset) {
+  return real(file)->pMethods->xRead(real(file), to, count, offset);
+}
+int write_file(sqlite3_file* file, const void* from, int count, sqlite3_int64 offset) {
+  Shim& own = shim(file);
+  if (own.is_tracked) {
+    if (const int code = disk->next_operation(SQLITE_OK)) return code;
+    if (const int code = disk->room_for(own.path, offset + count)) return code;
+  }
+  const int result = real(file)->pMethods->xWrite(real(file), from, count, offset);
+  if (own.is_tracked && result == SQLITE_OK) {
+    disk->file_at(own.path)->since.push_back(
+        {offset, std::string(static_cast<const char*>(from), static_cast<std::size_t>(count)), false});
+  }
+  return result;
+}
+int truncate_file(sqlite3_file* file, sqlite3_int64 size) {
+  Shim& own = shim(file);
+  if (own.is_tracked) {
+    if (const int code = disk->next_operation(SQLITE_OK)) return code;
+    disk->file_at(own.path)->since.push_back({size, "", true});
+  }
+  return real(file)->pMethods->xTruncate(real(file), size);
+}
+int sync_file(sqlite3_file* file, int flags) {
+  Shim& own = shim(file);
+  if (!own.is_tracked) return real(file)->pMethods->xSync(real(file), flags);
+  if (const int code = disk->next_operation(SQLITE_OK)) return code;
+  FaultyDisk::File& tracked = *disk->file_at(own.path);
+  for (const auto& change : tracked.since) put(tracked.synced, change);
+  tracked.since.clear();
+  return SQLITE_OK;
+}
+int file_size(sqlite3_file* file, sqlite3_int64* size) {
+  return real(file)->pMethods->xFileSize(real(file), size);
+}
+int lock(sqlite3_file* file, int kind) { return real(file)->pMethods->xLock(real(file), kind); }
+int unlock(sqlite3_file* file, int kind) { return real(file)->pMethods->xUnlock(real(file), kind); }
+int check_lock(sqlite3_file* file, int* result) {
+  return real(file)->pMethods->xCheckReservedLock(real(file), result);
+}
+int control(sqlite3_file* file, int what, void* with) {
+  return real(file)->pMethods->xFileControl(real(file), what, with);
+}
+int sector_size(sqlite3_file* file) { return real(file)->pMethods->xSectorSize(real(file)); }
+int characteristics(sqlite3_file* file) { return real(file)->pMethods->xDeviceCharacteristics(real(file)); }
+int shm_map(sqlite3_file* file, int page, int size, int extend, void volatile** to) {
+  return real(file)->pMethods->xShmMap(real(file), page, size, extend, to);
+}
+int shm_lock(sqlite3_file* file, int offset, int count, int flags) {
+  return real(file)->pMethods->xShmLock(real(file), offset, count, flags);
+}
+void shm_barrier(sqlite3_file* file) { real(file)->pMethods->xShmBarrier(real(file)); }
+int shm_unmap(sqlite3_file* file, int remove) { return real(file)->pMethods->xShmUnmap(real(file), remove); }
+
+constexpr sqlite3_io_methods kMethods{
+    2,        close_file,  read_file,  write_file, truncate_file, sync_file,       file_size,
+    lock,     unlock,      check_lock, control,    sector_size,   characteristics, shm_map,
+    shm_lock, shm_barrier, shm_unmap,  nullptr,    nullptr};
+
+int open_file(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out) {
+  Shim& own = shim(file);
+  own.is_tracked = name && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) != 0;
+  own.path = name;  // SQLite keeps it as long as the file is open
+  if (own.is_tracked) disk->track(name);
+  const int result = usual->xOpen(usual, name, own.real(), flags, out);
+  file->pMethods = own.real()->pMethods ? &kMethods : nullptr;
+  return result;
+}
+int delete_file(sqlite3_vfs*, const char* name, int sync_folder) {
+  if (disk->is_dead()) return SQLITE_IOERR_DELETE;
+  disk->forget(name);
+  return usual->xDelete(usual, name, sync_folder);
+}
+int access(sqlite3_vfs*, const char* name, int flags, int* result) {
+  return usual->xAccess(usual, name, flags, result);
+}
+int full_path(sqlite3_vfs*, const char* name, int count, char* to) {
+  return usual->xFullPathname(usual, name, count, to);
+}
+
+sqlite3_vfs own_vfs;
+
+}  // namespace
+
+FaultyDisk::FaultyDisk() {
+  disk = this;
+  usual = sqlite3_vfs_find("unix");
+  own_vfs = *usual;
+  own_vfs.zName = "faulty";
+  own_vfs.szOsFile = static_cast<int>(sizeof(Shim)) + usual->szOsFile;
+  own_vfs.xOpen = open_file;
+  own_vfs.xDelete = delete_file;
+  own_vfs.xAccess = access;
+  own_vfs.xFullPathname = full_path;
+  sqlite3_vfs_register(&own_vfs, 1);
+}
+
+FaultyDisk::~FaultyDisk() {
+  sqlite3_vfs_unregister(&own_vfs);
+  sqlite3_vfs_register(usual, 1);
+  disk = nullptr;
+}
+
+void FaultyDisk::fail_at(int n, int code, bool stays) {
+  heal();
+  fail_at_ = n;
+  code_ = code;
+  stays_ = stays;
+}
+
+void FaultyDisk::set_room(std::uint64_t bytes, std::vector<fs::path> others) {
+  room_ = bytes;
+  others_ = std::move(others);
+}
+
+void FaultyDisk::heal() {
+  operations_ = fail_at_ = 0;
+  room_ = 0;
+  has_failed_ = false;
+}
+
+int FaultyDisk::next_operation(int usual_code) {
+  ++operations_;
+  const bool fails = fail_at_ != 0 && (operations_ == fail_at_ || (stays_ && operations_ > fail_at_));
+  if (!fails) return usual_code;
+  has_failed_ = true;
+  return code_;
+}
+
+int FaultyDisk::room_for(const std::string& path, std::int64_t end) {
+  if (room_ == 0) return SQLITE_OK;
+  std::error_code ignored;
+  const auto size_of = [&ignored](const fs::path& file) -> std::uint64_t {
+    const auto size = fs::file_size(file, ignored);
+    return ignored ? 0 : size;
+  };
+  std::uint64_t used = std::max(size_of(path), static_cast<std::uint64_t>(end));
+  if (used == size_of(path)) return SQLITE_OK;  // it has that room already
+  for (const auto& [other, file] : files_) used += other == path ? 0 : size_of(other);
+  for (const auto& other : others_) used += size_of(other);
+  if (used <= room_) return SQLITE_OK;
+  has_failed_ = true;
+  return SQLITE_FULL;
+}
+
+FaultyDisk::File* FaultyDisk::file_at(const std::string& path) {
+  const auto found = files_.find(path);
+  return found == files_.end() ? nullptr : &found->second;
+}
+
+void FaultyDisk::track(const std::string& path) {
+  if (!files_.contains(path)) files_[path].synced = contents(path);
+}
+
+void FaultyDisk::cut_power(std::mt19937_64& chance) {
+  for (auto& [path, file] : files_) {
+    std::string image = file.synced;
+    for (Change& change : file.since) {
+      const auto fate = chance() % 4;
+      if (fate == 0) continue;  // it never arrived
+      if (fate == 1 && !change.bytes.empty()) change.bytes.resize(chance() % change.bytes.size());
+      if (fate == 2) {
+        for (char& byte : change.bytes)
+          if (chance() % 10 < 3) byte = static_cast<char>(chance());
+      }
+      put(image, change);
+    }
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << image;
+    fs::remove(path + "-shm");
+  }
+  files_.clear();
+}
+
+}  // namespace deputy

@@ -1,0 +1,60 @@
+// A disk beneath SQLite that obeys a test: it fails at a chosen operation, holds no more than so many bytes,
+// or forgets what was not synced, as a power cut does. It never really syncs, so it is quick.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace deputy {
+
+class FaultyDisk {
+ public:
+  FaultyDisk();  // SQLite's own disk, as long as it lives; one at a time
+  ~FaultyDisk();
+
+  // From now on the n-th write, sync or truncation (from 1) gives this code of SQLite's; all after it too
+  // where it `stays`.
+  void fail_at(int n, int code, bool stays);
+  // Room for so many bytes, the files that `others` names included.
+  void set_room(std::uint64_t bytes, std::vector<std::filesystem::path> others);
+  void heal();
+  int operations() const { return operations_; }  // since fail_at() or heal()
+  bool has_failed() const { return has_failed_; }
+  bool is_dead() const { return has_failed_ && stays_; }
+
+  // Once it is dead and no file is open: what was not synced by then is there or not, whole or torn or
+  // garbage, as chance wills.
+  void cut_power(std::mt19937_64& chance);
+
+  // For the functions that SQLite calls.
+  struct Change {
+    std::int64_t offset = 0;
+    std::string bytes;
+    bool truncates = false;
+  };
+  struct File {
+    std::string synced;
+    std::vector<Change> since;
+  };
+  int next_operation(int usual_code);
+  int room_for(const std::string& path, std::int64_t end);
+  File* file_at(const std::string& path);
+  void track(const std::string& path);
+  void forget(const std::string& path) { files_.erase(path); }
+
+ private:
+  std::map<std::string, File> files_;
+  int operations_ = 0;
+  int fail_at_ = 0;
+  int code_ = 0;
+  bool stays_ = false;
+  bool has_failed_ = false;
+  std::uint64_t room_ = 0;  // 0: endless
+  std::vector<std::filesystem::path> others_;
+};
+
+}  // namespace deputy
