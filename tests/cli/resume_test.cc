@@ -63,7 +63,9 @@ TEST_F(ResumeTest, WhatAKilledProcessRanIsShownAsInterruptedSealedAndResumed) {
     if (text.contains(id_)) sealed = text;
   }
   EXPECT_THAT(sealed, HasSubstr(R"("outcome":"interrupted")"));
-  write(root() / "script.json", R"({"v":1,"sessions":[{"replies":[{"text":"x"},{"text":"at last"}]}]})");
+  write(
+      root() / "script.json",
+      R"({"v":1,"sessions":[{"replies":[{"calls":[{"name":"List","arguments":{}}]},{"text":"at last"}]}]})");
   const auto resumed = deputy({"resume", id_});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_THAT(resumed.out, HasSubstr("at last"));
