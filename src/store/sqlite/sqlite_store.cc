@@ -81,6 +81,7 @@ struct SqliteStore::State {
         loss(std::move(parts.loss)),
         queue(loop, std::move(writer), [this](const EventRefs& events) { return commit(events); }) {}
 
+  Result<std::vector<Event>> whole_tree(const SessionId& tree) const;
   Result<void> commit(const EventRefs& events);
   Result<void> write(const EventRefs& events);
   Result<void> record_stop(const Error& error);
@@ -179,9 +180,17 @@ Result<std::string> SqliteStore::State::last_holder(const SessionId& tree) const
   return found.empty() || found.front().empty() ? "another process" : found.front();
 }
 
+Result<std::vector<Event>> SqliteStore::State::whole_tree(const SessionId& tree) const {
+  TRY(auto events, select_events_of_tree(reading, tree));
+  const auto counted = events_counted(reading, tree);
+  if (counted && *counted > static_cast<std::int64_t>(events.size()))
+    return damaged(tree, "its last records are missing");
+  return events;
+}
+
 // Reads all of it before it writes anything.
 Result<void> SqliteStore::State::take_up(const SessionId& tree) {
-  TRY(auto events, select_events_of_tree(reading, tree));
+  TRY(auto events, whole_tree(tree));
   const std::uint64_t last = events.size();
   EventsBySession sessions;
   for (Event& event : events) sessions[event.run.session].push_back(std::move(event));
@@ -326,11 +335,7 @@ Result<std::vector<Event>> SqliteStore::events_of_session(const SessionId& id) c
 }
 
 Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) const {
-  TRY(auto events, select_events_of_tree(state_->reading, tree));
-  const auto counted = events_counted(state_->reading, tree);
-  if (counted && *counted > static_cast<std::int64_t>(events.size()))
-    return damaged(tree, "its last records are missing");
-  return events;
+  return state_->whole_tree(tree);
 }
 
 Result<std::int64_t> SqliteStore::post(const Letter& letter) { return post_letter(state_->reading, letter); }
