@@ -201,9 +201,9 @@ TEST_F(Corruption, OfNothingChangesNothing) {
   EXPECT_EQ(counts.harmless, 2);
 }
 
-class CorruptionLong : public Corruption {};
+class CorruptionExhaustive : public Corruption {};
 
-TEST_F(CorruptionLong, IsHarmlessOrNamedTenThousandTimes) { corrupt(10'000); }
+TEST_F(CorruptionExhaustive, IsHarmlessOrNamedTenThousandTimes) { corrupt(10'000); }
 
 }  // namespace
 }  // namespace deputy

@@ -112,11 +112,11 @@ TEST_F(DiskFaults, AFullDiskStillTakesTheRecordOfTheStop) {
   world.expect_goes_on(acknowledged, 3, "after a full disk");
 }
 
-class DiskFaultsLong : public DiskFaults {};
+class DiskFaultsExhaustive : public DiskFaults {};
 
-TEST_F(DiskFaultsLong, EveryWriteAndSyncMayFail) { fails_everywhere(1); }
+TEST_F(DiskFaultsExhaustive, EveryWriteAndSyncMayFail) { fails_everywhere(1); }
 
-TEST_F(DiskFaultsLong, AThousandPowerCutsLoseNothingThatWasAcknowledged) { cut_power(1000); }
+TEST_F(DiskFaultsExhaustive, AThousandPowerCutsLoseNothingThatWasAcknowledged) { cut_power(1000); }
 
 }  // namespace
 }  // namespace deputy
