@@ -21,6 +21,7 @@ canary_begin() {
     grep -alsFf "$canary_spellings" /proc/[0-9]*/cmdline || true
   done >>"$canary_found" 2>/dev/null &
   canary_sampler=$!
+  trap 'kill "$canary_sampler" 2>/dev/null || true' EXIT # whoever stops the tests stops it too
 }
 
 # canary_shows FILE…: whether one of them has it; says which.
