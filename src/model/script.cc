@@ -50,7 +50,7 @@ std::string advice_for(std::string_view word, std::span<const std::string_view> 
 class JsonPlace {
  public:
   static Result<JsonPlace> of(const json::value& value, std::string path,
-                          std::span<const std::string_view> known) {
+                              std::span<const std::string_view> known) {
     const json::object* object = value.if_object();
     if (object == nullptr) return wrong(path, "an object", value);
     for (const auto& member : *object) {
@@ -120,8 +120,8 @@ Result<Call> call_from(const json::value& value, std::string path) {
   TRY(const JsonPlace place, JsonPlace::of(value, std::move(path), kCallKeys));
   TRY(std::optional<std::string> name, place.text("name"));
   if (!name || name->empty()) {
-    return fail(ErrorCode::invalid,
-                fmt::format("the script needs the name of a tool {}", JsonPlace::where(place.path_of("name"))));
+    return fail(ErrorCode::invalid, fmt::format("the script needs the name of a tool {}",
+                                                JsonPlace::where(place.path_of("name"))));
   }
   TRY(std::optional<std::string> id, place.text("id"));
   Call call{.id = std::move(id).value_or(""), .name = *std::move(name), .arguments = "{}"};
