@@ -157,6 +157,7 @@ class Builder {
     const GrantedFolder* grant = grant_of(path);
     if (!grant || path.size() <= grant->given.size()) return {};
     const std::string name = path.substr(grant->given.size() + (grant->given.ends_with('/') ? 0 : 1));
+    if (lies_in_what_is_closed(*grant, name)) return {};
     OwnedFd found = open_name(*grant, name);
     struct stat status{};
     if (!found && errno == ENOENT) return {};
@@ -165,6 +166,15 @@ class Builder {
     if (grant->access == Access::write) TRY(pin_above(*grant, name));
     const bool is_closed_file = kind == Mount::Kind::closed && !S_ISDIR(status.st_mode);
     return put(join_path(grant->path, name), is_closed_file ? Mount::Kind::no_file : kind, std::move(found));
+  }
+
+  // What is mounted in a closed folder would be seen again.
+  bool lies_in_what_is_closed(const GrantedFolder& grant, const std::string& name) const {
+    for (std::size_t end = name.find('/'); end != std::string::npos; end = name.find('/', end + 1)) {
+      const auto above = mounts_.find(join_path(grant.path, name.substr(0, end)));
+      if (above != mounts_.end() && above->second.kind == Mount::Kind::closed) return true;
+    }
+    return false;
   }
 
   // A folder that is moved takes what is mounted in it along, to a name that nobody keeps back next time.

@@ -93,6 +93,16 @@ TEST_F(KeptBack, WhatIsKeptBackInAFixedFolderMakesNothingOfItChangeable) {
   EXPECT_EQ(read_file("inside/conf/open"), "changed\n") << "control";
 }
 
+TEST_F(KeptBack, WhatIsFixedInAHiddenFolderStaysHidden) {
+  fs::create_directories(inside("conf/secrets/repo/.git"));
+  write_file("inside/conf/secrets/repo/file", "CANARY\n");
+  const std::string script = "cat conf/secrets/key conf/secrets/repo/file; echo x > conf/secrets/repo/file";
+  const std::vector<std::string> fixed{inside("conf/secrets/key"), inside("conf/secrets/repo/.git")};
+  EXPECT_THAT(said(script, {inside("conf/secrets")}, fixed), Not(HasSubstr("CANARY")));
+  EXPECT_EQ(read_file("inside/conf/secrets/repo/file"), "CANARY\n");
+  EXPECT_THAT(said(script, {}, fixed), HasSubstr("CANARY\nCANARY\n")) << "control";
+}
+
 TEST_F(KeptBack, WhatIsNotThereIsPassedOverAndAnotherFoldersPathToo) {
   EXPECT_EQ(said("echo fine", {inside("missing"), inside("conf/missing/deep"), "/etc/passwd"}), "fine\n");
 }
