@@ -285,24 +285,27 @@ bool become_user_without_namespaces() {
 
 class SandboxFor : public ProcessesFixture {
  protected:
+  // The folder of the build need not be open to others.
+  SandboxFor() { std::filesystem::copy_file(bin_dir() + "/deputy-init", init_); }
   // What `wanted` says, run by whoever this process has become.
   std::string outcome(const ProcessSpec& wanted) {
     SystemLoop loop;
-    SystemProcesses processes(loop, bin_dir() + "/deputy-init");
+    SystemProcesses processes(loop, init_);
     const auto result = run(loop, processes.run(wanted, {}));
     return result
                ? "L" + std::to_string(static_cast<int>(result->level)) + " " + result->output + result->errors
                : to_text(result.error());
   }
-  static std::string probe() {
+  std::string probe() const {
     SystemLoop loop;
-    SystemProcesses processes(loop, bin_dir() + "/deputy-init");
+    SystemProcesses processes(loop, init_);
     return run(loop, processes.probe({})).value_or("");
   }
   void give_to(uid_t user) {
     for (const auto& path : {root_, root_ + "/inside", root_ + "/inside/file"})
       ASSERT_EQ(::chown(path.c_str(), user, user), 0);
   }
+  const std::string init_ = root_ + "/deputy-init";
 };
 
 TEST_F(SandboxFor, AnOrdinaryUserIsolates) {
@@ -366,7 +369,8 @@ TEST_F(SandboxFor, WithoutNamespacesItRestrictsAndSaysWhy) {
   EXPECT_THAT(refused, HasSubstr("sh was not started: it must run isolated (level 2), and this machine can "
                                  "only do restricted (level 1)"));
   EXPECT_THAT(refused, HasSubstr("allow user namespaces"));
-  const auto facts = parse_json_object(in_another_process(become_user_without_namespaces, probe));
+  const auto facts =
+      parse_json_object(in_another_process(become_user_without_namespaces, [&] { return probe(); }));
   ASSERT_TRUE(facts.has_value());
   EXPECT_EQ(integer_or(*facts, "level", 0), 1);
   EXPECT_EQ(bool_at(*facts, "userns"), false);

@@ -40,6 +40,7 @@ TEST_F(Confinement, ReadsTheSystemsProgramsButNotItsSecrets) {
   EXPECT_EQ(attempt("open(my $f, '<', '/etc/ld.so.cache')"), "allowed");
   for (const std::string path :
        {"/etc/shadow", "/etc/hosts", "/proc/self/environ", "/proc/1/stat", "/dev/kmsg"}) {
+    if (!std::filesystem::exists(path)) continue;  // not every system has all of them
     EXPECT_EQ(attempt("open(my $f, '<', '" + path + "')"), kByLandlock) << path;
   }
 }
