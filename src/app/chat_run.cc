@@ -281,7 +281,7 @@ Task<> ChatRunner::watch_signals(StopToken stop) {
 Task<> ChatRunner::drive() {
   screen_.draw();
   co_await engine_.find_out_level(program_, &root_);
-  beside_.spawn(engine_.see_to_leftovers(program_));
+  beside_.spawn(engine_.see_to_leftovers(program_, beside_.token()));
   beside_.spawn(engine_.prune_what_is_old(program_));
   beside_.spawn(read_keys(beside_.token()));
   beside_.spawn(watch_signals(beside_.token()));

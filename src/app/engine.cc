@@ -5,6 +5,7 @@
 
 #include "app/places.h"
 #include "app/sandbox_memory.h"
+#include "async/sleep.h"
 #include "base/random.h"
 #include "delegation/report_pruning.h"
 #include "store/sqlite/leftovers.h"
@@ -14,6 +15,10 @@ namespace {
 
 // Another process is heard within twice this.
 constexpr Duration kInboxEvery = std::chrono::milliseconds(80);
+
+// To seal takes the database's write lock. Who waits for it asks again within 100 ms and gives up after 5 s.
+constexpr std::size_t kSealedInARow = 8;
+constexpr Duration kTurnOfOthers = std::chrono::milliseconds(150);
 
 // No command sees deputy's own state.
 std::vector<std::string> state_folders(const Program& program) {
@@ -48,15 +53,19 @@ Task<> Engine::find_out_level(const Program& program, RootBrief* root) {
   if (found && !known) memory.keep(*found);
 }
 
-Task<> Engine::see_to_leftovers(Program& program) {
+Task<> Engine::see_to_leftovers(Program& program, StopToken stop) {
   auto home = program.open_home();
   if (!home) co_return;
   const std::shared_ptr<Folder> folder = *std::move(home);
-  const WallTime now = program.loop.clock().wall();
-  (void)co_await on_pool(program.loop, pool, [folder, now]() -> Result<void> {
-    TRY(seal_leftovers(*folder));
-    return prune_files(*folder, now);
-  });
+  const auto left = co_await on_pool(program.loop, pool, [folder] { return unsealed_transcripts(*folder); });
+  std::size_t in_a_row = 0;
+  for (const Uuid& uuid : left.value_or(std::vector<Uuid>{})) {
+    (void)co_await on_pool(program.loop, pool, [folder, uuid] { return seal_leftover(*folder, uuid); });
+    if (++in_a_row % kSealedInARow) continue;
+    if (co_await sleep_for(program.loop, kTurnOfOthers, stop) == Slept::stopped) co_return;
+  }
+  (void)co_await on_pool(program.loop, pool,
+                         [folder, now = program.loop.clock().wall()] { return prune_files(*folder, now); });
 }
 
 Attendance attendance_of(const Program& program) {

@@ -28,7 +28,7 @@ struct Engine {
 
   // Sees to what dead processes left in the state folder and what has grown old there, off the way of
   // whatever runs. What cannot be done now waits for the next start; the journal has it all.
-  Task<> see_to_leftovers(Program& program);
+  Task<> see_to_leftovers(Program& program, StopToken stop);
   Task<> prune_what_is_old(Program& program);
 
   SystemRandom random;

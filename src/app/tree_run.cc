@@ -131,7 +131,7 @@ Task<> TreeRunner::a_turn_of_the_loop() {
 
 Task<> TreeRunner::drive() {
   beside_.spawn(watch_signals(beside_.token()));
-  beside_.spawn(engine_.see_to_leftovers(program_));
+  beside_.spawn(engine_.see_to_leftovers(program_, beside_.token()));
   if (attendance_of(program_) == Attendance::person) beside_.spawn(prompts_.run(beside_.token()));
   end_.report = fail(ErrorCode::internal, "the run ended without a report", "please report this as a bug");
   co_await engine_.find_out_level(program_, std::get_if<RootBrief>(&what_));

@@ -144,7 +144,7 @@ std::string with_output(std::string_view end, std::string_view output) {
 ToolResult told_after_crash(const StatusRecord& record) {
   if (record.exit_status) {
     ToolResult told = *record.exit_status == 0 ? tool_ok("") : tool_error("");
-    told.exit_status = *record.exit_status;
+    told.exit_status = record.exit_status;
     told.content = fmt::format(
         "The program stopped while this call ran, but by then the command had ended{}, with exit status {}. "
         "What it printed is lost. It was not run again.",
@@ -325,8 +325,9 @@ Task<ToolResult> BashTool::after_crash(ToolContext context) {
                                  [&state = *context.state, name = command_record(context.id)] {
                                    return state.read(name, 0, kMostOfRecord);
                                  });
-  if (!record && record.error().code != ErrorCode::not_found) co_return co_await Tool::after_crash(context);
-  co_return told_after_crash(parse_status(record ? *record : ""));
+  // Without one nobody knows: it may be of a version that kept none, or lost with the power.
+  if (!record) co_return co_await Tool::after_crash(context);
+  co_return told_after_crash(parse_status(*record));
 }
 
 Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const {

@@ -373,10 +373,13 @@ class BashAfterACrash : public Bash {
 };
 
 TEST_F(BashAfterACrash, WhatHadNotBegunWasNotRun) {
-  EXPECT_THAT(told(std::nullopt).content, HasSubstr("it was not run"));
   EXPECT_THAT(told("").content, HasSubstr("it was not run"));
   EXPECT_THAT(told("inside\n").content, HasSubstr("it was not run"));
   EXPECT_THAT(told("confined 2 7\nunstarted 2\n").content, HasSubstr("it was not run"));
+}
+
+TEST_F(BashAfterACrash, WhatLeftNoRecordMayHaveRun) {
+  EXPECT_THAT(told(std::nullopt).content, HasSubstr("outcome unknown"));
 }
 
 TEST_F(BashAfterACrash, WhatHadEndedIsToldByItsExitStatus) {

@@ -163,6 +163,11 @@ Result<Transaction> Transaction::begin(const Database& database) {
   return Transaction(database);
 }
 
+Result<Transaction> Transaction::begin_reading(const Database& database) {
+  TRY(database.execute("BEGIN DEFERRED"));
+  return Transaction(database);
+}
+
 Transaction::~Transaction() {
   if (database_) (void)database_->execute("ROLLBACK");
 }

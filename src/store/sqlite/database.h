@@ -67,10 +67,12 @@ class Database {
   std::string path_;
 };
 
-// BEGIN IMMEDIATE … COMMIT; rolled back when it dies without commit().
+// Rolled back when it dies without commit().
 class Transaction {
  public:
   static Result<Transaction> begin(const Database& database);
+  // For reads that have to see one state, whatever others commit between them.
+  static Result<Transaction> begin_reading(const Database& database);
   Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
   ~Transaction();
   Result<void> commit();

@@ -15,19 +15,6 @@ Result<Database> open_database(const Folder& home) {
   return Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_write);
 }
 
-// While the transaction lasts nobody can claim the tree: who is about to waits, and then opens the transcript
-// again.
-Result<void> seal(const Database& database, const TreeLocks& locks, TranscriptFiles& files,
-                  const Uuid& uuid) {
-  TRY(auto transaction, Transaction::begin(database));
-  TRY(const auto row, select_session(database, "uuid", uuid.value));
-  if (!row || locks.is_held_by_another(row->session.tree)) return {};
-  // A damaged session keeps its files as they are; it is named when somebody reads it.
-  const auto events = select_events(database, row->session.id, std::nullopt);
-  if (events) files.seal_left(row->session, *events);
-  return transaction.commit();
-}
-
 // "{session}.{run}.{step}.{call}", see tools/bash.h
 Result<void> prune_command_records(const Folder& home, const Database& database) {
   const auto folder = home.open_folder("commands");
@@ -47,16 +34,26 @@ Result<void> prune_command_records(const Folder& home, const Database& database)
 
 }  // namespace
 
-Result<void> seal_leftovers(const Folder& home) {
+Result<std::vector<Uuid>> unsealed_transcripts(const Folder& home) {
   TRY(auto folder, home.open_folder("subagent"));
-  TranscriptFiles files(std::move(folder));
-  TRY(const auto unsealed, files.unsealed());
-  if (unsealed.empty()) return {};
+  return TranscriptFiles(std::move(folder)).unsealed();
+}
+
+// While the transaction lasts nobody can claim the tree: who is about to waits, and then opens the transcript
+// again.
+Result<void> seal_leftover(const Folder& home, const Uuid& uuid) {
   TRY(const auto database, open_database(home));
   TRY(const auto locks, TreeLocks::open(home));
-  for (const Uuid& uuid : unsealed) TRY(seal(database, locks, files, uuid));
+  TRY(auto transaction, Transaction::begin(database));
+  TRY(const auto row, select_session(database, "uuid", uuid.value));
+  if (!row || locks.is_held_by_another(row->session.tree)) return {};
+  // A damaged session keeps its files as they are; it is named when somebody reads it.
+  TRY(const auto events, select_events(database, row->session.id, std::nullopt));
+  TRY(auto folder, home.open_folder("subagent"));
+  TranscriptFiles files(std::move(folder));
+  files.seal_left(row->session, events);
   if (auto failure = files.failure()) return std::unexpected(*std::move(failure));
-  return {};
+  return transaction.commit();
 }
 
 Result<void> prune_files(const Folder& home, WallTime now) {

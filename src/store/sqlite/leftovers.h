@@ -4,14 +4,18 @@
 
 #include "base/clock.h"
 #include "base/disk.h"
+#include "transcript/ids.h"
 
 namespace deputy {
 
 inline constexpr std::chrono::hours kKeptFor{24 * 7};
 
-// Seals the transcripts that their process did not: of sessions that ended, as they ended; of those that
-// nobody runs any more, as interrupted. To resume one opens it again.
-Result<void> seal_leftovers(const Folder& home);
+// Whose transcripts have not been sealed.
+Result<std::vector<Uuid>> unsealed_transcripts(const Folder& home);
+
+// Seals one where its process did not: of a session that ended, as it ended; of one that nobody runs any
+// more, as interrupted. To resume one opens it again. Nobody can write to the database meanwhile.
+Result<void> seal_leftover(const Folder& home, const Uuid& uuid);
 
 // Removes transcripts and scratchpads that were last changed more than kKeptFor ago, but none of a session
 // that has not ended or that the database does not know; and, of sessions that have ended, what their

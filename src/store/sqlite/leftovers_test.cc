@@ -48,6 +48,11 @@ class LeftoversTest : public testing::Test {
       ASSERT_TRUE(run(loop_, store.record(events)));
     }
   }
+  void seal_all() {
+    for (const Uuid& uuid : *unsealed_transcripts(*home_folder_)) {
+      EXPECT_TRUE(seal_leftover(*home_folder_, uuid));
+    }
+  }
   fs::path folder() const { return home_.file("subagent"); }
   fs::path file(std::string_view uuid, std::string_view ending) const {
     return folder() / ("one-" + std::string(uuid) + std::string(ending));
@@ -74,7 +79,7 @@ TEST_F(LeftoversTest, WhatEndedIsSealedAsItEnded) {
   ASSERT_THAT(whole, HasSubstr("do it"));
   fs::remove(sealed);  // as if the process had been killed before it sealed
   std::ofstream(file(kEnded, ".transcript.jsonl")) << "{\"role\":\"us";
-  ASSERT_TRUE(seal_leftovers(*home_folder_));
+  seal_all();
   EXPECT_EQ(text_of(sealed), whole);
   EXPECT_FALSE(fs::exists(file(kEnded, ".transcript.jsonl")));
 }
@@ -82,7 +87,7 @@ TEST_F(LeftoversTest, WhatEndedIsSealedAsItEnded) {
 TEST_F(LeftoversTest, WhatNobodyRunsIsSealedAsInterruptedAndResumingOpensItAgain) {
   const auto running = file(kRunning, ".transcript.jsonl");
   const std::string lines = text_of(running);
-  ASSERT_TRUE(seal_leftovers(*home_folder_));
+  seal_all();
   EXPECT_THAT(text_of(file(kRunning, ".transcript.json")), HasSubstr(R"("outcome":"interrupted")"));
   EXPECT_FALSE(fs::exists(running));
   const auto store = open();
@@ -94,7 +99,7 @@ TEST_F(LeftoversTest, WhatNobodyRunsIsSealedAsInterruptedAndResumingOpensItAgain
 TEST_F(LeftoversTest, WhatSomebodyRunsIsLeftAlone) {
   const auto store = open();
   ASSERT_TRUE(store->claim(id_of(kRunning)));
-  ASSERT_TRUE(seal_leftovers(*home_folder_));
+  seal_all();
   EXPECT_TRUE(fs::exists(file(kRunning, ".transcript.jsonl")));
   EXPECT_FALSE(fs::exists(file(kRunning, ".transcript.json")));
 }
@@ -114,7 +119,7 @@ TEST_F(LeftoversTest, NothingOfAnUnfinishedOrUnknownSessionIsPruned) {
   const auto foreign = folder() / "read me.txt";
   std::ofstream(unknown) << "kept";
   std::ofstream(foreign) << "kept";
-  ASSERT_TRUE(seal_leftovers(*home_folder_));
+  seal_all();
   ASSERT_TRUE(prune_files(*home_folder_, after(std::chrono::hours(24 * 365))));
   EXPECT_TRUE(fs::exists(file(kRunning, ".transcript.json")));
   EXPECT_TRUE(fs::exists(file(kRunning, ".scratch.md")));

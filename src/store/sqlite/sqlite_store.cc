@@ -181,6 +181,7 @@ Result<std::string> SqliteStore::State::last_holder(const SessionId& tree) const
 }
 
 Result<std::vector<Event>> SqliteStore::State::whole_tree(const SessionId& tree) const {
+  TRY(const auto one_state, Transaction::begin_reading(reading));
   TRY(auto events, select_events_of_tree(reading, tree));
   const auto counted = events_counted(reading, tree);
   if (counted && *counted > static_cast<std::int64_t>(events.size()))
@@ -263,8 +264,8 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
     uncheckpointed += bytes;
     apply_to_session(row->second.session, event);
   }
-  for (const auto& [id, row] : changed) TRY(put_session(*upsert_session, row));
   const auto last = static_cast<std::uint64_t>(writing.last_inserted());
+  for (const auto& [id, row] : changed) TRY(put_session(*upsert_session, row));
   TRY(transaction.commit());
   mark.write(last);
   for (auto& [id, row] : changed) {
@@ -329,6 +330,7 @@ Result<std::vector<Session>> SqliteStore::sessions(const SessionFilter& filter) 
 
 // Where the row cannot be read, the records still prove themselves, all but the last of them.
 Result<std::vector<Event>> SqliteStore::events_of_session(const SessionId& id) const {
+  TRY(const auto one_state, Transaction::begin_reading(state_->reading));
   const auto row = select_session(state_->reading, "id", id.value);
   const bool is_counted = row && *row && (*row)->events != 0;
   return select_events(state_->reading, id, is_counted ? std::optional((*row)->events) : std::nullopt);

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "async/waiter.h"
+#include "base/disk_mark.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/migrate.h"
 #include "support/run.h"
@@ -155,11 +157,41 @@ TEST_F(SqliteStoreTest, FilesAreForTheOwnerAlone) {
   }
 }
 
+TEST_F(SqliteStoreTest, TheMarkSaysHowFarTheJournalCameThoughASessionWasMade) {
+  auto store = *open();
+  Event event;
+  for (const char* id : {"sess_1_aaaaaa", "sess_1_bbbbbb"}) {
+    Session session;
+    session.id = session.tree = SessionId(id);
+    session.uuid = Uuid(id);
+    ASSERT_TRUE(store->claim(session.tree));
+    event.tree = session.tree;
+    event.run = {session.id, 1};
+    event.fact = SessionCreated{session};
+    Event note = event;
+    note.fact = NoteTaken{"a note"};
+    ASSERT_TRUE(run(loop_, store->record({event, note, note})));
+  }
+  const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  EXPECT_EQ(DiskMark::open(*folder, "deputy.mark")->read(), 6u);
+}
+
 Task<> take_notes(Store& store, Event event, int count, int& kept) {
   for (int i = 0; i < count; ++i) {
     event.fact = NoteTaken{std::to_string(i)};
     store.ride_along({event});
     if (co_await store.record({event})) ++kept;
+  }
+}
+
+// What others commit in the middle of a read is not taken for damage.
+Task<> read_until(Loop& loop, const Store& store, SessionId tree, const int& kept, int most) {
+  while (kept < most) {
+    EXPECT_TRUE(store.events_of_tree(tree));
+    EXPECT_TRUE(store.events_of_session(tree));
+    const Waiter<bool> turn;
+    loop.post([turn] { turn.resume(true); });
+    co_await turn.wait();
   }
 }
 
@@ -178,6 +210,7 @@ TEST_F(SqliteStoreTest, ManySessionsShareTheWriterThread) {
   int kept = 0;
   TaskGroup group(loop);
   for (int i = 0; i < 16; ++i) group.spawn(take_notes(*store, event, 5, kept));
+  group.spawn(read_until(loop, *store, session.tree, kept, 80));
   run(loop, group.join());
   EXPECT_EQ(kept, 80);
   EXPECT_EQ(store->events_of_tree(session.tree)->size(), 161u);
