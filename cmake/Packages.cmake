@@ -1,13 +1,12 @@
 # Third-party libraries, all packaged by the distribution (scripts/packages.txt). A layer names the targets it uses.
 
 find_package(Threads REQUIRED)
-find_package(Boost 1.81 REQUIRED COMPONENTS json url)
+find_package(Boost 1.81 REQUIRED COMPONENTS json)
 find_package(CLI11 REQUIRED)
 find_package(CURL REQUIRED)
 find_package(fmt REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(simdjson REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(valijson REQUIRED)

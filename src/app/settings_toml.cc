@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "app/settings.h"
-#include "base/checked_toml.h"
 #include "base/text.h"
+#include "base/toml.h"
 
 namespace deputy {
 namespace {
@@ -29,8 +29,7 @@ struct Spot {
   std::string_view file;
   std::string key;  // with those above it: "clocks.connect"
 
-  Spot in(std::string_view ascii_name) const {
-    const std::string name = toml_key(ascii_name);
+  Spot in(std::string_view name) const {
     const bool is_plain = !name.empty() && std::ranges::all_of(name, [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
              c == '-';
@@ -40,41 +39,39 @@ struct Spot {
   }
 };
 
-std::unexpected<Error> mistake(const Spot& place, const toml::source_region& at, std::string_view what,
-                               std::string advice) {
-  return fail(ErrorCode::invalid, fmt::format("{}:{}: {}", place.file, at.begin.line, what),
-              std::move(advice));
+std::unexpected<Error> mistake(const Spot& place, int line, std::string_view what, std::string advice) {
+  return fail(ErrorCode::invalid, fmt::format("{}:{}: {}", place.file, line, what), std::move(advice));
 }
 
-std::unexpected<Error> wrong(const Spot& place, const toml::node& node, std::string_view must_be) {
-  std::string found = "a table";
-  if (const auto* text = node.as_string()) {
+std::unexpected<Error> wrong(const Spot& place, const TomlValue& node, std::string_view must_be) {
+  std::string found = "a date or time";
+  if (const auto* text = node.as<std::string>()) {
     // A proxy's address may hold a password.
-    found = text->get().contains('@') ? "a text" : fmt::format("\"{}\"", shown(text->get()));
-  } else if (const auto number = node.as_integer()) {
-    found = fmt::format("{}", number->get());
-  } else if (node.is_floating_point()) {
+    found = text->contains('@') ? "a text" : fmt::format("\"{}\"", shown(*text));
+  } else if (const auto* number = node.as<std::int64_t>()) {
+    found = fmt::format("{}", *number);
+  } else if (node.as<double>()) {
     found = "a fraction";
-  } else if (node.is_boolean()) {
+  } else if (node.as<bool>()) {
     found = "a yes or no";
-  } else if (node.is_array()) {
+  } else if (node.as<TomlList>()) {
     found = "a list";
-  } else if (!node.is_table()) {
-    found = "a date or time";
+  } else if (node.as<TomlTable>()) {
+    found = "a table";
   }
-  return mistake(place, node.source(), fmt::format("{} is {}", place.key, found),
+  return mistake(place, node.line, fmt::format("{} is {}", place.key, found),
                  fmt::format("it must be {}", must_be));
 }
 
-Result<std::string> text_of(const toml::node& node, const Spot& place, std::string_view must_be) {
-  const auto* text = node.as_string();
-  if (!text || text->get().empty() || made_visible(text->get()) != text->get() ||
-      text->get().find_first_of("\n\r\t") != std::string::npos)
+Result<std::string> text_of(const TomlValue& node, const Spot& place, std::string_view must_be) {
+  const auto* text = node.as<std::string>();
+  if (!text || text->empty() || made_visible(*text) != *text ||
+      text->find_first_of("\n\r\t") != std::string::npos)
     return wrong(place, node, must_be);
-  return text->get();
+  return *text;
 }
 
-Result<std::string> url_of(const toml::node& node, const Spot& place) {
+Result<std::string> url_of(const TomlValue& node, const Spot& place) {
   constexpr std::string_view kMust = "an address such as \"http://127.0.0.1:8080/v1\"";
   TRY(auto text, text_of(node, place, kMust));
   const bool is_web = text.starts_with("http://") || text.starts_with("https://");
@@ -82,37 +79,38 @@ Result<std::string> url_of(const toml::node& node, const Spot& place) {
   return text;
 }
 
-Result<std::string> variable_of(const toml::node& node, const Spot& place) {
+Result<std::string> variable_of(const TomlValue& node, const Spot& place) {
   constexpr std::string_view kMust =
       "the name of an environment variable such as \"MY_API_KEY\", not a key itself";
-  const auto* text = node.as_string();
+  const auto* text = node.as<std::string>();
   const bool is_name =
-      text && !text->get().empty() && !(text->get().front() >= '0' && text->get().front() <= '9') &&
-      std::ranges::all_of(text->get(), [](char c) {
+      text && !text->empty() && !(text->front() >= '0' && text->front() <= '9') &&
+      std::ranges::all_of(*text, [](char c) {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
       });
-  if (is_name) return text->get();
+  if (is_name) return *text;
   // Never shown: it may be the key.
-  return mistake(place, node.source(), fmt::format("{} is not a variable's name", place.key),
+  return mistake(place, node.line, fmt::format("{} is not a variable's name", place.key),
                  fmt::format("it must be {}", kMust));
 }
 
-Result<std::int64_t> tokens_of(const toml::node& node, const Spot& place) {
-  const auto* number = node.as_integer();
-  if (number && number->get() >= 1 && number->get() <= kMostTokens) return number->get();
+Result<std::int64_t> tokens_of(const TomlValue& node, const Spot& place) {
+  const auto* number = node.as<std::int64_t>();
+  if (number && *number >= 1 && *number <= kMostTokens) return *number;
   return wrong(place, node, "a whole number of tokens");
 }
 
-Result<double> dollars_of(const toml::node& node, const Spot& place) {
-  const auto number = node.value<double>();
-  if (node.is_number() && number && std::isfinite(*number) && *number >= 0 && *number <= kMostDollars)
-    return *number;
+Result<double> dollars_of(const TomlValue& node, const Spot& place) {
+  const auto* whole = node.as<std::int64_t>();
+  const auto* fraction = node.as<double>();
+  const double number = whole ? static_cast<double>(*whole) : fraction ? *fraction : -1;
+  if (std::isfinite(number) && number >= 0 && number <= kMostDollars) return number;
   return wrong(place, node, "dollars for a million tokens, such as 2.5");
 }
 
-Result<Duration> duration_of(const toml::node& node, const Spot& place) {
-  const auto* text = node.as_string();
-  const auto duration = text ? parse_duration(text->get()) : std::nullopt;
+Result<Duration> duration_of(const TomlValue& node, const Spot& place) {
+  const auto* text = node.as<std::string>();
+  const auto duration = text ? parse_duration(*text) : std::nullopt;
   if (duration && *duration > Duration::zero() && *duration <= kLongestClock) return *duration;
   return wrong(place, node, "a time such as \"10s\" or \"2m\", at most 24h");
 }
@@ -121,42 +119,41 @@ Result<Duration> duration_of(const toml::node& node, const Spot& place) {
 template <class Read>
 auto limit_by(Read read, std::string_view must_be) {
   using T = typename std::invoke_result_t<Read, std::string_view>::value_type;
-  return [read, must_be](const toml::node& node, const Spot& place) -> Result<T> {
+  return [read, must_be](const TomlValue& node, const Spot& place) -> Result<T> {
     std::optional<T> limit;
-    if (const auto* text = node.as_string()) limit = read(text->get());
-    if (const auto* number = node.as_integer()) limit = read(fmt::format("{}", number->get()));
-    if (const auto* number = node.as_floating_point()) limit = read(fmt::format("{}", number->get()));
+    if (const auto* text = node.as<std::string>()) limit = read(*text);
+    if (const auto* number = node.as<std::int64_t>()) limit = read(fmt::format("{}", *number));
+    if (const auto* number = node.as<double>()) limit = read(fmt::format("{}", *number));
     if (limit) return *limit;
     return wrong(place, node, must_be.substr(must_be.find("be ") + 3));
   };
 }
 
-Result<int> bytes_of(const toml::node& node, const Spot& place) {
-  const auto* number = node.as_integer();
-  if (number && number->get() >= kLeastReportBytes && number->get() <= kMostReportBytes)
-    return static_cast<int>(number->get());
+Result<int> bytes_of(const TomlValue& node, const Spot& place) {
+  const auto* number = node.as<std::int64_t>();
+  if (number && *number >= kLeastReportBytes && *number <= kMostReportBytes) return static_cast<int>(*number);
   return wrong(place, node,
                fmt::format("a number of bytes from {} to {}", kLeastReportBytes, kMostReportBytes));
 }
 
-Result<SandboxLevel> level_of(const toml::node& node, const Spot& place) {
-  const auto* number = node.as_integer();
-  if (number && number->get() >= 0 && number->get() <= 3) return static_cast<SandboxLevel>(number->get());
+Result<SandboxLevel> level_of(const TomlValue& node, const Spot& place) {
+  const auto* number = node.as<std::int64_t>();
+  if (number && *number >= 0 && *number <= 3) return static_cast<SandboxLevel>(*number);
   return wrong(place, node, "a level from 0 to 3; `deputy doctor` tells what this machine has");
 }
 
-Result<bool> yes_or_no(const toml::node& node, const Spot& place) {
-  if (const auto* value = node.as_boolean()) return value->get();
+Result<bool> yes_or_no(const TomlValue& node, const Spot& place) {
+  if (const auto* value = node.as<bool>()) return *value;
   return wrong(place, node, "true or false");
 }
 
-Result<SearchService> service_of(const toml::node& node, const Spot& place) {
-  const auto* text = node.as_string();
-  if (const auto service = text ? search_service_from(text->get()) : std::nullopt) return *service;
+Result<SearchService> service_of(const TomlValue& node, const Spot& place) {
+  const auto* text = node.as<std::string>();
+  if (const auto service = text ? search_service_from(*text) : std::nullopt) return *service;
   return wrong(place, node, "\"searxng\", \"brave\" or \"tavily\"");
 }
 
-using Take = std::function<Result<void>(const toml::node&, const Spot&)>;
+using Take = std::function<Result<void>(const TomlValue&, const Spot&)>;
 struct Key {
   std::string name;
   Take take;
@@ -165,29 +162,29 @@ struct Key {
 // Into an optional, by the function that knows what the value may be.
 template <class T, class Read>
 Take into(std::optional<T>& target, Read read) {
-  return [&target, read](const toml::node& node, const Spot& place) -> Result<void> {
+  return [&target, read](const TomlValue& node, const Spot& place) -> Result<void> {
     TRY(target, read(node, place));
     return {};
   };
 }
 
-Result<std::string> plain_text(const toml::node& node, const Spot& place) {
+Result<std::string> plain_text(const TomlValue& node, const Spot& place) {
   return text_of(node, place, "a text on one line");
 }
 
-Result<void> read_table(const toml::node& node, const Spot& place, const std::vector<Key>& keys) {
-  const auto* table = node.as_table();
+Result<void> read_table(const TomlValue& node, const Spot& place, const std::vector<Key>& keys) {
+  const auto* table = node.as<TomlTable>();
   if (!table) return wrong(place, node, "a table");
   std::vector<std::string> names;
   for (const auto& key : keys) names.push_back(key.name);
-  for (const auto& [name, value] : *table) {
-    const auto known = std::ranges::find(keys, name.str(), &Key::name);
+  for (const auto& [name, line, value] : *table) {
+    const auto known = std::ranges::find(keys, name, &Key::name);
     if (known != keys.end()) {
-      TRY(known->take(value, place.in(name.str())));
+      TRY(known->take(value, place.in(name)));
       continue;
     }
-    const auto near = nearest(name.str(), names, 1);
-    return mistake(place, name.source(), fmt::format("unknown key {}", place.in(name.str()).key),
+    const auto near = nearest(name, names, 1);
+    return mistake(place, line, fmt::format("unknown key {}", place.in(name).key),
                    near.empty() ? fmt::format("known here: {}", fmt::join(names, ", "))
                                 : fmt::format("did you mean {}?", near.front()));
   }
@@ -195,22 +192,22 @@ Result<void> read_table(const toml::node& node, const Spot& place, const std::ve
 }
 
 Take table_of(std::vector<Key> keys) {
-  return [keys = std::move(keys)](const toml::node& node, const Spot& place) {
+  return [keys = std::move(keys)](const TomlValue& node, const Spot& place) {
     return read_table(node, place, keys);
   };
 }
 
 Take rules_into(std::vector<Rule>& rules, Decision decision) {
-  return [&rules, decision](const toml::node& node, const Spot& place) -> Result<void> {
+  return [&rules, decision](const TomlValue& node, const Spot& place) -> Result<void> {
     constexpr std::string_view kMust = "a list of rules such as [\"Read(secrets/**)\"]";
-    const auto* list = node.as_array();
+    const auto* list = node.as<TomlList>();
     if (!list) return wrong(place, node, kMust);
     for (const auto& each : *list) {
-      const auto* text = each.as_string();
+      const auto* text = each.as<std::string>();
       if (!text) return wrong(place, each, kMust);
-      auto rule = parse_rule(decision, text->get());
+      auto rule = parse_rule(decision, *text);
       if (!rule)
-        return mistake(place, each.source(), fmt::format("{}: {}", place.key, rule.error().message),
+        return mistake(place, each.line, fmt::format("{}: {}", place.key, rule.error().message),
                        rule.error().advice);
       rules.push_back(*std::move(rule));
     }
@@ -219,11 +216,11 @@ Take rules_into(std::vector<Rule>& rules, Decision decision) {
 }
 
 Take paths_into(std::vector<std::string>& paths) {
-  return [&paths](const toml::node& node, const Spot& place) -> Result<void> {
+  return [&paths](const TomlValue& node, const Spot& place) -> Result<void> {
     const std::string must =
         fmt::format("a list of at most {} folders, each absolute or in your home, such as [\"~/notes\"]",
                     kMostAllowedPaths);
-    const auto* list = node.as_array();
+    const auto* list = node.as<TomlList>();
     if (!list || list->size() > kMostAllowedPaths) return wrong(place, node, must);
     for (const auto& each : *list) {
       TRY(auto path, text_of(each, place, must));
@@ -235,11 +232,11 @@ Take paths_into(std::vector<std::string>& paths) {
   };
 }
 
-Result<void> read_providers(std::map<std::string, ProviderSettings>& providers, const toml::node& node,
+Result<void> read_providers(std::map<std::string, ProviderSettings>& providers, const TomlValue& node,
                             const Spot& place) {
   std::vector<Key> keys;
   for (const auto& name : kProviders) {
-    keys.push_back({name, [&providers, name](const toml::node& value, const Spot& at) {
+    keys.push_back({name, [&providers, name](const TomlValue& value, const Spot& at) {
                       auto& provider = providers[name];
                       return read_table(value, at,
                                         {{"base_url", into(provider.base_url, url_of)},
@@ -249,18 +246,17 @@ Result<void> read_providers(std::map<std::string, ProviderSettings>& providers, 
   return read_table(node, place, keys);
 }
 
-Result<void> read_models(std::map<std::string, FactsOverride>& models, const toml::node& node,
+Result<void> read_models(std::map<std::string, FactsOverride>& models, const TomlValue& node,
                          const Spot& place) {
-  const auto* table = node.as_table();
+  const auto* table = node.as<TomlTable>();
   if (!table) return wrong(place, node, "a table");
-  for (const auto& [name, value] : *table) {
-    const std::string model = toml_key(name.str());
-    const Spot at = place.in(name.str());
+  for (const auto& [model, line, value] : *table) {
+    const Spot at = place.in(model);
     const std::size_t slash = model.find('/');
     if (slash == std::string::npos || slash + 1 == model.size() ||
         std::ranges::find(kProviders, model.substr(0, slash)) == kProviders.end())
       return mistake(
-          at, name.source(), fmt::format("{} is no model's name", at.key),
+          at, line, fmt::format("{} is no model's name", at.key),
           fmt::format("write [models.\"PROVIDER/NAME\"] with one of: {}", fmt::join(kProviders, ", ")));
     auto& facts = models[model];
     TRY(read_table(value, at,
@@ -320,7 +316,7 @@ std::vector<Key> keys_of(Settings& settings) {
 }  // namespace
 
 Result<Settings> parse_settings(std::string_view text, std::string_view file) {
-  TRY(const toml::table table, parse_toml(text, file));
+  TRY(const auto table, parse_toml(text, file));
   Settings settings;
   TRY(read_table(table, {.file = file, .key = ""}, keys_of(settings)));
   return settings;

@@ -1,4 +1,4 @@
-#include "base/checked_toml.h"
+#include "base/toml.h"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,20 @@
 #include <charconv>
 
 #include "base/text.h"
+
+// The library takes for granted what hostile text does not keep to ("[[["), and its release builds, the
+// packaged one too, rest on it. So it is compiled here, with each such assumption checked in every build, and
+// a broken one is a mistake in the text.
+namespace {
+struct BrokenAssumption {};
+}  // namespace
+#undef NDEBUG
+#undef TOML_HEADER_ONLY
+#undef TOML_SHARED_LIB
+#define TOML_HEADER_ONLY 1
+#define TOML_ASSERT(expr) ((expr) ? void() : throw BrokenAssumption())
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
 
 namespace deputy {
 namespace {
@@ -46,22 +60,32 @@ std::string from_ascii(std::string_view ascii) {
   return text;
 }
 
-// Back from in_ascii, in every text of the tree.
-void spell_out(toml::node& node) {
-  if (auto* text = node.as_string()) text->get() = from_ascii(text->get());
-  if (auto* list = node.as_array()) {
-    for (auto& each : *list) spell_out(each);
+int line_of(const toml::source_region& region) { return std::max(static_cast<int>(region.begin.line), 1); }
+
+TomlValue value_of(const toml::node& node) {
+  TomlValue value{.line = line_of(node.source()), .value = TomlTime{}};
+  if (const auto* members = node.as_table()) {
+    auto& table = value.value.emplace<TomlTable>();
+    for (const auto& [name, member] : *members)
+      table.push_back({from_ascii(name.str()), line_of(name.source()), value_of(member)});
+  } else if (const auto* items = node.as_array()) {
+    auto& list = value.value.emplace<TomlList>();
+    for (const auto& item : *items) list.push_back(value_of(item));
+  } else if (const auto* text = node.as_string()) {
+    value.value = from_ascii(text->get());
+  } else if (const auto* whole = node.as_integer()) {
+    value.value = whole->get();
+  } else if (const auto* fraction = node.as_floating_point()) {
+    value.value = fraction->get();
+  } else if (const auto* truth = node.as_boolean()) {
+    value.value = truth->get();
   }
-  if (auto* table = node.as_table()) {
-    for (auto&& [name, value] : *table) spell_out(value);
-  }
+  return value;
 }
 
 }  // namespace
 
-std::string toml_key(std::string_view key) { return from_ascii(key); }
-
-Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
+Result<TomlValue> parse_toml(std::string_view text, std::string_view file) {
   if (!is_utf8(text))
     return fail(ErrorCode::invalid, fmt::format("{} is not UTF-8", file), "save it as UTF-8");
   if (std::ranges::count(text, '.') > kMostDots)
@@ -72,15 +96,13 @@ Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
     return fail(ErrorCode::invalid, fmt::format("{} has a ~ that is written as an escape", file),
                 "write it as it is");
   try {
-    toml::table table = toml::parse(in_ascii(text));
-    spell_out(table);
-    return table;
+    return value_of(toml::parse(in_ascii(text)));
   } catch (const toml::parse_error& error) {
     const std::string why = shorten(made_visible(to_utf8(from_ascii(error.description()))), kMostShown);
     return fail(ErrorCode::invalid,
                 fmt::format("{}:{}: this is not TOML: {}", file, error.source().begin.line, why),
                 std::string(kAdvice));
-  } catch (const BrokenTomlAssumption&) {
+  } catch (const BrokenAssumption&) {
     return fail(ErrorCode::invalid, fmt::format("{} is not TOML", file), std::string(kAdvice));
   }
 }
