@@ -47,7 +47,7 @@ Result<std::string> read_named_file(const Disk& disk, std::string_view path, std
 
 std::string init_path() {
   char path[PATH_MAX];
-  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
+  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);  // seam: no file of ours
   if (size <= 0) return "./deputy-init";
   const std::string_view whole(path, static_cast<std::size_t>(size));
   return join_path(whole.substr(0, whole.rfind('/')), "deputy-init");
