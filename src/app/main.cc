@@ -1,6 +1,7 @@
 // deputy: the words of the command line, then one command, then what to tell the shell.
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <string>
@@ -14,10 +15,20 @@
 namespace deputy {
 namespace {
 
+// A child with its tools is several descriptors, and the usual limit was made for programs without any. What
+// is started here gets the usual one again (sandbox/init).
+void raise_open_files() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
 // What holds for the whole process from its first moment on.
 void prepare_process() {
   keep_standard_streams();
   ::umask(077);
+  raise_open_files();
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is a full disk
   ::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of one write, not the end
 }

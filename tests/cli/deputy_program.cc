@@ -199,7 +199,8 @@ std::unique_ptr<Running> DeputyTest::spawn(const Start& start, bool on_terminal)
   actions.put(out[1], STDOUT_FILENO);
   actions.go_to(start.current.empty() ? work() : start.current);
 
-  std::vector<std::string> words{bin_dir() + "/deputy"};
+  std::vector<std::string> words = start.through;
+  words.push_back(bin_dir() + "/deputy");
   words.insert(words.end(), start.words.begin(), start.words.end());
   auto variables = usual_environment(root_);
   for (const auto& [name, value] : start.environment) variables[name] = value;
@@ -214,10 +215,6 @@ std::unique_ptr<Running> DeputyTest::spawn(const Start& start, bool on_terminal)
 }
 
 Ran DeputyTest::deputy(const Start& start) { return spawn(start, false)->wait(); }
-
-std::unique_ptr<Running> DeputyTest::start(std::vector<std::string> words) {
-  return spawn({.words = std::move(words)}, false);
-}
 
 std::unique_ptr<Running> DeputyTest::start_on_terminal(std::vector<std::string> words) {
   return spawn({.words = std::move(words)}, true);

@@ -27,6 +27,7 @@ struct Start {
   std::string input;                               // what comes on stdin
   std::map<std::string, std::string> environment;  // besides, or in place of, the usual one
   std::filesystem::path current;                   // the folder to work in, unless given
+  std::vector<std::string> through = {};           // a program that starts it, with its words
 };
 
 // A program that runs. Its stdout is a pipe; where it has a terminal, that is its stdin and stderr.
@@ -42,6 +43,7 @@ class Running {
   void type(std::string_view keys);
   void close_stdout();
   void send(int signal);
+  pid_t pid() const { return pid_; }
   // The rest of the output, and how it ended.
   Ran wait();
 
@@ -61,7 +63,10 @@ class DeputyTest : public ::testing::Test {
 
   Ran deputy(std::vector<std::string> words) { return deputy(Start{.words = std::move(words)}); }
   Ran deputy(const Start& start);
-  std::unique_ptr<Running> start(std::vector<std::string> words);
+  std::unique_ptr<Running> start(std::vector<std::string> words) {
+    return start(Start{.words = std::move(words)});
+  }
+  std::unique_ptr<Running> start(const Start& start) const { return spawn(start, false); }
   std::unique_ptr<Running> start_on_terminal(std::vector<std::string> words);
 
   std::filesystem::path home() const { return root_ / "home"; }

@@ -1,6 +1,9 @@
 // The limits of a tree on the command line, and the registry of what runs.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+
+#include <sstream>
 
 #include "base/json.h"
 #include "deputy_program.h"
@@ -64,6 +67,20 @@ TEST_F(LimitsTest, TheTreeShowsWhatEachCostAndWhatItAllCameTo) {
   const auto tree = parse_json_object(deputy({"sessions", "tree", id, "--output", "json"}).out);
   ASSERT_TRUE(tree);
   EXPECT_EQ(integer_or(*object_at(*tree, "usage_with_children"), "cost_micros", 0), 9000);
+}
+
+TEST_F(LimitsTest, AsManyFilesMayBeOpenAsTheMachineAllows) {
+  auto running =
+      start({.words = {"delegate", "--model", script(kScript), "--output", "stream-json", "--task", "slow=p"},
+             .through = {"/bin/sh", "-c", R"(ulimit -S -n 64; exec "$0" "$@")"}});
+  running->read_until("\"started\"");
+  std::istringstream limits(contents(fmt::format("/proc/{}/limits", running->pid())));
+  std::string line, word, soft, hard;
+  while (std::getline(limits, line) && !line.starts_with("Max open files")) {
+  }
+  std::istringstream(line) >> word >> word >> word >> soft >> hard;
+  EXPECT_EQ(soft, hard) << line;
+  EXPECT_NE(soft, "64") << line;
 }
 
 TEST_F(LimitsTest, WhatRunsIsSeenFromAnotherProcess) {

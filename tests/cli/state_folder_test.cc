@@ -1,9 +1,9 @@
 // What is wrong with the state folder is said in one line, and nothing is changed.
 #include <gmock/gmock.h>
 #include <sqlite3.h>
-#include <sys/resource.h>
 
 #include "deputy_program.h"
+#include "support/paths.h"
 
 namespace deputy {
 namespace {
@@ -15,15 +15,38 @@ using ::testing::StartsWith;
 
 class StateFolderTest : public DeputyTest {
  protected:
-  Ran delegate() {
-    return deputy({"delegate", "--model", script(R"({"v":1,"sessions":[{"replies":[{"text":"hi"}]}]})"),
-                   "--task", "a=p"});
+  using Folder = std::map<std::string, std::string>;  // each file with what is in it
+
+  std::vector<std::string> delegation() const {
+    return {"delegate", "--model", script(R"({"v":1,"sessions":[{"replies":[{"text":"hi"}]}]})"), "--task",
+            "a=p"};
   }
-  void expect_failure(const Ran& ran, std::string_view said) {
+  Ran delegate() { return deputy(delegation()); }
+  // Where the state folder is another than it seems.
+  Ran delegate_in(std::vector<std::string> mounts, std::string_view shell_script) {
+    std::vector<std::string> through{"/usr/bin/bwrap", "--dev-bind", "/", "/"};
+    through.insert(through.end(), mounts.begin(), mounts.end());
+    through.insert(through.end(), {"--", "/bin/sh", "-c", std::string(shell_script)});
+    return deputy({.words = delegation(), .through = through});
+  }
+  bool can_mount() { return delegate_in({}, "exit 0").status == 0; }
+  static void expect_failure(const Ran& ran, std::string_view said) {
     EXPECT_EQ(ran.status, 1);
     EXPECT_EQ(ran.out, "");
     EXPECT_THAT(ran.err, AllOf(StartsWith("deputy: "), HasSubstr(std::string(said)), HasSubstr("; ")));
     EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+  }
+  Folder everything() const {
+    Folder folder;
+    for (const auto& name : files_below(home()))
+      folder[name] = fs::is_regular_file(home() / name) ? contents(home() / name) : "";
+    return folder;
+  }
+  void alter_database(const char* sql) const {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open((home() / "deputy.db").c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
   }
 };
 
@@ -49,40 +72,77 @@ TEST_F(StateFolderTest, AFolderWhereNobodyCanWrite) {
   expect_failure(ran, "/sys/deputy");
 }
 
-TEST_F(StateFolderTest, AFullOneStopsTheRunAndSaysSo) {
+TEST_F(StateFolderTest, AReadOnlyDiskIsNamedAndUntouched) {
+  NEEDS(can_mount(), "bubblewrap cannot mount here");
+  fs::create_directory(home());
+  expect_failure(delegate_in({"--ro-bind", home(), home()}, R"(exec "$0" "$@")"), "Read-only file system");
+  EXPECT_TRUE(fs::is_empty(home()));
   ASSERT_EQ(delegate().status, 0);
-  const auto before = deputy({"sessions", "ls", "--output", "json"}).out;
-  rlimit usual{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &usual), 0);
-  const rlimit small{.rlim_cur = 24 * 1024, .rlim_max = usual.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const auto ran = delegate();
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &usual), 0);
-  EXPECT_EQ(ran.status, 1);
+  const auto before = everything();
+  expect_failure(delegate_in({"--ro-bind", home(), home()}, R"(exec "$0" "$@")"), home().string());
+  EXPECT_EQ(everything(), before);
+}
+
+TEST_F(StateFolderTest, AFullDiskSaysSoFromTheFirstRunOn) {
+  NEEDS(can_mount(), "bubblewrap cannot mount here");
+  fs::create_directory(home());
+  const auto ran = delegate_in({"--size", "65536", "--tmpfs", home()},
+                               R"(cat /dev/zero >"$DEPUTY_HOME/all" 2>/dev/null
+                                  "$0" "$@")");
+  expect_failure(ran, "full");
+}
+
+TEST_F(StateFolderTest, AFullDiskStopsTheRunAndKeepsWhatWasThere) {
+  NEEDS(can_mount(), "bubblewrap cannot mount here");
+  fs::create_directory(home());
+  const auto ran = delegate_in({"--size", "8388608", "--tmpfs", home()},
+                               R"("$0" "$@" >/dev/null 2>&1 || exit 90
+                                  "$0" sessions ls --output json | sed 's/"idle[^,]*,//g' >"$HOME/before"
+                                  cat /dev/zero >"$DEPUTY_HOME/all" 2>/dev/null
+                                  "$0" "$@"
+                                  status=$?
+                                  rm "$DEPUTY_HOME/all"
+                                  "$0" sessions ls --output json | sed 's/"idle[^,]*,//g' >"$HOME/after"
+                                  "$0" "$@" >/dev/null 2>&1 || exit 91
+                                  exit $status)");
+  EXPECT_EQ(ran.status, 1) << "90: it never worked, 91: with room again it does not work again";
   EXPECT_EQ(ran.out, "");
-  EXPECT_THAT(ran.err, AllOf(HasSubstr("deputy: "), HasSubstr("deputy.db"), HasSubstr("; ")));
-  EXPECT_THAT(deputy({"sessions", "ls", "--output", "json"}).out, HasSubstr("completed"));
-  EXPECT_EQ(delegate().status, 0) << "with room again it works again";
+  EXPECT_THAT(ran.err, AllOf(StartsWith("deputy: "), HasSubstr("full"), HasSubstr("free some disk space")));
+  const auto before = contents(root() / "person/before");
+  EXPECT_THAT(before, HasSubstr("completed"));
+  EXPECT_THAT(contents(root() / "person/after"), HasSubstr(before.substr(0, before.rfind(']'))));
 }
 
 TEST_F(StateFolderTest, ANewerDatabaseIsRefusedAndUntouched) {
   ASSERT_EQ(delegate().status, 0);
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open((home() / "deputy.db").c_str(), &database), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(database, "PRAGMA user_version=999", nullptr, nullptr, nullptr), SQLITE_OK);
-  sqlite3_close(database);
-  const auto before = contents(home() / "deputy.db");
-  const auto files = files_below(home() / "subagent");
-  expect_failure(delegate(), "newer");
-  EXPECT_EQ(contents(home() / "deputy.db"), before);
-  EXPECT_EQ(files_below(home() / "subagent"), files);
+  // However it is kept: in a log beside it as ours, or not.
+  for (const char* sql : {"PRAGMA user_version=999", "PRAGMA journal_mode=DELETE"}) {
+    alter_database(sql);
+    const auto before = everything();
+    expect_failure(delegate(), "newer");
+    expect_failure(deputy({"sessions", "ls"}), "newer");
+    EXPECT_EQ(everything(), before);
+  }
 }
 
 TEST_F(StateFolderTest, ADamagedDatabaseIsRefusedAndUntouched) {
-  const std::string garbage(8192, 'g');
-  write(home() / "deputy.db", garbage);
-  expect_failure(delegate(), "deputy.db");
-  EXPECT_EQ(contents(home() / "deputy.db"), garbage);
+  write(home() / "deputy.db", std::string(8192, 'g'));
+  const auto before = everything();
+  expect_failure(delegate(), "deputy.db is damaged");
+  EXPECT_EQ(everything(), before);
+}
+
+TEST_F(StateFolderTest, ADatabaseWithADamagedPageIsRefusedAndItsFilesUntouched) {
+  ASSERT_EQ(delegate().status, 0);
+  auto bytes = contents(home() / "deputy.db");
+  ASSERT_GT(bytes.size(), 8192);
+  write(home() / "deputy.db", bytes.replace(100, 3996, 3996, 'g'));  // its list of tables
+  const auto before = everything();
+  expect_failure(delegate(), "deputy.db is damaged");
+  auto after = everything();
+  for (const char* of_sqlite : {"deputy.db-shm", "deputy.db-wal"})
+    after.erase(of_sqlite);  // it looks with them
+  EXPECT_EQ(after, before);
 }
 
 TEST_F(StateFolderTest, AnEmptyDatabaseFileIsFilled) {

@@ -3,16 +3,25 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cerrno>
+
 namespace deputy {
 
 namespace {
 
+bool is_full(sqlite3* database) {
+  const int error = sqlite3_system_errno(database);
+  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
 Error error_of(sqlite3* database, const std::string& path) {
-  const int code = sqlite3_errcode(database);
+  int code = sqlite3_errcode(database);
   const std::string said = sqlite3_errmsg(database);
+  // Its log and its shared memory do not say what they lack.
+  if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && is_full(database)) code = SQLITE_FULL;
   switch (code) {
     case SQLITE_FULL:
-      return {ErrorCode::exhausted, fmt::format("cannot write {}: {}", path, said),
+      return {ErrorCode::exhausted, fmt::format("cannot write {}: database or disk is full", path),
               "free some disk space, then run `deputy resume`"};
     case SQLITE_READONLY:
     case SQLITE_PERM:
@@ -24,9 +33,7 @@ Error error_of(sqlite3* database, const std::string& path) {
               "check that the folder exists and is writable, or choose another with --home"};
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-      return {ErrorCode::corrupt, fmt::format("{} is damaged: {}", path, said),
-              "move it away (with its -wal and -shm files) to start anew, or restore a copy; deputy has not "
-              "changed it"};
+      return damaged_database(path, said);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {ErrorCode::busy, fmt::format("{} is in use: {}", path, said), "try again in a moment"};
@@ -44,6 +51,12 @@ std::string path_of(sqlite3* database) {
 constexpr int kPatienceMs = 5000;
 
 }  // namespace
+
+Error damaged_database(std::string_view path, std::string_view why) {
+  return {ErrorCode::corrupt, fmt::format("{} is damaged: {}", path, why),
+          "move it away (with its -wal and -shm files) to start anew, or restore a copy; deputy has not "
+          "changed it"};
+}
 
 Statement& Statement::bind(std::int64_t value) {
   sqlite3_bind_int64(statement_.get(), ++bound_, value);

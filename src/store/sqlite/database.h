@@ -15,6 +15,8 @@ struct sqlite3_stmt;
 
 namespace deputy {
 
+Error damaged_database(std::string_view path, std::string_view why);
+
 class Statement {
  public:
   Statement() = default;

@@ -116,6 +116,8 @@ SqliteStore::~SqliteStore() = default;
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder& home,
                                                        std::unique_ptr<StoreWriter> writer) {
+  const std::string path = join_path(home.path(), "deputy.db");
+  if (const auto beginning = home.read("deputy.db", 0, kHeaderBytes)) TRY(check_header(*beginning, path));
   TRY(home.make_folder("subagent"));
   TRY(auto transcripts, home.open_folder("subagent"));
   TRY(auto own_home, home.open_folder("."));
@@ -126,7 +128,6 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
     mark.write(0);
   }
   TRY(auto loss, look_for_loss(home, mark, loop.clock().wall()));
-  const std::string path = join_path(home.path(), "deputy.db");
   TRY(auto writing, Database::open(path, Database::Mode::read_write));
   TRY(migrate(writing));
   TRY(auto reading, Database::open(path, Database::Mode::read_write));

@@ -1,0 +1,133 @@
+#include "store/sqlite/migrate.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "base/text.h"
+#include "store/migrations/0001_initial.h"
+#include "store/migrations/0002_mail.h"
+#include "store/sqlite/sqlite_store.h"
+#include "support/run.h"
+#include "support/temp_folder.h"
+
+namespace deputy {
+namespace {
+
+std::string header(std::uint32_t version) {
+  std::string bytes(kHeaderBytes, '\0');
+  bytes.replace(0, 15, "SQLite format 3");
+  for (int at = 0; at < 4; ++at)
+    bytes[60 + static_cast<std::size_t>(at)] = static_cast<char>(version >> (24 - 8 * at));
+  return bytes;
+}
+
+TEST(CheckHeader, TakesWhatThisProgramKnowsAndAFileThatIsEmpty) {
+  EXPECT_TRUE(check_header("", "db"));
+  EXPECT_TRUE(check_header(header(0), "db"));
+  EXPECT_TRUE(check_header(header(static_cast<std::uint32_t>(newest_schema())), "db"));
+}
+
+TEST(CheckHeader, RefusesOneVersionMore) {
+  const auto newer = check_header(header(static_cast<std::uint32_t>(newest_schema()) + 1), "/home/deputy.db");
+  EXPECT_EQ(newer.error().code, ErrorCode::too_new);
+  EXPECT_THAT(newer.error().message, testing::StartsWith("/home/deputy.db was written by a newer deputy"));
+  EXPECT_FALSE(check_header(header(0x01000000), "db"));
+}
+
+TEST(CheckHeader, NamesWhatIsNoDatabase) {
+  for (const auto& bytes :
+       {std::string(kHeaderBytes, 'x'), header(0).substr(0, kHeaderBytes - 1), std::string("S")})
+    EXPECT_EQ(check_header(bytes, "db").error().code, ErrorCode::corrupt);
+}
+
+// Brings a database back to what it was before records proved their place.
+void put_back_to_schema_2(const std::string& path) {
+  const auto raw = *Database::open(path, Database::Mode::read_write);
+  for (const char* column :
+       {"trees DROP COLUMN holder", "journal DROP COLUMN nth", "sessions DROP COLUMN events",
+        "sessions DROP COLUMN crc", "inbox DROP COLUMN crc"})
+    ASSERT_TRUE(raw.execute(fmt::format("ALTER TABLE {}", column))) << column;
+  std::vector<std::pair<std::int64_t, std::uint32_t>> sums;
+  auto rows = *raw.prepare("SELECT seq, session, run, step, call, kind, body FROM journal");
+  while (*rows.step()) {
+    sums.emplace_back(rows.integer(0),
+                      crc32(fmt::format("{}/{}/{}/{}/{}/{}", rows.text(1), rows.integer(2), rows.integer(3),
+                                        rows.integer(4), rows.text(5), rows.text(6))));
+  }
+  for (const auto& [seq, sum] : sums)
+    ASSERT_TRUE(raw.execute(fmt::format("UPDATE journal SET crc={} WHERE seq={}", sum, seq)));
+  ASSERT_TRUE(raw.execute("PRAGMA user_version=2"));
+}
+
+class MigrateTest : public testing::Test {
+ protected:
+  std::unique_ptr<SqliteStore> open() {
+    const auto folder = SystemDisk().open(home_.path(), IfAbsent::fail);
+    return *SqliteStore::open(loop_, **folder, std::make_unique<InlineWriter>(loop_));
+  }
+  void record(SqliteStore& store, Fact fact) {
+    Event event;
+    event.tree = session_.tree;
+    event.run = {session_.id, 1};
+    event.fact = std::move(fact);
+    ASSERT_TRUE(run(loop_, store.record({event})));
+  }
+
+  TempFolder home_;
+  SimLoop loop_{1};
+  Session session_ = [] {
+    Session session;
+    session.id = session.tree = SessionId("sess_1_aaaaaa");
+    session.label = "old";
+    return session;
+  }();
+};
+
+TEST_F(MigrateTest, ADatabaseOfEachFormerSchemaIsOpened) {
+  for (const int version : {1, 2}) {
+    const std::string path = home_.file(fmt::format("{}.db", version));
+    const auto raw = *Database::open(path, Database::Mode::read_write);
+    ASSERT_TRUE(raw.execute(k0001Initial));
+    if (version == 2) ASSERT_TRUE(raw.execute(k0002Mail));
+    ASSERT_TRUE(raw.execute(fmt::format("PRAGMA user_version={}", version)));
+    EXPECT_TRUE(migrate(raw));
+    EXPECT_EQ(raw.integer("PRAGMA user_version"), newest_schema());
+  }
+}
+
+TEST_F(MigrateTest, SessionsOfAFormerSchemaAreReadAndGoOn) {
+  {
+    const auto store = open();
+    ASSERT_TRUE(store->claim(session_.tree));
+    record(*store, SessionCreated{session_});
+    record(*store, RunStarted{});
+    record(*store, NoteTaken{"before"});
+  }
+  put_back_to_schema_2(home_.file("deputy.db"));
+  const auto store = open();
+  ASSERT_TRUE(store->claim(session_.tree)) << store->claim(session_.tree).error().message;
+  record(*store, NoteTaken{"after"});
+  const auto events = store->events_of_session(session_.id);
+  ASSERT_TRUE(events) << events.error().message;
+  ASSERT_EQ(events->size(), 4);
+  EXPECT_EQ(std::get<NoteTaken>((*events)[2].fact).content, "before");
+  EXPECT_EQ(std::get<NoteTaken>((*events)[3].fact).content, "after");
+  EXPECT_EQ((*store->session(session_.id))->label, "old");
+}
+
+TEST_F(MigrateTest, WhatAFormerSchemaProvesIsStillHeldToIt) {
+  {
+    const auto store = open();
+    ASSERT_TRUE(store->claim(session_.tree));
+    record(*store, SessionCreated{session_});
+    record(*store, NoteTaken{"before"});
+  }
+  put_back_to_schema_2(home_.file("deputy.db"));
+  ASSERT_TRUE(Database::open(home_.file("deputy.db"), Database::Mode::read_write)
+                  ->execute("UPDATE journal SET body=replace(body, 'before', 'bofore')"));
+  const auto store = open();
+  EXPECT_EQ(store->claim(session_.tree).error().code, ErrorCode::corrupt);
+}
+
+}  // namespace
+}  // namespace deputy
