@@ -130,6 +130,12 @@ class Lines {
     if (report.reason != Reason::none) completed["reason"] = name_of(report.reason);
     say("completed", completed);
     say(session_event_of(report.status), {{"status", name_of(report.status)}});
+    // By the time a run's end is recorded, its processes are gone and its workspace is put away.
+    const bool has_own =
+        report.workspace.mode == WorkspaceMode::scratch || report.workspace.mode == WorkspaceMode::worktree;
+    json::object cleaned{{"kept", nullptr}};
+    if (has_own && !report.workspace.path.empty()) cleaned["kept"] = report.workspace.path;
+    say("cleaned", std::move(cleaned));
   }
 
  private:

@@ -176,7 +176,7 @@ TEST(EventLines, AnEndIsToldWithStatusAndReason) {
   event.fact = RunEnded{some_report()};
   std::vector<std::string> names;
   for (const auto& line : to_lines(event, {})) names.push_back(string_or(line, "event", ""));
-  EXPECT_EQ(names, (std::vector<std::string>{"report", "completed", "session.completed"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"report", "completed", "session.completed", "cleaned"}));
   const auto completed = to_lines(event, {})[1];
   EXPECT_EQ(string_or(completed, "status", ""), "partial");
   EXPECT_EQ(string_or(completed, "reason", ""), "context_exhausted");

@@ -105,8 +105,9 @@ TEST_F(DelegateTest, EventsAreStreamedAndTheResultComesLast) {
     EXPECT_GE(integer_or(*event, "seq", last_seq), last_seq);
     last_seq = integer_or(*event, "seq", last_seq);
   }
-  EXPECT_THAT(events, ::testing::IsSupersetOf({"session.created", "started", "step", "tokens", "tool_call",
-                                               "note", "report", "completed", "session.completed"}));
+  EXPECT_THAT(events,
+              ::testing::IsSupersetOf({"session.created", "started", "step", "tokens", "tool_call", "note",
+                                       "report", "completed", "session.completed", "cleaned"}));
   EXPECT_EQ(events.back(), "result");
 }
 

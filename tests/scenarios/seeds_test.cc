@@ -115,8 +115,9 @@ TEST_F(SeedFour, BackgroundSubagentEmitsProgressEvents) {
       told_of.push_back(string_or(line, "event", ""));
     }
   }
-  EXPECT_THAT(told_of, testing::IsSupersetOf({"session.created", "started", "tool_call", "step",
-                                              "session.progress", "session.completed", "completed"}));
+  EXPECT_THAT(told_of,
+              testing::IsSupersetOf({"session.created", "started", "tool_call", "step", "session.progress",
+                                     "session.completed", "completed", "cleaned"}));
 }
 
 }  // namespace
