@@ -1,7 +1,8 @@
 #include "async/task_group.h"
 
 #include <boost/asio/co_spawn.hpp>
-#include <cassert>
+#include <boost/asio/this_coro.hpp>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -24,11 +25,24 @@ struct TaskGroup::State {
 TaskGroup::TaskGroup(Loop& loop, const StopToken& parent)
     : loop_(loop), stop_(parent), state_(std::make_shared<State>()) {}
 
-TaskGroup::~TaskGroup() { assert(state_->running == 0 && "a TaskGroup must be joined before it dies"); }
+// Its tasks would go on with what is gone: a crash here is what the journal is for.
+TaskGroup::~TaskGroup() {
+  if (state_->running > 0) std::terminate();
+}
+
+namespace {
+
+// A stop is a value here: asio's own, which nothing asks for, is never to become an exception.
+Task<> without_throwing_stops(Task<> task) {
+  co_await boost::asio::this_coro::throw_if_cancelled(false);
+  co_await std::move(task);
+}
+
+}  // namespace
 
 void TaskGroup::spawn(Task<> task) {
   ++state_->running;
-  boost::asio::co_spawn(loop_.executor(), std::move(task),
+  boost::asio::co_spawn(loop_.executor(), without_throwing_stops(std::move(task)),
                         [state = state_](const std::exception_ptr& error) { state->finished(error); });
 }
 
