@@ -101,14 +101,18 @@ TEST(OneChild, IsRefusedByNameWhenThereIsNobodyToApprove) {
   EXPECT_TRUE(world.transcript("root").contains("needs approval, and nobody is there"));
 }
 
-TEST(OneChildSimulation, IsTheSameInEveryOrder) {
+// How many seeds are tried.
+class OneChildSimulation : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Quick, OneChildSimulation, testing::Values(simulation_seeds(100)));
+INSTANTIATE_TEST_SUITE_P(Exhaustive, OneChildSimulation, testing::Values(1'000));
+
+TEST_P(OneChildSimulation, IsTheSameInEveryOrder) {
   SimWorld first = new_world();
   {
     Life life(first, {});
     ASSERT_TRUE(life.start(life.brief("Find out.")));
   }
-  const std::uint64_t seeds = simulation_seeds(100);
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= GetParam(); ++seed) {
     SimWorld world = new_world();
     Life life(world, {.seed = seed});
     ASSERT_TRUE(life.start(life.brief("Find out."))) << "seed " << seed;
@@ -144,14 +148,13 @@ bool dies_and_resumes(std::uint64_t seed, CrashPoint crash, const Told& expected
   return true;
 }
 
-void dies_at_every_record(bool committed) {
+void dies_at_every_record(bool committed, std::uint64_t seeds) {
   SimWorld undisturbed = new_world();
   Life life(undisturbed, {});
   ASSERT_TRUE(life.start(life.brief("Find out.")));
   const Told expected = transcripts_of(undisturbed);
   const std::size_t calls = undisturbed.model_calls.size();
 
-  const std::uint64_t seeds = simulation_seeds(100);
   for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFailure(); ++seed) {
     int record = 1;
     while (dies_and_resumes(seed, {record, committed}, expected, calls)) ++record;
@@ -159,18 +162,19 @@ void dies_at_every_record(bool committed) {
   }
 }
 
-TEST(OneChildSimulation, ResumesAfterAStopRightAfterEveryRecord) { dies_at_every_record(true); }
+TEST_P(OneChildSimulation, ResumesAfterAStopRightAfterEveryRecord) { dies_at_every_record(true, GetParam()); }
 
-TEST(OneChildSimulation, ResumesAfterAStopThatTookTheRecordWithIt) { dies_at_every_record(false); }
+TEST_P(OneChildSimulation, ResumesAfterAStopThatTookTheRecordWithIt) {
+  dies_at_every_record(false, GetParam());
+}
 
-TEST(OneChildSimulation, EndsOnceAndKeepsWhatItHasWhenCancelledAfterAnyEvent) {
+TEST_P(OneChildSimulation, EndsOnceAndKeepsWhatItHasWhenCancelledAfterAnyEvent) {
   SimWorld undisturbed = new_world();
   Life whole(undisturbed, {});
   ASSERT_TRUE(whole.start(whole.brief("Find out.")));
   const int events = static_cast<int>(whole.events().size());
 
-  const std::uint64_t seeds = simulation_seeds(100);
-  for (std::uint64_t seed = 1; seed <= seeds && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= GetParam() && !HasFailure(); ++seed) {
     const int cancel_after = static_cast<int>(seed) % events + 1;
     SimWorld world = new_world();
     Life life(world, {.seed = seed});
@@ -188,15 +192,14 @@ TEST(OneChildSimulation, EndsOnceAndKeepsWhatItHasWhenCancelledAfterAnyEvent) {
   }
 }
 
-TEST(OneChildSimulation, GoesOnWhereAShutdownLeftIt) {
+TEST_P(OneChildSimulation, GoesOnWhereAShutdownLeftIt) {
   SimWorld undisturbed = new_world();
   Life whole(undisturbed, {});
   ASSERT_TRUE(whole.start(whole.brief("Find out.")));
   const Told expected = transcripts_of(undisturbed);
   const int events = static_cast<int>(whole.events().size());
 
-  const std::uint64_t seeds = simulation_seeds(100);
-  for (std::uint64_t seed = 1; seed <= seeds && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= GetParam() && !HasFailure(); ++seed) {
     const int leave_after = static_cast<int>(seed) % events + 1;
     const std::string where =
         "seed " + std::to_string(seed) + ", left after event " + std::to_string(leave_after);
