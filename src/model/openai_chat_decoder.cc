@@ -32,6 +32,15 @@ void join(json::object& last, const json::object& piece) {
   }
 }
 
+// Empty members and a role say nothing: some servers send them with the reason, and again after it.
+bool says_something(Object delta) {
+  const auto is_said = [&](std::string_view member) {
+    return !text_of(delta, member).empty() || !objects_of(delta, member).empty();
+  };
+  return is_said("content") || is_said("tool_calls") || is_said("refusal") || is_said("reasoning_details") ||
+         std::ranges::any_of(kReasoningFields, is_said);
+}
+
 // Some servers count calls from 0 in each reply, "0" or "Read:0", and the ids of a conversation must differ.
 bool may_repeat(const Call& call) {
   constexpr std::size_t kShortest = 8;
@@ -69,7 +78,10 @@ void ChatDecoder::take_chunk(Object chunk, const DeltaSink& deltas) {
   take_usage(chunk);
   for (const Object choice : objects_of(chunk, "choices")) {
     if (number_of(choice, "index").value_or(0) != 0) continue;
-    if (const auto delta = object_of(choice, "delta")) take_delta(*delta, deltas);
+    if (const auto delta = object_of(choice, "delta")) {
+      if (says_something(*delta)) finish_.clear();  // it was not the last word
+      take_delta(*delta, deltas);
+    }
     if (const auto reason = text_of(choice, "finish_reason"); !reason.empty()) finish_ = reason;
   }
 }

@@ -162,6 +162,24 @@ TEST(OpenAiChatDecoder, AnEndIsNeeded) {
       << "nor of half a call";
 }
 
+TEST(OpenAiChatDecoder, AReasonThatIsFollowedByMoreWasNotTheEnd) {
+  for (const char* more : {R"({"content":" and"})", R"({"reasoning_content":"hm"})",
+                           R"({"tool_calls":[{"index":0,"id":"call_aaaa","function":{"name":"Read"}}]})"}) {
+    SCOPED_TRACE(more);
+    const auto decoder = openai_chat_dialect(ChatFlavour::compatible)->decoder();
+    decoder->feed(chunk(R"({"content":"This"})", R"("stop")"), {});
+    EXPECT_TRUE(decoder->may_be_complete());
+    decoder->feed(chunk(R"({"role":"assistant","content":"","tool_calls":[]})"), {});
+    EXPECT_TRUE(decoder->may_be_complete()) << "this says nothing";
+    decoder->feed(chunk(more), {});
+    EXPECT_FALSE(decoder->may_be_complete());
+    EXPECT_THAT(outcome_text(decoder->finish()), HasSubstr("transient: the provider's answer ended before"));
+  }
+  EXPECT_EQ(
+      outcome_of(chunk(R"({"content":"This"})", R"("stop")") + chunk(R"({"content":" and that"})") + kStop),
+      "finished 0/0/0/0\ntext: This and that");
+}
+
 TEST(OpenAiChatDecoder, OnlyTheFirstChoiceIsTaken) {
   EXPECT_EQ(
       outcome_of(
