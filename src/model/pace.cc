@@ -224,9 +224,11 @@ void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, T
   cut_at_ = now;
   const std::optional<Measured> measured = measure(sent.at);
   if (tried_) return end_try(measured);
-  rejected_in_a_row_ = std::max(rejected_in_a_row_, sent.rejected_before) + 1;
+  // Others got through since it was accepted: the row that it belongs to has ended, and was paid for.
+  const bool is_late = sent.rejected_before > 0 && sent.accepted_at && last_accepted_ > *sent.accepted_at;
+  rejected_in_a_row_ = std::max(rejected_in_a_row_, is_late ? 0 : sent.rejected_before) + 1;
   shut_until_ = std::max(shut_until_, now + shut_at_least(rejected_in_a_row_));
-  if (rejected_in_a_row_ == 1)
+  if (rejected_in_a_row_ == 1 && !is_late)
     cut(retry_after, measured);  // the one that goes alone says nothing of the pace
 }
 

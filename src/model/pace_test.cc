@@ -261,6 +261,24 @@ TEST(Pace, DoesNotTakeItForAcceptedWhatIsRejectedAfterAll) {
   EXPECT_EQ(pace.last_accepted(), at(seconds{1}));
 }
 
+TEST(Pace, TakesALateRejectionForNewOnceOthersGotThroughSince) {
+  Pace pace;
+  TimePoint now = at({});
+  for (int i = 0; i < 10; ++i) {
+    const Sent alone = send(pace, now);
+    pace.rejected(alone.number, {}, now = alone.at);
+  }
+  const Sent accepted = send(pace, now);
+  pace.accepted(accepted.number, {}, now = accepted.at);
+  for (int i = 0; i < 3; ++i) {
+    const Sent other = send(pace, now);
+    pace.accepted(other.number, {}, now = other.at);
+    pace.forget(other.number);
+  }
+  pace.rejected(accepted.number, {}, now += seconds{1});
+  EXPECT_EQ(pace.shut_until(), now + milliseconds{500}) << "one in a row, not eleven";
+}
+
 TEST(Pace, DoesNotWaitForARequestThatIsLargerThanTheLimit) {
   Pace pace;
   const RateLimits limits{.requests = {}, .tokens = RateLimit{1000, 1000, {}}};
