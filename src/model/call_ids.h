@@ -8,8 +8,12 @@
 
 namespace deputy::api {
 
-// A call of the reply whose id another has, in it or in what was said before, gets one of its own; `wire`,
-// which has the old one, is given up then.
+// A call of the reply whose id another has, in it or in what was said before, gets one of its own, also in
+// `wire`: with it go reasoning and signatures.
 void give_own_ids(Message& reply, std::span<const Message> before);
+
+// Gives the calls in `wire` the ids that the reply's have. A wire that does not have the same calls is given
+// up.
+void put_ids_into_wire(Message& reply);
 
 }  // namespace deputy::api

@@ -101,6 +101,41 @@ INSTANTIATE_TEST_SUITE_P(Models, CallIds, testing::ValuesIn(kTongues), [](const 
   return name;
 });
 
+// What goes back in a provider's own form, with two calls of the id "same", one of which stays as it is.
+TEST(OwnIds, ATurnThatGoesBackAsItCameKeepsItsReasoningUnderTheNewIds) {
+  const std::pair<const char*, const char*> kTurns[] = {
+      {R"({"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s1"},{"type":"tool_use","id":"same","name":"Read","input":{"type":"tool_use","id":"same"}},{"type":"tool_use","id":"same","name":"Read","input":{}}]})",
+       R"({"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s1"},{"type":"tool_use","id":"same","name":"Read","input":{"type":"tool_use","id":"same"}},{"type":"tool_use","id":"NEW","name":"Read","input":{}}]})"},
+      {R"({"type":"reasoning","id":"same","encrypted_content":"e1"},{"type":"function_call","id":"f1","call_id":"same","name":"Read","arguments":"{}"},{"type":"function_call","id":"f2","call_id":"same","name":"Read","arguments":"{}"})",
+       R"({"type":"reasoning","id":"same","encrypted_content":"e1"},{"type":"function_call","id":"f1","call_id":"same","name":"Read","arguments":"{}"},{"type":"function_call","id":"f2","call_id":"NEW","name":"Read","arguments":"{}"})"},
+      {R"({"role":"assistant","reasoning_content":"hm","tool_calls":[{"id":"same","type":"function","function":{"name":"Read","arguments":"{}"}},{"id":"same","type":"function","function":{"name":"Read","arguments":"{}"}}]})",
+       R"({"role":"assistant","reasoning_content":"hm","tool_calls":[{"id":"same","type":"function","function":{"name":"Read","arguments":"{}"}},{"id":"NEW","type":"function","function":{"name":"Read","arguments":"{}"}}]})"},
+      {R"({"role":"model","parts":[{"functionCall":{"id":"same","name":"Read","args":{}},"thoughtSignature":"s1"},{"functionCall":{"id":"same","name":"Read","args":{}}}]})",
+       R"({"role":"model","parts":[{"functionCall":{"id":"same","name":"Read","args":{}},"thoughtSignature":"s1"},{"functionCall":{"id":"NEW","name":"Read","args":{}}}]})"},
+      {R"({"role":"assistant","thinking":"hm","tool_calls":[{"function":{"name":"Read","arguments":{}}},{"function":{"name":"Read","arguments":{}}}]})",
+       R"({"role":"assistant","thinking":"hm","tool_calls":[{"function":{"name":"Read","arguments":{}}},{"function":{"name":"Read","arguments":{}}}]})"}};
+  for (const auto& [came, goes_back] : kTurns) {
+    Message reply{.role = Role::assistant,
+                  .calls = {{"same", "Read", "{}"}, {"same", "Read", "{}"}},
+                  .wire = std::string("provider\n") + came};
+    api::give_own_ids(reply, {});
+    EXPECT_EQ(reply.calls[0].id, "same");
+    std::string expected = std::string("provider\n") + goes_back;
+    if (const auto at = expected.find("NEW"); at != std::string::npos)
+      expected.replace(at, 3, reply.calls[1].id);
+    EXPECT_EQ(reply.wire, expected);
+  }
+}
+
+TEST(OwnIds, ATurnWithOtherCallsDoesNotGoBack) {
+  for (const char* wire : {"provider\n{\"content\":[]}", "provider\nnot json", "provider", ""}) {
+    Message reply{
+        .role = Role::assistant, .calls = {{"same", "Read", "{}"}, {"same", "Read", "{}"}}, .wire = wire};
+    api::give_own_ids(reply, {});
+    EXPECT_EQ(reply.wire, "") << wire;
+  }
+}
+
 TEST(OwnIds, ATurnWhoseIdsAreItsOwnStaysAsItCame) {
   Message reply{
       .role = Role::assistant, .calls = {{"a", "Read", "{}"}, {"b", "Read", "{}"}}, .wire = "as it came"};

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "model/api_errors.h"
+#include "model/call_ids.h"
 #include "model/raw_json.h"
 #include "model/refusal.h"
 #include "model/wire.h"
@@ -169,9 +170,9 @@ std::expected<Reply, Failure> ResponsesDecoder::finish() {
   set_stop(reply);
   if (reply.stop != ReplyStop::calls) reply.message.calls.clear();  // cut off or refused: nobody answers them
   const bool is_whole = reply.stop == ReplyStop::calls || reply.stop == ReplyStop::finished;
-  const bool may_go_back = may_go_back_ && !draft_.has_renamed();  // the results name the calls' new ids
-  if (const std::string turn = wire_of_items(); is_whole && may_go_back && !turn.empty()) {
+  if (const std::string turn = wire_of_items(); is_whole && may_go_back_ && !turn.empty()) {
     reply.message.wire = wire_for(kResponsesProvider, turn);
+    if (draft_.has_renamed()) put_ids_into_wire(reply.message);
   }
   return reply;
 }
