@@ -103,8 +103,13 @@ bool is_named_definite(const ApiError& error) {
          std::ranges::any_of(kCodes, [&](std::string_view code) { return error.code.starts_with(code); });
 }
 
+// As they are looked through.
+std::string words_of(const ApiError& error) {
+  return lowered(std::string_view(error.message).substr(0, kMostReadBytes));
+}
+
 Kind kind_of(const ApiError& error) {
-  const std::string words = lowered(std::string_view(error.message).substr(0, kMostReadBytes));
+  const std::string words = words_of(error);
   if (is_context_exhausted(error, words)) return Kind::context_exhausted;
   if (is_hopeless(error, words)) return Kind::definite;
   if (is_rate_limit(error, words)) return Kind::rate_limited;
@@ -254,7 +259,8 @@ std::optional<Duration> wait_until(std::optional<std::int64_t> reset_ms, WallTim
 
 Failure failure_of(const ApiError& error) {
   Failure failure{.kind = kind_of(error), .message = message_for(error)};
-  failure.is_malformed = failure.kind == Kind::definite && (error.status == 400 || error.status == 422);
+  failure.is_malformed = failure.kind == Kind::definite && (error.status == 400 || error.status == 422) &&
+                         !is_hopeless(error, words_of(error));
   if (is_bad_call(error)) failure.most_attempts = 2;
   if (failure.kind != Kind::definite && failure.kind != Kind::context_exhausted) {
     failure.retry_after = wait_in_message(error.message);
@@ -270,7 +276,10 @@ Failure http_failure(const HttpResponse& response, std::string_view body, WallTi
   Failure failure = failure_of(error);
   const auto should_retry = find_header(response.headers, "x-should-retry");
   const bool is_open = failure.kind != Kind::context_exhausted && !is_out_of_credit(error);
-  if (should_retry == "true" && failure.kind == Kind::definite && is_open) failure.kind = Kind::transient;
+  if (should_retry == "true" && failure.kind == Kind::definite && is_open) {
+    failure.kind = Kind::transient;
+    failure.is_malformed = false;
+  }
   if (should_retry == "false" && is_open) failure.kind = Kind::definite;
   if (failure.kind == Kind::definite || failure.kind == Kind::context_exhausted) {
     failure.retry_after.reset();

@@ -35,6 +35,23 @@ TEST(OpenAiErrors, AStatusAloneSaysWhetherItMayPass) {
   EXPECT_EQ(fail_with(500, "").message, "the provider answered 500: no reason given");
 }
 
+TEST(OpenAiErrors, OnlyARequestThatIsRefusedForItsFormMayBePutDifferently) {
+  EXPECT_TRUE(fail_with(400, error_with("messages.1: orphan tool_use")).is_malformed);
+  EXPECT_TRUE(fail_with(422, error_with("bad arguments")).is_malformed);
+  for (const char* body :
+       {R"({"error":{"message":"pay","code":"insufficient_quota"}})", R"({"error":"Request too large"})",
+        R"({"error":"tools param requires --jinja flag"})", R"({"error":"prompt is too long: 9 > 8"})"}) {
+    EXPECT_FALSE(fail_with(400, body).is_malformed) << body;
+  }
+  for (const int status : {401, 402, 403, 404, 429, 500}) {
+    EXPECT_FALSE(fail_with(status, error_with("no")).is_malformed) << status;
+  }
+  // It is about the same request once more: Anthropic says "false" of a 400.
+  EXPECT_TRUE(fail_with(400, error_with("no"), {{"x-should-retry", "false"}}).is_malformed);
+  EXPECT_FALSE(fail_with(400, error_with("no"), {{"x-should-retry", "true"}}).is_malformed);
+  EXPECT_FALSE(fail_with(500, error_with("no"), {{"x-should-retry", "false"}}).is_malformed);
+}
+
 TEST(OpenAiErrors, ContextExhaustionIsKnownInEveryServersWords) {
   for (const char* message :
        {"the input length exceeds the context length",                                   // Ollama

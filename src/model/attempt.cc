@@ -116,9 +116,10 @@ class Attempt {
 
   std::expected<Reply, Failure> outcome(const Result<HttpEnd>& end) {
     if (decoder_ && cut_ != Cut::too_large) {
+      const bool has_said_all = decoder_->is_complete() || decoder_->may_be_complete();
       auto finished = decoder_->finish();
       if (finished || finished.error().kind != Failure::Kind::transient) return finished;
-      Failure failure = why_cut(end).value_or(finished.error());
+      Failure failure = has_said_all ? finished.error() : why_cut(end).value_or(finished.error());
       if (end && !had_event_) failure = not_a_stream(finished.error());
       failure.usage = finished.error().usage;
       return std::unexpected(std::move(failure));

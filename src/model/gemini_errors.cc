@@ -70,7 +70,10 @@ Failure refined(Failure failure, const Details& details) {
     failure.is_malformed = false;
     failure.message += "; check the key";
   }
-  if (details.message.contains("payload size exceeds")) failure.kind = Failure::Kind::context_exhausted;
+  if (details.message.contains("payload size exceeds")) {
+    failure.kind = Failure::Kind::context_exhausted;
+    failure.is_malformed = false;
+  }
   if (failure.kind == Failure::Kind::rate_limited && details.is_for_today) {
     failure.kind = Failure::Kind::definite;
     failure.message += "; there is no quota left for this model today: choose another";

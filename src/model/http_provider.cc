@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "model/call_ids.h"
 #include "model/context_estimate.h"
-#include "model/cost.h"
 
 namespace deputy {
 
@@ -54,15 +53,17 @@ std::int64_t HttpProvider::window(const ModelName& model) const {
 
 Task<Reply> HttpProvider::ask(Request request, DeltaSink deltas, StopToken stop) {
   const auto prefix = request.prefix;
+  Usage untold = kUntaken;
   try {
-    co_return co_await ask_within_memory(std::move(request), std::move(deltas), std::move(stop));
+    co_return co_await ask_within_memory(std::move(request), std::move(deltas), std::move(stop), &untold);
   } catch (const std::bad_alloc&) {  // the others go on: this one is given up, and what it held is free
   }
   co_return ended(ReplyStop::failed, prefix->model,
-                  "The machine has no memory left for this request. Run fewer at once.");
+                  "The machine has no memory left for this request. Run fewer at once.", untold);
 }
 
-Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, StopToken stop) {
+Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, StopToken stop,
+                                            Usage* untold) {
   const ModelName model = request.prefix->model;
   const auto ready = prepare(request);
   if (!ready) co_return ready.error();
@@ -72,15 +73,25 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
       parts_.governors.of(parts_.endpoint.base_url + "\n" + parts_.endpoint.key, model.value);
   const Governor::Rank rank{request.depth, request.messages.size(), clock.now(), ready->tokens};
   Tried tried;
-  std::vector<std::string> repaired;
+  const auto asked = request.fragments;
+  std::vector<std::string> anew;  // what is sent instead, where it cannot go as it is
+  if (!refused_.empty()) request.fragments = anew = written_anew(request, Anew::refused);
+  bool is_repaired = false;
+  const auto tell = [&](const Failure& failure, int attempts, Duration wait) {
+    if (deltas) deltas(Retried{failure.message, attempts, wait, failure.usage});
+    *untold = kUntaken;
+  };
   for (int attempts = 1;; ++attempts) {
     auto turn = co_await governor.enter(rank, parts_.patience.longest_rate_limit, stop);
     if (!turn && stop.stopped()) co_return ended(ReplyStop::stopped, model, "stopped");
     if (!turn) co_return ended(ReplyStop::failed, model, wants_no_request(governor.shut_for()));
     const TimePoint began = clock.now();
+    *untold = {};
     auto outcome = co_await try_once(*ready, request, &*turn, deltas, stop);
+    if (outcome && is_repaired) remember_refused(asked, request.fragments);
     if (outcome) co_return *std::move(outcome);
     const Failure failure = std::move(outcome).error();
+    *untold = failure.usage;
     if (stop.stopped()) co_return ended(ReplyStop::stopped, model, "stopped", failure.usage);
 
     const bool is_rate_limited = failure.kind == Failure::Kind::rate_limited;
@@ -90,14 +101,14 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
     } else {
       // Down for so long, for whoever asks.
       if (failure.retry_after) turn->rejected(failure.retry_after);
-      tried.count_failure(clock.now() - began);
+      tried.count_failure(failure, clock.now() - began);
     }
     turn.reset();
-    if (failure.is_malformed && repaired.empty()) {
-      repaired = written_anew(request);
+    if (failure.is_malformed && !std::exchange(is_repaired, true)) {
+      auto repaired = written_anew(request, Anew::all);
       if (!std::ranges::equal(repaired, request.fragments)) {
-        request.fragments = repaired;
-        if (deltas) deltas(Retried{failure.message, attempts, {}, failure.usage});
+        request.fragments = anew = std::move(repaired);
+        tell(failure, attempts, {});
         continue;
       }
     }
@@ -108,7 +119,7 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
                       failure.usage);
     }
     const Duration wait = is_rate_limited ? governor.shut_for() : std::get<TryAgain>(retry).wait;
-    if (deltas) deltas(Retried{failure.message, attempts, wait, failure.usage});
+    tell(failure, attempts, wait);
     if (is_rate_limited) continue;  // it waits in line
     tried.spent += wait;
     co_await sleep_for(parts_.loop, wait, stop);  // the line turns away who is stopped
@@ -117,15 +128,23 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
 
 // The history from what is known of it, without what a provider wanted back unchanged: that is what it may no
 // longer take, and all else is made to be valid.
-std::vector<std::string> HttpProvider::written_anew(const Request& request) const {
+std::vector<std::string> HttpProvider::written_anew(const Request& request, Anew which) const {
   std::vector<std::string> fragments(request.fragments.begin(), request.fragments.end());
   for (std::size_t i = 0; i < fragments.size(); ++i) {
     if (request.messages[i].wire.empty()) continue;
+    if (which == Anew::refused && !refused_.contains(sha256_hex(fragments[i]))) continue;
     Message message = request.messages[i];
     message.wire.clear();
     fragments[i] = encode(message);
   }
   return fragments;
+}
+
+// A turn that had to be written anew has to be at the next step, too.
+void HttpProvider::remember_refused(std::span<const std::string> asked, std::span<const std::string> taken) {
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (asked[i] != taken[i]) refused_.insert(sha256_hex(asked[i]));
+  }
 }
 
 // What comes of it is ready for people: priced, and without a key that the other side may have echoed.
@@ -151,7 +170,7 @@ Task<std::expected<Reply, Failure>> HttpProvider::try_once(Ready ready, Request 
     }
     outcome->error = redactor_.redact(outcome->error);
   } else {
-    outcome.error().usage = priced(outcome.error().usage, model);
+    if (is_counted(outcome.error().usage)) outcome.error().usage = priced(outcome.error().usage, model);
     outcome.error().message = redactor_.redact(outcome.error().message);
   }
   co_return outcome;

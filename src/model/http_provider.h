@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "base/random.h"
 #include "base/redaction.h"
 #include "model/attempt.h"
+#include "model/cost.h"
 #include "model/dialect.h"
 #include "model/governor.h"
 #include "model/model_facts.h"
@@ -61,20 +64,24 @@ class HttpProvider final : public Provider {
     std::int64_t tokens = 0;
   };
 
-  Task<Reply> ask_within_memory(Request request, DeltaSink deltas, StopToken stop);
+  enum class Anew { refused, all };
+
+  // `untold` is what the attempt under way has come to: for whoever has to say it instead.
+  Task<Reply> ask_within_memory(Request request, DeltaSink deltas, StopToken stop, Usage* untold);
   std::expected<Ready, Reply> prepare(const Request& request);
-  std::vector<std::string> written_anew(const Request& request) const;
+  std::vector<std::string> written_anew(const Request& request, Anew which) const;
+  void remember_refused(std::span<const std::string> asked, std::span<const std::string> taken);
   Task<std::expected<Reply, Failure>> try_once(Ready ready, Request request, Governor::Turn* turn,
                                                DeltaSink deltas, StopToken stop);
   std::shared_ptr<const KeptPrefix> kept(const std::shared_ptr<const RequestPrefix>& prefix);
   std::shared_ptr<const KeptPrefix> encoded(const RequestPrefix& prefix, std::int64_t max_output) const;
-  Reply ended(ReplyStop stop, const ModelName& model, std::string error,
-              Usage usage = {.cost_micros = 0}) const;
+  Reply ended(ReplyStop stop, const ModelName& model, std::string error, Usage usage = kUntaken) const;
   Usage priced(Usage usage, const ModelName& model) const;
 
   Parts parts_;
   Redactor redactor_;  // an answer may echo the key
   KeptPrefixes kept_;
+  std::set<std::string> refused_;  // turns that went through only when written anew, by their digest
 };
 
 }  // namespace deputy

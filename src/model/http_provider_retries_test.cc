@@ -191,18 +191,37 @@ TEST_F(HttpModel, ObeysARetryAfterOfAServerThatIsDown) {
 TEST_F(HttpModel, WritesAHistoryThatIsRefusedAnewOnce) {
   messages_ = {{.text = "hi"}, {.role = Role::assistant, .text = "yes", .wire = "toy\nas it came"}};
   fragments_ = {provider().encode(messages_[0]), provider().encode(messages_[1])};
-  script_ = {status(400, "orphan"), good(), status(400, "orphan"), status(400, "still")};
+  script_ = {status(400, "orphan"), good()};
   EXPECT_EQ(ask().stop, ReplyStop::finished);
   ASSERT_EQ(requests_.size(), 2u);
   EXPECT_EQ(requests_[0].body, "[Be brief.|<hi>,as it came,<hi>|500]");
   EXPECT_EQ(requests_[1].body, "[Be brief.|<hi>,<yes>,<hi>|500]");
   ASSERT_EQ(retried_.size(), 1u);
   EXPECT_THAT(retried_[0].reason, HasSubstr("orphan"));
+}
 
+TEST_F(HttpModel, GivesUpAHistoryThatIsRefusedAlsoWhenItIsWrittenAnew) {
+  messages_ = {{.role = Role::assistant, .text = "yes", .wire = "toy\nas it came"}};
+  fragments_ = {provider().encode(messages_[0])};
+  script_ = {status(400, "orphan"), status(400, "still"), good()};
   const Reply reply = ask();
   EXPECT_EQ(reply.stop, ReplyStop::failed);
   EXPECT_THAT(reply.error, HasSubstr("still"));
-  EXPECT_EQ(requests_.size(), 4u) << "once";
+  EXPECT_EQ(requests_.size(), 2u) << "once";
+  EXPECT_EQ(ask().stop, ReplyStop::finished);
+  EXPECT_THAT(requests_.back().body, HasSubstr("as it came")) << "that was not what was wrong with it";
+}
+
+TEST_F(HttpModel, DoesNotSendAgainWhatWentThroughOnlyWhenItWasWrittenAnew) {
+  messages_ = {{.role = Role::assistant, .text = "yes", .wire = "toy\nas it came"}};
+  fragments_ = {provider().encode(messages_[0])};
+  script_ = {status(400, "orphan"), good()};
+  EXPECT_EQ(ask().stop, ReplyStop::finished);
+  messages_.push_back({.role = Role::assistant, .text = "more", .wire = "toy\nas this came"});
+  fragments_.push_back(provider().encode(messages_.back()));
+  EXPECT_EQ(ask().stop, ReplyStop::finished);
+  EXPECT_EQ(requests_.size(), 3u) << "no second refusal";
+  EXPECT_EQ(requests_.back().body, "[Be brief.|<yes>,<hi>,as this came,<hi>|500]");
 }
 
 // 429 and 529 are told apart by the dialects; this is for all others that say when to come back.

@@ -55,6 +55,15 @@ TEST_F(HttpModel, SaysThatARequestWhichNobodyTookCostNothing) {
   for (const auto& retried : retried_) EXPECT_EQ(retried.usage, Usage{.cost_micros = 0});
 }
 
+TEST_F(HttpModel, DoesNotSayThatAFreeRequestWhichSomebodyTookCameToNothing) {
+  facts_.price = Price{};
+  script_ = {{.chunks = {{"text hel\n"}}, .fault = SimFault::cut, .fault_after = 9}, {.status = 503}};
+  EXPECT_EQ(ask().stop, ReplyStop::finished);
+  ASSERT_EQ(retried_.size(), 2u);
+  EXPECT_EQ(retried_[0].usage, Usage{}) << "its tokens are not known";
+  EXPECT_EQ(retried_[1].usage, kUntaken);
+}
+
 TEST_F(HttpModel, EndsAtTheTerminalEventThoughTheServerKeepsTheLineOpen) {
   script_ = {{.chunks = {{"text hello\nend\n"}}, .fault = SimFault::silence, .fault_after = 15}};
   EXPECT_EQ(ask().message.text, "hello");
@@ -90,6 +99,16 @@ TEST_F(HttpModel, WaitsShortlyForCountsThatNeedNotCome) {
   EXPECT_EQ(ask().message.text, "hello");
   EXPECT_LE(elapsed() - began, seconds{2});
   EXPECT_TRUE(retried_.empty());
+}
+
+TEST_F(HttpModel, SaysWhatWasWrongWithAnAnswerThatHadEndedNotThatNothingFollowedIt) {
+  const std::string nonsense = "text hello\ngarble\n";
+  script_ = {{.chunks = {{nonsense}}, .fault = SimFault::silence, .fault_after = nonsense.size()},
+             {.chunks = {{nonsense}}, .fault = SimFault::cut, .fault_after = nonsense.size()}};
+  const Reply reply = ask();
+  ASSERT_EQ(retried_.size(), 1u) << "it is asked for twice";
+  EXPECT_EQ(retried_[0].reason, "The model wrote nonsense.");
+  EXPECT_EQ(reply.error, "The model wrote nonsense. Tried 2 times.");
 }
 
 TEST_F(HttpModel, KeepsAReplyWhoseConnectionBreaksAfterTheTerminalEvent) {

@@ -37,23 +37,7 @@ Retry after_rate_limit(const Failure& failure, const Tried& tried, const Patienc
   return TryAgain{};
 }
 
-bool is_this_machine(std::string_view url) {
-  std::string_view host = url.substr(std::min(url.find("://"), url.size()));
-  if (!host.empty()) host.remove_prefix(3);
-  host = host.substr(0, host.find_first_of("/?#"));
-  host = host.substr(host.rfind('@') + 1);
-  if (host.starts_with("[::1]")) return true;
-  host = host.substr(0, host.find(':'));
-  return host == "localhost" || host.starts_with("127.");
-}
-
 }  // namespace
-
-Patience patience_with(std::string_view base_url) {
-  Patience patience;
-  if (is_this_machine(base_url)) patience.attempts_to_reach = 3;
-  return patience;
-}
 
 std::string wants_no_request(Duration wait) {
   return fmt::format("The provider wants no request for {}{}. Continue it then, or use another model.",
@@ -73,9 +57,9 @@ Retry after_failure(const Failure& failure, const Tried& tried, const Patience& 
   const Duration wait =
       std::max(backoff(tried.failed, patience, random), failure.retry_after.value_or(Duration{}));
   const bool is_out_of_time = tried.spent + wait >= patience.total;
-  const int attempts = std::min(failure.is_unreached ? patience.attempts_to_reach : patience.attempts,
-                                failure.most_attempts.value_or(patience.attempts));
-  if (tried.failed >= attempts || is_out_of_time) {
+  const bool is_enough = tried.failed >= patience.attempts ||
+                         (failure.most_attempts && tried.unusable >= *failure.most_attempts);
+  if (is_enough || is_out_of_time) {
     std::string why = fmt::format("{} Tried {}.", sentence(failure.message), times(tried.failed));
     if (is_out_of_time && failure.retry_after == wait) {
       why += fmt::format(" It wants no other request for {}.", to_text(wait));

@@ -17,7 +17,6 @@ namespace deputy {
 
 struct Patience {
   int attempts = 8;
-  int attempts_to_reach = 8;  // where no connection comes about
   Duration total = std::chrono::minutes{5};
   Duration first_wait = std::chrono::seconds{1};  // doubled for each failure in a row
   Duration longest_wait = std::chrono::seconds{60};
@@ -27,18 +26,17 @@ struct Patience {
   Duration total_rate_limited = std::chrono::hours{1};
 };
 
-// The usual, but for a server on this machine: it runs or it does not, and whoever asked can start it.
-Patience patience_with(std::string_view base_url);
-
 // What one request has been through.
 struct Tried {
   int failed = 0;                           // attempts, those that were rate limited not counted
+  int unusable = 0;                         // of them, those after which more will hardly help
   Duration spent{};                         // on them and on the waits between them
   std::optional<TimePoint> rejected_since;  // the first time
   Duration rate_limited{};                  // for how long nobody's request was let through
 
-  void count_failure(Duration lasted) {
+  void count_failure(const Failure& failure, Duration lasted) {
     ++failed;
+    if (failure.most_attempts) ++unusable;
     spent += lasted;
   }
   void count_rejection(TimePoint now, TimePoint last_accepted) {

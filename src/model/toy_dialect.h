@@ -2,6 +2,7 @@
 //   text …   a piece of the reply        ping     no progress
 //   used I O what it counted             refuse S busy for S seconds, said in the middle of an answer
 //   end      the terminal event          stop     the same, but that counts may follow
+//   garble   stop, of an answer that nobody can use
 #pragma once
 
 #include <fmt/format.h>
@@ -33,6 +34,8 @@ class ToyDecoder final : public ReplyDecoder {
   bool may_be_complete() const override { return is_complete() || stopped_; }
   std::expected<Reply, Failure> finish() override {
     if (failure_) return std::unexpected(*failure_);
+    if (is_garbled_)
+      return std::unexpected(Failure{.message = "The model wrote nonsense.", .most_attempts = 2});
     if (!complete_ && !stopped_)
       return std::unexpected(Failure{.message = "The answer broke off.", .usage = reply_.usage});
     reply_.message.role = Role::assistant;
@@ -48,7 +51,8 @@ class ToyDecoder final : public ReplyDecoder {
   bool take(const std::string& line, const DeltaSink& deltas) {
     const auto words = split(line, ' ');
     if (line == "end") complete_ = true;
-    if (line == "stop") stopped_ = true;
+    if (line == "garble") is_garbled_ = true;
+    if (line == "stop" || line == "garble") stopped_ = true;
     if (words[0] == "text") {
       reply_.message.text += line.substr(5);
       deltas(TextDelta{std::string_view(line).substr(5)});
@@ -58,7 +62,7 @@ class ToyDecoder final : public ReplyDecoder {
       failure_ = Failure{.kind = Failure::Kind::rate_limited,
                          .message = "Busy.",
                          .retry_after = std::chrono::seconds{number(words.at(1))}};
-    } else if (line != "end" && line != "stop") {
+    } else if (line != "end" && line != "stop" && line != "garble") {
       return false;
     }
     return true;
@@ -68,6 +72,7 @@ class ToyDecoder final : public ReplyDecoder {
   Reply reply_;
   bool complete_ = false;
   bool stopped_ = false;
+  bool is_garbled_ = false;
   std::optional<Failure> failure_;
 };
 

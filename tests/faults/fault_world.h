@@ -14,12 +14,13 @@
 #include "model/http_provider.h"
 #include "net/curl_network.h"
 #include "shapes.h"
+#include "support/canary.h"
 #include "support/fault_server.h"
 #include "support/run.h"
 
 namespace deputy {
 
-inline const std::string kKey = "sk-canary-0123456789abcdef";
+inline const std::string kKey = canary_of_all_tests().key();
 inline constexpr int kAttempts = 3;
 
 // How long the model's silence is borne: far longer than any good answer takes, or short where silence is the
@@ -40,7 +41,6 @@ class FaultWorld {
                    .facts = [](const ModelName&) { return ModelFacts{.window = 1'000'000}; },
                    .clocks = clocks(temper),
                    .patience = {.attempts = kAttempts,
-                                .attempts_to_reach = kAttempts,
                                 .first_wait = std::chrono::milliseconds(5),
                                 .longest_wait = std::chrono::milliseconds(20)}}),
         prefix_(std::make_shared<RequestPrefix>(RequestPrefix{
