@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <new>
 #include <tuple>
 #include <utility>
 
@@ -11,6 +12,9 @@ namespace {
 
 // Who has waited for so long goes before everybody who has not.
 constexpr Duration kLongWait = std::chrono::minutes{1};
+
+// Where there was no memory to give a turn: another may have let some go by then.
+constexpr Duration kUntilMemory = std::chrono::seconds{1};
 
 }  // namespace
 
@@ -30,18 +34,18 @@ Governor::Turn::Turn(Turn&& other) noexcept
 Governor::Turn::~Turn() {
   if (!governor_) return;
   governor_->pace_.forget(number_);
-  governor_->give_turns();
+  governor_->move_on();
 }
 
 void Governor::Turn::accepted(const HttpHeaders& headers) {
   const Clock& clock = governor_->loop_.clock();
   governor_->pace_.accepted(number_, parse_rate_limits(headers, clock.wall()), clock.now());
-  governor_->give_turns();
+  governor_->move_on();
 }
 
 void Governor::Turn::rejected(std::optional<Duration> retry_after) {
   governor_->pace_.rejected(number_, retry_after, governor_->loop_.clock().now());
-  governor_->give_turns();
+  governor_->move_on();
 }
 
 Governor::~Governor() {
@@ -58,7 +62,7 @@ Task<std::optional<Governor::Turn>> Governor::enter(Rank rank, Duration longest_
     if (turn.resumed()) return;
     line_.erase(place);
     turn.resume(0);
-    give_turns();
+    move_on();
   });
   give_turns();
   const std::uint64_t number = co_await turn.wait();
@@ -95,23 +99,37 @@ void Governor::send_away() {
 
 void Governor::give_turns() {
   send_away();
-  if (timer_) loop_.timers().cancel(*timer_);
-  timer_.reset();
   while (!line_.empty()) {
     const TimePoint now = loop_.clock().now();
     const auto first = first_in_line(now);
     const TimePoint when = pace_.earliest(now, first->rank.tokens);
-    if (when > now) {
-      timer_ = loop_.timers().call_at(when, [this] {
-        timer_.reset();
-        give_turns();
-      });
-      return;
-    }
+    if (when > now) return wake_at(when);
     const Waiter<std::uint64_t> turn = first->turn;
     const std::uint64_t number = pace_.send(now, first->rank.tokens);
     line_.erase(first);
     turn.resume(number);
+  }
+  if (timer_) loop_.timers().cancel(*std::exchange(timer_, std::nullopt));
+}
+
+// While somebody waits there is a timer: one goes only when the next is set.
+void Governor::wake_at(TimePoint when) {
+  const TimerId next = loop_.timers().call_at(when, [this] {
+    timer_.reset();
+    try {
+      give_turns();
+    } catch (const std::bad_alloc&) {
+      wake_at(loop_.clock().now() + kUntilMemory);
+    }
+  });
+  if (timer_) loop_.timers().cancel(*timer_);
+  timer_ = next;
+}
+
+void Governor::move_on() noexcept {
+  try {
+    give_turns();
+  } catch (const std::bad_alloc&) {  // the timer still stands for those in line
   }
 }
 

@@ -71,6 +71,9 @@ class Governor {
   Line::iterator first_in_line(TimePoint now);
   void send_away();
   void give_turns();
+  void wake_at(TimePoint when);
+  // Gives turns on behalf of one who needs none: where memory is short, the timer does it later.
+  void move_on() noexcept;
 
   Loop& loop_;
   Line line_;

@@ -9,6 +9,8 @@
 #include <new>
 
 #include "async/sim_loop.h"
+#include "async/task_group.h"
+#include "model/cost.h"
 #include "model/http_provider.h"
 #include "shapes.h"
 #include "support/run.h"
@@ -132,6 +134,7 @@ TEST_P(WithoutMemory, ARequestEndsWithAReplyWhicheverAllocationFails) {
     if (reply.stop == ReplyStop::failed) {
       ++failed;
       EXPECT_NE(reply.error, "") << "allocation " << failing;
+      EXPECT_NE(reply.usage, kUntaken) << "allocation " << failing << ": the server had taken it";
     } else {
       EXPECT_EQ(reply.stop, ReplyStop::calls) << "allocation " << failing << ": " << reply.error;
       EXPECT_EQ(reply.message.calls.size(), 1u) << "allocation " << failing;
@@ -155,6 +158,58 @@ TEST_P(WithoutMemory, OfALineWithoutEndNoMoreIsKeptThanIsSaid) {
   EXPECT_THAT(reply.error, testing::HasSubstr("MiB"));
   EXPECT_GT(most_held, 16 * kMiB) << "nothing was measured";
   EXPECT_LE(most_held, 64 * kMiB);
+}
+
+// Somebody waits behind a shut gate, and one request is out.
+class LineWithoutMemory : public testing::Test {
+ protected:
+  LineWithoutMemory() {
+    run(loop_, governor_.enter({}, kPatient, {}))->rejected(std::chrono::seconds{1});
+    alone_.emplace(*run(loop_, governor_.enter({}, kPatient, {})));
+    waiting_.spawn(wait_in_line(this));
+    loop_.run_until([&] { return governor_.waiting() == 1; });
+  }
+  static Task<> wait_in_line(LineWithoutMemory* test) {
+    test->has_had_its_turn_ = (co_await test->governor_.enter({}, kPatient, {})).has_value();
+  }
+  // As long as one allocation fails at the first try.
+  void expect_its_turn() {
+    EXPECT_EQ(std::exchange(fails_in, 0), 0) << "nothing was tried";
+    EXPECT_EQ(governor_.waiting(), 1u);
+    run(loop_, waiting_.join());
+    EXPECT_TRUE(has_had_its_turn_);
+  }
+
+  static constexpr Duration kPatient = std::chrono::minutes{15};
+  SimLoop loop_{1};
+  Governor governor_{loop_};
+  std::optional<Governor::Turn> alone_;
+  bool has_had_its_turn_ = false;
+  TaskGroup waiting_{loop_};
+};
+
+TEST_F(LineWithoutMemory, ATurnThatEndsLeavesTheNextToTheTimer) {
+  fails_in = 1;
+  alone_.reset();
+  expect_its_turn();
+}
+
+TEST_F(LineWithoutMemory, AGateThatShutsForLongerKeepsTheTimerThatThereIs) {
+  fails_in = 1;
+  alone_->rejected(std::chrono::minutes{1});
+  expect_its_turn();
+  EXPECT_GE(loop_.clock().now().time_since_epoch(), std::chrono::minutes{1});
+}
+
+TEST_F(LineWithoutMemory, ATimerThatCanGiveNoTurnComesAgain) {
+  // Another timer of the same moment that comes first.
+  const TimePoint when = loop_.clock().now() + std::chrono::minutes{2};
+  loop_.timers().call_at(when, [] { fails_in = 1; });
+  alone_->rejected(std::chrono::minutes{2});
+  alone_.reset();
+  loop_.run_until([&] { return loop_.clock().now() >= when; });
+  loop_.run_until([&] { return fails_in == 0; });
+  expect_its_turn();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WithoutMemory, testing::ValuesIn(shapes()), [](const auto& info) {
