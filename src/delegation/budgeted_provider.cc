@@ -68,24 +68,9 @@ Reply over_budget(const ModelName& model, std::string why) {
           .error = std::move(why)};
 }
 
-// What a request without a whole answer has come to: as it was told, and at the least what was sent and what
-// was heard. A cost of nothing, told for certain, is that of a request which nobody took.
-Usage come_to(const Usage& told, std::int64_t sent, std::int64_t heard, const std::optional<Price>& price) {
-  const bool is_nothing = told.input == 0 && told.output == 0;
-  if (is_nothing && told.cost_micros == 0) return told;
-  const std::int64_t input = told.input > 0 ? 0 : sent;
-  const std::int64_t output = std::max<std::int64_t>(0, heard - told.output);
-  Usage used = told;
-  used.input += input;
-  used.output += output;
-  if (price)
-    used.cost_micros = told.cost_micros.value_or(cost_of(told, *price)) +
-                       micros(input, dearest_input(*price)) + micros(output, price->output);
-  return used;
-}
-
-bool is_whole(ReplyStop stop) {
-  return stop != ReplyStop::stopped && stop != ReplyStop::failed && stop != ReplyStop::refused;
+bool is_counted(const Reply& reply) {
+  const bool is_whole = reply.stop != ReplyStop::stopped && reply.stop != ReplyStop::failed;
+  return is_whole && (reply.usage.input > 0 || reply.usage.output > 0);
 }
 
 std::shared_ptr<const RequestPrefix> with_cap(const std::shared_ptr<const RequestPrefix>& prefix, int cap) {
@@ -144,6 +129,17 @@ std::expected<BudgetedProvider::Reserved, std::string> BudgetedProvider::reserve
   return reserved;
 }
 
+// A provider counts what it thought and wrote before anybody heard of it, and says how much that was only at
+// the end. Its input it knows from the beginning.
+Usage BudgetedProvider::Reserved::most_of(const Usage& told) const {
+  if (told == kUntaken) return told;
+  Usage used = told;
+  used.output = std::max<std::int64_t>(told.output, max_output_tokens);
+  if (told.input == 0) used.input = input;
+  if (price) used.cost_micros = told.input == 0 ? most.cost_micros : cost_of(used, *price);
+  return used;
+}
+
 Task<Result<void>> BudgetedProvider::record(BudgetReserved reserved, int step) {
   std::vector<Event> events(1);
   events[0].tree = parts_.tree;
@@ -163,23 +159,16 @@ Task<Reply> BudgetedProvider::ask(Request request, DeltaSink deltas, StopToken s
   request.prefix = with_cap(request.prefix, reserved->max_output_tokens);
 
   StopSource own(stop);
-  std::string heard;  // of the attempt that is under way
-  const auto counted = [&](const Usage& told) {
-    const auto output = std::min<std::int64_t>(tokens_in(heard), reserved->max_output_tokens);
-    return come_to(told, reserved->input, output, reserved->price);
-  };
   Amount failed;
   bool is_over = false;
   DeltaSink watching = [&](const Delta& delta) {
     const auto* retried = std::get_if<Retried>(&delta);
-    if (const auto* text = std::get_if<TextDelta>(&delta)) heard += text->text;
     if (!retried) {
       if (deltas) deltas(delta);
       return;
     }
     Retried again = *retried;
-    again.usage = counted(retried->usage);
-    heard.clear();
+    again.usage = reserved->most_of(retried->usage);
     failed = amount_of(again.usage);
     if (deltas) deltas(std::move(again));
     if (failed == Amount{}) return;
@@ -188,7 +177,7 @@ Task<Reply> BudgetedProvider::ask(Request request, DeltaSink deltas, StopToken s
     if (is_over) own.request(StopReason::stalled);
   };
   Reply reply = co_await parts_.inner.ask(std::move(request), std::move(watching), own.token());
-  if (!is_whole(reply.stop)) reply.usage = counted(reply.usage);
+  if (!is_counted(reply)) reply.usage = reserved->most_of(reply.usage);
   reserved->hold.settle(reply.stop == ReplyStop::stopped ? amount_of(reply.usage)
                                                          : amount_of(reply, reserved->most));
   if (is_over && reply.stop == ReplyStop::stopped && !stop.stopped()) {

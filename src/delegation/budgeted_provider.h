@@ -1,8 +1,8 @@
 // A provider under its tree's budget. What a request may come to at most is reserved, and durable, before it
 // is made: its input by a careful estimate, its output by its cap, both at the model's price. Where the whole
 // cap has no room, less is asked for; where not even a useful answer has, nothing is sent, and the reply says
-// so. Failed attempts count; each further one is reserved for anew. Of a request that ended before its
-// provider said what it used, the reserved input counts, and what had been streamed; so the journal has it,
+// so. Failed attempts count; each further one is reserved for anew. A request that ended before its provider
+// said what it used counts with all that was reserved for it, unless nobody took it; so the journal has it,
 // too. Beside each request enough is kept back for one last step, so that a run that meets the limit can
 // still report.
 #pragma once
@@ -44,6 +44,8 @@ class BudgetedProvider final : public Provider {
     std::int64_t input = 0;
     int max_output_tokens = 0;
     std::optional<Price> price = {};
+    // What a request without a whole answer may have come to, by what was told of it.
+    Usage most_of(const Usage& told) const;
   };
   std::expected<Reserved, std::string> reserve(const Request& request);
   std::int64_t most_input(const Request& request);

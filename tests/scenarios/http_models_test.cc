@@ -245,6 +245,76 @@ TEST_P(HttpModels, DoNotRunACallThatIsOnlyWritten) {
   EXPECT_EQ(child_steps_[0], 1);
 }
 
+// How an answer begins whose model thinks first.
+std::string thinking_in(Tongue tongue) {
+  switch (tongue) {
+    case Tongue::anthropic:
+      return "event: message_start\ndata: "
+             R"({"type":"message_start","message":{"id":"m","role":"assistant","content":[],"usage":{"input_tokens":100,"output_tokens":1}}})"
+             "\n\nevent: content_block_start\ndata: "
+             R"({"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}})"
+             "\n\nevent: content_block_delta\ndata: "
+             R"({"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Let me see"}})"
+             "\n\n";
+    case Tongue::openai_responses:
+      return "event: response.reasoning_summary_text.delta\ndata: "
+             R"({"type":"response.reasoning_summary_text.delta","output_index":0,"delta":"Let me see"})"
+             "\n\n";
+    case Tongue::openai_chat:
+    case Tongue::compatible:
+      return R"(data: {"choices":[{"index":0,"delta":{"reasoning_content":"Let me see"}}]})"
+             "\n\n";
+    case Tongue::gemini:
+      return R"(data: {"candidates":[{"index":0,"content":{"role":"model","parts":[{"text":"Let me see","thought":true}]}}]})"
+             "\n\n";
+    case Tongue::ollama:
+      return R"({"message":{"role":"assistant","content":"","thinking":"Let me see"},"done":false})"
+             "\n";
+  }
+  return {};
+}
+
+// Nobody knows what it came to: providers count what nobody heard, and say so only at the end.
+TEST_P(HttpModels, CountARequestThatIsStoppedInItsMiddleWithAllThatItMayHaveComeTo) {
+  SimExchange calling = answer_in(GetParam(), {.calls = {note_of("half of a thought")}});
+  calling.fault = SimFault::silence;
+  calling.fault_after = calling.chunks[0].bytes.find("half of a") + 9;
+  SimExchange thinking = calling;
+  thinking.chunks = {{thinking_in(GetParam())}};
+  thinking.fault_after = thinking.chunks[0].bytes.size();
+  for (const SimExchange& begun : {thinking, calling}) {
+    SimWorld world;
+    world.script = world_.script;
+    std::int64_t input = 0;
+    Life life(world, {.limits = {.cost_micros = 1'000'000}, .model = [&](Loop& loop) {
+                        return std::make_unique<HostedProvider>(
+                            loop, GetParam(),
+                            [&](const HttpRequest& request) {
+                              input = counted(request.body);
+                              return begun;
+                            },
+                            200'000);
+                      }});
+    RootBrief brief = life.brief("go");
+    brief.model = ModelName(std::string(dialect_of(GetParam())->provider()) + "/test");
+    life.loop().timers().call_at(life.loop().clock().now() + seconds{30},
+                                 [&life] { life.runtime().cancel(StopReason::user); });
+    ASSERT_TRUE(life.start(brief));
+    std::optional<BudgetReserved> reserved;
+    std::optional<Usage> stopped;
+    for (const Event& event : life.events()) {
+      if (const auto* fact = std::get_if<BudgetReserved>(&event.fact)) reserved = *fact;
+      if (const auto* fact = std::get_if<RequestStopped>(&event.fact)) stopped = fact->usage;
+    }
+    ASSERT_TRUE(reserved && stopped && stopped->cost_micros);
+    // At 1 for the input and 5 for the output.
+    const std::int64_t output = (reserved->cost_micros - reserved->tokens) / 4;
+    EXPECT_GE(output, 1024);
+    EXPECT_GE(*stopped->cost_micros, std::min<std::int64_t>(input, 100) + 5 * output);
+    EXPECT_LE(*stopped->cost_micros, reserved->cost_micros);
+  }
+}
+
 TEST_P(HttpModels, KeepWhatAChildSaidWhenItsHistoryIsRejected) {
   child_says_ = [](int) -> Said {
     return {.text = "I look at \u2028 and \x01 and \xff.", .calls = {note_of("the note stays")}};

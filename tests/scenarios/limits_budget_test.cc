@@ -170,7 +170,8 @@ class FailingModel final : public Provider {
 
  private:
   void charge(const Request& request) {
-    const Usage used{.input = estimated_usage(request, {}).input, .output = 4};
+    const Usage used{.input = estimated_usage(request, {}).input,
+                     .output = request.prefix->max_output_tokens};
     bank_.micros += tells_.cost_micros == 0 ? 0 : cost_of(used, PricedModel::kPrice);
     bank_.requests += 1;
   }
@@ -189,7 +190,7 @@ Result<Report> fail_often(Spending& spending, Usage tells, std::int64_t cap) {
 }
 
 TEST(BudgetOfATree, AttemptsThatFailWithoutAWordOnWhatTheyTookNeverExceedIt) {
-  for (const std::int64_t cap : {200'000, 300'000, 500'000}) {
+  for (const std::int64_t cap : {500'000, 800'000, 1'200'000}) {
     Spending spending;
     const auto report = fail_often(spending, {}, cap);
     ASSERT_TRUE(report) << report.error().message;
@@ -212,7 +213,7 @@ TEST(BudgetOfATree, AttemptsThatNobodyTookCostNothing) {
 
 // A person who asks and stops again and again, in one process or in many.
 TEST(BudgetOfATree, StoppedRequestsNeverExceedIt) {
-  const std::int64_t cap = 100'000;
+  const std::int64_t cap = 1'000'000;
   Spending spending;
   auto options = spending.options({.cost_micros = cap});
   options.model = [&spending](Loop& loop) {

@@ -1,6 +1,7 @@
 // A scripted or played model that costs money. It keeps its own account outside the process, as a provider
 // does: it charges the input when it is asked and the output when it has answered, whoever still listens. It
-// obeys the output cap. Of a request that brings no answer it tells nothing, as some dialects do.
+// obeys the output cap. Of a request that brings no answer it tells nothing, as some dialects do, and charges
+// for all that it may have thought until then.
 #pragma once
 
 #include <memory>
@@ -43,6 +44,7 @@ class PricedModel final : public Provider {
     Reply reply = co_await inner_->ask(std::move(request), std::move(deltas), std::move(stop));
     if (reply.stop == ReplyStop::stopped || reply.stop == ReplyStop::failed) {
       reply.usage = {};
+      charge({.output = cap});
       co_return reply;
     }
     const std::int64_t whole = estimated_usage(asked, reply.message).output;
