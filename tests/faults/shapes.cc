@@ -48,6 +48,16 @@ Shape anthropic() {
            typed("content_block_delta",
                  R"("index":0,"delta":{"type":"input_json_delta","partial_json":"\"a\"}"})"),
            typed("content_block_stop", R"("index":0)"), end("tool_use"), typed("message_stop", "")},
+      .thought =
+          {start,
+           typed(
+               "content_block_start",
+               R"("index":0,"content_block":{"type":"thinking","thinking":"first Read","signature":"sealed"})"),
+           typed("content_block_stop", R"("index":0)"),
+           typed(
+               "content_block_start",
+               R"("index":1,"content_block":{"type":"tool_use","id":"toolu_1","name":"Read","input":{"path":"a"}})"),
+           typed("content_block_stop", R"("index":1)"), end("tool_use"), typed("message_stop", "")},
       .ping = typed("ping", "")};
 }
 
@@ -72,6 +82,11 @@ Shape openai_chat() {
                R"({"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"Read","arguments":""}}]})"),
            chunk(R"({"tool_calls":[{"index":0,"function":{"arguments":"{\"path\":"}}]})"),
            chunk(R"({"tool_calls":[{"index":0,"function":{"arguments":"\"a\"}"}}]})"),
+           chunk("{}", "\"tool_calls\""), counted, done},
+      .thought =
+          {chunk(R"({"role":"assistant","reasoning_content":"first Read, sealed"})"),
+           chunk(
+               R"({"tool_calls":[{"index":0,"id":"call_thought","type":"function","function":{"name":"Read","arguments":"{\"path\":\"a\"}"}}]})"),
            chunk("{}", "\"tool_calls\""), counted, done},
       .ending = 3,  // a reason to finish; the count and [DONE] may be missing
       .ping = ": OPENROUTER PROCESSING\n\n"};
@@ -112,6 +127,15 @@ Shape openai_responses() {
                2,
                R"({"type":"function_call","id":"f1","call_id":"call_1","name":"Read","arguments":"{\"path\":\"a\"}"})"),
            completed(3)},
+      .thought =
+          {created,
+           event(
+               1, "response.output_item.done",
+               R"("output_index":0,"item":{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"sealed"})"),
+           event(
+               2, "response.output_item.done",
+               R"("output_index":1,"item":{"type":"function_call","id":"f1","call_id":"call_1","name":"Read","arguments":"{\"path\":\"a\"}"})"),
+           completed(3)},
       .ping = typed("keepalive", "")};
 }
 
@@ -121,14 +145,18 @@ Shape gemini() {
         R"({{"candidates":[{{"content":{{"role":"model","parts":[{}]}}{},"index":0}}],"usageMetadata":{{"promptTokenCount":10,"candidatesTokenCount":5}},"responseId":"r1"}})",
         parts, finish.empty() ? "" : fmt::format(R"(,"finishReason":"{}")", finish)));
   };
-  return {.name = "gemini",
-          .dialect = gemini_dialect,
-          .content_type = "text/event-stream",
-          .text = {chunk(R"({"text":"Hello, "})"), chunk("{\"text\":\"w\xc3\xb6rld \xf0\x9f\x98\x80\"}"),
-                   chunk(R"({"text":""})", "STOP")},
-          .calls = {chunk(R"({"functionCall":{"name":"Read","args":{"path":"a"}}})"),
-                    chunk(R"({"text":""})", "STOP")},
-          .ping = ": ping\n\n"};
+  return {
+      .name = "gemini",
+      .dialect = gemini_dialect,
+      .content_type = "text/event-stream",
+      .text = {chunk(R"({"text":"Hello, "})"), chunk("{\"text\":\"w\xc3\xb6rld \xf0\x9f\x98\x80\"}"),
+               chunk(R"({"text":""})", "STOP")},
+      .calls = {chunk(R"({"functionCall":{"name":"Read","args":{"path":"a"}}})"),
+                chunk(R"({"text":""})", "STOP")},
+      .thought = {chunk(
+                      R"({"functionCall":{"name":"Read","args":{"path":"a"}},"thoughtSignature":"sealed"})"),
+                  chunk(R"({"text":""})", "STOP")},
+      .ping = ": ping\n\n"};
 }
 
 Shape ollama() {
@@ -148,6 +176,11 @@ Shape ollama() {
       .calls =
           {line(
                R"({"role":"assistant","content":"","tool_calls":[{"function":{"name":"Read","arguments":{"path":"a"}}}]})",
+               R"("done":false)"),
+           done},
+      .thought =
+          {line(
+               R"({"role":"assistant","content":"","thinking":"first Read, sealed","tool_calls":[{"function":{"name":"Read","arguments":{"path":"a"}}}]})",
                R"("done":false)"),
            done},
       .ping = "\n"};

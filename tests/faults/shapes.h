@@ -19,8 +19,10 @@ struct Shape {
   std::string content_type;
   std::vector<std::string> text;   // says kSaid
   std::vector<std::string> calls;  // asks for one call of Read
-  std::size_t ending = 1;          // so many events at the end; before them nothing is finished
-  std::string ping;                // what keeps the connection alive and says nothing; may be empty
+  // The same after some thought, in a form that is wanted back as it came.
+  std::vector<std::string> thought = {};
+  std::size_t ending = 1;  // so many events at the end; before them nothing is finished
+  std::string ping;        // what keeps the connection alive and says nothing; may be empty
 };
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 

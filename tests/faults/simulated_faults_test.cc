@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "async/sim_loop.h"
+#include "base/json.h"
 #include "model/http_provider.h"
 #include "net/sim_network.h"
 #include "shapes.h"
@@ -39,6 +40,15 @@ class SimulatedFault : public testing::TestWithParam<Shape> {
       fragments_.push_back(provider_.encode(messages_[fragments_.size()]));
     return run(loop_,
                provider_.ask({.prefix = prefix_, .messages = messages_, .fragments = fragments_}, {}, {}));
+  }
+  // A call, as the model makes it, and its result.
+  void add_step(const std::vector<std::string>& calls) {
+    script_ = {streamed(joined(calls))};
+    const Reply called = ask();
+    ASSERT_EQ(called.message.calls.size(), 1u) << called.error;
+    messages_.push_back(called.message);
+    messages_.push_back(
+        {.role = Role::tool, .results = {{called.message.calls[0].id, ToolStatus::ok, "hello", "Read"}}});
   }
   Duration elapsed() const { return loop_.clock().now().time_since_epoch(); }
 
@@ -79,24 +89,37 @@ TEST_P(SimulatedFault, AnAnswerEndsThoughTheConnectionStaysOpen) {
   }
 }
 
-// Only what a provider wanted back as it came can be written in another way.
+// What a provider wanted back as it came is what it may refuse, and can be written in another way.
 TEST_P(SimulatedFault, AHistoryThatIsRefusedIsWrittenAnewOnce) {
-  script_ = {streamed(joined(GetParam().calls))};
-  const Reply called = ask();
-  ASSERT_EQ(called.message.calls.size(), 1u) << called.error;
-  messages_.push_back(called.message);
-  messages_.push_back(
-      {.role = Role::tool, .results = {{called.message.calls[0].id, ToolStatus::ok, "hello", "Read"}}});
-  const bool can_differ = !called.message.wire.empty();
-  if (GetParam().name == "openai-responses") EXPECT_TRUE(can_differ);
-
-  script_ = {refused("messages.1 is wrong"), streamed(joined(GetParam().text))};
-  EXPECT_EQ(ask().stop, can_differ ? ReplyStop::finished : ReplyStop::failed);
+  add_step(GetParam().thought);
   script_ = {refused("messages.1 is wrong"), refused("it still is")};
   const Reply refused_twice = ask();
   EXPECT_EQ(refused_twice.stop, ReplyStop::failed);
-  EXPECT_THAT(refused_twice.error, testing::HasSubstr(can_differ ? "it still is" : "messages.1 is wrong"));
-  EXPECT_EQ(bodies_.size(), can_differ ? 5u : 3u);
+  EXPECT_THAT(refused_twice.error, testing::HasSubstr("it still is"));
+  EXPECT_EQ(bodies_.size(), 3u) << "once";
+
+  script_ = {refused("messages.1 is wrong"), streamed(joined(GetParam().text))};
+  EXPECT_EQ(ask().stop, ReplyStop::finished);
+  ASSERT_EQ(bodies_.size(), 5u);
+  EXPECT_THAT(bodies_[3], testing::HasSubstr("sealed"));
+  EXPECT_THAT(bodies_[4], testing::Not(testing::HasSubstr("sealed")));
+  for (const std::string& body : bodies_) EXPECT_TRUE(parse_json(body)) << body;
+  EXPECT_THAT(bodies_[4], testing::HasSubstr("hello")) << "the result of the call that is still there";
+
+  script_ = {streamed(joined(GetParam().text))};
+  messages_.push_back({.text = "go on"});
+  EXPECT_EQ(ask().stop, ReplyStop::finished) << "what was refused is not sent again";
+  EXPECT_THAT(bodies_.back(), testing::Not(testing::HasSubstr("sealed")));
+}
+
+// What is our own writing is valid as it is: the same once more would be refused once more.
+TEST_P(SimulatedFault, AHistoryThatCannotBeWrittenDifferentlyIsNotSentTwice) {
+  add_step(GetParam().calls);
+  messages_[1].wire.clear();
+  script_ = {refused("messages.1 is wrong")};
+  const Reply reply = ask();
+  EXPECT_EQ(reply.stop, ReplyStop::failed);
+  EXPECT_THAT(reply.error, testing::HasSubstr("messages.1 is wrong"));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SimulatedFault, testing::ValuesIn(shapes()), [](const auto& info) {
