@@ -161,14 +161,61 @@ const Recorded kFailures[] = {
     {"synthetic/anthropic-529.json", R"(rate_limited: the provider answered 529: Overloaded)", 529},
 };
 
-// No answers to a streamed request: one is an answer without a stream (its stop reason is tried in
-// anthropic_decoder_test.cc), two come from other endpoints, which are not called.
-const Recorded kNotApplicable[] = {{"anthropic/pause-turn-nonstream.json", ""},
-                                   {"anthropic/count-tokens.json", ""},
-                                   {"anthropic/models-list.json", ""}};
+// An answer without a stream, which is never asked for: what comes of it where it is streamed.
+const Recorded kWhole[] = {
+    {"anthropic/pause-turn-nonstream.json",
+     R"(paused 401468/792/0/0
+text: I'll run these searches for you one at a time. Let me begin:
+thinking: The user wants me to run 15 separate web… 293 bytes d0115c47eadb)"},
+};
+
+// Of other endpoints, which are not called: no answers of a model.
+const Recorded kOtherEndpoints[] = {{"anthropic/count-tokens.json", ""}, {"anthropic/models-list.json", ""}};
 
 const bool kListed = list_fixtures(kReplies) && list_fixtures(kBrokenStreams) && list_fixtures(kFailures) &&
-                     list_fixtures(kNotApplicable);
+                     list_fixtures(kWhole) && list_fixtures(kOtherEndpoints);
+
+// The stream that would have brought this message.
+std::string streamed(json::object message) {
+  const auto event = [](const json::object& data) {
+    return fmt::format("event: {}\ndata: {}\n\n", string_or(data, "type", ""), to_json_text(data));
+  };
+  const json::array blocks = *array_at(message, "content");
+  const json::value reason = message["stop_reason"];
+  const json::value usage = message["usage"];
+  message["content"] = json::array{};
+  message["stop_reason"] = nullptr;
+  std::string stream = event({{"type", "message_start"}, {"message", message}});
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    stream += event({{"type", "content_block_start"}, {"index", i}, {"content_block", blocks[i]}});
+    stream += event({{"type", "content_block_stop"}, {"index", i}});
+  }
+  stream += event({{"type", "message_delta"}, {"delta", {{"stop_reason", reason}}}, {"usage", usage}});
+  return stream + event({{"type", "message_stop"}});
+}
+
+TEST(AnthropicFixtures, AnAnswerWithoutAStreamSaysTheSameInOne) {
+  NEEDS_FIXTURES();
+  const auto dialect = anthropic_dialect();
+  for (const Recorded& recorded : kWhole) {
+    SCOPED_TRACE(recorded.name);
+    const auto message = parse_json_object(load_fixture(recorded.name).body);
+    ASSERT_TRUE(message);
+    const Replayed replayed = replay(*dialect, streamed(*message));
+    EXPECT_EQ(outcome_text(replayed.outcome), recorded.outcome);
+    ASSERT_TRUE(replayed.outcome);
+    const std::string goes_back = dialect->encode(replayed.outcome->message);
+    for (const json::value& block : *array_at(*message, "content"))
+      EXPECT_TRUE(goes_back.contains(to_json_text(block))) << "a pause goes on with all of it";
+  }
+}
+
+TEST(AnthropicFixtures, WhatIsNoStreamIsNeverTakenForAnAnswer) {
+  NEEDS_FIXTURES();
+  for (const auto& list : {std::span<const Recorded>(kWhole), std::span<const Recorded>(kOtherEndpoints)}) {
+    for (const Recorded& recorded : list) expect_no_answer_in_any_cuts(*anthropic_dialect(), recorded.name);
+  }
+}
 
 TEST(AnthropicFixtures, ComeToWhatTheySay) {
   NEEDS_FIXTURES();

@@ -101,10 +101,26 @@ const Recorded kRecorded[] = {
      400},
 };
 
-// An answer of status 200 that is no stream: we never ask for one.
-const Recorded kWholeAnswers[] = {{"other/vllm-chat.json", "", 200}};
+// An answer without a stream, which is never asked for: what comes of it where it is streamed.
+const Recorded kWholeAnswers[] = {
+    {"other/vllm-chat.json",
+     "output_limit 57/20/0/0\ntext: Your question was very interesting <|im_end|>\\n<|im_end|>", 200}};
 
 const bool kListed = list_fixtures(kRecorded) && list_fixtures(kWholeAnswers);
+
+TEST(OpenAiErrorFixtures, AnAnswerWithoutAStreamSaysTheSameInOneAndIsNoneItself) {
+  NEEDS_FIXTURES();
+  const auto dialect = openai_chat_dialect(ChatFlavour::compatible);
+  for (const Recorded& recorded : kWholeAnswers) {
+    expect_no_answer_in_any_cuts(*dialect, recorded.name);
+    auto answer = parse_json(load_fixture(recorded.name).body);
+    ASSERT_TRUE(answer);
+    json::object& choice = answer->at("choices").at(0).as_object();
+    choice["delta"] = choice.at("message");
+    const auto outcome = replay(*dialect, "data: " + to_json_text(*answer) + "\n\ndata: [DONE]\n\n").outcome;
+    EXPECT_EQ(api::outcome_text(outcome), recorded.outcome) << recorded.name;
+  }
+}
 
 TEST(OpenAiErrorFixtures, EveryErrorIsRecognised) {
   NEEDS_FIXTURES();

@@ -108,8 +108,10 @@ double tokens_of(const Message& message, const Family& family) {
     frame += family.call;
   }
   // What a provider wants back sealed counts as the thoughts in it: they are about as long as their seal is
-  // in bytes by five.
-  const std::size_t sealed = message.wire.size() - std::min(message.wire.size(), seen + 200);
+  // in bytes by five. It does so only while their calls are answered: those of a turn that has ended it
+  // drops.
+  const std::size_t whole = message.calls.empty() ? 0 : message.wire.size();
+  const std::size_t sealed = whole - std::min(whole, seen + 200);
   return text * family.density + frame + static_cast<double>(sealed) / 5;
 }
 

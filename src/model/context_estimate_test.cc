@@ -153,20 +153,24 @@ std::int64_t counted_in(const Dialect& dialect, std::string_view body) {
   return outcome ? outcome->usage.input : outcome.error().usage.input;
 }
 
+// The same where it is one JSON object: an answer without a stream, or a mere count.
+std::int64_t counted_in_json(std::string_view body) {
+  const auto answer = parse_json_object(body);
+  if (!answer) return 0;
+  for (const char* key : {"usage", "usageMetadata"}) {
+    const auto* usage = object_at(*answer, key);
+    for (const char* count : {"prompt_tokens", "input_tokens", "promptTokenCount"}) {
+      if (usage && find(*usage, count)) return integer_or(*usage, count, 0);
+    }
+  }
+  return integer_or(*answer, "input_tokens", 0);
+}
+
 // The model that answered: some were asked for under the name of another.
 std::string model_of(const std::string& name) {
   const auto meta = fixture_internal::read_below(name.substr(0, name.rfind('.')) + ".meta.json");
   const auto object = meta ? parse_json_object(*meta) : fail(ErrorCode::not_found, "no meta");
   return object ? string_or(*object, "model", "") : "";
-}
-
-Recorded load(const std::string& name) {
-  const Fixture fixture = load_fixture(name);
-  const std::string folder = name.substr(0, name.find('/'));
-  Recorded result = recorded(fixture.request, folder, model_of(name));
-  if (fixture.request.empty()) return result;
-  result.counted = counted_in(*dialect_for(folder, fixture.request, name), fixture.body);
-  return result;
 }
 
 // Their counts are not of what the request holds: the provider's own tools read pages in between.
@@ -175,23 +179,49 @@ const std::set<std::string> kNotOfTheRequest{
     "anthropic/thinking-omitted-signature-only.sse", "anthropic/pause-turn-nonstream.json",
     "gemini/two-finish-reasons.sse"};
 
+Recorded load(const std::string& name) {
+  const Fixture fixture = load_fixture(name);
+  const std::string folder = name.substr(0, name.find('/'));
+  Recorded result = recorded(fixture.request, folder, model_of(name));
+  if (fixture.request.empty()) return result;
+  result.counted = name.ends_with(".json")
+                       ? counted_in_json(fixture.body)
+                       : counted_in(*dialect_for(folder, fixture.request, name), fixture.body);
+  return result;
+}
+
+// Every body that carries its request and a count of it.
+std::vector<std::pair<std::string, Recorded>> all_recorded() {
+  std::vector<std::pair<std::string, Recorded>> all;
+  for (const char* folder : {"anthropic", "openai-chat", "openai-responses", "gemini", "llamacpp", "ollama",
+                             "openrouter", "other"}) {
+    for (const std::string& name : fixture_names(folder)) {
+      if (kNotOfTheRequest.contains(name)) continue;
+      Recorded one = load(name);
+      if (one.counted > 0 && !one.messages.empty()) all.emplace_back(name, std::move(one));
+    }
+  }
+  return all;
+}
+
+// Whether `two` was asked after `one` was answered.
+bool goes_on(const Recorded& one, const Recorded& two) {
+  return one.prefix.model == two.prefix.model && one.prefix.system == two.prefix.system &&
+         one.messages.size() < two.messages.size() &&
+         std::ranges::equal(one.messages, std::span(two.messages).first(one.messages.size()));
+}
+
 TEST(ContextEstimate, OfAFirstRequestIsNearTheCountOnNineInTenOfWhatWasRecorded) {
   NEEDS_FIXTURES();
   int all = 0;
   int near = 0;
-  for (const char* folder : {"anthropic", "openai-chat", "openai-responses", "gemini", "llamacpp", "ollama",
-                             "openrouter", "other"}) {
-    for (const std::string& name : fixture_names(folder)) {
-      if (kNotOfTheRequest.contains(name) || name.ends_with(".json")) continue;
-      const Recorded one = load(name);
-      if (one.counted == 0 || one.messages.empty()) continue;
-      const double ratio = static_cast<double>(one.estimated()) / static_cast<double>(one.counted);
-      ++all;
-      if (ratio >= 0.9 && ratio <= 1.4)
-        ++near;
-      else
-        std::printf("%s: counted %ld, estimated %ld\n", name.c_str(), one.counted, one.estimated());
-    }
+  for (const auto& [name, one] : all_recorded()) {
+    const double ratio = static_cast<double>(one.estimated()) / static_cast<double>(one.counted);
+    ++all;
+    if (ratio >= 0.9 && ratio <= 1.4)
+      ++near;
+    else
+      std::printf("%s: counted %ld, estimated %ld\n", name.c_str(), one.counted, one.estimated());
   }
   std::printf("%d of %d first requests between -10 %% and +40 %%\n", near, all);
   EXPECT_GE(all, 50);
@@ -200,18 +230,21 @@ TEST(ContextEstimate, OfAFirstRequestIsNearTheCountOnNineInTenOfWhatWasRecorded)
 
 TEST(ContextEstimate, IsWithinFiveInAHundredOnceTheProviderHasCounted) {
   NEEDS_FIXTURES();
-  for (const auto& [first, second] :
-       {std::pair{"anthropic/tool-loop-turn1.sse", "anthropic/tool-loop-turn2.sse"},
-        {"openai-chat/tool-loop-turn1.sse", "openai-chat/tool-loop-turn2.sse"},
-        {"openai-responses/tool-loop-turn1.sse", "openai-responses/tool-loop-turn2.sse"},
-        {"gemini/tool-parallel-3pro.sse", "gemini/tool-parallel-3pro-turn2.sse"}}) {
-    const Recorded one = load(first);
-    const Recorded two = load(second);
-    const auto estimated = two.estimated(Measured{one.messages.size(), one.counted});
-    const double ratio = static_cast<double>(estimated) / static_cast<double>(two.counted);
-    std::printf("%s: counted %ld, estimated %ld\n", second, two.counted, estimated);
-    EXPECT_NEAR(ratio, 1, 0.05) << second;
+  const auto all = all_recorded();
+  std::set<std::string> pairs;
+  for (const auto& [first, one] : all) {
+    for (const auto& [second, two] : all) {
+      if (!goes_on(one, two)) continue;
+      pairs.insert(second);
+      const auto estimated = two.estimated(Measured{one.messages.size(), one.counted});
+      const double ratio = static_cast<double>(estimated) / static_cast<double>(two.counted);
+      std::printf("%s: counted %ld, estimated %ld\n", second.c_str(), two.counted, estimated);
+      EXPECT_NEAR(ratio, 1, 0.05) << first << ", then " << second;
+    }
   }
+  for (const char* known : {"anthropic/tool-loop-turn2.sse", "openai-chat/tool-loop-turn2.sse",
+                            "openai-responses/tool-loop-turn2.sse", "gemini/tool-parallel-3pro-turn2.sse"})
+    EXPECT_TRUE(pairs.contains(known)) << known << " goes on with nothing";
 }
 
 // A conversation as children have them: prose, calls, and files that were read.
