@@ -13,6 +13,7 @@
 #include "model/http_provider.h"
 #include "model/toy_dialect.h"
 #include "net/sim_network.h"
+#include "support/canary.h"
 #include "support/run.h"
 
 namespace deputy {
@@ -84,7 +85,7 @@ class HttpModel : public testing::Test {
   Governors governors_{loop_};
   ModelFacts facts_{.window = 100'000, .max_output = {}, .price = Price{.input = 2, .output = 10}};
   std::string base_url_ = "http://toy";
-  std::string key_ = "toy-secret-key-0123456789";
+  std::string key_ = canary_of_all_tests().key();
   Clocks clocks_;
   std::unique_ptr<HttpProvider> provider_;
   const ToyDialect* dialect_ = nullptr;

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "deputy_program.h"
 #include "provider_shape.h"
+#include "support/canary.h"
 #include "support/paths.h"
 
 namespace deputy {
@@ -21,8 +22,6 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr const char* kKey = "not-a-real-key-of-the-mock";
 
 // The server, for as long as the test needs it.
 class Aimock {
@@ -39,7 +38,7 @@ class Aimock {
     std::vector<char*> argv;
     for (auto& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    std::string keys = std::string("AIMOCK_API_KEYS=") + kKey;
+    std::string keys = "AIMOCK_API_KEYS=" + canary_of_all_tests().key();
     std::string path = "PATH=/usr/local/bin:/usr/bin:/bin";
     char* environment[] = {keys.data(), path.data(), nullptr};
     EXPECT_EQ(::posix_spawnp(&pid_, "node", &actions, nullptr, argv.data(), environment), 0);
@@ -88,7 +87,7 @@ class AimockTest : public DeputyTest, public ::testing::WithParamInterface<Provi
     aimock_ = std::make_unique<Aimock>(folder / "cli.js");
     write(work() / "fruit.txt", "apples and pears\n");
   }
-  Ran delegate(const std::vector<std::string>& tasks, std::string key = kKey) {
+  Ran delegate(const std::vector<std::string>& tasks, std::string key = canary_of_all_tests().key()) {
     const ProviderShape& shape = GetParam();
     std::vector<std::string> words{"delegate", "--model", shape.provider + "/of-" + shape.provider, "-v"};
     for (const auto& task : tasks) words.insert(words.end(), {"--task", task});
