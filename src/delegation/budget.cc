@@ -46,7 +46,7 @@ struct Used {
   struct Of {  // a session
     bool is_child = false;
     bool is_command = false;
-    bool has_run = false;
+    bool has_begun = false;              // this run: it was told what to do
     std::optional<BudgetReserved> open;  // a request without an end
   };
   Amount amount;
@@ -60,9 +60,11 @@ struct Used {
       if (of.is_child) amount.delegations += 1;
     } else if (std::holds_alternative<RunStarted>(event.fact)) {
       if (of.is_child && event.run.number > 1) amount.delegations += 1;  // resumed
-      of.has_run = true;
+      of.has_begun = false;
+    } else if (std::holds_alternative<InputGiven>(event.fact)) {
+      of.has_begun = true;
     } else if (std::holds_alternative<RunEnded>(event.fact)) {
-      if (of.is_child && !std::exchange(of.has_run, true)) amount.delegations -= 1;
+      if (of.is_child && !of.has_begun) amount.delegations -= 1;
     } else if (const auto* reserved = std::get_if<BudgetReserved>(&event.fact)) {
       if (of.open) amount = amount + whole(*of.open);
       of.open = *reserved;

@@ -222,10 +222,19 @@ TEST(UsedBy, AChildThatWasStoppedInLineIsNoDelegation) {
   child.parent = SessionId("s0");
   for (const int who : {1, 2, 3}) ledger.add(who, SessionCreated{child});
   ledger.add(1, RunStarted{});
+  ledger.add(1, InputGiven{});
   EXPECT_EQ(used_by(ledger.journal).delegations, 3) << "two are in line";
   ledger.add(2, RunEnded{});
   ledger.add(1, RunEnded{});
   EXPECT_EQ(used_by(ledger.journal).delegations, 2);
+  const auto resumed = [&ledger](Fact fact) {
+    ledger.add(1, std::move(fact));
+    ledger.journal.back().run.number = 2;
+  };
+  resumed(RunStarted{});
+  EXPECT_EQ(used_by(ledger.journal).delegations, 3);
+  resumed(RunEnded{});
+  EXPECT_EQ(used_by(ledger.journal).delegations, 2) << "nor is one that was stopped before it went on";
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ Task<Result<Report>> Tree::start(RootBrief root, StopToken stop) {
 Task<Result<Report>> Tree::resume(SessionId root, std::optional<TreeLimits> terms, StopToken stop) {
   CO_TRY(auto session, claimed_root(root, terms));
   root_stop_.emplace(stop);
-  co_return co_await to_its_end(go_on(std::move(session), root_stop_->token()));
+  co_return co_await to_its_end(go_on(std::move(session), RunStarted{}, root_stop_->token()));
 }
 
 Session Tree::as_started(Session session, const std::vector<Event>& events) {
@@ -205,7 +205,7 @@ Result<Budget::Hold> Tree::admit(const Session& parent, const Profile& profile, 
 Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source source, Budget::Hold admitted,
                                  StopToken stop) {
   const SessionId parent = session.parent.value_or(SessionId{});
-  if (!slots_->has_room_for(parent)) {  // it stands in the registry while it waits, at no sync of its own
+  if (!slots_->has_room_for(parent)) {  // it stands in the registry while it waits
     services_.store.ride_along(created(session));
     std::string prompt = session.prompt;
     co_return co_await begin_run(std::move(session), started, std::move(prompt), std::move(admitted),
@@ -229,13 +229,13 @@ Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source sou
   co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
 }
 
-Task<Result<Report>> Tree::go_on(Session session, StopToken stop) {
+Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken stop) {
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   Conversation so_far = conversation_of(events);
   if (so_far.ended) co_return *so_far.ended;
   if (!so_far.started_at) {  // it was recorded, but there was no place for it
     std::string prompt = session.prompt;
-    co_return co_await begin_run(std::move(session), RunStarted{}, std::move(prompt), {}, std::move(stop));
+    co_return co_await begin_run(std::move(session), in_batch, std::move(prompt), {}, std::move(stop));
   }
   session = as_started(std::move(session), events);
   auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
@@ -345,21 +345,6 @@ Task<Result<std::string>> Tree::workspace_above(Session session) const {
   if (!session.parent || session.workspace_mode != WorkspaceMode::worktree) co_return session.workspace;
   CO_TRY(const auto parent, services_.store.session(*session.parent));
   co_return parent ? parent->workspace : session.workspace;
-}
-
-Task<Result<Report>> Tree::record_end(Session session, Finish finish) {
-  CO_TRY(const auto events, services_.store.events_of_session(session.id));
-  const Conversation so_far = conversation_of(events);
-  if (so_far.ended) co_return *so_far.ended;
-  Report report =
-      co_await complete(session, report_of(so_far, session, finish, services_.loop.clock().wall()));
-  std::vector<Event> end(1);
-  end[0].tree = session.tree;
-  end[0].run = {session.id, session.run};
-  end[0].step = so_far.step;
-  end[0].fact = RunEnded{report};
-  CO_TRY(co_await services_.store.record(std::move(end)));
-  co_return report;
 }
 
 }  // namespace deputy

@@ -131,8 +131,10 @@ class Tree {
   // Until the child has ended, asks, or is sent to the background.
   Task<Children::Met> meet(Session parent, SessionId child, StopToken stop);
   Result<Report> report_of_ended(const SessionId& child) const;
-  // Goes on with a child that a process before this one left; one that runs is left alone.
-  void take_up_child(Session child, Children::Where where, const StopToken& stop);
+  // Goes on with a child that a process before this one left; one that runs is left alone. `in_batch` is for
+  // one that had no place to run yet.
+  void take_up_child(Session child, Children::Where where, const StopToken& stop,
+                     const RunStarted& in_batch = {});
   int run_of(const SessionId& child) const;
 
   Task<Answer> ask_parent(Session session, Question question, StopToken stop);
@@ -204,7 +206,7 @@ class Tree {
   // A further run, or the first of a session that was recorded before there was a place for it.
   Task<Result<Report>> begin_run(Session session, RunStarted started, std::string input,
                                  Budget::Hold admitted, StopToken stop);
-  Task<Result<Report>> go_on(Session session, StopToken stop);
+  Task<Result<Report>> go_on(Session session, RunStarted in_batch, StopToken stop);
   Task<Result<Report>> run_in_place(Session session, Conversation so_far, std::optional<Slots::Place> place,
                                     StopToken stop);
   Task<Result<Report>> run_session(Session session, Conversation so_far, StopToken stop);

@@ -69,12 +69,14 @@ Task<Result<void>> Tree::take_up_children(const Conversation& so_far, Children::
   co_return Result<void>{};
 }
 
-void Tree::take_up_child(Session child, Children::Where where, const StopToken& stop) {
+void Tree::take_up_child(Session child, Children::Where where, const StopToken& stop,
+                         const RunStarted& in_batch) {
   if (running_.is_live(child.id)) return;
   Session session = child;
-  running_.start(std::move(child), where, stop, [this, session = std::move(session)](StopToken own) {
-    return go_on(session, std::move(own));
-  });
+  running_.start(std::move(child), where, stop,
+                 [this, session = std::move(session), in_batch](StopToken own) {
+                   return go_on(session, in_batch, std::move(own));
+                 });
 }
 
 Result<Report> Tree::report_of_ended(const SessionId& id) const {
@@ -92,10 +94,11 @@ int Tree::run_of(const SessionId& child) const {
 
 Task<Result<SessionId>> Tree::start_child(Delegation delegation, StopToken stop) {
   const auto where = delegation.background ? Children::Where::beside : Children::Where::awaited;
+  const RunStarted started{delegation.index, delegation.total};
   CO_TRY(auto existing, services_.store.child_of(delegation.key));
   if (existing) {
     const SessionId id = existing->id;
-    if (!is_terminal(existing->state)) take_up_child(*std::move(existing), where, stop);
+    if (!is_terminal(existing->state)) take_up_child(*std::move(existing), where, stop, started);
     co_return id;
   }
   if (stop.stopped()) co_return fail(ErrorCode::cancelled, "not started: its parent was stopped");
@@ -104,7 +107,6 @@ Task<Result<SessionId>> Tree::start_child(Delegation delegation, StopToken stop)
   CO_TRY(auto admitted, admit(delegation.parent, *profile, session));
   const SessionId id = session.id;
   children_[delegation.parent.id].push_back(id);
-  const RunStarted started{delegation.index, delegation.total};
   if (!delegation.background) {
     running_.start(session, where, stop,
                    [this, session, started, admitted = std::move(admitted)](StopToken own) mutable {
@@ -132,9 +134,11 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
   const SessionId parent = session.parent.value_or(SessionId{});
   if (session.run == 1 && !slots_->has_room_for(parent)) {  // one that has ended stays so until it runs
     const StateChanged in_line{SessionState::waiting, "for a place to run", std::string(kPlace)};
-    services_.store.ride_along({event_of(session, in_line)});
+    // Others are to see it now: what it could ride along with may be long in coming.
+    CO_TRY(co_await services_.store.record({event_of(session, in_line)}));
   }
-  auto place = co_await slots_->take(parent, stop);
+  std::optional<Slots::Place> place;
+  if (!stop.stopped()) place = co_await slots_->take(parent, stop);
   if (!place) {
     const Next next = decide({}, {}, stop.reason());
     const auto* finish = std::get_if<Finish>(&next);

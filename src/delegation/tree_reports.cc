@@ -1,6 +1,9 @@
 // What a tree does with the reports of its sessions.
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "delegation/command_outcome.h"
 #include "delegation/tree.h"
 
@@ -60,6 +63,34 @@ Task<Report> Tree::complete(Session session, Report report) {
                            .message = "its work could not be put on a branch: " + finished.error().message,
                            .recoverable = true,
                            .recommendation = "it is still in " + session.workspace});
+  co_return report;
+}
+
+Task<Result<Report>> Tree::record_end(Session session, Finish finish) {
+  CO_TRY(const auto events, services_.store.events_of_session(session.id));
+  Conversation so_far = conversation_of(events);
+  std::vector<Event> end;
+  const auto add = [&](Fact fact) {
+    Event event;
+    event.tree = session.tree;
+    event.run = {session.id, session.run};
+    event.step = so_far.step;
+    event.fact = std::move(fact);
+    end.push_back(std::move(event));
+  };
+  if (so_far.ended) {
+    const auto is_of_this_run = [&session](const Event& event) {
+      return event.run.number == session.run && std::holds_alternative<RunEnded>(event.fact);
+    };
+    if (std::ranges::any_of(events, is_of_this_run)) co_return *so_far.ended;
+    // Another run, stopped before there was a place for it: the report of the one before is not its own.
+    add(RunStarted{.deadline = session.deadline});
+    apply(so_far, end.back());
+  }
+  Report report =
+      co_await complete(session, report_of(so_far, session, finish, services_.loop.clock().wall()));
+  add(RunEnded{report});
+  CO_TRY(co_await services_.store.record(std::move(end)));
   co_return report;
 }
 

@@ -11,6 +11,7 @@
 namespace deputy {
 namespace {
 
+using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
 // One place for children; the root starts `children` of them at once, and each thinks for 200 s.
@@ -99,21 +100,103 @@ TEST_P(InLine, AStopCancelsItAndItWasNoDelegation) {
 
 INSTANTIATE_TEST_SUITE_P(Awaited, InLine, testing::Values("", kBeside));
 
-TEST(WaitingInLine, ASpawnIsOneRecordWhetherOrNotItWaits) {
-  const auto records = [](int places) {
-    SimWorld world;
-    world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
-    world.write_file("a.txt", "one\n");
-    Life::Options options;
-    options.limits.live_children = places;
-    options.model = [](Loop& loop) { return std::make_unique<ActingModel>(loop, all_at_once(6, "")); };
-    Life life(world, std::move(options));
-    RootBrief root = life.brief("go");
-    root.model = ModelName("acting/test");
-    EXPECT_TRUE(life.start(std::move(root)));
-    return life.records();
+// The first child has ended, a second one holds the only place, and the first is to go on: it waits in line.
+TEST(WaitingInLine, AResumedChildThatIsCancelledThereDoesNotReportItsFormerSuccess) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    const Call look = call_of("task", R"({"agent":"explore","prompt":"look"})");
+    if (scene.depth > 0 && scene.heard.contains("hold")) {
+      if (scene.step == 0) return {.calls = {call_of("Glob", R"({"pattern":"*"})")}, .after = 10s};
+      return {.text = "held", .after = 10s};
+    }
+    if (scene.depth > 0) return {.text = "found"};
+    if (scene.step == 0) return {.calls = {look}};
+    if (scene.step > 1) return {.text = "over"};
+    return {.calls = {call_of("task", R"({"agent":"general","prompt":"hold"})"),
+                      call_of("task", fmt::format(R"({{"resume":"{}","prompt":"go on"}})",
+                                                  scene.value_of("Session: ")))}};
+  });
+  world.options.limits.live_children = 1;
+  world.on_event = [&world](Runtime& runtime, const Event& event) {
+    const auto* call = std::get_if<CallStarted>(&event.fact);
+    if (call && call->tool == "Glob") runtime.cancel(world.child("explore").id, StopReason::user);
   };
-  EXPECT_EQ(records(1), records(8));
+  ASSERT_TRUE(world.run());
+  const Session resumed = world.child("explore");
+  EXPECT_EQ(resumed.state, SessionState::cancelled);
+  EXPECT_EQ(resumed.reason, Reason::cancelled_by_user);
+  EXPECT_EQ(resumed.run, 2) << "it can be resumed once more";
+  EXPECT_EQ(world.terminal_records("explore"), 2) << "one for each run";
+  EXPECT_THAT(world.world.transcript("explore"), HasSubstr(R"("outcome":"cancelled")"));
+  const auto told = world.results_of("task");
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_EQ(std::ranges::count_if(told, [](const auto& each) { return each.contains("Status: cancelled"); }),
+            1);
+  EXPECT_EQ(used_by(world.world.memory->journal).delegations, 2) << "what never ran was no delegation";
+  world.expect_sound("");
+}
+
+// How many records a run of six children takes with so many places, and how many of them other processes saw
+// waiting while the first one worked.
+struct SixInLine {
+  int records = 0;
+  int seen = 0;
+};
+SixInLine six_in_line(int places, std::uint64_t seed) {
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
+  world.write_file("a.txt", "one\n");
+  Life::Options options{.seed = seed};
+  options.limits.live_children = places;
+  options.model = [](Loop& loop) { return std::make_unique<ActingModel>(loop, all_at_once(6, "")); };
+  Life life(world, std::move(options));
+  SixInLine six;
+  life.loop().timers().call_at(life.loop().clock().now() + 10s, [&] {
+    six.seen = static_cast<int>(std::ranges::count_if(world.sessions(), [](const Session& session) {
+      return session.state == SessionState::waiting && session.wait->owner == kPlace;
+    }));
+  });
+  RootBrief root = life.brief("go");
+  root.model = ModelName("acting/test");
+  EXPECT_TRUE(life.start(std::move(root)));
+  six.records = life.records();
+  return six;
+}
+
+TEST(WaitingInLineSimulation, ChildrenAreOnRecordForOtherProcessesToSee) {
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(20); ++seed)
+    EXPECT_EQ(six_in_line(1, seed).seen, 5) << "seed " << seed;
+}
+
+TEST(WaitingInLine, ASpawnIsOneRecordAndOneMoreWhereItWaits) {
+  EXPECT_EQ(six_in_line(1, 1).records, six_in_line(8, 1).records + 5);
+}
+
+TEST(WaitingInLine, AChildKeepsItsPlaceInTheBatchOverARestart) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "found", .after = 200s};
+    if (scene.step > 0) return {.text = "over"};
+    return {
+        .calls = {call_of(
+            "Delegate",
+            R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p"},{"label":"c","prompt":"p"}],"concurrency":4})")}};
+  });
+  world.options.limits.live_children = 1;
+  world.on_event = [](Runtime& runtime, const Event& event) {
+    const auto* created = std::get_if<SessionCreated>(&event.fact);
+    if (created && created->session.label == "c") runtime.cancel(StopReason::shutdown);
+  };
+  EXPECT_FALSE(world.run());
+  world.on_event = {};
+  ASSERT_EQ(world.facts<RunStarted>().size(), 2u) << "of the root and of the one that had a place";
+  ASSERT_TRUE(world.resume(2));
+  for (const auto& event : world.world.memory->journal) {
+    const auto* started = std::get_if<RunStarted>(&event.fact);
+    const std::string& label = world.world.memory->sessions.at(event.run.session).label;
+    if (!started || label == "root") continue;
+    EXPECT_EQ(started->total, 3) << label;
+    EXPECT_EQ(started->index, label[0] - 'a') << label;
+  }
+  for (const Session& child : children_of(world)) EXPECT_EQ(child.state, SessionState::completed);
 }
 
 TEST(WaitingInLine, ARootThatWaitsForAChildBesideItIsShownAsWaiting) {
