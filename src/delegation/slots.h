@@ -40,6 +40,7 @@ class Slots {
   bool has_room_for(const SessionId& parent) const;
 
   int running() const { return running_; }
+  const TreeLimits& limits() const { return limits_; }
 
  private:
   struct Waiting {

@@ -146,6 +146,7 @@ class Tree {
   Children& running() { return running_; }
 
   const Budget& budget() const { return *budget_; }
+  int places_taken() const { return slots_->running(); }
 
   const Models& models() const { return services_.models; }
   const Store& store() const { return services_.store; }

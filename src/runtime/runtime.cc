@@ -67,6 +67,12 @@ void Runtime::with_trees(std::function<void(Tree&)> act) {
   });
 }
 
+int Runtime::places_taken() const {
+  int taken = 0;
+  for (const Tree* tree : running_) taken += tree->places_taken();
+  return taken;
+}
+
 void Runtime::say(SessionId root, NextInput input, Done done) {
   parts_.loop.post(
       [this, root = std::move(root), input = std::move(input), done = std::move(done)]() mutable {

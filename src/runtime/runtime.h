@@ -93,6 +93,9 @@ class Runtime {
   // Waits on the loop until all trees have ended; then the runtime may be destroyed.
   Task<> close();
 
+  // How many sessions of all trees have a place to run; on the loop.
+  int places_taken() const;
+
   const Store& store() const { return *parts_.store; }
   const Models& models() const { return parts_.models; }
   const Profiles& profiles() const { return parts_.profiles; }
