@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <new>
 #include <ranges>
 #include <utility>
 
@@ -287,7 +288,7 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   Children::Post post(running_, session.id, so_far);
   const auto mail = mail_of(session, post.box());
   CO_TRY(co_await take_up_children(so_far, post, own.token()));
-  std::string bug;
+  std::string broken;
   Result<Report> report = std::unexpected(Error::cancelled());
   try {
     Agent agent({.session = session,
@@ -329,15 +330,16 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                  .complete = [this, session](Report ended) { return complete(session, std::move(ended)); }},
                 std::move(so_far));
     report = co_await agent.run(own.token());
+  } catch (const std::bad_alloc&) {
+    broken = "out of memory; let fewer sessions run at once with --max-live";
   } catch (const std::exception& error) {
-    bug = error.what();
+    broken = std::string("a bug in deputy: ") + error.what();
   }
   co_await running_.end_all_of(session.id);
   deadlines_.end(session.id);
   co_await background_.end_all_of(session.id);
-  if (bug.empty()) co_return report;
-  co_return co_await record_end(std::move(session),
-                                {Status::failed, Reason::internal, "a bug in deputy: " + bug});
+  if (broken.empty()) co_return report;
+  co_return co_await record_end(std::move(session), {Status::failed, Reason::internal, std::move(broken)});
 }
 
 // The workspace that the session's own was made in.

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
+#include <new>
 #include <stdexcept>
 
 #include "support/sim_world.h"
@@ -19,14 +20,18 @@ constexpr std::string_view kBroken = R"({"error":{"kind":"failed","message":"the
 
 class ThrowingModel final : public Provider {
  public:
+  explicit ThrowingModel(std::exception_ptr error) : error_(std::move(error)) {}
   std::string_view name() const override { return "broken"; }
   std::string encode(const Message&) const override { return {}; }
   Task<Reply> ask(Request, DeltaSink, StopToken) override {
-    throw std::runtime_error("a bug");
+    std::rethrow_exception(error_);
     co_return Reply{};
   }
   std::int64_t window(const ModelName&) const override { return 1000; }
   std::optional<Price> price(const ModelName&) const override { return Price{}; }
+
+ private:
+  std::exception_ptr error_;
 };
 
 class Failure : public testing::Test {
@@ -212,12 +217,18 @@ TEST_F(Failure, AChildThatUsesUpItsStepsIsPartial) {
 }
 
 TEST_F(Failure, ACrashOfAChildIsAResultOfItsParent) {
-  script(delegates({"a"}, "broken/x") + R"(,{"text":"x"})", {});
-  EXPECT_EQ(go({.model = [](Loop&) { return std::make_unique<ThrowingModel>(); }}).status, Status::completed);
-  EXPECT_EQ(state("a"), SessionState::failed);
-  EXPECT_EQ(reason("a"), Reason::internal);
-  EXPECT_THAT(told(), HasSubstr("a bug"));
-  EXPECT_EQ(delegations(), 1);
+  for (const auto& [error, told_as] :
+       {std::pair(std::make_exception_ptr(std::runtime_error("a slip")), "a bug in deputy: a slip"),
+        std::pair(std::make_exception_ptr(std::bad_alloc()), "out of memory; let fewer sessions run")}) {
+    world_ = SimWorld();
+    script(delegates({"a"}, "broken/x") + R"(,{"text":"x"})", {});
+    EXPECT_EQ(go({.model = [&](Loop&) { return std::make_unique<ThrowingModel>(error); }}).status,
+              Status::completed);
+    EXPECT_EQ(state("a"), SessionState::failed);
+    EXPECT_EQ(reason("a"), Reason::internal);
+    EXPECT_THAT(told(), HasSubstr(told_as));
+    EXPECT_EQ(delegations(), 1);
+  }
 }
 
 TEST_F(Failure, TheParentRetriesUntilItsDelegationsAreUsedUp) {

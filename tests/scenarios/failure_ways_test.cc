@@ -1,10 +1,12 @@
 // Every failure a child can come to, times every way its parent can answer it: retry, fall back, escalate,
-// give up. Told by the sessions, the count of delegations, the statuses, and one place to run for all:
-// whoever kept his would leave the others waiting for ever.
+// give up. Told by the sessions, the count of delegations, the statuses, and the places to run: with one for
+// all whoever kept his would leave the others waiting for ever, with eight it would be seen to be taken.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 
 #include "support/dialogue_world.h"
 
@@ -64,6 +66,13 @@ const std::vector<Trouble>& troubles() {
              return Act{.calls = {completion_failed()}};
            },
        .reason = Reason::reported},
+      {.name = "RateLimited",
+       .worker =
+           [](const Scene&) {
+             return Act{.after = 20s,
+                        .ends_as = ReplyStop::failed,
+                        .retries = {{.reason = "rate limited", .attempt = 1, .wait = 20s}}};
+           }},
       {.name = "TimeIsUp",
        .worker = [](const Scene&) { return Act{.text = "late", .after = 10min}; },
        .state = SessionState::partial,
@@ -76,8 +85,14 @@ const std::vector<Trouble>& troubles() {
            },
        .state = SessionState::partial,
        .reason = Reason::max_turns},
+      {.name = "OutOfMemory",
+       .worker = [](const Scene&) { return Act{.throws = std::make_exception_ptr(std::bad_alloc())}; },
+       .reason = Reason::internal},
       {.name = "Crash",
-       .worker = [](const Scene&) { return Act{.throws = true}; },
+       .worker =
+           [](const Scene&) {
+             return Act{.throws = std::make_exception_ptr(std::runtime_error("the play says so"))};
+           },
        .reason = Reason::internal},
   };
   return all;
@@ -125,15 +140,15 @@ class AfterAFailure : public testing::TestWithParam<std::tuple<std::size_t, Way>
  protected:
   const Trouble trouble = troubles()[std::get<0>(GetParam())];
   const Way way = std::get<1>(GetParam());
-  DialogueWorld world{[this](const Scene& scene) {
-    if (scene.depth == 0) return root(scene);
-    if (scene.depth == 1) return lead(scene, trouble, way);
-    return scene.heard.contains("badly") ? trouble.worker(scene) : Act{.text = "fine"};
-  }};
 
-  void SetUp() override {
-    world.options.limits.live_children = 1;
-    world.options.limits.live_sessions = 1;
+  void expect_handled(int places) {
+    DialogueWorld world([this](const Scene& scene) {
+      if (scene.depth == 0) return root(scene);
+      if (scene.depth == 1) return lead(scene, trouble, way);
+      return scene.heard.contains("badly") ? trouble.worker(scene) : Act{.text = "fine"};
+    });
+    world.options.limits.live_children = places;
+    world.options.limits.live_sessions = places;
     world.options.attendance = Attendance::person;
     world.options.profiles = {
         Profile{.name = "lead", .tools = {"Read"}, .subagents = {"worker"}, .timeout = Duration::max()},
@@ -142,41 +157,53 @@ class AfterAFailure : public testing::TestWithParam<std::tuple<std::size_t, Way>
       if (question.kind == QuestionKind::to_person)
         runtime.answer(question.id, {AnswerKind::text, "without it"});
     };
-    world.on_event = [this](Runtime& runtime, const Event& event) {
+    int looks = 0;
+    world.on_event = [&](Runtime& runtime, const Event& event) {
       const auto* input = std::get_if<InputGiven>(&event.fact);
       if (trouble.is_cancelled && input && input->text.contains("badly"))
         runtime.cancel(event.run.session, StopReason::user);
+      const auto* reply = std::get_if<ReplyReceived>(&event.fact);
+      if (!reply || !reply->reply.message.calls.empty()) return;
+      if (world.world.memory->sessions.at(event.run.session).depth == 2) return;
+      EXPECT_EQ(runtime.places_taken(), 1) << "all below whoever speaks have ended, or wait";
+      looks += 1;
     };
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(looks, way == Way::give_up ? 1 : 2) << "the last words of the lead and of the root";
+    expect_outcome(world, *report);
   }
-  int workers(SessionState state, Reason reason) const {
-    return static_cast<int>(std::ranges::count_if(world.sessions(), [&](const Session& session) {
-      return session.agent == "worker" && session.state == state && session.reason == reason;
-    }));
-  }
-  int questions(QuestionKind kind) const {
-    return static_cast<int>(std::ranges::count_if(
-        world.facts<QuestionAsked>(), [kind](const auto& asked) { return asked.question.kind == kind; }));
+
+  void expect_outcome(const DialogueWorld& world, const Report& report) const {
+    const auto workers = [&world](SessionState state, Reason reason) {
+      return std::ranges::count_if(world.sessions(), [&](const Session& session) {
+        return session.agent == "worker" && session.state == state && session.reason == reason;
+      });
+    };
+    const auto questions = [&world](QuestionKind kind) {
+      return std::ranges::count_if(world.facts<QuestionAsked>(),
+                                   [kind](const auto& asked) { return asked.question.kind == kind; });
+    };
+    const int retried = way == Way::retry ? trouble.failing : 0;
+    const int children = trouble.failing + trouble.fine + retried;
+    EXPECT_EQ(std::ssize(world.sessions()), 2 + children);
+    EXPECT_EQ(used_by(world.world.memory->journal).delegations, 1 + children) << "failed ones count too";
+    EXPECT_EQ(workers(trouble.state, trouble.reason), trouble.failing);
+    EXPECT_EQ(workers(SessionState::completed, Reason::none), trouble.fine + retried);
+    const bool gives_up = way == Way::give_up;
+    EXPECT_EQ(world.child("lead").state, gives_up ? SessionState::failed : SessionState::completed);
+    EXPECT_EQ(world.child("lead").reason, gives_up ? Reason::reported : Reason::none);
+    EXPECT_EQ(report.status, Status::completed) << "a child's failure is no failure of who stands above";
+    EXPECT_EQ(questions(QuestionKind::to_parent), way == Way::escalate ? 1 : 0);
+    EXPECT_EQ(questions(QuestionKind::to_person), way == Way::escalate ? 1 : 0);
+    for (const Session& session : world.sessions())
+      EXPECT_EQ(world.world.terminal_records(session.id), 1) << session.label;
+    world.expect_sound(trouble.name);
   }
 };
 
 TEST_P(AfterAFailure, TheParentCan) {
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  const int retried = way == Way::retry ? trouble.failing : 0;
-  const int children = trouble.failing + trouble.fine + retried;
-  EXPECT_EQ(std::ssize(world.sessions()), 2 + children);
-  EXPECT_EQ(used_by(world.world.memory->journal).delegations, 1 + children) << "failed ones count too";
-  EXPECT_EQ(workers(trouble.state, trouble.reason), trouble.failing);
-  EXPECT_EQ(workers(SessionState::completed, Reason::none), trouble.fine + retried);
-  const bool gives_up = way == Way::give_up;
-  EXPECT_EQ(world.child("lead").state, gives_up ? SessionState::failed : SessionState::completed);
-  EXPECT_EQ(world.child("lead").reason, gives_up ? Reason::reported : Reason::none);
-  EXPECT_EQ(report->status, Status::completed) << "a child's failure is no failure of who stands above";
-  EXPECT_EQ(questions(QuestionKind::to_parent), way == Way::escalate ? 1 : 0);
-  EXPECT_EQ(questions(QuestionKind::to_person), way == Way::escalate ? 1 : 0);
-  for (const Session& session : world.sessions())
-    EXPECT_EQ(world.world.terminal_records(session.id), 1) << session.label;
-  world.expect_sound(trouble.name);
+  for (const int places : {1, 8}) expect_handled(places);
 }
 
 std::string name_of_way(Way way) {

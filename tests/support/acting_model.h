@@ -2,9 +2,9 @@
 // only the run knows. It keeps no state and survives a restart.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -19,8 +19,10 @@ struct Act {
   std::vector<Call> calls = {};
   Duration after{};                       // how long it thinks
   std::optional<ReplyStop> ends_as = {};  // a reply that is none
-  bool throws = false;                    // as a bug would
+  std::exception_ptr throws = {};         // as a bug would
   ModelName model = {};                   // that answers in place of the one asked
+  Usage usage = {.cost_micros = 0};       // of the reply
+  std::vector<Retried> retries = {};      // attempts that failed before
 };
 
 // What a played model knows when it is asked.
@@ -73,13 +75,14 @@ class ActingModel final : public Provider {
   std::int64_t window(const ModelName&) const override { return 10'000'000; }
   std::optional<Price> price(const ModelName&) const override { return Price{}; }
 
-  Task<Reply> ask(Request request, DeltaSink, StopToken stop) override {
+  Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
     const Scene scene = Scene::of(request);
     const Act act = play_(scene);
-    if (act.throws) throw std::runtime_error("the play says so");
+    if (act.throws) std::rethrow_exception(act.throws);
+    for (const Retried& retry : act.retries) deltas(retry);
     Reply reply;
     reply.model = act.model.empty() ? request.prefix->model : act.model;
-    reply.usage.cost_micros = 0;
+    reply.usage = act.usage;
     if (act.after > Duration::zero() && co_await sleep_for(loop_, act.after, stop) == Slept::stopped) {
       reply.stop = ReplyStop::stopped;
       co_return reply;
