@@ -29,7 +29,8 @@ void Progress::on_event(const Event& event, const EventOrigin& origin) {
     draw_soon();
     return;
   }
-  if (!parts_.shows_questions && std::holds_alternative<QuestionAsked>(event.fact)) return;
+  const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+  if (asked && !parts_.shows_questions && asked->question.kind != QuestionKind::to_parent) return;
   if (const auto line = view_.line_for(event, parts_.detail)) {
     parts_.err.write_line(parts_.redactor.redact(*line));
   }

@@ -24,7 +24,7 @@ class Progress {
     ProgressForm form = ProgressForm::lines;
     Style style;
     ProgressView::Detail detail = ProgressView::Detail::usual;
-    bool shows_questions = true;  // false where they are put to a person anyway
+    bool shows_questions = true;  // false where those to the person are put to one anyway
   };
   explicit Progress(Parts parts);
   ~Progress();

@@ -103,6 +103,9 @@ struct ChildFold {
     if (fact.result.status == ToolStatus::error) log("✗", Tone::bad, fact.result.content);
   }
   void operator()(const NoteTaken& fact) const { log("note:", Tone::faint, fact.content); }
+  void operator()(const QuestionAsked& fact) const {  // others are put to the person
+    if (fact.question.kind == QuestionKind::to_parent) log("asks:", Tone::doubtful, fact.question.text);
+  }
   void operator()(const RunEnded& fact) const {
     const TreeNode* node = find_node(state.tree, event.run.session);
     if (!node) return;
