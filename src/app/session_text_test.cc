@@ -1,5 +1,6 @@
 #include "app/session_text.h"
 
+#include <fmt/chrono.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,22 +57,36 @@ TEST(SessionText, CostIsRolledUpTheTreeWithWhatFailedAndNothingTwice) {
   EXPECT_THAT(tree_text(root, sessions, Style{}), HasSubstr("$0.0012 (all $0.0036)"));
 }
 
-TEST(SessionText, WhatIsAliveIsShownWithPathDepthStateDeadlineAndIdleTime) {
+TEST(SessionText, WhatIsAliveIsShownWithIdPathDepthStateStartDeadlineAndIdleTime) {
   auto session = session_of("a", "first", 0);
   session.state = SessionState::waiting;
   session.path = {"main", "explore"};
   session.depth = 1;
   session.deadline = *session.started_at + std::chrono::hours(1);
   const WallTime now = session.last_event_at + std::chrono::seconds(12);
-  EXPECT_THAT(live_text({session}, now, Style{}),
-              AllOf(HasSubstr("ID"), HasSubstr("main/explore"), HasSubstr("waiting"), HasSubstr("12s")));
-  const auto json = to_live_json(session, now);
-  EXPECT_EQ(string_or(json, "state", ""), "waiting");
-  EXPECT_EQ(integer_or(json, "depth", 0), 1);
-  EXPECT_EQ(integer_or(json, "idle_ms", 0), 12'000);
-  EXPECT_EQ(string_or(json, "deadline", ""), to_iso8601(*session.deadline));
+  const auto local = [](WallTime time) {
+    return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(WallTime::clock::to_time_t(time)));
+  };
+  const auto row = [](auto... cells) {
+    return fmt::format("{:<4}{:<14}{:<7}{:<9}{:<21}{:<21}{:<6}{}\n", cells...);
+  };
+  EXPECT_EQ(live_text({session}, now, Style{}),
+            row("ID", "PATH", "DEPTH", "STATE", "STARTED", "DEADLINE", "IDLE", "PROMPT") +
+                row("a", "main/explore", "1", "waiting", local(*session.started_at), local(*session.deadline),
+                    "12s", "look␛[2J around"));
+  EXPECT_EQ(to_live_json(session, now), (json::object{{"id", "a"},
+                                                      {"tree", "root"},
+                                                      {"path", {"main", "explore"}},
+                                                      {"depth", 1},
+                                                      {"state", "waiting"},
+                                                      {"started_at", to_iso8601(*session.started_at)},
+                                                      {"deadline", to_iso8601(*session.deadline)},
+                                                      {"idle_ms", 12'000}}));
+  session.started_at.reset();
   session.deadline.reset();
-  EXPECT_THAT(live_text({session}, now, Style{}), HasSubstr("none"));
+  EXPECT_THAT(live_text({session}, now, Style{}), HasSubstr("waiting  -        none      12s"))
+      << "in line, with no end";
+  EXPECT_TRUE(to_live_json(session, now).at("started_at").is_null());
   EXPECT_TRUE(to_live_json(session, now).at("deadline").is_null());
 }
 

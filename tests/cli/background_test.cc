@@ -1,6 +1,9 @@
 // A task that goes on in a process of its own, one that goes on after its end, and what another process can
 // say to a session that runs.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <map>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -102,6 +105,26 @@ TEST_F(BackgroundTest, AnEndedSessionGoesOnWithAllItKnew) {
   EXPECT_THAT(deputy({"task", "planner", "more", "--resume", id}).err,
               HasSubstr("is a explore, not a planner"));
   EXPECT_EQ(deputy({"task", "explore", "more", "--resume", "sess_1_none"}).status, 1);
+}
+
+TEST_F(BackgroundTest, AGrandchildIsItsParentsAffairAndThePersonIsToldWhomToAsk) {
+  write(work() / ".deputy/agents/lead.md", "---\nname: lead\nsubagents: [explore]\n---\nlead\n");
+  ASSERT_EQ(deputy({"agents", "trust"}).status, 0);
+  const auto ran = deputy(
+      {"task", "lead", "look", "--yes", "--output", "stream-json", "--model", script(R"({"v":1,"sessions":[
+    {"match":{"agent":"lead"},"replies":[{"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"p"}}]},{"text":"seen"}]},
+    {"replies":[{"text":"found"}]}]})")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  std::map<std::string, std::string> id;
+  for (const auto line : lines_of(ran.out)) {
+    for (const std::string agent : {"lead", "explore"}) {
+      if (line.contains(fmt::format(R"("agent":"{}")", agent))) id[agent] = session_of(std::string(line));
+    }
+  }
+  const auto refused = deputy({"task", "explore", "more", "--resume", id["explore"]});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("was started by an agent, " + id["lead"]),
+                                 HasSubstr("`deputy task lead --resume " + id["lead"] + "`")));
 }
 
 TEST_F(BackgroundTest, OneThatRunsIsNotGoneOnWith) {

@@ -12,13 +12,16 @@ namespace deputy {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 class LimitsTest : public DeputyTest {
  protected:
   static constexpr std::string_view kScript = R"({"v":1,"sessions":[
     {"match":{"label":"slow"},"replies":[{"first_byte_ms":86400000,"text":"late"}]},
     {"match":{"label":"dear"},"replies":[{"text":"done","usage":{"input":1000,"output":10,"cost_micros":4500}}]},
+    {"match":{"label":"broken"},"replies":[{"error":"boom","usage":{"input":1000,"output":0,"cost_micros":2000}}]},
     {"replies":[{"text":"done"}]}]})";
 };
 
@@ -59,14 +62,35 @@ TEST_F(LimitsTest, AResumedTreeKeepsItsLimitsUnlessThePersonRaisesThem) {
 
 TEST_F(LimitsTest, TheTreeShowsWhatEachCostAndWhatItAllCameTo) {
   const auto ran = deputy(
-      {"delegate", "--model", script(kScript), "--task", "dear=p", "--task", "dear=p", "--output", "json"});
-  ASSERT_EQ(ran.status, 0) << ran.err;
+      {"delegate", "--model", script(kScript), "--task", "dear=p", "--task", "broken=p", "--output", "json"});
+  ASSERT_EQ(ran.status, 3) << ran.err;
   const std::string id = string_or(*parse_json_object(ran.out), "session_id", "");
   EXPECT_THAT(deputy({"sessions", "tree", id}).out,
-              AllOf(HasSubstr("$0.0045"), HasSubstr("$0.0000 (all $0.0090)")));
+              AllOf(HasSubstr("$0.0045"), HasSubstr("$0.0020"), HasSubstr("$0.0000 (all $0.0065)")))
+      << "what failed has cost something too";
   const auto tree = parse_json_object(deputy({"sessions", "tree", id, "--output", "json"}).out);
   ASSERT_TRUE(tree);
-  EXPECT_EQ(integer_or(*object_at(*tree, "usage_with_children"), "cost_micros", 0), 9000);
+  EXPECT_EQ(integer_or(*object_at(*tree, "usage_with_children"), "cost_micros", 0), 6500);
+}
+
+TEST_F(LimitsTest, WhatAResumedChildCostsIsCountedOnce) {
+  const auto ran = deputy({"task", "explore", "look", "--model", script(R"({"v":1,"sessions":[{"replies":[
+                {"text":"done","usage":{"input":1000,"output":10,"cost_micros":4500}},
+                {"text":"more","usage":{"input":1000,"output":10,"cost_micros":300}}]}]})"),
+                           "--output", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const auto root = [this] {
+    const auto rows = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
+    return string_or(rows->as_array().front().as_object(), "id", "");
+  }();
+  const auto tree = [this, &root] {
+    return *parse_json_object(deputy({"sessions", "tree", root, "--output", "json"}).out);
+  };
+  const std::string child = string_or(array_at(tree(), "children")->front().as_object(), "id", "");
+  EXPECT_THAT(deputy({"sessions", "tree", root}).out, HasSubstr("(all $0.0045)"));
+  ASSERT_EQ(deputy({"task", "explore", "go on", "--resume", child}).status, 0);
+  EXPECT_THAT(deputy({"sessions", "tree", root}).out,
+              AllOf(HasSubstr("$0.0048"), HasSubstr("(all $0.0048)")));
 }
 
 TEST_F(LimitsTest, AsManyFilesMayBeOpenAsTheMachineAllows) {
@@ -102,10 +126,28 @@ TEST_F(LimitsTest, WhatRunsIsSeenFromAnotherProcess) {
   EXPECT_TRUE(child.at("deadline").is_null()) << "a reader has none";
   EXPECT_FALSE(string_or(rows->as_array().front().as_object(), "deadline", "").empty());
   EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out,
-              AllOf(HasSubstr("IDLE"), HasSubstr("command/reader")));
+              AllOf(ContainsRegex("^ID +PATH +DEPTH +STATE +STARTED +DEADLINE +IDLE +PROMPT\n"),
+                    ContainsRegex("\nsess_[0-9]+_[a-z0-9]{6} +command/reader +1 +running "
+                                  "+[0-9-]{10} [0-9:]{8} +none +[0-9]+m?s +p\n")));
   running->send(SIGINT);
   EXPECT_EQ(running->wait().status, 130);
   EXPECT_EQ(deputy({"sessions", "ls", "--live"}).out, "");
+}
+
+TEST_F(LimitsTest, WhatWaitsForAPlaceIsSeenFromAnotherProcess) {
+  auto running = start({"delegate", "--model", script(kScript), "--output", "stream-json", "--max-children",
+                        "1", "--task", "slow=p", "--task", "slow=q"});
+  running->read_until("for a place to run");
+  const auto rows = parse_json(deputy({"sessions", "ls", "--live", "--output", "json"}).out);
+  ASSERT_TRUE(rows && rows->is_array());
+  ASSERT_EQ(rows->as_array().size(), 3u);
+  std::vector<std::string> states;
+  for (const auto& row : rows->as_array()) states.push_back(string_or(row.as_object(), "state", ""));
+  EXPECT_THAT(states, UnorderedElementsAre("waiting", "running", "waiting"))
+      << "the root waits for its children";
+  EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out, ContainsRegex("command/reader +1 +waiting +- +none"));
+  running->send(SIGINT);
+  EXPECT_EQ(running->wait().status, 130);
 }
 
 }  // namespace

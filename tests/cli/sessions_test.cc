@@ -42,6 +42,14 @@ TEST_F(SessionsTest, TheListShowsRootsWithWhatTheyWereFor) {
   EXPECT_EQ(deputy({"sessions", "ls", "--live"}).out, "");
 }
 
+TEST_F(SessionsTest, TheListShowsWhatATaskAndARunWereFor) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"it is fine"}]}]})");
+  ASSERT_EQ(deputy({"task", "explore", "how does it start?", "--model", model}).status, 0);
+  ASSERT_EQ(deputy({"run", "say hello", "--model", model}).status, 0);
+  EXPECT_THAT(deputy({"sessions", "ls"}).out,
+              AllOf(HasSubstr("  [explore] how does it start?\n"), HasSubstr("  say hello\n")));
+}
+
 TEST_F(SessionsTest, ATreeShowsChildrenInOrder) {
   const auto out = deputy({"sessions", "tree", root_id_}).out;
   EXPECT_THAT(out, AllOf(HasSubstr("[delegate]"), HasSubstr("  [one]"), HasSubstr("in="), HasSubstr("$")));

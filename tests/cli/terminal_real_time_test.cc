@@ -145,6 +145,25 @@ TEST_F(TerminalRealTime, GoesOnAfterAKillWhereItWas) {
   EXPECT_THAT(tmux.history(), HasSubstr("❯ go"));
 }
 
+TEST_F(TerminalRealTime, WhatIsOlderThanSevenDaysGoesWhenAChatBegins) {
+  deputy({"sessions", "ls"});  // makes the state folder
+  const auto report = home() / "reports/sess_1_reader/old.md";
+  const auto fresh = home() / "reports/sess_1_reader/fresh.md";
+  std::filesystem::create_directories(report.parent_path());
+  for (const auto& file : {report, fresh}) write(file, "a report");
+  std::filesystem::last_write_time(report,
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::days(8));
+  chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."}]}]})"));
+  tmux.type("hello");
+  tmux.key("Enter");
+  tmux.wait_for("Hello.");
+  tmux.type("/quit");
+  tmux.key("Enter");
+  tmux.wait_for("Kept as sess_");
+  EXPECT_FALSE(std::filesystem::exists(report));
+  EXPECT_TRUE(std::filesystem::exists(fresh));
+}
+
 TEST_F(TerminalRealTime, APasteOfSeveralLinesIsOneInput) {
   chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"Thanks.","expect":{"contains":"two\nthree"}}]}]})"));
   tmux.paste("one\ntwo\nthree");

@@ -168,6 +168,48 @@ TEST_P(HttpModels, RunAChildThatUsesTools) {
   EXPECT_TRUE(bodies_[3].contains("It says hello.")) << bodies_[3];
 }
 
+// A command of nine minutes and a person who takes an hour: no silence of the model's.
+TEST_P(HttpModels, TakeNeitherAToolsTimeNorAPersonsForSilence) {
+  int asked = 0;
+  Life life(world_, {.attendance = Attendance::person, .model = [&](Loop& loop) {
+                       return std::make_unique<HostedProvider>(
+                           loop, GetParam(),
+                           [&asked](const HttpRequest& request) {
+                             switch (asked++) {
+                               case 0:
+                                 return spoken(
+                                     {.calls = {{"c1", "Bash", R"({"command":"make","timeout":600000})"}}},
+                                     request.body);
+                               case 1:
+                                 return spoken({.calls = {{"c2", "ask_user", R"({"question":"go on?"})"}}},
+                                               request.body);
+                               default:
+                                 return spoken({.text = "made"}, request.body);
+                             }
+                           },
+                           200'000);
+                     }});
+  life.processes().define("bash", [](const ProcessSpec&) { return ProcessResult{}; }, minutes(9));
+  life.runtime().subscribe([&life](const Event& event, const EventOrigin&) {
+    const auto* question = std::get_if<QuestionAsked>(&event.fact);
+    if (!question) return;
+    const bool is_permission = question->question.kind == QuestionKind::permission;
+    life.loop().timers().call_at(
+        life.loop().clock().now() + minutes(60), [&life, is_permission, id = question->question.id] {
+          life.runtime().answer(id, {is_permission ? AnswerKind::approved : AnswerKind::text, "yes"});
+        });
+  });
+  RootBrief brief = life.brief(std::string(kRootTask));
+  brief.model = ModelName(std::string(dialect_of(GetParam())->provider()) + "/test");
+  const auto report = life.start(brief);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed);
+  EXPECT_EQ(report->body, "made");
+  EXPECT_EQ(asked, 3) << "no request was ended and made again";
+  EXPECT_GE(report->duration, minutes(129));
+  for (const Event& event : life.events()) EXPECT_FALSE(std::holds_alternative<Retried>(event.fact));
+}
+
 TEST_P(HttpModels, EndAChildWithItsNotesWhenItsContextIsFull) {
   child_says_ = [](int step) -> Said {
     if (step == 0) return {.text = "I begin.", .calls = {note_of("the fox jumps on every line")}};

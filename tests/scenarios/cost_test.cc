@@ -1,0 +1,89 @@
+// What each session cost and what it came to with all below it: failures, retries and further runs included,
+// and nothing twice.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "app/session_text.h"
+#include "support/dialogue_world.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::HasSubstr;
+
+Usage costs(std::int64_t micros) { return {.input = micros, .output = 1, .cost_micros = micros}; }
+
+Call task(std::string_view agent) {
+  return call_of("task", fmt::format(R"({{"agent":"{}","prompt":"look"}})", agent));
+}
+
+// One that fails, one whose request is made three times, and one with a child of its own that is resumed.
+Act play(const Scene& scene) {
+  if (scene.agent == "fails") return {.ends_as = ReplyStop::failed, .usage = costs(700)};
+  if (scene.agent == "retries")
+    return {.text = "found", .usage = costs(200), .retries = {{.usage = costs(40)}, {.usage = costs(60)}}};
+  if (scene.agent == "leaf") return {.text = "found", .usage = costs(5)};
+  if (scene.agent == "lead" && scene.step == 0) return {.calls = {task("leaf")}, .usage = costs(10)};
+  if (scene.agent == "lead") return {.text = "found", .usage = costs(scene.step == 1 ? 20 : 30)};
+  switch (scene.step) {
+    case 0:
+      return {.calls = {task("fails"), task("retries")}, .usage = costs(1000)};
+    case 1:
+      return {.calls = {task("lead")}, .usage = costs(1000)};
+    case 2:
+      return {.calls = {call_of("task", fmt::format(R"({{"resume":"{}","prompt":"go on"}})",
+                                                    scene.value_of("Session: ", 2)))},
+              .usage = costs(1000)};
+    default:
+      return {.text = "over", .usage = costs(1000)};
+  }
+}
+
+std::int64_t told_of(const std::vector<Event>& journal) {
+  std::int64_t micros = 0;
+  for (const Event& event : journal) {
+    if (const auto* reply = std::get_if<ReplyReceived>(&event.fact))
+      micros += reply->reply.usage.cost_micros.value_or(0);
+    if (const auto* retry = std::get_if<Retried>(&event.fact)) micros += retry->usage.cost_micros.value_or(0);
+  }
+  return micros;
+}
+
+TEST(CostOfATree, IsRolledUpWithWhatFailedWasRetriedAndResumedAndNothingTwice) {
+  DialogueWorld world(play);
+  for (const char* name : {"fails", "retries", "leaf"})
+    world.options.profiles.push_back({.name = name, .tools = {"Read"}});
+  world.options.profiles.push_back({.name = "lead", .tools = {"Read"}, .subagents = {"leaf"}});
+  int looks = 0;
+  world.on_event = [&](Runtime&, const Event&) {
+    const auto sessions = world.sessions();
+    if (sessions.empty()) return;
+    EXPECT_EQ(usage_with_children(sessions.front(), sessions).cost_micros.value_or(0),
+              told_of(world.world.memory->journal))
+        << "at every moment it is what was used so far: replaced, not added";
+    looks += 1;
+  };
+  ASSERT_TRUE(world.run());
+  EXPECT_GT(looks, 20);
+  ASSERT_EQ(world.child("lead").run, 2);
+  ASSERT_EQ(world.child("fails").state, SessionState::failed);
+  const std::map<std::string, std::pair<std::int64_t, std::int64_t>> expected{
+      {"root", {4000, 4000 + 700 + 300 + 60 + 5}},
+      {"fails", {700, 700}},
+      {"retries", {300, 300}},
+      {"lead", {60, 65}},
+      {"leaf", {5, 5}}};
+  const auto sessions = world.sessions();
+  ASSERT_EQ(sessions.size(), expected.size());
+  for (const Session& session : sessions) {
+    const auto& [own, all] = expected.at(session.label);
+    EXPECT_EQ(session.usage.cost_micros, own) << session.label;
+    EXPECT_EQ(usage_with_children(session, sessions).cost_micros, all) << session.label;
+  }
+  const std::string shown = tree_text(sessions.front(), sessions, Style{});
+  for (const char* cell : {"$0.0040 (all $0.0051)", "$0.0007", "$0.0003", "$0.0001 (all $0.0001)"})
+    EXPECT_THAT(shown, HasSubstr(cell));
+}
+
+}  // namespace
+}  // namespace deputy
