@@ -60,8 +60,9 @@ class DiskFaults : public testing::Test {
         for (int n = 1; n <= operations && !HasFailure(); n += stride, ++tried) fails(n, code, stays);
       }
     }
-    fmt::print("{} writes, syncs and truncations in a run; {} failures, nothing acknowledged was lost\n",
-               operations, tried);
+    fmt::print(
+        "figures: {} writes, syncs and truncations in a run; {} failures, nothing acknowledged was lost\n",
+        operations, tried);
   }
 
   void cut_power(int times) {
@@ -78,7 +79,7 @@ class DiskFaults : public testing::Test {
       disk_.heal();
       world.expect_goes_on(acknowledged, static_cast<std::uint64_t>(i) + 1'000'000, where);
     }
-    fmt::print("{} power cuts; nothing acknowledged was lost\n", times);
+    fmt::print("figures: {} power cuts; nothing acknowledged was lost\n", times);
   }
 };
 

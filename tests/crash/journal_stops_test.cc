@@ -52,7 +52,7 @@ void stops_everywhere(int children, std::uint64_t seeds) {
       ASSERT_GT(record, 6 * children) << "a run this short proves nothing";
     }
   }
-  fmt::print("{} stops; every effect was made at most once, {} outcomes were reported unknown\n",
+  fmt::print("figures: {} stops; every effect was made at most once, {} outcomes were reported unknown\n",
              found.points, found.unknown);
 }
 

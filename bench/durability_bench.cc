@@ -1,0 +1,215 @@
+// What durability costs a step that only reads, by how long the model takes; and how long a large tree takes
+// to be resumed. Prints figures; not a test.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "async/sleep.h"
+#include "async/task_group.h"
+#include "guard/rules.h"
+#include "runtime/runtime.h"
+#include "store/memory_store.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace deputy {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+// Reads a file at every step, and answers only after `first_byte`.
+class BenchModel final : public Provider {
+ public:
+  BenchModel(Loop& loop, Duration first_byte, int steps)
+      : loop_(loop), first_byte_(first_byte), steps_(steps) {}
+  std::string_view name() const override { return "bench"; }
+  std::string encode(const Message&) const override { return {}; }
+  std::int64_t window(const ModelName&) const override { return 100'000'000; }
+  std::optional<Price> price(const ModelName&) const override { return Price{}; }
+
+  Task<Reply> ask(Request request, DeltaSink, StopToken stop) override {
+    if (!first_asked) first_asked = loop_.clock().now();
+    co_await sleep_for(loop_, first_byte_, stop);
+    Reply reply;
+    reply.model = request.prefix->model;
+    reply.message.role = Role::assistant;
+    if (++asked_ > steps_) {
+      reply.message.text = "done";
+    } else {
+      reply.stop = ReplyStop::calls;
+      reply.message.calls.push_back(
+          {.id = fmt::format("c{}", asked_), .name = "Read", .arguments = R"({"file_path":"a.txt"})"});
+    }
+    last_answered = loop_.clock().now();
+    co_return reply;
+  }
+  std::optional<TimePoint> first_asked;
+  TimePoint last_answered{};
+
+ private:
+  Loop& loop_;
+  Duration first_byte_;
+  int steps_;
+  int asked_ = 0;
+};
+
+Task<> close(Runtime& runtime, SystemLoop& loop) {
+  co_await runtime.close();
+  loop.stop();
+}
+
+struct World {
+  explicit World(std::string path) : folder(std::move(path)) {
+    home = *disk.open(folder + "/home", IfAbsent::create);
+    (void)(*disk.open(folder + "/work", IfAbsent::create))->replace("a.txt", "hello\n");
+  }
+  std::string folder;
+  SystemLoop loop;
+  ThreadPool pool{2};
+  SystemDisk disk;
+  SimProcesses processes{loop};
+  SystemRandom random;
+  std::shared_ptr<Folder> home;
+};
+
+// Runs one tree to its end; the model tells the times.
+template <class Begin>
+void run(World& world, std::unique_ptr<Store> store, std::unique_ptr<BenchModel> model, Begin begin) {
+  Models models;
+  models.add(std::move(model));
+  Runtime runtime({.loop = world.loop,
+                   .pool = world.pool,
+                   .disk = world.disk,
+                   .processes = world.processes,
+                   .random = world.random,
+                   .store = std::move(store),
+                   .models = std::move(models)},
+                  {.attendance = Attendance::approves_all});
+  begin(runtime);
+  TaskGroup group(world.loop);
+  world.loop.post([&] { group.spawn(close(runtime, world.loop)); });
+  world.loop.run();
+}
+
+double seconds_a_step(const std::string& folder, bool durable, Duration first_byte, int steps) {
+  World world(folder);
+  std::unique_ptr<Store> store = std::make_unique<MemoryStore>(
+      world.loop, std::make_shared<MemoryStore::Memory>(),
+      std::make_unique<TranscriptFiles>(*world.disk.open(folder + "/home/subagent", IfAbsent::create)));
+  if (durable) store = *SqliteStore::open(world.loop, *world.home, std::make_unique<ThreadWriter>());
+  auto model = std::make_unique<BenchModel>(world.loop, first_byte, steps);
+  const BenchModel& seen = *model;
+  Duration took{};
+  run(world, std::move(store), std::move(model), [&](Runtime& runtime) {
+    runtime.start({.brief = {.label = "root", .prompt = "go"},
+                   .model = ModelName("bench/x"),
+                   .workspace = folder + "/work"},
+                  [&](const Result<Report>&) { took = seen.last_answered - *seen.first_asked; });
+  });
+  return Seconds(took).count() / steps;
+}
+
+void tell_cost(const std::string& folder, std::chrono::milliseconds first_byte, int steps) {
+  const auto clear = [&folder] { std::filesystem::remove_all(folder + "/home"); };
+  const double without = seconds_a_step(folder, false, first_byte, steps);
+  clear();
+  const double with = seconds_a_step(folder, true, first_byte, steps);
+  clear();
+  fmt::print(
+      "a step that reads, first byte after {} ms, {} steps: {:.3f} ms, of which {:.3f} ms ({:.2f} %) for "
+      "durability\n",
+      first_byte.count(), steps, with * 1e3, (with - without) * 1e3, (with - without) / with * 100);
+}
+
+constexpr int kSessions = 1000;
+constexpr int kEventsEach = 100;
+
+Event event_of(const Session& session, Fact fact, int step = 0) {
+  Event event;
+  event.tree = session.tree;
+  event.run = {session.id, 1};
+  event.step = step;
+  event.fact = std::move(fact);
+  return event;
+}
+
+// A root that has not ended, below it sessions that have, each with a conversation.
+Task<> fill(SqliteStore& store, SystemLoop& loop, std::string workspace) {
+  const SessionId tree("sess_1_root00");
+  (void)store.claim(tree);
+  for (int i = 0; i < kSessions; ++i) {
+    Session session;
+    session.id = i == 0 ? tree : SessionId(fmt::format("sess_1_{:06}", i));
+    session.uuid = Uuid(fmt::format("00000000-0000-4000-8000-{:012}", i));
+    session.tree = tree;
+    session.label = i == 0 ? "root" : "child";
+    session.agent = i == 0 ? "main" : "reader";
+    session.path = {session.agent};
+    session.model = ModelName("bench/x");
+    session.workspace = workspace;
+    session.prompt = "go";
+    session.permissions = Rules().to_json();
+    if (i > 0) {
+      session.parent = tree;
+      session.depth = 1;
+      session.delegation = DelegationKey{{{tree, 1}, 0, 0}, i};
+    }
+    std::vector<Event> events{event_of(session, SessionCreated{session}), event_of(session, RunStarted{}),
+                              event_of(session, InputGiven{Source::parent, "go"})};
+    for (int n = 0; std::ssize(events) < kEventsEach - 1; ++n) {
+      Reply reply;
+      reply.model = session.model;
+      reply.stop = ReplyStop::calls;
+      reply.message = {.role = Role::assistant, .text = std::string(200, 'x')};
+      reply.message.calls.push_back(
+          {.id = fmt::format("c{}", n), .name = "Read", .arguments = R"({"file_path":"a.txt"})"});
+      events.push_back(event_of(session, ReplyReceived{reply}, n));
+      events.push_back(event_of(session, CallFinished{{.content = fmt::format("{:0200}", n)}}, n));
+      events.back().call = 0;
+    }
+    if (i > 0) events.push_back(event_of(session, RunEnded{}, kEventsEach));
+    (void)co_await store.record(std::move(events));
+  }
+  loop.stop();
+}
+
+void tell_resume(const std::string& folder) {
+  {
+    World world(folder);
+    auto store = *SqliteStore::open(world.loop, *world.home, std::make_unique<ThreadWriter>());
+    TaskGroup group(world.loop);
+    world.loop.post([&] { group.spawn(fill(*store, world.loop, folder + "/work")); });
+    world.loop.run();
+  }
+  World world(folder);
+  const TimePoint began = world.loop.clock().now();
+  auto store = *SqliteStore::open(world.loop, *world.home, std::make_unique<ThreadWriter>());
+  auto model = std::make_unique<BenchModel>(world.loop, Duration{}, 0);
+  const BenchModel& seen = *model;
+  std::string end;
+  Duration took{};
+  run(world, std::move(store), std::move(model), [&](Runtime& runtime) {
+    runtime.resume(SessionId("sess_1_root00"), [&](const Result<Report>& report) {
+      end = report ? fmt::format("{} {}", name_of(report->reason),
+                                 report->errors.empty() ? "" : report->errors[0].message)
+                   : to_text(report.error());
+      if (seen.first_asked) took = *seen.first_asked - began;
+    });
+  });
+  fmt::print("a tree of {} sessions and {} events is resumed (\"{}\"): {:.0f} ms until its model is asked\n",
+             kSessions, kSessions * kEventsEach, end, Seconds(took).count() * 1e3);
+}
+
+}  // namespace
+}  // namespace deputy
+
+int main() {
+  using std::chrono::milliseconds;
+  char folder[] = "/tmp/deputy-bench-XXXXXX";
+  if (!::mkdtemp(folder)) return 1;
+  deputy::tell_cost(folder, milliseconds(20), 200);
+  deputy::tell_cost(folder, milliseconds(500), 20);
+  deputy::tell_resume(folder);
+  std::filesystem::remove_all(folder);
+  return 0;
+}
