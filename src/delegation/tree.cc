@@ -152,18 +152,18 @@ Result<Session> Tree::claimed_root(const SessionId& id, const std::optional<Tree
     return fail(ErrorCode::invalid, id.value + " is a child: a tree is resumed from its root",
                 "run `deputy resume " + session->tree.value + "`");
   }
-  TRY(claim(id));
-  TRY(take_up(*session, terms));
+  TRY(const auto events, claim(id));
+  TRY(take_up(*session, events, terms));
   return *std::move(session);
 }
 
 // Under the terms that it was started with, unless the person sets others, and with what it has used.
-Result<void> Tree::take_up(Session& root, const std::optional<TreeLimits>& terms) {
+Result<void> Tree::take_up(Session& root, const std::vector<Event>& events,
+                           const std::optional<TreeLimits>& terms) {
   if (root.limits) limits_ = *root.limits;
   const Duration time_before = limits_.time;
   if (terms) limits_ = *terms;
   slots_ = std::make_unique<Slots>(limits_);
-  TRY(const auto events, services_.store.events_of_tree(root.id));
   budget_ = std::make_unique<Budget>(limits_, used_by(events));
   TRY(const auto all, services_.store.sessions({.tree = root.id, .most = 1'000'000}));
   for (const auto& each : all) {
@@ -175,10 +175,10 @@ Result<void> Tree::take_up(Session& root, const std::optional<TreeLimits>& terms
   return {};
 }
 
-Result<void> Tree::claim(SessionId id) {
-  TRY(services_.store.claim(id));
+Result<std::vector<Event>> Tree::claim(SessionId id) {
+  TRY(auto events, services_.store.claim(id));
   id_ = std::move(id);
-  return {};
+  return events;
 }
 
 bool Tree::has_child(const DelegationKey& key) const {

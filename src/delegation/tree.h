@@ -169,8 +169,9 @@ class Tree {
     Provider* provider = nullptr;
   };
 
-  Result<void> claim(SessionId id);
-  Result<void> take_up(Session& root, const std::optional<TreeLimits>& terms);
+  Result<std::vector<Event>> claim(SessionId id);
+  Result<void> take_up(Session& root, const std::vector<Event>& events,
+                       const std::optional<TreeLimits>& terms);
   // Counts the child and reserves for its first request, or refuses it.
   Result<Budget::Hold> admit(const Session& parent, const Profile& profile, const Session& child);
   SessionId unused_id() const;

@@ -24,23 +24,20 @@ Store::Counts MemoryStore::counts() const { return queue_.counts(); }
 
 std::optional<Error> MemoryStore::export_failure() const { return files_ ? files_->failure() : std::nullopt; }
 
-Result<void> MemoryStore::claim(const SessionId& tree) {
+Result<std::vector<Event>> MemoryStore::claim(const SessionId& tree) {
   const void* held_by = memory_->holders.emplace(tree, this).first->second;
   if (held_by != this) return std::unexpected(held_elsewhere(tree, "another store"));
   claimed_[tree] = ++memory_->epochs[tree];
-  std::uint64_t last = 0;
-  for (const auto& event : memory_->journal) {
-    if (event.tree == tree) last = std::max(last, event.seq);
-  }
   if (files_) {
     for (const auto& [id, session] : memory_->sessions) {
       if (session.tree != tree) continue;
-      TRY(const auto events, events_of_session(id));
-      files_->rebuild(session, events);
+      TRY(const auto of_session, events_of_session(id));
+      files_->rebuild(session, of_session);
     }
   }
-  queue_.open_tree(tree, last);
-  return {};
+  TRY(auto events, events_of_tree(tree));
+  queue_.open_tree(tree, events.empty() ? 0 : events.back().seq);
+  return events;
 }
 
 void MemoryStore::release(const SessionId& tree) {

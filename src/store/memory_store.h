@@ -30,7 +30,7 @@ class MemoryStore final : public Store {
 
   Task<Result<void>> record(std::vector<Event> events) override;
   void ride_along(std::vector<Event> events) override;
-  Result<void> claim(const SessionId& tree) override;
+  Result<std::vector<Event>> claim(const SessionId& tree) override;
   void release(const SessionId& tree) override;
   Result<std::optional<std::string>> holder(const SessionId& tree) const override;
   Result<std::optional<Session>> session(const SessionId& id) const override;

@@ -25,7 +25,7 @@ class RedactingStore final : public Store {
   void ride_along(std::vector<Event> events) override;
   Fact as_kept(Fact fact) const override { return redacted(std::move(fact), redactor_); }
 
-  Result<void> claim(const SessionId& tree) override { return inner_->claim(tree); }
+  Result<std::vector<Event>> claim(const SessionId& tree) override { return inner_->claim(tree); }
   void release(const SessionId& tree) override { inner_->release(tree); }
   Result<std::optional<std::string>> holder(const SessionId& tree) const override {
     return inner_->holder(tree);

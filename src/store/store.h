@@ -29,8 +29,8 @@ class Store : public Journal {
  public:
   // From now on this store writes the tree. Error::busy, naming the holder, while another one holds it; that
   // of a process which has died holds nothing. A writer that claimed it earlier gets Error::busy from its
-  // next record().
-  virtual Result<void> claim(const SessionId& tree) = 0;
+  // next record(). What it yields is all that the tree holds, in order.
+  virtual Result<std::vector<Event>> claim(const SessionId& tree) = 0;
   // Lets another one claim it.
   virtual void release(const SessionId& tree) = 0;
   // Who holds it, in words; nothing where nobody does.

@@ -35,7 +35,7 @@ class CrashingStore final : public Store {
     if (!crashed_) std::move(events.begin(), events.end(), std::back_inserter(riding_));
   }
 
-  Result<void> claim(const SessionId& tree) override { return inner_->claim(tree); }
+  Result<std::vector<Event>> claim(const SessionId& tree) override { return inner_->claim(tree); }
   void release(const SessionId& tree) override { inner_->release(tree); }
   Result<std::optional<std::string>> holder(const SessionId& tree) const override {
     return inner_->holder(tree);

@@ -85,7 +85,7 @@ struct SqliteStore::State {
   Result<void> commit(const EventRefs& events);
   Result<void> write(const EventRefs& events);
   Result<void> record_stop(const Error& error);
-  Result<void> take_up(const SessionId& tree);
+  Result<std::vector<Event>> take_up(const SessionId& tree);
   Result<std::int64_t> next_epoch(const SessionId& tree);
   Result<std::string> last_holder(const SessionId& tree) const;
   Result<void> check_epoch(const SessionId& tree);
@@ -147,7 +147,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(state)));
 }
 
-Result<void> SqliteStore::claim(const SessionId& tree) {
+Result<std::vector<Event>> SqliteStore::claim(const SessionId& tree) {
   State& state = *state_;
   const std::lock_guard lock(state.claims);
   TRY(const bool is_ours, state.locks.take(tree));
@@ -191,9 +191,8 @@ Result<std::vector<Event>> SqliteStore::State::whole_tree(const SessionId& tree)
 }
 
 // Reads all of it before it writes anything.
-Result<void> SqliteStore::State::take_up(const SessionId& tree) {
+Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
   TRY(auto events, whole_tree(tree));
-  const std::uint64_t last = events.size();
   EventsBySession sessions;
   for (Event& event : events) sessions[event.run.session].push_back(std::move(event));
   TRY(auto rows, verified_rows(reading, sessions));
@@ -203,8 +202,11 @@ Result<void> SqliteStore::State::take_up(const SessionId& tree) {
     if (!is_terminal(row.session.state)) live.insert_or_assign(id, std::move(row));
   }
   claimed[tree] = epoch;
-  queue.open_tree(tree, last);
-  return {};
+  queue.open_tree(tree, events.size());
+  for (auto& [id, of_session] : sessions) {
+    for (Event& event : of_session) events[event.seq - 1] = std::move(event);
+  }
+  return events;
 }
 
 Result<std::int64_t> SqliteStore::State::next_epoch(const SessionId& tree) {
