@@ -79,10 +79,13 @@ void ChatDecoder::take_chunk(Object chunk, const DeltaSink& deltas) {
   for (const Object choice : objects_of(chunk, "choices")) {
     if (number_of(choice, "index").value_or(0) != 0) continue;
     if (const auto delta = object_of(choice, "delta")) {
-      if (says_something(*delta)) finish_.clear();  // it was not the last word
+      if (says_something(*delta)) has_gone_on_ = true;
       take_delta(*delta, deltas);
     }
-    if (const auto reason = text_of(choice, "finish_reason"); !reason.empty()) finish_ = reason;
+    if (const auto reason = text_of(choice, "finish_reason"); !reason.empty()) {
+      finish_ = reason;
+      has_gone_on_ = false;
+    }
   }
 }
 
@@ -184,7 +187,7 @@ void ChatDecoder::take_usage(Object chunk) {
 std::optional<Failure> ChatDecoder::mistake() const {
   if (failure_) return failure_;
   if (draft_.is_too_large() || sse_.overflowed()) return too_large();
-  if (!is_done_ && finish_.empty()) return cut_short();
+  if (!is_done_ && (finish_.empty() || has_gone_on_)) return cut_short();
   if (finish_ == "error" || finish_ == "insufficient_system_resource") {
     return stream_failure(R"({"message":"the model could not finish its answer"})");
   }

@@ -24,7 +24,7 @@ class ChatDecoder final : public ReplyDecoder {
     return is_done_ || failure_ || draft_.is_too_large() || sse_.overflowed();
   }
   // The counts come after the reason, and after them [DONE]: some servers send neither.
-  bool may_be_complete() const override { return is_complete() || !finish_.empty(); }
+  bool may_be_complete() const override { return is_complete() || (!finish_.empty() && !has_gone_on_); }
   std::expected<Reply, Failure> finish() override;
 
  private:
@@ -48,6 +48,7 @@ class ChatDecoder final : public ReplyDecoder {
   std::vector<std::optional<std::int64_t>> indexes_;  // of each call, as the server counts them
   std::string reply_id_;
   std::string finish_;
+  bool has_gone_on_ = false;  // since the reason came: it was not the last word
   std::string refusal_;
   std::string reasoning_field_;  // the name that this server has for it
   json::array reasoning_details_;

@@ -180,6 +180,16 @@ TEST(OpenAiChatDecoder, AReasonThatIsFollowedByMoreWasNotTheEnd) {
       "finished 0/0/0/0\ntext: This and that");
 }
 
+TEST(OpenAiChatDecoder, HowItEndedHoldsThoughMoreFollowsTheReason) {
+  const auto ends = [](std::string_view reason) {
+    return outcome_of(chunk(R"({"content":"This"})", reason) + chunk(R"({"content":" and"})") + kDone);
+  };
+  EXPECT_THAT(ends(R"("length")"), HasSubstr("output_limit"));
+  EXPECT_THAT(ends(R"("content_filter")"), HasSubstr("refused"));
+  EXPECT_THAT(ends(R"("error")"), HasSubstr("transient"));
+  EXPECT_THAT(ends(R"("stop")"), HasSubstr("finished"));
+}
+
 TEST(OpenAiChatDecoder, OnlyTheFirstChoiceIsTaken) {
   EXPECT_EQ(
       outcome_of(

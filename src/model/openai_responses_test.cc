@@ -193,7 +193,7 @@ TEST(OpenAiResponses, ReasoningThatIsNotEncryptedCannotGoBack) {
             R"({"type":"function_call","call_id":"call_1","name":"Read","arguments":"{\"x\":1}"})");
 }
 
-TEST(OpenAiResponses, ATurnWhoseCallsGotOtherIdsIsBuiltAnew) {
+TEST(OpenAiResponses, ATurnWhoseCallsGotOtherIdsKeepsItsReasoning) {
   for (const std::string_view other : {"call_1", ""}) {
     const std::string second = fmt::format(
         R"({{"id":"fc_2","type":"function_call","arguments":"{{}}","call_id":"{}","name":"Read"}})", other);
@@ -202,6 +202,7 @@ TEST(OpenAiResponses, ATurnWhoseCallsGotOtherIdsIsBuiltAnew) {
     ASSERT_EQ(reply->message.calls.size(), 2u);
     const std::string turn = openai_responses_dialect()->encode(reply->message);
     for (const Call& call : reply->message.calls) EXPECT_THAT(turn, HasSubstr(call.id));
+    EXPECT_THAT(turn, HasSubstr("encrypted_content"));
     EXPECT_NE(reply->message.calls[0].id, reply->message.calls[1].id);
     EXPECT_EQ(turn.find("call_1"), turn.rfind("call_1")) << turn;
   }
