@@ -68,9 +68,11 @@ Reply over_budget(const ModelName& model, std::string why) {
           .error = std::move(why)};
 }
 
+// An answer that came without a count is charged all that was reserved (amount_of), but it must not say so:
+// the next request would take it for a measure of this one, and grow without end.
 bool is_counted(const Reply& reply) {
-  const bool is_whole = reply.stop != ReplyStop::stopped && reply.stop != ReplyStop::failed;
-  return is_whole && (reply.usage.input > 0 || reply.usage.output > 0);
+  if (reply.stop == ReplyStop::stopped || reply.stop == ReplyStop::failed) return false;
+  return reply.stop != ReplyStop::refused || reply.usage.input > 0 || reply.usage.output > 0;
 }
 
 std::shared_ptr<const RequestPrefix> with_cap(const std::shared_ptr<const RequestPrefix>& prefix, int cap) {
@@ -136,7 +138,10 @@ Usage BudgetedProvider::Reserved::most_of(const Usage& told) const {
   Usage used = told;
   used.output = std::max<std::int64_t>(told.output, max_output_tokens);
   if (told.input == 0) used.input = input;
-  if (price) used.cost_micros = told.input == 0 ? most.cost_micros : cost_of(used, *price);
+  if (price) {
+    used.cost_micros =
+        std::max(told.cost_micros.value_or(0), told.input == 0 ? most.cost_micros : cost_of(used, *price));
+  }
   return used;
 }
 

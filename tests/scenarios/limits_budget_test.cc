@@ -211,6 +211,52 @@ TEST(BudgetOfATree, AttemptsThatNobodyTookCostNothing) {
   EXPECT_EQ(used_by(spending.world.memory->journal).cost_micros, 0);
 }
 
+// A server that never says what a request took.
+class SilentOnUsage final : public Provider {
+ public:
+  explicit SilentOnUsage(std::unique_ptr<Provider> inner) : inner_(std::move(inner)) {}
+  std::string_view name() const override { return "priced"; }
+  std::string encode(const Message&) const override { return {}; }
+  std::int64_t window(const ModelName&) const override { return 200'000; }
+  std::optional<Price> price(const ModelName&) const override { return PricedModel::kPrice; }
+  Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
+    Reply reply = co_await inner_->ask(std::move(request), std::move(deltas), std::move(stop));
+    reply.usage = {};
+    co_return reply;
+  }
+
+ private:
+  std::unique_ptr<Provider> inner_;
+};
+
+TEST(BudgetOfATree, AModelThatCountsNothingIsChargedWhatIsReservedAndThatDoesNotGrowByItself) {
+  constexpr int kSteps = 30;
+  Spending spending;
+  auto options = spending.options({.cost_micros = 100'000'000});
+  options.model = [](Loop& loop) {
+    auto busy = std::make_unique<ActingModel>(loop, [](const Scene& scene) {
+      if (scene.step == kSteps) return Act{.text = "done"};
+      return Act{.calls = {call_of("Note", fmt::format(R"({{"content":"{}"}})", scene.step))}};
+    });
+    return std::make_unique<SilentOnUsage>(std::move(busy));
+  };
+  Life life(spending.world, std::move(options));
+  const auto report = life.start(Spending::brief(life));
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->body, "done");
+  std::vector<BudgetReserved> reserved;
+  Amount all;
+  for (const auto& event : spending.world.memory->journal) {
+    const auto* each = std::get_if<BudgetReserved>(&event.fact);
+    if (!each) continue;
+    reserved.push_back(*each);
+    all.cost_micros += each->cost_micros;
+  }
+  ASSERT_EQ(reserved.size(), kSteps + 1u);
+  EXPECT_LT(reserved.back().tokens, reserved.front().tokens * 2);
+  EXPECT_EQ(used_by(spending.world.memory->journal).cost_micros, all.cost_micros);
+}
+
 // A person who asks and stops again and again, in one process or in many.
 TEST(BudgetOfATree, StoppedRequestsNeverExceedIt) {
   const std::int64_t cap = 1'000'000;
