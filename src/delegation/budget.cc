@@ -145,6 +145,12 @@ std::expected<Budget::Hold, std::string> Budget::reserve(const Amount& most) {
   return Hold(this, most);
 }
 
+Budget::Hold Budget::hold_again(const Amount& counted) {
+  spent_ = spent_ - counted;
+  held_ = held_ + counted;
+  return Hold(this, counted);
+}
+
 Amount Budget::left() const {
   const Amount used = spent_ + held_;
   const auto of = [](std::int64_t limit, std::int64_t in_use) {

@@ -73,6 +73,8 @@ class Budget {
   };
   // All of it or nothing.
   std::expected<Hold, std::string> reserve(const Amount& most);
+  // What a journal counted as spent and may yet come to nothing: of a child that still waits for its place.
+  Hold hold_again(const Amount& counted);
 
   const TreeLimits& limits() const { return limits_; }
   const Amount& spent() const { return spent_; }

@@ -236,7 +236,9 @@ Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken
   if (so_far.ended) co_return *so_far.ended;
   if (!so_far.started_at) {  // it was recorded, but there was no place for it
     std::string prompt = session.prompt;
-    co_return co_await begin_run(std::move(session), in_batch, std::move(prompt), {}, std::move(stop));
+    auto counted = session.parent ? budget_->hold_again({.delegations = 1}) : Budget::Hold{};
+    co_return co_await begin_run(std::move(session), in_batch, std::move(prompt), std::move(counted),
+                                 std::move(stop));
   }
   session = as_started(std::move(session), events);
   auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
@@ -246,12 +248,25 @@ Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken
   co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
 }
 
+// However a session's run ends, its clocks stand and its place is free.
+struct Tree::Leaving {
+  Tree& tree;
+  const SessionId& id;
+  ~Leaving() {
+    tree.deadlines_.end(id);
+    tree.live_.erase(id);
+  }
+};
+
 Task<Result<Report>> Tree::run_in_place(Session session, Conversation so_far,
                                         std::optional<Slots::Place> place, StopToken stop) {
   const SessionId id = session.id;
   live_[id].place = std::move(place);  // a stopped session gets none: it only has its end to record
-  auto report = co_await run_session(std::move(session), std::move(so_far), std::move(stop));
-  live_.erase(id);
+  Result<Report> report = std::unexpected(Error::cancelled());
+  {
+    const Leaving leaving{*this, id};
+    report = co_await run_session(std::move(session), std::move(so_far), std::move(stop));
+  }
   if (report) co_await log_errors(id, *report);
   co_return report;
 }

@@ -162,6 +162,7 @@ class Tree {
     int waits = 0;
     Budget::Hold first;  // for its first request, until that is made
   };
+  struct Leaving;
   // What all sessions of one profile, model and set of rules share.
   struct Kit {
     std::shared_ptr<const RequestPrefix> prefix;

@@ -121,7 +121,9 @@ TEST(AnAskOfAChild, IsDeniedWithThatReasonWhereNobodyIsThere) {
   });
   world.options.attendance = Attendance::nobody;
   ASSERT_TRUE(world.run());
-  const auto told = world.results_of("Write");
+  const auto told = world.facts<CallFinished>();
+  ASSERT_FALSE(told.empty());
+  EXPECT_THAT(told[0].result.content, HasSubstr("needs approval, and nobody is there"));
   EXPECT_FALSE(world.world.disk.files().contains("/work/b.txt"));
   const auto answers = world.facts<QuestionAnswered>();
   ASSERT_EQ(answers.size(), 1u);
