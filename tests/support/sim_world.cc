@@ -122,7 +122,7 @@ std::uint64_t simulation_seeds(std::uint64_t otherwise) {
   const auto text = SystemEnvironment().get("DEPUTY_SIM_SEEDS");
   std::uint64_t seeds = otherwise;
   if (text) std::from_chars(text->data(), text->data() + text->size(), seeds);
-  return seeds;
+  return std::max<std::uint64_t>(seeds, 1);
 }
 
 }  // namespace deputy
