@@ -100,7 +100,8 @@ std::unique_ptr<Provider> http_provider(const ProviderAccess& access, const Mode
           [catalog = offer.catalog, provider = access.name](const ModelName& model) {
             return catalog.facts(ModelName(fmt::format("{}/{}", provider, bare_name(model))));
           },
-      .clocks = clocks_of(offer.settings.clocks)});
+      .clocks = clocks_of(offer.settings.clocks),
+      .patience = patience_with(access.endpoint.base_url)});
 }
 
 }  // namespace

@@ -10,10 +10,9 @@ namespace {
 
 // Doubled for each failure in a row, and up to a quarter less, so that those who failed together do not come
 // back together.
-Duration backoff(int failed, const Patience& patience, Random& random) {
-  Duration wait = std::min(patience.first_wait, patience.longest_wait);
-  for (int i = 1; i < failed && wait < patience.longest_wait; ++i)
-    wait = std::min(wait * 2, patience.longest_wait);
+Duration backoff(int failed, Duration first, Duration longest, Random& random) {
+  Duration wait = std::min(first, longest);
+  for (int i = 1; i < failed && wait < longest; ++i) wait = std::min(wait * 2, longest);
   const auto quarter = static_cast<std::uint64_t>(std::max<Duration::rep>(wait.count() / 4, 0));
   return wait - Duration{random.below(quarter + 1)};
 }
@@ -37,7 +36,23 @@ Retry after_rate_limit(const Failure& failure, const Tried& tried, const Patienc
   return TryAgain{};
 }
 
+bool is_this_machine(std::string_view url) {
+  std::string_view host = url.substr(std::min(url.find("://"), url.size()));
+  if (!host.empty()) host.remove_prefix(3);
+  host = host.substr(0, host.find_first_of("/?#"));
+  host = host.substr(host.rfind('@') + 1);
+  if (host.starts_with("[::1]")) return true;
+  host = host.substr(0, host.find(':'));
+  return host == "localhost" || host.starts_with("127.");
+}
+
 }  // namespace
+
+Patience patience_with(std::string_view base_url) {
+  Patience patience;
+  if (is_this_machine(base_url)) patience.longest_wait_to_reach = std::chrono::milliseconds{500};
+  return patience;
+}
 
 std::string wants_no_request(Duration wait) {
   return fmt::format("The provider wants no request for {}{}. Continue it then, or use another model.",
@@ -54,8 +69,9 @@ Retry after_failure(const Failure& failure, const Tried& tried, const Patience& 
     case Failure::Kind::transient:
       break;
   }
-  const Duration wait =
-      std::max(backoff(tried.failed, patience, random), failure.retry_after.value_or(Duration{}));
+  const Duration longest = failure.is_unreached ? patience.longest_wait_to_reach : patience.longest_wait;
+  const Duration wait = std::max(backoff(tried.failed, patience.first_wait, longest, random),
+                                 failure.retry_after.value_or(Duration{}));
   const bool is_out_of_time = tried.spent + wait >= patience.total;
   const bool is_enough = tried.failed >= patience.attempts ||
                          (failure.most_attempts && tried.unusable >= *failure.most_attempts);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "base/clock.h"
@@ -20,11 +21,16 @@ struct Patience {
   Duration total = std::chrono::minutes{5};
   Duration first_wait = std::chrono::seconds{1};  // doubled for each failure in a row
   Duration longest_wait = std::chrono::seconds{60};
+  Duration longest_wait_to_reach = std::chrono::seconds{60};  // where no connection comes about
   // A rate limit that wants more than this at once is a failure: whoever asked should know now, not later.
   Duration longest_rate_limit = std::chrono::minutes{15};
   // And so is one that lets nothing through for so long.
   Duration total_rate_limited = std::chrono::hours{1};
 };
+
+// The usual, but for a server on this machine: it runs or it does not, and whoever asked can start it. So its
+// attempts are made within seconds.
+Patience patience_with(std::string_view base_url);
 
 // What one request has been through.
 struct Tried {

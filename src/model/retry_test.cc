@@ -71,6 +71,21 @@ TEST_F(RetryDecision, ReachesForAServerAsOftenAsForAnAnswer) {
   EXPECT_EQ(why(refused, {.failed = 8}), "Cannot reach it. Tried 8 times.");
 }
 
+TEST_F(RetryDecision, ReachesForAServerOnThisMachineWithinSeconds) {
+  const Failure refused{.kind = transient, .message = "Cannot reach it.", .is_unreached = true};
+  for (const auto* url : {"http://127.0.0.1:11434", "http://localhost:8080/v1", "https://[::1]:1/v1"}) {
+    patience_ = patience_with(url);
+    Duration all{};
+    for (int failed = 1; failed < 8; ++failed) all += *wait(refused, {.failed = failed});
+    EXPECT_LE(all, std::chrono::milliseconds(3500)) << url;
+    EXPECT_GE(all, std::chrono::milliseconds(2500)) << url;
+    EXPECT_GT(wait({.kind = transient, .message = "It broke."}, {.failed = 7}), std::chrono::seconds(40))
+        << url;
+  }
+  patience_ = patience_with("https://api.example/v1");
+  EXPECT_GT(wait(refused, {.failed = 7}), std::chrono::seconds(40));
+}
+
 TEST_F(RetryDecision, CountsOnlyWhatHardlyHelpsTowardsItsOwnEnd) {
   const Failure unusable{.kind = transient, .message = "A bad call.", .most_attempts = 2};
   Tried tried;

@@ -145,7 +145,7 @@ TEST_F(ModelsTest, AnOllamaThatDoesNotRunIsToldOfSoon) {
   const auto ran = delegate("ollama/qwen3:8b", {{"OLLAMA_HOST", "127.0.0.1:1"}});
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.out, AllOf(HasSubstr("cannot reach http://127.0.0.1:1"), HasSubstr("that the server runs"),
-                             HasSubstr("Tried 3 times")));
+                             HasSubstr("Tried 8 times")));
 }
 
 class SettingsTest : public ModelsTest {};
