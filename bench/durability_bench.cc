@@ -173,7 +173,8 @@ Task<> fill(SqliteStore& store, SystemLoop& loop, std::string workspace) {
   loop.stop();
 }
 
-void tell_resume(const std::string& folder) {
+// Whether it came to its model.
+bool tell_resume(const std::string& folder) {
   {
     World world(folder);
     auto store = *SqliteStore::open(world.loop, *world.home, std::make_unique<ThreadWriter>());
@@ -190,14 +191,17 @@ void tell_resume(const std::string& folder) {
   Duration took{};
   run(world, std::move(store), std::move(model), [&](Runtime& runtime) {
     runtime.resume(SessionId("sess_1_root00"), [&](const Result<Report>& report) {
-      end = report ? fmt::format("{} {}", name_of(report->reason),
-                                 report->errors.empty() ? "" : report->errors[0].message)
-                   : to_text(report.error());
+      end = report ? report->body : to_text(report.error());
       if (seen.first_asked) took = *seen.first_asked - began;
     });
   });
-  fmt::print("a tree of {} sessions and {} events is resumed (\"{}\"): {:.0f} ms until its model is asked\n",
-             kSessions, kSessions * kEventsEach, end, Seconds(took).count() * 1e3);
+  if (took == Duration{}) {
+    fmt::print("the tree was not resumed: {}\n", end);
+    return false;
+  }
+  fmt::print("a tree of {} sessions and {} events is resumed: {:.0f} ms until its model is asked\n",
+             kSessions, kSessions * kEventsEach, Seconds(took).count() * 1e3);
+  return true;
 }
 
 }  // namespace
@@ -209,7 +213,7 @@ int main() {
   if (!::mkdtemp(folder)) return 1;
   deputy::tell_cost(folder, milliseconds(20), 200);
   deputy::tell_cost(folder, milliseconds(500), 20);
-  deputy::tell_resume(folder);
+  const bool is_resumed = deputy::tell_resume(folder);
   std::filesystem::remove_all(folder);
-  return 0;
+  return is_resumed ? 0 : 1;
 }
