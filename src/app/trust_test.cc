@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <filesystem>
+
+#include "support/temp_folder.h"
 
 namespace deputy {
 namespace {
@@ -17,15 +18,10 @@ std::string folder_of(int process, int number) { return fmt::format("/p{}/{}", p
 
 class Trust : public testing::Test {
  protected:
-  ~Trust() override { std::filesystem::remove_all(path_); }
-  std::unique_ptr<Folder> home() const { return SystemDisk().open(path_, IfAbsent::fail).value(); }
+  std::unique_ptr<Folder> home() const { return SystemDisk().open(temp_.path(), IfAbsent::fail).value(); }
 
  private:
-  std::string path_ = [] {
-    std::string path = testing::TempDir() + "trust_XXXXXX";
-    EXPECT_NE(mkdtemp(path.data()), nullptr);
-    return path;
-  }();
+  TempFolder temp_;
 };
 
 TEST_F(Trust, IsGivenToAFolderAndTakenBack) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/disk.h"
+#include "support/temp_folder.h"
 
 namespace {
 
@@ -35,19 +36,13 @@ namespace {
 
 class DiskSyncTest : public testing::Test {
  protected:
-  DiskSyncTest() {
-    ::mkdtemp(top_.data());
-    folder_ = SystemDisk().open(top_, IfAbsent::fail).value();
-    synced = &synced_;
-  }
+  DiskSyncTest() { synced = &synced_; }
   ~DiskSyncTest() override {
     synced = nullptr;
     refused_with = 0;
-    ::unlink((top_ + "/a").c_str());
-    ::rmdir(top_.c_str());
   }
-  std::string top_ = testing::TempDir() + "deputy-sync-XXXXXX";
-  std::unique_ptr<Folder> folder_;
+  TempFolder temp_;
+  std::unique_ptr<Folder> folder_ = SystemDisk().open(temp_.path(), IfAbsent::fail).value();
   std::vector<std::string> synced_;
 };
 

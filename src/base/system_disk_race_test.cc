@@ -16,6 +16,7 @@
 #include <fstream>
 
 #include "base/disk.h"
+#include "support/temp_folder.h"
 
 namespace deputy {
 namespace {
@@ -25,9 +26,6 @@ constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE
 class RacedOpens : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "deputy-race-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
     std::filesystem::create_directories(root_ + "/inside/folder");
     std::filesystem::create_directory(root_ + "/outside");
     std::filesystem::create_directory_symlink("../outside", root_ + "/inside/link");
@@ -41,7 +39,6 @@ class RacedOpens : public testing::Test {
       ::kill(swapper_, SIGKILL);
       ::waitpid(swapper_, nullptr, 0);
     }
-    std::filesystem::remove_all(root_);
   }
 
   // Another process exchanges "folder" and "link", until it is killed or this one has ended.
@@ -92,7 +89,8 @@ class RacedOpens : public testing::Test {
     return counts;
   }
 
-  std::string root_;
+  TempFolder temp_;
+  const std::string& root_ = temp_.path();
   std::unique_ptr<Folder> folder_;
   pid_t swapper_ = -1;
 };

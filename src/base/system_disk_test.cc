@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "base/disk.h"
+#include "support/temp_folder.h"
 
 namespace deputy {
 namespace {
@@ -20,29 +21,18 @@ constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 class SystemDiskTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "deputy-system-disk-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    outer_ = SystemDisk().open(pattern, IfAbsent::fail).value();
+    outer_ = SystemDisk().open(temp_.path(), IfAbsent::fail).value();
     ASSERT_TRUE(outer_->make_folder("root"));
     ASSERT_TRUE(outer_->replace("secret", "outside"));
     folder_ = outer_->open_folder("root").value();
   }
-  void TearDown() override {
-    ::chmod(folder_->path().c_str(), 0700);
-    remove_all(*outer_);
-    ::rmdir(outer_->path().c_str());
-  }
-  static void remove_all(const Folder& folder) {
-    for (const Entry& entry : folder.list(".").value()) {
-      if (entry.status.kind == EntryKind::folder) remove_all(*folder.open_folder(entry.name).value());
-      EXPECT_TRUE(folder.remove(entry.name));
-    }
-  }
+  void TearDown() override { ::chmod(folder_->path().c_str(), 0700); }
   std::string path(const std::string& name) const { return folder_->path() + "/" + name; }
   void link(const std::string& target, const std::string& name) const {
     ASSERT_EQ(::symlink(target.c_str(), path(name).c_str()), 0);
   }
 
+  TempFolder temp_;
   std::unique_ptr<Folder> outer_;
   std::unique_ptr<Folder> folder_;
 };

@@ -14,6 +14,7 @@
 #include <filesystem>
 
 #include "guard/rules.h"
+#include "support/temp_folder.h"
 
 namespace deputy {
 namespace {
@@ -86,7 +87,6 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 class Unguarded {
  public:
   explicit Unguarded(const Attack& attack) {
-    if (mkdtemp(folder_.data()) == nullptr) ADD_FAILURE() << "there is no folder for the control";
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -103,10 +103,7 @@ class Unguarded {
     }
     run(script);
   }
-  ~Unguarded() {
-    close(listener_);
-    std::filesystem::remove_all(folder_);
-  }
+  ~Unguarded() { close(listener_); }
   Unguarded(const Unguarded&) = delete;
 
   // Whether it ends well. What it prints is then in the file `said`.
@@ -139,7 +136,8 @@ class Unguarded {
   }
 
  private:
-  std::string folder_ = testing::TempDir() + "attack_XXXXXX";
+  TempFolder temp_;
+  const std::string& folder_ = temp_.path();
   int listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   int port_ = 0;
 };
