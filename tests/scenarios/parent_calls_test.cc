@@ -87,14 +87,14 @@ TEST(LimitOnLiveChildren, CountsResumedAndBackgroundChildrenToo) {
   EXPECT_EQ(world.child("general").state, SessionState::completed);
 }
 
+Act child_writes(const Scene& scene) {
+  if (scene.step > 0) return {.text = "over"};
+  if (scene.depth > 0) return {.calls = {call_of("Write", R"({"file_path":"b.txt","content":"x"})")}};
+  return {.calls = {call_of("task", R"({"agent":"general","prompt":"write"})")}};
+}
+
 TEST(AnAskOfAChild, IsPutToThePersonAndNamesTheChild) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0 && scene.step == 0)
-      return {.calls = {call_of("Write", R"({"file_path":"b.txt","content":"x"})")}};
-    if (scene.depth > 0) return {.text = "written"};
-    if (scene.step == 0) return {.calls = {call_of("task", R"({"agent":"general","prompt":"write"})")}};
-    return {.text = "over"};
-  });
+  DialogueWorld world(child_writes);
   world.options.attendance = Attendance::person;
   std::vector<Question> asked;
   world.on_question = [&asked](Runtime& runtime, const Question& question) {
@@ -112,13 +112,7 @@ TEST(AnAskOfAChild, IsPutToThePersonAndNamesTheChild) {
 }
 
 TEST(AnAskOfAChild, IsDeniedWithThatReasonWhereNobodyIsThere) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0 && scene.step == 0)
-      return {.calls = {call_of("Write", R"({"file_path":"b.txt","content":"x"})")}};
-    if (scene.depth > 0) return {.text = "not written"};
-    if (scene.step == 0) return {.calls = {call_of("task", R"({"agent":"general","prompt":"write"})")}};
-    return {.text = "over"};
-  });
+  DialogueWorld world(child_writes);
   world.options.attendance = Attendance::nobody;
   ASSERT_TRUE(world.run());
   const auto told = world.facts<CallFinished>();
