@@ -96,14 +96,21 @@ class RandomKillsRealTime : public DeputyTest {
     std::size_t taken = 0;
     for (std::size_t at = 0; (at = notes.find("a note", at)) != std::string::npos; ++at) ++taken;
     EXPECT_EQ(taken, 2u) << "after " << tree.kills << " kills: " << notes;
+    std::size_t known = 0;  // effects that are there, or of which a model was told that they may not be
     for (const char* effect : kEffects) {
       const auto size = contents(tree.folder / "work" / effect).size();
       EXPECT_LE(size, 1u) << effect << " was made " << size << " times, after " << tree.kills << " kills";
-      if (size == 1) ++effects_;
+      if (size == 1) ++effects_, ++known;
+    }
+    std::string transcripts;
+    for (const auto& name : files_below(tree.folder / "home/subagent")) {
+      if (name.ends_with(".transcript.json")) transcripts += contents(tree.folder / "home/subagent" / name);
     }
     for (const char* word : {"outcome unknown", "it was not run", "by then the command had ended"}) {
-      for (std::size_t at = 0; (at = exported.find(word, at)) != std::string::npos; ++at) ++told_[word];
+      for (std::size_t at = 0; (at = transcripts.find(word, at)) != std::string::npos; ++at)
+        ++told_[word], ++known;
     }
+    EXPECT_GE(known, kEffects.size()) << "an effect is missing, and no model was told: " << transcripts;
     const auto calls = std::ranges::count(contents(tree.folder / "calls"), '\n');
     EXPECT_LE(calls, kCallsUndisturbed + tree.kills * kSessionsAtOnce);
     calls_ += static_cast<int>(calls);
