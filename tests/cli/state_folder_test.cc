@@ -162,5 +162,17 @@ TEST_F(StateFolderTest, ItIsFoundByFlagVariableAndDefault) {
   EXPECT_TRUE(fs::exists(root() / "person/.local/state/deputy/deputy.db"));
 }
 
+// One bit of the header is enough for either.
+TEST_F(StateFolderTest, ADatabaseWithADamagedVersionIsRefused) {
+  ASSERT_EQ(delegate().status, 0);
+  for (const char* version : {"PRAGMA user_version=-2147483645", "PRAGMA user_version=1"}) {
+    alter_database(version);
+    const auto before = contents(home() / "deputy.db");
+    expect_failure(delegate(), "deputy.db is damaged");
+    expect_failure(deputy({"sessions", "ls"}), "deputy.db is damaged");
+    EXPECT_EQ(contents(home() / "deputy.db"), before) << version;
+  }
+}
+
 }  // namespace
 }  // namespace deputy

@@ -31,6 +31,7 @@ Error error_of(sqlite3* database, const std::string& path) {
     case SQLITE_CANTOPEN:
       return {ErrorCode::denied, fmt::format("cannot open {}: {}", path, said),
               "check that the folder exists and is writable, or choose another with --home"};
+    case SQLITE_ERROR:  // the statements are ours: where one does not fit, the tables are not
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
       return damaged_database(path, said);

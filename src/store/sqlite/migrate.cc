@@ -19,6 +19,7 @@ constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr std::size_t kVersionAt = 60;  // four bytes, the highest first
 
 Result<void> check_version(std::int64_t found, std::string_view path) {
+  if (found < 0) return std::unexpected(damaged_database(path, "its schema has a number below 0"));
   if (found <= newest_schema()) return {};
   return fail(ErrorCode::too_new,
               fmt::format("{} was written by a newer deputy (schema {}, this one knows {})", path, found,
@@ -46,6 +47,7 @@ Result<void> migrate(const Database& database) {
   if (found == newest_schema()) return {};
   TRY(auto transaction, Transaction::begin(database));
   TRY(found, database.integer("PRAGMA user_version"));  // another process may have been quicker
+  TRY(check_version(found, database.path()));
   for (auto version = found; version < newest_schema(); ++version) {
     TRY(database.execute(kMigrations[static_cast<std::size_t>(version)]));
   }

@@ -1,5 +1,5 @@
 // Brings a database to the version this program knows, by numbered steps in one transaction. A newer database
-// is refused and left as it is.
+// is refused and left as it is, and so is a damaged one, whose version is none or not that of its tables.
 #pragma once
 
 #include "store/sqlite/database.h"

@@ -34,6 +34,15 @@ TEST(CheckHeader, RefusesOneVersionMore) {
   EXPECT_FALSE(check_header(header(0x01000000), "db"));
 }
 
+TEST(CheckHeader, TakesAVersionBelowZeroForDamage) {
+  for (const std::uint32_t version : {0x80000000U, 0xffffffffU}) {
+    const auto damaged = check_header(header(version), "/home/deputy.db");
+    ASSERT_FALSE(damaged);
+    EXPECT_EQ(damaged.error().code, ErrorCode::corrupt);
+    EXPECT_THAT(damaged.error().message, testing::StartsWith("/home/deputy.db is damaged"));
+  }
+}
+
 TEST(CheckHeader, NamesWhatIsNoDatabase) {
   for (const auto& bytes :
        {std::string(kHeaderBytes, 'x'), header(0).substr(0, kHeaderBytes - 1), std::string("S")})
@@ -92,6 +101,22 @@ TEST_F(MigrateTest, ADatabaseOfEachFormerSchemaIsOpened) {
     ASSERT_TRUE(raw.execute(fmt::format("PRAGMA user_version={}", version)));
     EXPECT_TRUE(migrate(raw));
     EXPECT_EQ(raw.integer("PRAGMA user_version"), newest_schema());
+  }
+}
+
+TEST_F(MigrateTest, AVersionThatIsNotThatOfTheTablesIsDamageAndNothingIsChanged) {
+  const auto raw = *Database::open(home_.file("whole.db"), Database::Mode::read_write);
+  ASSERT_TRUE(migrate(raw));
+  for (const int version : {-1, std::numeric_limits<int>::min(), 0, 1, 2}) {
+    ASSERT_TRUE(raw.execute(fmt::format("PRAGMA user_version={}", version)));
+    const auto tables = raw.integer("PRAGMA schema_version");
+    const auto refused = migrate(raw);
+    ASSERT_FALSE(refused) << version;
+    EXPECT_EQ(refused.error().code, ErrorCode::corrupt) << version;
+    EXPECT_THAT(refused.error().message, testing::HasSubstr("whole.db is damaged")) << version;
+    EXPECT_THAT(refused.error().advice, testing::HasSubstr("restore a copy")) << version;
+    EXPECT_EQ(raw.integer("PRAGMA user_version"), version);
+    EXPECT_EQ(raw.integer("PRAGMA schema_version"), tables) << version;
   }
 }
 

@@ -117,7 +117,12 @@ SqliteStore::~SqliteStore() = default;
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder& home,
                                                        std::unique_ptr<StoreWriter> writer) {
   const std::string path = join_path(home.path(), "deputy.db");
-  if (const auto beginning = home.read("deputy.db", 0, kHeaderBytes)) TRY(check_header(*beginning, path));
+  if (const auto beginning = home.read("deputy.db", 0, kHeaderBytes)) {
+    TRY(check_header(*beginning, path));
+  } else if (beginning.error().code != ErrorCode::not_found) {
+    return fail(beginning.error().code, fmt::format("cannot read {}: {}", path, beginning.error().message),
+                "make it a file that you can read, or choose another folder with --home");
+  }
   TRY(home.make_folder("subagent"));
   TRY(auto transcripts, home.open_folder("subagent"));
   TRY(auto own_home, home.open_folder("."));

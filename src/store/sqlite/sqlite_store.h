@@ -14,7 +14,8 @@ namespace deputy {
 
 class SqliteStore final : public Store {
  public:
-  // Opens or makes the database in `home`. Nothing is left half-made when it fails.
+  // Opens or makes the database in `home`. When it fails, what was recorded is as it was; of a new one there
+  // may be empty files, which the next open() fills.
   static Result<std::unique_ptr<SqliteStore>> open(Loop& loop, const Folder& home,
                                                    std::unique_ptr<StoreWriter> writer);
   ~SqliteStore() override;  // what was queued is committed

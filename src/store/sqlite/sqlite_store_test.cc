@@ -54,6 +54,16 @@ TEST_F(SqliteStoreTest, RefusesANewerDatabaseAndLeavesItAsItIs) {
   EXPECT_EQ(bytes_of(database()), before);
 }
 
+TEST_F(SqliteStoreTest, SaysWhenTheDatabaseCannotBeReadAndMakesNothing) {
+  std::filesystem::create_directory(
+      database());  // a folder where the file should be: also root cannot read that
+  const auto refused = open();
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.starts_with("cannot read " + database())) << refused.error().message;
+  EXPECT_TRUE(refused.error().advice.contains("--home"));
+  EXPECT_FALSE(std::filesystem::exists(home_.file("subagent")));
+}
+
 TEST_F(SqliteStoreTest, RefusesWhatIsNotADatabaseAndLeavesItAsItIs) {
   const std::string garbage(8192, 'x');
   std::ofstream(database()) << garbage;
@@ -62,15 +72,6 @@ TEST_F(SqliteStoreTest, RefusesWhatIsNotADatabaseAndLeavesItAsItIs) {
   EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
   EXPECT_FALSE(refused.error().advice.empty());
   EXPECT_EQ(bytes_of(database()), garbage);
-}
-
-TEST_F(SqliteStoreTest, SaysWhenTheFolderCannotBeWritten) {
-  std::filesystem::create_directory(
-      database());  // a folder where the file should be: also root cannot open that
-  const auto refused = open();
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::denied);
-  EXPECT_TRUE(refused.error().advice.contains("--home"));
 }
 
 TEST_F(SqliteStoreTest, NamesADamagedRecordAndReadsTheOtherSessions) {
