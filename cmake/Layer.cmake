@@ -1,7 +1,8 @@
 # layer(NAME [PUBLIC layer…] [PRIVATE layer…] [PACKAGES target…])
 #
-# The static library of src/NAME. It sees its own folder and those of the layers it names, which must have been declared
-# before it. PUBLIC is for layers whose types stand in its headers: whoever names this layer sees those too.
+# The static library of src/NAME. It includes its own folder and those of the layers it names, which must have been declared
+# before it. PUBLIC is for layers whose types stand in its headers: whoever names this layer can reach those too, and
+# scripts/check-layers keeps it from including them unnamed.
 # Tests beside the code (*_test.cc) become NAME_test. An empty folder is allowed.
 function(layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PUBLIC;PRIVATE;PACKAGES")

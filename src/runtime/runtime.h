@@ -23,6 +23,8 @@
 #include "model/models.h"
 #include "sandbox/processes.h"
 #include "store/store.h"
+#include "tools/connected_tools.h"
+#include "transcript/event.h"
 
 namespace deputy {
 
