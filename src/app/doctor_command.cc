@@ -49,7 +49,7 @@ Task<Check> check_program(SystemProcesses& processes, ProgramNeeded needed) {
 Check check_space(const Folder& home) {
   Check check{.name = "disk space", .fix = "free some space, or choose another state folder with --home"};
   struct statvfs space{};
-  if (::fstatvfs(home.descriptor(), &space) != 0) {
+  if (::fstatvfs(home.descriptor(), &space) != 0) {  // seam: a doctor looks at the real disk
     check.found = "cannot be told";
     return check;
   }

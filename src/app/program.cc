@@ -15,7 +15,7 @@ namespace {
 // What another user can put into the state folder would be believed.
 Result<void> check_is_own(const Folder& home) {
   struct stat found{};
-  if (::fstat(home.descriptor(), &found) != 0) return {};
+  if (::fstat(home.descriptor(), &found) != 0) return {};  // seam: whose it is matters at the start alone
   if (found.st_uid != ::geteuid()) {
     return fail(ErrorCode::denied, fmt::format("the state folder: {} belongs to another user", home.path()),
                 "choose another with --home");

@@ -23,7 +23,7 @@ std::string local_time(WallTime time) {
   const std::time_t seconds =
       std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
   std::tm parts{};
-  localtime_r(&seconds, &parts);
+  localtime_r(&seconds, &parts);  // seam: the time was given; only the person's zone is looked up
   char text[32];
   return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts));
 }

@@ -35,25 +35,25 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                        YAML::EmitterStyle::value) override {
-    open({.kind = ProfileNode::Kind::list, .line = line_of(mark)});
+    begin({.kind = ProfileNode::Kind::list, .line = line_of(mark)});
   }
-  void OnSequenceEnd() override { close(); }
+  void OnSequenceEnd() override { end(); }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                   YAML::EmitterStyle::value) override {
-    open({.kind = ProfileNode::Kind::map, .line = line_of(mark)});
+    begin({.kind = ProfileNode::Kind::map, .line = line_of(mark)});
   }
-  void OnMapEnd() override { close(); }
+  void OnMapEnd() override { end(); }
 
  private:
   static int line_of(const YAML::Mark& mark) { return mark.line + 1; }
 
-  void open(ProfileNode node) {
+  void begin(ProfileNode node) {
     if (open_.size() >= static_cast<std::size_t>(kMostNodeDepth))
       throw Refused{node.line, fmt::format("it is nested more than {} deep", kMostNodeDepth)};
     count(node.line);
     open_.push_back(std::move(node));
   }
-  void close() {
+  void end() {
     ProfileNode done = std::move(open_.back());
     open_.pop_back();
     place(std::move(done));

@@ -53,7 +53,7 @@ class OllamaDialect final : public Dialect {
   }
 
   HttpRequest address(const ModelName&, const Endpoint& endpoint) const override {
-    return api::post(endpoint.base_url + "/api/chat", endpoint, "application/x-ndjson");
+    return api::post_request(endpoint.base_url + "/api/chat", endpoint, "application/x-ndjson");
   }
 
   std::unique_ptr<ReplyDecoder> decoder() const override { return std::make_unique<api::OllamaDecoder>(); }

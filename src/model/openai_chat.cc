@@ -52,7 +52,7 @@ class ChatDialect final : public Dialect {
   }
 
   HttpRequest address(const ModelName&, const Endpoint& endpoint) const override {
-    return api::post(endpoint.base_url + "/chat/completions", endpoint, "text/event-stream");
+    return api::post_request(endpoint.base_url + "/chat/completions", endpoint, "text/event-stream");
   }
 
   std::unique_ptr<ReplyDecoder> decoder() const override {

@@ -84,7 +84,7 @@ class ResponsesDialect final : public Dialect {
   }
 
   HttpRequest address(const ModelName&, const Endpoint& endpoint) const override {
-    return api::post(endpoint.base_url + "/responses", endpoint, "text/event-stream");
+    return api::post_request(endpoint.base_url + "/responses", endpoint, "text/event-stream");
   }
 
   std::unique_ptr<ReplyDecoder> decoder() const override { return std::make_unique<api::ResponsesDecoder>(); }

@@ -45,7 +45,7 @@ std::optional<std::string_view> own_wire(const Message& message, std::string_vie
   return wire.substr(1);
 }
 
-HttpRequest post(std::string url, const Endpoint& endpoint, std::string_view accept) {
+HttpRequest post_request(std::string url, const Endpoint& endpoint, std::string_view accept) {
   HttpRequest request{.method = "POST", .url = std::move(url)};
   request.headers = {{"content-type", "application/json"}, {"accept", std::string(accept)}};
   if (!endpoint.key.empty()) request.headers.push_back({"authorization", "Bearer " + endpoint.key});

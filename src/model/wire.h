@@ -24,6 +24,6 @@ std::string text_of(const ToolResult& result);
 std::string wire_for(std::string_view provider, std::string_view turn);
 std::optional<std::string_view> own_wire(const Message& message, std::string_view provider);
 
-HttpRequest post(std::string url, const Endpoint& endpoint, std::string_view accept);
+HttpRequest post_request(std::string url, const Endpoint& endpoint, std::string_view accept);
 
 }  // namespace deputy::api
