@@ -12,38 +12,46 @@ namespace deputy::api {
 
 namespace {
 
-// Where the calls of a turn keep their ids, in order, in whichever provider's form. What a call is made with
-// is not looked into: it may look like a call.
-void find_ids(json::value& value, std::vector<json::value*>& ids) {
+// Where a call of a turn keeps its id. Ollama's have none.
+struct Place {
+  json::object* call;
+  std::string_view key;
+};
+
+// In order, in whichever provider's form. What a call is made with is not looked into: it may look like a
+// call.
+void find_places(json::value& value, std::vector<Place>& places) {
   if (auto* list = value.if_array()) {
-    for (json::value& one : *list) find_ids(one, ids);
+    for (json::value& one : *list) find_places(one, places);
   }
   auto* object = value.if_object();
   if (object == nullptr) return;
   const std::string type = string_or(*object, "type", "");
-  if (type == "tool_use") return ids.push_back(&(*object)["id"]);
-  if (type == "function_call") return ids.push_back(&(*object)["call_id"]);
-  if (object->contains("function")) return ids.push_back(object->if_contains("id"));  // Ollama has none
+  if (type == "tool_use") return places.push_back({object, "id"});
+  if (type == "function_call") return places.push_back({object, "call_id"});
+  if (object->contains("function"))
+    return places.push_back({object->contains("id") ? object : nullptr, "id"});
   if (auto* call = object->if_contains("functionCall"); call != nullptr && call->is_object()) {
-    return ids.push_back(&call->get_object()["id"]);
+    return places.push_back({&call->get_object(), "id"});
   }
   for (const std::string_view inside : {"content", "parts", "tool_calls"}) {
-    if (auto* member = object->if_contains(inside)) find_ids(*member, ids);
+    if (auto* member = object->if_contains(inside)) find_places(*member, places);
   }
 }
 
 }  // namespace
 
-void put_ids_into_wire(Message& reply) {
+void put_ids_into_wire(Message& reply, std::span<const std::size_t> renamed) {
+  if (renamed.empty()) return;
   const std::string wire = std::exchange(reply.wire, {});
   const std::size_t turn = wire.find('\n') + 1;
   auto items = parse_json("[" + wire.substr(turn) + "]");  // some have one, some have several
   if (turn == 0 || !items) return;
-  std::vector<json::value*> ids;
-  find_ids(*items, ids);
-  if (ids.size() != reply.calls.size()) return;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] != nullptr) *ids[i] = reply.calls[i].id;
+  std::vector<Place> places;
+  find_places(*items, places);
+  if (places.size() != reply.calls.size()) return;
+  for (const std::size_t i : renamed) {
+    if (places[i].call != nullptr) (*places[i].call)[places[i].key] = reply.calls[i].id;
   }
   const std::string text = to_json_text(*items);
   reply.wire = wire.substr(0, turn) + text.substr(1, text.size() - 2);
@@ -55,7 +63,7 @@ void give_own_ids(Message& reply, std::span<const Message> before) {
   for (const Message& message : before) {
     for (const Call& call : message.calls) taken.insert(call.id);
   }
-  bool has_renamed = false;
+  std::vector<std::size_t> renamed;
   for (std::size_t i = 0; i < reply.calls.size(); ++i) {
     Call& call = reply.calls[i];
     if (!taken.contains(call.id)) {
@@ -63,9 +71,9 @@ void give_own_ids(Message& reply, std::span<const Message> before) {
       continue;
     }
     call.id = "call_" + sha256_hex(fmt::format("{}\n{}\n{}", before.size(), i, call.id)).substr(0, 24);
-    has_renamed = true;
+    renamed.push_back(i);
   }
-  if (has_renamed) put_ids_into_wire(reply);
+  put_ids_into_wire(reply, renamed);
 }
 
 }  // namespace deputy::api

@@ -12,8 +12,8 @@ namespace deputy::api {
 // `wire`: with it go reasoning and signatures.
 void give_own_ids(Message& reply, std::span<const Message> before);
 
-// Gives the calls in `wire` the ids that the reply's have. A wire that does not have the same calls is given
-// up.
-void put_ids_into_wire(Message& reply);
+// Gives those calls in `wire` the ids that the reply's have; the others go back as they came, also without
+// one. A wire that does not have the same calls is given up.
+void put_ids_into_wire(Message& reply, std::span<const std::size_t> renamed);
 
 }  // namespace deputy::api

@@ -127,6 +127,20 @@ TEST(OwnIds, ATurnThatGoesBackAsItCameKeepsItsReasoningUnderTheNewIds) {
   }
 }
 
+// Gemini gives ids to some calls and none to others, whose own are known here alone.
+TEST(OwnIds, ACallThatKeepsItsIdGoesBackAsItCame) {
+  Message reply{.role = Role::assistant,
+                .calls = {{"local_r_1", "Read", "{}"}, {"same", "Read", "{}"}, {"same", "Read", "{}"}},
+                .wire =
+                    R"(gemini
+{"role":"model","parts":[{"functionCall":{"name":"Read","args":{}}},{"functionCall":{"id":"same","name":"Read","args":{}}},{"functionCall":{"id":"same","name":"Read","args":{}}}]})"};
+  std::string expected = reply.wire;
+  api::give_own_ids(reply, {});
+  ASSERT_NE(reply.calls[2].id, "same");
+  expected.replace(expected.rfind("same"), 4, reply.calls[2].id);
+  EXPECT_EQ(reply.wire, expected);
+}
+
 TEST(OwnIds, ATurnWithOtherCallsDoesNotGoBack) {
   for (const char* wire : {"provider\n{\"content\":[]}", "provider\nnot json", "provider", ""}) {
     Message reply{

@@ -172,7 +172,7 @@ std::expected<Reply, Failure> ResponsesDecoder::finish() {
   const bool is_whole = reply.stop == ReplyStop::calls || reply.stop == ReplyStop::finished;
   if (const std::string turn = wire_of_items(); is_whole && may_go_back_ && !turn.empty()) {
     reply.message.wire = wire_for(kResponsesProvider, turn);
-    if (draft_.has_renamed()) put_ids_into_wire(reply.message);
+    put_ids_into_wire(reply.message, draft_.renamed());
   }
   return reply;
 }

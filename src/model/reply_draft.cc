@@ -47,7 +47,7 @@ Message ReplyDraft::finished(std::string_view reply_id) {
     if (!call->id.empty() && !is_taken) continue;
     const std::string seed =
         fmt::format("{}\n{}\n{}\n{}", reply_id, call - calls.begin(), call->name, call->arguments);
-    has_renamed_ = true;
+    renamed_.push_back(static_cast<std::size_t>(call - calls.begin()));
     call->id = "call_" + sha256_hex(seed).substr(0, 24);
   }
   return std::move(message_);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/provider.h"
 
@@ -25,8 +26,8 @@ class ReplyDraft {
   std::size_t calls() const { return message_.calls.size(); }
   bool is_empty() const { return message_.text.empty() && message_.calls.empty(); }
   bool is_too_large() const { return is_too_large_; }
-  // Whether a call has another id than it came with.
-  bool has_renamed() const { return has_renamed_; }
+  // The calls that have another id than they came with.
+  const std::vector<std::size_t>& renamed() const { return renamed_; }
 
   // Calls without an id of their own, or with one that another has too, get one that no other reply has, if
   // `reply_id` tells replies apart. No arguments are an empty object.
@@ -38,7 +39,7 @@ class ReplyDraft {
   Message message_{.role = Role::assistant};
   std::size_t argument_bytes_ = 0;
   bool is_too_large_ = false;
-  bool has_renamed_ = false;
+  std::vector<std::size_t> renamed_;
 };
 
 }  // namespace deputy::api
