@@ -1,12 +1,28 @@
 #include "async/timers.h"
 
+#include <limits>
 #include <utility>
 
 namespace deputy {
 
+namespace {
+
+// While a timer is fired, its place in the map waits here for the next that is set: who is called can be
+// called again without any memory.
+constexpr TimerId kFreePlace{TimePoint::max(), std::numeric_limits<std::uint64_t>::max()};
+
+}  // namespace
+
 TimerId Timers::call_at(TimePoint when, Callback callback) {
   const TimerId id{when, next_++};
-  const auto position = pending_.emplace(id, std::move(callback)).first;
+  auto position = pending_.end();
+  if (auto place = pending_.extract(kFreePlace)) {
+    place.key() = id;
+    place.mapped() = std::move(callback);
+    position = pending_.insert(std::move(place)).position;
+  } else {
+    position = pending_.emplace(id, std::move(callback)).first;
+  }
   if (position == pending_.begin()) earliest_changed();
   return id;
 }
@@ -34,8 +50,16 @@ std::vector<TimerId> Timers::due(TimePoint now) const {
 }
 
 void Timers::fire(TimerId id) {
-  auto found = pending_.extract(id);
-  if (found) found.mapped()();
+  auto place = pending_.extract(id);
+  if (!place) return;
+  Callback callback = std::move(place.mapped());
+  place.key() = kFreePlace;
+  pending_.insert(std::move(place));
+  const struct FreesPlace {
+    std::map<TimerId, Callback>& pending;
+    ~FreesPlace() { pending.erase(kFreePlace); }
+  } frees{pending_};
+  callback();
 }
 
 void Timers::forget_all() {

@@ -118,7 +118,7 @@ void Governor::wake_at(TimePoint when) {
     timer_.reset();
     try {
       give_turns();
-    } catch (const std::bad_alloc&) {
+    } catch (const std::bad_alloc&) {  // a timer that fires leaves its place to the next: that needs none
       wake_at(loop_.clock().now() + kUntilMemory);
     }
   });

@@ -19,12 +19,18 @@ namespace {
 
 // Of this thread, while a test says so.
 thread_local long fails_in = 0;  // so many allocations; 0: none does
+thread_local bool fails_always = false;
+thread_local int failed_always = 0;
 thread_local bool is_measuring = false;
 thread_local long held = 0;
 thread_local long most_held = 0;
 
 void* allocate(std::size_t size) noexcept {
   if (fails_in > 0 && --fails_in == 0) return nullptr;
+  if (fails_always) {
+    ++failed_always;
+    return nullptr;
+  }
   void* place = std::malloc(size > 0 ? size : 1);
   if (is_measuring) {
     held += static_cast<long>(::malloc_usable_size(place));
@@ -209,6 +215,17 @@ TEST_F(LineWithoutMemory, ATimerThatCanGiveNoTurnComesAgain) {
   alone_.reset();
   loop_.run_until([&] { return loop_.clock().now() >= when; });
   loop_.run_until([&] { return fails_in == 0; });
+  expect_its_turn();
+}
+
+TEST_F(LineWithoutMemory, ATimerThatFindsNoneForItselfEitherComesAgain) {
+  const TimePoint when = loop_.clock().now() + std::chrono::minutes{2};
+  loop_.timers().call_at(when, [] { fails_always = true; });
+  alone_->rejected(std::chrono::minutes{2});
+  alone_.reset();
+  loop_.run_until([] { return failed_always > 0; });  // until what asked for memory has come back
+  fails_always = false;
+  EXPECT_GE(loop_.clock().now(), when);
   expect_its_turn();
 }
 
