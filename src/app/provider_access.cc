@@ -78,6 +78,15 @@ bool is_address(std::string_view text) {
          std::ranges::none_of(text, [](unsigned char c) { return c <= ' ' || c >= 0x7f; });
 }
 
+// OpenAI is one account, by either of its APIs: what is set for `openai` holds for `openai-chat` too. Not in
+// part: a key goes to no other address than the one that it was named with.
+const ProviderSettings* set_for(std::string_view provider, const Settings& settings) {
+  auto found = settings.providers.find(std::string(provider));
+  if (found == settings.providers.end() && provider == "openai-chat")
+    found = settings.providers.find("openai");
+  return found == settings.providers.end() ? nullptr : &found->second;
+}
+
 struct Address {
   std::string text;
   std::string from;
@@ -89,17 +98,15 @@ Address address_of(const Usual& usual, const Settings& settings, const Environme
     return {usual.name == "ollama" ? ollama_address(*set) : *set, std::string(usual.address_variable)};
   }
   if (usual.name == "compatible" && settings.base_url) return {*settings.base_url, "base_url"};
-  const auto own = settings.providers.find(std::string(usual.name));
-  if (own != settings.providers.end() && own->second.base_url)
-    return {*own->second.base_url, fmt::format("base_url of {}", usual.name)};
+  if (const auto* set = set_for(usual.name, settings); set != nullptr && set->base_url)
+    return {*set->base_url, fmt::format("base_url of {}", usual.name)};
   return {std::string(usual.address), ""};
 }
 
 void take_key(ProviderAccess& access, const Usual& usual, const Settings& settings,
               const Environment& environment) {
-  const auto own = settings.providers.find(access.name);
-  if (own != settings.providers.end() && own->second.key_env) {
-    access.key_variable = *own->second.key_env;
+  if (const auto* set = set_for(usual.name, settings); set != nullptr && set->key_env) {
+    access.key_variable = *set->key_env;
     access.endpoint.key = environment.get(access.key_variable).value_or("");
     return;
   }

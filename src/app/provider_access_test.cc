@@ -49,6 +49,21 @@ TEST(ProviderAccess, TheEnvironmentComesBeforeTheSettings) {
             "http://env/v1");
 }
 
+TEST(ProviderAccess, WhatIsSetForOpenAiHoldsForItsOlderApiWhichMayHaveSettingsOfItsOwn) {
+  Settings settings;
+  settings.providers["openai"] = {.base_url = "https://gateway/v1", .key_env = "MINE"};
+  const Variables variables{{"OPENAI_API_KEY", "usual"}, {"MINE", "mine"}};
+  EXPECT_EQ(access_to("openai-chat", variables, settings).endpoint.key, "mine");
+  EXPECT_EQ(access_to("openai-chat", variables, settings).endpoint.base_url, "https://gateway/v1");
+  EXPECT_EQ(access_to("openai-chat", {}, settings).key_variable, "MINE");
+  EXPECT_EQ(access_to("gemini", variables, settings).key_variable, "GEMINI_API_KEY");
+
+  settings.providers["openai-chat"] = {.base_url = "https://other/v1", .key_env = std::nullopt};
+  EXPECT_EQ(access_to("openai-chat", variables, settings).endpoint.base_url, "https://other/v1");
+  EXPECT_EQ(access_to("openai-chat", variables, settings).endpoint.key, "usual");
+  EXPECT_EQ(access_to("openai", variables, settings).endpoint.key, "mine");
+}
+
 TEST(ProviderAccess, WhatIsNoAddressIsNone) {
   for (const auto* wrong : {"localhost:8080", "ftp://h", "http://a b", "http://h\x01"}) {
     const auto access = access_to("openai", {{"OPENAI_BASE_URL", wrong}, {"OPENAI_API_KEY", "k"}});
