@@ -83,7 +83,8 @@ class AimockTest : public DeputyTest, public ::testing::WithParamInterface<Provi
  protected:
   void SetUp() override {
     const fs::path folder = source_dir() + "/build/aimock/node_modules/@copilotkit/aimock/dist";
-    NEEDS(fs::exists(folder / "cli.js"), "aimock is not installed: scripts/install-aimock says why");
+    NEEDS(fs::exists(folder / "cli.js"), "scripts/install-aimock has not installed aimock: " +
+                                             contents(source_dir() + "/build/aimock-skipped"));
     aimock_ = std::make_unique<Aimock>(folder / "cli.js");
     write(work() / "fruit.txt", "apples and pears\n");
   }
