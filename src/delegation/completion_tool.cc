@@ -47,6 +47,7 @@ Result<std::string> schema_with_body(std::string_view output_schema) {
   body.erase("$schema");
   whole["properties"].as_object()["body"] = std::move(body);
   whole["required"].as_array().emplace_back("body");
+  TRY(JsonSchema::compile(whole));
   return to_json_text(whole);
 }
 

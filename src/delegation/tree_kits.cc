@@ -27,7 +27,7 @@ Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) 
     granted.push_back(std::move(completion));
   }
   TRY(auto rules, Rules::from_json(session.permissions));
-  TRY(auto toolbox, Toolbox::make(std::move(granted), std::move(rules)));
+  Toolbox toolbox(std::move(granted), std::move(rules));
   auto prefix = std::make_shared<RequestPrefix>();
   prefix->model = session.model;
   prefix->system = system_prompt(profile, session, toolbox.texts());

@@ -38,7 +38,7 @@ TEST_F(Catalog, HoldsEveryToolOfTheContract) {
 }
 
 TEST_F(Catalog, WrongArgumentsAreToldByNameAndHowToPutThemRight) {
-  const Toolbox box = Toolbox::make(all(), Rules()).value();
+  const Toolbox box = Toolbox(all(), Rules());
   for (const auto& tool : all()) {
     const auto& [name, description, schema] = tool->text();
     const auto told = [&](const std::string& arguments) {

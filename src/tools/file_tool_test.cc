@@ -170,9 +170,8 @@ class InterruptedEdit : public FileTools {
   void SetUp() override {
     bench.write("a", "one");
     have_read("a");
-    box = Toolbox::make({std::make_shared<EditTool>(), std::make_shared<WriteTool>()},
-                        Rules({Rule{Decision::allow, "Edit", ""}, Rule{Decision::allow, "Write", ""}}))
-              .value();
+    box = Toolbox({std::make_shared<EditTool>(), std::make_shared<WriteTool>()},
+                  Rules({Rule{Decision::allow, "Edit", ""}, Rule{Decision::allow, "Write", ""}}));
   }
   std::vector<Fact> intent(std::string_view tool, const std::string& path, std::string before,
                            std::string after) {

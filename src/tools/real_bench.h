@@ -39,7 +39,7 @@ class RealBench : public testing::Test {
                   const json::object& arguments, std::vector<Rule> rules) {
     Rules in_force(std::move(rules));
     session.permissions = in_force.to_json();
-    const Toolbox box = Toolbox::make(std::move(tools), std::move(in_force)).value();
+    const Toolbox box = Toolbox(std::move(tools), std::move(in_force));
     result.reset();
     const PendingCall pending{.index = 0, .call = {"c", std::string(name), to_json_text(arguments)}};
     EXPECT_TRUE(run(loop, box.run({pending}, context())));

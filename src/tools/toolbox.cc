@@ -75,19 +75,20 @@ SessionJournal::Place place_of(const ToolContext& context) { return {context.id.
 
 }  // namespace
 
-Result<Toolbox> Toolbox::make(std::vector<std::shared_ptr<Tool>> granted, Rules rules) {
-  Toolbox box;
-  box.rules_ = std::move(rules);
+Toolbox::Toolbox(std::vector<std::shared_ptr<Tool>> granted, Rules rules) : rules_(std::move(rules)) {
   for (auto& tool : granted) {
-    const ToolText& text = tool->text();
-    TRY(const auto schema_json, parse_json(text.schema));
-    TRY(auto schema, JsonSchema::compile(schema_json));
-    box.texts_.push_back(text);
-    const std::string name = text.name;
-    box.granted_.emplace(name,
-                         Granted{std::move(tool), std::make_shared<const JsonSchema>(std::move(schema))});
+    texts_.push_back(tool->text());
+    granted_.emplace(texts_.back().name, Granted{std::move(tool)});
   }
-  return box;
+}
+
+Result<std::vector<std::string>> Toolbox::Granted::mistakes_in(const json::object& arguments) const {
+  if (!schema) {
+    TRY(const auto text, parse_json(tool->text().schema));
+    TRY(auto compiled, JsonSchema::compile(text));
+    schema = std::make_shared<const JsonSchema>(std::move(compiled));
+  }
+  return schema->mistakes_in(arguments);
 }
 
 const Toolbox::Granted* Toolbox::find(std::string_view name) const {
@@ -160,10 +161,16 @@ std::expected<Toolbox::Cleared, ToolResult> Toolbox::clear(const Call& call) con
         "The arguments of {} have the same name twice in one object. Say each once and call it again.",
         call.name)));
   }
-  if (const auto mistakes = granted->schema->mistakes_in(*arguments); !mistakes.empty()) {
+  const auto mistakes = granted->mistakes_in(*arguments);
+  if (!mistakes) {
+    return std::unexpected(tool_error(fmt::format(
+        "{} cannot be called, for nothing can tell whether its arguments are valid: {}. Go on without it.",
+        call.name, mistakes.error().message)));
+  }
+  if (!mistakes->empty()) {
     return std::unexpected(
         tool_error(fmt::format("The arguments of {} are not valid:\n- {}\nMend them and call it again.",
-                               call.name, fmt::join(mistakes, "\n- "))));
+                               call.name, fmt::join(*mistakes, "\n- "))));
   }
   return Cleared{granted, *std::move(arguments)};
 }

@@ -27,8 +27,7 @@ struct PendingCall {
 
 class Toolbox {
  public:
-  // Fails for a tool whose schema cannot be enforced.
-  static Result<Toolbox> make(std::vector<std::shared_ptr<Tool>> granted, Rules rules);
+  Toolbox(std::vector<std::shared_ptr<Tool>> granted, Rules rules);
 
   // Names, texts and schemas in a stable order, for the model.
   const std::vector<ToolText>& texts() const { return texts_; }
@@ -40,15 +39,16 @@ class Toolbox {
 
  private:
   struct Granted {
+    Result<std::vector<std::string>> mistakes_in(const json::object& arguments) const;
     std::shared_ptr<Tool> tool;
-    std::shared_ptr<const JsonSchema> schema;
+    // Compiled for the first call: most sessions call few of the tools they have.
+    mutable std::shared_ptr<const JsonSchema> schema = nullptr;
   };
   // A call that passed: what it will run with.
   struct Cleared {
     const Granted* granted = nullptr;
     json::object arguments;
   };
-  Toolbox() = default;
   const Granted* find(std::string_view name) const;
   Company company_of(const PendingCall& call) const;
   // Known, granted, valid? The error tells the model how to put it right.

@@ -31,10 +31,9 @@ class ToolArguments : public testing::Test {
 
   ToolBench bench;
   BackgroundCommands background{bench.loop};
-  const Toolbox box = Toolbox::make({std::make_shared<ReadTool>(), std::make_shared<WriteTool>(),
-                                     std::make_shared<BashTool>(background)},
-                                    Rules({{Decision::allow, "Write", ""}, {Decision::allow, "Bash", ""}}))
-                          .value();
+  const Toolbox box = Toolbox(
+      {std::make_shared<ReadTool>(), std::make_shared<WriteTool>(), std::make_shared<BashTool>(background)},
+      Rules({{Decision::allow, "Write", ""}, {Decision::allow, "Bash", ""}}));
 };
 
 TEST_F(ToolArguments, ThatAreNoStrictJsonAreRefused) {
@@ -44,6 +43,24 @@ TEST_F(ToolArguments, ThatAreNoStrictJsonAreRefused) {
                            R"("{\"file_path\":\"x\",\"content\":\"y\"}")", "x", "null"})
     expect_refused(text, "must be one JSON object");
   EXPECT_EQ(write(R"({"file_path":"x","content":"y"})").status, ToolStatus::ok) << "control";
+}
+
+class ToolWithoutRules final : public Tool {
+ public:
+  const ToolText& text() const override {
+    static const ToolText text{"Any", "does anything", R"({"type":"object","unevaluatedProperties":false})"};
+    return text;
+  }
+  Effect effect() const override { return Effect::pure; }
+  std::string shown(const json::object&) const override { return ""; }
+  Task<ToolResult> run(json::object, ToolContext) override { co_return tool_ok("it ran"); }
+};
+
+TEST_F(ToolArguments, AreRefusedWhereNothingCanTellWhetherTheyAreValid) {
+  const Toolbox any({std::make_shared<ToolWithoutRules>()}, Rules());
+  const ToolResult result = bench.call_through(any, "Any", "{}");
+  EXPECT_EQ(result.status, ToolStatus::error);
+  EXPECT_THAT(result.content, AllOf(HasSubstr("Any cannot be called"), HasSubstr("unevaluatedProperties")));
 }
 
 TEST_F(ToolArguments, ThatNameSomethingTwiceAreRefused) {

@@ -23,10 +23,9 @@ class ToolboxTest : public testing::Test {
   ToolboxTest() { bench.session.workspace_mode = WorkspaceMode::shared; }
 
   static Toolbox with(std::vector<Rule> rules) {
-    return Toolbox::make({std::make_shared<ReadTool>(), std::make_shared<ListTool>(),
-                          std::make_shared<EditTool>(), std::make_shared<WriteTool>()},
-                         Rules(std::move(rules)))
-        .value();
+    return Toolbox({std::make_shared<ReadTool>(), std::make_shared<ListTool>(), std::make_shared<EditTool>(),
+                    std::make_shared<WriteTool>()},
+                   Rules(std::move(rules)));
   }
   ToolResult read(const Toolbox& box, const std::string& path) {
     return bench.call_through(box, "Read", fmt::format(R"({{"file_path":"{}"}})", path));
@@ -40,7 +39,7 @@ class ToolboxTest : public testing::Test {
 
 // A call by any other name is no call: the executor knows granted tools by their one name only.
 TEST_F(ToolboxTest, AToolThatIsNotGrantedRunsUnderNoSpelling) {
-  const Toolbox box = Toolbox::make({std::make_shared<ReadTool>()}, Rules()).value();
+  const Toolbox box = Toolbox({std::make_shared<ReadTool>()}, Rules());
   const std::string call = R"({"file_path":"pwned","content":"x"})";
   for (const std::string_view name : {"Write"sv,
                                       "write"sv,

@@ -18,7 +18,7 @@ class Workspaces : public testing::Test {
     bench.session.parent = SessionId("sess_1_parent");
     std::vector<Rule> rules;
     for (const char* tool : {"Write", "Edit", "NotebookEdit"}) rules.push_back({Decision::allow, tool, ""});
-    box = Toolbox::make(builtin_tools(), Rules(std::move(rules))).value();
+    box = Toolbox(builtin_tools(), Rules(std::move(rules)));
   }
   ToolResult write(WorkspaceMode mode, const std::string& path) {
     bench.session.workspace_mode = mode;
