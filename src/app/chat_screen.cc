@@ -11,7 +11,6 @@
 namespace deputy {
 namespace {
 
-constexpr auto kBetweenFrames = std::chrono::milliseconds(33);
 constexpr auto kTick = std::chrono::seconds(1);
 
 }  // namespace
@@ -31,18 +30,7 @@ Result<std::unique_ptr<ChatScreen>> ChatScreen::open(Program& program, ChatState
 }
 
 ChatScreen::~ChatScreen() {
-  for (auto* timer : {&soon_, &later_}) {
-    if (*timer) program_.loop.timers().cancel(**timer);
-  }
-}
-
-void ChatScreen::draw_soon() {
-  if (soon_) return;
-  const TimePoint when = std::max(program_.loop.clock().now(), last_draw_ + kBetweenFrames);
-  soon_ = program_.loop.timers().call_at(when, [this] {
-    soon_.reset();
-    draw();
-  });
+  if (later_) program_.loop.timers().cancel(*later_);
 }
 
 // Time is on the screen only while something runs, or a question waits until its keys count.
@@ -72,7 +60,7 @@ void ChatScreen::draw() {
   } else {
     program_.out.write(region_.draw(finished, frame_of(state_), state_.size));
   }
-  last_draw_ = state_.now;
+  frames_.drawn();
   draw_again_later();
 }
 

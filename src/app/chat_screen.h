@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/crash_restore.h"
+#include "app/frames.h"
 #include "app/program.h"
 #include "tui/chat.h"
 #include "tui/live_region.h"
@@ -20,7 +21,7 @@ class ChatScreen {
   ~ChatScreen();
   ChatScreen(const ChatScreen&) = delete;
 
-  void draw_soon();
+  void draw_soon() { frames_.draw_soon(); }
   void draw();
   void resize();
   // Hands the terminal to the shell until the program is continued.
@@ -41,9 +42,8 @@ class ChatScreen {
   std::optional<PlainSurface> plain_;
   std::optional<RawTerminal> terminal_;
   std::optional<CrashRestore> crash_restore_;
-  std::optional<TimerId> soon_;
+  Frames frames_{program_.loop, [this] { draw(); }};
   std::optional<TimerId> later_;
-  TimePoint last_draw_{};
 };
 
 }  // namespace deputy

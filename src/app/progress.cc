@@ -7,8 +7,6 @@
 namespace deputy {
 namespace {
 
-constexpr auto kBetweenFrames = std::chrono::milliseconds(40);
-
 // Lines longer than the screen are cut by the terminal instead of wrapped: a wide character more than was
 // counted must not cost a row.
 constexpr std::string_view kNoWrap = "\x1b[?7l";
@@ -16,17 +14,14 @@ constexpr std::string_view kWrap = "\x1b[?7h";
 
 }  // namespace
 
-Progress::Progress(Parts parts) : parts_(parts), view_(parts.style) {}
-
-Progress::~Progress() {
-  if (timer_) parts_.loop.timers().cancel(*timer_);
-}
+Progress::Progress(Parts parts)
+    : parts_(parts), view_(parts.style), frames_(parts.loop, [this] { draw(); }) {}
 
 void Progress::on_event(const Event& event, const EventOrigin& origin) {
   if (parts_.form == ProgressForm::none) return;
   view_.apply(event, origin);
   if (parts_.form == ProgressForm::live) {
-    draw_soon();
+    if (!is_paused_) frames_.draw_soon();
     return;
   }
   const auto* asked = std::get_if<QuestionAsked>(&event.fact);
@@ -45,29 +40,20 @@ void Progress::say(std::string_view line) {
 
 void Progress::pause() {
   erase();
+  frames_.cancel();
   is_paused_ = true;
 }
 
 void Progress::go_on() {
   is_paused_ = false;
-  if (parts_.form == ProgressForm::live) draw_soon();
+  if (parts_.form == ProgressForm::live) frames_.draw_soon();
 }
 
 void Progress::finish() {
-  if (timer_) parts_.loop.timers().cancel(*timer_);
-  timer_.reset();
+  frames_.cancel();
   if (parts_.form == ProgressForm::live && !is_paused_) draw();
   drawn_ = 0;
   parts_.form = ProgressForm::none;
-}
-
-void Progress::draw_soon() {
-  if (timer_ || is_paused_) return;
-  const TimePoint when = std::max(parts_.loop.clock().now(), last_draw_ + kBetweenFrames);
-  timer_ = parts_.loop.timers().call_at(when, [this] {
-    timer_.reset();
-    if (!is_paused_) draw();
-  });
 }
 
 void Progress::draw() {
@@ -80,7 +66,7 @@ void Progress::draw() {
   frame += kWrap;
   parts_.err.write(frame);
   drawn_ = lines.size();
-  last_draw_ = parts_.loop.clock().now();
+  frames_.drawn();
 }
 
 void Progress::erase() {

@@ -3,14 +3,13 @@
 // behind is an ordinary screen, also when it is destroyed early.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "app/frames.h"
 #include "app/looks.h"
 #include "app/progress_view.h"
 #include "app/streams.h"
-#include "async/loop.h"
 #include "base/redaction.h"
 
 namespace deputy {
@@ -27,7 +26,6 @@ class Progress {
     bool shows_questions = true;  // false where those to the person are put to one anyway
   };
   explicit Progress(Parts parts);
-  ~Progress();
   Progress(const Progress&) = delete;
 
   void on_event(const Event& event, const EventOrigin& origin);
@@ -40,7 +38,6 @@ class Progress {
   void finish();
 
  private:
-  void draw_soon();
   void draw();
   void erase();
 
@@ -48,8 +45,7 @@ class Progress {
   ProgressView view_;
   std::size_t drawn_ = 0;  // lines of the region that stand on the screen
   bool is_paused_ = false;
-  std::optional<TimerId> timer_;
-  TimePoint last_draw_{};
+  Frames frames_;
 };
 
 }  // namespace deputy

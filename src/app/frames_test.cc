@@ -1,0 +1,60 @@
+#include "app/frames.h"
+
+#include <gmock/gmock.h>
+
+#include "async/sim_loop.h"
+
+namespace deputy {
+namespace {
+
+using std::chrono::milliseconds;
+
+class FramesTest : public testing::Test {
+ protected:
+  void ask_at(milliseconds when) {
+    loop_.timers().call_at(begin_ + when, [this] { frames_.draw_soon(); });
+  }
+  // When it was drawn, in milliseconds.
+  std::vector<std::int64_t> drawn() {
+    loop_.run_until_idle();
+    return drawn_;
+  }
+
+  SimLoop loop_{1};
+  TimePoint begin_ = loop_.clock().now();
+  std::vector<std::int64_t> drawn_;
+  Frames frames_{
+      loop_, [this] {
+        drawn_.push_back(std::chrono::duration_cast<milliseconds>(loop_.clock().now() - begin_).count());
+      }};
+};
+
+TEST_F(FramesTest, WhatChangesAtOnceIsDrawnAtOnceAndOnlyOnce) {
+  for (int change = 0; change < 1'000; ++change) frames_.draw_soon();
+  EXPECT_THAT(drawn(), testing::ElementsAre(0));
+}
+
+TEST_F(FramesTest, WhatChangesWithoutRestIsDrawnEverySixteenMilliseconds) {
+  for (int at = 0; at <= 50; ++at) ask_at(milliseconds(at));
+  EXPECT_THAT(drawn(), testing::ElementsAre(0, 16, 32, 48, 64));
+}
+
+TEST_F(FramesTest, WhatChangesAfterARestIsNotHeldBack) {
+  for (const int at : {0, 16, 31, 300}) ask_at(milliseconds(at));
+  EXPECT_THAT(drawn(), testing::ElementsAre(0, 16, 32, 300));
+}
+
+TEST_F(FramesTest, WhatSomebodyElseDrewCounts) {
+  frames_.drawn();
+  ask_at(milliseconds(1));
+  EXPECT_THAT(drawn(), testing::ElementsAre(16));
+}
+
+TEST_F(FramesTest, NothingIsDrawnAfterItWasCancelled) {
+  frames_.draw_soon();
+  frames_.cancel();
+  EXPECT_THAT(drawn(), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace deputy
