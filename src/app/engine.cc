@@ -43,7 +43,7 @@ ReportBounds report_bounds(Program& program) {
 
 }  // namespace
 
-Task<> Engine::find_out_level(const Program& program, RootBrief* root) {
+Task<> Engine::find_out_level(Program& program, RootBrief* root) {
   const SandboxMemory memory(program.disk, program.open_home().value_or(nullptr), init_path());
   const auto known = memory.recall();
   if (known) processes.assume(*known);

@@ -24,7 +24,7 @@ struct Engine {
 
   // How far commands are confined here, as it was learnt at an earlier start or now; a new root session,
   // where there is one, records it, and its children after it.
-  Task<> find_out_level(const Program& program, RootBrief* root);
+  Task<> find_out_level(Program& program, RootBrief* root);
 
   // Sees to what dead processes left in the state folder and what has grown old there, off the way of
   // whatever runs. What cannot be done now waits for the next start; the journal has it all.

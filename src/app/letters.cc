@@ -51,7 +51,7 @@ Result<void> check(const Store& store, const Session& session, LetterKind kind, 
   return {};
 }
 
-Task<> wait_until_taken(Loop& loop, const Store& store, SessionId tree, std::int64_t id, bool& taken) {
+Task<> wait_until_taken(Loop& loop, Store& store, SessionId tree, std::int64_t id, bool& taken) {
   for (const TimePoint end = loop.clock().now() + kPatience; !taken && loop.clock().now() < end;) {
     co_await sleep_for(loop, kGlance, {});
     const auto letters = store.letters(tree);

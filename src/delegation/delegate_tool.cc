@@ -86,13 +86,21 @@ std::string DelegateTool::approval_text(const json::object& arguments, const Too
                      cost_text(children, tree_.models(), tree_.budget()));
 }
 
-Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) {
-  const auto read = read_delegate_arguments(arguments);
-  std::vector<Report> reports(read.tasks.size());
+// What the lanes of one call share; it lives with the call, which waits for them.
+struct DelegateTool::Batch {
+  ToolContext context;
+  std::vector<DelegateTask> tasks;
+  std::vector<Report> reports;
   std::size_t next = 0;
+};
+
+Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) {
+  auto read = read_delegate_arguments(arguments);
+  Batch batch{context, std::move(read.tasks), {}};
+  auto& reports = batch.reports;
+  reports.resize(batch.tasks.size());
   TaskGroup group(context.loop, context.stop);
-  for (int lane = 0; lane < read.concurrency; ++lane)
-    group.spawn(run_tasks(read.tasks, next, reports, context));
+  for (int lane = 0; lane < read.concurrency; ++lane) group.spawn(run_tasks(batch));
   co_await group.join();
   const bool is_without_key =
       std::ranges::all_of(reports, [](const Report& report) { return report.reason == Reason::no_api_key; });
@@ -102,17 +110,15 @@ Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) 
 }
 
 // One of several lanes that share what is left to do.
-Task<> DelegateTool::run_tasks(const std::vector<DelegateTask>& tasks, std::size_t& next,
-                               std::vector<Report>& reports, const ToolContext& context) {
-  while (next < tasks.size()) {
-    const std::size_t mine = next++;
-    reports[mine] =
-        co_await run_task(tasks[mine], static_cast<int>(mine), static_cast<int>(tasks.size()), context);
+Task<> DelegateTool::run_tasks(Batch& batch) {
+  while (batch.next < batch.tasks.size()) {
+    const std::size_t mine = batch.next++;
+    batch.reports[mine] = co_await run_task(batch.tasks[mine], static_cast<int>(mine),
+                                            static_cast<int>(batch.tasks.size()), batch.context);
   }
 }
 
-Task<Report> DelegateTool::run_task(const DelegateTask& task, int index, int total,
-                                    const ToolContext& context) {
+Task<Report> DelegateTool::run_task(DelegateTask task, int index, int total, ToolContext context) {
   Delegation delegation{.key = {context.id, index},
                         .parent = context.session,
                         .model = context.model,

@@ -39,9 +39,9 @@ class DelegateTool final : public Tool {
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:
-  Task<> run_tasks(const std::vector<DelegateTask>& tasks, std::size_t& next, std::vector<Report>& reports,
-                   const ToolContext& context);
-  Task<Report> run_task(const DelegateTask& task, int index, int total, const ToolContext& context);
+  struct Batch;
+  Task<> run_tasks(Batch& batch);
+  Task<Report> run_task(DelegateTask task, int index, int total, ToolContext context);
 
   Tree& tree_;
 };

@@ -302,7 +302,7 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   const bool is_free = !profile->driver.empty() || !limits_spending(limits_);
   Children::Post post(running_, session.id, so_far);
   const auto mail = mail_of(session, post.box());
-  CO_TRY(co_await take_up_children(so_far, post, own.token()));
+  CO_TRY(co_await take_up_children(so_far.beside, post, own.token()));
   std::string broken;
   Result<Report> report = std::unexpected(Error::cancelled());
   try {

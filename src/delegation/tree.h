@@ -192,7 +192,8 @@ class Tree {
 
   class SessionMail;
   std::unique_ptr<Mail> mail_of(const Session& session, Mailbox& box);
-  Task<Result<void>> take_up_children(const Conversation& so_far, Children::Post& post, StopToken stop);
+  Task<Result<void>> take_up_children(std::map<SessionId, Conversation::Beside> children,
+                                      Children::Post& post, StopToken stop);
   StateChanged wait_for(const SessionId& child) const;
   // A session that waits gives its place back and takes one again afterwards.
   void rest(const Session& session, std::optional<StateChanged> wait);

@@ -49,13 +49,14 @@ std::unique_ptr<Mail> Tree::mail_of(const Session& session, Mailbox& box) {
 }
 
 // What a process before this one left of those that go on beside the session.
-Task<Result<void>> Tree::take_up_children(const Conversation& so_far, Children::Post& post, StopToken stop) {
+Task<Result<void>> Tree::take_up_children(std::map<SessionId, Conversation::Beside> children,
+                                          Children::Post& post, StopToken stop) {
   // Also nudges that came while it was being started.
   CO_TRY(const auto events, services_.store.events_of_session(post.owner()));
   for (const Event& event : events) {
     if (const auto* nudge = std::get_if<Nudged>(&event.fact)) post.box().put(nudge_mail(*nudge));
   }
-  for (const auto& [id, beside] : so_far.beside) {
+  for (const auto& [id, beside] : children) {
     if (!beside.owed) continue;
     CO_TRY(auto child, services_.store.session(id));
     if (!child) continue;

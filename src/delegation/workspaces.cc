@@ -280,7 +280,7 @@ Task<Result<bool>> Workspaces::drop_if_empty(std::string path) {
   });
 }
 
-Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, const Store& store) {
+Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, Store& store) {
   std::vector<std::string> kept;
   CO_TRY(auto outer, co_await opened(workspace));
   const auto entries =

@@ -56,7 +56,7 @@ class Workspaces {
   // Looks through what dead processes left in `workspace`, and in the worktrees there: what is empty or
   // merged goes, and is made again for a session that goes on; work is kept and named. What somebody works in
   // is left alone.
-  Task<Result<std::vector<std::string>>> clean(std::string workspace, const Store& store);
+  Task<Result<std::vector<std::string>>> clean(std::string workspace, Store& store);
 
  private:
   using Shared = std::shared_ptr<const Folder>;

@@ -163,10 +163,10 @@ ToolResult told_after_crash(const StatusRecord& record) {
       "what to do.");
 }
 
-Task<Result<void>> make_record(Loop& loop, Pool& pool, const Folder& state, std::string name) {
-  co_return co_await on_pool(loop, pool, [&state, name = std::move(name)]() -> Result<void> {
-    TRY(state.make_folder(kCommandRecords));
-    return state.replace(name, "");
+Task<Result<void>> make_record(Loop& loop, Pool& pool, const Folder* state, std::string name) {
+  co_return co_await on_pool(loop, pool, [state, name = std::move(name)]() -> Result<void> {
+    TRY(state->make_folder(kCommandRecords));
+    return state->replace(name, "");
   });
 }
 
@@ -308,7 +308,7 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
   BackgroundCommands::Afterwards afterwards = [after = std::move(after)] { return told_afterwards(after); };
   if (context.state) {
     spec.record = EndRecord{context.state, command_record(context.id)};
-    const auto made = co_await make_record(context.loop, context.pool, *context.state, spec.record->name);
+    const auto made = co_await make_record(context.loop, context.pool, context.state, spec.record->name);
     if (!made) co_return tool_error(fmt::format("The command was not run: {}.", to_text(made.error())));
   }
   if (is_in_background(arguments))
