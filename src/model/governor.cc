@@ -133,9 +133,9 @@ void Governor::move_on() noexcept {
   }
 }
 
-Governor& Governors::of(const std::string& account, const std::string& model) {
+Governor& Governors::of(const std::string& account, const std::string& model, int at_once) {
   auto& governor = all_[{account, model}];
-  if (!governor) governor = std::make_unique<Governor>(loop_);
+  if (!governor) governor = std::make_unique<Governor>(loop_, Pace(at_once));
   return *governor;
 }
 

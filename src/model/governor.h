@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "async/loop.h"
 #include "async/stop.h"
@@ -47,7 +48,7 @@ class Governor {
     std::uint64_t number_;
   };
 
-  explicit Governor(Loop& loop) : loop_(loop) {}
+  explicit Governor(Loop& loop, Pace pace = Pace()) : loop_(loop), pace_(std::move(pace)) {}
   ~Governor();
   Governor(const Governor&) = delete;
 
@@ -85,8 +86,8 @@ class Governor {
 class Governors {
  public:
   explicit Governors(Loop& loop) : loop_(loop) {}
-  // `account` is whom the limit is for: an address and a key.
-  Governor& of(const std::string& account, const std::string& model);
+  // `account` is whom the limit is for: an address and a key. `at_once`: see Pace.
+  Governor& of(const std::string& account, const std::string& model, int at_once = 1);
 
  private:
   Loop& loop_;

@@ -69,8 +69,8 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
   if (!ready) co_return ready.error();
 
   const Clock& clock = parts_.loop.clock();
-  Governor& governor =
-      parts_.governors.of(parts_.endpoint.base_url + "\n" + parts_.endpoint.key, model.value);
+  Governor& governor = parts_.governors.of(parts_.endpoint.base_url + "\n" + parts_.endpoint.key, model.value,
+                                           parts_.patience.at_once);
   const Governor::Rank rank{request.depth, request.messages.size(), clock.now(), ready->tokens};
   Tried tried;
   const auto asked = request.fragments;

@@ -12,6 +12,8 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+// A rejection comes soon, or not at all: at first it is not known how soon.
+constexpr Duration kFirstSoon = milliseconds{500};
 constexpr Duration kLongestSoon = seconds{2};
 constexpr Duration kShortestSoon = milliseconds{250};
 constexpr int kSoonForEach = 3;  // times as long as the last rejection took
@@ -21,38 +23,26 @@ constexpr Duration kLongestInterval = seconds{60};
 // However long the provider wants to hear nothing: what it said may have been a mistake.
 constexpr Duration kLongestShut = std::chrono::hours{1};
 constexpr Duration kShortestInterval = milliseconds{20};  // below it there is no pace to keep
-constexpr Duration kFirstInterval = milliseconds{500};    // where a rejection says nothing else
+constexpr Duration kFirstInterval = seconds{1};           // where a rejection says nothing else
 constexpr Duration kLongestHint = seconds{5};             // a wait up to here says something about the pace
 // A request that comes a moment too soon is turned down like any other.
-constexpr double kMargin = 1.05;
+constexpr double kMargin = 1.02;
+constexpr double kFaster = 0.9;    // for each that is let in, while the pace is looked for
+constexpr double kSlower = 1.05;   // after a rejection at a pace that was known
+constexpr double kMeasurable = 8;  // let in between two rejections, before that says something
 
-constexpr double kFirstStep = 0.06;
-constexpr double kSmallestStep = 0.04;
-constexpr double kSlower = 1.03;      // after a rejection at a pace that was known
-constexpr double kMuchSlower = 1.15;  // where what was let in says so
-constexpr double kFaster = 0.998;     // after a try: so that a pace that is too slow does not stay
-constexpr double kMeasurable = 8;     // let in between two rejections, before that says something
-
-// How many may be out without an answer: many, as long as nobody was turned down, then few; each that is let
-// in lets more go.
-constexpr double kFirstUnanswered = 64;
-constexpr double kUnansweredAfterCut = 4;
-constexpr double kUnansweredForEach = 2;
+// How many may be out without an answer while others wait: more as they are let in, few after a rejection.
+constexpr double kFewUnanswered = 1;
+constexpr double kUnansweredForEach = 0.5;
 constexpr double kMostUnanswered = 4096;
 
-constexpr Duration kTryAfter = seconds{10};
-constexpr int kTryAfterAccepted = 4;
-constexpr int kTriedAlone = 3;    // let in one by one before more go: a limit may have a few to spare
-constexpr int kTriedEnough = 40;  // so many were let in: there is no such limit any more
-
-// What may be turned down. Those that were sent together when the first of them was turned down use up their
-// part of it and no more. Nothing is added to it until so many were let in that a tenth of them is more than
-// all of it; from then on a tenth of each.
-constexpr double kMostBudget = 34;
-constexpr double kKeptForTries = 19;
-constexpr double kLeastBudget = -1;
-constexpr std::uint64_t kManyAccepted = 400;
-constexpr double kBudgetForEach = 1.0 / 10;
+constexpr Duration kTryAfter = seconds{8};
+// Of so many one may be turned down: a try waits until it can be afforded, but not for all of a storm.
+constexpr std::uint64_t kSentForEachRejected = 10;
+constexpr std::uint64_t kLongestUntilTry = 100;
+constexpr int kTriedAlone = 2;  // let in one by one before more go: a limit may have one to spare
+constexpr int kOpenedForEach = 2;
+constexpr int kTriedEnough = 14;  // so many were let in: there is no such limit any more
 
 Duration scaled(Duration duration, double factor) {
   return duration_cast<Duration>(std::chrono::duration<double>(duration) * factor);
@@ -86,39 +76,25 @@ void Pace::Bucket::take(double amount, TimePoint now) {
   at = now;
 }
 
-Pace::Pace() : soon_(kLongestSoon), most_unanswered_(kFirstUnanswered), budget_(kMostBudget) {}
+Pace::Pace(int at_once) : soon_(kFirstSoon), most_unanswered_(at_once), try_from_(kSentForEachRejected) {}
 
 TimePoint Pace::earliest(TimePoint now, std::int64_t tokens) {
   take_silence_for_consent(now);
-  if (now >= next_try()) {
-    tried_ = 0;
-    most_unanswered_ = 1;
-  }
-  TimePoint when = std::max({now, shut_until_, when_answered(now)});
-  if (interval_ > Duration{} && !tried_) {
-    when = std::max(when, std::min(last_sent_ + interval_, next_try()));
-  }
+  const TimePoint answered = when_answered(now);
+  is_held_ = answered > now;
+  TimePoint when = std::max({now, shut_until_, answered});
+  if (interval_ > Duration{} && !tried_) when = std::max(when, last_sent_ + interval_);
   if (requests_) when = std::max(when, requests_->when(1, now, last_sent_));
   if (tokens_) when = std::max(when, tokens_->when(static_cast<double>(tokens), now, last_sent_));
   return when;
 }
 
-TimePoint Pace::next_try() const {
-  const bool is_due = interval_ > Duration{} && !is_shut() && !tried_ && budget_ >= 1 &&
-                      accepted_since_cut_ >= kTryAfterAccepted;
-  return is_due ? cut_at_ + kTryAfter : TimePoint::max();
+bool Pace::is_time_for_a_try(TimePoint now) const {
+  return interval_ > Duration{} && !is_shut() && !tried_ && now - cut_at_ >= kTryAfter &&
+         next_number_ >= try_from_;
 }
 
-// Those that say how it stands now and have not been answered.
-std::size_t Pace::unanswered(TimePoint now) const {
-  const Duration counts_for = is_shut() ? kLongestAlone : soon_;
-  return static_cast<std::size_t>(std::ranges::count_if(sent_, [&](const auto& one) {
-    const Sent& sent = one.second;
-    return !sent.is_let_in && sent.at + counts_for > now && (!is_shut() || sent.cuts == cuts_);
-  }));
-}
-
-// When there are few enough of them.
+// When few enough are out whose answer says how it stands now.
 TimePoint Pace::when_answered(TimePoint now) const {
   if (requests_ && !is_shut()) return now;  // then it is known how many may go
   const Duration counts_for = is_shut() ? kLongestAlone : soon_;
@@ -126,7 +102,8 @@ TimePoint Pace::when_answered(TimePoint now) const {
   std::size_t unanswered = 0;
   for (auto one = sent_.rbegin(); one != sent_.rend(); ++one) {  // the latest first
     const Sent& sent = one->second;
-    if (sent.is_let_in || sent.at + counts_for <= now || (is_shut() && sent.cuts < cuts_)) continue;
+    const bool says_nothing = (is_shut() && sent.cuts < cuts_) || (tried_ && !sent.is_try);
+    if (says_nothing || sent.is_let_in || sent.at + counts_for <= now) continue;
     if (++unanswered == most) return sent.at + counts_for;
   }
   return now;
@@ -143,28 +120,33 @@ void Pace::let_in(Sent& sent) {
   sent.is_let_in = true;
   if (sent.cuts < cuts_) return;  // it says nothing of the pace since
   if (!tried_) {
-    if (sent.fills) most_unanswered_ = std::min(most_unanswered_ + kUnansweredForEach, kMostUnanswered);
+    if (is_held_) most_unanswered_ = std::min(most_unanswered_ + kUnansweredForEach, kMostUnanswered);
     return;
   }
   if (!sent.is_try) return;
-  if (++*tried_ > kTriedAlone) most_unanswered_ += 1;
+  if (++*tried_ >= kTriedAlone) most_unanswered_ += kOpenedForEach;
   if (*tried_ < kTriedEnough) return;
   tried_.reset();
   interval_ = {};
 }
 
 std::uint64_t Pace::send(TimePoint now, std::int64_t tokens) {
-  const double with_it = static_cast<double>(unanswered(now)) + 1;
-  sent_[next_number_] = {.at = now,
-                         .cuts = cuts_,
-                         .tokens = tokens,
-                         .interval = interval_,
-                         .is_try = tried_.has_value(),
-                         .fills = with_it * 2 > most_unanswered_};
+  const std::uint64_t number = next_number_++;
+  if (now != last_sent_) first_of_moment_ = number;
+  sent_[number] = {.at = now,
+                   .gap = now - last_sent_,
+                   .first_of_moment = first_of_moment_,
+                   .cuts = cuts_,
+                   .tokens = tokens,
+                   .is_try = tried_.has_value()};
   last_sent_ = now;
   if (requests_) requests_->take(1, now);
   if (tokens_) tokens_->take(static_cast<double>(tokens), now);
-  return next_number_++;
+  if (is_time_for_a_try(now)) {  // with this one: where the limit stands, nothing is left for another
+    tried_ = 0;
+    most_unanswered_ = 1;
+  }
+  return number;
 }
 
 void Pace::accepted(std::uint64_t number, const RateLimits& limits, TimePoint now) {
@@ -172,7 +154,6 @@ void Pace::accepted(std::uint64_t number, const RateLimits& limits, TimePoint no
   if (found == sent_.end() || found->second.accepted_at) return;
   Sent& sent = found->second;
   sent.accepted_at = now;
-  if (++accepted_ > kManyAccepted) budget_ = std::min(budget_ + kBudgetForEach, kMostBudget);
   learn(number, limits);
   const std::optional<TimePoint> former = std::exchange(accepted_was_sent_, sent.at);
   if (sent.cuts < cuts_) {
@@ -180,11 +161,18 @@ void Pace::accepted(std::uint64_t number, const RateLimits& limits, TimePoint no
     return;
   }
   const bool went_alone = is_shut();
-  if (went_alone && former) slow_down_to(sent.at - *former);
+  if (rejected_in_a_row_ > 1 && former) slow_down_to(sent.at - *former);
   sent.rejected_before = std::exchange(rejected_in_a_row_, 0);
   if (!sent.is_let_in) let_in(sent);
-  ++accepted_since_cut_;
-  if (!went_alone && !tried_ && sent.interval == interval_) speed_up();
+  if (!went_alone && good_ && !tried_) speed_up(sent.gap);
+}
+
+void Pace::speed_up(Duration gap) {
+  good_ = std::min(*good_, gap);
+  interval_ = std::min(interval_, scaled(gap, kFaster));
+  if (interval_ >= kShortestInterval) return;
+  interval_ = {};
+  good_.reset();
 }
 
 // What was accepted and then rejected after all does not come here.
@@ -195,18 +183,11 @@ void Pace::forget(std::uint64_t number) {
   sent_.erase(found);
 }
 
-// Where nothing else is known of the pace, it is what two who were let in had between them.
+// The pace was not slow enough by far: it is what two who were let in had between them, and looked for from
+// there.
 void Pace::slow_down_to(Duration gap) {
-  const bool is_known = good_ > Duration{} || is_hint_;
-  if (step_ == 0 || (is_known && rejected_in_a_row_ == 1)) return;
   interval_ = std::max(interval_, std::min(gap, kLongestHint));
-}
-
-void Pace::speed_up() {
-  if (interval_ == Duration{} || step_ == 0) return;
   good_ = interval_;
-  interval_ = scaled(interval_, 1 - step_);
-  if (interval_ < kShortestInterval) interval_ = {};
 }
 
 void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, TimePoint now) {
@@ -217,13 +198,12 @@ void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, T
   soon_ = std::clamp(kSoonForEach * (now - sent.at), kShortestSoon, kLongestSoon);
   shut_until_ = std::max(shut_until_, now + std::min(retry_after.value_or(Duration{}), kLongestShut));
   if (window_) ++window_->rejected;
-  const bool is_companion = sent.cuts < cuts_ && !sent.is_try;
-  if (!is_companion || budget_ > kKeptForTries) budget_ = std::max(budget_ - 1, kLeastBudget);
+  try_from_ = std::min(try_from_ + kSentForEachRejected, next_number_ + kLongestUntilTry);
   if (sent.cuts < cuts_) return;  // the pace was cut already since it was sent
   ++cuts_;
   cut_at_ = now;
-  const std::optional<Measured> measured = measure(sent.at);
-  if (tried_) return end_try(measured);
+  const std::optional<Duration> measured = measure(sent);
+  if (std::exchange(tried_, std::nullopt)) return end_try(measured);  // it, or the one that it went with
   // Others got through since it was accepted: the row that it belongs to has ended, and was paid for.
   const bool is_late = sent.rejected_before > 0 && sent.accepted_at && last_accepted_ > *sent.accepted_at;
   rejected_in_a_row_ = std::max(rejected_in_a_row_, is_late ? 0 : sent.rejected_before) + 1;
@@ -232,49 +212,38 @@ void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, T
     cut(retry_after, measured);  // the one that goes alone says nothing of the pace
 }
 
-std::optional<Pace::Measured> Pace::measure(TimePoint at) {
-  const std::uint64_t last = next_number_ - 1;
-  std::optional<Measured> measured;
+// What was let in since the last rejection, but for one that it may have had to spare.
+std::optional<Duration> Pace::measure(const Sent& sent) {
+  std::optional<Duration> interval;
   if (window_) {
-    const double let_in =
-        static_cast<double>(last - window_->number) - static_cast<double>(window_->rejected);
+    const double let_in = static_cast<double>(sent.first_of_moment) -
+                          static_cast<double>(window_->next_number + window_->rejected);
     if (let_in < kMeasurable) return std::nullopt;
-    measured = {.interval = scaled(at - window_->since, 1 / let_in), .let_in = let_in};
+    interval = scaled(sent.at - window_->since, 1 / (let_in - 1));
   }
-  window_ = {.since = at, .number = last};
-  return measured;
+  window_ = {.since = sent.at, .next_number = next_number_};
+  return interval;
 }
 
-// The limit stands. It may have become wider: then more were let in than the pace allows.
-void Pace::end_try(const std::optional<Measured>& measured) {
-  const Duration surely = measured ? scaled(measured->interval, 1 + 1 / measured->let_in)
-                                   : kLongestInterval;  // one may be by luck
-  const bool is_wider = surely < scaled(interval_, 0.8);
-  interval_ = is_wider ? std::max(surely, interval_ / 2) : scaled(interval_, kFaster);
-  tried_.reset();
-  accepted_since_cut_ = 0;
-  most_unanswered_ = kUnansweredAfterCut;
+// The limit stands. It may be wider than the pace: then more were let in.
+void Pace::end_try(std::optional<Duration> measured) {
+  interval_ = std::clamp(measured.value_or(interval_), interval_ / 2, interval_);
+  most_unanswered_ = kFewUnanswered;
 }
 
-void Pace::cut(std::optional<Duration> retry_after, const std::optional<Measured>& measured) {
-  const Duration allowed = measured ? measured->interval : Duration{};
+void Pace::cut(std::optional<Duration> retry_after, std::optional<Duration> measured) {
   if (interval_ == Duration{}) {
-    is_hint_ = retry_after && *retry_after <= kLongestHint;
-    interval_ = std::max(is_hint_ ? *retry_after : Duration{}, kFirstInterval);
-    good_ = {};
-    step_ = kFirstStep;
-  } else if (step_ == 0) {
-    interval_ = std::max(scaled(interval_, kSlower), std::min(allowed, scaled(interval_, kMuchSlower)));
-  } else if (good_ == Duration{}) {
-    interval_ *= 2;
+    const bool is_hint = retry_after > Duration{} && retry_after <= kLongestHint;
+    interval_ = scaled(is_hint ? *retry_after : kFirstInterval, kMargin);
+    // Of a limit that lets in several at once the one by one says nothing.
+    if (requests_ || most_unanswered_ < 2) good_ = interval_;
+  } else if (good_) {
+    interval_ = *std::exchange(good_, std::nullopt);
   } else {
-    const bool is_fine = step_ / 2 < kSmallestStep;
-    interval_ = is_fine ? good_ : std::max(good_, std::min(allowed, scaled(good_, 1.5)));
-    step_ = is_fine ? 0 : step_ / 2;
+    interval_ = std::clamp(measured.value_or(interval_), scaled(interval_, kSlower), 2 * interval_);
   }
   interval_ = std::min(interval_, kLongestInterval);
-  accepted_since_cut_ = 0;
-  most_unanswered_ = std::min(most_unanswered_, kUnansweredAfterCut);
+  most_unanswered_ = kFewUnanswered;
 }
 
 // What it says of the moment when the request came to it: what was sent since is gone from it too.

@@ -50,7 +50,10 @@ bool is_this_machine(std::string_view url) {
 
 Patience patience_with(std::string_view base_url) {
   Patience patience;
-  if (is_this_machine(base_url)) patience.longest_wait_to_reach = std::chrono::milliseconds{500};
+  if (is_this_machine(base_url)) {
+    patience.longest_wait_to_reach = std::chrono::milliseconds{500};
+    patience.at_once = 64;
+  }
   return patience;
 }
 

@@ -26,10 +26,12 @@ struct Patience {
   Duration longest_rate_limit = std::chrono::minutes{15};
   // And so is one that lets nothing through for so long.
   Duration total_rate_limited = std::chrono::hours{1};
+  // Requests to a server of which nothing is known yet: it may have a limit.
+  int at_once = 1;
 };
 
 // The usual, but for a server on this machine: it runs or it does not, and whoever asked can start it. So its
-// attempts are made within seconds.
+// attempts are made within seconds. It hardly limits who asks.
 Patience patience_with(std::string_view base_url);
 
 // What one request has been through.

@@ -86,6 +86,11 @@ TEST_F(RetryDecision, ReachesForAServerOnThisMachineWithinSeconds) {
   EXPECT_GT(wait(refused, {.failed = 7}), std::chrono::seconds(40));
 }
 
+TEST(Patience, HasSlowStartsButWithAServerOnThisMachine) {
+  EXPECT_EQ(patience_with("http://127.0.0.1:11434").at_once, 64);
+  EXPECT_EQ(patience_with("https://api.example/v1").at_once, 1);
+}
+
 TEST_F(RetryDecision, CountsOnlyWhatHardlyHelpsTowardsItsOwnEnd) {
   const Failure unusable{.kind = transient, .message = "A bad call.", .most_attempts = 2};
   Tried tried;
