@@ -219,14 +219,8 @@ TEST(AnthropicFixtures, WhatIsNoStreamIsNeverTakenForAnAnswer) {
 
 TEST(AnthropicFixtures, ComeToWhatTheySay) {
   NEEDS_FIXTURES();
-  const auto dialect = anthropic_dialect();
-  for (const Recorded& recorded : kReplies) {
-    SCOPED_TRACE(recorded.name);
-    const Replayed replayed = replay(*dialect, load_fixture(recorded.name).body);
-    EXPECT_EQ(outcome_text(replayed.outcome), recorded.outcome);
-    EXPECT_EQ(replayed.streamed, replayed.outcome->message.text);
-    EXPECT_TRUE(replayed.complete);
-  }
+  expect_outcomes(*anthropic_dialect(), kReplies);
+  expect_outcomes(*anthropic_dialect(), kBrokenStreams);
 }
 
 TEST(AnthropicFixtures, GoBackWithTheirSignaturesAndSealedBlocks) {
@@ -235,8 +229,9 @@ TEST(AnthropicFixtures, GoBackWithTheirSignaturesAndSealedBlocks) {
   for (const Recorded& recorded : kReplies) {
     SCOPED_TRACE(recorded.name);
     const std::string body = load_fixture(recorded.name).body;
-    const auto outcome = replay(*dialect, body).outcome;
-    const std::string fragment = dialect->encode(outcome->message);
+    const Replayed replayed = replay(*dialect, body);
+    EXPECT_TRUE(replayed.complete);
+    const std::string fragment = dialect->encode(replayed.outcome->message);
     ASSERT_TRUE(parse_json_object(fragment)) << fragment;
     // Of two beginnings the second counts.
     const std::size_t last_start = body.rfind("event: message_start");
@@ -247,35 +242,15 @@ TEST(AnthropicFixtures, GoBackWithTheirSignaturesAndSealedBlocks) {
   }
 }
 
-TEST(AnthropicFixtures, BrokenStreamsFail) {
-  NEEDS_FIXTURES();
-  const auto dialect = anthropic_dialect();
-  for (const Recorded& recorded : kBrokenStreams) {
-    const auto outcome = replay(*dialect, load_fixture(recorded.name).body).outcome;
-    EXPECT_EQ(outcome_text(outcome), recorded.outcome) << recorded.name;
-  }
-}
-
 TEST(AnthropicFixtures, ErrorsAreToldApart) {
   NEEDS_FIXTURES();
-  const auto dialect = anthropic_dialect();
-  for (const Recorded& recorded : kFailures)
-    EXPECT_EQ(outcome_text(failure_from(*dialect, recorded)), recorded.outcome) << recorded.name;
+  expect_failures(*anthropic_dialect(), kFailures);
 }
 
-// A stream that is cut anywhere before its end fails, and is never taken for a shorter answer.
 TEST(AnthropicFixtures, NoPrefixIsTakenForTheWhole) {
   NEEDS_FIXTURES();
-  const auto dialect = anthropic_dialect();
-  for (const std::string name : {"anthropic/tool-parallel-2.sse", "anthropic/thinking-redacted-2.sse"}) {
-    const std::string body = load_fixture(name).body;
-    const std::size_t end = body.rfind("}");
-    for (std::size_t size = 0; size < body.size(); ++size) {
-      const auto decoder = dialect->decoder();
-      decoder->feed(std::string_view(body).substr(0, size), {});
-      ASSERT_EQ(decoder->finish().has_value(), size > end) << name << " cut at " << size;
-    }
-  }
+  expect_no_shorter_answer(*anthropic_dialect(), "anthropic/tool-parallel-2.sse");
+  expect_no_shorter_answer(*anthropic_dialect(), "anthropic/thinking-redacted-2.sse");
 }
 
 }  // namespace

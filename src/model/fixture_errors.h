@@ -2,9 +2,12 @@
 // must come to the same Failure in whatever pieces it arrives; and what tests say of a recorded answer.
 #pragma once
 
+#include <span>
+
 #include "async/sim_loop.h"
 #include "model/attempt.h"
 #include "model/fixture_replay.h"
+#include "model/outcome_text.h"
 #include "net/sim_network.h"
 #include "support/run.h"
 
@@ -62,6 +65,31 @@ inline Failure failure_from(const Dialect& dialect, const Recorded& recorded) {
   EXPECT_EQ(failure.message, on_one_line(failure.message)) << recorded.name;
   EXPECT_LE(utf8_length(failure.message), 400U) << recorded.name;
   return failure;
+}
+
+inline void expect_failures(const Dialect& dialect, std::span<const Recorded> all) {
+  for (const Recorded& recorded : all)
+    EXPECT_EQ(api::outcome_text(failure_from(dialect, recorded)), recorded.outcome) << recorded.name;
+}
+
+inline void expect_outcomes(const Dialect& dialect, std::span<const Recorded> all) {
+  for (const Recorded& recorded : all) {
+    SCOPED_TRACE(recorded.name);
+    const Replayed replayed = replay(dialect, load_fixture(recorded.name).body);
+    EXPECT_EQ(api::outcome_text(replayed.outcome), recorded.outcome);
+    if (replayed.outcome) EXPECT_EQ(replayed.streamed, replayed.outcome->message.text);
+  }
+}
+
+// A stream that is cut anywhere before its end fails, and is never taken for a shorter answer.
+inline void expect_no_shorter_answer(const Dialect& dialect, std::string_view name) {
+  const std::string body = load_fixture(name).body;
+  const std::size_t end = body.rfind("}");
+  for (std::size_t size = 0; size < body.size(); ++size) {
+    const auto decoder = dialect.decoder();
+    decoder->feed(std::string_view(body).substr(0, size), {});
+    ASSERT_EQ(decoder->finish().has_value(), size > end) << name << " cut at " << size;
+  }
 }
 
 // That every string which follows `before` in what came stands in what goes back.

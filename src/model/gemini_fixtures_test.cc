@@ -113,13 +113,7 @@ const bool kListed = list_fixtures(kReplies) && list_fixtures(kChunks) && list_f
 
 TEST(GeminiFixtures, ComeToWhatTheySay) {
   NEEDS_FIXTURES();
-  const auto dialect = gemini_dialect();
-  for (const Recorded& recorded : kReplies) {
-    SCOPED_TRACE(recorded.name);
-    const Replayed replayed = replay(*dialect, load_fixture(recorded.name).body);
-    EXPECT_EQ(outcome_text(replayed.outcome), recorded.outcome);
-    if (replayed.outcome) EXPECT_EQ(replayed.streamed, replayed.outcome->message.text);
-  }
+  expect_outcomes(*gemini_dialect(), kReplies);
 }
 
 TEST(GeminiFixtures, BlockedPromptsAndAnswersAreRefusals) {
@@ -149,21 +143,12 @@ TEST(GeminiFixtures, GoBackWithTheirSignatures) {
 
 TEST(GeminiFixtures, ErrorsAreToldApart) {
   NEEDS_FIXTURES();
-  const auto dialect = gemini_dialect();
-  for (const Recorded& recorded : kFailures)
-    EXPECT_EQ(outcome_text(failure_from(*dialect, recorded)), recorded.outcome) << recorded.name;
+  expect_failures(*gemini_dialect(), kFailures);
 }
 
 TEST(GeminiFixtures, NoPrefixIsTakenForTheWhole) {
   NEEDS_FIXTURES();
-  const auto dialect = gemini_dialect();
-  const std::string body = load_fixture("gemini/tool-parallel-3pro.sse").body;
-  const std::size_t end = body.rfind("}");
-  for (std::size_t size = 0; size < body.size(); ++size) {
-    const auto decoder = dialect->decoder();
-    decoder->feed(std::string_view(body).substr(0, size), {});
-    ASSERT_EQ(decoder->finish().has_value(), size > end) << "cut at " << size;
-  }
+  expect_no_shorter_answer(*gemini_dialect(), "gemini/tool-parallel-3pro.sse");
 }
 
 }  // namespace
