@@ -71,10 +71,11 @@ Result<Session> current(const Store& store, const ChatState& state) {
   return *session;
 }
 
-Result<Lines> tree_of(const Store& store, const ChatState& state) {
-  TRY(const auto root, current(store, state));
-  TRY(const auto sessions, store.sessions({.tree = root.id, .most = kAll}));
-  return lines_of_text(tree_text(root, sessions, {}));
+Result<Lines> tree_of(const Store& store, const ChatState& state, WallTime now) {
+  TRY(auto root, current(store, state));
+  TRY(auto sessions, store.sessions({.tree = root.id, .most = kAll}));
+  root = as_seen(store, std::move(root));
+  return lines_of_text(tree_text(root, as_seen(store, std::move(sessions)), now, {}));
 }
 
 Lines cost_lines(const ChatState& state) {
@@ -128,7 +129,7 @@ Result<Lines> lines_of_command(Program& program, const Runtime& runtime, const C
                  line_of("/model NAME chooses another; `deputy models` lists them", Tone::faint)};
   if (command.name == "/agents") return agent_lines(runtime.profiles());
   if (command.name == "/sessions") return session_lines(store);
-  if (command.name == "/tree") return tree_of(store, state);
+  if (command.name == "/tree") return tree_of(store, state, program.loop.clock().wall());
   if (command.name == "/cost") return cost_lines(state);
   if (command.name == "/permissions") return permission_lines(program, state);
   if (command.name == "/export") return export_lines(program, store, state, command.arguments);
@@ -146,6 +147,8 @@ Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
     TRY(const auto root, store.session(session.tree));
     return *root;
   }
+  TRY(auto unfinished, left_unfinished(store));
+  if (!unfinished.empty()) return std::move(unfinished.front());
   TRY(const auto roots, store.sessions({.roots_only = true, .most = kMostListed}));
   const auto usable = [&](const Session& root) { return root.id != current_root && root.agent != "command"; };
   const auto newest = std::ranges::find_if(roots, usable);

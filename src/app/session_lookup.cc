@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/text.h"
@@ -45,6 +46,28 @@ Result<Session> find_session(const Store& store, const std::string& typed) {
                           fitting.size() > kMostShown ? ", …" : ""));
 }
 
+namespace {
+
+// A wait for several children is recorded under the first of them; when that one has ended, it is for the
+// next.
+void point_waits_at_who_runs(std::vector<Session>& sessions) {
+  std::map<SessionId, const Session*> by_id;
+  for (const Session& session : sessions) by_id.emplace(session.id, &session);
+  for (Session& session : sessions) {
+    const auto owner = session.wait ? by_id.find(SessionId(session.wait->owner)) : by_id.end();
+    if (owner == by_id.end() || !is_terminal(owner->second->state) || !owner->second->delegation) continue;
+    const auto& call = owner->second->delegation->call;
+    const auto next = std::ranges::find_if(sessions, [&call](const Session& each) {
+      return each.delegation && each.delegation->call == call && !is_terminal(each.state);
+    });
+    if (next == sessions.end()) continue;
+    session.wait->owner = next->id.value;
+    session.wait->until = next->deadline;
+  }
+}
+
+}  // namespace
+
 std::vector<Session> as_seen(const Store& store, std::vector<Session> sessions) {
   std::map<SessionId, bool> is_held;
   for (Session& session : sessions) {
@@ -61,11 +84,16 @@ std::vector<Session> as_seen(const Store& store, std::vector<Session> sessions) 
     session.state = SessionState::interrupted;
     session.wait.reset();
   }
+  point_waits_at_who_runs(sessions);
   return sessions;
 }
 
 Session as_seen(const Store& store, Session session) {
-  return std::move(as_seen(store, std::vector{std::move(session)}).front());
+  std::vector<Session> sessions{session};
+  if (auto tree = store.sessions({.tree = session.tree, .most = kAll})) sessions = *std::move(tree);
+  sessions = as_seen(store, std::move(sessions));
+  const auto seen = std::ranges::find(sessions, session.id, &Session::id);
+  return seen == sessions.end() ? std::move(session) : std::move(*seen);
 }
 
 Result<std::vector<Session>> left_unfinished(const Store& store) {

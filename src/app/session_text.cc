@@ -37,9 +37,11 @@ std::string cost(const Usage& usage) {
   return usage.cost_micros ? fmt::format("${:.4f}", static_cast<double>(*usage.cost_micros) / 1e6) : "$?";
 }
 
-std::string duration_of(const Session& session) {
+std::string duration_of(const Session& session, WallTime now) {
   if (!session.started_at) return "-";
-  return to_text(Duration(session.ended_at.value_or(session.last_event_at) - *session.started_at));
+  const bool is_over = is_terminal(session.state) || session.state == SessionState::interrupted;
+  const WallTime until = is_over ? session.ended_at.value_or(session.last_event_at) : now;
+  return to_text(std::max(Duration::zero(), Duration(until - *session.started_at)));
 }
 
 Tone tone_of(SessionState state) {
@@ -93,7 +95,7 @@ struct TreeRow {
   SessionState state;
 };
 
-void add_rows(const Session& session, const std::vector<Session>& sessions, std::size_t depth,
+void add_rows(const Session& session, const std::vector<Session>& sessions, WallTime now, std::size_t depth,
               std::vector<TreeRow>& rows) {
   std::string state(name_of(session.state));
   if (session.reason != Reason::none) state += fmt::format(" ({})", to_words(session.reason));
@@ -101,9 +103,9 @@ void add_rows(const Session& session, const std::vector<Session>& sessions, std:
     state += fmt::format(" for {} since {}", session.wait->owner, local_time(session.wait->since));
   rows.push_back({{fmt::format("{}[{}]", std::string(depth * 2, ' '), one_line(session.label, 40)),
                    session.agent, std::move(state), tokens(session.usage), costs(session, sessions),
-                   duration_of(session), session.id.value},
+                   duration_of(session, now), session.id.value},
                   session.state});
-  for (const auto& child : children_of(session.id, sessions)) add_rows(child, sessions, depth + 1, rows);
+  for (const auto& child : children_of(session.id, sessions)) add_rows(child, sessions, now, depth + 1, rows);
 }
 
 void add_line(std::string& text, std::string_view name, std::string_view value) {
@@ -200,9 +202,10 @@ std::string list_text(const std::vector<ListedTree>& trees, const Style& style) 
   return text;
 }
 
-std::string tree_text(const Session& root, const std::vector<Session>& sessions, const Style& style) {
+std::string tree_text(const Session& root, const std::vector<Session>& sessions, WallTime now,
+                      const Style& style) {
   std::vector<TreeRow> rows;
-  add_rows(root, sessions, 0, rows);
+  add_rows(root, sessions, now, 0, rows);
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows) cells.push_back(row.cells);
   const auto lines = aligned(cells);
@@ -212,7 +215,7 @@ std::string tree_text(const Session& root, const std::vector<Session>& sessions,
   return text;
 }
 
-std::string details_text(const Session& session, const std::vector<Session>& sessions,
+std::string details_text(const Session& session, const std::vector<Session>& sessions, WallTime now,
                          const std::string& file) {
   std::string text;
   add_line(text, "id", session.id.value);
@@ -232,7 +235,7 @@ std::string details_text(const Session& session, const std::vector<Session>& ses
   }
   add_line(text, "created", local_time(session.created_at));
   if (session.ended_at) add_line(text, "ended", local_time(*session.ended_at));
-  add_line(text, "duration", duration_of(session));
+  add_line(text, "duration", duration_of(session, now));
   add_line(text, "steps", std::to_string(session.steps));
   add_line(text, "tokens", tokens(session.usage));
   add_line(text, "cost", cost(session.usage));

@@ -27,11 +27,12 @@ json::object to_live_json(const Session& session, WallTime now);
 Usage usage_with_children(const Session& session, const std::vector<Session>& sessions);
 
 // `sessions` are the whole tree; the file is where its transcript lies.
-std::string details_text(const Session& session, const std::vector<Session>& sessions,
+std::string details_text(const Session& session, const std::vector<Session>& sessions, WallTime now,
                          const std::string& file);
 
 // From `root` down.
-std::string tree_text(const Session& root, const std::vector<Session>& sessions, const Style& style);
+std::string tree_text(const Session& root, const std::vector<Session>& sessions, WallTime now,
+                      const Style& style);
 
 // Children in the order in which their parent asked for them.
 std::vector<Session> children_of(const SessionId& parent, const std::vector<Session>& sessions);

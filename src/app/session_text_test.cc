@@ -32,13 +32,15 @@ Session session_of(const std::string& id, const std::string& label, int task = -
   return session;
 }
 
+constexpr WallTime kNow{std::chrono::seconds{1'800'000'300}};
+
 TEST(SessionText, ATreeShowsStateTokensCostAndTimeInTheOrderOfTheTasks) {
   auto broken = session_of("b", "second", 1);
   broken.state = SessionState::failed;
   broken.reason = Reason::provider_error;
   broken.usage.cost_micros.reset();
   const auto root = session_of("root", "main");
-  EXPECT_EQ(tree_text(root, {broken, session_of("a", "first", 0), root}, Style{}),
+  EXPECT_EQ(tree_text(root, {broken, session_of("a", "first", 0), root}, kNow, Style{}),
             "[main]      main    completed                in=1.5k out=20  $0.0012 (all $?)  1m 30s  root\n"
             "  [first]   reader  completed                in=1.5k out=20  $0.0012           1m 30s  a\n"
             "  [second]  reader  failed (provider error)  in=1.5k out=20  $?                1m 30s  b\n");
@@ -54,7 +56,17 @@ TEST(SessionText, CostIsRolledUpTheTreeWithWhatFailedAndNothingTwice) {
   EXPECT_EQ(usage_with_children(root, sessions).cost_micros, 3 * *root.usage.cost_micros);
   EXPECT_EQ(usage_with_children(failed, sessions).cost_micros, 2 * *root.usage.cost_micros);
   EXPECT_EQ(usage_with_children(below, sessions).cost_micros, root.usage.cost_micros);
-  EXPECT_THAT(tree_text(root, sessions, Style{}), HasSubstr("$0.0012 (all $0.0036)"));
+  EXPECT_THAT(tree_text(root, sessions, kNow, Style{}), HasSubstr("$0.0012 (all $0.0036)"));
+}
+
+TEST(SessionText, TheTimeOfWhatRunsGoesOnAndOfWhatWasLeftStands) {
+  auto session = session_of("root", "main");
+  session.state = SessionState::running;
+  session.ended_at.reset();
+  session.last_event_at = *session.started_at + std::chrono::seconds(10);
+  EXPECT_THAT(tree_text(session, {session}, kNow, Style{}), HasSubstr("  5m 00s  "));
+  session.state = SessionState::interrupted;
+  EXPECT_THAT(tree_text(session, {session}, kNow, Style{}), HasSubstr("  10s  "));
 }
 
 TEST(SessionText, WhatIsAliveIsShownWithIdPathDepthStateStartDeadlineAndIdleTime) {
@@ -111,7 +123,7 @@ TEST(SessionText, TheGoalOfACommandIsWhatWasTyped) {
 
 TEST(SessionText, DetailsHideNothingAndMoveNothing) {
   const auto root = session_of("root", "main");
-  EXPECT_THAT(details_text(root, {root, session_of("a", "first", 0)}, "/file"),
+  EXPECT_THAT(details_text(root, {root, session_of("a", "first", 0)}, kNow, "/file"),
               AllOf(HasSubstr("state       completed"), HasSubstr("child       a [first] completed"),
                     HasSubstr("transcript  /file"), HasSubstr("look␛[2J around"), Not(HasSubstr("\x1b"))));
 }

@@ -96,7 +96,8 @@ Ended show(Program& program, const Store& store, const Session& session) {
     return ExitStatus::completed;
   }
   TRY(const auto sessions, tree_of(store, session));
-  program.out.write(details_text(session, sessions, transcript_file(program, session)));
+  program.out.write(
+      details_text(session, sessions, program.loop.clock().wall(), transcript_file(program, session)));
   return ExitStatus::completed;
 }
 
@@ -112,7 +113,7 @@ json::object nested_json(const Session& session, const std::vector<Session>& ses
 Ended tree(Program& program, const Store& store, const Session& session) {
   TRY(const auto sessions, tree_of(store, session));
   if (program.common.output == OutputForm::text) {
-    program.out.write(tree_text(session, sessions, program.looks.out));
+    program.out.write(tree_text(session, sessions, program.loop.clock().wall(), program.looks.out));
   } else {
     print_json(program, nested_json(session, sessions));
   }

@@ -1,5 +1,7 @@
 #include "app/tail_command.h"
 
+#include <fmt/format.h>
+
 #include <map>
 
 #include "app/progress_view.h"
@@ -18,8 +20,11 @@ class Tail {
   Tail(Program& program, const Store& store, Session session)
       : program_(program), store_(store), session_(std::move(session)), view_(program.looks.out) {}
 
-  // Whether the session has ended.
+  // Whether there is nothing more to come. Who runs it is asked before what it did is read: an end that comes
+  // between the two is seen.
   Result<bool> look() {
+    const auto holder = store_.holder(session_.tree);
+    const bool is_run = !holder || *holder;
     TRY(const auto sessions, store_.sessions({.tree = session_.tree, .most = kAll}));
     WallTime moved{};
     for (const auto& each : sessions) {
@@ -28,7 +33,10 @@ class Tail {
       if (each.id == session_.id) session_ = each;
     }
     if (std::exchange(moved_, moved) != moved) TRY(print_new());
-    return is_terminal(session_.state);
+    if (is_run || is_terminal(session_.state)) return is_terminal(session_.state);
+    program_.err.write_line(fmt::format(
+        "deputy: nobody runs it any more; go on with it with `deputy resume {}`", session_.tree.value));
+    return true;
   }
 
  private:

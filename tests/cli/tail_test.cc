@@ -9,6 +9,9 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
+constexpr std::string_view kSlow = R"({"v":1,"sessions":[{"match":{"label":"a"},"replies":[
+    {"calls":[{"name":"Note","arguments":{"content":"seen"}}]},{"first_byte_ms":86400000,"text":"done"}]}]})";
+
 class TailTest : public DeputyTest {
  protected:
   std::string root_id() {
@@ -31,9 +34,7 @@ TEST_F(TailTest, TellsWhatAnEndedSessionDidAndEnds) {
 }
 
 TEST_F(TailTest, FollowsWhatAnotherProcessDoes) {
-  const auto model = script(R"({"v":1,"sessions":[{"match":{"label":"a"},"replies":[
-    {"calls":[{"name":"Note","arguments":{"content":"seen"}}]},{"first_byte_ms":86400000,"text":"done"}]}]})");
-  auto working = start({"delegate", "--model", model, "--output", "stream-json", "--task", "a=p"});
+  auto working = start({"delegate", "--model", script(kSlow), "--output", "stream-json", "--task", "a=p"});
   working->read_until("session.progress");
   auto tail = start({"sessions", "tail", root_id()});
   EXPECT_THAT(tail->read_until("note: seen"), HasSubstr("[a] started"));
@@ -42,6 +43,18 @@ TEST_F(TailTest, FollowsWhatAnotherProcessDoes) {
   const auto rest = tail->wait();
   EXPECT_EQ(rest.status, 0);
   EXPECT_THAT(rest.out, HasSubstr("[a] ✗ cancelled"));
+}
+
+TEST_F(TailTest, EndsWhenNobodyRunsTheSessionAnyMore) {
+  auto working = start({"delegate", "--model", script(kSlow), "--output", "stream-json", "--task", "a=p"});
+  working->read_until("session.progress");
+  auto tail = start({"sessions", "tail", root_id()});
+  tail->read_until("[a] started");
+  working->send(SIGKILL);
+  working->wait();
+  const auto rest = tail->wait();
+  EXPECT_EQ(rest.status, 0);
+  EXPECT_THAT(rest.err, HasSubstr("nobody runs it any more; go on with it with `deputy resume sess_"));
 }
 
 }  // namespace

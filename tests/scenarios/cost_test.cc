@@ -80,7 +80,7 @@ TEST(CostOfATree, IsRolledUpWithWhatFailedWasRetriedAndResumedAndNothingTwice) {
     EXPECT_EQ(session.usage.cost_micros, own) << session.label;
     EXPECT_EQ(usage_with_children(session, sessions).cost_micros, all) << session.label;
   }
-  const std::string shown = tree_text(sessions.front(), sessions, Style{});
+  const std::string shown = tree_text(sessions.front(), sessions, {}, Style{});
   for (const char* cell : {"$0.0040 (all $0.0051)", "$0.0007", "$0.0003", "$0.0001 (all $0.0001)"})
     EXPECT_THAT(shown, HasSubstr(cell));
 }

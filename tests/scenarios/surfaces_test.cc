@@ -114,7 +114,7 @@ TEST_F(ABackgroundQuestion, IsALineOfAPlainCommandWhoeverIsThere) {
 TEST_F(ABackgroundQuestion, StandsInTheRegistry) {
   const auto child = std::ranges::find(sessions_, "explore", &Session::label);
   ASSERT_NE(child, sessions_.end());
-  EXPECT_THAT(details_text(*child, sessions_, ""),
+  EXPECT_THAT(details_text(*child, sessions_, {}, ""),
               AllOf(HasSubstr("waits for   " + sessions_.front().id.value),
                     HasSubstr(fmt::format("asks: {}", kQuestion))));
 }
