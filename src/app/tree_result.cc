@@ -80,6 +80,7 @@ void fill_in_task(TreeResult& result, const TreeEnd& end) {
   if (!call.result) return;
   const auto child = std::ranges::find(end.sessions, end.root, &Session::parent);
   if (child == end.sessions.end()) {  // it never came to be
+    result.text.clear();
     result.problem = call.result->content;
     result.status = ExitStatus::refused;
     return;
@@ -99,6 +100,7 @@ void fill_in_batch(TreeResult& result, const TreeEnd& end, Status root) {
   if (call.result && call.result->status == ToolStatus::ok) {
     result.text = call.result->content;  // also where the root was stopped before it could say so
   } else if (call.result) {
+    result.text.clear();
     result.problem = call.result->content;
     result.status = call.has_begun ? ExitStatus::failed : ExitStatus::refused;
     return;

@@ -28,7 +28,9 @@ Report judged_by_children(Report report, const Session& command, const std::vect
   const std::size_t ok = count(SessionState::completed);
   if (ok == total) return report;
   const std::size_t half = count(SessionState::partial) + count(SessionState::blocked);
-  report.status = ok + half == 0 ? Status::failed : Status::partial;
+  report.status = ok + half > 0                             ? Status::partial
+                  : count(SessionState::cancelled) == total ? Status::cancelled
+                                                            : Status::failed;
   report.reason = Reason::denied;  // of those that never came to be, and why is in their reports
   for (const auto& child : children) {
     if (child.state != SessionState::completed) report.reason = child.reason;

@@ -26,6 +26,7 @@ TEST(CommandOutcome, FollowsItsChildren) {
   EXPECT_EQ(judged(2, {completed, failed}).status, Status::partial);
   EXPECT_EQ(judged(2, {blocked, failed}).status, Status::partial);
   EXPECT_EQ(judged(2, {failed, cancelled}).status, Status::failed);
+  EXPECT_EQ(judged(2, {cancelled, cancelled}).status, Status::cancelled);
   EXPECT_EQ(judged(2, {failed, failed}).reason, Reason::provider_error);
 }
 

@@ -13,13 +13,7 @@ Reply reply_to(const Request& request) {
   reply.message.role = Role::assistant;
   const Message& last = request.messages.back();
   if (last.role == Role::tool) {
-    const ToolResult& result = last.results.front();
-    if (result.status == ToolStatus::error) {
-      reply.stop = ReplyStop::failed;
-      reply.error = result.content;
-    } else {
-      reply.message.text = result.content;
-    }
+    reply.message.text = last.results.front().content;  // how it ended is judged by what was started
     return reply;
   }
   const auto command = parse_json_object(last.text);

@@ -103,5 +103,37 @@ TEST(ModelSwitchSimulation, AChildKeepsTheModelOfItsCallThroughASwitchAndACrashA
   EXPECT_EQ(switched, rounds) << "also where it died before that input's first reply";
 }
 
+TEST(ModelSwitch, ATreeIsNotTakenUpWhereItsModelIsNotAndGoesOnWhereItIs) {
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
+  Life::Options with_model{.model = [](Loop& loop) {
+    return std::make_unique<ActingModel>(loop, [](const Scene&) -> Act { return {.text = "done"}; });
+  }};
+  {
+    auto dying = with_model;
+    dying.crash = {.at_record = 1, .committed = true};
+    Life first(world, dying);
+    RootBrief root = first.brief("go");
+    root.model = kFirst;
+    ASSERT_FALSE(first.start(std::move(root)));
+  }
+  const SessionId root = world.sessions().front().id;
+  const auto kept = world.memory->journal.size();
+  {
+    Life elsewhere(world, {.seed = 2});
+    const auto refused = elsewhere.resume(root);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message,
+                testing::HasSubstr("goes on with acting/test, which is not set up here"));
+    EXPECT_THAT(refused.error().advice, testing::HasSubstr("deputy resume " + root.value));
+  }
+  EXPECT_EQ(world.memory->journal.size(), kept);
+  with_model.seed = 3;
+  Life again(world, with_model);
+  const auto report = again.resume(root);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->body, "done");
+}
+
 }  // namespace
 }  // namespace deputy
