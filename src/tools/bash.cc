@@ -325,9 +325,10 @@ Task<ToolResult> BashTool::after_crash(ToolContext context) {
                                  [&state = *context.state, name = command_record(context.id)] {
                                    return state.read(name, 0, kMostOfRecord);
                                  });
-  // Without one nobody knows: it may be of a version that kept none, or lost with the power.
-  if (!record) co_return co_await Tool::after_crash(context);
-  co_return told_after_crash(parse_status(*record));
+  if (record) co_return told_after_crash(parse_status(*record));
+  // It is durable before the command begins: without one it has not.
+  if (record.error().code == ErrorCode::not_found) co_return told_after_crash({});
+  co_return co_await Tool::after_crash(context);
 }
 
 Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const {

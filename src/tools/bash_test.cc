@@ -378,8 +378,8 @@ TEST_F(BashAfterACrash, WhatHadNotBegunWasNotRun) {
   EXPECT_THAT(told("confined 2 7\nunstarted 2\n").content, HasSubstr("it was not run"));
 }
 
-TEST_F(BashAfterACrash, WhatLeftNoRecordMayHaveRun) {
-  EXPECT_THAT(told(std::nullopt).content, HasSubstr("outcome unknown"));
+TEST_F(BashAfterACrash, WhatLeftNoRecordHadNotBegun) {
+  EXPECT_THAT(told(std::nullopt).content, HasSubstr("it was not run"));
 }
 
 TEST_F(BashAfterACrash, WhatHadEndedIsToldByItsExitStatus) {

@@ -44,11 +44,17 @@ bool names_twice(std::string_view text, const json::value& parsed) {
 }
 
 // Before the process that asked was stopped. What was approved is the intent that was recorded with it.
-bool was_approved(const std::vector<Fact>& traces) {
-  return std::ranges::any_of(traces, [](const Fact& fact) {
-    const auto* answered = std::get_if<QuestionAnswered>(&fact);
-    return answered && answered->answer.kind == AnswerKind::approved;
-  });
+std::optional<Answer> answer_before(const std::vector<Fact>& traces) {
+  std::optional<Answer> answer;
+  for (const Fact& fact : traces) {
+    if (const auto* answered = std::get_if<QuestionAnswered>(&fact)) answer = answered->answer;
+  }
+  return answer;
+}
+
+ToolResult told_of_refusal(const Answer& answer) {
+  return tool_error(answer.text.empty() ? "The person declined this call."
+                                        : fmt::format("The person declined this call: {}", answer.text));
 }
 
 // What the process before this one recorded before it began.
@@ -225,9 +231,7 @@ Task<Result<std::optional<ToolResult>>> Toolbox::declined(Cleared cleared, ToolC
       co_return tool_error(
           fmt::format("Not permitted: {} needs approval, and nobody is there to give it.", tool.text().name));
     default:
-      co_return tool_error(answer.text.empty()
-                               ? "The person declined this call."
-                               : fmt::format("The person declined this call: {}", answer.text));
+      co_return told_of_refusal(answer);
   }
 }
 
@@ -268,7 +272,11 @@ Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext contex
     if (!plan) co_return std::move(plan).error();
     context.intent = *std::move(plan);
   }
-  if (verdict.decision == Decision::ask && !(call.started && was_approved(context.traces))) {
+  const auto before = answer_before(context.traces);
+  if (verdict.decision == Decision::ask && before && before->kind == AnswerKind::refused)
+    co_return told_of_refusal(*before);
+  const bool was_approved = call.started && before && before->kind == AnswerKind::approved;
+  if (verdict.decision == Decision::ask && !was_approved) {
     CO_TRY(auto refusal, co_await declined(*cleared, context, call.started));
     if (refusal) co_return *std::move(refusal);
   } else if (!call.started) {

@@ -256,6 +256,17 @@ TEST_F(Approval, HoldsOverACrashOnlyForWhatWasRecordedWithIt) {
   EXPECT_EQ(person.asked.size(), 1U) << "not again";
 }
 
+TEST_F(Approval, ThatWasRefusedIsNotAskedForAgainAfterACrash) {
+  bench.write("a", "one");
+  read(box, "a");
+  SlowPerson person([] {});
+  const QuestionAnswered refused{"q", {.kind = AnswerKind::refused, .text = "not that file"}};
+  const auto told = call("Edit", kEdit, person, {refused});
+  EXPECT_EQ(told.content, "The person declined this call: not that file");
+  EXPECT_TRUE(person.asked.empty());
+  EXPECT_EQ(file("a"), "one");
+}
+
 TEST_F(Approval, IsNotAskedForWhatCannotBeDone) {
   bench.write("a", "one");
   SlowPerson person([] {});
