@@ -70,7 +70,8 @@ Task<> Engine::see_to_leftovers(Program& program, StopToken stop) {
 
 Attendance attendance_of(const Program& program) {
   if (program.common.approve_all) return Attendance::approves_all;
-  return program.looks.person ? Attendance::person : Attendance::nobody;
+  // Who sent a task to the background answers it from another process.
+  return program.looks.person || program.announcer ? Attendance::person : Attendance::nobody;
 }
 
 Engine::Engine(Program& program, Parts parts)

@@ -36,19 +36,24 @@ std::optional<Question> open_question(const std::vector<Event>& events) {
   return open;
 }
 
-Result<void> check(const Store& store, const Session& session, LetterKind kind, const std::string& text) {
+// The letter to leave, or why there is none.
+Result<Letter> letter_for(const Store& store, const Session& session, LetterKind kind,
+                          const std::string& text) {
   const std::string& id = session.id.value;
   if (is_terminal(session.state))
     return fail(ErrorCode::invalid, fmt::format("{} has ended ({})", id, name_of(session.state)),
                 fmt::format("see `deputy sessions show {}`", id));
   if (kind != LetterKind::cancel && trimmed(text).empty())
     return fail(ErrorCode::invalid, "the text is empty", "write what it is to be told");
-  if (kind != LetterKind::answer) return {};
+  Letter letter{.tree = session.tree, .session = session.id, .kind = kind, .text = text};
+  if (kind != LetterKind::answer) return letter;
   TRY(const auto events, store.events_of_session(session.id));
-  if (!open_question(events))
+  const auto question = open_question(events);
+  if (!question)
     return fail(ErrorCode::invalid, fmt::format("{} asks nothing", id),
                 fmt::format("say something to it with `deputy sessions nudge {} TEXT`", id));
-  return {};
+  letter.question = question->id;
+  return letter;
 }
 
 Task<> wait_until_taken(Loop& loop, Store& store, SessionId tree, std::int64_t id, bool& taken) {
@@ -68,8 +73,8 @@ Ended leave_letter(Program& program, Store& store, const Session& session, Lette
         fmt::format("{} had ended already ({})", session.id.value, name_of(session.state)));
     return ExitStatus::completed;
   }
-  TRY(check(store, session, kind, text));
-  TRY(const auto id, store.post({.tree = session.tree, .session = session.id, .kind = kind, .text = text}));
+  TRY(const auto letter, letter_for(store, session, kind, text));
+  TRY(const auto id, store.post(letter));
   bool taken = false;
   run_on(program.loop, wait_until_taken(program.loop, store, session.tree, id, taken));
   program.out.write_line(

@@ -48,6 +48,11 @@ class TreeRunner {
   TaskGroup beside_;
 };
 
+// Not where the person answers from another process.
+bool prompts_person(const Program& program) {
+  return program.looks.person && attendance_of(program) == Attendance::person;
+}
+
 TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
     : program_(program),
       signals_(signals),
@@ -59,7 +64,7 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                  .form = program.looks.progress,
                  .style = program.looks.err,
                  .detail = program.common.verbose ? ProgressView::Detail::all : ProgressView::Detail::usual,
-                 .shows_questions = attendance_of(program) != Attendance::person}),
+                 .shows_questions = !prompts_person(program)}),
       engine_(program, std::move(request.engine)),
       runtime_(engine_.runtime),
       prompts_({.loop = program.loop,
@@ -80,7 +85,7 @@ void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
   last_seq_ = event.seq;
   if (program_.announcer && !origin.parent.empty()) program_.announcer->announce(event.run.session.value);
   progress_.on_event(event, origin);
-  if (attendance_of(program_) == Attendance::person) prompts_.on_event(event);
+  if (prompts_person(program_)) prompts_.on_event(event);
   if (program_.common.output != OutputForm::stream_json) return;
   for (const auto& line : to_lines(event, origin)) {
     program_.out.write_line(program_.redactor.redact(to_json_text(line)));
@@ -132,7 +137,7 @@ Task<> TreeRunner::a_turn_of_the_loop() {
 Task<> TreeRunner::drive() {
   beside_.spawn(watch_signals(beside_.token()));
   beside_.spawn(engine_.see_to_leftovers(program_, beside_.token()));
-  if (attendance_of(program_) == Attendance::person) beside_.spawn(prompts_.run(beside_.token()));
+  if (prompts_person(program_)) beside_.spawn(prompts_.run(beside_.token()));
   end_.report = fail(ErrorCode::internal, "the run ended without a report", "please report this as a bug");
   co_await engine_.find_out_level(program_, std::get_if<RootBrief>(&what_));
   start();

@@ -2,7 +2,19 @@
 
 #include <utility>
 
+#include "base/text.h"
+
 namespace deputy {
+
+Answer answer_in_words(const Question& question, const std::string& text) {
+  if (question.kind != QuestionKind::permission) return {AnswerKind::text, text, Source::person};
+  const std::string word = lowered(trimmed(text));
+  if (word == "y" || word == "yes") return {AnswerKind::approved, "", Source::person};
+  constexpr std::string_view kNo = "no";
+  const std::string_view reason =
+      word.starts_with(kNo) ? trimmed(trimmed(text).substr(kNo.size())) : trimmed(text);
+  return {AnswerKind::refused, std::string(reason), Source::person};
+}
 
 Task<Answer> QuestionDesk::ask(Question question, StopToken stop) {
   if (attendance_ == Attendance::approves_all && question.kind == QuestionKind::permission) {

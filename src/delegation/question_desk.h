@@ -12,6 +12,9 @@
 
 namespace deputy {
 
+// What a person wrote: "yes" and "no" to a permission, anything to a question that wants words.
+Answer answer_in_words(const Question& question, const std::string& text);
+
 enum class Attendance { person, nobody, approves_all };
 
 class QuestionDesk final : public Asker {

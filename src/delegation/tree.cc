@@ -1,5 +1,7 @@
 #include "delegation/tree.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -10,6 +12,7 @@
 #include "delegation/budgeted_provider.h"
 #include "delegation/delegate_tool.h"
 #include "delegation/lost_work.h"
+#include "delegation/question_desk.h"
 #include "delegation/spawn_tool.h"
 #include "tools/catalog.h"
 
@@ -46,7 +49,8 @@ void ride_along(Store& store, const SessionId& tree, const Deadlines::Moved& mov
   store.ride_along(std::move(events));
 }
 
-// While a person is asked, the time of the session and of all above it stands still.
+// While a person is asked, the time of the session and of all above it stands still. What the person has
+// written from another process counts also where nobody is there now.
 class PatientAsker final : public Asker {
  public:
   PatientAsker(Asker& person, Deadlines& deadlines, Store& store, SessionId tree, SessionId session)
@@ -57,6 +61,10 @@ class PatientAsker final : public Asker {
         session_(std::move(session)) {}
 
   Task<Answer> ask(Question question, StopToken stop) override {
+    if (const auto letters = store_.letters(tree_)) {
+      const auto left = std::ranges::find(*letters, question.id, &Letter::question);
+      if (left != letters->end()) co_return answer_in_words(question, left->text);
+    }
     deadlines_.hold(session_);
     Answer answer = co_await person_.ask(std::move(question), std::move(stop));
     for (const auto& moved : deadlines_.go_on(session_)) ride_along(store_, tree_, moved);
@@ -106,9 +114,22 @@ Task<Result<Report>> Tree::start(RootBrief root, StopToken stop) {
 }
 
 Task<Result<Report>> Tree::resume(SessionId root, std::optional<TreeLimits> terms, StopToken stop) {
+  CO_TRY(check_model(root));
   CO_TRY(auto session, claimed_root(root, terms));
   root_stop_.emplace(stop);
   co_return co_await to_its_end(go_on(std::move(session), RunStarted{}, root_stop_->token()));
+}
+
+// Before it is claimed: a tree that cannot go on here stays as it is, for where its model is.
+Result<void> Tree::check_model(const SessionId& root) const {
+  TRY(const auto session, services_.store.session(root));
+  if (!session || is_terminal(session->state)) return {};
+  TRY(const auto events, services_.store.events_of_session(root));
+  const ModelName model = as_started(*session, events).model;
+  if (services_.models.find(model)) return {};
+  return fail(ErrorCode::not_found,
+              fmt::format("{} goes on with {}, which is not set up here", root.value, model.value),
+              fmt::format("run `deputy resume {}`: it sets up what the tree needs", root.value));
 }
 
 Session Tree::as_started(Session session, const std::vector<Event>& events) {

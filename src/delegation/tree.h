@@ -201,6 +201,7 @@ class Tree {
 
   Result<Session> claimed_root(const SessionId& id, const std::optional<TreeLimits>& terms = std::nullopt);
   // What the run that these end with was given in place of the session's own.
+  Result<void> check_model(const SessionId& root) const;
   static Session as_started(Session session, const std::vector<Event>& events);
   Task<Result<Report>> to_its_end(Task<Result<Report>> root);
   // The fact that a session was made, for it to be known before there is a place for it.

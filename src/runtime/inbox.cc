@@ -1,22 +1,19 @@
 #include "runtime/inbox.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "async/sleep.h"
-#include "base/text.h"
 
 namespace deputy {
 namespace {
 
-// "yes" and "no" to a permission; anything else to a question that wants words.
-std::optional<Answer> answer_to(const Question& question, const std::string& text) {
-  if (question.kind != QuestionKind::permission) return Answer{AnswerKind::text, text, Source::person};
-  const std::string word = lowered(trimmed(text));
-  if (word == "y" || word == "yes") return Answer{AnswerKind::approved, "", Source::person};
-  constexpr std::string_view kNo = "no";
-  const std::string_view reason =
-      word.starts_with(kNo) ? trimmed(trimmed(text).substr(kNo.size())) : trimmed(text);
-  return Answer{AnswerKind::refused, std::string(reason), Source::person};
+bool is_answered(const Store& store, const Letter& letter) {
+  const auto events = store.events_of_session(letter.session);
+  return events && std::ranges::any_of(*events, [&letter](const Event& event) {
+           const auto* answered = std::get_if<QuestionAnswered>(&event.fact);
+           return answered && answered->question_id == letter.question;
+         });
 }
 
 }  // namespace
@@ -43,7 +40,8 @@ Task<bool> Inbox::act_on(Letter letter) {
       if (!has_ended) tree_.cancel(letter.session, StopReason::user);
       co_return has_ended;
     case LetterKind::answer:
-      co_return answer(letter) || has_ended;
+      answer(letter);
+      co_return has_ended || is_answered(store_, letter);
     case LetterKind::nudge:
       break;
   }
@@ -53,15 +51,15 @@ Task<bool> Inbox::act_on(Letter letter) {
   co_return sent.has_value();
 }
 
-// Its asker records the answer before anything follows from it; a letter that comes again finds no question.
-bool Inbox::answer(const Letter& letter) {
+// Its asker records the answer before anything follows from it. Where the question does not wait, it was
+// answered, or will be asked again.
+void Inbox::answer(const Letter& letter) {
   for (const Question& question : desk_.waiting()) {
-    if (question.asker != letter.session) continue;
-    return desk_.answer(question.id, *answer_to(question, letter.text));
+    if (question.id == letter.question) desk_.answer(question.id, answer_in_words(question, letter.text));
   }
   const auto question = tree_.running().question_of(letter.session);
-  return question && tree_.running().answer(letter.session, question->id,
-                                            {AnswerKind::text, letter.text, Source::person});
+  if (question && question->id == letter.question)
+    tree_.running().answer(letter.session, question->id, {AnswerKind::text, letter.text, Source::person});
 }
 
 }  // namespace deputy

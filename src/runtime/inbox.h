@@ -20,7 +20,7 @@ class Inbox {
  private:
   // Whether the letter has done its work.
   Task<bool> act_on(Letter letter);
-  bool answer(const Letter& letter);
+  void answer(const Letter& letter);
 
   Store& store_;
   Tree& tree_;

@@ -17,6 +17,7 @@ struct Letter {
   SessionId session;
   LetterKind kind = LetterKind::nudge;
   std::string text = {};
+  std::string question = {};  // which an answer is to, by its id
   bool operator==(const Letter&) const = default;
 };
 

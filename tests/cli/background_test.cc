@@ -151,5 +151,17 @@ TEST_F(BackgroundTest, AnotherProcessNudgesAndAnswers) {
               AllOf(HasSubstr("be brief"), HasSubstr("the red one"), HasSubstr("done as told")));
 }
 
+TEST_F(BackgroundTest, AsksWhoeverSentItThereAndWaitsForTheAnswer) {
+  const auto sent = deputy({"task", "explore", "look", "--background", "--model", script(kAsking)});
+  ASSERT_EQ(sent.status, 0) << sent.err;
+  const std::string id = sent.out.substr(0, sent.out.find('\n'));
+  auto tail = start({"sessions", "tail", id});
+  tail->read_until("asks: ");
+  EXPECT_THAT(deputy({"sessions", "answer", id, "the red one"}).out, HasSubstr(id + " answered"));
+  tail->wait();
+  EXPECT_THAT(deputy({"sessions", "transcript", id}).out,
+              AllOf(HasSubstr("the red one"), HasSubstr("done as told")));
+}
+
 }  // namespace
 }  // namespace deputy

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 
 #include "support/dialogue_world.h"
 
@@ -239,6 +240,49 @@ TEST(InboxSimulation, ANudgeIsReadOnceThroughACrashAtEveryRecord) {
       ASSERT_THAT(body, HasSubstr("be brief")) << where;
     }
   }
+}
+
+// Also where the process died between the answer and its record, and where nobody is there any more who was
+// there when it asked.
+TEST(InboxSimulation, AnAnswerIsToItsQuestionAloneThroughACrashAtEveryRecord) {
+  const auto play = [](const Scene& scene) -> Act {
+    if (scene.step == 0) return {.calls = {call_of("ask_user", R"({"question":"first?"})")}};
+    if (scene.step == 1) return {.calls = {call_of("ask_user", R"({"question":"second?"})")}};
+    return {.text = "heard: " + scene.heard};
+  };
+  int crashes = 0;
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(20); ++seed) {
+    for (int record = 1;; ++record) {
+      const std::string where = fmt::format("seed {}, record {}", seed, record);
+      DialogueWorld world(play);
+      world.options.seed = seed;
+      world.options.attendance = Attendance::person;
+      world.options.inbox_every = 80ms;
+      world.options.crash = {record, seed % 2 == 0};
+      std::set<std::string> written;
+      SimLoop other_loop{1};
+      world.on_event = [&](Runtime&, const Event& event) {
+        const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+        if (!asked || !written.insert(asked->question.id).second) return;
+        MemoryStore other(other_loop, world.world.memory);
+        (void)other.post({.tree = event.tree,
+                          .session = event.run.session,
+                          .kind = LetterKind::answer,
+                          .text = asked->question.text.contains("first?") ? "blue" : "red",
+                          .question = asked->question.id});
+      };
+      const auto report = world.run_through_crash();
+      if (!report) break;
+      ++crashes;
+      if (world.sessions().empty()) continue;
+      ASSERT_TRUE(*report) << where << ": " << report->error().message;
+      std::vector<std::string> answers;
+      for (const auto& answered : world.facts<QuestionAnswered>()) answers.push_back(answered.answer.text);
+      ASSERT_THAT(answers, testing::ElementsAre("blue", "red")) << where;
+      ASSERT_TRUE(world.world.memory->inbox.empty()) << where;
+    }
+  }
+  EXPECT_GT(crashes, 3);
 }
 
 }  // namespace

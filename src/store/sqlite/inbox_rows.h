@@ -7,7 +7,7 @@
 namespace deputy {
 
 inline constexpr std::string_view kLettersOfTree =
-    "SELECT id, tree, session, kind, text, crc FROM inbox WHERE tree=? ORDER BY id";
+    "SELECT id, tree, session, kind, text, crc, question FROM inbox WHERE tree=? ORDER BY id";
 
 Result<Letter> letter_of_row(const Statement& row);  // selected as kLettersOfTree
 Result<std::int64_t> post_letter(const Database& database, const Letter& letter);

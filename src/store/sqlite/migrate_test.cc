@@ -54,7 +54,7 @@ void put_back_to_schema_2(const std::string& path) {
   const auto raw = *Database::open(path, Database::Mode::read_write);
   for (const char* column :
        {"trees DROP COLUMN holder", "journal DROP COLUMN nth", "sessions DROP COLUMN events",
-        "sessions DROP COLUMN crc", "inbox DROP COLUMN crc"})
+        "sessions DROP COLUMN crc", "inbox DROP COLUMN crc", "inbox DROP COLUMN question"})
     ASSERT_TRUE(raw.execute(fmt::format("ALTER TABLE {}", column))) << column;
   std::vector<std::pair<std::int64_t, std::uint32_t>> sums;
   auto rows = *raw.prepare("SELECT seq, session, run, step, call, kind, body FROM journal");
