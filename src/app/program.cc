@@ -54,7 +54,10 @@ Result<std::unique_ptr<Folder>> Program::open_home() const {
 Result<std::unique_ptr<Store>> Program::open_store() {
   TRY(const auto home, open_home());
   TRY(auto store, SqliteStore::open(loop, *home, std::make_unique<ThreadWriter>()));
-  if (store->loss()) err.write_line(error_line(*store->loss()));
+  if (const auto loss = store->loss()) {
+    err.write_line(error_line(*loss));
+    store->forget_loss();
+  }
   return std::make_unique<RedactingStore>(std::move(store), redactor);
 }
 

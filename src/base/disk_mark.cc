@@ -1,5 +1,6 @@
 #include "base/disk_mark.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -46,6 +47,20 @@ std::optional<std::uint64_t> DiskMark::read() const {
 void DiskMark::write(std::uint64_t number) {
   const std::string text = text_of(number);
   (void)!::pwrite(file_->descriptor.get(), text.data(), text.size(), 0);
+}
+
+void DiskMark::raise(std::uint64_t number) {
+  // Who holds it has two calls to make; one that was stopped in between must not stop us.
+  constexpr int kMostTries = 1000;
+  struct flock whole{};
+  whole.l_type = F_WRLCK;
+  const int file = file_->descriptor.get();
+  for (int tries = 0; ::fcntl(file, F_OFD_SETLK, &whole) != 0; ++tries) {
+    if (tries == kMostTries) return;
+  }
+  if (read().value_or(0) < number) write(number);
+  whole.l_type = F_UNLCK;
+  (void)::fcntl(file, F_OFD_SETLK, &whole);
 }
 
 }  // namespace deputy

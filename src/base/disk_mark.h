@@ -19,7 +19,10 @@ class DiskMark {
 
   // Nothing where none was written, or what is there is not whole.
   std::optional<std::uint64_t> read() const;
-  void write(std::uint64_t number);  // what cannot be written is left out
+  // What cannot be written is left out.
+  void write(std::uint64_t number);
+  // Unless there is a greater one: other processes raise it too.
+  void raise(std::uint64_t number);
 
  private:
   struct File;

@@ -22,5 +22,19 @@ TEST(DiskMark, KeepsTheLastNumberAndBelievesNoDamagedOne) {
   EXPECT_EQ(mark.read(), std::nullopt);
 }
 
+TEST(DiskMark, IsRaisedAndNeverLoweredBySomebodyWhoIsLate) {
+  const TempFolder home;
+  const auto folder = *SystemDisk().open(home.path(), IfAbsent::fail);
+  auto mine = *DiskMark::open(*folder, "mark");
+  auto theirs = *DiskMark::open(*folder, "mark");
+  mine.raise(5);
+  theirs.raise(7);
+  mine.raise(6);
+  EXPECT_EQ(mine.read(), 7u);
+  std::fstream(home.file("mark"), std::ios::in | std::ios::out).put('2');
+  mine.raise(6);
+  EXPECT_EQ(mine.read(), 6u) << "a damaged one is none";
+}
+
 }  // namespace
 }  // namespace deputy

@@ -1,5 +1,6 @@
 // kill -9 after every event that the program tells of, one after the other, each followed by a resume:
 // nothing is lost, nothing is done twice. Which record the kill falls on is chance: real time, not CI.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -48,6 +49,7 @@ TEST_F(KillLoopRealTime, ATreeKilledAfterAnyEventIsResumedWhole) {
     EXPECT_TRUE(notes.contains("of b")) << "a note was lost, line " << lines;
   }
   EXPECT_GT(killed, 10) << "a run this short proves nothing";
+  fmt::print("figures: killed after each of {} lines; nothing was lost, no note was taken twice\n", killed);
   for (const auto& file : files_below(home() / "subagent")) {
     EXPECT_FALSE(file.ends_with(".jsonl")) << file << " was not sealed";
   }

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr int kKills = 1000;
 constexpr int kAtATime = 4;
+constexpr int kMostDelayMs = 400;  // few come to their end before it
 constexpr std::array kEffects{"first", "of_child", "last"};
 
 constexpr std::string_view kScript = R"({"v":1,"log":"CALLS","sessions":[
@@ -30,6 +31,9 @@ constexpr std::string_view kScript = R"({"v":1,"log":"CALLS","sessions":[
     {"calls":[{"name":"List","arguments":{}},{"name":"Note","arguments":{"content":"a note"}}]},{"text":"read"}]},
   {"match":{"agent":"general"},"replies":[
     {"calls":[{"name":"Bash","arguments":{"command":"printf x >> of_child"}}]},{"text":"made"}]}]})";
+constexpr std::string_view kUnknown = "outcome unknown";
+constexpr std::string_view kNotRun = "it was not run";
+constexpr std::string_view kHadEnded = "by then the command had ended";
 constexpr int kCallsUndisturbed = 4 + 2 * 2 + 2;
 constexpr int kSessionsAtOnce = 4;
 
@@ -53,7 +57,7 @@ class RandomKillsRealTime : public DeputyTest {
     write(tree.folder / "script.json", script);
   }
   std::vector<std::string> words(const Tree& tree, std::vector<std::string> words) const {
-    words.insert(words.end(), {"--home", (tree.folder / "home").string()});
+    words.insert(words.end(), {"--output", "json", "--home", (tree.folder / "home").string()});
     return words;
   }
   void go(Tree& tree) {
@@ -61,14 +65,16 @@ class RandomKillsRealTime : public DeputyTest {
     tree.running = tree.has_begun ? start(words(tree, {"resume", "--yes"}))
                                   : start(words(tree, {"run", "--yes", "--model", model, "--cwd",
                                                        (tree.folder / "work").string(), "go"}));
-    tree.delay_ms = static_cast<int>(chance_() % 700);
+    tree.delay_ms = static_cast<int>(chance_() % kMostDelayMs);
   }
-  // The state of its root; empty where nothing was kept yet.
-  std::string state_of(const Tree& tree, std::string& id) {
-    const auto listed = parse_json(deputy(words(tree, {"sessions", "ls", "--output", "json"})).out);
-    if (!listed || listed->as_array().empty()) return "";
-    id = string_or(listed->as_array().front().as_object(), "id", "");
-    return string_or(listed->as_array().front().as_object(), "state", "");
+  // What it ended with, as it said itself, or as is kept of one that was killed after its end; empty where
+  // nothing was kept yet.
+  json::object end_of(const Tree& tree, const Ran& ran) {
+    if (const auto said = parse_json_object(ran.out)) return *said;
+    const auto listed = parse_json(deputy(words(tree, {"sessions", "ls"})).out);
+    if (!listed || listed->as_array().empty()) return {};
+    const auto& root = listed->as_array().front().as_object();
+    return {{"status", root.at("state")}, {"session_id", root.at("id")}};
   }
   // Whether the tree has ended.
   bool kill_one(Tree& tree) {
@@ -81,36 +87,51 @@ class RandomKillsRealTime : public DeputyTest {
       tree.has_begun = true;
       return false;
     }
-    std::string id;
-    const std::string state = state_of(tree, id);
-    tree.has_begun = !state.empty();
-    if (state.empty()) return false;
-    EXPECT_EQ(state, "completed") << ran.err;
-    expect_whole(tree, id);
+    const auto end = end_of(tree, ran);
+    tree.has_begun = !end.empty();
+    if (end.empty()) return false;
+    EXPECT_EQ(string_or(end, "status", ""), "completed") << ran.err;
+    expect_whole(tree, string_or(end, "session_id", ""));
     return true;
+  }
+  // What else than success the models were told of the commands that make the effects.
+  static std::map<std::string, std::string_view> told_of_effects(const Tree& tree) {
+    std::map<std::string, std::string_view> told;
+    for (const auto& name : files_below(tree.folder / "home/subagent")) {
+      if (!name.ends_with(".transcript.json")) continue;
+      const auto transcript = parse_json_object(contents(tree.folder / "home/subagent" / name));
+      EXPECT_TRUE(transcript) << name;
+      std::string made;
+      for (const auto& message : transcript ? transcript->at("messages").as_array() : json::array{}) {
+        const auto* calls = array_at(message.as_object(), "tool_calls");
+        const std::string command = calls ? string_or(calls->front().as_object(), "arguments", "") : "";
+        for (const char* effect : kEffects) made = command.contains(effect) ? effect : made;
+        if (string_or(message.as_object(), "role", "") != "tool" || made.empty()) continue;
+        for (const auto word : {kUnknown, kNotRun, kHadEnded})
+          if (string_or(message.as_object(), "content", "").contains(word)) told[made] = word;
+        made.clear();
+      }
+    }
+    return told;
   }
   void expect_whole(const Tree& tree, const std::string& id) {
     const auto exported = deputy(words(tree, {"sessions", "export", id})).out;
     EXPECT_TRUE(exported.contains("all is done")) << exported;
-    const auto notes = deputy(words(tree, {"sessions", "notes", id})).out;
     std::size_t taken = 0;
-    for (std::size_t at = 0; (at = notes.find("a note", at)) != std::string::npos; ++at) ++taken;
-    EXPECT_EQ(taken, 2u) << "after " << tree.kills << " kills: " << notes;
-    std::size_t known = 0;  // effects that are there, or of which a model was told that they may not be
+    for (std::size_t at = 0; (at = exported.find("\"event\":\"note\"", at)) != std::string::npos; ++at)
+      ++taken;
+    EXPECT_EQ(taken, 2u) << "after " << tree.kills << " kills: " << exported;
+    const auto told = told_of_effects(tree);
     for (const char* effect : kEffects) {
       const auto size = contents(tree.folder / "work" / effect).size();
       EXPECT_LE(size, 1u) << effect << " was made " << size << " times, after " << tree.kills << " kills";
-      if (size == 1) ++effects_, ++known;
+      const auto said = told.find(effect);
+      if (said != told.end()) ++told_[said->second];
+      if (size == 1) ++effects_;
+      const std::string_view word = said == told.end() ? "that it succeeded" : said->second;
+      const bool is_true = word == kUnknown || (size == 0) == (word == kNotRun);
+      EXPECT_TRUE(is_true) << effect << " was made " << size << " times, and its model was told: " << word;
     }
-    std::string transcripts;
-    for (const auto& name : files_below(tree.folder / "home/subagent")) {
-      if (name.ends_with(".transcript.json")) transcripts += contents(tree.folder / "home/subagent" / name);
-    }
-    for (const char* word : {"outcome unknown", "it was not run", "by then the command had ended"}) {
-      for (std::size_t at = 0; (at = transcripts.find(word, at)) != std::string::npos; ++at)
-        ++told_[word], ++known;
-    }
-    EXPECT_GE(known, kEffects.size()) << "an effect is missing, and no model was told: " << transcripts;
     const auto calls = std::ranges::count(contents(tree.folder / "calls"), '\n');
     EXPECT_LE(calls, kCallsUndisturbed + tree.kills * kSessionsAtOnce);
     calls_ += static_cast<int>(calls);
@@ -123,7 +144,7 @@ class RandomKillsRealTime : public DeputyTest {
   int trees_ = 0;
   int effects_ = 0;
   int calls_ = 0;
-  std::map<std::string, int> told_;
+  std::map<std::string_view, int> told_;
 };
 
 TEST_F(RandomKillsRealTime, AThousandLoseNothingAndRepeatNothing) {
@@ -143,8 +164,8 @@ TEST_F(RandomKillsRealTime, AThousandLoseNothingAndRepeatNothing) {
       "figures: {} kills of {} trees that ended whole; {} effects, none twice; told: {} unknown, {} not run, "
       "{} known by "
       "their end record; {} model calls where {} were needed\n",
-      kills_, trees_, effects_, told_["outcome unknown"], told_["it was not run"],
-      told_["by then the command had ended"], calls_, trees_ * kCallsUndisturbed);
+      kills_, trees_, effects_, told_[kUnknown], told_[kNotRun], told_[kHadEnded], calls_,
+      trees_ * kCallsUndisturbed);
 }
 
 }  // namespace

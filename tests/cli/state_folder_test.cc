@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
+#include "base/json.h"
 #include "deputy_program.h"
 #include "support/paths.h"
 
@@ -83,13 +84,21 @@ TEST_F(StateFolderTest, AReadOnlyDiskIsNamedAndUntouched) {
   EXPECT_EQ(everything(), before);
 }
 
-TEST_F(StateFolderTest, AFullDiskSaysSoFromTheFirstRunOn) {
+TEST_F(StateFolderTest, AFullDiskSaysSoFromTheFirstRunOnAndLeavesNothingInTheWay) {
   NEEDS(can_mount(), "bubblewrap cannot mount here");
   fs::create_directory(home());
-  const auto ran = delegate_in({"--size", "65536", "--tmpfs", home()},
+  const auto ran = delegate_in({"--size", "8388608", "--tmpfs", home()},
                                R"(cat /dev/zero >"$DEPUTY_HOME/all" 2>/dev/null
-                                  "$0" "$@")");
+                                  "$0" "$@"
+                                  status=$?
+                                  rm "$DEPUTY_HOME/all"
+                                  "$0" "$@" >/dev/null 2>&1 || exit 91
+                                  "$0" sessions ls --output json >"$HOME/kept"
+                                  exit $status)");
   expect_failure(ran, "full");
+  const auto kept = parse_json(contents(root() / "person/kept"));
+  ASSERT_TRUE(kept && kept->is_array());
+  EXPECT_EQ(kept->as_array().size(), 1u) << "of the second run alone";
 }
 
 TEST_F(StateFolderTest, AFullDiskStopsTheRunAndKeepsWhatWasThere) {

@@ -139,6 +139,7 @@ TEST_F(TerminalRealTime, GoesOnAfterAKillWhereItWas) {
   ::kill(tmux.program_id(), SIGKILL);
   tmux.wait_until_ended();
   chat(delegating("10"), {"--yes"});
+  tmux.wait_for("Left unfinished; /resume ID goes on with it:");
   tmux.type("/resume");
   tmux.key("Enter");
   tmux.wait_for("Both have reported.");

@@ -1,5 +1,7 @@
 // A database and a log with a flipped bit, a torn page, or an end cut off: what is read is as it was, or it
 // is said to be damaged, and nothing is written before a copy of what was there has been made and compared.
+#include <gmock/gmock.h>
+
 #include <fstream>
 
 #include "disk_world.h"
@@ -48,6 +50,7 @@ class Corruption : public testing::Test {
     SessionId id;
     std::vector<std::string> events;
     std::string sessions;
+    std::map<SessionId, std::vector<std::string>> of_session;
   };
   struct Counts {
     int harmless = 0;
@@ -64,8 +67,11 @@ class Corruption : public testing::Test {
       for (int i = 0; i < kTrees; ++i) EXPECT_TRUE(life->start(life->brief("go")));
       const Store& store = life->runtime().store();
       for (const auto& root : *store.sessions({.roots_only = true})) {
-        trees_.push_back({root.id, lines_of_events(*store.events_of_tree(root.id)),
-                          line_of_sessions(*store.sessions({.tree = root.id}))});
+        const auto sessions = *store.sessions({.tree = root.id});
+        Tree tree{root.id, lines_of_events(*store.events_of_tree(root.id)), line_of_sessions(sessions), {}};
+        for (const auto& each : sessions)
+          tree.of_session[each.id] = lines_of_events(*store.events_of_session(each.id));
+        trees_.push_back(std::move(tree));
       }
       with_log_ = image_of(world.home.path());
     }
@@ -126,6 +132,11 @@ class Corruption : public testing::Test {
     int hurt = 0;
     for (const Tree& tree : trees_) hurt += is_hurt(**store, tree, is_lost, where);
     counts.trees += hurt;
+    if (is_lost) (*store)->forget_loss();
+    store->reset();
+    const auto again = open();
+    EXPECT_TRUE(again) << where << ": not opened again: " << (again ? "" : to_text(again.error()));
+    EXPECT_FALSE(again && (*again)->loss()) << where << ": told twice";
     if (is_lost) {
       ++counts.lost;
     } else if (hurt > 0) {
@@ -136,13 +147,17 @@ class Corruption : public testing::Test {
   }
 
   void expect_copied(const Image& image, const std::string& where) const {
-    for (const auto& folder : fs::directory_iterator(home_.file("damaged"))) {
+    int copies = 0;
+    std::error_code absent;
+    for (const auto& folder : fs::directory_iterator(home_.file("damaged"), absent)) {
+      ++copies;
       for (const char* name : {"deputy.db", "deputy.db-wal"}) {
         if (image.contains(name))
           EXPECT_EQ(contents(folder.path() / name) == image.at(name), true)
               << where << ": the copy of " << name;
       }
     }
+    EXPECT_GT(copies, 0) << where << ": nothing was copied";
   }
 
   // Never other than it was without a word.
@@ -164,6 +179,18 @@ class Corruption : public testing::Test {
       EXPECT_EQ(line_of_sessions(*sessions), tree.sessions) << where << ": silently other sessions";
     }
     if (!events) EXPECT_FALSE(claimed) << where << ": a damaged tree was taken up";
+    if (!claimed && claimed.error().code == ErrorCode::corrupt) {
+      EXPECT_TRUE(fs::exists(home_.file("damaged/" + tree.id.value) + "/deputy.db")) << where;
+      EXPECT_THAT(claimed.error().advice, testing::HasSubstr("a copy of what was found is in")) << where;
+    }
+    for (const auto& [id, expected] : tree.of_session) {
+      const auto alone = store.events_of_session(id);
+      if (!alone) {
+        EXPECT_EQ(alone.error().code, ErrorCode::corrupt) << where << ": " << alone.error().message;
+      } else if (!is_lost) {
+        EXPECT_EQ(lines_of_events(*alone), expected) << where << ": silently another session";
+      }
+    }
     return hurt;
   }
 

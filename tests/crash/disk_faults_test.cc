@@ -42,6 +42,7 @@ class DiskFaults : public testing::Test {
     std::size_t acknowledged = 0;
     const auto said = run_on(world, 1, acknowledged);
     ASSERT_TRUE(disk_.has_failed()) << where;
+    disk_.lose_memory();
     disk_.heal();
     if (said) {
       EXPECT_TRUE(said->message.contains("deputy.db")) << where << ": " << said->message;

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "base/text.h"
 #include "support/sim_world.h"
 
 namespace deputy {
@@ -57,6 +58,7 @@ struct EightChildren {
     if (!report) return 0;
     EXPECT_EQ(report->status, Status::completed) << where;
     EXPECT_EQ(report->body, "all are done") << where;
+    EXPECT_EQ(told_to_parent(store), expected_by_parent()) << where;
     const auto sessions = store.sessions({.most = 1000});
     EXPECT_TRUE(sessions) << where;
     EXPECT_EQ(sessions->size(), static_cast<std::size_t>(children) + 1)
@@ -76,6 +78,24 @@ struct EightChildren {
   std::map<std::string, int> effects;  // by command
 
  private:
+  std::string expected_by_parent() const {
+    std::string expected = fmt::format("## Subagents complete: {0}/{0}\n", children);
+    for (int i = 0; i < children; ++i) expected += fmt::format("### [c{0}] ✓\nc{0} is done\n", i);
+    return expected;
+  }
+  // The report of the batch, without what each child used and ran: how often it was stopped is in that.
+  static std::string told_to_parent(const Store& store) {
+    std::string told;
+    const auto roots = store.sessions({.roots_only = true});
+    const auto events = store.events_of_session(roots->front().id);
+    for (const Event& event : *events) {
+      const auto* finished = std::get_if<CallFinished>(&event.fact);
+      if (!finished) continue;
+      for (const auto line : split(finished->result.content, '\n'))
+        if (!line.empty() && !line.starts_with("**")) told += std::string(line) + "\n";
+    }
+    return told;
+  }
   int expect_effect_once(const Store& store, const Session& session, const std::string& where) const {
     const auto events = store.events_of_session(session.id);
     EXPECT_TRUE(events) << where;

@@ -68,8 +68,13 @@ int truncate_file(sqlite3_file* file, sqlite3_int64 size) {
 int sync_file(sqlite3_file* file, int flags) {
   Shim& own = shim(file);
   if (!own.is_tracked) return real(file)->pMethods->xSync(real(file), flags);
-  if (const int code = disk->next_operation(SQLITE_OK)) return code;
   FaultyDisk::File& tracked = *disk->file_at(own.path);
+  if (const int code = disk->next_operation(SQLITE_OK)) {
+    // As a kernel does: what could not be written is dropped, though it can still be read for a while. The
+    // next sync succeeds and brings none of it to the disk.
+    tracked.since.clear();
+    return code;
+  }
   for (const auto& change : tracked.since) put(tracked.synced, change);
   tracked.since.clear();
   return SQLITE_OK;
@@ -194,6 +199,16 @@ FaultyDisk::File* FaultyDisk::file_at(const std::string& path) {
 
 void FaultyDisk::track(const std::string& path) {
   if (!files_.contains(path)) files_[path].synced = contents(path);
+}
+
+void FaultyDisk::lose_memory() {
+  for (const auto& [path, file] : files_) {
+    std::string image = file.synced;
+    for (const Change& change : file.since) put(image, change);
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << image;
+    fs::remove(path + "-shm");
+  }
+  files_.clear();
 }
 
 void FaultyDisk::cut_power(std::mt19937_64& chance) {

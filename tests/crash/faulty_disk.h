@@ -26,6 +26,8 @@ class FaultyDisk {
   bool has_failed() const { return has_failed_; }
   bool is_dead() const { return has_failed_ && stays_; }
 
+  // Once no file is open: what a failed sync was to bring to the disk is not there, all else is.
+  void lose_memory();
   // Once it is dead and no file is open: what was not synced by then is there or not, whole or torn or
   // garbage, as chance wills.
   void cut_power(std::mt19937_64& chance);

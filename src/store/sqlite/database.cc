@@ -166,8 +166,6 @@ Result<std::int64_t> Database::integer(std::string_view sql) const {
   return has_row ? statement.integer(0) : 0;
 }
 
-std::int64_t Database::last_inserted() const { return sqlite3_last_insert_rowid(handle_.get()); }
-
 void Database::write_back_at_close() const {
   sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
 }

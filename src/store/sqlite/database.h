@@ -57,7 +57,6 @@ class Database {
   Result<void> execute(std::string_view sql) const;
   Result<std::int64_t> integer(std::string_view sql) const;
   const std::string& path() const { return path_; }
-  std::int64_t last_inserted() const;
   // The last one to close the database writes its log back into it; until this is said, nobody does: what may
   // be damaged is not touched.
   void write_back_at_close() const;

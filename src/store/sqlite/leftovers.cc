@@ -60,15 +60,18 @@ Result<void> prune_files(const Folder& home, WallTime now) {
   TRY(const auto folder, home.open_folder("subagent"));
   TRY(const auto entries, folder->list("."));
   TRY(const auto database, open_database(home));
-  std::map<Uuid, bool> ended;
+  std::map<Uuid, std::vector<std::string>> old;
   for (const Entry& entry : entries) {
     const auto uuid = TranscriptFiles::uuid_in(entry.name);
-    if (!uuid || now - entry.status.modified <= kKeptFor) continue;
-    if (!ended.contains(*uuid)) {
-      TRY(const auto row, select_session(database, "uuid", uuid->value));
-      ended[*uuid] = row && is_terminal(row->session.state);
-    }
-    if (ended[*uuid]) TRY(folder->remove(entry.name));
+    if (uuid && now - entry.status.modified > kKeptFor) old[*uuid].push_back(entry.name);
+  }
+  for (const auto& [uuid, names] : old) {
+    // While it lasts nobody can go on with the session.
+    TRY(auto transaction, Transaction::begin(database));
+    const auto row = select_session(database, "uuid", uuid.value);
+    if (!row || !*row || !is_terminal((*row)->session.state)) continue;  // also where the row is damaged
+    for (const auto& name : names) TRY(folder->remove(name));
+    TRY(transaction.commit());
   }
   return prune_command_records(home, database);
 }

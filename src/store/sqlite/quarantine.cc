@@ -10,47 +10,66 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{1} << 32;
 
 Result<void> copy(const Folder& home, const std::string& name, const std::string& to) {
+  TRY(const auto status, home.status(name));
   TRY(const auto bytes, home.read(name, 0, kMostBytes));
   TRY(home.replace(to, bytes));
   TRY(const auto copied, home.read(to, 0, kMostBytes));
-  if (copied != bytes) return fail(ErrorCode::io, fmt::format("the copy of {} is not like it", name));
-  return {};
+  if (copied == bytes && bytes.size() == status.size) return {};
+  (void)home.remove(to);
+  return fail(ErrorCode::io, fmt::format("the copy of {} is not like it", name),
+              "copy deputy.db and deputy.db-wal by hand before you go on");
 }
 
-// How far the journal comes as SQLite reads it.
-Result<std::uint64_t> records_in(const std::string& path) {
+// As SQLite reads it.
+Result<std::uint64_t> how_far(const std::string& path) {
   TRY(const auto database, Database::open(path, Database::Mode::read_only));
-  TRY(const auto has_journal, database.integer("SELECT count(*) FROM sqlite_master WHERE name='journal'"));
-  if (has_journal == 0) return 0;
-  TRY(const auto last, database.integer("SELECT coalesce(max(seq), 0) FROM journal"));
-  return static_cast<std::uint64_t>(last);
+  TRY(const auto tables,
+      database.integer("SELECT count(*) FROM sqlite_master WHERE name IN ('journal', 'inbox')"));
+  if (tables == 0) return 0;
+  TRY(const auto far, database.integer(tables == 1 ? "SELECT coalesce(max(seq), 0) FROM journal" : kHowFar));
+  return static_cast<std::uint64_t>(far);
+}
+
+std::uint64_t size_of(const Folder& home, std::string_view name) {
+  const auto status = home.status(name);
+  return status ? status->size : 0;
 }
 
 }  // namespace
 
-Result<std::optional<Error>> look_for_loss(const Folder& home, DiskMark& mark, WallTime now) {
+Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& mark) {
   const std::uint64_t expected = mark.read().value_or(0);
-  if (expected == 0) return std::nullopt;
   const std::string path = join_path(home.path(), "deputy.db");
-  TRY(const auto status, home.status("deputy.db"));
-  if (status.size == 0) {  // SQLite would throw its log away
-    return fail(
-        ErrorCode::corrupt,
-        fmt::format("{} is damaged: it is empty, but {} records were kept", path, expected),
-        "move it away (with its -wal file) to start anew, or restore a copy; deputy has not changed it");
+  if (size_of(home, "deputy.db") == 0) {
+    if (expected == 0 && size_of(home, "deputy.db-wal") == 0) return std::nullopt;
+    // SQLite would throw its log away.
+    return fail(ErrorCode::corrupt,
+                fmt::format("{} is damaged: it is {}, but something was kept in it", path,
+                            home.status("deputy.db") ? "empty" : "not there"),
+                "restore a copy, or move it, deputy.db-wal and deputy.mark away to start anew; deputy has "
+                "not changed them");
   }
-  TRY(const std::uint64_t found, records_in(path));
+  if (expected == 0) return std::nullopt;
+  TRY(const std::uint64_t found, how_far(path));
   if (found >= expected) return std::nullopt;
-  const std::string folder = fmt::format("damaged/{}", to_iso8601(now));
-  TRY(home.make_folder(folder));
-  for (const char* name : {"deputy.db", "deputy.db-wal"}) {
-    if (home.status(name)) TRY(copy(home, name, join_path(folder, name)));
+  TRY(const auto copy, set_aside(home, fmt::format("{}-of-{}", found, expected)));
+  return Loss{
+      {ErrorCode::corrupt,
+       fmt::format("{} of the newest records are lost: the log of {} is damaged", expected - found, path),
+       fmt::format("all before them is whole; what was there is kept in {}", copy)},
+      found};
+}
+
+Result<std::string> set_aside(const Folder& home, std::string_view name) {
+  const std::string folder = join_path("damaged", name);
+  // The database comes last: where it is, all of it is.
+  if (!home.status(join_path(folder, "deputy.db"))) {
+    TRY(home.make_folder(folder));
+    for (const char* file : {"deputy.db-wal", "deputy.db"}) {
+      if (home.status(file)) TRY(copy(home, file, join_path(folder, file)));
+    }
   }
-  mark.write(found);
-  return Error{
-      ErrorCode::corrupt,
-      fmt::format("{} of the newest records are lost: the log of {} is damaged", expected - found, path),
-      fmt::format("all before them is whole; what was there is kept in {}", join_path(home.path(), folder))};
+  return join_path(home.path(), folder);
 }
 
 }  // namespace deputy

@@ -3,15 +3,29 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 
-#include "base/clock.h"
 #include "base/disk.h"
 #include "base/disk_mark.h"
 
 namespace deputy {
 
-// For before the database is opened to be written. `mark` is how far the journal had come. Tells what was
-// lost, and where the copy is; nothing where nothing was.
-Result<std::optional<Error>> look_for_loss(const Folder& home, DiskMark& mark, WallTime now);
+// How far journal and inbox have come: it only ever grows.
+inline constexpr std::string_view kHowFar =
+    "SELECT (SELECT coalesce(max(seq), 0) FROM journal) +"
+    " (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name='inbox')";
+
+struct Loss {
+  Error told;              // what was lost, and where the copy is
+  std::uint64_t left = 0;  // how far what is left comes
+};
+
+// For before the database is made, or opened to be written. `mark` is how far it had come.
+Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& mark);
+
+// Copies database and log, as they are, into a folder under damaged/ and compares; yields its path. A copy
+// that is there already is the older one, and stays.
+Result<std::string> set_aside(const Folder& home, std::string_view name);
 
 }  // namespace deputy

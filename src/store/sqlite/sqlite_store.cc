@@ -29,6 +29,9 @@ namespace {
 // The log is written back into the database past this size; at exit SQLite does it by itself.
 constexpr std::size_t kCheckpointBytes = std::size_t{4} << 20;
 
+// Each waits as long as SQLite does for another process that writes: a minute in all.
+constexpr int kMostTries = 12;
+
 using EventsBySession = std::map<SessionId, std::vector<Event>>;
 
 std::unexpected<Error> damaged(const SessionId& session, std::string_view why) {
@@ -68,7 +71,7 @@ struct SqliteStore::State {
     TreeLocks locks;
     DiskMark mark;
     std::unique_ptr<TranscriptFiles> files;
-    std::optional<Error> loss = {};
+    std::optional<Loss> loss = {};
   };
   State(Loop& loop, Parts parts, std::unique_ptr<StoreWriter> writer)
       : clock(loop.clock()),
@@ -83,6 +86,7 @@ struct SqliteStore::State {
 
   Result<std::vector<Event>> whole_tree(const SessionId& tree) const;
   Result<void> commit(const EventRefs& events);
+  Result<void> commit(Transaction& transaction);
   Result<void> write(const EventRefs& events);
   Result<void> record_stop(const Error& error);
   Result<std::vector<Event>> take_up(const SessionId& tree);
@@ -96,10 +100,10 @@ struct SqliteStore::State {
   Database writing;
   Database reading;
   TreeLocks locks;
-  DiskMark mark;                // how far the journal has come
+  DiskMark mark;                // see kHowFar
   std::set<SessionId> holding;  // on the loop
   std::unique_ptr<TranscriptFiles> files;
-  std::optional<Error> loss;
+  std::optional<Loss> loss;
   std::mutex claims;  // guards claimed and files against a claim() while the writer works for another tree
   std::map<SessionId, std::int64_t> claimed;
   std::map<SessionId, SessionRow>
@@ -107,6 +111,7 @@ struct SqliteStore::State {
   std::size_t uncheckpointed = 0;  // bytes, roughly
   std::optional<Statement> insert_event;
   std::optional<Statement> select_epoch;
+  std::optional<Statement> select_far;
   std::optional<Statement> upsert_session;
   CommitQueue queue;
 };
@@ -118,7 +123,9 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
                                                        std::unique_ptr<StoreWriter> writer) {
   const std::string path = join_path(home.path(), "deputy.db");
   if (const auto beginning = home.read("deputy.db", 0, kHeaderBytes)) {
-    TRY(check_header(*beginning, path));
+    // Where there is a log, its pages count: those of the file may be half-written by a checkpoint.
+    const auto log = home.status("deputy.db-wal");
+    if (!log || log->size == 0) TRY(check_header(*beginning, path));
   } else if (beginning.error().code != ErrorCode::not_found) {
     return fail(beginning.error().code, fmt::format("cannot read {}: {}", path, beginning.error().message),
                 "make it a file that you can read, or choose another folder with --home");
@@ -127,12 +134,9 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   TRY(auto transcripts, home.open_folder("subagent"));
   TRY(auto own_home, home.open_folder("."));
   TRY(auto mark, DiskMark::open(home, "deputy.mark"));
+  TRY(auto loss, look_for_loss(home, mark));
   // Made here so that it is for the owner alone; SQLite gives its companions the same mode.
-  if (!home.status("deputy.db")) {
-    TRY(home.append_to("deputy.db", ""));
-    mark.write(0);
-  }
-  TRY(auto loss, look_for_loss(home, mark, loop.clock().wall()));
+  if (!home.status("deputy.db")) TRY(home.append_to("deputy.db", ""));
   TRY(auto writing, Database::open(path, Database::Mode::read_write));
   TRY(migrate(writing));
   TRY(auto reading, Database::open(path, Database::Mode::read_write));
@@ -148,6 +152,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
       std::move(writer));
   TRY(state->insert_event, prepare_put_event(state->writing));
   TRY(state->select_epoch, state->writing.prepare("SELECT epoch FROM trees WHERE tree=?"));
+  TRY(state->select_far, state->writing.prepare(kHowFar));
   TRY(state->upsert_session, prepare_put_session(state->writing));
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(state)));
 }
@@ -163,10 +168,16 @@ Result<std::vector<Event>> SqliteStore::claim(const SessionId& tree) {
   auto taken = state.take_up(tree);
   if (taken) {
     state.holding.insert(tree);
-  } else {
-    release(tree);
+    return taken;
   }
-  return taken;
+  release(tree);
+  if (taken.error().code != ErrorCode::corrupt) return taken;
+  // Others will write into the same file.
+  const auto copy = set_aside(*state.home, tree.value);
+  return fail(ErrorCode::corrupt, taken.error().message,
+              fmt::format("{}; {}", taken.error().advice,
+                          copy ? "a copy of what was found is in " + *copy
+                               : "it could not be copied: " + copy.error().message));
 }
 
 void SqliteStore::release(const SessionId& tree) {
@@ -227,8 +238,10 @@ Result<std::int64_t> SqliteStore::State::next_epoch(const SessionId& tree) {
 }
 
 Result<void> SqliteStore::State::commit(const EventRefs& events) {
-  const std::lock_guard lock(claims);
   auto written = write(events);
+  // One that is stopped in the middle of its own transaction is waited for.
+  for (int tries = 1; !written && written.error().code == ErrorCode::busy && tries < kMostTries; ++tries)
+    written = write(events);
   // A disk that fails otherwise than for want of room is not written to again.
   if (!written && written.error().code == ErrorCode::exhausted) (void)record_stop(written.error());
   return written;
@@ -236,10 +249,11 @@ Result<void> SqliteStore::State::commit(const EventRefs& events) {
 
 // In what the reserve leaves: each root that has not ended is told why it stands still.
 Result<void> SqliteStore::State::record_stop(const Error& error) {
+  const std::lock_guard lock(claims);
   give_back_reserve(*home);
   TRY(auto transaction, Transaction::begin(writing));
   for (auto& [id, row] : live) {
-    if (row.session.parent) continue;
+    if (row.session.parent || !check_epoch(id)) continue;
     TRY(const auto last,
         select(writing, "SELECT coalesce(max(number), 0) FROM journal WHERE tree=?", id.value,
                [](const Statement& found) -> Result<std::int64_t> { return found.integer(0); }));
@@ -253,10 +267,21 @@ Result<void> SqliteStore::State::record_stop(const Error& error) {
     apply_to_session(row.session, event);
     TRY(put_session(*upsert_session, row));
   }
-  return transaction.commit();
+  return commit(transaction);
+}
+
+// The mark is moved only by what is durable.
+Result<void> SqliteStore::State::commit(Transaction& transaction) {
+  TRY(select_far->step());
+  const auto far = static_cast<std::uint64_t>(select_far->integer(0));
+  select_far->reset();
+  TRY(transaction.commit());
+  mark.raise(far);
+  return {};
 }
 
 Result<void> SqliteStore::State::write(const EventRefs& events) {
+  const std::lock_guard lock(claims);
   TRY(auto transaction, Transaction::begin(writing));
   std::map<SessionId, SessionRow> changed;
   const SessionId* checked = nullptr;
@@ -272,10 +297,8 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
     uncheckpointed += bytes;
     apply_to_session(row->second.session, event);
   }
-  const auto last = static_cast<std::uint64_t>(writing.last_inserted());
   for (const auto& [id, row] : changed) TRY(put_session(*upsert_session, row));
-  TRY(transaction.commit());
-  mark.write(last);
+  TRY(commit(transaction));
   for (auto& [id, row] : changed) {
     if (is_terminal(row.session.state)) {
       live.erase(id);
@@ -349,7 +372,14 @@ Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) co
   return state_->whole_tree(tree);
 }
 
-Result<std::int64_t> SqliteStore::post(const Letter& letter) { return post_letter(state_->reading, letter); }
+Result<std::int64_t> SqliteStore::post(const Letter& letter) {
+  TRY(const auto id, post_letter(state_->reading, letter));
+  if (const auto far = state_->reading.integer(kHowFar)) {
+    const std::lock_guard lock(state_->claims);
+    state_->mark.raise(static_cast<std::uint64_t>(*far));
+  }
+  return id;
+}
 
 Result<std::vector<Letter>> SqliteStore::letters(const SessionId& tree) const {
   return select(state_->reading, kLettersOfTree, tree.value, letter_of_row);
@@ -363,7 +393,12 @@ Task<Result<void>> SqliteStore::record(std::vector<Event> events) {
 void SqliteStore::ride_along(std::vector<Event> events) { state_->queue.ride_along(std::move(events)); }
 void SqliteStore::subscribe(Listener listener) { state_->queue.subscribe(std::move(listener)); }
 std::optional<Error> SqliteStore::export_failure() const { return state_->files->failure(); }
-const std::optional<Error>& SqliteStore::loss() const { return state_->loss; }
+std::optional<Error> SqliteStore::loss() const {
+  return state_->loss ? std::optional(state_->loss->told) : std::nullopt;
+}
+void SqliteStore::forget_loss() {
+  if (const auto loss = std::exchange(state_->loss, std::nullopt)) state_->mark.write(loss->left);
+}
 Store::Counts SqliteStore::counts() const { return state_->queue.counts(); }
 
 }  // namespace deputy

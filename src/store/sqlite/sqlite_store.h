@@ -1,6 +1,7 @@
 // The store on disk: $DEPUTY_HOME/deputy.db. Durable means synced. Several processes may share the folder;
-// each tree has one writer at a time. Nothing of a tree is written before all that is kept of it has been
-// read and found whole. Where the disk is full, that the trees stopped there is still recorded.
+// each tree has one writer at a time, and a process opens the folder once: its locks are the process's.
+// Nothing of a tree is written before all that is kept of it has been read and found whole. Where the disk is
+// full, that the trees stopped there is still recorded.
 #pragma once
 
 #include <memory>
@@ -36,8 +37,10 @@ class SqliteStore final : public Store {
   void subscribe(Listener listener) override;
   Counts counts() const override;
   std::optional<Error> export_failure() const override;
-  // What was found lost when it was opened: told once.
-  const std::optional<Error>& loss() const;
+  // What was found lost when it was opened; every opening finds it until it is forgotten, which is for when
+  // it was told.
+  std::optional<Error> loss() const;
+  void forget_loss();
 
  private:
   struct State;

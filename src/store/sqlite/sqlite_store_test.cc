@@ -54,14 +54,36 @@ TEST_F(SqliteStoreTest, RefusesANewerDatabaseAndLeavesItAsItIs) {
   EXPECT_EQ(bytes_of(database()), before);
 }
 
-TEST_F(SqliteStoreTest, SaysWhenTheDatabaseCannotBeReadAndMakesNothing) {
-  std::filesystem::create_directory(
-      database());  // a folder where the file should be: also root cannot read that
+// As a power cut in the middle of a checkpoint leaves it.
+TEST_F(SqliteStoreTest, OpensADatabaseWhoseFirstPageIsTornWhereItsLogHasIt) {
+  const auto store = *open();
+  const std::string log = bytes_of(database() + "-wal");
+  std::string torn = bytes_of(database());
+  ASSERT_FALSE(log.empty());
+  ASSERT_GE(torn.size(), 100u);
+  const TempFolder copy;
+  torn.replace(0, 60, 60, 'g');
+  std::ofstream(copy.file("deputy.db"), std::ios::binary) << torn;
+  std::ofstream(copy.file("deputy.db-wal"), std::ios::binary) << log;
+  const auto folder = *SystemDisk().open(copy.path(), IfAbsent::fail);
+  const auto again = SqliteStore::open(loop_, *folder, std::make_unique<InlineWriter>(loop_));
+  EXPECT_TRUE(again) << to_text(again.error());
+}
+
+// As a newer deputy leaves it that runs, or was killed: its file alone still says the old version.
+TEST_F(SqliteStoreTest, RefusesADatabaseThatOnlyItsLogSaysIsNewerAndLeavesBothAsTheyAre) {
+  ASSERT_TRUE(open());
+  const auto newer = Database::open(database(), Database::Mode::read_write);
+  ASSERT_TRUE(newer->execute("PRAGMA user_version=999"));
+  const std::string before = bytes_of(database());
+  const std::string log = bytes_of(database() + "-wal");
+  ASSERT_TRUE(check_header(before, database()));
+  ASSERT_FALSE(log.empty());
   const auto refused = open();
   ASSERT_FALSE(refused);
-  EXPECT_TRUE(refused.error().message.starts_with("cannot read " + database())) << refused.error().message;
-  EXPECT_TRUE(refused.error().advice.contains("--home"));
-  EXPECT_FALSE(std::filesystem::exists(home_.file("subagent")));
+  EXPECT_EQ(refused.error().code, ErrorCode::too_new);
+  EXPECT_EQ(bytes_of(database()), before);
+  EXPECT_EQ(bytes_of(database() + "-wal"), log);
 }
 
 TEST_F(SqliteStoreTest, RefusesWhatIsNotADatabaseAndLeavesItAsItIs) {
@@ -72,6 +94,16 @@ TEST_F(SqliteStoreTest, RefusesWhatIsNotADatabaseAndLeavesItAsItIs) {
   EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
   EXPECT_FALSE(refused.error().advice.empty());
   EXPECT_EQ(bytes_of(database()), garbage);
+}
+
+TEST_F(SqliteStoreTest, SaysWhenTheDatabaseCannotBeReadAndMakesNothing) {
+  std::filesystem::create_directory(
+      database());  // a folder where the file should be: also root cannot read that
+  const auto refused = open();
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.starts_with("cannot read " + database())) << refused.error().message;
+  EXPECT_TRUE(refused.error().advice.contains("--home"));
+  EXPECT_FALSE(std::filesystem::exists(home_.file("subagent")));
 }
 
 TEST_F(SqliteStoreTest, NamesADamagedRecordAndReadsTheOtherSessions) {
@@ -175,6 +207,41 @@ TEST_F(SqliteStoreTest, TheMarkSaysHowFarTheJournalCameThoughASessionWasMade) {
   }
   const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
   EXPECT_EQ(DiskMark::open(*folder, "deputy.mark")->read(), 6u);
+}
+
+TEST_F(SqliteStoreTest, RefusesAFolderWhoseDatabaseIsGoneButNotWhatWasInIt) {
+  const auto fresh = [this] {
+    const auto store = open();
+    return store.has_value();
+  };
+  ASSERT_TRUE(fresh());
+  std::filesystem::remove(database());
+  std::ofstream(database() + "-wal") << "what a log holds";
+  const auto without_file = open();
+  ASSERT_FALSE(without_file);
+  EXPECT_EQ(without_file.error().code, ErrorCode::corrupt);
+  EXPECT_TRUE(without_file.error().message.contains("it is not there")) << without_file.error().message;
+  EXPECT_EQ(bytes_of(database() + "-wal"), "what a log holds");
+  std::filesystem::remove(database() + "-wal");
+  EXPECT_TRUE(fresh()) << "nothing was kept";
+  std::filesystem::remove(database());
+  const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  DiskMark::open(*folder, "deputy.mark")->write(3);
+  EXPECT_FALSE(fresh());
+  DiskMark::open(*folder, "deputy.mark")->write(0);
+  EXPECT_TRUE(fresh());
+}
+
+TEST_F(SqliteStoreTest, ALetterMovesTheMarkToo) {
+  const auto store = *open();
+  const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  const auto mark = DiskMark::open(*folder, "deputy.mark");
+  const auto posted = store->post({.tree = SessionId("t"), .session = SessionId("t"), .text = "more"});
+  ASSERT_TRUE(posted);
+  EXPECT_EQ(mark->read(), 1u);
+  ASSERT_TRUE(store->discard(*posted));
+  ASSERT_TRUE(store->post({.tree = SessionId("t"), .session = SessionId("t"), .text = "again"}));
+  EXPECT_EQ(mark->read(), 2u) << "also where the one before is gone";
 }
 
 Task<> take_notes(Store& store, Event event, int count, int& kept) {
