@@ -109,11 +109,13 @@ TEST(Report, APartialOneHoldsTheNotesThenTheTextSoFar) {
   EXPECT_EQ(report.errors.front().code, "CONTEXT_EXHAUSTED");
 }
 
-TEST(Report, TheSummaryHasAtMost500Characters) {
-  const auto at = report_of(after(ReplyStop::finished, std::string(500, 'x')), {}, {}, {});
-  EXPECT_EQ(at.summary, std::string(500, 'x'));
-  const auto past = report_of(after(ReplyStop::finished, std::string(501, 'x')), {}, {}, {});
-  EXPECT_EQ(past.summary, std::string(499, 'x') + "…");
+TEST(Report, TheSummaryIsTheFirst500CharactersOfTheBodyWhereNoneIsGiven) {
+  for (const std::string character : {"x", "ü", "🙂"}) {
+    std::string text;
+    for (int i = 0; i < 500; ++i) text += character;
+    EXPECT_EQ(report_of(after(ReplyStop::finished, text), {}, {}, {}).summary, text) << "at the limit";
+    EXPECT_EQ(report_of(after(ReplyStop::finished, text + character), {}, {}, {}).summary, text);
+  }
 }
 
 }  // namespace

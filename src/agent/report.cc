@@ -87,6 +87,16 @@ std::vector<ReportedError> errors_of(const Conversation& conversation, const Ses
   return errors;
 }
 
+// As many as a summary has.
+std::string first_characters(const std::string& text) {
+  std::size_t characters = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool continues = (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+    if (!continues && characters++ == kSummaryCharacters) return text.substr(0, at);
+  }
+  return text;
+}
+
 }  // namespace
 
 Report report_of(const Conversation& conversation, const Session& session, const Finish& finish,
@@ -96,7 +106,7 @@ Report report_of(const Conversation& conversation, const Session& session, const
   report.reason = finish.reason;
   report.body = body_of(conversation, finish);
   report.errors = errors_of(conversation, session, finish);
-  report.summary = shorten(report.body.empty() ? to_words(finish.reason) : report.body, kSummaryCharacters);
+  report.summary = first_characters(report.body.empty() ? to_words(finish.reason) : report.body);
   if (conversation.completion) {
     report.summary = conversation.completion->summary;
     report.artifacts = conversation.completion->artifacts;
