@@ -222,20 +222,20 @@ struct Fold {
     conversation.delivered.insert(fact.item);
     std::erase_if(conversation.unread,
                   [&](const Nudged& nudge) { return nudge_item(nudge.id) == fact.item; });
-    for (auto& [child, beside] : conversation.beside) {
-      if (report_item(child, beside.run) == fact.item) beside.owed = false;
+    for (auto& [run, is_owed] : conversation.beside) {
+      if (report_item(run.session, run.number) == fact.item) is_owed = false;
     }
   }
 
   void operator()(const Detached& fact) const {
-    conversation.beside[fact.child] = {.run = fact.run};
+    conversation.beside[{fact.child, fact.run}] = true;
     if (!fact.question_id.empty()) conversation.delivered.insert(question_item(fact.question_id));
   }
 
   void operator()(const Attached& fact) const {
     if (auto* pending = find_pending(conversation, event.call)) pending->traces.emplace_back(fact);
-    const auto found = conversation.beside.find(fact.child);
-    if (found != conversation.beside.end()) found->second = {.run = fact.run, .owed = false};
+    const auto found = conversation.beside.find({fact.child, fact.run});
+    if (found != conversation.beside.end()) found->second = false;
   }
 
   void operator()(const RunEnded& fact) const { conversation.ended = fact.report; }

@@ -53,12 +53,7 @@ struct Conversation {
   FilesSeen files_seen;
   std::vector<FileChange> files;  // changed, each as it was at first and is now
   std::vector<CommandRun> commands;
-  // A child that went on beside the session: what of it is still to be put before the model.
-  struct Beside {
-    int run = 1;
-    bool owed = true;  // its report
-  };
-  std::map<SessionId, Beside> beside;
+  std::map<RunId, bool> beside;  // runs of children that went on beside it: whether their report is owed
   std::vector<Nudged> unread;
   std::set<std::string> delivered;  // items, see transcript/mail.h
   int questions = 0;

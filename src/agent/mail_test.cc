@@ -84,17 +84,20 @@ TEST_F(MailInAConversation, ANudgeIsUnreadUntilItIsDelivered) {
 }
 
 TEST_F(MailInAConversation, AReportIsOwedFromTheMomentAChildIsLeftUntilItIsHandedOut) {
+  const RunId run{kChild, 1};
   add(Detached{kChild, 1});
-  EXPECT_TRUE(conversation.beside.at(kChild).owed);
+  EXPECT_TRUE(conversation.beside.at(run));
   add(Attached{kChild, 1});
-  EXPECT_FALSE(conversation.beside.at(kChild).owed) << "a call hands it out";
+  EXPECT_FALSE(conversation.beside.at(run)) << "a call hands it out";
   add(Detached{kChild, 1, "q_1"});
-  EXPECT_TRUE(conversation.beside.at(kChild).owed);
+  EXPECT_TRUE(conversation.beside.at(run));
   EXPECT_TRUE(conversation.delivered.contains("question/q_1"));
+  add(Attached{kChild, 2});
+  EXPECT_TRUE(conversation.beside.at(run)) << "a further run hands out only its own";
   add(Delivered{"report/sess_1_bbbbbb/2", Source::child, "of another run"});
-  EXPECT_TRUE(conversation.beside.at(kChild).owed);
+  EXPECT_TRUE(conversation.beside.at(run));
   add(Delivered{"report/sess_1_bbbbbb/1", Source::child, "found"});
-  EXPECT_FALSE(conversation.beside.at(kChild).owed);
+  EXPECT_FALSE(conversation.beside.at(run));
 }
 
 TEST(MailStop, AChildWhoseQuestionIsNotAnsweredEndsBlocked) {

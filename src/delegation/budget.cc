@@ -42,11 +42,17 @@ std::string refusal(const Line& line) {
       line.text(line.need), line.what, line.text(line.limit), line.text(line.in_use), line.flag);
 }
 
+bool is_of_a_request(const Fact& fact) {
+  return std::holds_alternative<BudgetReserved>(fact) || std::holds_alternative<ReplyReceived>(fact) ||
+         std::holds_alternative<RequestStopped>(fact) || std::holds_alternative<Retried>(fact);
+}
+
 struct Used {
   struct Of {  // a session
     bool is_child = false;
     bool is_command = false;
-    bool has_begun = false;              // this run: it was told what to do
+    bool had_place = false;              // this run, for certain
+    bool has_begun = false;              // this run: it was told what to do, and does not wait for a place
     std::optional<BudgetReserved> open;  // a request without an end
   };
   Amount amount;
@@ -54,15 +60,20 @@ struct Used {
 
   void apply(const Event& event) {
     Of& of = sessions[event.run.session];
+    of.had_place = of.had_place || is_of_a_request(event.fact);
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
       of.is_child = created->session.parent.has_value();
       of.is_command = created->session.agent == kCommandAgent;
       if (of.is_child) amount.delegations += 1;
     } else if (std::holds_alternative<RunStarted>(event.fact)) {
       if (of.is_child && event.run.number > 1) amount.delegations += 1;  // resumed
-      of.has_begun = false;
+      of.has_begun = of.had_place = false;
     } else if (std::holds_alternative<InputGiven>(event.fact)) {
       of.has_begun = true;
+      if (event.run.number == 1) of.had_place = true;  // a further run is told before there is one
+    } else if (const auto* changed = std::get_if<StateChanged>(&event.fact)) {
+      if (changed->state == SessionState::running) of.has_begun = of.had_place = true;
+      if (changed->waits_for == kPlace) of.has_begun = of.had_place;
     } else if (std::holds_alternative<RunEnded>(event.fact)) {
       if (of.is_child && !of.has_begun) amount.delegations -= 1;
     } else if (const auto* reserved = std::get_if<BudgetReserved>(&event.fact)) {
@@ -135,6 +146,12 @@ Amount used_by(const std::vector<Event>& tree) {
     if (of.open) used.amount = used.amount + whole(*of.open);
   }
   return used.amount;
+}
+
+bool had_place(const std::vector<Event>& session) {
+  Used used;
+  for (const auto& event : session) used.apply(event);
+  return !used.sessions.empty() && used.sessions.begin()->second.had_place;
 }
 
 Budget::~Budget() { assert(held_ == Amount{} && "a reservation was leaked"); }

@@ -357,5 +357,36 @@ TEST(UsedBy, AChildThatWasStoppedInLineIsNoDelegation) {
   EXPECT_EQ(used_by(ledger.journal).delegations, 2) << "nor is one that was stopped before it went on";
 }
 
+TEST(UsedBy, AResumedChildIsADelegationOnceItHasHadAPlace) {
+  const StateChanged in_line{SessionState::waiting, "w", std::string(kPlace)};
+  const auto counted = [](const std::vector<Fact>& second_run) {
+    Ledger ledger;
+    Session child;
+    child.parent = SessionId("s0");
+    for (const Fact& fact : {Fact(SessionCreated{child}), Fact(RunStarted{}), Fact(InputGiven{}),
+                             Fact(ReplyReceived{}), Fact(RunEnded{})})
+      ledger.add(1, fact);
+    for (const Fact& fact : second_run) {
+      ledger.add(1, fact);
+      ledger.journal.back().run.number = 2;
+    }
+    return used_by(ledger.journal).delegations - 1;
+  };
+  EXPECT_EQ(counted({RunStarted{}, InputGiven{}, in_line}), 1) << "it may still get one";
+  EXPECT_EQ(counted({RunStarted{}, InputGiven{}, in_line, RunEnded{}}), 0);
+  EXPECT_EQ(counted({RunStarted{}, InputGiven{}, RunEnded{}}), 1);
+  EXPECT_EQ(
+      counted({RunStarted{}, InputGiven{}, in_line, StateChanged{SessionState::running, ""}, RunEnded{}}), 1);
+  EXPECT_EQ(counted({RunStarted{}, InputGiven{}, ReplyReceived{}, in_line, RunEnded{}}), 1)
+      << "it had one before a restart";
+  Ledger first;
+  Session child;
+  child.parent = SessionId("s0");
+  for (const Fact& fact :
+       {Fact(SessionCreated{child}), Fact(RunStarted{}), Fact(InputGiven{}), Fact(in_line), Fact(RunEnded{})})
+    first.add(1, fact);
+  EXPECT_EQ(used_by(first.journal).delegations, 1) << "a first run is told what to do when it has one";
+}
+
 }  // namespace
 }  // namespace deputy

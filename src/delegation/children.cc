@@ -207,7 +207,7 @@ Children::Post::Post(Children& children, SessionId owner, const Conversation& so
       owner_(std::move(owner)),
       box_(so_far, [this] { return children_.expects_mail(owner_); }) {
   children_.boxes_.insert_or_assign(owner_, &box_);
-  for (const auto& [child, beside] : so_far.beside) children_.left_[owner_].insert(child);
+  for (const auto& [run, is_owed] : so_far.beside) children_.left_[owner_].insert(run.session);
 }
 
 Children::Post::~Post() {

@@ -49,6 +49,8 @@ void ride_along(Store& store, const SessionId& tree, const Deadlines::Moved& mov
   store.ride_along(std::move(events));
 }
 
+bool is_in_line(const Session& session) { return session.wait && session.wait->owner == kPlace; }
+
 // While a person is asked, the time of the session and of all above it stands still. What the person has
 // written from another process counts also where nobody is there now.
 class PatientAsker final : public Asker {
@@ -255,17 +257,35 @@ Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   Conversation so_far = conversation_of(events);
   if (so_far.ended) co_return *so_far.ended;
+  auto counted =
+      session.parent && !had_place(events) ? budget_->hold_again({.delegations = 1}) : Budget::Hold{};
   if (!so_far.started_at) {  // it was recorded, but there was no place for it
     std::string prompt = session.prompt;
-    auto counted = session.parent ? budget_->hold_again({.delegations = 1}) : Budget::Hold{};
     co_return co_await begin_run(std::move(session), in_batch, std::move(prompt), std::move(counted),
                                  std::move(stop));
   }
-  session = as_started(std::move(session), events);
-  auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
-  if (skip_downtime(session))
-    ride_along(services_.store, id_, {{session.id, session.run}, *session.deadline});
   CO_TRY(co_await tell_of_lost_commands(services_.store, session, events, so_far));
+  const WallTime still_since = is_in_line(session) ? session.wait->since : left_at_.value_or(now());
+  co_return co_await run_on(std::move(session), still_since, std::move(counted), std::move(stop));
+}
+
+Task<Result<Report>> Tree::run_on(Session session, WallTime still_since, Budget::Hold admitted,
+                                  StopToken stop) {
+  CO_TRY(co_await services_.store.record({}));  // what it is told may still be riding along
+  CO_TRY(const auto events, services_.store.events_of_session(session.id));
+  session = as_started(std::move(session), events);
+  const SessionId parent = session.parent.value_or(SessionId{});
+  const bool waits = !slots_->has_room_for(parent);
+  if (waits && !is_in_line(session)) CO_TRY(co_await stand_in_line(session));
+  auto place = co_await slots_->take(parent, stop);
+  if (place && (waits || is_in_line(session))) services_.store.ride_along({now_running(session)});
+  if (session.deadline && now() > still_since) {
+    *session.deadline += now() - still_since;
+    ride_along(services_.store, id_, {{session.id, session.run}, *session.deadline});
+  }
+  if (place) admitted.spend({.delegations = admitted.amount().delegations});
+  live_[session.id].first = std::move(admitted);
+  Conversation so_far = conversation_of(events);
   co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
 }
 

@@ -192,8 +192,7 @@ class Tree {
 
   class SessionMail;
   std::unique_ptr<Mail> mail_of(const Session& session, Mailbox& box);
-  Task<Result<void>> take_up_children(std::map<SessionId, Conversation::Beside> children,
-                                      Children::Post& post, StopToken stop);
+  Task<Result<void>> take_up_children(std::map<RunId, bool> children, Children::Post& post, StopToken stop);
   StateChanged wait_for(const SessionId& child) const;
   // A session that waits gives its place back and takes one again afterwards.
   void rest(const Session& session, std::optional<StateChanged> wait);
@@ -208,10 +207,16 @@ class Tree {
   std::vector<Event> created(const Session& session) const;
   Task<Result<Report>> begin(Session session, RunStarted started, Source source, Budget::Hold admitted,
                              StopToken stop);
-  // A further run, or the first of a session that was recorded before there was a place for it.
+  // A further run of a root, or the first of a session that was recorded before there was a place for it.
   Task<Result<Report>> begin_run(Session session, RunStarted started, std::string input,
                                  Budget::Hold admitted, StopToken stop);
   Task<Result<Report>> go_on(Session session, RunStarted in_batch, StopToken stop);
+  // A run whose start and input are on record, once there is a place for it. Its time has stood still since
+  // `still_since`.
+  Task<Result<Report>> run_on(Session session, WallTime still_since, Budget::Hold admitted, StopToken stop);
+  // Others are to see now that it waits for a place: what that could ride along with may be long in coming.
+  Task<Result<void>> stand_in_line(Session session);
+  static Event now_running(const Session& session);
   Task<Result<Report>> run_in_place(Session session, Conversation so_far, std::optional<Slots::Place> place,
                                     StopToken stop);
   Task<Result<Report>> run_session(Session session, Conversation so_far, StopToken stop);

@@ -19,6 +19,15 @@ Event event_of(const Session& session, Fact fact, int step = 0) {
   return event;
 }
 
+// Nothing where it has not ended.
+std::optional<Report> report_of(const RunId& run, const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    const auto* ended = std::get_if<RunEnded>(&event.fact);
+    if (ended && event.run == run) return ended->report;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 // The loop's view of a session's mail: while it waits for some, it holds no place.
@@ -49,21 +58,20 @@ std::unique_ptr<Mail> Tree::mail_of(const Session& session, Mailbox& box) {
 }
 
 // What a process before this one left of those that go on beside the session.
-Task<Result<void>> Tree::take_up_children(std::map<SessionId, Conversation::Beside> children,
-                                          Children::Post& post, StopToken stop) {
+Task<Result<void>> Tree::take_up_children(std::map<RunId, bool> children, Children::Post& post,
+                                          StopToken stop) {
   // Also nudges that came while it was being started.
   CO_TRY(const auto events, services_.store.events_of_session(post.owner()));
   for (const Event& event : events) {
     if (const auto* nudge = std::get_if<Nudged>(&event.fact)) post.box().put(nudge_mail(*nudge));
   }
-  for (const auto& [id, beside] : children) {
-    if (!beside.owed) continue;
-    CO_TRY(auto child, services_.store.session(id));
-    if (!child) continue;
-    if (is_terminal(child->state)) {
-      CO_TRY(const auto report, report_of_ended(id));
-      post.box().put(report_mail(report, child->run, co_await reports_.told(post.owner(), report)));
-    } else {
+  for (const auto& [run, is_owed] : children) {
+    if (!is_owed) continue;
+    CO_TRY(auto child, services_.store.session(run.session));
+    CO_TRY(const auto said, services_.store.events_of_session(run.session));
+    if (const auto report = report_of(run, said)) {
+      post.box().put(report_mail(*report, run.number, co_await reports_.told(post.owner(), *report)));
+    } else if (child) {
       take_up_child(*std::move(child), Children::Where::beside, stop);
     }
   }
@@ -130,14 +138,19 @@ std::vector<Event> Tree::created(const Session& session) const {
   return {event_of(session, services_.store.as_kept(SessionCreated{session}))};
 }
 
+Task<Result<void>> Tree::stand_in_line(Session session) {
+  const StateChanged in_line{SessionState::waiting, "for a place to run", std::string(kPlace)};
+  co_return co_await services_.store.record({event_of(session, in_line)});
+}
+
+Event Tree::now_running(const Session& session) {
+  return event_of(session, StateChanged{SessionState::running, ""});
+}
+
 Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::string input,
                                      Budget::Hold admitted, StopToken stop) {
   const SessionId parent = session.parent.value_or(SessionId{});
-  if (session.run == 1 && !slots_->has_room_for(parent)) {  // one that has ended stays so until it runs
-    const StateChanged in_line{SessionState::waiting, "for a place to run", std::string(kPlace)};
-    // Others are to see it now: what it could ride along with may be long in coming.
-    CO_TRY(co_await services_.store.record({event_of(session, in_line)}));
-  }
+  if (!slots_->has_room_for(parent)) CO_TRY(co_await stand_in_line(session));
   std::optional<Slots::Place> place;
   if (!stop.stopped()) place = co_await slots_->take(parent, stop);
   if (!place) {
@@ -183,17 +196,22 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
       co_return refused("has not ended yet", "write to it with task_message, or wait with task_status");
     CO_TRY(auto admitted, admit(resumption.parent, *profile, *session));
     session->run = resumption.run;
-    RunStarted started;
     if (resumption.timeout)
       session->timeout = *resumption.timeout == kNoTimeout ? std::nullopt : resumption.timeout;
+    session->deadline = deadline_after(session->timeout);
+    RunStarted started{.deadline = session->deadline};
     if (const auto most = resumption.max_turns)
-      session->max_turns = started.max_turns = std::min(*most, session->max_turns.value_or(*most));
-    running_.start(*session, resumption.where, stop,
-                   [this, session = *session, started, prompt = resumption.prompt,
-                    admitted = std::move(admitted)](StopToken own) mutable {
-                     return begin_run(std::move(session), started, std::move(prompt), std::move(admitted),
-                                      std::move(own));
-                   });
+      started.max_turns = std::min(*most, session->max_turns.value_or(*most));
+    // Before anything that its parent says of it, and whether or not there is a place for it yet.
+    services_.store.ride_along(
+        {event_of(*session, started, session->steps),
+         event_of(*session, services_.store.as_kept(InputGiven{Source::parent, resumption.prompt}),
+                  session->steps)});
+    running_.start(
+        *session, resumption.where, stop,
+        [this, session = *session, since = now(), admitted = std::move(admitted)](StopToken own) mutable {
+          return run_on(std::move(session), since, std::move(admitted), std::move(own));
+        });
   } else if (!is_terminal(session->state)) {
     take_up_child(*std::move(session), resumption.where, stop);
   }
@@ -253,7 +271,7 @@ Task<> Tree::work_again(Session session, StopToken stop) {
   Live& back = live_[session.id];
   if (back.waits > 0 || back.place) co_return;
   back.place = std::move(place);
-  services_.store.ride_along({event_of(session, StateChanged{SessionState::running, ""})});
+  services_.store.ride_along({now_running(session)});
 }
 
 Task<Result<void>> Tree::nudge(SessionId to, Nudged nudge) {

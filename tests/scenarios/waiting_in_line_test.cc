@@ -7,6 +7,7 @@
 
 #include "delegation/budget.h"
 #include "support/dialogue_world.h"
+#include "transcript/mail.h"
 
 namespace deputy {
 namespace {
@@ -100,25 +101,155 @@ TEST_P(InLine, AStopCancelsItAndItWasNoDelegation) {
 
 INSTANTIATE_TEST_SUITE_P(Awaited, InLine, testing::Values("", kBeside));
 
-// The first child has ended, a second one holds the only place, and the first is to go on: it waits in line.
-TEST(WaitingInLine, AResumedChildThatIsCancelledThereDoesNotReportItsFormerSuccess) {
+// The first child has ended, a second one holds the only place for 20 s, and the first is to go on: it waits
+// in line.
+Act resumed_in_line(const Scene& scene, std::string_view where, std::string_view first = "") {
+  if (scene.depth > 0 && scene.heard.contains("hold")) {
+    if (scene.step == 0) return {.calls = {call_of("Glob", R"({"pattern":"*"})")}, .after = 10s};
+    return {.text = "held", .after = 10s};
+  }
+  if (scene.depth > 0 && scene.heard.contains("go on"))
+    return {.text = "went on, told: " + scene.news, .after = 200s};
+  if (scene.depth > 0) return {.text = "found"};
+  if (scene.step == 0)
+    return {.calls = {call_of("task", fmt::format(R"({{"agent":"explore","prompt":"look"{}}})", first))}};
+  if (scene.step == 1)
+    return {.calls = {call_of("task", R"({"agent":"general","prompt":"hold","run_in_background":true})")},
+            .after = 1s};
+  if (scene.step > 2) return {.text = "over"};
+  return {
+      .calls = {call_of("task", fmt::format(R"({{"resume":"{}","prompt":"go on","timeout":300{}}})",
+                                            scene.value_of(first.empty() ? "Session: " : "id: "), where))},
+      .after = 1s};
+}
+
+bool holds_the_place(const Event& event) {
+  const auto* call = std::get_if<CallStarted>(&event.fact);
+  return call && call->tool == "Glob";
+}
+
+class ResumedInLine : public testing::TestWithParam<const char*> {
+ protected:
+  ResumedInLine() {
+    world.options.limits.live_children = 1;
+    world.options.inbox_every = 80ms;
+  }
+  // What the report of its second run says.
+  std::string said_by_resumed() const { return world.child("explore").result; }
+
+  DialogueWorld world{[where = GetParam()](const Scene& scene) { return resumed_in_line(scene, where); }};
+};
+
+TEST_P(ResumedInLine, StandsInTheRegistryAndItsTimeBeginsWhenItDoes) {
+  std::vector<Session> live;
+  world.on_event = [&live](Runtime& runtime, const Event& event) {
+    if (holds_the_place(event)) live = *runtime.store().sessions({.unfinished_only = true});
+  };
+  ASSERT_TRUE(world.run());
+  const auto found = std::ranges::find(live, "explore", &Session::label);
+  ASSERT_NE(found, live.end());
+  EXPECT_EQ(found->state, SessionState::waiting);
+  ASSERT_TRUE(found->wait);
+  EXPECT_EQ(found->wait->owner, kPlace);
+  EXPECT_EQ(found->run, 2);
+  const Session resumed = world.child("explore");
+  EXPECT_EQ(resumed.state, SessionState::completed);
+  EXPECT_EQ(*resumed.deadline - *resumed.ended_at, 100s) << "200 of its 300 were used";
+  world.expect_sound("");
+}
+
+TEST_P(ResumedInLine, IsReachedByANudge) {
+  world.on_event = [this](Runtime& runtime, const Event& event) {
+    if (holds_the_place(event)) runtime.nudge(world.child("explore").id, "be brief");
+  };
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(said_by_resumed(), HasSubstr("be brief"));
+}
+
+TEST_P(ResumedInLine, IsReachedByALetterOfAnotherProcess) {
+  for (const LetterKind kind : {LetterKind::nudge, LetterKind::cancel}) {
+    world.on_event = [this, kind](Runtime&, const Event& event) {
+      if (!holds_the_place(event)) return;
+      SimLoop loop{1};
+      MemoryStore other(loop, world.world.memory);
+      const Session child = world.child("explore");
+      EXPECT_FALSE(is_terminal(child.state)) << "else none is left";
+      ASSERT_TRUE(other.post({.tree = child.tree, .session = child.id, .kind = kind, .text = "be brief"}));
+    };
+    world.world = SimWorld();
+    world.world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
+    ASSERT_TRUE(world.run());
+    EXPECT_TRUE(world.world.memory->inbox.empty());
+    if (kind == LetterKind::nudge) EXPECT_THAT(said_by_resumed(), HasSubstr("be brief"));
+    if (kind == LetterKind::cancel) EXPECT_EQ(world.child("explore").reason, Reason::cancelled_by_user);
+  }
+}
+
+TEST_P(ResumedInLine, GoesOnAfterARestartWithTheTimeItWasGiven) {
+  world.on_event = [](Runtime& runtime, const Event& event) {
+    if (holds_the_place(event)) runtime.cancel(StopReason::shutdown);
+  };
+  EXPECT_FALSE(world.run());
+  world.on_event = {};
+  world.away = 8h;
+  ASSERT_TRUE(world.resume(2));
+  const Session resumed = world.child("explore");
+  EXPECT_EQ(resumed.run, 2);
+  EXPECT_EQ(resumed.state, SessionState::completed);
+  EXPECT_EQ(*resumed.deadline - *resumed.ended_at, 100s);
+  EXPECT_THAT(said_by_resumed(), HasSubstr("went on"));
+  EXPECT_EQ(used_by(world.world.memory->journal).delegations, 3);
+  world.expect_sound("");
+}
+
+INSTANTIATE_TEST_SUITE_P(Awaited, ResumedInLine, testing::Values("", kBeside));
+
+TEST(WaitingInLine, AResumedChildIsReachedByAMessageOfItsParent) {
   DialogueWorld world([](const Scene& scene) -> Act {
-    const Call look = call_of("task", R"({"agent":"explore","prompt":"look"})");
-    if (scene.depth > 0 && scene.heard.contains("hold")) {
-      if (scene.step == 0) return {.calls = {call_of("Glob", R"({"pattern":"*"})")}, .after = 10s};
-      return {.text = "held", .after = 10s};
-    }
-    if (scene.depth > 0) return {.text = "found"};
-    if (scene.step == 0) return {.calls = {look}};
-    if (scene.step > 1) return {.text = "over"};
-    return {.calls = {call_of("task", R"({"agent":"general","prompt":"hold"})"),
-                      call_of("task", fmt::format(R"({{"resume":"{}","prompt":"go on"}})",
-                                                  scene.value_of("Session: ")))}};
+    if (scene.depth > 0 || scene.step != 3) return resumed_in_line(scene, kBeside);
+    return {.calls = {call_of("task_message", fmt::format(R"({{"id":"{}","text":"be brief"}})",
+                                                          scene.value_of("Session: ")))}};
   });
   world.options.limits.live_children = 1;
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(world.results_of("task_message"), testing::ElementsAre(HasSubstr("Sent.")));
+  EXPECT_THAT(world.child("explore").result, HasSubstr("be brief"));
+}
+
+// The second run beside its parent and in line, and every other time the first beside it too, whatever record
+// the process dies at.
+TEST(WaitingInLineSimulation, EachRunsReportIsDeliveredOnceThroughACrashAtEveryRecord) {
+  for (std::uint64_t seed = 1; seed <= std::max<std::uint64_t>(simulation_seeds(20) / 2, 4); ++seed) {
+    for (int record = 1;; ++record) {
+      const bool committed = seed % 2 == 0;
+      const char* first = seed / 2 % 2 == 0 ? "" : kBeside;
+      const std::string where = fmt::format("seed {}, record {}", seed, record);
+      DialogueWorld world([first](const Scene& scene) { return resumed_in_line(scene, kBeside, first); });
+      world.options.limits.live_children = 1;
+      world.options.seed = seed;
+      world.options.crash = {record, committed};
+      const auto report = world.run_through_crash();
+      if (!report) break;
+      ASSERT_TRUE(*report) << where << ": " << report->error().message;
+      if (world.sessions().empty()) continue;
+      std::vector<std::string> delivered;
+      for (const auto& each : world.facts<Delivered>()) delivered.push_back(each.item);
+      const SessionId child = world.child("explore").id;
+      std::vector expected{report_item(world.child("general").id, 1), report_item(child, 2)};
+      if (first == kBeside) expected.push_back(report_item(child, 1));  // else a call has handed it out
+      ASSERT_THAT(delivered, testing::UnorderedElementsAreArray(expected)) << where;
+      ASSERT_EQ(world.terminal_records("explore"), 2) << where;
+      ASSERT_EQ(used_by(world.world.memory->journal).delegations, 3) << where;
+      world.expect_sound(where);
+    }
+  }
+}
+
+TEST(WaitingInLine, AResumedChildThatIsCancelledThereDoesNotReportItsFormerSuccess) {
+  DialogueWorld world([](const Scene& scene) { return resumed_in_line(scene, ""); });
+  world.options.limits.live_children = 1;
   world.on_event = [&world](Runtime& runtime, const Event& event) {
-    const auto* call = std::get_if<CallStarted>(&event.fact);
-    if (call && call->tool == "Glob") runtime.cancel(world.child("explore").id, StopReason::user);
+    if (holds_the_place(event)) runtime.cancel(world.child("explore").id, StopReason::user);
   };
   ASSERT_TRUE(world.run());
   const Session resumed = world.child("explore");
