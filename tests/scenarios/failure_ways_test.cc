@@ -25,9 +25,19 @@ struct Trouble {
   SessionState state = SessionState::failed;
   Reason reason = Reason::provider_error;
   bool is_cancelled = false;  // by the person, while it works
+  int retries = 0;
+  std::string says = {};  // what its session tells of the error
 };
 
 Act ends_as(ReplyStop stop) { return {.ends_as = stop}; }
+SimExchange turned_down_for(std::string seconds) {
+  SimExchange answer = too_many_requests(Tongue::anthropic);
+  EXPECT_EQ(answer.status, 429);
+  for (HttpHeader& header : answer.headers) {
+    if (header.name == "retry-after") header.value = seconds;
+  }
+  return answer;
+}
 Call completion_failed() {
   return call_of("task_completion", R"({"status":"failed","summary":"it cannot be done","body":"no"})");
 }
@@ -67,12 +77,9 @@ const std::vector<Trouble>& troubles() {
            },
        .reason = Reason::reported},
       {.name = "RateLimited",
-       .worker =
-           [](const Scene&) {
-             return Act{.after = 20s,
-                        .ends_as = ReplyStop::failed,
-                        .retries = {{.reason = "rate limited", .attempt = 1, .wait = 20s}}};
-           }},
+       .worker = [](const Scene&) { return Act{.http = {turned_down_for("1"), turned_down_for("3600")}}; },
+       .retries = 1,
+       .says = "slow down"},
       {.name = "TimeIsUp",
        .worker = [](const Scene&) { return Act{.text = "late", .after = 10min}; },
        .state = SessionState::partial,
@@ -190,6 +197,11 @@ class AfterAFailure : public testing::TestWithParam<std::tuple<std::size_t, Way>
     EXPECT_EQ(used_by(world.world.memory->journal).delegations, 1 + children) << "failed ones count too";
     EXPECT_EQ(workers(trouble.state, trouble.reason), trouble.failing);
     EXPECT_EQ(workers(SessionState::completed, Reason::none), trouble.fine + retried);
+    EXPECT_EQ(std::ssize(world.facts<Retried>()), trouble.retries);
+    for (const Session& session : world.sessions()) {
+      if (session.agent == "worker" && session.reason == trouble.reason)
+        EXPECT_THAT(session.error, testing::HasSubstr(trouble.says));
+    }
     const bool gives_up = way == Way::give_up;
     EXPECT_EQ(world.child("lead").state, gives_up ? SessionState::failed : SessionState::completed);
     EXPECT_EQ(world.child("lead").reason, gives_up ? Reason::reported : Reason::none);

@@ -2,6 +2,7 @@
 // only the run knows. It keeps no state and survives a restart.
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "async/loop.h"
 #include "async/sleep.h"
 #include "model/provider.h"
+#include "support/hosted_provider.h"
 
 namespace deputy {
 
@@ -23,6 +25,8 @@ struct Act {
   ModelName model = {};                   // that answers in place of the one asked
   Usage usage = {.cost_micros = 0};       // of the reply
   std::vector<Retried> retries = {};      // attempts that failed before
+  // In place of a reply: what a server says to a request over HTTP, one a request, the last from then on.
+  std::vector<SimExchange> http = {};
 };
 
 // What a played model knows when it is asked.
@@ -79,6 +83,8 @@ class ActingModel final : public Provider {
     const Scene scene = Scene::of(request);
     const Act act = play_(scene);
     if (act.throws) std::rethrow_exception(act.throws);
+    if (!act.http.empty())
+      co_return co_await ask_server(act.http, std::move(request), std::move(deltas), std::move(stop));
     for (const Retried& retry : act.retries) deltas(retry);
     Reply reply;
     reply.model = act.model.empty() ? request.prefix->model : act.model;
@@ -99,6 +105,17 @@ class ActingModel final : public Provider {
   }
 
  private:
+  Task<Reply> ask_server(std::vector<SimExchange> says, Request request, DeltaSink deltas, StopToken stop) {
+    std::size_t asked = 0;
+    HostedProvider server(
+        loop_, Tongue::anthropic,
+        [&](const HttpRequest&) { return says[std::min(asked++, says.size() - 1)]; }, 200'000);
+    std::vector<std::string> fragments;
+    for (const Message& message : request.messages) fragments.push_back(server.encode(message));
+    request.fragments = fragments;
+    co_return co_await server.ask(std::move(request), std::move(deltas), std::move(stop));
+  }
+
   Loop& loop_;
   Play play_;
 };
