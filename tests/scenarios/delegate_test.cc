@@ -239,22 +239,28 @@ TEST_F(Delegate, WhatAnAncestorsRulesDenyAChildMayNotDo) {
   EXPECT_FALSE(world_.transcript("one").contains("alpha"));
 }
 
-// A page that a child fetches; who is asked about it, and whether it was had.
-struct Fetching {
+// A child that goes out to the web: who is asked about it, and what was had.
+struct OnTheWeb {
   std::vector<std::string> asked;
   int fetched = 0;
+  int searched = 0;
 };
-Fetching fetch_by(const std::string& parents_call, std::string_view child) {
-  Fetching seen;
+OnTheWeb goes_out(const std::string& parents_call, std::string_view child) {
+  OnTheWeb seen;
   SimWorld world;
   world.script =
       R"({"v":1,"sessions":[{"match":{"depth":0},"replies":[{"calls":[)" + parents_call +
       R"(]},{"text":"x"}]},{"match":{"label":")" + std::string(child) +
-      R"("},"replies":[{"calls":[{"name":"WebFetch","arguments":{"url":"https://a.example/"}}]},{"text":"x"}]}]})";
+      R"("},"replies":[{"calls":[{"name":"WebFetch","arguments":{"url":"https://a.example/"}}]},)" +
+      R"({"calls":[{"name":"WebSearch","arguments":{"query":"what"}}]},{"text":"x"}]}]})";
   Life life(world, {.attendance = Attendance::person, .has_web = true});
   life.network().define("https://a.example/", [&seen](const HttpRequest&) {
     seen.fetched += 1;
     return SimExchange{.headers = {{"content-type", "text/plain"}}, .chunks = {{"hello"}}};
+  });
+  life.network().define("https://search.example/", [&seen](const HttpRequest&) {
+    seen.searched += 1;
+    return SimExchange{.chunks = {{R"({"results":[]})"}}};
   });
   life.runtime().subscribe([&](const Event& event, const EventOrigin&) {
     const auto* question = std::get_if<QuestionAsked>(&event.fact);
@@ -271,18 +277,20 @@ Fetching fetch_by(const std::string& parents_call, std::string_view child) {
   return seen;
 }
 
-TEST_F(Delegate, ApprovingABatchApprovesItsWebFetch) {
-  const Fetching seen =
-      fetch_by(R"({"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"p"}]}})", "a");
+TEST_F(Delegate, ApprovingABatchApprovesItsWebFetchAndItsWebSearch) {
+  const OnTheWeb seen =
+      goes_out(R"({"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"p"}]}})", "a");
   EXPECT_THAT(seen.asked, testing::ElementsAre("root")) << "once for the batch";
   EXPECT_EQ(seen.fetched, 1);
+  EXPECT_EQ(seen.searched, 1);
 }
 
 TEST_F(Delegate, ApprovingATaskApprovesNoneOfItsCalls) {
-  const Fetching seen =
-      fetch_by(R"({"name":"task","arguments":{"agent":"researcher","prompt":"p"}})", "researcher");
-  EXPECT_THAT(seen.asked, testing::ElementsAre("root", "researcher"));
+  const OnTheWeb seen =
+      goes_out(R"({"name":"task","arguments":{"agent":"researcher","prompt":"p"}})", "researcher");
+  EXPECT_THAT(seen.asked, testing::ElementsAre("root", "researcher", "researcher"));
   EXPECT_EQ(seen.fetched, 0);
+  EXPECT_EQ(seen.searched, 0);
 }
 
 }  // namespace

@@ -215,10 +215,19 @@ TEST_F(Limits, AThousandChildrenThroughOneTreeLeakNoSlot) {
   world_.script = script(
       {fmt::format(R"({{"match":{{"agent":"main"}},"replies":[{{"calls":[{}]}},{{"text":"over"}}]}})", calls),
        R"({"match":{"agent":"reader"},"replies":[{"text":"done"}]})"});
-  // A slot or a reservation that is left over ends the program: see ~Slots and ~Budget.
-  const auto report =
-      go({.limits = {.delegations = kUnlimited<int>, .live_children = 64, .live_sessions = 65}});
-  ASSERT_TRUE(report);
+  Life life(world_, {.limits = {.delegations = kUnlimited<int>, .live_children = 64, .live_sessions = 65}});
+  int most = 0;
+  std::optional<int> at_its_end;  // of the root, when all its children have ended
+  life.runtime().subscribe([&](const Event& event, const EventOrigin& origin) {
+    most = std::max(most, life.runtime().places_taken());
+    const auto* reply = std::get_if<ReplyReceived>(&event.fact);
+    if (reply && origin.parent.empty() && reply->reply.message.text == "over")
+      at_its_end = life.runtime().places_taken();
+  });
+  const auto report = life.start(life.brief("go"));
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(most, 64) << "the root, which waits, has none";
+  EXPECT_EQ(at_its_end, 1) << "its own";
   EXPECT_EQ(report->status, Status::completed);
   EXPECT_EQ(children(), 1000u);
   for (const auto& session : world_.sessions()) ASSERT_EQ(session.state, SessionState::completed);

@@ -45,6 +45,16 @@ std::string SimWorld::transcript(std::string_view label) const {
   return found == files.end() ? std::string() : found->second;
 }
 
+namespace {
+
+ToolSettings web_settings(bool has_web) {
+  ToolSettings settings;
+  if (has_web) settings.search = SearchSettings{SearchService::searxng, "https://search.example", ""};
+  return settings;
+}
+
+}  // namespace
+
 Life::Life(SimWorld& world, Options options)
     : loop_(options.seed), processes_(loop_), network_(loop_), random_(options.seed) {
   auto folder = world.disk.open("/home/subagent", IfAbsent::create);
@@ -75,6 +85,7 @@ Life::Life(SimWorld& world, Options options)
                                                       .state = *world.disk.open("/home", IfAbsent::create)},
                                        Runtime::Options{.limits = options.limits,
                                                         .attendance = options.attendance,
+                                                        .tools = web_settings(options.has_web),
                                                         .hidden = {"/home"},
                                                         .reports = options.reports,
                                                         .inbox_every = options.inbox_every});

@@ -51,7 +51,7 @@ class Life {
     std::vector<Profile> profiles = {};                          // besides the built-in ones
     ReportBounds reports = {};
     std::optional<Duration> inbox_every = {};  // whether other processes can reach it
-    bool has_web = false;                      // whether there are web tools
+    bool has_web = false;  // whether there are web tools; the search service is https://search.example
     // In place of the world's own; then what the world says of sessions and events does not hold.
     std::function<std::unique_ptr<Store>(Loop&)> store = {};
   };
