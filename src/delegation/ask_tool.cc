@@ -54,9 +54,11 @@ std::string AskTool::shown(const json::object& arguments) const {
 Task<ToolResult> AskTool::run(json::object arguments, ToolContext context) {
   if (const auto* answered = trace_of<QuestionAnswered>(context))
     co_return tool_ok(told_of(answered->answer));
-  const Question question = question_of(arguments, kind(), context);
+  // One that was asked before a restart is to be answered by when it said.
+  const auto* before = trace_of<QuestionAsked>(context);
+  const Question question = before ? before->question : question_of(arguments, kind(), context);
   const SessionJournal::Place place{context.id.step, context.id.index};
-  if (!trace_of<QuestionAsked>(context)) {
+  if (!before) {
     if (auto refused = refusal(context); !refused.empty()) co_return tool_ok(std::move(refused));
     if (const auto asked = co_await context.journal.record(place, {QuestionAsked{question}}); !asked)
       co_return tool_error(fmt::format("The question was not asked: {}", to_text(asked.error())));

@@ -125,6 +125,32 @@ TEST(Dialogue, AnAnswerJustInTimeIsTaken) {
   EXPECT_THAT(world.results_of("ask_parent"), testing::ElementsAre(HasSubstr("red")));
 }
 
+// Asked at the start, left by a process that dies, and taken up four minutes later.
+std::string answered_after_restart(Duration thinks) {
+  DialogueWorld world([thinks](const Scene& scene) -> Act {
+    if (scene.depth > 0) return child_that_asks_once(scene);
+    if (scene.step == 0) return {.calls = {spawn("explore")}};
+    if (scene.step == 1) return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = thinks};
+    return {.text = scene.news};
+  });
+  world.on_event = [](Runtime& runtime, const Event& event) {
+    if (std::holds_alternative<QuestionAsked>(event.fact)) runtime.cancel(StopReason::shutdown);
+  };
+  EXPECT_FALSE(world.run());
+  world.on_event = {};
+  world.away = 4min;
+  EXPECT_TRUE(world.resume(2));
+  EXPECT_EQ(world.facts<QuestionAsked>().size(), 1u);
+  const auto told = world.results_of("ask_parent");
+  EXPECT_EQ(told.size(), 1u);
+  return told.empty() ? "" : told[0];
+}
+
+TEST(Dialogue, TheTimeForAnAnswerDoesNotBeginAnewAfterARestart) {
+  EXPECT_THAT(answered_after_restart(6min - 1s), HasSubstr("red"));
+  EXPECT_THAT(answered_after_restart(6min + 1s), HasSubstr("no answer: proceed"));
+}
+
 TEST(Dialogue, AChildMayAskTenTimesAndNotEleven) {
   DialogueWorld world([](const Scene& scene) -> Act {
     if (scene.depth == 0) return parent_that_answers(scene);
