@@ -1,0 +1,116 @@
+// A tree of 64 children, each with processes of its own that do what they can to be left alone, is cancelled.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "support/real_world.h"
+
+namespace deputy {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kChildren = 64;
+constexpr int kProcessesEach = 4;
+
+// A length of sleep that no other process has.
+std::string mark() { return fmt::format("1000.{:07}", ::getpid()); }
+
+// One that the command waits for, one beside it, one in a session of its own, and one whose parent is gone.
+std::string command() {
+  return fmt::format("sleep {0} & setsid sleep {0} & (setsid sleep {0} & ) ; exec sleep {0}", mark());
+}
+
+int processes_alive() {
+  int alive = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline");
+    const std::string line{std::istreambuf_iterator<char>(file), {}};
+    if (line.starts_with("sleep") && line.contains(mark())) alive += 1;
+  }
+  return alive;
+}
+
+Act everybody_sleeps(const Scene& scene) {
+  if (scene.depth > 0 && scene.step == 0)
+    return {.calls = {call_of("Bash", to_json_text(json::object{{"command", command()}}))}};
+  if (scene.step > 0) return {.text = "never"};
+  Act act;
+  for (int i = 0; i < kChildren; ++i)
+    act.calls.push_back(call_of("task", R"({"agent":"general","prompt":"sleep"})"));
+  return act;
+}
+
+class CancelRealTime : public testing::Test {
+ protected:
+  void when_all_sleep() {
+    most = std::max(most, processes_alive());
+    if (most < kChildren * kProcessesEach && clock().now() - began < 120s) {
+      world.loop.timers().call_at(clock().now() + 50ms, [this] { when_all_sleep(); });
+      return;
+    }
+    cancelled = clock().now();
+    world.runtime->cancel(StopReason::user);
+    world.loop.post([this] { world.runtime->cancel(StopReason::user); });  // twice is harmless
+    until_none();
+  }
+  void until_none() {
+    if (processes_alive() == 0) {
+      gone = clock().now();
+    } else if (clock().now() - cancelled < 10s) {
+      world.loop.timers().call_at(clock().now() + 20ms, [this] { until_none(); });
+      return;
+    }
+    if (const auto both = ++over; both == 2) world.loop.stop();
+  }
+  const Clock& clock() const { return world.loop.clock(); }
+
+  RealWorld world{everybody_sleeps, {.live_children = kChildren, .live_sessions = kChildren + 1}};
+  TimePoint began{};
+  TimePoint cancelled{};
+  std::optional<TimePoint> gone;
+  int most = 0;
+  int over = 0;  // the tree, and the processes
+};
+
+TEST_F(CancelRealTime, OfSixtyFourChildrenWithProcessesLeavesNothingAliveAfterTwoSeconds) {
+  std::optional<Result<Report>> ended;
+  TimePoint ended_at{};
+  world.runtime->start(world.brief(), [&](Result<Report> report) {
+    ended = std::move(report);
+    ended_at = clock().now();
+    if (++over == 2) world.loop.stop();
+  });
+  began = clock().now();
+  world.loop.post([this] { when_all_sleep(); });
+  world.loop.run();
+
+  EXPECT_EQ(most, kChildren * kProcessesEach) << "else it proves less";
+  ASSERT_TRUE(gone) << processes_alive() << " were alive after ten seconds";
+  const auto seconds = [this](TimePoint at) { return std::chrono::duration<double>(at - cancelled).count(); };
+  fmt::print("figures: {} processes of {} children were gone after {:.2f} s, the tree after {:.2f} s\n", most,
+             kChildren, seconds(*gone), seconds(ended_at));
+  EXPECT_LT(*gone - cancelled, 2s);
+  ASSERT_TRUE(ended && *ended);
+  EXPECT_EQ((*ended)->reason, Reason::cancelled_by_user);
+
+  const Store& store = world.runtime->store();
+  const auto sessions = store.sessions({});
+  ASSERT_TRUE(sessions);
+  EXPECT_EQ(sessions->size(), kChildren + 1u);
+  for (const Session& session : *sessions) {
+    EXPECT_EQ(session.state, SessionState::cancelled) << session.label;
+    const auto events = store.events_of_session(session.id);
+    ASSERT_TRUE(events);
+    EXPECT_EQ(std::ranges::count_if(
+                  *events, [](const Event& event) { return std::holds_alternative<RunEnded>(event.fact); }),
+              1)
+        << session.label;
+  }
+}
+
+}  // namespace
+}  // namespace deputy
