@@ -47,9 +47,9 @@ Act one_after_another(const Scene& scene) {
   return {.text = "found"};
 }
 
-class LeaksLong : public testing::Test {
+class LeaksExhaustive : public testing::Test {
  protected:
-  LeaksLong() { EXPECT_TRUE(world.workspace->replace("a.txt", "hello\n")); }
+  LeaksExhaustive() { EXPECT_TRUE(world.workspace->replace("a.txt", "hello\n")); }
 
   void run_trees() {
     if (trees == kTreesBefore) before = Held::now();
@@ -72,7 +72,7 @@ class LeaksLong : public testing::Test {
   Held after;
 };
 
-TEST_F(LeaksLong, TenThousandChildrenOneAfterAnotherLeaveMemoryWhereItWasAndNoDescriptorBehind) {
+TEST_F(LeaksExhaustive, TenThousandChildrenOneAfterAnotherLeaveMemoryWhereItWasAndNoDescriptorBehind) {
   world.loop.post([this] { run_trees(); });
   world.loop.run();
   ASSERT_EQ(completed, kTreesBefore + kTrees);
