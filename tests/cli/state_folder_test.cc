@@ -1,9 +1,11 @@
 // What is wrong with the state folder is said in one line, and nothing is changed.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
 #include "base/json.h"
 #include "deputy_program.h"
+#include "store/sqlite/migrate.h"
 #include "support/paths.h"
 
 namespace deputy {
@@ -152,6 +154,26 @@ TEST_F(StateFolderTest, ADatabaseWithADamagedPageIsRefusedAndItsFilesUntouched) 
   for (const char* of_sqlite : {"deputy.db-shm", "deputy.db-wal"})
     after.erase(of_sqlite);  // it looks with them
   EXPECT_EQ(after, before);
+}
+
+// Whatever version it calls itself, and also where it is a copy of ours that calls itself an older one.
+TEST_F(StateFolderTest, ADatabaseOfAnotherProgramIsRefusedAndUntouched) {
+  fs::create_directories(home());
+  for (const char* sql : {"CREATE TABLE mine(x); INSERT INTO mine VALUES (1)", "PRAGMA user_version=2"}) {
+    alter_database(sql);
+    const auto before = everything();
+    expect_failure(delegate(), "its tables are not those of a deputy's database");
+    expect_failure(deputy({"sessions", "ls"}), "its tables are not those of a deputy's database");
+    EXPECT_EQ(everything(), before);
+  }
+  fs::remove(home() / "deputy.db");
+  ASSERT_EQ(delegate().status, 0);
+  alter_database("PRAGMA journal_mode=DELETE; PRAGMA user_version=1");
+  const auto before = everything();
+  expect_failure(delegate(), "its tables are not those of a deputy's database");
+  EXPECT_EQ(everything(), before);
+  alter_database(fmt::format("PRAGMA user_version={}", newest_schema()).c_str());
+  EXPECT_EQ(delegate().status, 0) << "kept without a log, but ours";
 }
 
 TEST_F(StateFolderTest, AnEmptyDatabaseFileIsFilled) {

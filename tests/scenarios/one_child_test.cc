@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ranges>
+
 #include "base/json.h"
 #include "support/sim_world.h"
 
@@ -196,11 +198,27 @@ TEST_P(OneChildSimulation, ResumesAfterAStopThatTookTheRecordWithIt) {
   dies_at_every_record(false, GetParam());
 }
 
+std::string_view role_of(const json::value& message) { return message.at("role").as_string(); }
+
+// What was said until the cancel, to the letter; after it only what the calls under way came to.
+void expect_kept(const json::value& cut, const json::value& whole, std::ptrdiff_t replies,
+                 const std::string& where) {
+  ASSERT_TRUE(cut.is_array()) << where;
+  const auto& messages = cut.as_array();
+  const auto differs = std::ranges::mismatch(messages, whole.as_array()).in1;
+  EXPECT_TRUE(
+      std::ranges::all_of(differs, messages.end(), [](const auto& m) { return role_of(m) == "tool"; }))
+      << where << ": " << to_json_text(cut);
+  EXPECT_GE(std::ranges::count(messages, "assistant", role_of), replies) << where;
+}
+
 TEST_P(OneChildSimulation, EndsOnceAndKeepsWhatItHasWhenCancelledAfterAnyEvent) {
   SimWorld undisturbed = new_world();
   Life whole(undisturbed, {});
   ASSERT_TRUE(whole.start(whole.brief("Find out.")));
+  const Told expected = told_undisturbed(undisturbed);
   const int events = static_cast<int>(whole.events().size());
+  std::uint64_t cancelled = 0;
 
   for (std::uint64_t seed = 1; seed <= GetParam() && !HasFailure(); ++seed) {
     const int cancel_after = static_cast<int>(seed) % events + 1;
@@ -212,12 +230,22 @@ TEST_P(OneChildSimulation, EndsOnceAndKeepsWhatItHasWhenCancelledAfterAnyEvent) 
         "seed " + std::to_string(seed) + ", cancelled after event " + std::to_string(cancel_after);
     ASSERT_TRUE(report) << where << ": " << report.error().message;
     expect_one_terminal_record_each(world, where);
+    if (report->status == Status::cancelled)
+      ++cancelled;
+    else
+      EXPECT_EQ(transcripts_of(world), expected) << where << ", and had said its last";
     for (const auto& session : world.sessions()) {
       EXPECT_TRUE(is_terminal(session.state)) << where;
-      EXPECT_FALSE(world.transcript(session.label).empty())
-          << where << ": " << session.label << " has no sealed transcript";
+      const auto replies = std::ranges::count_if(
+          life.events() | std::views::take(cancel_after), [&session](const Event& event) {
+            return event.run.session == session.id && std::holds_alternative<ReplyReceived>(event.fact);
+          });
+      const bool is_root = session.label == "root";
+      expect_kept(messages_of(world.transcript(session.label)), is_root ? expected.root : expected.child,
+                  replies, where + ", " + session.label);
     }
   }
+  EXPECT_GT(cancelled, GetParam() / 2);
 }
 
 TEST_P(OneChildSimulation, GoesOnWhereAShutdownLeftIt) {
@@ -226,6 +254,7 @@ TEST_P(OneChildSimulation, GoesOnWhereAShutdownLeftIt) {
   ASSERT_TRUE(whole.start(whole.brief("Find out.")));
   const Told expected = told_undisturbed(undisturbed);
   const int events = static_cast<int>(whole.events().size());
+  std::uint64_t left = 0;
 
   for (std::uint64_t seed = 1; seed <= GetParam() && !HasFailure(); ++seed) {
     const int leave_after = static_cast<int>(seed) % events + 1;
@@ -236,14 +265,16 @@ TEST_P(OneChildSimulation, GoesOnWhereAShutdownLeftIt) {
       Life life(world, {.seed = seed});
       life.after_event(leave_after, [](Runtime& runtime) { runtime.cancel(StopReason::shutdown); });
       const auto report = life.start(life.brief("Find out."));
-      if (report) continue;  // it had ended before
+      if (report) continue;  // it had said its last
     }
+    ++left;
     Life second(world, {.seed = seed + 1'000'000});
     const auto report = second.resume(world.sessions().front().id);
     ASSERT_TRUE(report) << where << ": " << report.error().message;
     EXPECT_EQ(transcripts_of(world), expected) << where;
     expect_one_terminal_record_each(world, where);
   }
+  EXPECT_GT(left, GetParam() / 2);
 }
 
 }  // namespace

@@ -9,6 +9,11 @@ namespace deputy {
 
 namespace {
 
+int note_log_pages(void* log_pages, sqlite3*, const char*, int pages) {
+  *static_cast<int*>(log_pages) = pages;
+  return SQLITE_OK;
+}
+
 bool is_full(sqlite3* database) {
   const int error = sqlite3_system_errno(database);
   return error == ENOSPC || error == EDQUOT || error == EFBIG;
@@ -136,9 +141,9 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
   sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   Database database(std::move(handle), path);
   if (mode == Mode::read_write) {
-    TRY(database.execute("PRAGMA journal_mode=WAL"));
     TRY(database.execute("PRAGMA synchronous=FULL"));
     TRY(database.execute("PRAGMA wal_autocheckpoint=0"));
+    sqlite3_wal_hook(raw, note_log_pages, database.log_pages_.get());
   }
   TRY(database.execute("PRAGMA foreign_keys=ON"));
   return database;
@@ -164,6 +169,12 @@ Result<std::int64_t> Database::integer(std::string_view sql) const {
   TRY(auto statement, prepare(sql));
   TRY(const bool has_row, statement.step());
   return has_row ? statement.integer(0) : 0;
+}
+
+Result<std::string> Database::text(std::string_view sql) const {
+  TRY(auto statement, prepare(sql));
+  TRY(const bool has_row, statement.step());
+  return has_row ? statement.text(0) : std::string();
 }
 
 void Database::write_back_at_close() const {

@@ -49,21 +49,26 @@ class Statement {
 class Database {
  public:
   enum class Mode { read_write, read_only };
-  // WAL, synchronous FULL, five seconds of patience with others. A file that is not a database is
-  // Error::corrupt.
+  // Synchronous FULL, five seconds of patience with others; the file stays as it is. One that is not a
+  // database is Error::corrupt.
   static Result<Database> open(const std::string& path, Mode mode);
 
   Result<Statement> prepare(std::string_view sql) const;
   Result<void> execute(std::string_view sql) const;
+  // The first column of the first row: 0 or empty where there is none.
   Result<std::int64_t> integer(std::string_view sql) const;
+  Result<std::string> text(std::string_view sql) const;
   const std::string& path() const { return path_; }
   // The last one to close the database writes its log back into it; until this is said, nobody does: what may
   // be damaged is not touched.
   void write_back_at_close() const;
+  // How long the log was after this connection's last commit, whoever wrote it.
+  int log_pages() const { return *log_pages_; }
 
  private:
   Database(std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle, std::string path)
       : handle_(std::move(handle)), path_(std::move(path)) {}
+  std::unique_ptr<int> log_pages_ = std::make_unique<int>(0);  // SQLite holds its address
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_;
   std::string path_;
 };

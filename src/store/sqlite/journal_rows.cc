@@ -68,15 +68,14 @@ Result<Statement> prepare_put_event(const Database& database) {
       "VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
 }
 
-Result<std::size_t> put_event(Statement& put, const Event& event, std::int64_t epoch, std::int64_t nth) {
+Result<void> put_event(Statement& put, const Event& event, std::int64_t epoch, std::int64_t nth) {
   const std::string body = to_json_text(fact_to_json(event.fact));
   const std::string_view kind = kind_of(event.fact);
   put.bind(event.tree.value).bind(static_cast<std::int64_t>(event.seq)).bind(epoch);
   put.bind(event.run.session.value).bind(std::int64_t{event.run.number}).bind(std::int64_t{event.step});
   put.bind(std::int64_t{event.call}).bind(kind).bind(event.at.time_since_epoch().count()).bind(body);
   put.bind(std::int64_t{checksum(event, nth, kind, body)}).bind(nth);
-  TRY(put.run());
-  return body.size();
+  return put.run();
 }
 
 Result<std::vector<Event>> select_events(const Database& database, const SessionId& session,

@@ -12,8 +12,8 @@
 namespace deputy {
 
 Result<Statement> prepare_put_event(const Database& database);
-// `nth` counts the records of its session from 1. Returns how many bytes the fact took.
-Result<std::size_t> put_event(Statement& put, const Event& event, std::int64_t epoch, std::int64_t nth);
+// `nth` counts the records of its session from 1.
+Result<void> put_event(Statement& put, const Event& event, std::int64_t epoch, std::int64_t nth);
 
 // In order, whole. `count` is how many there must be; nothing where that is not known.
 Result<std::vector<Event>> select_events(const Database& database, const SessionId& session,

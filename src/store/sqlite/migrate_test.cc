@@ -15,6 +15,7 @@ namespace {
 
 std::string header(std::uint32_t version) {
   std::string bytes(kHeaderBytes, '\0');
+  bytes[18] = bytes[19] = 2;  // keeps a log
   bytes.replace(0, 15, "SQLite format 3");
   for (int at = 0; at < 4; ++at)
     bytes[60 + static_cast<std::size_t>(at)] = static_cast<char>(version >> (24 - 8 * at));
@@ -22,9 +23,12 @@ std::string header(std::uint32_t version) {
 }
 
 TEST(CheckHeader, TakesWhatThisProgramKnowsAndAFileThatIsEmpty) {
-  EXPECT_TRUE(check_header("", "db"));
-  EXPECT_TRUE(check_header(header(0), "db"));
-  EXPECT_TRUE(check_header(header(static_cast<std::uint32_t>(newest_schema())), "db"));
+  EXPECT_EQ(check_header("", "db"), true);
+  EXPECT_EQ(check_header(header(0), "db"), false) << "to be migrated";
+  std::string newest = header(static_cast<std::uint32_t>(newest_schema()));
+  EXPECT_EQ(check_header(newest, "db"), true);
+  newest[18] = newest[19] = 1;
+  EXPECT_EQ(check_header(newest, "db"), false) << "to keep a log";
 }
 
 TEST(CheckHeader, RefusesOneVersionMore) {

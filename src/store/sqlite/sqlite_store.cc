@@ -26,8 +26,9 @@ namespace deputy {
 
 namespace {
 
-// The log is written back into the database past this size; at exit SQLite does it by itself.
-constexpr std::size_t kCheckpointBytes = std::size_t{4} << 20;
+// The log is written back into the database when it has grown by so much, 4 MB; at exit SQLite does it by
+// itself.
+constexpr int kCheckpointPages = 1024;
 
 // Each waits as long as SQLite does for another process that writes: a minute in all.
 constexpr int kMostTries = 12;
@@ -88,6 +89,7 @@ struct SqliteStore::State {
   Result<void> commit(const EventRefs& events);
   Result<void> commit(Transaction& transaction);
   Result<void> write(const EventRefs& events);
+  void write_back_log();
   Result<void> record_stop(const Error& error);
   Result<std::vector<Event>> take_up(const SessionId& tree);
   Result<std::int64_t> next_epoch(const SessionId& tree);
@@ -107,8 +109,8 @@ struct SqliteStore::State {
   std::mutex claims;  // guards claimed and files against a claim() while the writer works for another tree
   std::map<SessionId, std::int64_t> claimed;
   std::map<SessionId, SessionRow>
-      live;  // rows of sessions that have not ended, so that a step need not read its row
-  std::size_t uncheckpointed = 0;  // bytes, roughly
+      live;                 // rows of sessions that have not ended, so that a step need not read its row
+  int written_back_at = 0;  // pages of the log
   std::optional<Statement> insert_event;
   std::optional<Statement> select_epoch;
   std::optional<Statement> select_far;
@@ -125,13 +127,14 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   if (const auto beginning = home.read("deputy.db", 0, kHeaderBytes)) {
     // Where there is a log, its pages count: those of the file may be half-written by a checkpoint.
     const auto log = home.status("deputy.db-wal");
-    if (!log || log->size == 0) TRY(check_header(*beginning, path));
+    if (!log || log->size == 0) {
+      TRY(const bool is_up_to_date, check_header(*beginning, path));
+      if (!is_up_to_date) TRY(check_tables(path));
+    }
   } else if (beginning.error().code != ErrorCode::not_found) {
     return fail(beginning.error().code, fmt::format("cannot read {}: {}", path, beginning.error().message),
                 "make it a file that you can read, or choose another folder with --home");
   }
-  TRY(home.make_folder("subagent"));
-  TRY(auto transcripts, home.open_folder("subagent"));
   TRY(auto own_home, home.open_folder("."));
   TRY(auto mark, DiskMark::open(home, "deputy.mark"));
   TRY(auto loss, look_for_loss(home, mark));
@@ -139,6 +142,8 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   if (!home.status("deputy.db")) TRY(home.append_to("deputy.db", ""));
   TRY(auto writing, Database::open(path, Database::Mode::read_write));
   TRY(migrate(writing));
+  TRY(home.make_folder("subagent"));
+  TRY(auto transcripts, home.open_folder("subagent"));
   TRY(auto reading, Database::open(path, Database::Mode::read_write));
   TRY(auto locks, TreeLocks::open(home));
   keep_reserve(home);
@@ -293,8 +298,7 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
       TRY(auto before, row_before(event));
       row = changed.emplace(event.run.session, std::move(before)).first;
     }
-    TRY(const auto bytes, put_event(*insert_event, event, claimed[event.tree], ++row->second.events));
-    uncheckpointed += bytes;
+    TRY(put_event(*insert_event, event, claimed[event.tree], ++row->second.events));
     apply_to_session(row->second.session, event);
   }
   for (const auto& [id, row] : changed) TRY(put_session(*upsert_session, row));
@@ -308,10 +312,16 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
   }
   TRY(reopen_transcripts(events));
   files->write(events);
-  if (uncheckpointed < kCheckpointBytes) return {};
-  uncheckpointed = 0;
-  (void)writing.execute("PRAGMA wal_checkpoint(PASSIVE)");  // what was recorded is durable without it
+  write_back_log();
   return {};
+}
+
+// A log that was written back whole begins anew with the next commit; one that somebody still reads grows on.
+void SqliteStore::State::write_back_log() {
+  if (writing.log_pages() < written_back_at) written_back_at = 0;
+  if (writing.log_pages() - written_back_at < kCheckpointPages) return;
+  written_back_at = writing.log_pages();
+  (void)writing.execute("PRAGMA wal_checkpoint(PASSIVE)");  // what was recorded is durable without it
 }
 
 // A session that has ended is not among the live ones; it may begin another run.

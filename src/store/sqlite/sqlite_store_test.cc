@@ -181,6 +181,52 @@ TEST_F(SqliteStoreTest, ATreeThatLacksARecordIsNotClaimedAndNotChanged) {
   }
 }
 
+// Small records, of which each takes whole pages of the log.
+TEST_F(SqliteStoreTest, TheLogIsWrittenBackAtFourMegabytes) {
+  auto store = *open();
+  Session session;
+  session.id = session.tree = SessionId("sess_1_aaaaaa");
+  ASSERT_TRUE(store->claim(session.tree));
+  Event event;
+  event.tree = session.tree;
+  event.run = {session.id, 1};
+  event.fact = SessionCreated{session};
+  ASSERT_TRUE(run(loop_, store->record({event})));
+  event.fact = NoteTaken{"a"};
+  const auto log_bytes = [&] { return std::filesystem::file_size(database() + "-wal"); };
+  constexpr std::size_t kCommits = 1000;
+  std::size_t largest = 0;
+  std::size_t written = 0;
+  for (std::size_t n = 0, before = log_bytes(); n < kCommits; ++n) {
+    ASSERT_TRUE(run(loop_, store->record({event})));
+    largest = std::max<std::size_t>(largest, log_bytes());
+    if (n == 9) written = (log_bytes() - before) / 10 * kCommits;
+  }
+  constexpr std::size_t kMost = std::size_t{4} << 20;
+  EXPECT_GT(written, 2 * kMost) << "or it was never written back";
+  EXPECT_GT(largest, kMost);
+  EXPECT_LT(largest, kMost + (kMost / 10));
+}
+
+TEST_F(SqliteStoreTest, WhatOthersWroteIntoTheLogCounts) {
+  auto store = *open();
+  Session session;
+  session.id = session.tree = SessionId("sess_1_aaaaaa");
+  ASSERT_TRUE(store->claim(session.tree));
+  Event event;
+  event.tree = session.tree;
+  event.run = {session.id, 1};
+  event.fact = SessionCreated{session};
+  auto another = Database::open(database(), Database::Mode::read_write);
+  ASSERT_TRUE(another->execute("CREATE TABLE other(x)"));
+  for (int times = 0; times < 5; ++times) {
+    ASSERT_TRUE(another->execute("INSERT INTO other VALUES (zeroblob(4500000))"));
+    ASSERT_TRUE(run(loop_, store->record({event})));
+    event.fact = NoteTaken{"a"};
+  }
+  EXPECT_LT(std::filesystem::file_size(database() + "-wal"), 2 * 4'500'000);
+}
+
 TEST_F(SqliteStoreTest, FilesAreForTheOwnerAlone) {
   auto store = *open();
   for (const char* name : {"deputy.db", "deputy.db-wal"}) {
