@@ -177,6 +177,14 @@ Result<std::string> Database::text(std::string_view sql) const {
   return has_row ? statement.text(0) : std::string();
 }
 
+bool Database::write_back() const {
+  int in_log = 0;
+  int written_back = 0;
+  const int done =
+      sqlite3_wal_checkpoint_v2(handle_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, &in_log, &written_back);
+  return done == SQLITE_OK && in_log == written_back;
+}
+
 void Database::write_back_at_close() const {
   sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
 }

@@ -62,6 +62,9 @@ class Database {
   // The last one to close the database writes its log back into it; until this is said, nobody does: what may
   // be damaged is not touched.
   void write_back_at_close() const;
+  // Writes back of the log what nobody reads any more. Whether that was all of it: then it begins anew with
+  // the next commit.
+  bool write_back() const;
   // How long the log was after this connection's last commit, whoever wrote it.
   int log_pages() const { return *log_pages_; }
 

@@ -110,7 +110,7 @@ struct SqliteStore::State {
   std::map<SessionId, std::int64_t> claimed;
   std::map<SessionId, SessionRow>
       live;                 // rows of sessions that have not ended, so that a step need not read its row
-  int written_back_at = 0;  // pages of the log
+  int written_back_at = 0;  // pages of the log, where not all could be
   std::optional<Statement> insert_event;
   std::optional<Statement> select_epoch;
   std::optional<Statement> select_far;
@@ -316,12 +316,13 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
   return {};
 }
 
-// A log that was written back whole begins anew with the next commit; one that somebody still reads grows on.
+// What was recorded is durable without it. Where somebody still reads the log it grows on: then it is tried
+// again only after as much more.
 void SqliteStore::State::write_back_log() {
-  if (writing.log_pages() < written_back_at) written_back_at = 0;
-  if (writing.log_pages() - written_back_at < kCheckpointPages) return;
-  written_back_at = writing.log_pages();
-  (void)writing.execute("PRAGMA wal_checkpoint(PASSIVE)");  // what was recorded is durable without it
+  const int pages = writing.log_pages();
+  if (pages < written_back_at) written_back_at = 0;  // another process wrote it back
+  if (pages - written_back_at < kCheckpointPages) return;
+  written_back_at = writing.write_back() ? 0 : pages;
 }
 
 // A session that has ended is not among the live ones; it may begin another run.
