@@ -61,8 +61,8 @@ Task<> Engine::see_to_leftovers(Program& program, StopToken stop) {
   std::size_t in_a_row = 0;
   for (const Uuid& uuid : left.value_or(std::vector<Uuid>{})) {
     (void)co_await on_pool(program.loop, pool, [folder, uuid] { return seal_leftover(*folder, uuid); });
-    if (++in_a_row % kSealedInARow) continue;
-    if (co_await sleep_for(program.loop, kTurnOfOthers, stop) == Slept::stopped) co_return;
+    if (++in_a_row % kSealedInARow == 0) (void)co_await sleep_for(program.loop, kTurnOfOthers, stop);
+    if (stop.stopped()) co_return;
   }
   (void)co_await on_pool(program.loop, pool,
                          [folder, now = program.loop.clock().wall()] { return prune_files(*folder, now); });

@@ -11,8 +11,8 @@ constexpr std::size_t kMostRiding = 512;
 
 }  // namespace
 
-CommitQueue::CommitQueue(Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit)
-    : loop_(loop), commit_(std::move(commit)), writer_(std::move(writer)) {
+CommitQueue::CommitQueue(Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit, Tidy tidy)
+    : loop_(loop), commit_(std::move(commit)), tidy_(std::move(tidy)), writer_(std::move(writer)) {
   writer_->start([this] { drain(); });
 }
 
@@ -81,6 +81,7 @@ void CommitQueue::drain() {
   loop_.post([this, alive = alive_, units = std::move(units), result = std::move(result)]() mutable {
     if (*alive) committed(std::move(units), result);
   });
+  if (!broken_) tidy_();
 }
 
 void CommitQueue::committed(std::vector<Unit> units, const Result<void>& result) {

@@ -23,8 +23,10 @@ class CommitQueue {
  public:
   // Called by the writer, never twice at once, with all that was queued.
   using Commit = std::function<Result<void>(const EventRefs&)>;
+  // What may be done once the commit is acknowledged: nobody but the next commit waits for it.
+  using Tidy = std::function<void()>;
 
-  CommitQueue(Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit);
+  CommitQueue(Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit, Tidy tidy = [] {});
   ~CommitQueue();
 
   // The next event of `tree` will be number `last_seq` + 1.
@@ -52,6 +54,7 @@ class CommitQueue {
 
   Loop& loop_;
   Commit commit_;
+  Tidy tidy_;
   std::map<SessionId, std::uint64_t> next_seq_;
   std::vector<Store::Listener> listeners_;
   std::deque<Unpublished> unpublished_;

@@ -25,13 +25,17 @@ class CommitQueueTest : public testing::Test {
   CommitQueueTest() {
     auto writer = std::make_unique<ManualWriter>();
     writer_ = writer.get();
-    queue_ = std::make_unique<CommitQueue>(loop_, std::move(writer),
-                                           [this](const EventRefs& events) -> Result<void> {
-                                             committed_.push_back(events.size());
-                                             if (fails_)
-                                               return fail(ErrorCode::exhausted, "the disk is full");
-                                             return {};
-                                           });
+    queue_ = std::make_unique<CommitQueue>(
+        loop_, std::move(writer),
+        [this](const EventRefs& events) -> Result<void> {
+          committed_.push_back(events.size());
+          if (fails_) return fail(ErrorCode::exhausted, "the disk is full");
+          return {};
+        },
+        [this] {
+          loop_.run_until_idle();
+          known_when_tidied_.push_back(results_.size());
+        });
     queue_->open_tree(SessionId("tree"), 0);
     queue_->subscribe([this](const Event& event) { told_.push_back(event.seq); });
   }
@@ -55,6 +59,7 @@ class CommitQueueTest : public testing::Test {
   std::vector<std::size_t> committed_;
   std::vector<std::uint64_t> told_;
   std::vector<bool> results_;
+  std::vector<std::size_t> known_when_tidied_;
   TaskGroup group_{loop_};
 };
 
@@ -76,6 +81,17 @@ TEST_F(CommitQueueTest, NothingIsToldBeforeItIsDurable) {
   writer_->work();
   loop_.run_until_idle();
   EXPECT_EQ(told_.size(), 2u);
+}
+
+TEST_F(CommitQueueTest, WhoRecordedIsToldBeforeAnythingIsTidied) {
+  record({note()});
+  writer_->work();
+  EXPECT_EQ(known_when_tidied_, (std::vector<std::size_t>{1}));
+  fails_ = true;
+  record({note()});
+  writer_->work();
+  loop_.run_until_idle();
+  EXPECT_EQ(known_when_tidied_.size(), 1u) << "a disk that fails is left alone";
 }
 
 TEST_F(CommitQueueTest, WhatWasQueuedBehindAFailedCommitFailsToo) {

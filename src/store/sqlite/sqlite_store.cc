@@ -83,7 +83,9 @@ struct SqliteStore::State {
         mark(std::move(parts.mark)),
         files(std::move(parts.files)),
         loss(std::move(parts.loss)),
-        queue(loop, std::move(writer), [this](const EventRefs& events) { return commit(events); }) {}
+        queue(
+            loop, std::move(writer), [this](const EventRefs& events) { return commit(events); },
+            [this] { write_back_log(); }) {}
 
   Result<std::vector<Event>> whole_tree(const SessionId& tree) const;
   Result<void> commit(const EventRefs& events);
@@ -96,7 +98,7 @@ struct SqliteStore::State {
   Result<std::string> last_holder(const SessionId& tree) const;
   Result<void> check_epoch(const SessionId& tree);
   Result<SessionRow> row_before(const Event& event);
-  Result<void> reopen_transcripts(const EventRefs& events);
+  void reopen_transcripts(const EventRefs& events);
   const Clock& clock;
   std::unique_ptr<Folder> home;
   Database writing;
@@ -310,15 +312,15 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
       live.insert_or_assign(id, std::move(row));
     }
   }
-  TRY(reopen_transcripts(events));
+  reopen_transcripts(events);
   files->write(events);
-  write_back_log();
   return {};
 }
 
 // What was recorded is durable without it. Where somebody still reads the log it grows on: then it is tried
 // again only after as much more.
 void SqliteStore::State::write_back_log() {
+  const std::lock_guard lock(claims);
   const int pages = writing.log_pages();
   if (pages < written_back_at) written_back_at = 0;  // another process wrote it back
   if (pages - written_back_at < kCheckpointPages) return;
@@ -337,14 +339,15 @@ Result<SessionRow> SqliteStore::State::row_before(const Event& event) {
   return *std::move(kept);
 }
 
-Result<void> SqliteStore::State::reopen_transcripts(const EventRefs& events) {
+// They are exports: one that cannot be made does not undo what was recorded.
+void SqliteStore::State::reopen_transcripts(const EventRefs& events) {
   for (const Event& event : events) {
     if (!begins_again(event)) continue;
-    TRY(auto before, select_events(writing, event.run.session, std::nullopt));
-    std::erase_if(before, [&event](const Event& each) { return each.seq >= event.seq; });
-    files->reopen(before);
+    auto before = select_events(writing, event.run.session, std::nullopt);
+    if (!before) continue;
+    std::erase_if(*before, [&event](const Event& each) { return each.seq >= event.seq; });
+    files->reopen(*before);
   }
-  return {};
 }
 
 Result<void> SqliteStore::State::check_epoch(const SessionId& tree) {
