@@ -72,12 +72,18 @@ Ended list(Program& program, const Store& store, const SessionsArguments& argume
     return ExitStatus::completed;
   }
   std::vector<ListedTree> trees;
+  ExitStatus ended = ExitStatus::completed;
   for (const auto& root : roots) {
-    TRY(auto sessions, tree_of(store, root));
-    trees.push_back({root, std::move(sessions)});
+    auto sessions = tree_of(store, root);
+    if (!sessions) {
+      program.err.write_line(error_line(sessions.error()));
+      sessions = std::vector{root};  // of this tree no more can be read
+      ended = ExitStatus::partial;
+    }
+    trees.push_back({root, *std::move(sessions)});
   }
   program.out.write(list_text(trees, program.looks.out));
-  return ExitStatus::completed;
+  return ended;
 }
 
 std::string transcript_file(const Program& program, const Session& session) {
@@ -164,18 +170,43 @@ Ended notes(Program& program, const Store& store, const Session& session) {
   return ExitStatus::completed;
 }
 
+// All of the tree. Where it is damaged, of those of its sessions that are not; the others are named.
+struct Readable {
+  std::vector<Event> events;
+  std::vector<Error> damaged;
+};
+Result<Readable> readable_events(const Store& store, const SessionId& tree,
+                                 const std::vector<Session>& sessions) {
+  Readable found;
+  auto whole = store.events_of_tree(tree);
+  if (whole) return Readable{*std::move(whole), {}};
+  if (whole.error().code != ErrorCode::corrupt) return std::unexpected(whole.error());
+  for (const auto& session : sessions) {
+    auto alone = store.events_of_session(session.id);
+    if (alone) {
+      std::ranges::move(*alone, std::back_inserter(found.events));
+    } else {
+      found.damaged.push_back(alone.error());
+    }
+  }
+  if (found.damaged.empty()) found.damaged.push_back(whole.error());
+  std::ranges::sort(found.events, {}, &Event::seq);
+  return found;
+}
+
 Ended export_events(Program& program, const Store& store, const Session& session) {
   TRY(const auto sessions, tree_of(store, session));
-  TRY(const auto events, store.events_of_tree(session.tree));
+  TRY(const auto found, readable_events(store, session.tree, sessions));
   std::map<SessionId, EventOrigin> origins;
   for (const auto& each : sessions)
     origins[each.id] = {each.parent.value_or(SessionId{}), each.label, each.agent};
-  for (const auto& event : events) {
+  for (const auto& event : found.events) {
     for (const auto& line : to_lines(event, origins[event.run.session])) {
       program.out.write_line(program.redactor.redact(to_json_text(line)));
     }
   }
-  return ExitStatus::completed;
+  for (const auto& each : found.damaged) program.err.write_line(error_line(each));
+  return found.damaged.empty() ? ExitStatus::completed : ExitStatus::partial;
 }
 
 Ended view(Program& program, Store& store, const SessionsArguments& arguments) {

@@ -1,5 +1,8 @@
 // What was kept can be looked at: the list, one session, its tree, what was said, the notes, the events.
 #include <gmock/gmock.h>
+#include <sqlite3.h>
+
+#include <fstream>
 
 #include "base/json.h"
 #include "deputy_program.h"
@@ -102,6 +105,95 @@ TEST_F(SessionsTest, AnIdMayBeShortenedAndAWrongOneNamesTheNearest) {
   const auto ran = deputy({"sessions", "show", wrong});
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("did you mean"));
+}
+
+// With a disk that lost something.
+class DamagedSessionsTest : public SessionsTest {
+ protected:
+  std::int64_t ask(const std::string& sql) const {
+    sqlite3* database = nullptr;
+    EXPECT_EQ(sqlite3_open((home() / "deputy.db").c_str(), &database), SQLITE_OK);
+    std::int64_t number = 0;
+    const auto take = [](void* to, int, char** columns, char**) {
+      *static_cast<std::int64_t*>(to) = std::stoll(columns[0] ? columns[0] : "0");
+      return 0;
+    };
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), take, &number, nullptr), SQLITE_OK) << sql;
+    sqlite3_close(database);
+    return number;
+  }
+  // The first page of a table or an index, of which half was never written.
+  void tear(const std::string& name) const {
+    const auto page = ask("SELECT rootpage FROM sqlite_schema WHERE name='" + name + "'");
+    std::fstream file(home() / "deputy.db", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp((page - 1) * 4096);
+    file << std::string(2048, '\0');
+    ASSERT_TRUE(file) << name;
+  }
+  static std::vector<std::string> lines_without(const std::string& text, const std::string& left_out) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);)
+      if (!line.contains("\"session_id\":\"" + left_out)) lines.push_back(line);
+    return lines;
+  }
+};
+
+TEST_F(DamagedSessionsTest, ADamagedRecordIsNamedAndAllOtherSessionsOfTheTreeAreExportedAsTheyWere) {
+  const auto whole = deputy({"sessions", "export", root_id_}).out;
+  const auto others = lines_without(whole, children_.at(0));
+  ASSERT_LT(others.size(), lines_without(whole, "none").size());
+  ask("UPDATE journal SET crc=crc+1 WHERE kind='note' AND session='" + children_.at(0) + "'");
+  for (const auto& id : {root_id_, children_.at(0), children_.at(1)}) {
+    const auto ran = deputy({"sessions", "export", id});
+    EXPECT_EQ(ran.status, 3);
+    EXPECT_EQ(lines_without(ran.out, "none"), others);
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("(session " + children_.at(0) + ") is damaged"),
+                               Not(HasSubstr("(session " + children_.at(1)))));
+  }
+}
+
+TEST_F(DamagedSessionsTest, WhatAnIndexDoesNotFindIsStillListedAndExported) {
+  const auto listed = deputy({"sessions", "ls"}).out;
+  const auto exported = deputy({"sessions", "export", root_id_}).out;
+  for (const char* index : {"sqlite_autoindex_journal_1", "journal_of_session", "sqlite_autoindex_sessions_1",
+                            "sessions_of_tree", "sessions"}) {
+    const auto kept = contents(home() / "deputy.db");
+    tear(index);
+    EXPECT_EQ(deputy({"sessions", "ls"}).out, listed) << index;
+    EXPECT_EQ(deputy({"sessions", "export", root_id_}).out, exported) << index;
+    write(home() / "deputy.db", kept);
+  }
+}
+
+TEST_F(DamagedSessionsTest, ATreeWhoseSessionsCannotBeReadIsNamedInTheListAndTheOthersAreThere) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"it is fine"}]}]})");
+  ASSERT_EQ(deputy({"run", "say hello", "--model", model}).status, 0);
+  const auto listed = deputy({"sessions", "ls"}).out;
+  ask("UPDATE journal SET crc=crc+1 WHERE kind='note' AND session='" + children_.at(0) + "'");
+  ask("UPDATE sessions SET crc=crc+1 WHERE id='" + children_.at(0) + "'");
+  const auto ran = deputy({"sessions", "ls"});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("say hello"), HasSubstr(root_id_)));
+  EXPECT_THAT(ran.err, HasSubstr("(session " + children_.at(0) + ") is damaged"));
+}
+
+TEST_F(DamagedSessionsTest, WhereNoMoreCanBeWrittenAllIsStillRead) {
+  const auto listed = deputy({"sessions", "ls"}).out;
+  const auto exported = deputy({"sessions", "export", root_id_}).out;
+  tear("sqlite_sequence");
+  const auto torn = contents(home() / "deputy.db");
+  for (int times = 0; times < 2; ++times) {
+    const auto ran = deputy({"sessions", "ls"});
+    EXPECT_EQ(ran.out, listed);
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("is damaged"), HasSubstr("damaged/database")));
+  }
+  EXPECT_EQ(deputy({"sessions", "export", root_id_}).out, exported);
+  const auto refused = deputy({"demo"});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("to start anew"));
+  EXPECT_EQ(contents(home() / "deputy.db"), torn);
+  EXPECT_EQ(contents(home() / "damaged/database/deputy.db"), torn);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace deputy {
@@ -55,6 +56,14 @@ std::string path_of(sqlite3* database) {
 }
 
 constexpr int kPatienceMs = 5000;
+
+Result<sqlite3_file*> file_of(sqlite3* database, const std::string& path) {
+  sqlite3_file* file = nullptr;
+  if (sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK && file &&
+      file->pMethods)
+    return file;
+  return fail(ErrorCode::io, fmt::format("cannot read {}", path), "check the disk");
+}
 
 }  // namespace
 
@@ -144,6 +153,8 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
     TRY(database.execute("PRAGMA synchronous=FULL"));
     TRY(database.execute("PRAGMA wal_autocheckpoint=0"));
     sqlite3_wal_hook(raw, note_log_pages, database.log_pages_.get());
+  } else {
+    TRY(database.execute("PRAGMA writable_schema=ON"));  // what lacks its end is not refused then
   }
   TRY(database.execute("PRAGMA foreign_keys=ON"));
   return database;
@@ -183,6 +194,27 @@ bool Database::write_back() const {
   const int done =
       sqlite3_wal_checkpoint_v2(handle_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, &in_log, &written_back);
   return done == SQLITE_OK && in_log == written_back;
+}
+
+Result<std::uint64_t> Database::file_size() const {
+  TRY(auto* file, file_of(handle_.get(), path_));
+  sqlite3_int64 size = 0;
+  if (file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+    return fail(ErrorCode::io, fmt::format("cannot read {}", path_), "check the disk");
+  return static_cast<std::uint64_t>(size);
+}
+
+Result<std::string> Database::file_bytes(std::uint64_t most) const {
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+  TRY(auto* file, file_of(handle_.get(), path_));
+  TRY(const auto size, file_size());
+  std::string bytes(std::min(size, most), '\0');
+  for (std::uint64_t at = 0; at < bytes.size(); at += kPiece) {
+    const int length = static_cast<int>(std::min(kPiece, bytes.size() - at));
+    if (file->pMethods->xRead(file, bytes.data() + at, length, static_cast<sqlite3_int64>(at)) != SQLITE_OK)
+      return fail(ErrorCode::io, fmt::format("cannot read {}", path_), "check the disk");
+  }
+  return bytes;
 }
 
 void Database::write_back_at_close() const {

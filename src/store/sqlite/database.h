@@ -48,6 +48,7 @@ class Statement {
 
 class Database {
  public:
+  // To read only, also where the file is not as long as its first page says.
   enum class Mode { read_write, read_only };
   // Synchronous FULL, five seconds of patience with others; the file stays as it is. One that is not a
   // database is Error::corrupt.
@@ -59,6 +60,9 @@ class Database {
   Result<std::int64_t> integer(std::string_view sql) const;
   Result<std::string> text(std::string_view sql) const;
   const std::string& path() const { return path_; }
+  // The file itself, through SQLite: who opens and closes it beside SQLite lets go of the process's locks.
+  Result<std::uint64_t> file_size() const;
+  Result<std::string> file_bytes(std::uint64_t most) const;  // from its beginning
   // The last one to close the database writes its log back into it; until this is said, nobody does: what may
   // be damaged is not touched.
   void write_back_at_close() const;

@@ -2,12 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "base/text.h"
 #include "store/sqlite/select.h"
 #include "transcript/codec.h"
 
 namespace deputy {
 namespace {
+
+// Records of one damaged page, and of the pages that it leads to.
+constexpr std::int64_t kMostLeftOut = std::int64_t{1} << 40;
 
 constexpr std::string_view kColumns = "number, tree, session, run, step, call, kind, at_us, body, crc, nth";
 
@@ -60,6 +66,46 @@ Result<Row> row_of(const Statement& row) {
   return read;
 }
 
+Result<std::vector<Event>> in_order_of_session(std::vector<Row> rows, const SessionId& session,
+                                               std::optional<std::int64_t> count) {
+  std::vector<Event> events;
+  for (Row& row : rows) {
+    if (row.nth != 0 && row.nth != static_cast<std::int64_t>(events.size()) + 1)
+      return incomplete(session.value, events.size(), row.nth);
+    events.push_back(std::move(row.event));
+  }
+  if (count && *count != static_cast<std::int64_t>(events.size()))
+    return incomplete(session.value, events.size(), *count);
+  return events;
+}
+
+Result<std::vector<Event>> in_order_of_tree(std::vector<Row> rows, const SessionId& tree,
+                                            std::optional<std::int64_t> at_least) {
+  std::vector<Event> events;
+  for (Row& row : rows) {
+    if (row.event.seq != events.size() + 1)
+      return incomplete(tree.value, events.size(), static_cast<std::int64_t>(row.event.seq));
+    events.push_back(std::move(row.event));
+  }
+  if (at_least && *at_least > static_cast<std::int64_t>(events.size()))
+    return incomplete(tree.value, events.size(), *at_least);
+  return events;
+}
+
+Result<std::vector<Row>> rows_at(const Database& database, const std::vector<std::int64_t>& places) {
+  TRY(auto statement, database.prepare(fmt::format("SELECT {} FROM journal WHERE seq=?", kColumns)));
+  std::vector<Row> rows;
+  for (const auto place : places) {
+    TRY(const bool has_row, statement.bind(place).step());
+    if (has_row) {  // otherwise whoever counts them notices
+      TRY(auto row, row_of(statement));
+      rows.push_back(std::move(row));
+    }
+    statement.reset();
+  }
+  return rows;
+}
+
 }  // namespace
 
 Result<Statement> prepare_put_event(const Database& database) {
@@ -82,27 +128,83 @@ Result<std::vector<Event>> select_events(const Database& database, const Session
                                          std::optional<std::int64_t> count) {
   const auto sql = fmt::format("SELECT {} FROM journal WHERE session=? ORDER BY seq", kColumns);
   TRY(auto rows, select(database, sql, session.value, row_of));
-  std::vector<Event> events;
-  for (Row& row : rows) {
-    if (row.nth != 0 && row.nth != static_cast<std::int64_t>(events.size()) + 1)
-      return incomplete(session.value, events.size(), row.nth);
-    events.push_back(std::move(row.event));
-  }
-  if (count && *count != static_cast<std::int64_t>(events.size()))
-    return incomplete(session.value, events.size(), *count);
-  return events;
+  return in_order_of_session(std::move(rows), session, count);
 }
 
-Result<std::vector<Event>> select_events_of_tree(const Database& database, const SessionId& tree) {
+Result<std::vector<Event>> select_events_of_tree(const Database& database, const SessionId& tree,
+                                                 std::optional<std::int64_t> at_least) {
   const auto sql = fmt::format("SELECT {} FROM journal WHERE tree=? ORDER BY number", kColumns);
   TRY(auto rows, select(database, sql, tree.value, row_of));
-  std::vector<Event> events;
-  for (Row& row : rows) {
-    if (row.event.seq != events.size() + 1)
-      return incomplete(tree.value, events.size(), static_cast<std::int64_t>(row.event.seq));
-    events.push_back(std::move(row.event));
+  return in_order_of_tree(std::move(rows), tree, at_least);
+}
+
+JournalPlaces journal_places(const Database& database) {
+  JournalPlaces found;
+  auto statement =
+      database.prepare("SELECT seq, tree, session FROM journal NOT INDEXED WHERE seq>? ORDER BY seq");
+  if (!statement) return {.is_whole = false};
+  // Whether what comes after a number can be read; up to where it can, it is then taken.
+  const auto begin_after = [&statement](std::int64_t number) {
+    statement->reset();
+    return statement->bind(number).step();
+  };
+  std::int64_t last = 0;
+  for (auto has_row = begin_after(0);;) {
+    for (; has_row && *has_row; has_row = statement->step()) {
+      last = statement->integer(0);
+      found.places.push_back({last, SessionId(statement->text(1)), SessionId(statement->text(2))});
+    }
+    if (has_row) return found;
+    // Past the page that is damaged.
+    found.is_whole = false;
+    std::int64_t bad = last;
+    std::int64_t step = 1;
+    while (step < kMostLeftOut && !(has_row = begin_after(last + step))) {
+      bad = last + step;
+      step *= 2;
+    }
+    if (!has_row) return found;
+    std::int64_t good = last + step;
+    while (good - bad > 1) {
+      const auto middle = std::midpoint(bad, good);
+      (begin_after(middle) ? good : bad) = middle;
+    }
+    last = good;
+    has_row = begin_after(good);
   }
-  return events;
+}
+
+Result<std::vector<Event>> events_at(const Database& database, const SessionId& session,
+                                     const std::vector<std::int64_t>& places,
+                                     std::optional<std::int64_t> count) {
+  TRY(auto rows, rows_at(database, places));
+  return in_order_of_session(std::move(rows), session, count);
+}
+
+Result<std::vector<Event>> recover_events(const Database& database, const SessionId& session,
+                                          std::optional<std::int64_t> count) {
+  auto found = select_events(database, session, count);
+  if (found || found.error().code != ErrorCode::corrupt) return found;
+  const auto all = journal_places(database);
+  if (!all.is_whole && !count) return found;
+  const auto places = all.where([&session](const auto& place) { return place.session == session; });
+  auto scanned = events_at(database, session, places, count);
+  return scanned ? scanned : found;
+}
+
+Result<std::vector<Event>> recover_events_of_tree(const Database& database, const SessionId& tree,
+                                                  std::optional<std::int64_t> at_least) {
+  auto found = select_events_of_tree(database, tree, at_least);
+  if (found || found.error().code != ErrorCode::corrupt) return found;
+  const auto all = journal_places(database);
+  auto rows = rows_at(database, all.where([&tree](const auto& place) { return place.tree == tree; }));
+  if (!rows) return found;
+  std::ranges::sort(*rows, {}, [](const Row& row) { return row.event.seq; });
+  auto scanned = in_order_of_tree(*std::move(rows), tree, at_least);
+  if (!scanned) return found;
+  // What was left out may have been the tree's last.
+  const bool is_proven = all.is_whole || static_cast<std::int64_t>(scanned->size()) == at_least;
+  return is_proven ? scanned : found;
 }
 
 }  // namespace deputy

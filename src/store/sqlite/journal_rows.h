@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "store/sqlite/database.h"
@@ -18,6 +19,35 @@ Result<void> put_event(Statement& put, const Event& event, std::int64_t epoch, s
 // In order, whole. `count` is how many there must be; nothing where that is not known.
 Result<std::vector<Event>> select_events(const Database& database, const SessionId& session,
                                          std::optional<std::int64_t> count);
-Result<std::vector<Event>> select_events_of_tree(const Database& database, const SessionId& tree);
+Result<std::vector<Event>> select_events_of_tree(const Database& database, const SessionId& tree,
+                                                 std::optional<std::int64_t> at_least);
+
+// The same for who only reads: where an index is damaged, the table itself is searched.
+Result<std::vector<Event>> recover_events(const Database& database, const SessionId& session,
+                                          std::optional<std::int64_t> count);
+Result<std::vector<Event>> recover_events_of_tree(const Database& database, const SessionId& tree,
+                                                  std::optional<std::int64_t> at_least);
+
+// Where each record is, whatever an index says.
+struct JournalPlaces {
+  struct Place {
+    std::int64_t seq = 0;
+    SessionId tree;
+    SessionId session;
+  };
+  std::vector<Place> places = {};
+  bool is_whole = true;  // otherwise there are some that cannot be read
+
+  std::vector<std::int64_t> where(auto is_meant) const {
+    std::vector<std::int64_t> found;
+    for (const Place& place : places)
+      if (is_meant(place)) found.push_back(place.seq);
+    return found;
+  }
+};
+JournalPlaces journal_places(const Database& database);
+Result<std::vector<Event>> events_at(const Database& database, const SessionId& session,
+                                     const std::vector<std::int64_t>& places,
+                                     std::optional<std::int64_t> count);
 
 }  // namespace deputy

@@ -2,32 +2,86 @@
 
 #include <fmt/format.h>
 
-#include "store/sqlite/database.h"
+#include <algorithm>
+#include <map>
+#include <ranges>
+#include <vector>
+
+#include "store/sqlite/migrate.h"
 
 namespace deputy {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 32;
 
-Result<void> copy(const Folder& home, const std::string& name, const std::string& to) {
-  TRY(const auto status, home.status(name));
-  TRY(const auto bytes, home.read(name, 0, kMostBytes));
-  TRY(home.replace(to, bytes));
-  TRY(const auto copied, home.read(to, 0, kMostBytes));
-  if (copied == bytes && bytes.size() == status.size) return {};
-  (void)home.remove(to);
-  return fail(ErrorCode::io, fmt::format("the copy of {} is not like it", name),
-              "copy deputy.db and deputy.db-wal by hand before you go on");
+using Files = std::map<std::string, std::string>;  // by name, with what is in them
+
+// Both of one moment: while somebody reads, the log is not begun anew, nor more of it written back than he
+// knows of.
+Result<Files> files_of(const Folder& home, const Database& database) {
+  const auto moment = Transaction::begin_reading(database);
+  if (moment) (void)database.integer("PRAGMA user_version");
+  Files files;
+  const auto log = home.status("deputy.db-wal");
+  if (log && log->size > 0) {
+    TRY(files["deputy.db-wal"], home.read("deputy.db-wal", 0, kMostBytes));
+  }
+  TRY(files["deputy.db"], database.file_bytes(kMostBytes));
+  return files;
+}
+
+bool is_copied(const Folder& home, const std::string& folder, const Files& files) {
+  if (!files.contains("deputy.db-wal") && home.status(join_path(folder, "deputy.db-wal"))) return false;
+  return std::ranges::all_of(files, [&](const auto& file) {
+    const auto kept = home.read(join_path(folder, file.first), 0, kMostBytes);
+    return kept && *kept == file.second;
+  });
+}
+
+std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t length) {
+  std::uint32_t number = 0;
+  for (const char byte : bytes.substr(at, length)) number = number << 8 | static_cast<std::uint8_t>(byte);
+  return number;
+}
+
+// Whether the file is as long as its first page says; with a log it need not be.
+Result<bool> has_its_length(const Folder& home, const Database& database) {
+  constexpr std::size_t kPageSizeAt = 16;
+  constexpr std::size_t kPagesAt = 28;
+  constexpr std::size_t kChangesAt = 24;
+  constexpr std::size_t kPagesAreOfAt = 92;  // of which change their number is
+  constexpr std::uint64_t kLargestPage = 65'536;
+  TRY(const auto moment, Transaction::begin_reading(database));
+  TRY(database.integer("PRAGMA user_version"));
+  const auto log = home.status("deputy.db-wal");
+  if (log && log->size > 0) return true;
+  TRY(const auto size, database.file_size());
+  TRY(const auto first, database.file_bytes(kHeaderBytes));
+  if (first.size() < kHeaderBytes) return false;
+  if (number_at(first, kChangesAt, 4) != number_at(first, kPagesAreOfAt, 4)) return true;
+  const std::uint64_t written = number_at(first, kPageSizeAt, 2);
+  const std::uint64_t page_size = written == 1 ? kLargestPage : written;
+  return number_at(first, kPagesAt, 4) * page_size == size;
 }
 
 // As SQLite reads it.
-Result<std::uint64_t> how_far(const std::string& path) {
-  TRY(const auto database, Database::open(path, Database::Mode::read_only));
+Result<std::uint64_t> how_far(const Folder& home, const Database& database) {
+  TRY(const bool is_whole, has_its_length(home, database));
+  if (!is_whole)
+    return fail(ErrorCode::corrupt,
+                fmt::format("{} is damaged: it is not as long as it says", database.path()));
   TRY(const auto tables,
       database.integer("SELECT count(*) FROM sqlite_master WHERE name IN ('journal', 'inbox')"));
   if (tables == 0) return 0;
   TRY(const auto far, database.integer(tables == 1 ? "SELECT coalesce(max(seq), 0) FROM journal" : kHowFar));
   return static_cast<std::uint64_t>(far);
+}
+
+// Whether what its pages lead to can be read at all.
+bool has_tables(const Database& database) {
+  const auto version = database.integer("PRAGMA user_version");
+  const auto tables = database.integer("SELECT count(*) FROM sqlite_master");
+  return version && *version == newest_schema() && tables && *tables > 0;
 }
 
 std::uint64_t size_of(const Folder& home, std::string_view name) {
@@ -49,27 +103,43 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& ma
                 "restore a copy, or move it, deputy.db-wal and deputy.mark away to start anew; deputy has "
                 "not changed them");
   }
-  if (expected == 0) return std::nullopt;
-  TRY(const std::uint64_t found, how_far(path));
-  if (found >= expected) return std::nullopt;
-  TRY(const auto copy, set_aside(home, fmt::format("{}-of-{}", found, expected)));
-  return Loss{
-      {ErrorCode::corrupt,
-       fmt::format("{} of the newest records are lost: the log of {} is damaged", expected - found, path),
-       fmt::format("all before them is whole; what was there is kept in {}", copy)},
-      found};
+  TRY(const auto database, Database::open(path, Database::Mode::read_only));
+  const auto found = how_far(home, database);
+  if (!found && (found.error().code != ErrorCode::corrupt || !has_tables(database)))
+    return std::unexpected(found.error());
+  if (found && *found >= expected) return std::nullopt;
+  TRY(const auto copy,
+      set_aside(home, database, found ? fmt::format("{}-of-{}", *found, expected) : "database"));
+  if (!found)
+    return Loss{.told = {ErrorCode::corrupt, found.error().message,
+                         fmt::format("what can be read of it is shown, and nothing more is written to it; it "
+                                     "is kept in {}; to start anew move deputy.db, deputy.db-wal and "
+                                     "deputy.mark away",
+                                     copy)},
+                .only_to_read = true};
+  return Loss{.told = {ErrorCode::corrupt,
+                       fmt::format("{} of the newest records are lost: the log of {} is damaged",
+                                   expected - *found, path),
+                       fmt::format("all before them is whole; what was there is kept in {}", copy)},
+              .left = *found};
 }
 
-Result<std::string> set_aside(const Folder& home, std::string_view name) {
+Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name) {
   const std::string folder = join_path("damaged", name);
   // The database comes last: where it is, all of it is.
-  if (!home.status(join_path(folder, "deputy.db"))) {
-    TRY(home.make_folder(folder));
-    for (const char* file : {"deputy.db-wal", "deputy.db"}) {
-      if (home.status(file)) TRY(copy(home, file, join_path(folder, file)));
-    }
+  if (home.status(join_path(folder, "deputy.db"))) return join_path(home.path(), folder);
+  TRY(const auto files, files_of(home, database));
+  for (const Entry& entry : home.list("damaged").value_or(std::vector<Entry>{})) {
+    const std::string other = join_path("damaged", entry.name);
+    if (is_copied(home, other, files)) return join_path(home.path(), other);
   }
-  return join_path(home.path(), folder);
+  TRY(home.make_folder(folder));
+  for (const auto& [file, bytes] : std::views::reverse(files))
+    TRY(home.replace(join_path(folder, file), bytes));
+  if (is_copied(home, folder, files)) return join_path(home.path(), folder);
+  for (const auto& [file, bytes] : files) (void)home.remove(join_path(folder, file));
+  return fail(ErrorCode::io, fmt::format("the copy of {} is not like it", database.path()),
+              "copy deputy.db and deputy.db-wal by hand before you go on");
 }
 
 }  // namespace deputy

@@ -8,6 +8,7 @@
 
 #include "base/disk.h"
 #include "base/disk_mark.h"
+#include "store/sqlite/database.h"
 
 namespace deputy {
 
@@ -17,15 +18,16 @@ inline constexpr std::string_view kHowFar =
     " (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name='inbox')";
 
 struct Loss {
-  Error told;              // what was lost, and where the copy is
-  std::uint64_t left = 0;  // how far what is left comes
+  Error told;                 // what was lost or cannot be read, and where the copy is
+  std::uint64_t left = 0;     // how far what is left comes
+  bool only_to_read = false;  // a page is damaged where new records would go: nothing is written any more
 };
 
 // For before the database is made, or opened to be written. `mark` is how far it had come.
 Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& mark);
 
-// Copies database and log, as they are, into a folder under damaged/ and compares; yields its path. A copy
-// that is there already is the older one, and stays.
-Result<std::string> set_aside(const Folder& home, std::string_view name);
+// Copies database and log, as they are at one moment, into a folder under damaged/ and compares; yields its
+// path. A copy of that name that is there already is the older one, and stays; one that is like it serves.
+Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name);
 
 }  // namespace deputy

@@ -100,35 +100,36 @@ Result<Read> read_row(const Statement& row) {
   return read;
 }
 
-// What the rows must say, from the truth: of one tree, or of all.
+Result<SessionRow> row_of(const Result<std::vector<Event>>& events) {
+  if (!events) return std::unexpected(events.error());
+  SessionRow row{.events = static_cast<std::int64_t>(events->size())};
+  for (const Event& event : *events) apply_to_session(row.session, event);
+  return row;
+}
+
+// What the rows must say, from the truth and without an index: of one tree, or of all that can be read. One
+// that is damaged itself is named by whoever asks for it.
 Result<std::vector<SessionRow>> rows_from_journal(const Database& database, const SessionId& only) {
-  std::vector<std::string> trees{only.value};
-  if (only.empty()) {
-    TRY(trees, select(database, "SELECT DISTINCT tree FROM journal", "",
-                      [](const Statement& row) -> Result<std::string> { return row.text(0); }));
-  }
+  const auto all = journal_places(database);
+  if (!only.empty() && !all.is_whole)
+    return fail(ErrorCode::corrupt,
+                fmt::format("{} is damaged: neither its sessions nor all records can be read", only.value),
+                "the other sessions can still be read: `deputy sessions ls`");
+  std::map<SessionId, std::vector<std::int64_t>> places;
+  for (const auto& place : all.places)
+    if (only.empty() || place.tree == only) places[place.session].push_back(place.seq);
   std::vector<SessionRow> rows;
-  for (const auto& tree : trees) {
-    const auto events = select_events_of_tree(database, SessionId(tree));
-    if (!events && !only.empty()) return std::unexpected(events.error());
-    if (!events) continue;  // one that is damaged itself is named by whoever asks for it
-    std::map<SessionId, SessionRow> of_tree;
-    for (const Event& event : *events) {
-      SessionRow& row = of_tree[event.run.session];
-      apply_to_session(row.session, event);
-      ++row.events;
-    }
-    for (auto& [id, row] : of_tree) rows.push_back(std::move(row));
+  for (const auto& [id, of_session] : places) {
+    auto row = row_of(events_at(database, id, of_session, std::nullopt));
+    if (!row && !only.empty()) return std::unexpected(std::move(row).error());
+    if (row) rows.push_back(*std::move(row));
   }
   return rows;
 }
 
 Result<std::optional<SessionRow>> row_from_journal(const Database& database, const SessionId& id) {
-  TRY(const auto events, select_events(database, id, std::nullopt));
-  if (events.empty()) return std::nullopt;
-  SessionRow row{.events = static_cast<std::int64_t>(events.size())};
-  for (const Event& event : events) apply_to_session(row.session, event);
-  return row;
+  TRY(auto row, row_of(recover_events(database, id, std::nullopt)));
+  return row.events == 0 ? std::nullopt : std::optional(std::move(row));
 }
 
 // Whether the rows of a tree account for all its records; an index that is damaged hides some.
@@ -217,7 +218,14 @@ Result<std::optional<SessionRow>> select_session(const Database& database, std::
   TRY(auto found, select(database, sql, value, read_row));
   if (found.empty()) return std::nullopt;
   if (found.front().damaged.empty()) return std::move(found.front().row);
-  return row_from_journal(database, SessionId(found.front().damaged));
+  return row_from_journal(database, SessionId(column == "id" ? std::string(value) : found.front().damaged));
+}
+
+Result<std::optional<SessionRow>> recover_session(const Database& database, const SessionId& id) {
+  auto row = select_session(database, "id", id.value);
+  if (row ? row->has_value() : row.error().code != ErrorCode::corrupt) return row;
+  auto made = row_from_journal(database, id);
+  return made ? made : row;
 }
 
 Result<std::int64_t> events_counted(const Database& database, const SessionId& tree) {

@@ -24,6 +24,8 @@ Result<void> put_session(Statement& put, const SessionRow& row);
 // `column` is id, uuid or delegation.
 Result<std::optional<SessionRow>> select_session(const Database& database, std::string_view column,
                                                  std::string_view value);
+// For who only reads: also where the row cannot be found any more.
+Result<std::optional<SessionRow>> recover_session(const Database& database, const SessionId& id);
 // How many records the rows of a tree count, those that cannot be believed left out.
 Result<std::int64_t> events_counted(const Database& database, const SessionId& tree);
 Result<std::vector<Session>> select_sessions(const Database& database, const SessionFilter& filter);

@@ -87,7 +87,14 @@ struct SqliteStore::State {
             loop, std::move(writer), [this](const EventRefs& events) { return commit(events); },
             [this] { write_back_log(); }) {}
 
-  Result<std::vector<Event>> whole_tree(const SessionId& tree) const;
+  template <class Select>
+  Result<std::vector<Event>> one_state_of(const SessionId& tree, Select select) const {
+    TRY(const auto one_state, Transaction::begin_reading(reading));
+    const auto counted = events_counted(reading, tree);
+    return select(reading, tree, counted ? std::optional(*counted) : std::nullopt);
+  }
+  bool can_write() const { return !loss || !loss->only_to_read; }
+  Result<void> check_writable() const;
   Result<void> commit(const EventRefs& events);
   Result<void> commit(Transaction& transaction);
   Result<void> write(const EventRefs& events);
@@ -142,11 +149,12 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   TRY(auto loss, look_for_loss(home, mark));
   // Made here so that it is for the owner alone; SQLite gives its companions the same mode.
   if (!home.status("deputy.db")) TRY(home.append_to("deputy.db", ""));
-  TRY(auto writing, Database::open(path, Database::Mode::read_write));
+  const auto mode = loss && loss->only_to_read ? Database::Mode::read_only : Database::Mode::read_write;
+  TRY(auto writing, Database::open(path, mode));
   TRY(migrate(writing));
   TRY(home.make_folder("subagent"));
   TRY(auto transcripts, home.open_folder("subagent"));
-  TRY(auto reading, Database::open(path, Database::Mode::read_write));
+  TRY(auto reading, Database::open(path, mode));
   TRY(auto locks, TreeLocks::open(home));
   keep_reserve(home);
   writing.write_back_at_close();
@@ -166,6 +174,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
 
 Result<std::vector<Event>> SqliteStore::claim(const SessionId& tree) {
   State& state = *state_;
+  TRY(state.check_writable());
   const std::lock_guard lock(state.claims);
   TRY(const bool is_ours, state.locks.take(tree));
   if (!is_ours) {
@@ -180,7 +189,7 @@ Result<std::vector<Event>> SqliteStore::claim(const SessionId& tree) {
   release(tree);
   if (taken.error().code != ErrorCode::corrupt) return taken;
   // Others will write into the same file.
-  const auto copy = set_aside(*state.home, tree.value);
+  const auto copy = set_aside(*state.home, state.reading, tree.value);
   return fail(ErrorCode::corrupt, taken.error().message,
               fmt::format("{}; {}", taken.error().advice,
                           copy ? "a copy of what was found is in " + *copy
@@ -204,18 +213,15 @@ Result<std::string> SqliteStore::State::last_holder(const SessionId& tree) const
   return found.empty() || found.front().empty() ? "another process" : found.front();
 }
 
-Result<std::vector<Event>> SqliteStore::State::whole_tree(const SessionId& tree) const {
-  TRY(const auto one_state, Transaction::begin_reading(reading));
-  TRY(auto events, select_events_of_tree(reading, tree));
-  const auto counted = events_counted(reading, tree);
-  if (counted && *counted > static_cast<std::int64_t>(events.size()))
-    return damaged(tree, "its last records are missing");
-  return events;
+Result<void> SqliteStore::State::check_writable() const {
+  if (can_write()) return {};
+  return fail(ErrorCode::corrupt, fmt::format("nothing is written to {}: it is damaged", writing.path()),
+              "move deputy.db, deputy.db-wal and deputy.mark away to start anew");
 }
 
 // Reads all of it before it writes anything.
 Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
-  TRY(auto events, whole_tree(tree));
+  TRY(auto events, one_state_of(tree, select_events_of_tree));
   EventsBySession sessions;
   for (Event& event : events) sessions[event.run.session].push_back(std::move(event));
   TRY(auto rows, verified_rows(reading, sessions));
@@ -361,7 +367,8 @@ Result<void> SqliteStore::State::check_epoch(const SessionId& tree) {
 }
 
 Result<std::optional<Session>> SqliteStore::session(const SessionId& id) const {
-  TRY(auto row, select_session(state_->reading, "id", id.value));
+  TRY(const auto one_state, Transaction::begin_reading(state_->reading));
+  TRY(auto row, recover_session(state_->reading, id));
   return row ? std::optional(std::move(row->session)) : std::nullopt;
 }
 
@@ -371,22 +378,24 @@ Result<std::optional<Session>> SqliteStore::child_of(const DelegationKey& key) c
 }
 
 Result<std::vector<Session>> SqliteStore::sessions(const SessionFilter& filter) const {
+  TRY(const auto one_state, Transaction::begin_reading(state_->reading));
   return select_sessions(state_->reading, filter);
 }
 
 // Where the row cannot be read, the records still prove themselves, all but the last of them.
 Result<std::vector<Event>> SqliteStore::events_of_session(const SessionId& id) const {
   TRY(const auto one_state, Transaction::begin_reading(state_->reading));
-  const auto row = select_session(state_->reading, "id", id.value);
+  const auto row = recover_session(state_->reading, id);
   const bool is_counted = row && *row && (*row)->events != 0;
-  return select_events(state_->reading, id, is_counted ? std::optional((*row)->events) : std::nullopt);
+  return recover_events(state_->reading, id, is_counted ? std::optional((*row)->events) : std::nullopt);
 }
 
 Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) const {
-  return state_->whole_tree(tree);
+  return state_->one_state_of(tree, recover_events_of_tree);
 }
 
 Result<std::int64_t> SqliteStore::post(const Letter& letter) {
+  TRY(state_->check_writable());
   TRY(const auto id, post_letter(state_->reading, letter));
   if (const auto far = state_->reading.integer(kHowFar)) {
     const std::lock_guard lock(state_->claims);
@@ -399,7 +408,10 @@ Result<std::vector<Letter>> SqliteStore::letters(const SessionId& tree) const {
   return select(state_->reading, kLettersOfTree, tree.value, letter_of_row);
 }
 
-Result<void> SqliteStore::discard(std::int64_t letter) { return discard_letter(state_->reading, letter); }
+Result<void> SqliteStore::discard(std::int64_t letter) {
+  TRY(state_->check_writable());
+  return discard_letter(state_->reading, letter);
+}
 
 Task<Result<void>> SqliteStore::record(std::vector<Event> events) {
   return state_->queue.record(std::move(events));
@@ -407,11 +419,14 @@ Task<Result<void>> SqliteStore::record(std::vector<Event> events) {
 void SqliteStore::ride_along(std::vector<Event> events) { state_->queue.ride_along(std::move(events)); }
 void SqliteStore::subscribe(Listener listener) { state_->queue.subscribe(std::move(listener)); }
 std::optional<Error> SqliteStore::export_failure() const { return state_->files->failure(); }
+bool SqliteStore::can_write() const { return state_->can_write(); }
 std::optional<Error> SqliteStore::loss() const {
   return state_->loss ? std::optional(state_->loss->told) : std::nullopt;
 }
 void SqliteStore::forget_loss() {
-  if (const auto loss = std::exchange(state_->loss, std::nullopt)) state_->mark.write(loss->left);
+  if (!state_->loss || !can_write()) return;
+  state_->mark.write(state_->loss->left);
+  state_->loss.reset();
 }
 Store::Counts SqliteStore::counts() const { return state_->queue.counts(); }
 
