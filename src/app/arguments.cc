@@ -36,6 +36,7 @@ struct Raw {
   std::vector<std::string> tasks, context;
   Typed file, concurrency, layout, max_output_tokens;
   SessionsArguments sessions;
+  Typed older_than;
   Typed task_prompt, task_timeout, task_resume;
   std::string task_agent;
   bool task_background = false;
@@ -143,6 +144,13 @@ void add_sessions(CLI::App& app, Raw& raw) {
                     "server\"\n\nOptions for every command: deputy --help",
                     name));
   }
+  auto* prune = add_command(*sessions, "prune", "Remove what was kept of trees that have ended",
+                            "deputy sessions prune --older-than 30d --dry-run");
+  prune->callback([&raw] { raw.sessions.view = SessionView::prune; });
+  prune->add_option("id", raw.sessions.id, "one tree; without it, all that ended long enough ago")
+      ->type_name("");
+  add_value(*prune, "--older-than", raw.older_than, "TIME", "since they ended: 12h, 30d; 0s for all (7d)");
+  prune->add_flag("--dry-run", raw.sessions.dry_run, "only say what would go, and how much it is");
 }
 
 void add_task(CLI::App& app, Raw& raw) {
@@ -298,6 +306,12 @@ Result<BatchArguments> batch_of(const Raw& raw) {
   return batch;
 }
 
+Result<SessionsArguments> sessions_of(const Raw& raw) {
+  SessionsArguments sessions = raw.sessions;
+  TRY(sessions.older_than, limit(raw.older_than, parse_duration, "it must be a time such as 12h, 7d or 30d"));
+  return sessions;
+}
+
 Result<TextArguments> completions_for(const Typed& shell) {
   using Writer = std::string (*)(const CommandInfo&);
   constexpr Choice<Writer> kShells[] = {
@@ -321,7 +335,7 @@ Result<decltype(Arguments::command)> command_of(const CLI::App& app, const Raw& 
     TRY(task.timeout, limit(raw.task_timeout, parse_duration, "it must be a time such as 90s, 5m or 1h"));
     return task;
   }
-  if (name == "sessions") return raw.sessions;
+  if (name == "sessions") return sessions_of(raw);
   if (name == "resume") return ResumeArguments{raw.resumed.value()};
   if (name == "models") return ModelsArguments{};
   if (name == "doctor") return DoctorArguments{};

@@ -66,13 +66,15 @@ struct AgentsArguments {
 
 struct DemoArguments {};
 
-enum class SessionView { list, show, tree, tail, transcript, notes, events, cancel, answer, nudge };
+enum class SessionView { list, show, tree, tail, transcript, notes, events, cancel, answer, nudge, prune };
 
 struct SessionsArguments {
   SessionView view = SessionView::list;
   std::string id;
   std::string text;  // of an answer or a nudge
   bool live_only = false;
+  std::optional<Duration> older_than;  // prune; without an id
+  bool dry_run = false;
 };
 
 struct ResumeArguments {

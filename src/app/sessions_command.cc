@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/letters.h"
+#include "app/prune_command.h"
 #include "app/session_lookup.h"
 #include "app/session_text.h"
 #include "app/tail_command.h"
@@ -211,6 +212,7 @@ Ended export_events(Program& program, const Store& store, const Session& session
 
 Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
   if (arguments.view == SessionView::list) return list(program, store, arguments);
+  if (arguments.view == SessionView::prune) return prune_sessions(program, store, arguments);
   TRY(auto session, find_session(store, arguments.id));
   session = as_seen(store, std::move(session));
   switch (arguments.view) {
@@ -232,6 +234,7 @@ Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
     case SessionView::nudge:
       return leave_letter(program, store, session, LetterKind::nudge, arguments.text);
     case SessionView::events:
+    case SessionView::prune:
       break;
   }
   return export_events(program, store, session);

@@ -176,6 +176,9 @@ Result<Session> Tree::claimed_root(const SessionId& id, const std::optional<Tree
                 "run `deputy resume " + session->tree.value + "`");
   }
   TRY(const auto events, claim(id));
+  if (events.empty())
+    return fail(ErrorCode::not_found, fmt::format("{} was pruned just now", id.value),
+                "see `deputy sessions ls`");
   TRY(take_up(*session, events, terms));
   return *std::move(session);
 }

@@ -111,6 +111,11 @@ std::string TranscriptFiles::stem_of(const Session& session) {
   return safe_file_name(session.label) + "-" + session.uuid.value;
 }
 
+std::vector<std::string> TranscriptFiles::names_for(const Session& session) {
+  const std::string stem = stem_of(session);
+  return {running_name(stem), sealed_name(stem), scratch_name(stem)};
+}
+
 std::optional<Uuid> TranscriptFiles::uuid_in(std::string_view file_name) {
   const std::array endings{running_name(""), sealed_name(""), scratch_name("")};
   for (const std::string& ending : endings) {

@@ -39,6 +39,7 @@ class TranscriptFiles {
   std::optional<Error> failure() const;
 
   static std::string stem_of(const Session& session);  // "{label}-{uuid}", safe as a file name
+  static std::vector<std::string> names_for(const Session& session);  // those that its files may have
   // Whose file it is; nothing where it is no transcript or scratchpad.
   static std::optional<Uuid> uuid_in(std::string_view file_name);
 

@@ -12,7 +12,8 @@
 
 namespace deputy {
 
-// How far journal and inbox have come: it only ever grows.
+// How far journal and inbox have come: it only ever grows. What pruning takes from the one it adds to the
+// other.
 inline constexpr std::string_view kHowFar =
     "SELECT (SELECT coalesce(max(seq), 0) FROM journal) +"
     " (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name='inbox')";

@@ -102,7 +102,6 @@ struct SqliteStore::State {
   Result<void> record_stop(const Error& error);
   Result<std::vector<Event>> take_up(const SessionId& tree);
   Result<std::int64_t> next_epoch(const SessionId& tree);
-  Result<std::string> last_holder(const SessionId& tree) const;
   Result<void> check_epoch(const SessionId& tree);
   Result<SessionRow> row_before(const Event& event);
   void reopen_transcripts(const EventRefs& events);
@@ -178,7 +177,7 @@ Result<std::vector<Event>> SqliteStore::claim(const SessionId& tree) {
   const std::lock_guard lock(state.claims);
   TRY(const bool is_ours, state.locks.take(tree));
   if (!is_ours) {
-    TRY(const auto holder, state.last_holder(tree));
+    TRY(const auto holder, last_holder(state.reading, tree));
     return std::unexpected(held_elsewhere(tree, holder));
   }
   auto taken = state.take_up(tree);
@@ -204,13 +203,7 @@ void SqliteStore::release(const SessionId& tree) {
 Result<std::optional<std::string>> SqliteStore::holder(const SessionId& tree) const {
   const State& state = *state_;
   if (!state.locks.is_held_by_another(tree) && !state.holding.contains(tree)) return std::nullopt;
-  return state.last_holder(tree);
-}
-
-Result<std::string> SqliteStore::State::last_holder(const SessionId& tree) const {
-  TRY(const auto found, select(reading, "SELECT holder FROM trees WHERE tree=?", tree.value,
-                               [](const Statement& row) -> Result<std::string> { return row.text(0); }));
-  return found.empty() || found.front().empty() ? "another process" : found.front();
+  return last_holder(state.reading, tree);
 }
 
 Result<void> SqliteStore::State::check_writable() const {

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "store/sqlite/select.h"
 
 namespace deputy {
 namespace {
@@ -28,6 +29,12 @@ Result<bool> TreeLocks::take(const SessionId& tree) { return locks_.take(place_o
 void TreeLocks::release(const SessionId& tree) { locks_.release(place_of(tree)); }
 bool TreeLocks::is_held_by_another(const SessionId& tree) const {
   return locks_.is_taken_by_another(place_of(tree));
+}
+
+Result<std::string> last_holder(const Database& database, const SessionId& tree) {
+  TRY(const auto found, select(database, "SELECT holder FROM trees WHERE tree=?", tree.value,
+                               [](const Statement& row) -> Result<std::string> { return row.text(0); }));
+  return found.empty() || found.front().empty() ? "another process" : found.front();
 }
 
 }  // namespace deputy

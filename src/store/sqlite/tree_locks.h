@@ -1,7 +1,8 @@
-// Which trees are held, as the kernel knows it: $DEPUTY_HOME/deputy.lock.
+// Which trees are held, as the kernel knows it: $DEPUTY_HOME/deputy.lock; and by whom, as the database does.
 #pragma once
 
 #include "base/disk_locks.h"
+#include "store/sqlite/database.h"
 #include "transcript/ids.h"
 
 namespace deputy {
@@ -17,5 +18,8 @@ class TreeLocks {
   explicit TreeLocks(DiskLocks locks) : locks_(std::move(locks)) {}
   DiskLocks locks_;
 };
+
+// Who claimed it last, in words; for when it is known to be held.
+Result<std::string> last_holder(const Database& database, const SessionId& tree);
 
 }  // namespace deputy

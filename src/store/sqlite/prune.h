@@ -1,0 +1,47 @@
+// Takes whole trees out of what is kept: a tree's files, then its rows, in one transaction. A kill between
+// leaves a tree that has lost files at most, and can be pruned again. Never one that has not ended, that a
+// process holds, or that is damaged. Blocking, on a connection of its own, beside stores that are in use.
+#pragma once
+
+#include "base/disk.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/tree_locks.h"
+#include "transcript/session.h"
+
+namespace deputy {
+
+class Pruning {
+ public:
+  // `home` outlives it, and its database is there: it was opened as a store before.
+  static Result<Pruning> open(const Folder& home);
+
+  struct Size {
+    std::size_t sessions = 0;
+    std::size_t files = 0;
+    std::uint64_t bytes = 0;  // of the files and of what the rows say
+    bool operator==(const Size&) const = default;
+  };
+  // What has gone. Error::busy where a process holds the tree, Error::invalid where it has not ended,
+  // Error::corrupt where it is damaged.
+  Result<Size> remove(const SessionId& tree);
+  // What would go, or why it would not.
+  Result<Size> size_of(const SessionId& tree) const;
+  // Makes the database as small as what is left in it. Others that write wait meanwhile.
+  Result<void> give_back_space() const;
+
+ private:
+  Pruning(const Folder& home, Database database, TreeLocks locks)
+      : home_(&home), database_(std::move(database)), locks_(std::move(locks)) {}
+  Error held(const SessionId& tree) const;
+  Result<std::vector<Session>> removable(const SessionId& tree) const;
+  Result<std::vector<std::string>> files_of(const std::vector<Session>& sessions) const;
+  Result<Size> measured(const SessionId& tree, const std::vector<Session>& sessions,
+                        const std::vector<std::string>& files) const;
+  Result<Size> remove_held(const SessionId& tree) const;
+
+  const Folder* home_;
+  Database database_;
+  TreeLocks locks_;
+};
+
+}  // namespace deputy
