@@ -20,6 +20,9 @@ bool is_full(sqlite3* database) {
   return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
+constexpr std::string_view kStartAnew =
+    "move it away (with its -wal and -shm files, and deputy.mark) to start anew, or restore a copy";
+
 Error error_of(sqlite3* database, const std::string& path) {
   int code = sqlite3_errcode(database);
   const std::string said = sqlite3_errmsg(database);
@@ -40,7 +43,7 @@ Error error_of(sqlite3* database, const std::string& path) {
     case SQLITE_ERROR:  // the statements are ours: where one does not fit, the tables are not
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-      return damaged_database(path, said);
+      return {ErrorCode::corrupt, fmt::format("{} is damaged: {}", path, said), std::string(kStartAnew)};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {ErrorCode::busy, fmt::format("{} is in use: {}", path, said), "try again in a moment"};
@@ -69,8 +72,7 @@ Result<sqlite3_file*> file_of(sqlite3* database, const std::string& path) {
 
 Error damaged_database(std::string_view path, std::string_view why) {
   return {ErrorCode::corrupt, fmt::format("{} is damaged: {}", path, why),
-          "move it away (with its -wal and -shm files) to start anew, or restore a copy; deputy has not "
-          "changed it"};
+          fmt::format("{}; deputy has not changed it", kStartAnew)};
 }
 
 Statement& Statement::bind(std::int64_t value) {
@@ -217,8 +219,8 @@ Result<std::string> Database::file_bytes(std::uint64_t most) const {
   return bytes;
 }
 
-void Database::write_back_at_close() const {
-  sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+void Database::write_back_at_close(bool does) const {
+  sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, does ? 0 : 1, nullptr);
 }
 
 Result<Transaction> Transaction::begin(const Database& database) {

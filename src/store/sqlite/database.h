@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -15,6 +16,7 @@ struct sqlite3_stmt;
 
 namespace deputy {
 
+// One that was looked at, and not changed.
 Error damaged_database(std::string_view path, std::string_view why);
 
 class Statement {
@@ -63,9 +65,13 @@ class Database {
   // The file itself, through SQLite: who opens and closes it beside SQLite lets go of the process's locks.
   Result<std::uint64_t> file_size() const;
   Result<std::string> file_bytes(std::uint64_t most) const;  // from its beginning
-  // The last one to close the database writes its log back into it; until this is said, nobody does: what may
-  // be damaged is not touched.
-  void write_back_at_close() const;
+  // Whether, as the last one to close the database, it writes the log back into it. Not unless this is said:
+  // what may be damaged is not touched.
+  void write_back_at_close(bool does) const;
+  // For whoever finds another way past what is damaged; taken once for all that was noted.
+  void note_damage() const { has_met_damage_ = true; }
+  bool has_met_damage() const { return has_met_damage_; }
+  bool take_damage() const { return std::exchange(has_met_damage_, false); }
   // Writes back of the log what nobody reads any more. Whether that was all of it: then it begins anew with
   // the next commit.
   bool write_back() const;
@@ -78,6 +84,7 @@ class Database {
   std::unique_ptr<int> log_pages_ = std::make_unique<int>(0);  // SQLite holds its address
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_;
   std::string path_;
+  mutable bool has_met_damage_ = false;
 };
 
 // Rolled back when it dies without commit().

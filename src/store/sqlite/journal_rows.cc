@@ -185,6 +185,7 @@ Result<std::vector<Event>> recover_events(const Database& database, const Sessio
                                           std::optional<std::int64_t> count) {
   auto found = select_events(database, session, count);
   if (found || found.error().code != ErrorCode::corrupt) return found;
+  database.note_damage();
   const auto all = journal_places(database);
   if (!all.is_whole && !count) return found;
   const auto places = all.where([&session](const auto& place) { return place.session == session; });
@@ -196,6 +197,7 @@ Result<std::vector<Event>> recover_events_of_tree(const Database& database, cons
                                                   std::optional<std::int64_t> at_least) {
   auto found = select_events_of_tree(database, tree, at_least);
   if (found || found.error().code != ErrorCode::corrupt) return found;
+  database.note_damage();
   const auto all = journal_places(database);
   auto rows = rows_at(database, all.where([&tree](const auto& place) { return place.tree == tree; }));
   if (!rows) return found;

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "store/sqlite/journal_rows.h"
+#include "store/sqlite/quarantine.h"
 #include "store/sqlite/select.h"
 #include "store/sqlite/session_rows.h"
 #include "store/transcript_files.h"
@@ -82,7 +83,10 @@ std::string reports_for(const Session& session) {  // see delegation/report_desk
 Result<Pruning> Pruning::open(const Folder& home) {
   TRY(auto database, Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_write));
   TRY(auto locks, TreeLocks::open(home));
-  database.write_back_at_close();
+  TRY(const auto mark, DiskMark::open(home, "deputy.mark"));
+  TRY(const auto loss, look_for_loss(home, mark));
+  if (loss && loss->only_to_read) return std::unexpected(loss->told);
+  database.write_back_at_close(true);
   return Pruning(home, std::move(database), std::move(locks));
 }
 
@@ -91,6 +95,8 @@ Result<std::vector<Session>> Pruning::removable(const SessionId& tree) const {
   TRY(auto sessions, select_sessions(database_, {.tree = tree, .most = kAll}));
   TRY(check_ended(sessions, tree));
   TRY(check_whole(database_, tree));
+  if (database_.has_met_damage())
+    return fail(ErrorCode::corrupt, fmt::format("{} is damaged: a row of it cannot be read", tree.value));
   return sessions;
 }
 
@@ -141,7 +147,16 @@ Result<Pruning::Size> Pruning::remove(const SessionId& tree) {
   if (!is_ours) return std::unexpected(held(tree));
   auto removed = remove_held(tree);
   locks_.release(tree);
-  return removed;
+  return kept_as_found(std::move(removed), tree);
+}
+
+Result<Pruning::Size> Pruning::kept_as_found(Result<Size> result, const SessionId& tree) {
+  (void)database_.take_damage();
+  if (result || result.error().code != ErrorCode::corrupt) return result;
+  has_met_damage_ = true;
+  database_.write_back_at_close(false);
+  TRY(set_aside(*home_, database_, tree.value));
+  return result;
 }
 
 // The files go first: of a session that the database does not know they would stay for ever.
@@ -159,6 +174,7 @@ Result<Pruning::Size> Pruning::remove_held(const SessionId& tree) const {
 }
 
 Result<void> Pruning::give_back_space() const {
+  if (has_met_damage_) return {};  // it stays as it is, as far as it can
   TRY(const auto unused, database_.integer("PRAGMA freelist_count"));
   if (unused == 0) return {};
   TRY(database_.execute("VACUUM"));

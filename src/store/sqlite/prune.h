@@ -1,6 +1,7 @@
 // Takes whole trees out of what is kept: a tree's files, then its rows, in one transaction. A kill between
 // leaves a tree that has lost files at most, and can be pruned again. Never one that has not ended, that a
-// process holds, or that is damaged. Blocking, on a connection of its own, beside stores that are in use.
+// process holds, or that is damaged: then a copy of what was found is made before anything else goes.
+// Blocking, on a connection of its own, beside stores that are in use.
 #pragma once
 
 #include "base/disk.h"
@@ -38,10 +39,12 @@ class Pruning {
   Result<Size> measured(const SessionId& tree, const std::vector<Session>& sessions,
                         const std::vector<std::string>& files) const;
   Result<Size> remove_held(const SessionId& tree) const;
+  Result<Size> kept_as_found(Result<Size> result, const SessionId& tree);
 
   const Folder* home_;
   Database database_;
   TreeLocks locks_;
+  bool has_met_damage_ = false;
 };
 
 }  // namespace deputy

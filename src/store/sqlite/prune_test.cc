@@ -152,6 +152,7 @@ TEST_F(PruneTest, ADamagedTreeStaysAsItIs) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
   EXPECT_EQ(files().size(), 4u);
+  EXPECT_TRUE(fs::exists(home_.file("damaged/" + id_of('a').value) + "/deputy.db"));
 }
 
 TEST_F(PruneTest, NothingIsTakenForLostAfterTheNewestTreeHasGone) {

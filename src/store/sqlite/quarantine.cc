@@ -106,7 +106,8 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& ma
   TRY(const auto database, Database::open(path, Database::Mode::read_only));
   const auto found = how_far(home, database);
   if (!found && (found.error().code != ErrorCode::corrupt || !has_tables(database)))
-    return std::unexpected(found.error());
+    return fail(found.error().code, found.error().message,
+                found.error().advice + "; deputy has not changed it");
   if (found && *found >= expected) return std::nullopt;
   TRY(const auto copy,
       set_aside(home, database, found ? fmt::format("{}-of-{}", *found, expected) : "database"));

@@ -218,6 +218,7 @@ Result<std::optional<SessionRow>> select_session(const Database& database, std::
   TRY(auto found, select(database, sql, value, read_row));
   if (found.empty()) return std::nullopt;
   if (found.front().damaged.empty()) return std::move(found.front().row);
+  database.note_damage();
   return row_from_journal(database, SessionId(column == "id" ? std::string(value) : found.front().damaged));
 }
 
@@ -225,6 +226,7 @@ Result<std::optional<SessionRow>> recover_session(const Database& database, cons
   auto row = select_session(database, "id", id.value);
   if (row ? row->has_value() : row.error().code != ErrorCode::corrupt) return row;
   auto made = row_from_journal(database, id);
+  if (!row || !made || *made) database.note_damage();
   return made ? made : row;
 }
 
@@ -266,6 +268,7 @@ Result<std::vector<Session>> select_sessions(const Database& database, const Ses
     return sessions;
   }
   if (!found && found.error().code != ErrorCode::corrupt) return std::unexpected(found.error());
+  database.note_damage();
   TRY(auto rows, rows_from_journal(database, filter.tree.value_or(SessionId{})));
   for (SessionRow& row : rows) {
     if (fits(row.session, filter)) sessions.push_back(std::move(row.session));

@@ -33,6 +33,8 @@ constexpr int kCheckpointPages = 1024;
 // Each waits as long as SQLite does for another process that writes: a minute in all.
 constexpr int kMostTries = 12;
 
+enum class Damage { none, copied, not_copied };
+
 using EventsBySession = std::map<SessionId, std::vector<Event>>;
 
 std::unexpected<Error> damaged(const SessionId& session, std::string_view why) {
@@ -87,14 +89,31 @@ struct SqliteStore::State {
             loop, std::move(writer), [this](const EventRefs& events) { return commit(events); },
             [this] { write_back_log(); }) {}
 
-  template <class Select>
-  Result<std::vector<Event>> one_state_of(const SessionId& tree, Select select) const {
+  // What others commit between two reads is not seen.
+  template <class Read>
+  std::invoke_result_t<Read> in_one_state(Read read) const {
     TRY(const auto one_state, Transaction::begin_reading(reading));
-    const auto counted = events_counted(reading, tree);
-    return select(reading, tree, counted ? std::optional(*counted) : std::nullopt);
+    return read();
+  }
+  template <class Select>
+  Result<std::vector<Event>> all_of(const SessionId& tree, Select select) const {
+    return in_one_state([&] {
+      const auto counted = events_counted(reading, tree);
+      return select(reading, tree, counted ? std::optional(*counted) : std::nullopt);
+    });
   }
   bool can_write() const { return !loss || !loss->only_to_read; }
   Result<void> check_writable() const;
+  void write_back_at_close(bool does);
+  template <class T>
+  Result<T> kept_as_found(Result<T> result, const Database& met_by, std::string_view name);
+  // The same for who does not hold `claims`, and waits for it only then.
+  template <class T>
+  Result<T> noticed(Result<T> result, const Database& met_by, std::string_view name = "database") {
+    if (!met_by.has_met_damage() && (result || result.error().code != ErrorCode::corrupt)) return result;
+    const std::lock_guard lock(claims);
+    return kept_as_found(std::move(result), met_by, name);
+  }
   Result<void> commit(const EventRefs& events);
   Result<void> commit(Transaction& transaction);
   Result<void> write(const EventRefs& events);
@@ -114,7 +133,8 @@ struct SqliteStore::State {
   std::set<SessionId> holding;  // on the loop
   std::unique_ptr<TranscriptFiles> files;
   std::optional<Loss> loss;
-  std::mutex claims;  // guards claimed and files against a claim() while the writer works for another tree
+  std::mutex claims;  // guards what follows, and files, against the loop while the writer works
+  Damage damage = Damage::none;
   std::map<SessionId, std::int64_t> claimed;
   std::map<SessionId, SessionRow>
       live;                 // rows of sessions that have not ended, so that a step need not read its row
@@ -156,8 +176,6 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   TRY(auto reading, Database::open(path, mode));
   TRY(auto locks, TreeLocks::open(home));
   keep_reserve(home);
-  writing.write_back_at_close();
-  reading.write_back_at_close();
   auto state = std::make_unique<State>(
       loop,
       State::Parts{std::move(own_home), std::move(writing), std::move(reading), std::move(locks),
@@ -183,16 +201,11 @@ Result<std::vector<Event>> SqliteStore::claim(const SessionId& tree) {
   auto taken = state.take_up(tree);
   if (taken) {
     state.holding.insert(tree);
+    state.write_back_at_close(state.damage == Damage::none);
     return taken;
   }
   release(tree);
-  if (taken.error().code != ErrorCode::corrupt) return taken;
-  // Others will write into the same file.
-  const auto copy = set_aside(*state.home, state.reading, tree.value);
-  return fail(ErrorCode::corrupt, taken.error().message,
-              fmt::format("{}; {}", taken.error().advice,
-                          copy ? "a copy of what was found is in " + *copy
-                               : "it could not be copied: " + copy.error().message));
+  return state.kept_as_found(std::move(taken), state.reading, tree.value);
 }
 
 void SqliteStore::release(const SessionId& tree) {
@@ -212,12 +225,33 @@ Result<void> SqliteStore::State::check_writable() const {
               "move deputy.db, deputy.db-wal and deputy.mark away to start anew");
 }
 
+void SqliteStore::State::write_back_at_close(bool does) {
+  writing.write_back_at_close(does);
+  reading.write_back_at_close(does);
+}
+
+// Where damage was met, what was found is copied, since others will write into the same file.
+template <class T>
+Result<T> SqliteStore::State::kept_as_found(Result<T> result, const Database& met_by, std::string_view name) {
+  const bool was_passed = met_by.take_damage();
+  const bool is_corrupt = !result && result.error().code == ErrorCode::corrupt;
+  if (!was_passed && !is_corrupt) return result;
+  const auto copy = set_aside(*home, met_by, name);
+  damage = copy && damage != Damage::not_copied ? Damage::copied : Damage::not_copied;
+  write_back_at_close(false);
+  if (!is_corrupt) return result;
+  return fail(ErrorCode::corrupt, result.error().message,
+              fmt::format("{}; {}", result.error().advice,
+                          copy ? "a copy of what was found is in " + *copy
+                               : "it could not be copied: " + copy.error().message));
+}
+
 // Reads all of it before it writes anything.
 Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
-  TRY(auto events, one_state_of(tree, select_events_of_tree));
+  TRY(auto events, all_of(tree, select_events_of_tree));
   EventsBySession sessions;
   for (Event& event : events) sessions[event.run.session].push_back(std::move(event));
-  TRY(auto rows, verified_rows(reading, sessions));
+  TRY(auto rows, kept_as_found(verified_rows(reading, sessions), reading, tree.value));
   TRY(const auto epoch, next_epoch(tree));
   for (auto& [id, row] : rows) {
     files->rebuild(row.session, sessions.at(id));
@@ -250,7 +284,7 @@ Result<void> SqliteStore::State::commit(const EventRefs& events) {
     written = write(events);
   // A disk that fails otherwise than for want of room is not written to again.
   if (!written && written.error().code == ErrorCode::exhausted) (void)record_stop(written.error());
-  return written;
+  return noticed(std::move(written), writing);
 }
 
 // In what the reserve leaves: each root that has not ended is told why it stands still.
@@ -323,7 +357,7 @@ void SqliteStore::State::write_back_log() {
   const int pages = writing.log_pages();
   if (pages < written_back_at) written_back_at = 0;  // another process wrote it back
   if (pages - written_back_at < kCheckpointPages) return;
-  written_back_at = writing.write_back() ? 0 : pages;
+  written_back_at = damage != Damage::not_copied && writing.write_back() ? 0 : pages;
 }
 
 // A session that has ended is not among the live ones; it may begin another run.
@@ -360,36 +394,39 @@ Result<void> SqliteStore::State::check_epoch(const SessionId& tree) {
 }
 
 Result<std::optional<Session>> SqliteStore::session(const SessionId& id) const {
-  TRY(const auto one_state, Transaction::begin_reading(state_->reading));
-  TRY(auto row, recover_session(state_->reading, id));
+  TRY(auto row, state_->noticed(state_->in_one_state([&] { return recover_session(state_->reading, id); }),
+                                state_->reading));
   return row ? std::optional(std::move(row->session)) : std::nullopt;
 }
 
 Result<std::optional<Session>> SqliteStore::child_of(const DelegationKey& key) const {
-  TRY(auto row, select_session(state_->reading, "delegation", delegation_text(key)));
+  TRY(auto row,
+      state_->noticed(select_session(state_->reading, "delegation", delegation_text(key)), state_->reading));
   return row ? std::optional(std::move(row->session)) : std::nullopt;
 }
 
 Result<std::vector<Session>> SqliteStore::sessions(const SessionFilter& filter) const {
-  TRY(const auto one_state, Transaction::begin_reading(state_->reading));
-  return select_sessions(state_->reading, filter);
+  return state_->noticed(state_->in_one_state([&] { return select_sessions(state_->reading, filter); }),
+                         state_->reading);
 }
 
 // Where the row cannot be read, the records still prove themselves, all but the last of them.
 Result<std::vector<Event>> SqliteStore::events_of_session(const SessionId& id) const {
-  TRY(const auto one_state, Transaction::begin_reading(state_->reading));
-  const auto row = recover_session(state_->reading, id);
-  const bool is_counted = row && *row && (*row)->events != 0;
-  return recover_events(state_->reading, id, is_counted ? std::optional((*row)->events) : std::nullopt);
+  const auto read = [&] {
+    const auto row = recover_session(state_->reading, id);
+    const bool is_counted = row && *row && (*row)->events != 0;
+    return recover_events(state_->reading, id, is_counted ? std::optional((*row)->events) : std::nullopt);
+  };
+  return state_->noticed(state_->in_one_state(read), state_->reading, id.value);
 }
 
 Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) const {
-  return state_->one_state_of(tree, recover_events_of_tree);
+  return state_->noticed(state_->all_of(tree, recover_events_of_tree), state_->reading, tree.value);
 }
 
 Result<std::int64_t> SqliteStore::post(const Letter& letter) {
   TRY(state_->check_writable());
-  TRY(const auto id, post_letter(state_->reading, letter));
+  TRY(const auto id, state_->noticed(post_letter(state_->reading, letter), state_->reading));
   if (const auto far = state_->reading.integer(kHowFar)) {
     const std::lock_guard lock(state_->claims);
     state_->mark.raise(static_cast<std::uint64_t>(*far));
@@ -398,12 +435,13 @@ Result<std::int64_t> SqliteStore::post(const Letter& letter) {
 }
 
 Result<std::vector<Letter>> SqliteStore::letters(const SessionId& tree) const {
-  return select(state_->reading, kLettersOfTree, tree.value, letter_of_row);
+  return state_->noticed(select(state_->reading, kLettersOfTree, tree.value, letter_of_row), state_->reading,
+                         tree.value);
 }
 
 Result<void> SqliteStore::discard(std::int64_t letter) {
   TRY(state_->check_writable());
-  return discard_letter(state_->reading, letter);
+  return state_->noticed(discard_letter(state_->reading, letter), state_->reading);
 }
 
 Task<Result<void>> SqliteStore::record(std::vector<Event> events) {

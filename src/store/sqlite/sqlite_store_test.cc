@@ -271,6 +271,7 @@ TEST_F(SqliteStoreTest, RefusesAFolderWhoseDatabaseIsGoneButNotWhatWasInIt) {
   std::filesystem::remove(database() + "-wal");
   EXPECT_TRUE(fresh()) << "nothing was kept";
   std::filesystem::remove(database());
+  std::filesystem::remove(database() + "-wal");
   const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
   DiskMark::open(*folder, "deputy.mark")->write(3);
   EXPECT_FALSE(fresh());

@@ -1,0 +1,204 @@
+// What is found damaged is read as far as it can be, copied aside, and not written to before that.
+#include "store/sqlite/quarantine.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "store/sqlite/database.h"
+#include "store/sqlite/sqlite_store.h"
+#include "support/run.h"
+#include "support/temp_folder.h"
+
+namespace deputy {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::streamoff kPage = 4096;
+
+using Files = std::map<std::string, std::string>;
+
+class QuarantineTest : public testing::Test {
+ protected:
+  Result<std::unique_ptr<SqliteStore>> open() {
+    auto folder = SystemDisk().open(home_.path(), IfAbsent::fail);
+    return SqliteStore::open(loop_, **folder, std::make_unique<InlineWriter>(loop_));
+  }
+  Result<void> note(SqliteStore& store, const SessionId& tree, const std::string& text) {
+    Event event;
+    event.tree = tree;
+    event.run = {tree, 1};
+    event.fact = NoteTaken{text};
+    return run(loop_, store.record({event}));
+  }
+  static Session root(const char* id) {
+    Session session;
+    session.id = session.tree = SessionId(id);
+    session.uuid = Uuid(id);
+    return session;
+  }
+  Result<void> begin(SqliteStore& store, const Session& session) {
+    TRY(store.claim(session.tree));
+    Event event;
+    event.tree = session.tree;
+    event.run = {session.id, 1};
+    event.fact = SessionCreated{session};
+    return run(loop_, store.record({event}));
+  }
+  // Two trees; what is written last is in the log alone, as a killed process leaves it.
+  void make() {
+    {
+      const auto store = *open();
+      for (const Session& session : {one_, two_}) {
+        ASSERT_TRUE(begin(*store, session));
+        ASSERT_TRUE(note(*store, session.id, "hello from " + session.id.value));
+      }
+      for (int page = 0; page < 3; ++page)
+        ASSERT_TRUE(
+            note(*store, two_.id, std::string(3000, 'x')));  // so that the log has no page of the first
+    }
+    const auto store = *open();
+    ASSERT_TRUE(store->claim(two_.id));
+    ASSERT_TRUE(note(*store, two_.id, "in the log"));
+    const auto killed = files();
+    ASSERT_FALSE(killed.at("deputy.db-wal").empty());
+    killed_ = killed;
+  }
+  // Once no store is open.
+  void put(const Files& files) const {
+    fs::remove(home_.file("deputy.db-shm"));
+    fs::remove(home_.file("deputy.db-wal"));
+    for (const auto& [name, bytes] : files)
+      std::ofstream(home_.file(name), std::ios::binary | std::ios::trunc) << bytes;
+  }
+  Files files(const std::string& folder = ".") const {
+    Files found;
+    for (const char* name : {"deputy.db", "deputy.db-wal"}) {
+      std::ifstream in(home_.file(folder) + "/" + name, std::ios::binary);
+      if (in) found[name] = {std::istreambuf_iterator<char>(in), {}};
+    }
+    return found;
+  }
+  static void flip(std::string& bytes, const std::string& text) {
+    const auto at = bytes.find(text);
+    ASSERT_NE(at, std::string::npos);
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  }
+  // Half of the first page of a table or an index was never written.
+  void tear(Files& files, const std::string& name) const {
+    const auto raw = Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+    const auto page = raw->integer("SELECT rootpage FROM sqlite_schema WHERE name='" + name + "'");
+    files.at("deputy.db").replace(static_cast<std::size_t>((*page - 1) * kPage), kPage / 2, kPage / 2, '\0');
+  }
+
+  TempFolder home_;
+  SimLoop loop_{1};
+  const Session one_ = root("sess_1_aaaaaa");
+  const Session two_ = root("sess_1_bbbbbb");
+  Files killed_;
+};
+
+TEST_F(QuarantineTest, WhoOnlyReadsWritesNothingBack) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  put(killed_);
+  {
+    const auto store = *open();
+    EXPECT_EQ(store->events_of_tree(two_.id)->size(), 6u);
+    EXPECT_EQ(store->sessions({})->size(), 2u);
+  }
+  EXPECT_EQ(files(), killed_);
+  EXPECT_TRUE((*open())->claim(two_.id));
+  EXPECT_FALSE(files().contains("deputy.db-wal")) << "who writes also writes back";
+}
+
+TEST_F(QuarantineTest, WhatIsReadAndFoundDamagedIsCopiedAndNotWrittenBack) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  flip(killed_.at("deputy.db"), "hello from sess_1_aaaaaa");
+  put(killed_);
+  {
+    const auto store = *open();
+    const auto damaged = store->events_of_session(one_.id);
+    ASSERT_FALSE(damaged);
+    EXPECT_TRUE(damaged.error().advice.contains("a copy of what was found is in")) << damaged.error().advice;
+    EXPECT_EQ(files("damaged/sess_1_aaaaaa"), killed_);
+    ASSERT_FALSE(store->claim(one_.id));
+    EXPECT_EQ(store->events_of_tree(two_.id)->size(), 6u);
+    EXPECT_EQ(files(), killed_);
+    EXPECT_TRUE(store->claim(two_.id));
+  }
+  EXPECT_EQ(files().at("deputy.db"), killed_.at("deputy.db"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(home_.file("damaged")), {}), 1);
+}
+
+TEST_F(QuarantineTest, WhatIsReadInAnotherWayIsCopiedToo) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  tear(killed_, "sessions");
+  tear(killed_, "journal_of_session");
+  tear(killed_, "sqlite_autoindex_journal_1");
+  Files torn{{"deputy.db", killed_.at("deputy.db")}};  // as if the log had been empty
+  put(torn);
+  fs::remove(home_.file("deputy.mark"));
+  {
+    const auto store = *open();
+    ASSERT_TRUE(store->session(one_.id));
+    EXPECT_EQ(files("damaged/database"), torn);
+    EXPECT_EQ((*store->session(one_.id))->id, one_.id);
+    EXPECT_EQ(store->sessions({})->size(), 2u);
+    EXPECT_EQ(store->events_of_tree(one_.id)->size(), 2u);
+    EXPECT_EQ(store->events_of_session(one_.id)->size(), 2u);
+    const auto refused = store->claim(one_.id);
+    ASSERT_FALSE(refused);
+    EXPECT_FALSE(refused.error().advice.contains("has not changed")) << refused.error().advice;
+  }
+  EXPECT_EQ(files().at("deputy.db"), torn.at("deputy.db"));
+}
+
+TEST_F(QuarantineTest, DamageThatOnlyAWriteMeetsIsCopiedAndNothingIsWrittenBack) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  tear(killed_, "sessions_by_state");
+  put({{"deputy.db", killed_.at("deputy.db")}});
+  fs::remove(home_.file("deputy.mark"));
+  {
+    const auto store = *open();
+    const auto failed = begin(*store, root("sess_1_cccccc"));
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code, ErrorCode::corrupt);
+    EXPECT_TRUE(failed.error().advice.contains("damaged/database")) << failed.error().advice;
+    EXPECT_FALSE(failed.error().advice.contains("has not changed")) << failed.error().advice;
+  }
+  EXPECT_EQ(files("damaged/database").at("deputy.db"), killed_.at("deputy.db"));
+  EXPECT_EQ(files().at("deputy.db"), killed_.at("deputy.db"));
+}
+
+// SQLite would write over the pages that it does not know of.
+TEST_F(QuarantineTest, AFileThatIsNotAsLongAsItSaysIsReadAndNotWritten) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  ASSERT_TRUE((*open())->claim(two_.id));  // written back
+  const auto whole = files();
+  ASSERT_FALSE(whole.contains("deputy.db-wal"));
+  constexpr std::size_t kLastByteOfPages = 31;
+  for (const int more : {-1, 1}) {
+    auto other = whole;
+    auto& count = other.at("deputy.db").at(kLastByteOfPages);
+    count = static_cast<char>(count + more);
+    put(other);
+    const auto store = *open();
+    EXPECT_FALSE(store->can_write());
+    EXPECT_TRUE(store->loss());
+    EXPECT_FALSE(store->claim(SessionId("sess_1_cccccc")));
+    EXPECT_FALSE(store->post({.tree = one_.id, .session = one_.id}));
+    ASSERT_TRUE(store->events_of_tree(one_.id));
+    EXPECT_EQ(store->events_of_tree(one_.id)->size(), 2u);
+    EXPECT_EQ(files().at("deputy.db"), other.at("deputy.db"));
+    EXPECT_EQ(files("damaged/database").at("deputy.db"), other.at("deputy.db"));
+    fs::remove_all(home_.file("damaged"));
+  }
+  put(whole);
+  EXPECT_TRUE((*open())->can_write());
+}
+
+}  // namespace
+}  // namespace deputy
