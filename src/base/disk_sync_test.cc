@@ -51,6 +51,13 @@ TEST_F(DiskSyncTest, AReplacedFileIsSyncedAndThenItsName) {
   EXPECT_EQ(synced_, (std::vector<std::string>{"file of 5", "folder"}));
 }
 
+TEST_F(DiskSyncTest, TheNameOfANewFolderIsSynced) {
+  ASSERT_TRUE(folder_->make_folder("a/b"));
+  EXPECT_EQ(synced_, (std::vector<std::string>{"folder", "folder"}));
+  ASSERT_TRUE(folder_->make_folder("a/b"));
+  EXPECT_EQ(synced_.size(), 2u) << "it was there";
+}
+
 TEST_F(DiskSyncTest, WhatCannotBeSyncedReplacesNothing) {
   ASSERT_TRUE(folder_->replace("a", "before"));
   refused_with = EIO;

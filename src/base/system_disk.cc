@@ -116,7 +116,12 @@ Result<void> SystemFolder::make_folder(std::string_view name) const {
   TRY(check_leaf(parts, shown(clean)));
   TRY(make_folder(parts.parent));
   TRY(const Descriptor parent, open_it(parts.parent, kFolder, "make the folder"));
-  if (::mkdirat(parent.get(), parts.leaf.c_str(), kNewFolder) == 0) return {};
+  if (::mkdirat(parent.get(), parts.leaf.c_str(), kNewFolder) == 0) {
+    // What is made durable in it is lost without its name. A parent that cannot be read cannot be synced.
+    const auto readable = open_it(parts.parent, kReadableFolder, "sync");
+    if (readable && !sync_folder(readable->get())) return failed("sync the folder of", shown(clean));
+    return {};
+  }
   if (errno != EEXIST) return failed("make the folder", shown(clean));
   // Made by somebody else meanwhile, or a link that leads nowhere.
   TRY(open_it(clean, kFolder, "make the folder"));

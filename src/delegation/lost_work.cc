@@ -1,13 +1,28 @@
 #include "delegation/lost_work.h"
 
+#include "async/pool.h"
+#include "delegation/tree.h"
 #include "tools/lost_commands.h"
 
 namespace deputy {
+namespace {
 
-Task<Result<void>> tell_of_lost_commands(Store& store, Session session, std::vector<Event> events,
-                                         Conversation& so_far) {
+Task<std::optional<CommandRecord>> record_of(const TreeServices* services, CallId call) {
+  if (!services->state) co_return std::nullopt;
+  auto record = co_await on_pool(services->loop, services->pool, [state = services->state, call] {
+    return read_command_record(*state, call);
+  });
+  co_return record ? std::optional(*std::move(record)) : std::nullopt;
+}
+
+}  // namespace
+
+Task<Result<void>> tell_of_lost_commands(const TreeServices* services, Session session,
+                                         std::vector<Event> events, Conversation& so_far) {
+  Store& store = services->store;
   std::vector<Event> told;
-  for (auto& nudge : lost_commands(events)) {
+  for (const LostCommand& lost : lost_commands(events)) {
+    Nudged nudge = told_of(lost, co_await record_of(services, lost.call));
     Event event;
     event.tree = session.tree;
     event.run = {session.id, session.run};

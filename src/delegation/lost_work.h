@@ -10,7 +10,8 @@ namespace deputy {
 
 // Records, for a session that goes on, what its model is to be told of it: it reads that before its next
 // step.
-Task<Result<void>> tell_of_lost_commands(Store& store, Session session, std::vector<Event> events,
-                                         Conversation& so_far);
+struct TreeServices;
+Task<Result<void>> tell_of_lost_commands(const TreeServices* services, Session session,
+                                         std::vector<Event> events, Conversation& so_far);
 
 }  // namespace deputy

@@ -267,7 +267,7 @@ Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken
     co_return co_await begin_run(std::move(session), in_batch, std::move(prompt), std::move(counted),
                                  std::move(stop));
   }
-  CO_TRY(co_await tell_of_lost_commands(services_.store, session, events, so_far));
+  CO_TRY(co_await tell_of_lost_commands(&services_, session, events, so_far));
   const WallTime still_since = is_in_line(session) ? session.wait->since : left_at_.value_or(now());
   co_return co_await run_on(std::move(session), still_since, std::move(counted), std::move(stop));
 }

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "guard/display.h"
 #include "guard/programs.h"
-#include "sandbox/status_record.h"
 #include "tools/command_outcome.h"
+#include "tools/command_record.h"
 #include "tools/kept_back.h"
 #include "tools/workspace_mode.h"
 #include "tools/workspace_path.h"
@@ -141,41 +141,29 @@ std::string with_output(std::string_view end, std::string_view output) {
   return trimmed(shown).empty() ? std::string(end) : fmt::format("{}\nIts output so far:\n{}", end, shown);
 }
 
-ToolResult told_after_crash(const StatusRecord& record) {
-  if (record.exit_status) {
-    ToolResult told = *record.exit_status == 0 ? tool_ok("") : tool_error("");
-    told.exit_status = record.exit_status;
+ToolResult told_after_crash(const CommandRecord& record, std::string_view evidence) {
+  if (const auto exit_status = record.status.exit_status) {
+    ToolResult told = *exit_status == 0 ? tool_ok("") : tool_error("");
+    told.exit_status = exit_status;
     told.content = fmt::format(
         "The program stopped while this call ran, but by then the command had ended{}, with exit status {}. "
         "What it printed is lost. It was not run again.",
-        record.timed_out ? " because its time was up" : "", *record.exit_status);
+        record.status.timed_out ? " because its time was up" : "", *exit_status);
     return told;
   }
-  if (!record.confined || record.unstarted) {
+  if (!record.had_begun()) {
     return tool_error(
         "The program stopped before this command had begun: it was not run. Call it again if it is still "
         "wanted.");
   }
-  return tool_error(
+  return tool_error(fmt::format(
       "interrupted, outcome unknown: the command had begun when the program stopped, and was ended with it, "
       "somewhere in the middle. It was not run again. Check the state it would have changed before you "
-      "decide "
-      "what to do.");
-}
-
-Task<Result<void>> make_record(Loop& loop, Pool& pool, const Folder* state, std::string name) {
-  co_return co_await on_pool(loop, pool, [state, name = std::move(name)]() -> Result<void> {
-    TRY(state->make_folder(kCommandRecords));
-    return state->replace(name, "");
-  });
+      "decide what to do.{}{}",
+      evidence.empty() ? "" : " ", evidence));
 }
 
 }  // namespace
-
-std::string command_record(const CallId& call) {
-  return fmt::format("{}/{}.{}.{}.{}", kCommandRecords, call.run.session.value, call.run.number, call.step,
-                     call.index);
-}
 
 std::string background_id(const CallId& call) { return fmt::format("bash_{}_{}", call.step, call.index); }
 
@@ -308,7 +296,9 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
   BackgroundCommands::Afterwards afterwards = [after = std::move(after)] { return told_afterwards(after); };
   if (context.state) {
     spec.record = EndRecord{context.state, command_record(context.id)};
-    const auto made = co_await make_record(context.loop, context.pool, context.state, spec.record->name);
+    const auto made = co_await on_pool(
+        context.loop, context.pool,
+        [&state = *context.state, call = context.id] { return make_command_record(state, call); });
     if (!made) co_return tool_error(fmt::format("The command was not run: {}.", to_text(made.error())));
   }
   if (is_in_background(arguments))
@@ -319,16 +309,19 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
 }
 
 Task<ToolResult> BashTool::after_crash(ToolContext context) {
-  constexpr std::size_t kMostOfRecord = 4096;
   if (!context.state) co_return co_await Tool::after_crash(context);
-  auto record = co_await on_pool(context.loop, context.pool,
-                                 [&state = *context.state, name = command_record(context.id)] {
-                                   return state.read(name, 0, kMostOfRecord);
-                                 });
-  if (record) co_return told_after_crash(parse_status(*record));
-  // It is durable before the command begins: without one it has not.
-  if (record.error().code == ErrorCode::not_found) co_return told_after_crash({});
-  co_return co_await Tool::after_crash(context);
+  const auto record = co_await on_pool(
+      context.loop, context.pool,
+      [&state = *context.state, call = context.id] { return read_command_record(state, call); });
+  if (!record) co_return co_await Tool::after_crash(context);
+  std::string evidence;
+  if (record->had_begun() && !record->status.exit_status) {
+    evidence = co_await on_pool(context.loop, context.pool,
+                                [&workspace = context.workspace, since = record->written] {
+                                  return told_of_files_since(workspace, since);
+                                });
+  }
+  co_return told_after_crash(*record, evidence);
 }
 
 Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const {

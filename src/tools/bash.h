@@ -47,8 +47,4 @@ class BashTool final : public Tool {
 // "bash_3_1": the id of what a call of Bash has started in the background.
 std::string background_id(const CallId& call);
 
-// The file beneath deputy's state folder in which is written down how a call's command went.
-std::string command_record(const CallId& call);
-inline constexpr std::string_view kCommandRecords = "commands";
-
 }  // namespace deputy

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "async/sleep.h"
+#include "tools/command_record.h"
 #include "tools/task_tools.h"
 #include "tools/tool_bench.h"
 #include "tools/workspace_mode.h"
@@ -398,6 +399,21 @@ TEST_F(BashAfterACrash, WhatWasInTheMiddleIsUnknown) {
   EXPECT_THAT(told("confined 2 7\nended ex").content, HasSubstr("outcome unknown")) << "a torn record";
   EXPECT_THAT(run(bench.loop, bash.after_crash(bench.context())).content, HasSubstr("outcome unknown"))
       << "where no record is kept";
+}
+
+TEST_F(BashAfterACrash, OfWhatIsUnknownTheFilesWrittenSinceAreNamed) {
+  bench.write("old.txt", "x");
+  const auto wait = [this] { run(bench.loop, sleep_for(bench.loop, std::chrono::seconds(1), StopToken())); };
+  wait();
+  EXPECT_THAT(told("confined 2 7\n").content, Not(HasSubstr("Files in the workspace")));
+  wait();
+  const auto state = *bench.disk.open("/home", IfAbsent::create);
+  auto context = bench.context();
+  context.state = state.get();
+  bench.write("new.txt", "x");
+  EXPECT_THAT(run(bench.loop, bash.after_crash(context)).content,
+              AllOf(HasSubstr("were written since it began, by it or by others: new.txt."),
+                    Not(HasSubstr("old.txt"))));
 }
 
 TEST_F(BashAfterACrash, ACommandLeavesARecord) {

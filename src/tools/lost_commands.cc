@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <set>
 
 #include "base/json.h"
@@ -20,10 +19,27 @@ std::optional<std::string> background_command(const Call& call) {
   return string_or(*arguments, "command", "");
 }
 
+std::string nudge_id(const CallId& call) { return fmt::format("lost_{}", background_id(call)); }
+
+std::string how_it_went(const std::optional<CommandRecord>& record) {
+  if (record && record->status.exit_status) {
+    return fmt::format(
+        "had ended{} with exit status {} before this session was stopped or with it. What you have not seen "
+        "of its output is lost",
+        record->status.timed_out ? " because its time was up," : "", *record->status.exit_status);
+  }
+  if (record && !record->had_begun())
+    return "had not begun when this session was stopped: it was not run. Start it again if it is still "
+           "needed";
+  return "was ended in the middle when this session was stopped: how far it came is unknown, and its output "
+         "is "
+         "lost. Check what it would have changed before you start it again";
+}
+
 }  // namespace
 
-std::vector<Nudged> lost_commands(const std::vector<Event>& events) {
-  std::map<std::string, std::string> started;  // commands, by id
+std::vector<LostCommand> lost_commands(const std::vector<Event>& events) {
+  std::vector<LostCommand> started;
   std::set<std::string> told;
   std::vector<Call> calls;
   for (const Event& event : events) {
@@ -34,21 +50,18 @@ std::vector<Nudged> lost_commands(const std::vector<Event>& events) {
     if (!finished || finished->result.status != ToolStatus::ok || event.call < 0 || index >= calls.size())
       continue;
     if (auto command = background_command(calls[index]))
-      started.emplace(background_id({.step = event.step, .index = event.call}), *std::move(command));
+      started.push_back({{event.run, event.step, event.call}, *std::move(command)});
   }
-  std::vector<Nudged> lost;
-  for (const auto& [id, command] : started) {
-    std::string nudge = fmt::format("lost_{}", id);
-    if (told.contains(nudge)) continue;
-    lost.push_back(
-        {.id = std::move(nudge),
-         .source = Source::runtime,
-         .text = fmt::format("The background command {} ({}) does not run any more: it ended when this "
-                             "session was stopped, if not before, and its output is lost. Start it again "
-                             "if it is still needed.",
-                             id, shorten(on_one_line(command), 120))});
-  }
-  return lost;
+  std::erase_if(started, [&told](const LostCommand& each) { return told.contains(nudge_id(each.call)); });
+  return started;
+}
+
+Nudged told_of(const LostCommand& lost, const std::optional<CommandRecord>& record) {
+  return {.id = nudge_id(lost.call),
+          .source = Source::runtime,
+          .text = fmt::format("The background command {} ({}) does not run any more: it {}.",
+                              background_id(lost.call), shorten(on_one_line(lost.command), 120),
+                              how_it_went(record))};
 }
 
 }  // namespace deputy

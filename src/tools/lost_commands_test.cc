@@ -5,8 +5,10 @@
 namespace deputy {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 Event at(int step, int call, Fact fact) {
   Event event;
@@ -30,9 +32,28 @@ TEST(LostCommands, AreThoseThatWereStartedInTheBackground) {
   const auto lost = lost_commands(
       {reply(3, {kForeground, kBackground}), at(3, 0, CallFinished{}), at(3, 1, CallFinished{})});
   ASSERT_EQ(lost.size(), 1u);
-  EXPECT_EQ(lost[0].id, "lost_bash_3_1");
-  EXPECT_EQ(lost[0].source, Source::runtime);
-  EXPECT_THAT(lost[0].text, HasSubstr("bash_3_1 (make serve) does not run any more"));
+  EXPECT_EQ(lost[0].call.step, 3);
+  EXPECT_EQ(lost[0].call.index, 1);
+  EXPECT_EQ(lost[0].command, "make serve");
+}
+
+std::string text_told(std::string_view record) {
+  const LostCommand lost{{{}, 3, 1}, "make serve"};
+  return told_of(lost, CommandRecord{parse_status(record), {}}).text;
+}
+
+TEST(LostCommands, AreToldByWhatWasWrittenDown) {
+  const auto nudge = told_of({{{}, 3, 1}, "make serve"}, std::nullopt);
+  EXPECT_EQ(nudge.id, "lost_bash_3_1");
+  EXPECT_EQ(nudge.source, Source::runtime);
+  EXPECT_THAT(nudge.text,
+              AllOf(HasSubstr("bash_3_1 (make serve) does not run any more"), HasSubstr("unknown")));
+  EXPECT_THAT(text_told("confined 3 7\n"), AllOf(HasSubstr("unknown"), HasSubstr("Check")));
+  EXPECT_THAT(text_told("confined 3 7\nended exit 0\n"),
+              AllOf(HasSubstr("had ended with exit status 0"), Not(HasSubstr("Start it again"))));
+  EXPECT_THAT(text_told("confined 3 7\ntimeout\nended signal 9\n"),
+              AllOf(HasSubstr("time was up"), HasSubstr("exit status 137")));
+  EXPECT_THAT(text_told(""), HasSubstr("it was not run"));
 }
 
 TEST(LostCommands, OneThatWasRefusedOrNeverStartedIsNot) {
@@ -47,13 +68,13 @@ TEST(LostCommands, EachIsToldOnce) {
   std::vector<Event> events{reply(3, {kBackground}), at(3, 0, CallFinished{})};
   const auto first = lost_commands(events);
   ASSERT_EQ(first.size(), 1u);
-  events.push_back(at(4, -1, first[0]));
+  events.push_back(at(4, -1, told_of(first[0], std::nullopt)));
   EXPECT_THAT(lost_commands(events), IsEmpty());
   events.push_back(reply(5, {kBackground}));
   events.push_back(at(5, 0, CallFinished{}));
   const auto second = lost_commands(events);
   ASSERT_EQ(second.size(), 1u);
-  EXPECT_EQ(second[0].id, "lost_bash_5_0");
+  EXPECT_EQ(second[0].call.step, 5);
 }
 
 }  // namespace

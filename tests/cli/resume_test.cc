@@ -1,4 +1,5 @@
 // Several processes on one state folder: a tree has one that runs it, and whoever comes second is told which.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -69,6 +70,26 @@ TEST_F(ResumeTest, WhatAKilledProcessRanIsShownAsInterruptedSealedAndResumed) {
   const auto resumed = deputy({"resume", id_});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_THAT(resumed.out, HasSubstr("at last"));
+}
+
+// Known by what was written down beside it: the model is not invited to do it a second time.
+TEST_F(ResumeTest, ABackgroundCommandThatHadEndedIsToldByItsExitStatus) {
+  constexpr std::string_view kStart =
+      R"({"calls":[{"name":"Bash","arguments":{"command":"printf x >> made","run_in_background":true}}]},)"
+      R"({"calls":[{"name":"task_status","arguments":{"id":"bash_0_0","wait_seconds":60}}]},)";
+  const auto model = script(fmt::format(
+      R"({{"v":1,"sessions":[{{"replies":[{}{{"text":"never","first_byte_ms":60000}}]}}]}})", kStart));
+  auto running = start({"run", "--yes", "--model", model, "--output", "stream-json", "go"});
+  running->read_until(R"("step":1,"call":0,"result":"ok")");
+  running->send(SIGKILL);
+  running->wait();
+  write(root() / "script.json",
+        fmt::format(R"({{"v":1,"sessions":[{{"replies":[{}{{"text":"at last"}}]}}]}})", kStart));
+  EXPECT_THAT(deputy({"resume", "--yes"}).out, HasSubstr("at last"));
+  EXPECT_EQ(state_of_newest(), "completed");
+  const auto told = deputy({"sessions", "transcript", id_}).out;
+  EXPECT_THAT(told, AllOf(HasSubstr("had ended with exit status 0"), Not(HasSubstr("Start it again"))));
+  EXPECT_EQ(contents(work() / "made"), "x");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ Result<Database> open_database(const Folder& home) {
   return Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_write);
 }
 
-// "{session}.{run}.{step}.{call}", see tools/bash.h
+// "{session}.{run}.{step}.{call}", see tools/command_record.h
 Result<void> prune_command_records(const Folder& home, const Database& database) {
   const auto folder = home.open_folder("commands");
   if (!folder) return {};

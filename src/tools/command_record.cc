@@ -1,0 +1,55 @@
+#include "tools/command_record.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "guard/display.h"
+#include "tools/repositories.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::size_t kMostOfRecord = 4096;
+constexpr std::size_t kMostLookedAt = 50'000;
+constexpr std::size_t kMostNamed = 20;
+
+}  // namespace
+
+std::string command_record(const CallId& call) {
+  return fmt::format("{}/{}.{}.{}.{}", kCommandRecords, call.run.session.value, call.run.number, call.step,
+                     call.index);
+}
+
+Result<void> make_command_record(const Folder& state, const CallId& call) {
+  TRY(state.make_folder(kCommandRecords));
+  return state.replace(command_record(call), "");
+}
+
+Result<CommandRecord> read_command_record(const Folder& state, const CallId& call) {
+  const std::string name = command_record(call);
+  auto text = state.read(name, 0, kMostOfRecord);
+  if (!text && text.error().code == ErrorCode::not_found) return CommandRecord{};
+  if (!text) return std::unexpected(std::move(text).error());
+  TRY(const auto file, state.status(name));
+  return CommandRecord{parse_status(*text), file.modified};
+}
+
+std::string told_of_files_since(const Folder& folder, WallTime since) {
+  std::vector<std::string> names;
+  std::size_t written = 0;
+  std::size_t seen = 0;
+  walk(folder, [&](const std::string& name, const Entry& entry) {
+    if (++seen > kMostLookedAt) return Onward::stop;
+    if (entry.name == ".git") return Onward::past;
+    if (entry.status.kind != EntryKind::file || entry.status.modified < since) return Onward::into;
+    if (++written <= kMostNamed) names.push_back(made_visible(name));
+    return Onward::into;
+  });
+  if (written == 0 && seen <= kMostLookedAt) return "";
+  return fmt::format("Files in the workspace that were written since it began, by it or by others: {}{}{}.",
+                     names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+                     written > names.size() ? fmt::format(" and {} more", written - names.size()) : "",
+                     seen > kMostLookedAt ? " (not all files were looked at)" : "");
+}
+
+}  // namespace deputy
