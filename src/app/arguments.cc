@@ -3,211 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <charconv>
 
 #include "app/command_tree.h"
+#include "app/command_words.h"
 #include "base/text.h"
 
 namespace deputy {
 namespace {
-
-constexpr const char* kAbout =
-    "deputy hands work from one agent to others and keeps all they did: notes, transcripts, reports.";
-
-// An option's value as it was typed. An empty one counts as given.
-struct Typed {
-  std::string text;
-  const CLI::Option* option = nullptr;
-  std::optional<std::string> value() const {
-    return option->count() > 0 ? std::optional(text) : std::nullopt;
-  }
-};
-
-// The words as they were typed; checked once all are known.
-struct Raw {
-  Typed model, cwd, home, config, output, colour;
-  Typed max_depth, max_delegations, max_children, max_live;
-  Typed max_steps, max_tokens, max_cost, timeout;
-  std::vector<std::string> allow, ask, deny;
-  bool yes = false, plain = false, verbose = false;
-  Typed prompt, resumed;
-  std::vector<std::string> tasks, context;
-  Typed file, concurrency, layout, max_output_tokens;
-  SessionsArguments sessions;
-  Typed older_than;
-  Typed task_prompt, task_timeout, task_resume;
-  std::string task_agent;
-  bool task_background = false;
-  AgentsArguments agents;
-  Typed shell;
-};
-
-void add_value(CLI::App& app, const std::string& name, Typed& typed, const std::string& kind,
-               const std::string& about) {
-  typed.option = app.add_option(name, typed.text, about)->type_name(kind);
-}
-
-// Each use takes one value, however often it is given, and the value stands as typed: no list in brackets.
-CLI::Option* each_use(CLI::Option* option) { return option->allow_extra_args(false)->take_all(); }
-
-void add_common_options(CLI::App& app, Raw& raw) {
-  add_value(app, "--model", raw.model, "MODEL", "PROVIDER/NAME, or a known name alone; see `deputy models`");
-  add_value(app, "--cwd", raw.cwd, "DIR", "work in this folder");
-  add_value(app, "--home", raw.home, "DIR",
-            "keep state here; without it DEPUTY_HOME, else ~/.local/state/deputy");
-  add_value(app, "--config", raw.config, "FILE", "settings; without it ~/.config/deputy/config.toml");
-  add_value(app, "--output", raw.output, "FORM",
-            "text, json, or stream-json: one event a line as it happens");
-  each_use(app.add_option("--allow", raw.allow, "let these calls pass: Read, Read(src/**)"))
-      ->type_name("RULE");
-  each_use(app.add_option("--ask", raw.ask, "ask before these calls"))->type_name("RULE");
-  each_use(app.add_option("--deny", raw.deny, "refuse these calls; wins over --ask and --allow"))
-      ->type_name("RULE");
-  app.add_flag("--yes", raw.yes, "approve what would be asked; never what is denied");
-  add_value(app, "--max-depth", raw.max_depth, "N", "how deep children may nest (3), or none");
-  add_value(app, "--max-delegations", raw.max_delegations, "N", "children in all (64), or none");
-  add_value(app, "--max-children", raw.max_children, "N", "running at once per parent (8), or none");
-  add_value(app, "--max-live", raw.max_live, "N", "running at once in all (20), or none");
-  add_value(app, "--max-steps", raw.max_steps, "N", "model replies in all (none)");
-  add_value(app, "--max-tokens", raw.max_tokens, "N", "tokens in all, in and out (none)");
-  add_value(app, "--max-cost", raw.max_cost, "USD", "US dollars in all (none); never more is spent");
-  add_value(app, "--timeout", raw.timeout, "TIME", "for the whole: 90s, 5m, 1h (none)");
-  add_value(app, "--color", raw.colour, "WHEN", "auto, always or never");
-  app.add_flag("--plain", raw.plain, "progress as plain lines, also on a terminal");
-  app.add_flag("-v", raw.verbose, "more progress, as plain lines: steps, results, answers");
-}
-
-CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& about,
-                      const std::string& example) {
-  CLI::App* command = parent.add_subcommand(name, about);
-  command->fallthrough();
-  command->footer(fmt::format("Example:\n  {}\n\nOptions for every command: deputy --help", example));
-  return command;
-}
-
-void add_run(CLI::App& app, Raw& raw) {
-  auto* run = add_command(app, "run", "Have one agent work on a prompt; it may delegate",
-                          "deputy run --yes \"Delegate a survey of this folder, then summarise it\"");
-  add_value(*run, "prompt", raw.prompt, "", "what to do; without it, read from stdin");
-}
-
-void add_delegate(CLI::App& app, Raw& raw) {
-  auto* batch =
-      add_command(app, "delegate", "Run a batch of read-only children straight from the shell",
-                  "deputy delegate --task tests=\"What is untested?\" --task docs=\"What is undocumented?\"");
-  each_use(batch->add_option("--task", raw.tasks, "one child; up to 8 of these"))->type_name("LABEL=PROMPT");
-  add_value(*batch, "--file", raw.file, "FILE", "the tasks as the Delegate tool's own JSON; '-' is stdin");
-  each_use(
-      batch->add_option("--context", raw.context, "a file to put before every prompt; up to 10 of these"))
-      ->type_name("PATH");
-  add_value(*batch, "--concurrency", raw.concurrency, "N", "children at once, 1 to 4 (2)");
-  add_value(*batch, "--return", raw.layout, "LAYOUT", "markdown or json");
-  add_value(*batch, "--max-output-tokens", raw.max_output_tokens, "N", "of each reply, 100 to 16384 (4096)");
-}
-
-void add_sessions(CLI::App& app, Raw& raw) {
-  auto* sessions = add_command(app, "sessions", "Look at what was kept", "deputy sessions ls");
-  sessions->require_subcommand(1);
-  auto view = [&](const std::string& name, const std::string& about, SessionView chosen) {
-    const bool lists = chosen == SessionView::list;
-    auto* command = add_command(
-        *sessions, name, about,
-        lists ? "deputy sessions ls --live" : fmt::format("deputy sessions {} sess_1800000000_ab12cd", name));
-    command->callback([&raw, chosen] { raw.sessions.view = chosen; });
-    if (lists) {
-      command->add_flag("--live", raw.sessions.live_only, "only what has not ended");
-    } else {
-      command->add_option("id", raw.sessions.id, "a session's id, or the beginning of one")
-          ->required()
-          ->type_name("");
-    }
-    return command;
-  };
-  view("ls", "List root sessions, newest first", SessionView::list);
-  view("show", "Show all that is known of one session", SessionView::show);
-  view("tree", "Show a session and its children with state, tokens, cost, time", SessionView::tree);
-  view("tail", "Follow what a session and its children do, until it ends", SessionView::tail);
-  view("transcript", "Show what was said, by whom", SessionView::transcript);
-  view("notes", "Show the notes of a session and its children", SessionView::notes);
-  view("export", "Print every event of the whole tree as JSON lines", SessionView::events);
-  view("cancel", "Stop a session and all below it, also one that another process runs", SessionView::cancel);
-  for (const auto& [name, about, chosen] :
-       {std::tuple("answer", "Answer what a session asks", SessionView::answer),
-        std::tuple("nudge", "Tell a running session something; it reads it between two steps",
-                   SessionView::nudge)}) {
-    auto* command = view(name, about, chosen);
-    command->add_option("text", raw.sessions.text, "what it is told")->required()->type_name("");
-    command->footer(
-        fmt::format("Example:\n  deputy sessions {} sess_1800000000_ab12cd \"Use the staging "
-                    "server\"\n\nOptions for every command: deputy --help",
-                    name));
-  }
-  auto* prune = add_command(*sessions, "prune", "Remove what was kept of trees that have ended",
-                            "deputy sessions prune --older-than 30d --dry-run");
-  prune->callback([&raw] { raw.sessions.view = SessionView::prune; });
-  prune->add_option("id", raw.sessions.id, "one tree; without it, all that ended long enough ago")
-      ->type_name("");
-  add_value(*prune, "--older-than", raw.older_than, "TIME", "since they ended: 12h, 30d; 0s for all (7d)");
-  prune->add_flag("--dry-run", raw.sessions.dry_run, "only say what would go, and how much it is");
-}
-
-void add_task(CLI::App& app, Raw& raw) {
-  auto* task = add_command(app, "task", "Run one agent by name and wait for its report",
-                           "deputy task explore \"Where is the configuration read?\"");
-  task->add_option("agent", raw.task_agent, "its name; see `deputy agents ls`")->required()->type_name("");
-  add_value(*task, "prompt", raw.task_prompt, "", "what to do; without it, read from stdin");
-  add_value(*task, "--timeout", raw.task_timeout, "TIME", "such as 90s or 10m, in place of the agent's own");
-  add_value(*task, "--resume", raw.task_resume, "ID", "a session that has ended: it goes on with the prompt");
-  task->add_flag("--background", raw.task_background, "print its id and let it go on by itself");
-}
-
-void add_agents(CLI::App& app, Raw& raw) {
-  auto* agents =
-      add_command(app, "agents", "See and set up the agents that work can be handed to", "deputy agents ls");
-  agents->require_subcommand(1);
-  const auto action = [&](const char* name, const char* about, const char* example, AgentsAction chosen) {
-    auto* command = add_command(*agents, name, about, example);
-    command->callback([&raw, chosen] { raw.agents.action = chosen; });
-    return command;
-  };
-  action("ls", "List all agents and where each came from", "deputy agents ls", AgentsAction::list);
-  action("show", "Show all that is known of one agent", "deputy agents show explore", AgentsAction::show)
-      ->add_option("name", raw.agents.name, "its name")
-      ->required()
-      ->type_name("");
-  action("check", "Say what is wrong with agents, what was mapped and what ignored",
-         "deputy agents check .claude/agents/reviewer.md", AgentsAction::check)
-      ->add_option("file", raw.agents.name, "a file; without it, all of them")
-      ->type_name("");
-  auto* init =
-      action("init", "Write an agent to start from", "deputy agents init security", AgentsAction::init);
-  init->add_option("preset", raw.agents.name, "security, testing, research, coding or blank")
-      ->required()
-      ->type_name("");
-  init->add_flag("--project", raw.agents.in_project, "in this folder, not among your own");
-  action("trust", "Use the agents of this folder", "deputy agents trust --cwd ~/src/project",
-         AgentsAction::trust)
-      ->add_flag("--undo", raw.agents.undo, "no longer use them");
-}
-
-void add_others(CLI::App& app, Raw& raw) {
-  auto* resume =
-      add_command(app, "resume", "Continue what a crash or a stop left unfinished", "deputy resume");
-  add_value(*resume, "id", raw.resumed, "", "a session of the tree; without it, the newest unfinished one");
-  add_command(app, "models", "List the models that can be used here", "deputy models");
-  add_command(app, "doctor", "Check what works on this machine, and say how to fix what does not",
-              "deputy doctor");
-  auto* completions =
-      add_command(app, "completions", "Print what lets a shell complete the commands",
-                  "deputy completions bash > ~/.local/share/bash-completion/completions/deputy");
-  add_value(*completions, "shell", raw.shell, "", "bash, zsh or fish");
-  completions->get_option("shell")->required();
-  add_command(app, "manual", "Print the manual page", "deputy manual | man -l -");
-  add_command(app, "demo", "Try it with nothing configured: three children over the current folder",
-              "deputy demo --cwd ~/src/project");
-}
 
 template <class T>
 struct Choice {
@@ -216,8 +19,7 @@ struct Choice {
 };
 
 Error wrong_value(const Typed& typed, std::string advice) {
-  return {ErrorCode::invalid,
-          fmt::format("{} is '{}'", typed.option->get_name(), shorten(to_utf8(typed.text), 60)),
+  return {ErrorCode::invalid, fmt::format("{} is '{}'", typed.name(), shorten(to_utf8(typed.text), 60)),
           std::move(advice)};
 }
 
@@ -247,16 +49,21 @@ Result<std::optional<T>> limit(const Typed& typed, std::optional<T> (*read)(std:
   return std::unexpected(wrong_value(typed, std::string(must_be)));
 }
 
-Result<LimitSettings> limits_of(const Raw& raw) {
+std::optional<Duration> some_time(std::string_view text) {
+  const auto time = parse_duration(text);
+  return time > Duration::zero() ? time : std::nullopt;
+}
+
+Result<LimitSettings> limits_of(const Words& typed) {
   LimitSettings limits;
-  TRY(limits.max_depth, limit(raw.max_depth, count_limit, kWholeLimit));
-  TRY(limits.max_delegations, limit(raw.max_delegations, count_limit, kWholeLimit));
-  TRY(limits.max_children, limit(raw.max_children, count_limit, kWholeLimit));
-  TRY(limits.max_live, limit(raw.max_live, count_limit, kWholeLimit));
-  TRY(limits.max_steps, limit(raw.max_steps, whole_limit, kWholeLimit));
-  TRY(limits.max_tokens, limit(raw.max_tokens, whole_limit, kWholeLimit));
-  TRY(limits.max_cost_micros, limit(raw.max_cost, dollar_limit, kDollarLimit));
-  TRY(limits.timeout, limit(raw.timeout, time_limit, kTimeLimit));
+  TRY(limits.max_depth, limit(typed.max_depth, count_limit, kWholeLimit));
+  TRY(limits.max_delegations, limit(typed.max_delegations, count_limit, kWholeLimit));
+  TRY(limits.max_children, limit(typed.max_children, count_limit, kWholeLimit));
+  TRY(limits.max_live, limit(typed.max_live, count_limit, kWholeLimit));
+  TRY(limits.max_steps, limit(typed.max_steps, whole_limit, kWholeLimit));
+  TRY(limits.max_tokens, limit(typed.max_tokens, whole_limit, kWholeLimit));
+  TRY(limits.max_cost_micros, limit(typed.max_cost, dollar_limit, kDollarLimit));
+  TRY(limits.timeout, limit(typed.timeout, time_limit, kTimeLimit));
   return limits;
 }
 
@@ -266,11 +73,11 @@ Result<std::optional<std::int64_t>> number(const Typed& typed) {
   return std::unexpected(wrong_value(typed, "it must be a whole number"));
 }
 
-Result<std::vector<Rule>> rules_of(const Raw& raw) {
+Result<std::vector<Rule>> rules_of(const Words& typed) {
   std::vector<Rule> rules;
   for (const auto& [decision, texts] :
-       {std::pair(Decision::allow, &raw.allow), std::pair(Decision::ask, &raw.ask),
-        std::pair(Decision::deny, &raw.deny)}) {
+       {std::pair(Decision::allow, &typed.allow), std::pair(Decision::ask, &typed.ask),
+        std::pair(Decision::deny, &typed.deny)}) {
     for (const auto& text : *texts) {
       TRY(auto rule, parse_rule(decision, text));
       rules.push_back(std::move(rule));
@@ -279,36 +86,39 @@ Result<std::vector<Rule>> rules_of(const Raw& raw) {
   return rules;
 }
 
-Result<CommonArguments> common_of(const Raw& raw) {
+Result<CommonArguments> common_of(const Words& typed) {
   constexpr Choice<OutputForm> kForms[] = {
       {"text", OutputForm::text}, {"json", OutputForm::json}, {"stream-json", OutputForm::stream_json}};
   constexpr Choice<ColourChoice> kColours[] = {
       {"auto", ColourChoice::automatic}, {"always", ColourChoice::always}, {"never", ColourChoice::never}};
-  CommonArguments common{.model = raw.model.value(),
-                         .cwd = raw.cwd.value(),
-                         .home = raw.home.value(),
-                         .config = raw.config.value()};
-  TRY(common.output, chosen(raw.output, kForms, common.output));
-  TRY(common.colour, chosen(raw.colour, kColours, common.colour));
-  TRY(common.rules, rules_of(raw));
-  TRY(common.limits, limits_of(raw));
-  common.approve_all = raw.yes;
-  common.plain = raw.plain;
-  common.verbose = raw.verbose;
+  CommonArguments common{.model = typed.model.value(),
+                         .cwd = typed.cwd.value(),
+                         .home = typed.home.value(),
+                         .config = typed.config.value()};
+  TRY(common.output, chosen(typed.output, kForms, common.output));
+  TRY(common.colour, chosen(typed.colour, kColours, common.colour));
+  TRY(common.rules, rules_of(typed));
+  TRY(common.limits, limits_of(typed));
+  common.approve_all = typed.yes;
+  common.plain = typed.plain;
+  common.verbose = typed.verbose;
   return common;
 }
 
-Result<BatchArguments> batch_of(const Raw& raw) {
-  BatchArguments batch{
-      .tasks = raw.tasks, .file = raw.file.value(), .context = raw.context, .layout = raw.layout.value()};
-  TRY(batch.concurrency, number(raw.concurrency));
-  TRY(batch.max_output_tokens, number(raw.max_output_tokens));
+Result<BatchArguments> batch_of(const Words& typed) {
+  BatchArguments batch{.tasks = typed.tasks,
+                       .file = typed.file.value(),
+                       .context = typed.context,
+                       .layout = typed.layout.value()};
+  TRY(batch.concurrency, number(typed.concurrency));
+  TRY(batch.max_output_tokens, number(typed.max_output_tokens));
   return batch;
 }
 
-Result<SessionsArguments> sessions_of(const Raw& raw) {
-  SessionsArguments sessions = raw.sessions;
-  TRY(sessions.older_than, limit(raw.older_than, parse_duration, "it must be a time such as 12h, 7d or 30d"));
+Result<SessionsArguments> sessions_of(const Words& typed) {
+  SessionsArguments sessions = typed.sessions;
+  TRY(sessions.older_than,
+      limit(typed.older_than, parse_duration, "it must be a time such as 12h, 7d or 30d"));
   return sessions;
 }
 
@@ -320,138 +130,38 @@ Result<TextArguments> completions_for(const Typed& shell) {
   return TextArguments{writer(command_tree())};
 }
 
-Result<decltype(Arguments::command)> command_of(const CLI::App& app, const Raw& raw) {
-  const auto given = app.get_subcommands();
-  if (given.empty()) return NoArguments{};
-  const std::string name = given.front()->get_name();
-  if (name == "run") return RunArguments{raw.prompt.value()};
-  if (name == "delegate") return batch_of(raw);
-  if (name == "agents") return raw.agents;
+Result<decltype(Arguments::command)> command_of(const Words& typed) {
+  const std::string& name = typed.command;
+  if (name.empty()) return NoArguments{};
+  if (name == "run") return RunArguments{typed.prompt.value()};
+  if (name == "delegate") return batch_of(typed);
+  if (name == "agents") return typed.agents;
   if (name == "task") {
-    OneTaskArguments task{.agent = raw.task_agent,
-                          .prompt = raw.task_prompt.value(),
-                          .resume = raw.task_resume.value(),
-                          .background = raw.task_background};
-    TRY(task.timeout, limit(raw.task_timeout, parse_duration, "it must be a time such as 90s, 5m or 1h"));
+    OneTaskArguments task{.agent = typed.task_agent,
+                          .prompt = typed.task_prompt.value(),
+                          .resume = typed.task_resume.value(),
+                          .background = typed.task_background};
+    TRY(task.timeout,
+        limit(typed.task_timeout, some_time, "it must be a time above 0 such as 90s, 5m or 1h"));
     return task;
   }
-  if (name == "sessions") return sessions_of(raw);
-  if (name == "resume") return ResumeArguments{raw.resumed.value()};
+  if (name == "sessions") return sessions_of(typed);
+  if (name == "resume") return ResumeArguments{typed.resumed.value()};
   if (name == "models") return ModelsArguments{};
   if (name == "doctor") return DoctorArguments{};
   if (name == "manual") return TextArguments{manual_page(command_tree())};
-  if (name == "completions") return completions_for(raw.shell);
+  if (name == "completions") return completions_for(typed.shell);
   return DemoArguments{};
-}
-
-// The app of the command that was being read when it went wrong.
-const CLI::App& innermost(const CLI::App& app) {
-  const CLI::App* at = &app;
-  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
-  return *at;
-}
-
-std::string path_of(const CLI::App& app) {
-  return app.get_parent() ? fmt::format("{} {}", path_of(*app.get_parent()), app.get_name()) : "deputy";
-}
-
-std::vector<std::string> known_words(const CLI::App& app) {
-  std::vector<std::string> words;
-  for (const CLI::App* at = &app; at; at = at->get_parent()) {
-    for (const auto* option : at->get_options()) {
-      if (!option->get_lnames().empty()) words.push_back("--" + option->get_lnames().front());
-    }
-  }
-  for (const auto* command : app.get_subcommands({})) words.push_back(command->get_name());
-  return words;
-}
-
-Error unexpected_word(const CLI::App& app, const std::string& word) {
-  const CLI::App& at = innermost(app);
-  const bool is_option = word.starts_with('-') && word != "-";
-  const bool takes_command = !is_option && !at.get_subcommands({}).empty();
-  std::string message = fmt::format("unknown {} '{}'",
-                                    is_option       ? "option"
-                                    : takes_command ? "command"
-                                                    : "argument",
-                                    shorten(to_utf8(word), 80));
-  const auto near = nearest(word.substr(0, word.find('=')), known_words(at), 1);
-  std::string advice = near.empty() ? "" : fmt::format("did you mean {}? ", near.front());
-  if (!is_option && !takes_command) advice += "put a text of several words in quotes; ";
-  return {ErrorCode::invalid, std::move(message), fmt::format("{}see `{} --help`", advice, path_of(at))};
-}
-
-Error error_of(const CLI::App& app, const CLI::ParseError& error) {
-  const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
-                              dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-  // A word nobody knows is the mistake, also where what it was meant to be is missing because of it.
-  if (const auto left = app.remaining(true); is_about_words && !left.empty()) {
-    return unexpected_word(app, left.front());
-  }
-  return {ErrorCode::invalid, on_one_line(error.what()),
-          fmt::format("see `{} --help`", path_of(innermost(app)))};
-}
-
-void add_everything(CLI::App& app, Raw& raw) {
-  app.require_subcommand(0, 1);
-  app.set_version_flag("--version", fmt::format("deputy {}", DEPUTY_VERSION));
-  app.footer("Try it:\n  deputy demo\n\nHelp on a command:\n  deputy COMMAND --help");
-  add_common_options(app, raw);
-  add_run(app, raw);
-  add_delegate(app, raw);
-  add_task(app, raw);
-  add_agents(app, raw);
-  add_sessions(app, raw);
-  add_others(app, raw);
-}
-
-OptionInfo info_of(const CLI::Option& option) {
-  OptionInfo info{.about = option.get_description()};
-  for (const auto& name : option.get_snames()) info.names.push_back("-" + name);
-  for (const auto& name : option.get_lnames()) info.names.push_back("--" + name);
-  if (info.names.empty()) info.names.push_back(option.get_name(true));
-  if (option.nonpositional() && option.get_items_expected_max() > 0) info.kind = option.get_type_name();
-  return info;
-}
-
-CommandInfo info_of(const CLI::App& app) {
-  CommandInfo info{.name = app.get_name(), .about = app.get_description()};
-  const std::string footer = app.get_footer();
-  constexpr std::string_view kBefore = "Example:\n  ";
-  if (footer.starts_with(kBefore)) {
-    info.example = footer.substr(kBefore.size());
-    info.example.erase(std::min(info.example.find('\n'), info.example.size()));
-  }
-  for (const auto* option : app.get_options())
-    (option->nonpositional() ? info.options : info.arguments).push_back(info_of(*option));
-  for (const auto* command : app.get_subcommands({})) info.commands.push_back(info_of(*command));
-  return info;
 }
 
 }  // namespace
 
-CommandInfo command_tree() {
-  Raw raw;
-  CLI::App app(kAbout, "deputy");
-  add_everything(app, raw);
-  return info_of(app);
-}
-
 Result<Arguments> parse_arguments(std::span<const std::string> words) {
-  Raw raw;
-  CLI::App app(kAbout, "deputy");
-  add_everything(app, raw);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::CallForHelp&) {
-    return Arguments{.common = {}, .command = TextArguments{innermost(app).help()}};
-  } catch (const CLI::CallForVersion& version) {
-    return Arguments{.common = {}, .command = TextArguments{fmt::format("{}\n", version.what())}};
-  } catch (const CLI::ParseError& error) {
-    return std::unexpected(error_of(app, error));
-  }
-  TRY(auto command, command_of(app, raw));
-  TRY(auto common, common_of(raw));
+  TRY(const auto told, told_apart(words));
+  if (const auto* text = std::get_if<TextArguments>(&told)) return Arguments{.common = {}, .command = *text};
+  const auto& typed = std::get<Words>(told);
+  TRY(auto command, command_of(typed));
+  TRY(auto common, common_of(typed));
   return Arguments{std::move(common), std::move(command)};
 }
 

@@ -1,6 +1,5 @@
 // The command line as plain values. What cannot be meant is an Error that says what was typed, what is
-// allowed and where to read on; nothing else is looked at, neither files nor the environment. The library
-// that takes the words apart is known to arguments.cc alone.
+// allowed and where to read on; nothing else is looked at, neither files nor the environment.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,7 @@ struct OptionInfo {
   std::vector<std::string> names;  // "--model", "-v"; of an argument its name alone
   std::string kind;                // "DIR"; empty where it takes no value
   std::string about;
+  std::vector<std::string> choices = {};  // all that it may be, where that is known
 };
 
 struct CommandInfo {

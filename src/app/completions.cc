@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "app/command_tree.h"
 
@@ -48,12 +49,30 @@ std::vector<std::string> with_value(const CommandInfo& program, bool files_only)
 std::vector<std::string> words_for(const CommandInfo& program, const CommandInfo& command) {
   std::vector<std::string> words;
   for (const auto& each : command.commands) words.push_back(each.name);
+  for (const auto& argument : command.arguments)
+    words.insert(words.end(), argument.choices.begin(), argument.choices.end());
   for (const auto* from : {&command, &program}) {
     for (const auto& option : from->options)
       words.insert(words.end(), option.names.begin(), option.names.end());
     if (&command == &program) break;
   }
   return words;
+}
+
+// "--color) WORDS ;;" for every option whose values are known, in a shell's case.
+std::string cases_of_choices(const CommandInfo& program, std::string_view before, std::string_view after) {
+  std::map<std::string, std::vector<std::string>> choices;
+  for (const auto& known : all_of(program)) {
+    for (const auto& option : known.command->options) {
+      for (const auto& name : option.names) {
+        if (!option.choices.empty()) choices[name] = option.choices;
+      }
+    }
+  }
+  std::string cases;
+  for (const auto& [name, words] : choices)
+    cases += fmt::format("    {}) {}{}{}; return ;;\n", name, before, fmt::join(words, " "), after);
+  return cases;
 }
 
 std::string quoted(std::string_view text) {
@@ -90,7 +109,7 @@ _deputy() {{
     esac
   done
   case "$before" in
-    {2}) COMPREPLY=($(compgen -f -- "$current")); return ;;
+{4}    {2}) COMPREPLY=($(compgen -f -- "$current")); return ;;
     {0}) return ;;
   esac
   case "$path" in
@@ -100,7 +119,8 @@ _deputy() {{
 complete -o filenames -F _deputy deputy
 )",
       fmt::join(with_value(program, false), "|"), fmt::join(paths, "|"),
-      fmt::join(with_value(program, true), "|"), cases);
+      fmt::join(with_value(program, true), "|"), cases,
+      cases_of_choices(program, "COMPREPLY=($(compgen -W '", "' -- \"$current\"))"));
 }
 
 std::string zsh_completions(const CommandInfo& program) {
@@ -115,6 +135,9 @@ std::string zsh_completions(const CommandInfo& program) {
       entries += fmt::format(" {}", quoted(fmt::format("{}:{}", name, about)));
     };
     for (const auto& each : command->commands) add(each.name, each.about);
+    for (const auto& argument : command->arguments) {
+      for (const auto& choice : argument.choices) add(choice, argument.names.back());
+    }
     for (const auto& option : command->options) {
       for (const auto& name : option.names) add(name, option.about);
     }
@@ -139,7 +162,7 @@ _deputy() {{
     esac
   done
   case "$before" in
-    {2}) _files; return ;;
+{4}    {2}) _files; return ;;
     {0}) return ;;
   esac
   case "$path_so_far" in
@@ -148,7 +171,8 @@ _deputy() {{
 }}
 )",
                      fmt::join(with_value(program, false), "|"), fmt::join(paths, "|"),
-                     fmt::join(with_value(program, true), "|"), cases);
+                     fmt::join(with_value(program, true), "|"), cases,
+                     cases_of_choices(program, "compadd -- ", ""));
 }
 
 std::string fish_completions(const CommandInfo& program) {
@@ -163,7 +187,14 @@ std::string fish_completions(const CommandInfo& program) {
         line += name.starts_with("--") ? fmt::format(" -l {}", name.substr(2))
                                        : fmt::format(" -s {}", name.substr(1));
       if (!option.kind.empty()) line += names_files(option) ? " -r -F" : " -x";
+      if (!option.choices.empty())
+        line += fmt::format(" -a {}", quoted(fmt::format("{}", fmt::join(option.choices, " "))));
       text += fmt::format("{} -d {}\n", line, quoted(option.about));
+    }
+    for (const auto& argument : command.arguments) {
+      if (argument.choices.empty()) continue;
+      text += fmt::format("complete -c deputy -n {} -a {}\n", quoted(condition),
+                          quoted(fmt::format("{}", fmt::join(argument.choices, " "))));
     }
   };
   add_options(program, "");

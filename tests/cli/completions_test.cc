@@ -58,6 +58,13 @@ TEST_F(CompletionsTest, BashCompletesFilesWhereFilesAreMeant) {
             (work() / "settings.toml").string() + "\n");
 }
 
+TEST_F(CompletionsTest, BashOffersTheValuesThatThereAre) {
+  EXPECT_EQ(offered_by_bash("deputy --output ''", 2), "text json stream-json\n");
+  EXPECT_EQ(offered_by_bash("deputy delegate --return m", 3), "markdown\n");
+  EXPECT_EQ(offered_by_bash("deputy agents init s", 3), "security\n");
+  EXPECT_EQ(offered_by_bash("deputy completions z", 2), "zsh\n");
+}
+
 TEST_F(CompletionsTest, AnUnknownShellIsRefused) {
   const auto ran = deputy({"completions", "tcsh"});
   EXPECT_EQ(ran.status, 2);
@@ -71,6 +78,9 @@ TEST_F(CompletionsTest, ZshAndFishReadTheirs) {
   EXPECT_THAT(output_of("HOME=" + shell_quoted((root() / "person").string()) + " fish -N -c " +
                         shell_quoted(ask) + " 2>&1"),
               AllOf(HasSubstr("tree\t"), HasSubstr("transcript\t"), Not(HasSubstr("ls\t"))));
+  EXPECT_THAT(deputy({"completions", "fish"}).out, HasSubstr("-l color -x -a 'auto always never'"));
+  EXPECT_THAT(deputy({"completions", "zsh"}).out,
+              HasSubstr("--color) compadd -- auto always never; return ;;"));
 }
 
 TEST_F(CompletionsTest, TheManualIsAPageThatManCanShow) {

@@ -1,0 +1,315 @@
+#include "app/command_words.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "app/command_tree.h"
+#include "base/text.h"
+#include "delegation/profile_presets.h"
+
+namespace deputy {
+namespace {
+
+constexpr const char* kAbout =
+    "deputy hands work from one agent to others and keeps all they did: notes, transcripts, reports.";
+
+void add_value(CLI::App& app, const std::string& name, Typed& typed, const std::string& kind,
+               const std::string& about) {
+  typed.option = app.add_option(name, typed.text, about)->type_name(kind);
+}
+
+// Each use takes one value, however often it is given, and the value stands as typed: no list in brackets.
+CLI::Option* each_use(CLI::Option* option) { return option->allow_extra_args(false)->take_all(); }
+
+void add_common_options(CLI::App& app, Words& raw) {
+  add_value(app, "--model", raw.model, "MODEL", "PROVIDER/NAME, or a known name alone; see `deputy models`");
+  add_value(app, "--cwd", raw.cwd, "DIR", "work in this folder");
+  add_value(app, "--home", raw.home, "DIR",
+            "keep state here; without it DEPUTY_HOME, else ~/.local/state/deputy");
+  add_value(app, "--config", raw.config, "FILE", "settings; without it ~/.config/deputy/config.toml");
+  add_value(app, "--output", raw.output, "FORM",
+            "text, json, or stream-json: one event a line as it happens");
+  each_use(app.add_option("--allow", raw.allow, "let these calls pass: Read, Read(src/**)"))
+      ->type_name("RULE");
+  each_use(app.add_option("--ask", raw.ask, "ask before these calls"))->type_name("RULE");
+  each_use(app.add_option("--deny", raw.deny, "refuse these calls; wins over --ask and --allow"))
+      ->type_name("RULE");
+  app.add_flag("--yes", raw.yes,
+               "approve what would be asked, which without a terminal is refused; never what is denied");
+  add_value(app, "--max-depth", raw.max_depth, "N", "how deep children may nest (3), or none");
+  add_value(app, "--max-delegations", raw.max_delegations, "N", "children in all (64), or none");
+  add_value(app, "--max-children", raw.max_children, "N", "running at once per parent (8), or none");
+  add_value(app, "--max-live", raw.max_live, "N", "running at once in all (20), or none");
+  add_value(app, "--max-steps", raw.max_steps, "N", "model replies in all (none)");
+  add_value(app, "--max-tokens", raw.max_tokens, "N", "tokens in all, in and out (none)");
+  add_value(app, "--max-cost", raw.max_cost, "USD", "US dollars in all (none); never more is spent");
+  add_value(app, "--timeout", raw.timeout, "TIME", "for the whole, above 0: 90s, 5m, 1h (none)");
+  add_value(app, "--color", raw.colour, "WHEN", "auto, always or never");
+  app.add_flag("--plain", raw.plain, "progress as plain lines, also on a terminal");
+  app.add_flag("-v", raw.verbose, "more progress, as plain lines: steps, results, answers");
+}
+
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& about,
+                      const std::string& example) {
+  CLI::App* command = parent.add_subcommand(name, about);
+  command->fallthrough();
+  command->footer(fmt::format("Example:\n  {}\n\nOptions for every command: deputy --help", example));
+  return command;
+}
+
+void add_run(CLI::App& app, Words& raw) {
+  auto* run = add_command(app, "run", "Have one agent work on a prompt; it may delegate",
+                          "deputy run --yes \"Delegate a survey of this folder, then summarise it\"");
+  run->footer(run->get_footer() +
+              "\n\nWithout a terminal nobody can be asked: what needs approval is refused, unless --yes or "
+              "--allow gives it beforehand.");
+  add_value(*run, "prompt", raw.prompt, "", "what to do; without it, read from stdin");
+}
+
+void add_delegate(CLI::App& app, Words& raw) {
+  auto* batch =
+      add_command(app, "delegate", "Run a batch of read-only children straight from the shell",
+                  "deputy delegate --task tests=\"What is untested?\" --task docs=\"What is undocumented?\"");
+  each_use(batch->add_option("--task", raw.tasks, "one child; up to 8 of these"))->type_name("LABEL=PROMPT");
+  add_value(*batch, "--file", raw.file, "FILE", "the tasks as the Delegate tool's own JSON; '-' is stdin");
+  each_use(
+      batch->add_option("--context", raw.context, "a file to put before every prompt; up to 10 of these"))
+      ->type_name("PATH");
+  add_value(*batch, "--concurrency", raw.concurrency, "N", "children at once, 1 to 4 (2)");
+  add_value(*batch, "--return", raw.layout, "LAYOUT", "markdown or json");
+  add_value(*batch, "--max-output-tokens", raw.max_output_tokens, "N", "of each reply, 100 to 16384 (4096)");
+}
+
+void add_sessions(CLI::App& app, Words& raw) {
+  auto* sessions = add_command(app, "sessions", "Look at what was kept", "deputy sessions ls");
+  sessions->require_subcommand(1);
+  auto view = [&](const std::string& name, const std::string& about, SessionView chosen) {
+    const bool lists = chosen == SessionView::list;
+    auto* command = add_command(
+        *sessions, name, about,
+        lists ? "deputy sessions ls --live" : fmt::format("deputy sessions {} sess_1800000000_ab12cd", name));
+    command->callback([&raw, chosen] { raw.sessions.view = chosen; });
+    if (lists) {
+      command->add_flag("--live", raw.sessions.live_only, "only what has not ended");
+    } else {
+      command->add_option("id", raw.sessions.id, "a session's id, or the beginning of one")
+          ->required()
+          ->type_name("");
+    }
+    return command;
+  };
+  view("ls", "List root sessions, newest first", SessionView::list);
+  view("show", "Show all that is known of one session", SessionView::show);
+  view("tree", "Show a session and its children with state, tokens, cost, time", SessionView::tree);
+  view("tail", "Follow what a session and its children do, until it ends", SessionView::tail);
+  view("transcript", "Show what was said, by whom", SessionView::transcript);
+  view("notes", "Show the notes of a session and its children", SessionView::notes);
+  view("export", "Print every event of the whole tree as JSON lines", SessionView::events);
+  view("cancel", "Stop a session and all below it, also one that another process runs", SessionView::cancel);
+  for (const auto& [name, about, chosen] :
+       {std::tuple("answer", "Answer what a session asks", SessionView::answer),
+        std::tuple("nudge", "Tell a running session something; it reads it between two steps",
+                   SessionView::nudge)}) {
+    auto* command = view(name, about, chosen);
+    command->add_option("text", raw.sessions.text, "what it is told")->required()->type_name("");
+    command->footer(
+        fmt::format("Example:\n  deputy sessions {} sess_1800000000_ab12cd \"Use the staging "
+                    "server\"\n\nOptions for every command: deputy --help",
+                    name));
+  }
+  auto* prune = add_command(*sessions, "prune", "Remove what was kept of trees that have ended",
+                            "deputy sessions prune --older-than 30d --dry-run");
+  prune->callback([&raw] { raw.sessions.view = SessionView::prune; });
+  prune->add_option("id", raw.sessions.id, "one tree; without it, all that ended long enough ago")
+      ->type_name("");
+  add_value(*prune, "--older-than", raw.older_than, "TIME", "since they ended: 12h, 30d; 0s for all (7d)");
+  prune->add_flag("--dry-run", raw.sessions.dry_run, "only say what would go, and how much it is");
+}
+
+void add_task(CLI::App& app, Words& raw) {
+  auto* task = add_command(app, "task", "Run one agent by name and wait for its report",
+                           "deputy task explore \"Where is the configuration read?\"");
+  task->add_option("agent", raw.task_agent, "its name; see `deputy agents ls`")->required()->type_name("");
+  add_value(*task, "prompt", raw.task_prompt, "", "what to do; without it, read from stdin");
+  add_value(*task, "--timeout", raw.task_timeout, "TIME",
+            "above 0, such as 90s or 10m, in place of the agent's own");
+  add_value(*task, "--resume", raw.task_resume, "ID",
+            "a session that has ended: it goes on with the prompt, and with its own model");
+  task->add_flag("--background", raw.task_background, "print its id and let it go on by itself");
+}
+
+void add_agents(CLI::App& app, Words& raw) {
+  auto* agents =
+      add_command(app, "agents", "See and set up the agents that work can be handed to", "deputy agents ls");
+  agents->require_subcommand(1);
+  const auto action = [&](const char* name, const char* about, const char* example, AgentsAction chosen) {
+    auto* command = add_command(*agents, name, about, example);
+    command->callback([&raw, chosen] { raw.agents.action = chosen; });
+    return command;
+  };
+  action("ls", "List all agents and where each came from", "deputy agents ls", AgentsAction::list);
+  action("show", "Show all that is known of one agent", "deputy agents show explore", AgentsAction::show)
+      ->add_option("name", raw.agents.name, "its name")
+      ->required()
+      ->type_name("");
+  action("check", "Say what is wrong with agents, what was mapped and what ignored",
+         "deputy agents check .claude/agents/reviewer.md", AgentsAction::check)
+      ->add_option("file", raw.agents.name, "a file; without it, all of them")
+      ->type_name("");
+  auto* init =
+      action("init", "Write an agent to start from", "deputy agents init security", AgentsAction::init);
+  init->add_option("preset", raw.agents.name, "security, testing, research, coding or blank")
+      ->required()
+      ->type_name("");
+  init->add_flag("--project", raw.agents.in_project, "in this folder, not among your own");
+  action("trust", "Use the agents of this folder", "deputy agents trust --cwd ~/src/project",
+         AgentsAction::trust)
+      ->add_flag("--undo", raw.agents.undo, "no longer use them");
+}
+
+void add_others(CLI::App& app, Words& raw) {
+  auto* resume =
+      add_command(app, "resume", "Continue what a crash or a stop left unfinished", "deputy resume");
+  add_value(*resume, "id", raw.resumed, "", "a session of the tree; without it, the newest unfinished one");
+  add_command(app, "models", "List the models that can be used here", "deputy models");
+  add_command(app, "doctor", "Check what works on this machine, and say how to fix what does not",
+              "deputy doctor");
+  auto* completions =
+      add_command(app, "completions", "Print what lets a shell complete the commands",
+                  "deputy completions bash > ~/.local/share/bash-completion/completions/deputy");
+  add_value(*completions, "shell", raw.shell, "", "bash, zsh or fish");
+  completions->get_option("shell")->required();
+  add_command(app, "manual", "Print the manual page", "deputy manual | man -l -");
+  add_command(app, "demo", "Try it with nothing configured: three children over the current folder",
+              "deputy demo --cwd ~/src/project");
+}
+
+void add_everything(CLI::App& app, Words& raw) {
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", fmt::format("deputy {}", DEPUTY_VERSION));
+  app.footer("Try it:\n  deputy demo\n\nHelp on a command:\n  deputy COMMAND --help");
+  add_common_options(app, raw);
+  add_run(app, raw);
+  add_delegate(app, raw);
+  add_task(app, raw);
+  add_agents(app, raw);
+  add_sessions(app, raw);
+  add_others(app, raw);
+}
+
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  if (name == "--output") return {"text", "json", "stream-json"};
+  if (name == "--color") return {"auto", "always", "never"};
+  if (name == "--return") return {"markdown", "json"};
+  if (name == "shell") return {"bash", "zsh", "fish"};
+  if (name == "preset") return preset_names();
+  return {};
+}
+
+OptionInfo info_of(const CLI::Option& option) {
+  OptionInfo info{.about = option.get_description(), .choices = choices_of(option)};
+  for (const auto& name : option.get_snames()) info.names.push_back("-" + name);
+  for (const auto& name : option.get_lnames()) info.names.push_back("--" + name);
+  if (info.names.empty()) info.names.push_back(option.get_name(true));
+  if (option.nonpositional() && option.get_items_expected_max() > 0) info.kind = option.get_type_name();
+  return info;
+}
+
+CommandInfo info_of(const CLI::App& app) {
+  CommandInfo info{.name = app.get_name(), .about = app.get_description()};
+  const std::string footer = app.get_footer();
+  constexpr std::string_view kBefore = "Example:\n  ";
+  if (footer.starts_with(kBefore)) {
+    info.example = footer.substr(kBefore.size());
+    info.example.erase(std::min(info.example.find('\n'), info.example.size()));
+  }
+  for (const auto* option : app.get_options())
+    (option->nonpositional() ? info.options : info.arguments).push_back(info_of(*option));
+  for (const auto* command : app.get_subcommands({})) info.commands.push_back(info_of(*command));
+  return info;
+}
+
+// The app of the command that was being read when it went wrong.
+const CLI::App& innermost(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
+std::string path_of(const CLI::App& app) {
+  return app.get_parent() ? fmt::format("{} {}", path_of(*app.get_parent()), app.get_name()) : "deputy";
+}
+
+std::vector<std::string> known_words(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CLI::App* at = &app; at; at = at->get_parent()) {
+    for (const auto* option : at->get_options()) {
+      if (!option->get_lnames().empty()) words.push_back("--" + option->get_lnames().front());
+    }
+  }
+  for (const auto* command : app.get_subcommands({})) words.push_back(command->get_name());
+  return words;
+}
+
+Error unexpected_word(const CLI::App& app, const std::string& word) {
+  const CLI::App& at = innermost(app);
+  const bool is_option = word.starts_with('-') && word != "-";
+  const bool takes_command = !is_option && !at.get_subcommands({}).empty();
+  std::string message = fmt::format("unknown {} '{}'",
+                                    is_option       ? "option"
+                                    : takes_command ? "command"
+                                                    : "argument",
+                                    shorten(to_utf8(word), 80));
+  const auto near = nearest(word.substr(0, word.find('=')), known_words(at), 1);
+  std::string advice = near.empty() ? "" : fmt::format("did you mean {}? ", near.front());
+  if (!is_option && !takes_command) advice += "put a text of several words in quotes; ";
+  return {ErrorCode::invalid, std::move(message), fmt::format("{}see `{} --help`", advice, path_of(at))};
+}
+
+Error error_of(const CLI::App& app, const CLI::ParseError& error) {
+  const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+                              dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  // A word nobody knows is the mistake, also where what it was meant to be is missing because of it.
+  if (const auto left = app.remaining(true); is_about_words && !left.empty()) {
+    return unexpected_word(app, left.front());
+  }
+  return {ErrorCode::invalid, on_one_line(error.what()),
+          fmt::format("see `{} --help`", path_of(innermost(app)))};
+}
+
+}  // namespace
+
+std::optional<std::string> Typed::value() const {
+  return option->count() > 0 ? std::optional(text) : std::nullopt;
+}
+std::string Typed::name() const { return option->get_name(); }
+
+CommandInfo command_tree() {
+  Words raw;
+  CLI::App app(kAbout, "deputy");
+  add_everything(app, raw);
+  return info_of(app);
+}
+
+Result<std::variant<Words, TextArguments>> told_apart(std::span<const std::string> words) {
+  Words raw;
+  raw.known = std::make_shared<CLI::App>(kAbout, "deputy");
+  CLI::App& app = *raw.known;
+  add_everything(app, raw);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return TextArguments{innermost(app).help()};
+  } catch (const CLI::CallForVersion& version) {
+    return TextArguments{fmt::format("{}\n", version.what())};
+  } catch (const CLI::ParseError& error) {
+    return std::unexpected(error_of(app, error));
+  }
+  if (const auto given = app.get_subcommands(); !given.empty()) raw.command = given.front()->get_name();
+  return raw;
+}
+
+}  // namespace deputy
