@@ -57,6 +57,15 @@ std::string recommendation_for(const Finish& finish, const Session& session) {
       return "say in the task what to do instead, and run it again";
     case Reason::provider_error:
       return "run it again, or choose another model";
+    case Reason::no_api_key:
+      return "set the key, or choose a model that has one, and run it again";
+    case Reason::denied:
+      return "the person can allow what was refused, with --allow RULE, or --yes for all that is asked; then "
+             "run it again";
+    case Reason::budget:
+      return "what was found so far is in the report; continue from it, or run it again with a higher limit";
+    case Reason::question_unanswered:
+      return "say in the task what it asked, and run it again";
     case Reason::invalid_report:
       return "what it gave is in the report; run it again, or ask for less";
     default:

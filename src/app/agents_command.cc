@@ -90,17 +90,18 @@ Ended init(Program& program, const AgentsArguments& arguments, std::string_view 
   if (place == places.end())
     return misused("there is no folder for your agents: HOME is not set", "set it, or use --project");
   TRY(const auto folder, program.disk.open(place->folder(), IfAbsent::create));
-  const std::string name = fmt::format("{}.md", arguments.name);
+  const std::string agent = arguments.name == "blank" ? "my-agent" : arguments.name;  // as the text says
+  const std::string name = fmt::format("{}.md", agent);
   const std::string path = join_path(place->folder(), name);
   if (folder->status(name))
     return misused(fmt::format("{} exists already", path), "change it there, or remove it first");
   TRY(folder->replace(name, *text));
   program.out.write_line(path);
-  program.err.write_line(fmt::format(
-      "deputy: change it to your needs, `{}` tells what it means; then `{}`{}",
-      program.command_line(fmt::format("agents check {}", shell_quoted(path))),
-      program.command_line(fmt::format("task {} …", arguments.name == "blank" ? "my-agent" : arguments.name)),
-      arguments.in_project ? ", once you trust this folder (`deputy agents trust`)" : ""));
+  program.err.write_line(
+      fmt::format("deputy: change it to your needs, `{}` tells what it means; then `{}`{}",
+                  program.command_line(fmt::format("agents check {}", shell_quoted(path))),
+                  program.command_line(fmt::format("task {} …", agent)),
+                  arguments.in_project ? ", once you trust this folder (`deputy agents trust`)" : ""));
   return ExitStatus::completed;
 }
 

@@ -91,10 +91,18 @@ void add_surroundings(const Program& program, std::vector<Check>& checks) {
        .fix = "without one, progress is plain lines and nobody can be asked"});
 }
 
+// Whether a run could begin with them.
+OrFailure<void> check_usable(Program& program) {
+  TRY(program.tool_settings());
+  TRY(const auto limits, program.limits());
+  return check_live_limit(limits);
+}
+
 Check check_settings(Program& program) {
   const auto loaded = program.settings();
-  if (!loaded)
-    return {.name = "settings", .found = loaded.error().error.message, .fix = loaded.error().error.advice};
+  const auto usable = loaded ? check_usable(program) : std::unexpected(loaded.error());
+  if (!usable)
+    return {.name = "settings", .found = usable.error().error.message, .fix = usable.error().error.advice};
   return {.name = "settings",
           .is_fine = true,
           .found = (*loaded)->file.empty() ? "none" : made_visible(to_utf8((*loaded)->file)),

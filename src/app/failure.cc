@@ -7,8 +7,11 @@
 namespace deputy {
 
 std::string error_line(const Error& error) {
-  const std::string text =
-      error.advice.empty() ? error.message : fmt::format("{}; {}", error.message, error.advice);
+  std::string text = error.message;
+  if (!error.advice.empty()) {
+    while (text.ends_with('.')) text.pop_back();  // a sentence, where others are half of one
+    text += "; " + error.advice;
+  }
   return fmt::format("deputy: {}", made_visible(on_one_line(to_utf8(text))));
 }
 

@@ -76,7 +76,8 @@ Ended leave_letter(Program& program, Store& store, const Session& session, Lette
   TRY(const auto letter, letter_for(store, session, kind, text));
   TRY(const auto id, store.post(letter));
   bool taken = false;
-  run_on(program.loop, wait_until_taken(program.loop, store, session.tree, id, taken));
+  if (const auto holder = store.holder(session.tree); !holder || *holder)
+    run_on(program.loop, wait_until_taken(program.loop, store, session.tree, id, taken));
   program.out.write_line(
       taken ? fmt::format("{} {}", session.id.value, done(kind))
             : fmt::format("left for {}: nobody runs its tree now; it is acted on with `{}`", session.id.value,

@@ -123,7 +123,7 @@ std::optional<Duration> time_limit(std::string_view text) {
   constexpr Duration kMost = std::chrono::hours(24 * 365);
   if (text == "none") return Duration::max();
   const auto time = parse_duration(text);
-  return time && *time >= Duration::zero() && *time <= kMost ? time : std::nullopt;
+  return time && *time > Duration::zero() && *time <= kMost ? time : std::nullopt;
 }
 
 TreeLimits changed_by(TreeLimits limits, const LimitSettings& given) {

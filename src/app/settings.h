@@ -65,7 +65,7 @@ std::optional<Duration> time_limit(std::string_view text);        // "90s", "5m"
 
 inline constexpr std::string_view kWholeLimit = "it must be a whole number from 0 on, or none";
 inline constexpr std::string_view kDollarLimit = "it must be US dollars such as 0.50, or none";
-inline constexpr std::string_view kTimeLimit = "it must be a time such as 90s, 5m or 1h, or none";
+inline constexpr std::string_view kTimeLimit = "it must be a time above 0 such as 90s, 5m or 1h, or none";
 
 // Those that were given in place of what stands there.
 TreeLimits changed_by(TreeLimits limits, const LimitSettings& given);

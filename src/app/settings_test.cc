@@ -111,7 +111,8 @@ TEST(Settings, AWrongTypeIsRefusedWithFileLineAndWhatItMustBe) {
   EXPECT_THAT(refused("[limits]\nmax_live = -1\n"), HasSubstr("from 0 on"));
   EXPECT_THAT(refused("[limits]\nmax_tokens = 1.5\n"), HasSubstr("from 0 on"));
   EXPECT_THAT(refused("[limits]\nmax_cost = -1\n"), HasSubstr("US dollars"));
-  EXPECT_THAT(refused("[limits]\ntimeout = 5\n"), HasSubstr("a time such as"));
+  EXPECT_THAT(refused("[limits]\ntimeout = 5\n"), HasSubstr("a time above 0 such as"));
+  EXPECT_THAT(refused("[limits]\ntimeout = \"0s\"\n"), HasSubstr("a time above 0 such as"));
   EXPECT_THAT(refused("[permissions]\ndeny = \"Read\"\n"), HasSubstr("a list of rules"));
   EXPECT_THAT(refused("[permissions]\ndeny = [1]\n"), HasSubstr("a list of rules"));
   EXPECT_THAT(refused("[permissions]\ndeny = [\n\"Read\",\n\"Raed(x\"]\n"), StartsWith("config.toml:4: "));

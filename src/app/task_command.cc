@@ -76,11 +76,24 @@ OrFailure<std::string> input_for(const Store& store, const Session& session,
                   above.id.value));
 }
 
+// Whoever goes on does so with its own model.
+OrFailure<void> check_same_model(Program& program, const Session& session) {
+  if (!program.common.model) return {};
+  TRY(const auto offer, program.offer());
+  TRY(const auto wanted,
+      or_misused(named_model(*program.common.model, offer, program.disk.current_folder())));
+  if (wanted == session.model) return {};
+  return misused(fmt::format("--model is {}, but {} goes on with {}", wanted.value, session.id.value,
+                             session.model.value),
+                 "leave --model out, or start another task with it");
+}
+
 Ended further_task(Program& program, OneTaskArguments arguments) {
   TRY(auto prompt, prompt_of(arguments.prompt, "task AGENT --resume ID"));
   TRY(auto signals, Signals::take());  // before the store's thread
   TRY(auto store, program.open_store());
   TRY(const auto session, find_session(*store, *arguments.resume));
+  TRY(check_same_model(program, session));
   arguments.resume = session.id.value;
   TRY(auto input, input_for(*store, session, arguments, std::move(prompt)));
   TRY(const auto root, store->session(session.tree));

@@ -19,11 +19,6 @@ std::unexpected<CommandFailure> refused(std::string message, std::string advice)
       CommandFailure({ErrorCode::exhausted, std::move(message), std::move(advice)}, ExitStatus::refused));
 }
 
-OrFailure<void> check_live_limit(const TreeLimits& limits) {
-  if (limits.live_sessions > 0) return {};
-  return refused("--max-live is 0: not even the first session may run", "raise --max-live");
-}
-
 // What is refused to a model with a way to go on is told to a person without it.
 std::string first_sentence(const std::string& text) { return text.substr(0, text.find(". ")); }
 
@@ -97,6 +92,12 @@ void tell_of_rehearsal(Program& program, const ModelName& model) {
       "--model)");
 }
 
+OrFailure<void> check_live_limit(const TreeLimits& limits) {
+  if (limits.live_sessions > 0) return {};
+  return refused("--max-live is 0: not even the first session may run",
+                 "raise --max-live, or max_live in the settings");
+}
+
 OrFailure<void> check_batch_limits(const TreeLimits& limits) {
   TRY(check_live_limit(limits));
   if (limits.live_children == 0)
@@ -106,8 +107,10 @@ OrFailure<void> check_batch_limits(const TreeLimits& limits) {
   TRY(const auto* reader, profiles.find("reader"));
   Session root;
   root.path = {command->name};
-  if (auto refusal = refusal_of_child(root, *reader, limits)) return refused(*std::move(refusal), "");
-  if (auto refusal = refusal_of({.delegations = 1}, {}, limits)) return refused(*std::move(refusal), "");
+  if (const auto refusal = refusal_of_child(root, *reader, limits))
+    return refused(first_sentence(*refusal), "raise --max-depth");
+  if (const auto refusal = refusal_of({.delegations = 1}, {}, limits))
+    return refused(first_sentence(*refusal), "raise --max-delegations");
   return {};
 }
 

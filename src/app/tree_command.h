@@ -32,6 +32,8 @@ OrFailure<TreeRequest> request_for(Program& program, const Session& root, std::u
 RootWork batch_work(const json::object& batch, ModelName model);
 // One child by profile, the same way; `call` holds the arguments of the task tool.
 RootWork task_work(const json::object& call, ModelName model);
+// Limits under which nothing can run are refused.
+OrFailure<void> check_live_limit(const TreeLimits& limits);
 // A batch that the limits rule out altogether is refused before it starts.
 OrFailure<void> check_batch_limits(const TreeLimits& limits);
 

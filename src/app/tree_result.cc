@@ -82,6 +82,7 @@ void fill_in_task(TreeResult& result, const TreeEnd& end) {
   if (child == end.sessions.end()) {  // it never came to be
     result.text.clear();
     result.problem = call.result->content;
+    result.advice.clear();
     result.status = ExitStatus::refused;
     return;
   }
@@ -102,6 +103,7 @@ void fill_in_batch(TreeResult& result, const TreeEnd& end, Status root) {
   } else if (call.result) {
     result.text.clear();
     result.problem = call.result->content;
+    result.advice.clear();
     result.status = call.has_begun ? ExitStatus::failed : ExitStatus::refused;
     return;
   }

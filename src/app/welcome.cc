@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "app/session_text.h"
 #include "base/text.h"
 
 namespace deputy {
@@ -65,7 +66,7 @@ std::vector<Line> unfinished_lines(const std::vector<Session>& roots) {
   if (roots.empty()) return {};
   std::vector<Line> lines{{}, line_of("Left unfinished; /resume ID goes on with it:")};
   for (const Session& root : std::span(roots).first(std::min(roots.size(), kMostShown))) {
-    const std::string prompt = shorten(made_visible(on_one_line(root.prompt)), kPromptCharacters);
+    const std::string prompt = goal_of(root, kPromptCharacters);
     lines.push_back(
         row(root.id.value, fmt::format("  {}", prompt.empty() ? made_visible(root.label) : prompt)));
   }

@@ -101,10 +101,10 @@ TEST_F(AgentsTest, CheckNamesWhatIsWrongWithItsLineAndFails) {
 }
 
 TEST_F(AgentsTest, EveryPresetIsWrittenSoundAndNeverOverAnother) {
-  for (const auto* preset : {"security", "testing", "research", "coding", "blank"}) {
+  for (const std::string preset : {"security", "testing", "research", "coding", "blank"}) {
     const auto ran = deputy({"agents", "init", preset});
     ASSERT_EQ(ran.status, 0) << ran.err;
-    const std::string path = (own() / (std::string(preset) + ".md")).string();
+    const std::string path = (own() / (preset == "blank" ? "my-agent.md" : preset + ".md")).string();
     EXPECT_EQ(ran.out, path + "\n");
     const auto object = parsed(deputy({"agents", "check", path, "--output", "json"}).out);
     const auto& agent = object.at("agents").as_array().front().as_object();

@@ -1,0 +1,81 @@
+// What a person is told to do next is what helps.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "base/json.h"
+#include "deputy_program.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class AdviceTest : public DeputyTest {};
+
+TEST_F(AdviceTest, ALimitThatRulesABatchOutIsToldToAPersonAndNotToAModel) {
+  for (const auto* limit : {"--max-delegations", "--max-depth"}) {
+    const auto ran = deputy({"delegate", "--model", "rehearsal", "--task", "a=look", limit, "0"});
+    EXPECT_EQ(ran.status, 5);
+    EXPECT_THAT(ran.err, AllOf(HasSubstr(std::string("; raise ") + limit + "\n"),
+                               Not(HasSubstr("ask the person")), Not(HasSubstr(".;"))));
+  }
+}
+
+TEST_F(AdviceTest, ATimeOfNothingIsRefused) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"run", "x", "--timeout", "0s"},
+                                                {"task", "explore", "x", "--timeout", "0s"}}) {
+    const auto ran = deputy(words);
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_THAT(ran.err, HasSubstr("--timeout is '0s'; it must be a time above 0"));
+  }
+}
+
+TEST_F(AdviceTest, WithoutAKeyForAllOfABatchTheKeyIsWhatIsNamed) {
+  const auto file = work() / "batch.json";
+  write(file, R"({"tasks":[{"label":"a","prompt":"look","model":"openai/gpt-5"}]})");
+  const auto ran = deputy(Start{.words = {"delegate", "--model", "rehearsal", "--file", file.string()},
+                                .environment = {{"OPENAI_API_KEY", ""}, {"ANTHROPIC_API_KEY", ""}}});
+  EXPECT_NE(ran.status, 0);
+  EXPECT_THAT(ran.out + ran.err, AllOf(HasSubstr("OPENAI_API_KEY"), Not(HasSubstr("see what each reports")),
+                                       Not(HasSubstr(".;"))));
+}
+
+TEST_F(AdviceTest, AnotherModelForASessionThatGoesOnIsRefused) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"it is fine"},{"text":"still"}]}]})");
+  const auto first =
+      parse_json_object(deputy({"task", "explore", "look", "--model", model, "--output", "json"}).out);
+  ASSERT_TRUE(first);
+  const auto tree = parse_json_object(
+      deputy({"sessions", "tree", string_or(*first, "session_id", ""), "--output", "json"}).out);
+  ASSERT_TRUE(tree);
+  const auto* children = array_at(*tree, "children");
+  const auto id = string_or(children && !children->empty() ? children->front().as_object() : *tree, "id", "");
+  const auto other = deputy({"task", "explore", "more", "--resume", id, "--model", "rehearsal"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, AllOf(HasSubstr("--model is rehearsal"), HasSubstr("leave --model out")));
+  EXPECT_EQ(deputy({"task", "explore", "more", "--resume", id, "--model", model}).status, 0) << "its own";
+}
+
+TEST_F(AdviceTest, TheDoctorNamesSettingsWithWhichNothingRuns) {
+  const auto settings = root() / "settings.toml";
+  write(settings, "allowed_paths = [\"/nowhere/at/all\"]\n");
+  const auto absent = deputy({"doctor", "--config", settings.string()});
+  EXPECT_EQ(absent.status, 1);
+  EXPECT_THAT(absent.out, AllOf(HasSubstr("/nowhere/at/all"), HasSubstr("take it out of the settings")));
+  write(settings, "[limits]\nmax_live = 0\n");
+  const auto none = deputy({"doctor", "--config", settings.string()});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(none.out, HasSubstr("not even the first session may run"));
+}
+
+TEST_F(AdviceTest, APresetLiesUnderItsAgentsName) {
+  const auto ran = deputy({"agents", "init", "blank", "--project"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("/.deputy/agents/my-agent.md"));
+  EXPECT_THAT(ran.err, HasSubstr("task my-agent"));
+}
+
+}  // namespace
+}  // namespace deputy
