@@ -10,6 +10,7 @@
 namespace deputy {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -124,11 +125,13 @@ class DamagedSessionsTest : public SessionsTest {
   }
   // The first page of a table or an index, of which half was never written.
   void tear(const std::string& name) const {
-    const auto page = ask("SELECT rootpage FROM sqlite_schema WHERE name='" + name + "'");
+    tear_page(ask("SELECT rootpage FROM sqlite_schema WHERE name='" + name + "'"));
+  }
+  void tear_page(std::int64_t page) const {
     std::fstream file(home() / "deputy.db", std::ios::in | std::ios::out | std::ios::binary);
     file.seekp((page - 1) * 4096);
     file << std::string(2048, '\0');
-    ASSERT_TRUE(file) << name;
+    ASSERT_TRUE(file) << page;
   }
   static std::vector<std::string> lines_without(const std::string& text, const std::string& left_out) {
     std::vector<std::string> lines;
@@ -194,6 +197,44 @@ TEST_F(DamagedSessionsTest, WhereNoMoreCanBeWrittenAllIsStillRead) {
   EXPECT_THAT(refused.err, HasSubstr("to start anew"));
   EXPECT_EQ(contents(home() / "deputy.db"), torn);
   EXPECT_EQ(contents(home() / "damaged/database/deputy.db"), torn);
+}
+
+class DamagedSessionsExhaustive : public DamagedSessionsTest {};
+
+TEST_F(DamagedSessionsExhaustive, OnePageNeverHidesATreeAndOnlyOneThatLeadsToOthersHurtsSeveral) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"it is fine"}]}]})");
+  for (int tree = 0; tree < 3; ++tree) ASSERT_EQ(deputy({"run", "say hello", "--model", model}).status, 0);
+  const auto whole = contents(home() / "deputy.db");
+  const auto listed = deputy({"sessions", "ls"}).out;
+  std::map<std::string, std::string> exported;  // by the tree's id
+  const auto roots = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
+  for (const auto& root : roots->as_array()) {
+    const auto id = string_or(root.as_object(), "id", "");
+    exported[id] = deputy({"sessions", "export", id}).out;
+  }
+  ASSERT_EQ(exported.size(), 4u);
+  ASSERT_EQ(contents(home() / "deputy.db"), whole);
+  const auto pages = static_cast<std::int64_t>(whole.size() / 4096);
+  ASSERT_GT(pages, 20);
+  int hurting_all = 0;
+  for (std::int64_t page = 2; page <= pages; ++page) {
+    for (const char* left : {"deputy.db-wal", "deputy.db-shm", "damaged"}) fs::remove_all(home() / left);
+    write(home() / "deputy.db", whole);
+    tear_page(page);
+    const auto torn = contents(home() / "deputy.db");
+    EXPECT_EQ(deputy({"sessions", "ls"}).out, listed) << page;
+    int hurt = 0;
+    for (const auto& [id, expected] : exported) {
+      const auto ran = deputy({"sessions", "export", id});
+      if (ran.out == expected) continue;
+      ++hurt;
+      EXPECT_NE(ran.status, 0) << page;
+      EXPECT_THAT(ran.err, HasSubstr("damaged")) << page;
+    }
+    EXPECT_EQ(contents(home() / "deputy.db"), torn) << page;
+    hurting_all += hurt == 4;
+  }
+  EXPECT_LE(hurting_all, 1) << "the one that leads to all records";
 }
 
 }  // namespace

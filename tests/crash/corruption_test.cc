@@ -1,11 +1,14 @@
 // A database and a log with a flipped bit, a torn page, or an end cut off: what is read is as it was, or it
-// is said to be damaged, and nothing is written before a copy of what was there has been made and compared.
+// is said to be damaged and was hit; and nothing is written before a copy of what was there has been made.
 #include <gmock/gmock.h>
 
 #include <fstream>
 
 #include "disk_world.h"
 #include "faulty_disk.h"
+#include "page_map.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/select.h"
 
 namespace deputy {
 namespace {
@@ -44,6 +47,7 @@ std::string line_of_sessions(std::vector<Session> sessions) {
   return all;
 }
 
+// What lies where, so that a damage is known to hurt no more than what it hit.
 class Corruption : public testing::Test {
  protected:
   struct Tree {
@@ -52,19 +56,30 @@ class Corruption : public testing::Test {
     std::string sessions;
     std::map<SessionId, std::vector<std::string>> of_session;
   };
+  struct Damage {
+    Image image;
+    std::string where;
+    std::set<std::uint32_t> pages;  // of the database, that were hit and that no log has anew
+    bool is_in_log = false;
+  };
   struct Counts {
     int harmless = 0;
-    int refused = 0;  // not opened at all
-    int named = 0;    // some trees were
-    int lost = 0;     // the newest records were, and that was said
-    int trees = 0;    // that were hurt, where the database opened
+    int refused = 0;    // not opened at all
+    int only_read = 0;  // nothing can be written any more
+    int named = 0;      // some trees were
+    int lost = 0;       // the newest records were, and that was said
+    int sessions = 0;   // that were hurt
   };
 
   Corruption() {
     DiskWorld world(kChildren);
+    const auto run_trees = [](Life& life) {
+      for (int i = 0; i < kTrees / 2; ++i) EXPECT_TRUE(life.start(life.brief("go")));
+    };
+    run_trees(**world.life(1));
     {
-      auto life = *world.life(1);
-      for (int i = 0; i < kTrees; ++i) EXPECT_TRUE(life->start(life->brief("go")));
+      auto life = *world.life(2);
+      run_trees(*life);
       const Store& store = life->runtime().store();
       for (const auto& root : *store.sessions({.roots_only = true})) {
         const auto sessions = *store.sessions({.tree = root.id});
@@ -76,8 +91,17 @@ class Corruption : public testing::Test {
       with_log_ = image_of(world.home.path());
     }
     without_log_ = image_of(world.home.path());
+    EXPECT_EQ(trees_.size(), std::size_t{kTrees});
+    EXPECT_GT(with_log_.at("deputy.db").size(), 50'000u);
     EXPECT_GT(with_log_.at("deputy.db-wal").size(), 50'000u);
     EXPECT_FALSE(without_log_.contains("deputy.db-wal"));
+    const auto raw = *Database::open(world.home.file("deputy.db"), Database::Mode::read_only);
+    records_ = *select(raw, "SELECT seq, session, body FROM journal ORDER BY seq", "",
+                       [](const Statement& row) -> Result<Record> {
+                         return Record{row.integer(0), SessionId(row.text(1)), row.text(2)};
+                       });
+    map_ = PageMap(without_log_.at("deputy.db"),
+                   *raw.integer("SELECT rootpage FROM sqlite_schema WHERE name='journal'"));
   }
 
   static Image image_of(const fs::path& home) {
@@ -98,41 +122,75 @@ class Corruption : public testing::Test {
     return SqliteStore::open(loop_, **folder, std::make_unique<InlineWriter>(loop_));
   }
 
-  static void damage(std::string& bytes, std::mt19937_64& chance) {
+  // Yields the bytes that were hit, from and to.
+  static std::pair<std::size_t, std::size_t> damage(std::string& bytes, std::mt19937_64& chance) {
     const std::size_t at = chance() % bytes.size();
+    const std::size_t all = bytes.size();
     switch (chance() % 3) {
       case 0:
         bytes[at] = static_cast<char>(bytes[at] ^ (1 << (chance() % 8)));
-        break;
+        return {at, at + 1};
       case 1: {  // half of a page is of another time
         const std::size_t half = at / 2048 * 2048;
-        for (std::size_t i = half; i < std::min(half + 2048, bytes.size()); ++i)
-          bytes[i] = static_cast<char>(chance() % 2 ? chance() : 0);
-        break;
+        const std::size_t end = std::min(half + 2048, bytes.size());
+        for (std::size_t i = half; i < end; ++i) bytes[i] = static_cast<char>(chance() % 2 ? chance() : 0);
+        return {half, end};
       }
       default:
         bytes.resize(at);
+        return {at, all};
     }
   }
+  Damage damaged(bool has_log, bool in_log, std::mt19937_64& chance, std::string where) const {
+    Damage made{.image = has_log ? with_log_ : without_log_, .where = std::move(where), .is_in_log = in_log};
+    const auto [from, to] = damage(made.image.at(in_log ? "deputy.db-wal" : "deputy.db"), chance);
+    if (in_log) return made;
+    for (std::size_t at = from / kPage; at <= (to - 1) / kPage; ++at)
+      made.pages.insert(static_cast<std::uint32_t>(at + 1));
+    if (has_log)
+      for (const auto page : pages_in_log(with_log_.at("deputy.db-wal"))) made.pages.erase(page);
+    return made;
+  }
 
-  // What came of one damaged image.
-  void look(const Image& image, const std::string& where, Counts& counts) {
-    put(image);
+  // Which sessions it may hurt: those with a record on a page that was hit; all of them where that page leads
+  // to others, or where rows and indexes are hit together with records.
+  bool may_hurt(const Damage& made, const SessionId& session) const {
+    std::size_t of_journal = 0;
+    bool may = made.pages.contains(1);
+    for (const auto page : made.pages) {
+      if (map_.leading.contains(page)) return true;
+      const auto found = map_.records.find(page);
+      if (found == map_.records.end()) continue;
+      ++of_journal;
+      for (const auto seq : found->second)
+        may = may || records_.at(static_cast<std::size_t>(seq - 1)).session == session;
+    }
+    return may || (of_journal != 0 && of_journal != made.pages.size());
+  }
+
+  // What came of it.
+  void look(const Damage& made, Counts& counts) {
+    const std::string& where = made.where;
+    put(made.image);
     const FaultyDisk quick;
     auto store = open();
     if (!store) {
       ++counts.refused;
-      EXPECT_FALSE(store.error().message.empty()) << where;
+      EXPECT_TRUE(made.image.at("deputy.db").empty() || made.pages.contains(1))
+          << where << ": " << to_text(store.error());
       EXPECT_FALSE(store.error().advice.empty()) << where << ": " << store.error().message;
-      for (const auto& [name, bytes] : image) EXPECT_EQ(contents(home_.file(name)) == bytes, true) << where;
+      expect_untouched(made);
       return;
     }
     const bool can_write = (*store)->can_write();
     const bool is_lost = can_write && (*store)->loss();
-    if ((*store)->loss()) expect_copied(image, where);
-    int hurt = 0;
-    for (const Tree& tree : trees_) hurt += is_hurt(**store, tree, is_lost, where);
-    counts.trees += hurt;
+    EXPECT_TRUE(!is_lost || made.is_in_log) << where << ": lost, and the log was whole";
+    std::set<SessionId> hurt;
+    for (const Tree& tree : trees_) read(**store, tree, is_lost, made, hurt);
+    if ((*store)->loss() || !hurt.empty()) expect_copied(made);
+    if (!is_lost) expect_untouched(made);
+    counts.sessions += static_cast<int>(hurt.size());
+    const int refused = claim_all(**store, hurt, made);
     if (is_lost) (*store)->forget_loss();
     store->reset();
     const auto again = open();
@@ -140,104 +198,189 @@ class Corruption : public testing::Test {
     EXPECT_EQ(again && (*again)->loss(), !can_write) << where << ": told until it is forgotten or mended";
     if (is_lost) {
       ++counts.lost;
-    } else if (hurt > 0) {
+    } else if (!can_write) {
+      ++counts.only_read;
+    } else if (!hurt.empty() || refused > 0) {
       ++counts.named;
     } else {
       ++counts.harmless;
     }
   }
 
-  void expect_copied(const Image& image, const std::string& where) const {
+  void expect_untouched(const Damage& made) const {
+    for (const auto& [name, bytes] : made.image)
+      EXPECT_EQ(contents(home_.file(name)) == bytes, true) << made.where << ": " << name << " was changed";
+  }
+  void expect_copied(const Damage& made) const {
     int copies = 0;
     std::error_code absent;
     for (const auto& folder : fs::directory_iterator(home_.file("damaged"), absent)) {
       ++copies;
       for (const char* name : {"deputy.db", "deputy.db-wal"}) {
-        if (image.contains(name))
-          EXPECT_EQ(contents(folder.path() / name) == image.at(name), true)
-              << where << ": the copy of " << name;
+        if (made.image.contains(name))
+          EXPECT_EQ(contents(folder.path() / name) == made.image.at(name), true)
+              << made.where << ": the copy of " << name;
       }
     }
-    EXPECT_GT(copies, 0) << where << ": nothing was copied";
+    EXPECT_EQ(copies, 1) << made.where << ": copies";
   }
 
-  // Never other than it was without a word.
-  bool is_hurt(SqliteStore& store, const Tree& tree, bool is_lost, const std::string& where) const {
+  // Never other than it was without a word, and nothing hurt that was not hit.
+  void read(const SqliteStore& store, const Tree& tree, bool is_lost, const Damage& made,
+            std::set<SessionId>& hurt) const {
+    const std::string& where = made.where;
+    bool may_be_hurt = false;
+    for (const auto& [id, expected] : tree.of_session) {
+      const bool may = may_hurt(made, id);
+      may_be_hurt = may_be_hurt || may;
+      const auto alone = store.events_of_session(id);
+      if (!alone) {
+        hurt.insert(id);
+        EXPECT_EQ(alone.error().code, ErrorCode::corrupt) << where << ": " << alone.error().message;
+        EXPECT_TRUE(may) << where << ": " << id.value << " was not hit: " << alone.error().message;
+      } else if (!is_lost) {
+        EXPECT_EQ(lines_of_events(*alone), expected) << where << ": silently another session";
+      }
+    }
     const auto events = store.events_of_tree(tree.id);
     const auto sessions = store.sessions({.tree = tree.id});
-    const auto claimed = store.claim(tree.id);
-    bool hurt = !events || !sessions || !claimed;
+    if (!may_be_hurt) {
+      EXPECT_TRUE(events) << where << ": " << to_text(events.error());
+      EXPECT_TRUE(sessions) << where << ": " << to_text(sessions.error());
+    }
     if (events) {
       const auto lines = lines_of_events(*events);
       const bool is_beginning =
           lines.size() <= tree.events.size() && std::equal(lines.begin(), lines.end(), tree.events.begin());
       EXPECT_TRUE(lines == tree.events || (is_lost && is_beginning)) << where << ": silently other events";
-      hurt = hurt || lines != tree.events;
     } else {
       EXPECT_EQ(events.error().code, ErrorCode::corrupt) << where << ": " << events.error().message;
     }
-    if (sessions && !is_lost && events) {
+    if (sessions && events && !is_lost) {
       EXPECT_EQ(line_of_sessions(*sessions), tree.sessions) << where << ": silently other sessions";
     }
-    if (!events) EXPECT_FALSE(claimed) << where << ": a damaged tree was taken up";
-    if (!claimed && claimed.error().code == ErrorCode::corrupt) {
-      EXPECT_TRUE(fs::exists(home_.file("damaged"))) << where;
+  }
+
+  // How many trees are not taken up. Those that are hurt come first, while nothing has been written.
+  int claim_all(SqliteStore& store, const std::set<SessionId>& hurt, const Damage& made) {
+    auto trees = trees_;
+    const auto is_hurt = [&hurt](const Tree& tree) {
+      return std::ranges::any_of(tree.of_session,
+                                 [&](const auto& each) { return hurt.contains(each.first); });
+    };
+    std::ranges::partition(trees, is_hurt);
+    int refused = 0;
+    for (const Tree& tree : trees) {
+      const auto claimed = store.claim(tree.id);
+      EXPECT_FALSE(claimed && is_hurt(tree)) << made.where << ": a damaged tree was taken up";
+      if (claimed) continue;
+      ++refused;
+      EXPECT_EQ(claimed.error().code, ErrorCode::corrupt) << made.where << ": " << claimed.error().message;
+      EXPECT_TRUE(fs::exists(home_.file("damaged"))) << made.where;
       EXPECT_THAT(claimed.error().advice,
                   testing::HasSubstr(store.can_write() ? "a copy of what was found is in" : "to start anew"))
-          << where;
+          << made.where;
     }
-    for (const auto& [id, expected] : tree.of_session) {
-      const auto alone = store.events_of_session(id);
-      if (!alone) {
-        EXPECT_EQ(alone.error().code, ErrorCode::corrupt) << where << ": " << alone.error().message;
-      } else if (!is_lost) {
-        EXPECT_EQ(lines_of_events(*alone), expected) << where << ": silently another session";
-      }
-    }
-    return hurt;
+    return refused;
   }
 
   void corrupt(int times, std::uint64_t seed) {
     std::mt19937_64 chance(seed);
     Counts counts;
     for (int i = 0; i < times && !HasFailure(); ++i) {
-      Image image = i % 2 ? with_log_ : without_log_;
       const bool in_log = i % 4 == 3;
-      damage(image.at(in_log ? "deputy.db-wal" : "deputy.db"), chance);
-      look(image, fmt::format("corruption {} of the {}", i, in_log ? "log" : "database"), counts);
+      look(damaged(i % 2 != 0, in_log, chance,
+                   fmt::format("corruption {} of the {}", i, in_log ? "log" : "database")),
+           counts);
     }
-    const int opened = times - counts.refused;
+    std::size_t of_tree = 0;
+    for (const Tree& tree : trees_) of_tree += tree.of_session.size();
     fmt::print(
-        "figures: {} corruptions: {} harmless, {} refused and untouched, {} with damaged trees named, {} "
-        "with lost "
-        "newest records named; of {} trees that could be asked for, {} were hurt; 0 silently other\n",
-        times, counts.harmless, counts.refused, counts.named, counts.lost, opened * kTrees, counts.trees);
+        "figures: {} corruptions: {} harmless, {} refused and untouched (the first page), {} only to be "
+        "read, "
+        "{} with damaged trees named, {} with lost newest records named; of {} sessions that could be asked "
+        "for, {} were hurt, none that was not hit; 0 silently other\n",
+        times, counts.harmless, counts.refused, counts.only_read, counts.named, counts.lost,
+        static_cast<std::size_t>(times - counts.refused) * of_tree, counts.sessions);
     EXPECT_GT(counts.harmless, 0);
     EXPECT_GT(counts.named, 0);
+    EXPECT_GT(counts.only_read, 0);
     EXPECT_GT(counts.lost, 0);
+    EXPECT_LT(counts.refused, times / 10);
   }
 
+  // One bit of what a record says.
+  void flip_records(int times, std::uint64_t seed) {
+    std::mt19937_64 chance(seed);
+    const std::string& database = without_log_.at("deputy.db");
+    int flipped = 0;
+    while (flipped < times && !HasFailure()) {
+      const Record& record = records_[chance() % records_.size()];
+      const auto at = database.find(record.body);
+      if (at == std::string::npos || database.find(record.body, at + 1) != std::string::npos) continue;
+      Damage made{.image = without_log_, .where = fmt::format("record {}, flip {}", record.seq, flipped++)};
+      char& byte = made.image.at("deputy.db")[at + (chance() % record.body.size())];
+      byte = static_cast<char>(byte ^ (1 << (chance() % 8)));
+      expect_one_hurt(made, record.session);
+    }
+    fmt::print("figures: {} flips in records, each hurt its session and no other\n", flipped);
+  }
+  void expect_one_hurt(const Damage& made, const SessionId& session) {
+    put(made.image);
+    const FaultyDisk quick;
+    const auto store = *open();
+    for (const Tree& tree : trees_) {
+      const bool is_its = tree.of_session.contains(session);
+      for (const auto& [id, expected] : tree.of_session) {
+        const auto alone = store->events_of_session(id);
+        ASSERT_EQ(alone.has_value(), id != session) << made.where;
+        if (alone) EXPECT_EQ(lines_of_events(*alone), expected) << made.where;
+      }
+      EXPECT_EQ(line_of_sessions(*store->sessions({.tree = tree.id})), tree.sessions) << made.where;
+      EXPECT_EQ(store->events_of_tree(tree.id).has_value(), !is_its) << made.where;
+    }
+    expect_copied(made);
+    expect_untouched(made);
+    EXPECT_EQ(claim_all(*store, {session}, made), 1) << made.where;
+  }
+
+  struct Record {
+    std::int64_t seq = 0;
+    SessionId session;
+    std::string body;
+  };
   TempFolder home_;
   SimLoop loop_{1};
   std::vector<Tree> trees_;
+  std::vector<Record> records_;
+  PageMap map_;
   Image with_log_;
   Image without_log_;
 };
 
-TEST_F(Corruption, IsHarmlessOrNamed) { corrupt(60, 1); }
+TEST_F(Corruption, HurtsOnlyWhatItHitAndThatIsNamed) { corrupt(60, 1); }
+
+TEST_F(Corruption, OfARecordHurtsItsSessionAlone) { flip_records(10, 1); }
 
 TEST_F(Corruption, OfNothingChangesNothing) {
   Counts counts;
-  for (const Image& image : {with_log_, without_log_}) look(image, "untouched", counts);
+  for (const Image& image : {with_log_, without_log_}) look({.image = image, .where = "untouched"}, counts);
   EXPECT_EQ(counts.harmless, 2);
+  EXPECT_FALSE(fs::exists(home_.file("damaged")));
 }
 
 class CorruptionExhaustive : public Corruption {};
 
 // In two halves, which run beside each other.
-TEST_F(CorruptionExhaustive, IsHarmlessOrNamedFiveThousandTimes) { corrupt(5'000, 1); }
+TEST_F(CorruptionExhaustive, HurtsOnlyWhatItHitFiveThousandTimes) {
+  corrupt(4'500, 1);
+  flip_records(500, 1);
+}
 
-TEST_F(CorruptionExhaustive, IsHarmlessOrNamedFiveThousandTimesMore) { corrupt(5'000, 2); }
+TEST_F(CorruptionExhaustive, HurtsOnlyWhatItHitFiveThousandTimesMore) {
+  corrupt(4'500, 2);
+  flip_records(500, 2);
+}
 
 }  // namespace
 }  // namespace deputy
