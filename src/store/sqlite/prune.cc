@@ -131,7 +131,7 @@ Result<Pruning::Size> Pruning::measured(const SessionId& tree, const std::vector
 }
 
 Error Pruning::held(const SessionId& tree) const {
-  return held_elsewhere(tree, last_holder(database_, tree).value_or("another process"));
+  return held_elsewhere(tree, other_holder(database_, locks_, tree).value_or("another process"));
 }
 
 Result<Pruning::Size> Pruning::size_of(const SessionId& tree) const {

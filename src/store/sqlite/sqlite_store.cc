@@ -195,7 +195,7 @@ Result<std::vector<Event>> SqliteStore::claim(const SessionId& tree) {
   const std::lock_guard lock(state.claims);
   TRY(const bool is_ours, state.locks.take(tree));
   if (!is_ours) {
-    TRY(const auto holder, last_holder(state.reading, tree));
+    TRY(const auto holder, other_holder(state.reading, state.locks, tree));
     return std::unexpected(held_elsewhere(tree, holder));
   }
   auto taken = state.take_up(tree);
@@ -214,9 +214,10 @@ void SqliteStore::release(const SessionId& tree) {
 }
 
 Result<std::optional<std::string>> SqliteStore::holder(const SessionId& tree) const {
-  const State& state = *state_;
-  if (!state.locks.is_held_by_another(tree) && !state.holding.contains(tree)) return std::nullopt;
-  return last_holder(state.reading, tree);
+  State& state = *state_;
+  if (state.holding.contains(tree)) return state.noticed(last_holder(state.reading, tree), state.reading);
+  if (!state.locks.is_held_by_another(tree)) return std::nullopt;
+  return state.noticed(other_holder(state.reading, state.locks, tree), state.reading);
 }
 
 Result<void> SqliteStore::State::check_writable() const {
@@ -253,6 +254,7 @@ Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
   for (Event& event : events) sessions[event.run.session].push_back(std::move(event));
   TRY(auto rows, kept_as_found(verified_rows(reading, sessions), reading, tree.value));
   TRY(const auto epoch, next_epoch(tree));
+  TRY(locks.show_name(tree));
   for (auto& [id, row] : rows) {
     files->rebuild(row.session, sessions.at(id));
     if (!is_terminal(row.session.state)) live.insert_or_assign(id, std::move(row));

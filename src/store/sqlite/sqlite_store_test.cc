@@ -10,6 +10,7 @@
 #include "base/disk_mark.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/migrate.h"
+#include "store/sqlite/tree_locks.h"
 #include "support/run.h"
 #include "support/temp_folder.h"
 
@@ -225,6 +226,31 @@ TEST_F(SqliteStoreTest, WhatOthersWroteIntoTheLogCounts) {
     event.fact = NoteTaken{"a"};
   }
   EXPECT_LT(std::filesystem::file_size(database() + "-wal"), 2 * 4'500'000);
+}
+
+// As between the lock and the name of who takes up what a killed process held.
+TEST_F(SqliteStoreTest, WhoHeldATreeBeforeIsNotNamedAsItsHolder) {
+  const SessionId tree("sess_1_aaaaaa");
+  const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  ASSERT_TRUE((*open())->claim(tree));
+  const auto store = *open();
+  const auto former = last_holder(*Database::open(database(), Database::Mode::read_only), tree);
+  ASSERT_TRUE(former && former->starts_with("process "));
+  auto taking = *TreeLocks::open(*folder);
+  ASSERT_EQ(taking.take(tree), true);
+  const auto refused = store->claim(tree);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::busy);
+  EXPECT_TRUE(refused.error().message.ends_with("is run by another process that has just taken it up"))
+      << refused.error().message;
+  EXPECT_EQ(store->holder(tree), "another process that has just taken it up");
+  ASSERT_TRUE(taking.show_name(tree));
+  EXPECT_TRUE(store->claim(tree).error().message.contains(*former));
+  EXPECT_EQ(store->holder(tree), *former);
+  taking.release(tree);
+  EXPECT_EQ(store->holder(tree), std::nullopt);
+  EXPECT_TRUE(store->claim(tree));
+  EXPECT_TRUE(taking.is_named_by_another(tree));
 }
 
 TEST_F(SqliteStoreTest, FilesAreForTheOwnerAlone) {

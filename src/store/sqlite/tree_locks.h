@@ -13,13 +13,18 @@ class TreeLocks {
   Result<bool> take(const SessionId& tree);  // whether it is ours now
   void release(const SessionId& tree);
   bool is_held_by_another(const SessionId& tree) const;
+  // For a holder whose name the database has: until then it has that of one before.
+  Result<void> show_name(const SessionId& tree);
+  bool is_named_by_another(const SessionId& tree) const;
 
  private:
   explicit TreeLocks(DiskLocks locks) : locks_(std::move(locks)) {}
   DiskLocks locks_;
 };
 
-// Who claimed it last, in words; for when it is known to be held.
+// Who claimed it last, in words.
 Result<std::string> last_holder(const Database& database, const SessionId& tree);
+// Which other one holds it, for when one does; never one that did before.
+Result<std::string> other_holder(const Database& database, const TreeLocks& locks, const SessionId& tree);
 
 }  // namespace deputy
