@@ -44,6 +44,12 @@ std::unexpected<Error> incomplete(std::string_view what, std::size_t found, std:
               "the other sessions can still be read: `deputy sessions ls`");
 }
 
+std::unexpected<Error> unproven(const SessionId& what) {
+  return fail(ErrorCode::corrupt,
+              fmt::format("{} is damaged: neither its rows nor all records can be read", what.value),
+              "the other sessions can still be read: `deputy sessions ls`");
+}
+
 Result<Row> row_of(const Statement& row) {
   Row read;
   Event& event = read.event;
@@ -186,27 +192,36 @@ Result<std::vector<Event>> recover_events(const Database& database, const Sessio
   auto found = select_events(database, session, count);
   if (found || found.error().code != ErrorCode::corrupt) return found;
   database.note_damage();
-  const auto all = journal_places(database);
-  if (!all.is_whole && !count) return found;
-  const auto places = all.where([&session](const auto& place) { return place.session == session; });
-  auto scanned = events_at(database, session, places, count);
+  auto scanned = scan_events(database, session, count);
   return scanned ? scanned : found;
+}
+
+Result<std::vector<Event>> scan_events(const Database& database, const SessionId& session,
+                                       std::optional<std::int64_t> count) {
+  const auto all = journal_places(database);
+  if (!all.is_whole && !count) return unproven(session);
+  const auto places = all.where([&session](const auto& place) { return place.session == session; });
+  return events_at(database, session, places, count);
 }
 
 Result<std::vector<Event>> recover_events_of_tree(const Database& database, const SessionId& tree,
                                                   std::optional<std::int64_t> at_least) {
-  auto found = select_events_of_tree(database, tree, at_least);
-  if (found || found.error().code != ErrorCode::corrupt) return found;
+  std::optional<Error> damaged;
+  if (at_least) {
+    auto found = select_events_of_tree(database, tree, at_least);
+    if (found || found.error().code != ErrorCode::corrupt) return found;
+    damaged = found.error();
+  }
   database.note_damage();
   const auto all = journal_places(database);
   auto rows = rows_at(database, all.where([&tree](const auto& place) { return place.tree == tree; }));
-  if (!rows) return found;
+  if (!rows) return std::unexpected(damaged.value_or(rows.error()));
   std::ranges::sort(*rows, {}, [](const Row& row) { return row.event.seq; });
   auto scanned = in_order_of_tree(*std::move(rows), tree, at_least);
-  if (!scanned) return found;
+  if (!scanned) return std::unexpected(damaged.value_or(scanned.error()));
   // What was left out may have been the tree's last.
-  const bool is_proven = all.is_whole || static_cast<std::int64_t>(scanned->size()) == at_least;
-  return is_proven ? scanned : found;
+  if (all.is_whole || static_cast<std::int64_t>(scanned->size()) == at_least) return scanned;
+  return damaged ? std::unexpected(*damaged) : unproven(tree);
 }
 
 }  // namespace deputy

@@ -22,11 +22,15 @@ Result<std::vector<Event>> select_events(const Database& database, const Session
 Result<std::vector<Event>> select_events_of_tree(const Database& database, const SessionId& tree,
                                                  std::optional<std::int64_t> at_least);
 
-// The same for who only reads: where an index is damaged, the table itself is searched.
+// The same for who only reads: where an index is damaged, or of a tree not known how many there must be, the
+// table itself is searched.
 Result<std::vector<Event>> recover_events(const Database& database, const SessionId& session,
                                           std::optional<std::int64_t> count);
 Result<std::vector<Event>> recover_events_of_tree(const Database& database, const SessionId& tree,
                                                   std::optional<std::int64_t> at_least);
+// From the table alone.
+Result<std::vector<Event>> scan_events(const Database& database, const SessionId& session,
+                                       std::optional<std::int64_t> count);
 
 // Where each record is, whatever an index says.
 struct JournalPlaces {

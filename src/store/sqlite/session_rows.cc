@@ -128,7 +128,7 @@ Result<std::vector<SessionRow>> rows_from_journal(const Database& database, cons
 }
 
 Result<std::optional<SessionRow>> row_from_journal(const Database& database, const SessionId& id) {
-  TRY(auto row, row_of(recover_events(database, id, std::nullopt)));
+  TRY(auto row, row_of(scan_events(database, id, std::nullopt)));
   return row.events == 0 ? std::nullopt : std::optional(std::move(row));
 }
 
@@ -225,9 +225,12 @@ Result<std::optional<SessionRow>> select_session(const Database& database, std::
 Result<std::optional<SessionRow>> recover_session(const Database& database, const SessionId& id) {
   auto row = select_session(database, "id", id.value);
   if (row ? row->has_value() : row.error().code != ErrorCode::corrupt) return row;
-  auto made = row_from_journal(database, id);
-  if (!row || !made || *made) database.note_damage();
-  return made ? made : row;
+  if (row) {
+    const auto records = select_events(database, id, std::nullopt);
+    if (records && records->empty()) return row;  // there is no such session
+  }
+  database.note_damage();
+  return row_from_journal(database, id);
 }
 
 Result<std::int64_t> events_counted(const Database& database, const SessionId& tree) {

@@ -95,13 +95,6 @@ struct SqliteStore::State {
     TRY(const auto one_state, Transaction::begin_reading(reading));
     return read();
   }
-  template <class Select>
-  Result<std::vector<Event>> all_of(const SessionId& tree, Select select) const {
-    return in_one_state([&] {
-      const auto counted = events_counted(reading, tree);
-      return select(reading, tree, counted ? std::optional(*counted) : std::nullopt);
-    });
-  }
   bool can_write() const { return !loss || !loss->only_to_read; }
   Result<void> check_writable() const;
   void write_back_at_close(bool does);
@@ -249,7 +242,10 @@ Result<T> SqliteStore::State::kept_as_found(Result<T> result, const Database& me
 
 // Reads all of it before it writes anything.
 Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
-  TRY(auto events, all_of(tree, select_events_of_tree));
+  TRY(auto events, in_one_state([&]() -> Result<std::vector<Event>> {
+        TRY(const auto counted, events_counted(reading, tree));
+        return select_events_of_tree(reading, tree, counted);
+      }));
   EventsBySession sessions;
   for (Event& event : events) sessions[event.run.session].push_back(std::move(event));
   TRY(auto rows, kept_as_found(verified_rows(reading, sessions), reading, tree.value));
@@ -412,18 +408,23 @@ Result<std::vector<Session>> SqliteStore::sessions(const SessionFilter& filter) 
                          state_->reading);
 }
 
-// Where the row cannot be read, the records still prove themselves, all but the last of them.
+// How many there must be the row says; where it cannot be read, all of the journal must be.
 Result<std::vector<Event>> SqliteStore::events_of_session(const SessionId& id) const {
   const auto read = [&] {
     const auto row = recover_session(state_->reading, id);
-    const bool is_counted = row && *row && (*row)->events != 0;
+    if (!row) return scan_events(state_->reading, id, std::nullopt);
+    const bool is_counted = *row && (*row)->events != 0;
     return recover_events(state_->reading, id, is_counted ? std::optional((*row)->events) : std::nullopt);
   };
   return state_->noticed(state_->in_one_state(read), state_->reading, id.value);
 }
 
 Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) const {
-  return state_->noticed(state_->all_of(tree, recover_events_of_tree), state_->reading, tree.value);
+  const auto read = [&] {
+    const auto counted = events_counted(state_->reading, tree);
+    return recover_events_of_tree(state_->reading, tree, counted ? std::optional(*counted) : std::nullopt);
+  };
+  return state_->noticed(state_->in_one_state(read), state_->reading, tree.value);
 }
 
 Result<std::int64_t> SqliteStore::post(const Letter& letter) {
