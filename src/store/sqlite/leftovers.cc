@@ -15,8 +15,21 @@ Result<Database> open_database(const Folder& home) {
   return Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_write);
 }
 
+// One that cannot be removed keeps no other; what another process removed first is gone as well.
+class Removal {
+ public:
+  void remove(const Folder& folder, const std::string& name) {
+    auto removed = folder.remove(name);
+    if (!removed && removed.error().code != ErrorCode::not_found && result_) result_ = std::move(removed);
+  }
+  Result<void> result() const { return result_; }
+
+ private:
+  Result<void> result_;
+};
+
 // "{session}.{run}.{step}.{call}", see tools/command_record.h
-Result<void> prune_command_records(const Folder& home, const Database& database) {
+Result<void> prune_command_records(const Folder& home, const Database& database, Removal& removal) {
   const auto folder = home.open_folder("commands");
   if (!folder) return {};
   TRY(const auto entries, (*folder)->list("."));
@@ -27,7 +40,7 @@ Result<void> prune_command_records(const Folder& home, const Database& database)
       TRY(const auto row, select_session(database, "id", session));
       ended[session] = row && is_terminal(row->session.state);
     }
-    if (ended[session]) TRY((*folder)->remove(entry.name));
+    if (ended[session]) removal.remove(**folder, entry.name);
   }
   return {};
 }
@@ -65,15 +78,17 @@ Result<void> prune_files(const Folder& home, WallTime now) {
     const auto uuid = TranscriptFiles::uuid_in(entry.name);
     if (uuid && now - entry.status.modified > kKeptFor) old[*uuid].push_back(entry.name);
   }
+  Removal removal;
   for (const auto& [uuid, names] : old) {
     // While it lasts nobody can go on with the session.
     TRY(auto transaction, Transaction::begin(database));
     const auto row = select_session(database, "uuid", uuid.value);
     if (!row || !*row || !is_terminal((*row)->session.state)) continue;  // also where the row is damaged
-    for (const auto& name : names) TRY(folder->remove(name));
+    for (const auto& name : names) removal.remove(*folder, name);
     TRY(transaction.commit());
   }
-  return prune_command_records(home, database);
+  TRY(prune_command_records(home, database, removal));
+  return removal.result();
 }
 
 }  // namespace deputy

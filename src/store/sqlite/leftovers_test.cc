@@ -138,5 +138,20 @@ TEST_F(LeftoversTest, WhatCommandsLeftForARestartGoesWithTheEndOfTheirSession) {
   EXPECT_TRUE(fs::exists(of_running));
 }
 
+TEST_F(LeftoversTest, WhatCannotBeRemovedKeepsNothingElse) {
+  const fs::path commands = home_.file("commands");
+  fs::create_directory(commands);
+  const auto of_ended = commands / (id_of(kEnded).value + ".1.0.0");
+  std::ofstream(of_ended) << "confined 1 0\n";
+  const auto stuck = file(kEnded, ".scratch.md");  // comes before the transcript
+  fs::remove(stuck);
+  fs::create_directories(stuck / "more");
+  const auto pruned = prune_files(*home_folder_, after(std::chrono::hours(24 * 8)));
+  EXPECT_FALSE(pruned) << "and it is said";
+  EXPECT_TRUE(fs::exists(stuck));
+  EXPECT_FALSE(fs::exists(file(kEnded, ".transcript.json")));
+  EXPECT_FALSE(fs::exists(of_ended));
+}
+
 }  // namespace
 }  // namespace deputy
