@@ -225,8 +225,13 @@ TEST_P(StoreConformance, AUnitIsWrittenWholeOrNotAtAll) {
   const Session root = session("sess_1_aaaaaa");
   begin(root);
   ASSERT_TRUE(record({event(root, CallFinished{{"c", ToolStatus::ok, "1"}}, 0, 0)}));
-  EXPECT_FALSE(
-      record({event(root, NoteTaken{"n"}), event(root, CallFinished{{"c", ToolStatus::ok, "2"}}, 0, 0)}));
+  const auto twice =
+      record({event(root, NoteTaken{"n"}), event(root, CallFinished{{"c", ToolStatus::ok, "2"}}, 0, 0)});
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().code, ErrorCode::internal);
+  EXPECT_TRUE(twice.error().message.starts_with("a second 'result' record for sess_1_aaaaaa"))
+      << twice.error().message;
+  EXPECT_TRUE(twice.error().advice.contains("bug in deputy"));
   EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 4u);
 }
 

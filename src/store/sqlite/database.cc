@@ -44,6 +44,9 @@ Error error_of(sqlite3* database, const std::string& path) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
       return {ErrorCode::corrupt, fmt::format("{} is damaged: {}", path, said), std::string(kStartAnew)};
+    case SQLITE_CONSTRAINT:
+      return {ErrorCode::internal, fmt::format("{}: {}", path, said),
+              "this is a bug in deputy: please report it with `deputy sessions export`"};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {ErrorCode::busy, fmt::format("{} is in use: {}", path, said), "try again in a moment"};

@@ -331,7 +331,9 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
       TRY(auto before, row_before(event));
       row = changed.emplace(event.run.session, std::move(before)).first;
     }
-    TRY(put_event(*insert_event, event, claimed[event.tree], ++row->second.events));
+    auto put = put_event(*insert_event, event, claimed[event.tree], ++row->second.events);
+    if (!put && put.error().code == ErrorCode::internal) return std::unexpected(recorded_twice(event));
+    TRY(std::move(put));
     apply_to_session(row->second.session, event);
   }
   for (const auto& [id, row] : changed) TRY(put_session(*upsert_session, row));
