@@ -21,7 +21,7 @@ Ended chat_command(Program& program) {
   auto greeting =
       welcome_lines(model, offer, root.workspace, is_named ? ModelWasNamed::yes : ModelWasNamed::no);
   TRY(const auto unfinished, left_unfinished(*request.engine.store));
-  for (auto& line : unfinished_lines(unfinished)) greeting.push_back(std::move(line));
+  for (auto& line : unfinished_lines(unfinished, ReadIn::chat)) greeting.push_back(std::move(line));
   return run_chat(program, signals, {std::move(root), std::move(request.engine), std::move(greeting)});
 }
 

@@ -1,4 +1,7 @@
 #include "app/commands.h"
+#include "app/places.h"
+#include "app/session_lookup.h"
+#include "app/welcome.h"
 
 namespace deputy {
 namespace {
@@ -14,10 +17,21 @@ constexpr std::string_view kPage =
   deputy --help                      everything else
 )";
 
+// Where something was kept; nothing is made in order to look.
+Result<std::vector<Session>> unfinished(Program& program) {
+  TRY(const auto path, state_folder(program.common, program.environment, program.disk.current_folder()));
+  const auto home = program.disk.open(path, IfAbsent::fail);
+  if (!home || !(*home)->status("deputy.db")) return {};
+  TRY(const auto store, program.open_store());
+  return left_unfinished(*store);
+}
+
 }  // namespace
 
 Ended greeting_command(Program& program) {
   program.out.write(kPage);
+  TRY(const auto roots, unfinished(program));
+  for (const auto& line : unfinished_lines(roots, ReadIn::shell)) program.out.write_line(plain_text(line));
   return ExitStatus::completed;
 }
 

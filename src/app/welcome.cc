@@ -60,18 +60,23 @@ std::vector<Line> welcome_lines(const ModelName& model, const ModelOffer& offer,
   return lines;
 }
 
-std::vector<Line> unfinished_lines(const std::vector<Session>& roots) {
+std::vector<Line> unfinished_lines(const std::vector<Session>& roots, ReadIn where) {
   constexpr std::size_t kMostShown = 3;
   constexpr std::size_t kPromptCharacters = 60;
   if (roots.empty()) return {};
-  std::vector<Line> lines{{}, line_of("Left unfinished; /resume ID goes on with it:")};
+  const bool in_chat = where == ReadIn::chat;
+  std::vector<Line> lines{{},
+                          line_of(fmt::format("Left unfinished; {} goes on with it:",
+                                              in_chat ? "/resume ID" : "`deputy resume ID`"))};
   for (const Session& root : std::span(roots).first(std::min(roots.size(), kMostShown))) {
     const std::string prompt = goal_of(root, kPromptCharacters);
     lines.push_back(
         row(root.id.value, fmt::format("  {}", prompt.empty() ? made_visible(root.label) : prompt)));
   }
   if (roots.size() > kMostShown)
-    lines.push_back(line_of(fmt::format("  and {} more: /sessions", roots.size() - kMostShown), Tone::faint));
+    lines.push_back(line_of(fmt::format("  and {} more: {}", roots.size() - kMostShown,
+                                        in_chat ? "/sessions" : "`deputy sessions ls --live`"),
+                            Tone::faint));
   return lines;
 }
 

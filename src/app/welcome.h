@@ -17,6 +17,7 @@ std::vector<Line> welcome_lines(const ModelName& model, const ModelOffer& offer,
                                 ModelWasNamed named);
 
 // What was left unfinished, and how to go on with it; nothing where nothing was. Newest first.
-std::vector<Line> unfinished_lines(const std::vector<Session>& roots);
+enum class ReadIn { chat, shell };
+std::vector<Line> unfinished_lines(const std::vector<Session>& roots, ReadIn where);
 
 }  // namespace deputy

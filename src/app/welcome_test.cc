@@ -32,14 +32,14 @@ TEST(Welcome, WhoNamedTheRehearsalModelKnows) {
   EXPECT_THAT(page(ModelName("rehearsal"), ModelWasNamed::yes), Not(HasSubstr("No model")));
 }
 
-std::string offered(int count) {
+std::string offered(int count, ReadIn where = ReadIn::chat) {
   std::vector<Session> roots(static_cast<std::size_t>(count));
   for (auto& root : roots) {
     root.id = SessionId("sess_1_aaaaaa");
     root.prompt = "look\ninto \x1b it";
   }
   std::string text;
-  for (const auto& line : unfinished_lines(roots)) text += plain_text(line) + "\n";
+  for (const auto& line : unfinished_lines(roots, where)) text += plain_text(line) + "\n";
   return text;
 }
 
@@ -49,6 +49,8 @@ TEST(Welcome, OffersWhatWasLeftUnfinished) {
                                 Not(HasSubstr("\x1b")), Not(HasSubstr("more"))));
   EXPECT_THAT(offered(3), Not(HasSubstr("more")));
   EXPECT_THAT(offered(4), HasSubstr("and 1 more"));
+  EXPECT_THAT(offered(4, ReadIn::shell),
+              AllOf(HasSubstr("`deputy resume ID`"), HasSubstr("sessions ls --live")));
 }
 
 }  // namespace

@@ -56,6 +56,8 @@ TEST_F(ResumeTest, WhatAKilledProcessRanIsShownAsInterruptedSealedAndResumed) {
   EXPECT_EQ(state_of_newest(), "interrupted");
   EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out, HasSubstr("interrupted"));
   EXPECT_THAT(deputy({"sessions", "show", id_}).out, HasSubstr("interrupted"));
+  EXPECT_THAT(deputy(std::vector<std::string>{}).out,
+              AllOf(HasSubstr("Left unfinished; `deputy resume ID` goes on with it:"), HasSubstr(id_)));
   ASSERT_EQ(deputy({"demo"}).status, 0);  // any start sees to what others left
   std::string sealed;
   for (const auto& file : files_below(home() / "subagent")) {
@@ -70,6 +72,7 @@ TEST_F(ResumeTest, WhatAKilledProcessRanIsShownAsInterruptedSealedAndResumed) {
   const auto resumed = deputy({"resume", id_});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_THAT(resumed.out, HasSubstr("at last"));
+  EXPECT_THAT(deputy(std::vector<std::string>{}).out, Not(HasSubstr("Left unfinished")));
 }
 
 // Known by what was written down beside it: the model is not invited to do it a second time.
