@@ -15,7 +15,11 @@ namespace {
 // Records of one damaged page, and of the pages that it leads to.
 constexpr std::int64_t kMostLeftOut = std::int64_t{1} << 40;
 
-constexpr std::string_view kColumns = "number, tree, session, run, step, call, kind, at_us, body, crc, nth";
+// Of the record itself: what an index has too, SQLite takes from there unless it is asked for another row.
+constexpr std::string_view kColumns =
+    "record.number, record.tree, record.session, record.run, record.step, record.call, record.kind, "
+    "record.at_us, record.body, record.crc, record.nth";
+constexpr std::string_view kFound = "journal AS found CROSS JOIN journal AS record ON record.seq=found.seq";
 
 struct Row {
   Event event;
@@ -99,7 +103,8 @@ Result<std::vector<Event>> in_order_of_tree(std::vector<Row> rows, const Session
 }
 
 Result<std::vector<Row>> rows_at(const Database& database, const std::vector<std::int64_t>& places) {
-  TRY(auto statement, database.prepare(fmt::format("SELECT {} FROM journal WHERE seq=?", kColumns)));
+  TRY(auto statement,
+      database.prepare(fmt::format("SELECT {} FROM journal AS record WHERE seq=?", kColumns)));
   std::vector<Row> rows;
   for (const auto place : places) {
     TRY(const bool has_row, statement.bind(place).step());
@@ -132,14 +137,16 @@ Result<void> put_event(Statement& put, const Event& event, std::int64_t epoch, s
 
 Result<std::vector<Event>> select_events(const Database& database, const SessionId& session,
                                          std::optional<std::int64_t> count) {
-  const auto sql = fmt::format("SELECT {} FROM journal WHERE session=? ORDER BY seq", kColumns);
+  const auto sql =
+      fmt::format("SELECT {} FROM {} WHERE found.session=? ORDER BY found.seq", kColumns, kFound);
   TRY(auto rows, select(database, sql, session.value, row_of));
   return in_order_of_session(std::move(rows), session, count);
 }
 
 Result<std::vector<Event>> select_events_of_tree(const Database& database, const SessionId& tree,
                                                  std::optional<std::int64_t> at_least) {
-  const auto sql = fmt::format("SELECT {} FROM journal WHERE tree=? ORDER BY number", kColumns);
+  const auto sql =
+      fmt::format("SELECT {} FROM {} WHERE found.tree=? ORDER BY found.number", kColumns, kFound);
   TRY(auto rows, select(database, sql, tree.value, row_of));
   return in_order_of_tree(std::move(rows), tree, at_least);
 }
