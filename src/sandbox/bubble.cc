@@ -208,9 +208,11 @@ class Builder {
     home_ = path;
   }
 
+  // Without --die-with-parent: where bwrap died with us before it let its child go on, that would wait for
+  // ever. So bwrap comes to its end, and deputy-init finds its life line cut.
   void add_namespaces() {
-    say({"--as-pid-1", "--die-with-parent", "--unshare-user-try", "--unshare-pid", "--unshare-ipc",
-         "--unshare-uts", "--unshare-cgroup-try"});
+    say({"--as-pid-1", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+         "--unshare-cgroup-try"});
     if (!spec_.network) say({"--unshare-net"});
   }
 

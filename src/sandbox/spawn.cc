@@ -184,7 +184,10 @@ Result<Spawned> spawn_init(const SpawnRequest& request) {
   TRY(Pipe output, make_pipe());
   TRY(Pipe errors, make_pipe());
   TRY(Pipe status, make_pipe());
-  TRY(Pipe info, make_pipe());
+  // Not a pipe: bwrap would die of it if we were gone, and leave behind what it has begun.
+  OwnedFd info(::memfd_create("info", MFD_CLOEXEC));
+  if (!info) return std::unexpected(error_from_errno(errno, "make a file in memory"));
+  TRY(info, clear_of_targets(std::move(info)));
   TRY(Pipe lifeline, make_lifeline());
   TRY(const OwnedFd environment, make_environment(request.environment));
   Passed passed;
@@ -198,8 +201,8 @@ Result<Spawned> spawn_init(const SpawnRequest& request) {
   if (request.start >= 0) TRY(passed.put(actions, request.start, init::kStart));
   int at = init::kFirstFree;
   for (const int descriptor : request.descriptors) TRY(passed.put(actions, descriptor, at++));
-  if (request.info_at >= 0) actions.put(info.writer, request.info_at);
-  for (const auto* reader : {&output.reader, &errors.reader, &status.reader, &info.reader}) {
+  if (request.info_at >= 0) actions.put(info, request.info_at);
+  for (const auto* reader : {&output.reader, &errors.reader, &status.reader}) {
     ::fcntl(reader->get(), F_SETFL, O_NONBLOCK);
   }
 
@@ -215,7 +218,7 @@ Result<Spawned> spawn_init(const SpawnRequest& request) {
   spawned.output = std::move(output.reader);
   spawned.errors = std::move(errors.reader);
   spawned.status = std::move(status.reader);
-  if (request.info_at >= 0) spawned.info = std::move(info.reader);
+  if (request.info_at >= 0) spawned.info = std::move(info);
   return spawned;
 }
 

@@ -22,7 +22,7 @@ struct Spawned {
   OwnedFd output;    // the read ends, non-blocking
   OwnedFd errors;
   OwnedFd status;
-  OwnedFd info;  // where bwrap says which process deputy-init is; only if it was asked for
+  OwnedFd info;  // a file in which bwrap says which process deputy-init is; only if it was asked for
 };
 
 struct SpawnRequest {
@@ -31,7 +31,7 @@ struct SpawnRequest {
   std::map<std::string, std::string> environment{};  // the program's: becomes init::kEnvironment
   int start = -1;                                    // becomes init::kStart
   std::vector<int> descriptors{};                    // become init::kFirstFree and the following
-  int info_at = -1;                                  // where bwrap gets the other end of `info`
+  int info_at = -1;                                  // where bwrap gets `info`
 };
 
 inline constexpr std::size_t kMostDescriptors = 128;

@@ -89,7 +89,10 @@ bool is_child_of(pid_t child, pid_t parent) {
 // The first process of a PID namespace takes all others with it, and bwrap ends when the kernel has ended
 // them.
 void kill_first_inside(const Spawned& spawned) {
-  const auto info = parse_json_object(take_rest(spawned.info.get()));
+  char said[4096];
+  const auto length = ::pread(spawned.info.get(), said, sizeof said, 0);
+  const auto info =
+      parse_json_object(std::string_view(said, static_cast<std::size_t>(std::max<ssize_t>(length, 0))));
   const auto pid = info ? static_cast<pid_t>(integer_or(*info, "child-pid", 0)) : 0;
   if (pid <= 0) return send(spawned.process.get(), SIGKILL);
   const OwnedFd first(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

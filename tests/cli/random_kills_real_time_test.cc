@@ -143,6 +143,14 @@ class RandomKillsRealTime : public DeputyTest {
     fs::remove_all(tree.folder);
   }
 
+  // Processes that were given something of these trees.
+  int processes_left() const {
+    int count = 0;
+    for (const auto& entry : fs::directory_iterator("/proc"))
+      count += contents(entry.path() / "cmdline").contains(root().string());
+    return count;
+  }
+
   std::mt19937_64 chance_{1};
   int kills_ = 0;
   int trees_ = 0;
@@ -164,6 +172,8 @@ TEST_F(RandomKillsRealTime, AThousandLoseNothingAndRepeatNothing) {
       if (kill_one(tree)) begin(tree, number++);
     }
   }
+  for (int waited_ms = 0; waited_ms < 2000 && processes_left() > 0; waited_ms += 20) ::poll(nullptr, 0, 20);
+  EXPECT_EQ(processes_left(), 0);
   fmt::print(
       "figures: {} kills of {} trees that ended whole; {} effects, none twice; told: {} done, {} unknown, "
       "{} not run, {} known by their end record; {} model calls where {} were needed\n",

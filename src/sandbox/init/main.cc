@@ -3,6 +3,7 @@
 // to leave nothing behind.
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,6 +200,11 @@ void close_shared(const Options& options) {
   for (int i = 0; i < options.group_count; ++i) close(options.groups[i]);
 }
 
+bool is_cut(int lifeline) {
+  pollfd asked{lifeline, 0, 0};
+  return lifeline >= 0 && poll(&asked, 1, 0) > 0 && (asked.revents & POLLHUP);
+}
+
 int run(Options& options) {
   sigset_t all;
   sigfillset(&all);
@@ -211,6 +217,7 @@ int run(Options& options) {
   if (options.isolated && getpid() != 1) refuse(options, "being the first in a PID namespace", 0);
   if (options.isolated && geteuid() == 0 && !seal_devices()) refuse(options, "sealing /dev", errno);
   if (options.parent > 0 && getppid() != options.parent) return kExitRefused;
+  if (is_cut(options.lifeline)) return kExitRefused;
   if (options.status >= 0) dprintf(options.status, "%s\n", kInside);
   if (!enter_groups(options)) {
     if (options.need_level > 2) refuse(options, "entering a cgroup", errno);
