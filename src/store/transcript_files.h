@@ -38,7 +38,7 @@ class TranscriptFiles {
   // The first thing that could not be written. From any thread.
   std::optional<Error> failure() const;
 
-  static std::string stem_of(const Session& session);  // "{label}-{uuid}", safe as a file name
+  static std::string stem_of(const Session& session);                 // "{label}-{uuid}", safe as a file name
   static std::vector<std::string> names_for(const Session& session);  // those that its files may have
   // Whose file it is; nothing where it is no transcript or scratchpad.
   static std::optional<Uuid> uuid_in(std::string_view file_name);

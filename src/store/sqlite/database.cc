@@ -65,8 +65,9 @@ constexpr int kPatienceMs = 5000;
 
 Result<sqlite3_file*> file_of(sqlite3* database, const std::string& path) {
   sqlite3_file* file = nullptr;
-  if (sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK && file &&
-      file->pMethods)
+  if (sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file)) ==
+          SQLITE_OK &&
+      file && file->pMethods)
     return file;
   return fail(ErrorCode::io, fmt::format("cannot read {}", path), "check the disk");
 }
