@@ -141,6 +141,26 @@ TEST_F(ProcessesRealTime, NothingOutlivesAKilledParent) {
   EXPECT_TRUE(run(loop_, until_marked(loop_, mark, 0)));
 }
 
+// As where deputy was killed just before: what our own words have raised does not end the program.
+TEST_F(ProcessesRealTime, AProgramThatBeginsWhenNobodyReadsIsNotEndedByThat) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[0]);
+  const auto status = std::to_string(ends[1]);
+  const auto init = bin_dir() + "/deputy-init";
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    ::execl(init.c_str(), init.c_str(), "--status", status.c_str(), "--need-level", "1", "--", "/bin/true",
+            nullptr);
+    _exit(1);
+  }
+  int ended = 0;
+  EXPECT_EQ(::waitpid(parent, &ended, 0), parent);
+  EXPECT_TRUE(WIFEXITED(ended));
+  EXPECT_EQ(WEXITSTATUS(ended), 0);
+  ::close(ends[1]);
+}
+
 // The same by the life line alone: nobody has died, and no signal is sent.
 TEST_F(ProcessesRealTime, ACutLifeLineKillsEverything) {
   const auto mark = new_mark();

@@ -72,6 +72,8 @@ void leave_terminal() {
 }
 
 void reset_signals() {
+  // One that waits because nobody reads our own words any more is not the program's: this takes it away.
+  signal(SIGPIPE, SIG_IGN);
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
