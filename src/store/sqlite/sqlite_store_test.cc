@@ -17,6 +17,17 @@
 namespace deputy {
 namespace {
 
+// Of a session that is a tree of its own.
+Event creation() {
+  Session session;
+  session.id = session.tree = SessionId("sess_1_aaaaaa");
+  Event event;
+  event.tree = session.tree;
+  event.run = {session.id, 1};
+  event.fact = SessionCreated{session};
+  return event;
+}
+
 std::string bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -185,13 +196,8 @@ TEST_F(SqliteStoreTest, ATreeThatLacksARecordIsNotClaimedAndNotChanged) {
 // Small records, of which each takes whole pages of the log.
 TEST_F(SqliteStoreTest, TheLogIsWrittenBackAtFourMegabytes) {
   auto store = *open();
-  Session session;
-  session.id = session.tree = SessionId("sess_1_aaaaaa");
-  ASSERT_TRUE(store->claim(session.tree));
-  Event event;
-  event.tree = session.tree;
-  event.run = {session.id, 1};
-  event.fact = SessionCreated{session};
+  Event event = creation();
+  ASSERT_TRUE(store->claim(event.tree));
   ASSERT_TRUE(run(loop_, store->record({event})));
   event.fact = NoteTaken{"a"};
   const auto log_bytes = [&] { return std::filesystem::file_size(database() + "-wal"); };
@@ -211,13 +217,8 @@ TEST_F(SqliteStoreTest, TheLogIsWrittenBackAtFourMegabytes) {
 
 TEST_F(SqliteStoreTest, WhatOthersWroteIntoTheLogCounts) {
   auto store = *open();
-  Session session;
-  session.id = session.tree = SessionId("sess_1_aaaaaa");
-  ASSERT_TRUE(store->claim(session.tree));
-  Event event;
-  event.tree = session.tree;
-  event.run = {session.id, 1};
-  event.fact = SessionCreated{session};
+  Event event = creation();
+  ASSERT_TRUE(store->claim(event.tree));
   auto another = Database::open(database(), Database::Mode::read_write);
   ASSERT_TRUE(another->execute("CREATE TABLE other(x)"));
   for (int times = 0; times < 5; ++times) {
@@ -340,21 +341,16 @@ TEST_F(SqliteStoreTest, ManySessionsShareTheWriterThread) {
   SystemLoop loop;
   auto folder = SystemDisk().open(home_.path(), IfAbsent::fail);
   auto store = *SqliteStore::open(loop, **folder, std::make_unique<ThreadWriter>());
-  Session session;
-  session.id = session.tree = SessionId("sess_1_aaaaaa");
-  ASSERT_TRUE(store->claim(session.tree));
-  Event event;
-  event.tree = session.tree;
-  event.run = {session.id, 1};
-  event.fact = SessionCreated{session};
+  Event event = creation();
+  ASSERT_TRUE(store->claim(event.tree));
   ASSERT_TRUE(run(loop, store->record({event})));
   int kept = 0;
   TaskGroup group(loop);
   for (int i = 0; i < 16; ++i) group.spawn(take_notes(*store, event, 5, kept));
-  group.spawn(read_until(loop, *store, session.tree, kept, 80));
+  group.spawn(read_until(loop, *store, event.tree, kept, 80));
   run(loop, group.join());
   EXPECT_EQ(kept, 80);
-  EXPECT_EQ(store->events_of_tree(session.tree)->size(), 161u);
+  EXPECT_EQ(store->events_of_tree(event.tree)->size(), 161u);
 }
 
 }  // namespace
