@@ -111,7 +111,7 @@ Result<std::vector<std::string>> Pruning::files_of(const std::vector<Session>& s
     }
     TRY(add_files(*home_, reports_for(session), [](std::string_view) { return true; }, files));
   }
-  // "{session}.{run}.{step}.{call}", see tools/bash.h
+  // "{session}.{run}.{step}.{call}", see tools/command_record.h
   TRY(add_files(
       *home_, "commands",
       [&ids](std::string_view name) { return ids.contains(name.substr(0, name.find('.'))); }, files));
