@@ -111,6 +111,7 @@ struct Fold {
     conversation.ended.reset();
     conversation.last_reply.reset();
     conversation.run_steps = 0;
+    conversation.pauses = 0;
     conversation.completion.reset();
     conversation.refused = {};
     conversation.repetition = {};
@@ -145,6 +146,7 @@ struct Fold {
   void operator()(const ReplyReceived& fact) const {
     conversation.last_reply = fact.reply;
     conversation.has_news = false;
+    conversation.pauses = fact.reply.stop == ReplyStop::paused ? conversation.pauses + 1 : 0;
     if (conversation.grace) conversation.grace->used = true;
     if (fact.reply.stop == ReplyStop::over_budget && fact.reply.message.text.empty())
       return;  // none was made

@@ -47,6 +47,7 @@ struct Conversation {
   bool has_news = false;             // something has come in since
   int step = 0;                      // replies so far; the next one has this number
   int run_steps = 0;                 // replies of this run
+  int pauses = 0;                    // replies in a row, up to the last, that the provider paused in
   Usage usage;
   std::optional<Measured> measured;  // the last reply's word on how much its request held
   std::vector<std::string> notes;

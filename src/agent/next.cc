@@ -92,8 +92,12 @@ std::optional<Next> after_reply(const Conversation& conversation, const RunLimit
   const Reply& reply = *conversation.last_reply;
   switch (reply.stop) {
     case ReplyStop::calls:
-    case ReplyStop::paused:
       return std::nullopt;
+    case ReplyStop::paused:
+      if (conversation.pauses < kPausesToEnd) return std::nullopt;
+      return Finish{Status::partial, Reason::provider_error,
+                    fmt::format("the provider paused its answer {} times in a row and never finished it",
+                                conversation.pauses)};
     case ReplyStop::finished:
       if (conversation.has_news) return std::nullopt;
       if (limits.reporting == Reporting::demanded) return without_report(conversation);

@@ -48,6 +48,7 @@ struct RunLimits {
 inline constexpr int kCorrections = 2;    // of a report that will not do
 inline constexpr int kRepeatsToWarn = 3;  // of one call with the same result
 inline constexpr int kRepeatsToEnd = 5;
+inline constexpr int kPausesToEnd = 8;  // of the provider's, one after the other
 
 Next decide(const Conversation& conversation, const RunLimits& limits, StopReason stop,
             MailState mail = MailState::none);

@@ -350,5 +350,19 @@ TEST_F(ARun, BlockedSaysWhetherItWasDeniedOrLeftWithoutAnAnswer) {
   EXPECT_EQ(report().errors.front().message, "no right to push") << "it names its blocker";
 }
 
+TEST_F(ARun, IsPausedByItsProviderAsOftenAsItMayBeAndNotOnceMore) {
+  apply_fact(NoteTaken{"a finding"});
+  for (int i = 1; i < kPausesToEnd; ++i) reply(ReplyStop::paused, "I search.");
+  EXPECT_TRUE(asks());
+  reads("a", "1");
+  for (int i = 1; i < kPausesToEnd; ++i) reply(ReplyStop::paused, "I search.");
+  EXPECT_TRUE(asks()) << "what was paused before does not count";
+  reply(ReplyStop::paused, "I search.");
+  EXPECT_EQ(report().status, Status::partial);
+  EXPECT_EQ(report().reason, Reason::provider_error);
+  EXPECT_EQ(report().body, "a finding\n\nI search.");
+  EXPECT_THAT(report().errors.front().message, HasSubstr("paused its answer 8 times in a row"));
+}
+
 }  // namespace
 }  // namespace deputy

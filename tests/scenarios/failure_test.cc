@@ -8,6 +8,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "support/dialogue_world.h"
 #include "support/sim_world.h"
 
 namespace deputy {
@@ -238,6 +239,32 @@ TEST_F(Failure, TheParentRetriesUntilItsDelegationsAreUsedUp) {
   EXPECT_EQ(world_.sessions().size(), 3u);
   EXPECT_FALSE(world_.session_labelled("c"));
   EXPECT_EQ(delegations(), 2);
+}
+
+TEST_F(Failure, AServerThatAlwaysPausesIsNotAskedWithoutEnd) {
+  SimExchange pauses = answer_in(Tongue::anthropic, {.text = "I search."});
+  std::string& bytes = pauses.chunks.front().bytes;
+  ASSERT_TRUE(bytes.contains("end_turn"));
+  bytes.replace(bytes.find("end_turn"), std::string_view("end_turn").size(), "pause_turn");
+  int asked = 0;
+  DialogueWorld world([&](const Scene& scene) -> Act {
+    if (scene.agent != "searcher") {
+      if (scene.step > 0) return {.text = "over"};
+      return {.calls = {call_of("task", R"({"agent":"searcher","prompt":"look"})")}};
+    }
+    if (scene.step == 0) return {.calls = {call_of("Note", R"({"content":"a finding"})")}};
+    ++asked;
+    return {.http = {pauses}};
+  });
+  world.options.profiles = {Profile{.name = "searcher", .tools = {"Read", "Note"}}};
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed);
+  EXPECT_EQ(asked, 8);
+  EXPECT_EQ(world.child("searcher").state, SessionState::partial);
+  EXPECT_EQ(world.child("searcher").reason, Reason::provider_error);
+  EXPECT_THAT(world.heard_by_root(), AllOf(HasSubstr("a finding"), HasSubstr("I search."),
+                                           HasSubstr("paused its answer 8 times in a row")));
 }
 
 }  // namespace
