@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "model/retry_after.h"
+#include "model/token_quota.h"
 
 using namespace deputy;
 
@@ -33,5 +34,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const RateLimits limits = parse_rate_limits(headers, WallTime{std::chrono::seconds{1'800'000'000}});
   check(limits.requests);
   check(limits.tokens);
+  const auto refilled = time_until_refilled(headers, WallTime{std::chrono::seconds{1'800'000'000}});
+  must(!refilled || (*refilled >= Duration{} && *refilled <= kLongestWait));
+  for (const auto& quota : {token_quota_in(headers), token_quota_in(text)})
+    must(!quota || quota->tokens >= 1);
   return 0;
 }

@@ -149,7 +149,7 @@ const Recorded kFailures[] = {
     {"anthropic/error-401-auth.json",
      R"(definite: the provider answered 401: invalid x-api-key; check the key)"},
     {"aimock/anthropic-rl.sse",
-     R"(rate_limited: the provider answered 429: This request would exceed your rate limit [after 7s])"},
+     R"(rate_limited: the provider answered 429: This request would exceed your rate limit [after 7s] [of 150000 tokens a minute])"},
     {"aimock/anthropic-overloaded.sse", R"(rate_limited: the provider answered 529: Overloaded)"},
     {"aimock/anthropic-toolong.sse",
      R"(context_exhausted: the provider answered 400: prompt is too long: 210000 tokens > 200000 maximum)"},
@@ -157,7 +157,7 @@ const Recorded kFailures[] = {
      R"(context_exhausted: the provider answered 400: input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens` and try again)",
      400},
     {"synthetic/anthropic-429.json",
-     R"(rate_limited: the provider answered 429: This request would exceed the rate limit for your organization of 40,000 input tokens per minute. [after 16s])"},
+     R"(rate_limited: the provider answered 429: This request would exceed the rate limit for your organization of 40,000 input tokens per minute. [after 16s] [of 40000 uncached tokens a minute])"},
     {"synthetic/anthropic-529.json", R"(rate_limited: the provider answered 529: Overloaded)", 529},
 };
 

@@ -9,8 +9,10 @@
 #include "base/json.h"
 #include "base/redaction.h"
 #include "base/text.h"
+#include "model/rate_limit_headers.h"
 #include "model/reply_draft.h"
 #include "model/retry_after.h"
+#include "model/token_quota.h"
 #include "net/sse.h"
 
 namespace deputy::api {
@@ -63,7 +65,7 @@ constexpr std::array<std::string_view, 24> kContextWords{"prompt is too long",
 
 bool is_context_exhausted(const ApiError& error, std::string_view words) {
   if (error.code == "context_length_exceeded" || error.type == "exceed_context_size_error") return true;
-  if (error.status == 413) return true;
+  if (error.status == 413 || is_larger_than_quota(words)) return true;
   // 500: Ollama's runner says so too late to choose another status.
   const bool may_be = error.status == 0 || error.status == 400 || error.status == 422 || error.status == 500;
   return may_be && contains_any(words, kContextWords);
@@ -238,18 +240,6 @@ std::optional<Duration> wait_in_message(std::string_view message) {
   return std::nullopt;
 }
 
-// "6m0s" for whatever is used up.
-std::optional<Duration> wait_in_limits(const HttpHeaders& headers) {
-  std::optional<Duration> longest;
-  for (const std::string_view what : {"requests", "tokens"}) {
-    const auto remaining = find_header(headers, fmt::format("x-ratelimit-remaining-{}", what));
-    const auto reset = find_header(headers, fmt::format("x-ratelimit-reset-{}", what));
-    if (!remaining || trimmed(*remaining) != "0" || !reset) continue;
-    if (const auto wait = parse_wait(*reset)) longest = std::max(longest.value_or(Duration{}), *wait);
-  }
-  return longest;
-}
-
 std::optional<Duration> wait_until(std::optional<std::int64_t> reset_ms, WallTime now) {
   constexpr std::int64_t kLatest = 10'000'000'000'000;  // the year 2286
   if (!reset_ms || *reset_ms < 0 || *reset_ms > kLatest) return std::nullopt;
@@ -265,6 +255,7 @@ Failure failure_of(const ApiError& error) {
   if (failure.kind != Kind::definite && failure.kind != Kind::context_exhausted) {
     failure.retry_after = wait_in_message(error.message);
   }
+  if (failure.kind == Kind::rate_limited) failure.token_quota = token_quota_in(words_of(error));
   return failure;
 }
 
@@ -283,11 +274,13 @@ Failure http_failure(const HttpResponse& response, std::string_view body, WallTi
   if (should_retry == "false" && is_open) failure.kind = Kind::definite;
   if (failure.kind == Kind::definite || failure.kind == Kind::context_exhausted) {
     failure.retry_after.reset();
+    failure.token_quota.reset();
     return failure;
   }
+  if (response.status == 429 && !failure.token_quota) failure.token_quota = token_quota_in(response.headers);
   if (const auto asked = retry_after(response.headers, now)) failure.retry_after = asked;
   if (!failure.retry_after && failure.kind == Kind::rate_limited) {
-    failure.retry_after = wait_in_limits(response.headers);
+    failure.retry_after = time_until_refilled(response.headers, now);
     if (!failure.retry_after) failure.retry_after = wait_until(error.reset_ms, now);
   }
   return failure;

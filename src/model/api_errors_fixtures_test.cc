@@ -91,7 +91,8 @@ const Recorded kRecorded[] = {
     {"synthetic/openai-chat-429-tpm.json",
      "rate_limited: the provider answered 429: Rate limit reached for gpt-4.1 in organization org-SYNTHETIC "
      "on tokens per min (TPM): Limit 30000, Used 18928, Requested 11159. Please try again in 174ms. Visit "
-     "https://platform.openai.com/account/rate-limits to learn more. [after 174ms]",
+     "https://platform.openai.com/account/rate-limits to learn more. [after 174ms] [of 30000 tokens a "
+     "minute]",
      429},
     {"synthetic/vllm-400-context.json",
      "context_exhausted: the provider answered 400: This model's maximum context length is 32768 tokens. "

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "model/provider.h"
+#include "model/token_quota.h"
 #include "net/network.h"
 
 namespace deputy {
@@ -30,8 +31,9 @@ struct Failure {
     definite,           // it will never work like this
   };
   Kind kind = Kind::transient;
-  std::string message;                                 // for people: what the provider said, on one line
-  std::optional<Duration> retry_after = std::nullopt;  // as the provider wants it
+  std::string message;                                   // for people: what the provider said, on one line
+  std::optional<Duration> retry_after = std::nullopt;    // as the provider wants it
+  std::optional<TokenQuota> token_quota = std::nullopt;  // as it names it, where it is rate limited
   Usage usage = {};           // what was counted before it broke; without a cost: nobody knows
   bool is_unreached = false;  // no connection came about
   bool is_malformed = false;  // what was sent is not what it takes

@@ -14,6 +14,7 @@ namespace {
 struct Details {
   std::string message;
   std::optional<Duration> wait;
+  std::optional<TokenQuota> quota;
   bool is_for_today = false;  // no waiting helps before the day is over, or ever
   bool is_bad_key = false;
 };
@@ -34,6 +35,13 @@ bool is_used_up(const json::object& violation) {
          string_or(violation, "quotaValue", "") == "0";
 }
 
+// Of input in a minute; of several the smallest.
+void read_quota(const json::object& violation, std::optional<TokenQuota>& quota) {
+  if (!string_or(violation, "quotaId", "").contains("InputTokens")) return;
+  const auto tokens = quota_number(string_or(violation, "quotaValue", ""));
+  if (tokens && (!quota || *tokens < quota->tokens)) quota = TokenQuota{*tokens};
+}
+
 void read_detail(const json::object& detail, Details& details) {
   if (string_or(detail, "reason", "") == "API_KEY_INVALID") details.is_bad_key = true;
   if (const auto wait = parse_wait(string_or(detail, "retryDelay", ""))) {
@@ -41,7 +49,9 @@ void read_detail(const json::object& detail, Details& details) {
   }
   if (const auto* violations = array_at(detail, "violations")) {
     for (const json::value& violation : *violations) {
-      if (violation.is_object() && is_used_up(violation.get_object())) details.is_for_today = true;
+      if (!violation.is_object()) continue;
+      if (is_used_up(violation.get_object())) details.is_for_today = true;
+      read_quota(violation.get_object(), details.quota);
     }
   }
 }
@@ -83,6 +93,7 @@ Failure refined(Failure failure, const Details& details) {
   } else if (details.wait) {
     failure.retry_after = std::max(failure.retry_after.value_or(Duration{}), *details.wait);
   }
+  if (failure.kind == Failure::Kind::rate_limited && details.quota) failure.token_quota = details.quota;
   return failure;
 }
 

@@ -96,8 +96,10 @@ const Recorded kFailures[] = {
      R"(definite: the provider answered 400: API key not valid. Please pass a valid API key.; check the key)"},
     {"gemini/error-404-model.json",
      R"(definite: the provider answered 404: models/gemini-nonexistent-rig-test is not found for API version v1beta, or is not supported for generateContent. Call ModelService.ListModels to see the list of available models and their supported methods.; check the model's name and the base address)"},
+    // What was recorded was a request of more than a million tokens. Its size is not in the answer: with the
+    // quota that is, a request that is larger ends as context exhausted (RetryDecision, HttpModels).
     {"gemini/error-429-retryinfo.json",
-     R"(rate_limited: the provider answered 429: You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/rate-limit. * Quota exceeded for metric: generativelanguage.googleapis.… [after 48s])"},
+     R"(rate_limited: the provider answered 429: You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/rate-limit. * Quota exceeded for metric: generativelanguage.googleapis.… [after 48s] [of 1000000 tokens a minute])"},
     {"synthetic/gemini-400-too-long.json",
      R"(context_exhausted: the provider answered 400: The input token count (3475108) exceeds the maximum number of tokens allowed (1048576).)",
      400},

@@ -77,8 +77,8 @@ Duration Governor::shut_for() const { return std::max(Duration{}, pace_.shut_unt
 Governor::Line::iterator Governor::first_in_line(TimePoint now) {
   const auto place = [now](const Waiting& one) {
     const bool waited_long = now - one.rank.since >= kLongWait;
-    return std::tuple(!waited_long, waited_long ? one.rank.since : TimePoint{}, one.rank.depth,
-                      -static_cast<std::int64_t>(one.rank.messages));
+    return std::tuple(!waited_long, waited_long ? one.rank.since : TimePoint{}, one.rank.rejections,
+                      one.rank.depth, -static_cast<std::int64_t>(one.rank.messages));
   };
   return std::ranges::min_element(line_, {}, place);
 }

@@ -1,6 +1,7 @@
 // Paces the requests that share a rate limit: one Governor for each provider, key and model in the whole
 // process. They wait in one line, parents before their children and what has come far before what begins;
-// who has waited long enough goes first, so nobody waits for ever. How fast the line moves: pace.h.
+// who was rejected stands behind who was not: it may never fit, and must not keep the others. Who has waited
+// long enough goes first, so nobody waits for ever. How fast the line moves: pace.h.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,9 @@ class Governor {
   struct Rank {
     int depth = 0;
     std::size_t messages = 0;
-    TimePoint since{};        // when it first got in line
+    TimePoint since{};        // when it got in line, the last time
     std::int64_t tokens = 0;  // what it weighs, for limits on tokens
+    int rejections = 0;       // that it has met with
   };
 
   // Leave to send one request. What came of it is told to it; a turn that ends untold was neither accepted

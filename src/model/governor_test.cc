@@ -85,6 +85,15 @@ TEST_F(Line, LetsThoseGoFirstWhoHaveWaitedLong) {
   EXPECT_THAT(order_, ElementsAre("grandchild", "parent"));
 }
 
+TEST_F(Line, LetsThoseGoBehindWhoWereRejected) {
+  shut(seconds{10});
+  come("parent that was rejected", {.rejections = 1});
+  come("child", {.depth = 1});
+  come("parent that was rejected twice", {.rejections = 2});
+  run(loop_, group_.join());
+  EXPECT_THAT(order_, ElementsAre("child", "parent that was rejected", "parent that was rejected twice"));
+}
+
 TEST_F(Line, ForgetsWhoIsStopped) {
   shut(seconds{60});
   const StopSource source;

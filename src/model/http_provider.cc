@@ -18,6 +18,8 @@ namespace {
 constexpr std::int64_t kCautiousWindow = 128'000;  // where nothing is known
 // An answer that may not even have so many tokens is not worth a request.
 constexpr std::int64_t kUsefulOutput = 1024;
+// What was sent before is in the provider's cache for a while, where it keeps one.
+constexpr Duration kCacheLives = std::chrono::minutes{5};
 
 std::string assembled(const EncodedPrefix& prefix, std::span<const std::string> fragments) {
   std::size_t size = prefix.head.size() + prefix.tail.size() + fragments.size();
@@ -69,14 +71,18 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
   if (!ready) co_return ready.error();
 
   const Clock& clock = parts_.loop.clock();
-  Governor& governor = parts_.governors.of(parts_.endpoint.base_url + "\n" + parts_.endpoint.key, model.value,
-                                           parts_.patience.at_once);
-  const Governor::Rank rank{request.depth, request.messages.size(), clock.now(), ready->tokens};
+  Governor& governor = parts_.governors.of(parts_.endpoint.base_url + "\n" + parts_.endpoint.key,
+                                           std::string(bare_name(model)), parts_.patience.at_once);
+  Governor::Rank rank{request.depth, request.messages.size(), clock.now(), ready->tokens};
   Tried tried;
   const auto asked = request.fragments;
   std::vector<std::string> anew;  // what is sent instead, where it cannot go as it is
   if (!refused_.empty()) request.fragments = anew = written_anew(request, Anew::refused);
   bool is_repaired = false;
+  const auto weight = [&] {
+    const bool is_kept = !tried.rejected_since || clock.now() - *tried.rejected_since < kCacheLives;
+    return Weight{ready->tokens, request.measured && is_kept ? request.measured->tokens : 0};
+  };
   const auto tell = [&](const Failure& failure, int attempts, Duration wait) {
     if (deltas) deltas(Retried{failure.message, attempts, wait, failure.usage});
     *untold = kUntaken;
@@ -90,7 +96,7 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
     auto outcome = co_await try_once(*ready, request, &*turn, deltas, stop);
     if (outcome && is_repaired) remember_refused(asked, request.fragments);
     if (outcome) co_return *std::move(outcome);
-    const Failure failure = std::move(outcome).error();
+    const Failure failure = weighed(std::move(outcome).error(), weight());
     *untold = failure.usage;
     if (stop.stopped()) co_return ended(ReplyStop::stopped, model, "stopped", failure.usage);
 
@@ -98,6 +104,8 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
     if (is_rate_limited) {
       turn->rejected(failure.retry_after);
       tried.count_rejection(clock.now(), governor.last_accepted());
+      rank.since = clock.now();
+      ++rank.rejections;
     } else {
       // Down for so long, for whoever asks.
       if (failure.retry_after) turn->rejected(failure.retry_after);

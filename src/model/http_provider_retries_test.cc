@@ -242,5 +242,57 @@ TEST_F(HttpModel, AServerThatIsDownIsLeftAloneByEverybody) {
   EXPECT_GE(asked_at_.at(2), seconds{20});
 }
 
+// A parent whose request never fits, and a child beside it.
+TEST_F(HttpModel, OneThatIsAlwaysTurnedDownDoesNotKeepTheOthers) {
+  network_.define("http://toy", [&](const HttpRequest& request) {
+    const bool is_large = request.body.contains("large");
+    return is_large ? status(429, "quota", {{"retry-after", "3"}}) : good();
+  });
+  messages_ = {{.text = "hi"}};
+  const std::vector<std::string> large{"<large>"};
+  const std::vector<std::string> small{"<small>"};
+  std::vector<Duration> answered{Duration{}};
+  const auto others = [](Loop& loop, HttpProvider& provider, Request request, std::vector<Duration>* answered,
+                         const StopSource* stop) -> Task<> {
+    while (answered->back() < minutes{5}) {
+      EXPECT_EQ((co_await provider.ask(request, {}, {})).stop, ReplyStop::finished);
+      answered->push_back(loop.clock().now().time_since_epoch());
+      co_await sleep_for(loop, seconds{1}, {});
+    }
+    stop->request(StopReason::user);
+  };
+  const StopSource stop;
+  TaskGroup group(loop_);
+  group.spawn(others(loop_, provider(),
+                     {.prefix = prefix_, .messages = messages_, .fragments = small, .depth = 1}, &answered,
+                     &stop));
+  const Reply reply =
+      run(loop_,
+          provider().ask({.prefix = prefix_, .messages = messages_, .fragments = large}, {}, stop.token()));
+  run(loop_, group.join());
+  EXPECT_EQ(reply.stop, ReplyStop::stopped);
+  for (std::size_t i = 1; i < answered.size(); ++i)
+    EXPECT_LE(answered[i] - answered[i - 1], seconds{10}) << "kept back at " << to_text(answered[i]);
+}
+
+TEST_F(HttpModel, SharesItsPaceWithAnotherWayToTheSameModel) {
+  script_ = {status(429, "busy", {{"retry-after", "30"}}), good(), good()};
+  const auto ask_in_another_tongue = [](Loop& loop, HttpProvider& provider, Request request) -> Task<> {
+    co_await sleep_for(loop, seconds{5}, {});
+    EXPECT_EQ((co_await provider.ask(request, {}, {})).stop, ReplyStop::finished);
+  };
+  Request other = request();
+  other.prefix = std::make_shared<RequestPrefix>(RequestPrefix{.model = ModelName("toy-chat/one")});
+  TaskGroup group(loop_);
+  group.spawn(ask_in_another_tongue(loop_, provider(), other));
+  Request first = other;
+  first.prefix = prefix_;
+  EXPECT_EQ(run(loop_, provider().ask(first, {}, {})).stop, ReplyStop::finished);
+  run(loop_, group.join());
+  ASSERT_EQ(asked_at_.size(), 3u);
+  EXPECT_GE(asked_at_.at(1), seconds{30});
+  EXPECT_GE(asked_at_.at(2), seconds{30});
+}
+
 }  // namespace
 }  // namespace deputy

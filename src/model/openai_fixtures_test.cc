@@ -84,7 +84,7 @@ thinking: **Counting character occurrences**)"},
     {kResponses, "openai-responses/error-insufficient-quota-midstream.sse",
      R"(definite: the provider broke off: You exceeded your current quota, please check your plan and billing details. For more information on this error, read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors.; check the account's credit)"},
     {kResponses, "openai-responses/error-rate-limit-midstream.sse",
-     R"(definite: the provider broke off: Request too large for gpt-4o in project proj_REDACTED organization org-REDACTED on tokens per min (TPM): Limit 1, Requested 30. The input or output tokens must be reduced in order to run successfully. Visit https://platform.openai.com/account/rate-limits to learn more.)"},
+     R"(context_exhausted: the provider broke off: Request too large for gpt-4o in project proj_REDACTED organization org-REDACTED on tokens per min (TPM): Limit 1, Requested 30. The input or output tokens must be reduced in order to run successfully. Visit https://platform.openai.com/account/rate-limits to learn more.)"},
     {kResponses, "openai-responses/incomplete-max-output.sse",
      R"(output_limit 20/32/0/0
 text: )"},

@@ -44,6 +44,10 @@ inline std::string outcome_text(const Failure& failure) {
   const Usage& usage = failure.usage;
   if (usage.input + usage.output > 0) text += fmt::format(" [used {}/{}]", usage.input, usage.output);
   if (failure.retry_after) text += fmt::format(" [after {}]", to_text(*failure.retry_after));
+  if (failure.token_quota) {
+    text += fmt::format(" [of {}{} tokens a minute]", failure.token_quota->tokens,
+                        failure.token_quota->spares_cached ? " uncached" : "");
+  }
   return text;
 }
 

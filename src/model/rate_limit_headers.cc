@@ -69,4 +69,19 @@ RateLimits parse_rate_limits(const HttpHeaders& headers, WallTime now) {
   return limits;
 }
 
+std::optional<Duration> time_until_refilled(const HttpHeaders& headers, WallTime now) {
+  std::optional<Duration> longest;
+  const auto look_at = [&](const std::string& remaining, const std::string& reset) {
+    if (amount(find_header(headers, remaining)) != 0) return;
+    const auto wait = time_left(find_header(headers, reset), now);
+    if (wait) longest = std::max(longest.value_or(Duration{}), *wait);
+  };
+  for (const std::string_view counted : {"requests", "tokens", "input-tokens", "output-tokens"}) {
+    look_at(fmt::format("x-ratelimit-remaining-{}", counted), fmt::format("x-ratelimit-reset-{}", counted));
+    look_at(fmt::format("anthropic-ratelimit-{}-remaining", counted),
+            fmt::format("anthropic-ratelimit-{}-reset", counted));
+  }
+  return longest;
+}
+
 }  // namespace deputy

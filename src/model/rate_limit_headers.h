@@ -26,4 +26,7 @@ struct RateLimits {
 // `now` turns moments into durations.
 RateLimits parse_rate_limits(const HttpHeaders& headers, WallTime now);
 
+// How long until all that is used up is there again.
+std::optional<Duration> time_until_refilled(const HttpHeaders& headers, WallTime now);
+
 }  // namespace deputy

@@ -62,5 +62,23 @@ TEST(RateLimitHeaders, StayWithinBounds) {
   EXPECT_EQ(requests("10", "1", "2015-10-21T07:28:00Z").requests, (RateLimit{10, 1, seconds{0}}));
 }
 
+TEST(RateLimitHeaders, SayWhenWhatIsUsedUpIsThereAgain) {
+  EXPECT_EQ(time_until_refilled({{"anthropic-ratelimit-input-tokens-remaining", "0"},
+                                 {"anthropic-ratelimit-input-tokens-reset", "2026-08-19T14:34:18Z"},
+                                 {"anthropic-ratelimit-output-tokens-remaining", "0"},
+                                 {"anthropic-ratelimit-output-tokens-reset", "2026-08-19T14:34:20Z"},
+                                 {"anthropic-ratelimit-requests-remaining", "49"},
+                                 {"anthropic-ratelimit-requests-reset", "2026-08-19T14:35:00Z"}},
+                                kNow),
+            seconds{20});
+  EXPECT_EQ(time_until_refilled({{"x-ratelimit-remaining-tokens", "0"}, {"x-ratelimit-reset-tokens", "6m0s"}},
+                                kNow),
+            seconds{360});
+  EXPECT_EQ(time_until_refilled({{"x-ratelimit-remaining-tokens", "1"}, {"x-ratelimit-reset-tokens", "6m0s"}},
+                                kNow),
+            std::nullopt);
+  EXPECT_EQ(time_until_refilled({{"x-ratelimit-remaining-tokens", "0"}}, kNow), std::nullopt);
+}
+
 }  // namespace
 }  // namespace deputy

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace deputy {
 
 namespace {
@@ -60,6 +62,19 @@ Patience patience_with(std::string_view base_url) {
 std::string wants_no_request(Duration wait) {
   return fmt::format("The provider wants no request for {}{}. Continue it then, or use another model.",
                      wait >= std::chrono::hours{1} ? "at least " : "", to_text(wait));
+}
+
+Failure weighed(Failure failure, const Weight& weight) {
+  if (failure.kind != Failure::Kind::rate_limited || !failure.token_quota) return failure;
+  const auto [quota, spares_cached] = *failure.token_quota;
+  const std::int64_t tokens = weight.tokens - (spares_cached ? weight.cached : 0);
+  if (tokens <= quota) return failure;
+  failure.kind = Failure::Kind::context_exhausted;
+  failure.retry_after.reset();
+  failure.message = fmt::format("{} It comes to about {} tokens, and {} are taken in a minute.",
+                                sentence(failure.message), with_thousands(static_cast<std::uint64_t>(tokens)),
+                                with_thousands(static_cast<std::uint64_t>(quota)));
+  return failure;
 }
 
 Retry after_failure(const Failure& failure, const Tried& tried, const Patience& patience, Random& random) {

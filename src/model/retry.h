@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,6 +64,15 @@ using Retry = std::variant<TryAgain, GiveUp>;
 
 // Of a rate limit that is not waited for, for people.
 std::string wants_no_request(Duration wait);
+
+// The tokens of a request, and how many of them a cache may hold.
+struct Weight {
+  std::int64_t tokens = 0;
+  std::int64_t cached = 0;
+};
+// What the failure means to a request of this weight: one that is larger than the quota it was turned down
+// for does not fit, however long it waits.
+Failure weighed(Failure failure, const Weight& weight);
 
 // `tried` includes the failure.
 Retry after_failure(const Failure& failure, const Tried& tried, const Patience& patience, Random& random);

@@ -194,6 +194,43 @@ TEST_P(HttpModels, EndAChildWithItsNotesWhenItsContextIsFull) {
   EXPECT_TRUE(bodies_.back().contains("the fox jumps on every line")) << "the root does not hear of it";
 }
 
+// What is named as the most that is taken in a minute, by Ollama as by what may stand before it.
+SimExchange over_quota(Tongue tongue) {
+  SimExchange refused = too_many_requests(tongue);
+  switch (tongue) {
+    case Tongue::anthropic:
+      refused.headers.push_back({"anthropic-ratelimit-input-tokens-limit", "1000"});
+      break;
+    case Tongue::gemini:
+      refused.chunks = {
+          {R"({"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"GenerateContentPaidTierInputTokensPerModelPerMinute","quotaValue":"1000"}]}]}})"}};
+      break;
+    default:
+      refused.chunks = {
+          {R"({"error":{"message":"Rate limit reached on tokens per min (TPM): Limit 1000, Used 900, Requested 900.","code":"rate_limit_exceeded"}})"}};
+      break;
+  }
+  return refused;
+}
+
+TEST_P(HttpModels, EndAChildWithItsNotesWhenNoMinuteHasRoomForIt) {
+  child_says_ = [](int) -> Said {
+    return {.text = "I begin.", .calls = {note_of("the fox jumps on every line"), read_of("long.txt")}};
+  };
+  child_at_fault_ = 0;
+  fault_ = over_quota(GetParam());
+  const auto report = play(1);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed);
+  const Session* child = world_.session_labelled("c0");
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->state, SessionState::partial);
+  EXPECT_EQ(child->reason, Reason::context_exhausted);
+  EXPECT_THAT(child->error, HasSubstr("1,000 are taken in a minute"));
+  EXPECT_TRUE(child->result.contains("the fox jumps on every line")) << child->result;
+  EXPECT_EQ(child_steps_[0], 2) << "it is not asked again";
+}
+
 TEST_P(HttpModels, LoseNothingInAStormOfRejections) {
   child_says_ = [](int step) -> Said {
     if (step < 2) return {.text = "I look.", .calls = {read_of("a.txt")}};
