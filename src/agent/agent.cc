@@ -32,8 +32,9 @@ Task<Result<Report>> Agent::run(StopToken stop) {
       co_await parts_.mail->wait(now);
       continue;
     }
-    CO_TRY(co_await journal_.sync());  // what the model is about to be told must not be forgotten
-    Reply reply = co_await ask(now);
+    Request request = next_request();
+    CO_TRY(co_await make_durable(parts_.provider.before(request)));
+    Reply reply = co_await ask(std::move(request), now);
     if (reply.stop == ReplyStop::stopped) {
       journal_.ride_along({.step = conversation_.step}, RequestStopped{reply.usage});
       continue;
@@ -59,18 +60,27 @@ StopToken Agent::in_force(const StopToken& stop) {
   return grace_->token();
 }
 
-Task<Reply> Agent::ask(StopToken stop) {
+Request Agent::next_request() {
   while (fragments_.size() < conversation_.messages.size()) {
     fragments_.push_back(parts_.provider.encode(conversation_.messages[fragments_.size()]));
   }
-  Request request{.prefix = parts_.prefix,
-                  .messages = conversation_.messages,
-                  .fragments = fragments_,
-                  .measured = conversation_.measured,
-                  .label = parts_.session.label,
-                  .agent = parts_.session.agent,
-                  .depth = parts_.session.depth,
-                  .is_last = conversation_.grace.has_value()};
+  return {.prefix = parts_.prefix,
+          .messages = conversation_.messages,
+          .fragments = fragments_,
+          .measured = conversation_.measured,
+          .label = parts_.session.label,
+          .agent = parts_.session.agent,
+          .depth = parts_.session.depth,
+          .is_last = conversation_.grace.has_value()};
+}
+
+// What the model is about to be told must not be forgotten, nor what its provider wants to be known of it.
+Task<Result<void>> Agent::make_durable(std::vector<Fact> facts) {
+  if (facts.empty()) co_return co_await journal_.sync();
+  co_return co_await journal_.record({.step = conversation_.step}, std::move(facts));
+}
+
+Task<Reply> Agent::ask(Request request, StopToken stop) {
   DeltaSink record_retries = [this](const Delta& delta) {
     if (parts_.deltas) parts_.deltas(delta);
     if (const auto* retried = std::get_if<Retried>(&delta))

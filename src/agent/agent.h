@@ -64,7 +64,9 @@ class Agent {
 
  private:
   StopToken in_force(const StopToken& stop);
-  Task<Reply> ask(StopToken stop);
+  Request next_request();
+  Task<Result<void>> make_durable(std::vector<Fact> facts);
+  Task<Reply> ask(Request request, StopToken stop);
   MailState mail() const { return parts_.mail ? parts_.mail->state() : MailState::none; }
   void take_mail();
   Task<Result<Report>> end(Finish finish);

@@ -145,21 +145,16 @@ Usage BudgetedProvider::Reserved::most_of(const Usage& told) const {
   return used;
 }
 
-Task<Result<void>> BudgetedProvider::record(BudgetReserved reserved, int step) {
-  std::vector<Event> events(1);
-  events[0].tree = parts_.tree;
-  events[0].run = parts_.run;
-  events[0].step = step;
-  events[0].fact = reserved;
-  co_return co_await parts_.journal.record(std::move(events));
+std::vector<Fact> BudgetedProvider::before(const Request& request) {
+  next_ = reserve(request);
+  if (!*next_ || !limits_spending(parts_.budget.limits())) return {};
+  return {(*next_)->most};
 }
 
 Task<Reply> BudgetedProvider::ask(Request request, DeltaSink deltas, StopToken stop) {
   const ModelName model = request.prefix->model;
-  auto reserved = reserve(request);
+  auto reserved = std::exchange(next_, std::nullopt).value();
   if (!reserved) co_return over_budget(model, std::move(reserved).error());
-  if (const auto recorded = co_await record(reserved->most, step_of(request.messages)); !recorded)
-    co_return Reply{.stop = ReplyStop::stopped, .model = model, .error = recorded.error().message};
   const bool is_lowered = reserved->max_output_tokens < request.prefix->max_output_tokens;
   request.prefix = with_cap(request.prefix, reserved->max_output_tokens);
 

@@ -1,10 +1,10 @@
-// A provider under its tree's budget. What a request may come to at most is reserved, and durable, before it
-// is made: its input by a careful estimate, its output by its cap, both at the model's price. Where the whole
-// cap has no room, less is asked for; where not even a useful answer has, nothing is sent, and the reply says
-// so. Failed attempts count; each further one is reserved for anew. A request that ended before its provider
-// said what it used counts with all that was reserved for it, unless nobody took it; so the journal has it,
-// too. Beside each request enough is kept back for one last step, so that a run that meets the limit can
-// still report.
+// A provider under its tree's budget. What a request may come to at most is reserved, and, where spending is
+// limited, durable before it is made: its input by a careful estimate, its output by its cap, both at the
+// model's price. Where the whole cap has no room, less is asked for; where not even a useful answer has,
+// nothing is sent, and the reply says so. Failed attempts count; each further one is reserved for anew. A
+// request that ended before its provider said what it used counts with all that was reserved for it, unless
+// nobody took it; so the journal has it, too. Beside each request enough is kept back for one last step, so
+// that a run that meets the limit can still report.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,6 @@
 
 #include "delegation/budget.h"
 #include "model/provider.h"
-#include "store/journal.h"
 #include "transcript/session.h"
 
 namespace deputy {
@@ -23,9 +22,6 @@ class BudgetedProvider final : public Provider {
   struct Parts {
     Provider& inner;
     Budget& budget;
-    Journal& journal;
-    SessionId tree;
-    RunId run;
     // What was reserved when the session was admitted: for its first request.
     Budget::Hold first;
   };
@@ -33,6 +29,7 @@ class BudgetedProvider final : public Provider {
 
   std::string_view name() const override { return parts_.inner.name(); }
   std::string encode(const Message& message) const override { return parts_.inner.encode(message); }
+  std::vector<Fact> before(const Request& request) override;
   Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override;
   std::int64_t window(const ModelName& model) const override { return parts_.inner.window(model); }
   std::optional<Price> price(const ModelName& model) const override { return parts_.inner.price(model); }
@@ -49,10 +46,10 @@ class BudgetedProvider final : public Provider {
   };
   std::expected<Reserved, std::string> reserve(const Request& request);
   std::int64_t most_input(const Request& request);
-  Task<Result<void>> record(BudgetReserved reserved, int step);
 
   Parts parts_;
   Budget::Hold kept_;  // for the request that comes next, or the last one
+  std::optional<std::expected<Reserved, std::string>> next_;  // for the request that is about to be made
   std::shared_ptr<const RequestPrefix> weighed_;
   std::int64_t prefix_tokens_ = 0;  // of the prefix that was weighed
 };

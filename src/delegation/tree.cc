@@ -336,14 +336,10 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   deadlines_.start(session, own);
   DeniesAll denies_all;
   PatientAsker person(services_.asker, deadlines_, services_.store, id_, session.id);
-  BudgetedProvider budgeted({.inner = *kit->provider,
-                             .budget = *budget_,
-                             .journal = services_.store,
-                             .tree = id_,
-                             .run = {session.id, session.run},
-                             .first = std::move(live_[session.id].first)});
+  BudgetedProvider budgeted(
+      {.inner = *kit->provider, .budget = *budget_, .first = std::move(live_[session.id].first)});
   // A command costs nothing but what its children do.
-  const bool is_free = !profile->driver.empty() || !limits_spending(limits_);
+  const bool is_free = !profile->driver.empty();
   Children::Post post(running_, session.id, so_far);
   const auto mail = mail_of(session, post.box());
   CO_TRY(co_await take_up_children(so_far.beside, post, own.token()));

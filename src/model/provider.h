@@ -77,6 +77,9 @@ class Provider {
   // A message in this provider's own form, made once and kept: a request is assembled from these, not
   // serialised again.
   virtual std::string encode(const Message& message) const = 0;
+  // What has to be durable before this request is asked: whoever asks records it first, with what the request
+  // tells. Called before each ask.
+  virtual std::vector<Fact> before(const Request& /*request*/) { return {}; }
   virtual Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) = 0;
   // The most tokens a conversation may hold.
   virtual std::int64_t window(const ModelName& model) const = 0;

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "model/cost.h"
 #include "model/offline.h"
 #include "model/rehearsal_choice.h"
 #include "model/rehearsal_plan.h"
@@ -228,6 +229,7 @@ Task<Reply> RehearsalProvider::ask(Request request, DeltaSink deltas, StopToken 
   if (request.prefix) reply.model = request.prefix->model;
   if (stop.stopped()) {
     reply.stop = ReplyStop::stopped;
+    reply.usage = kUntaken;
     reply.error = "stopped";
     co_return reply;
   }

@@ -5,6 +5,7 @@
 #include "async/sleep.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "model/cost.h"
 #include "model/offline.h"
 #include "model/script.h"
 
@@ -99,6 +100,7 @@ Task<Reply> ScriptedProvider::ask(Request request, DeltaSink deltas, StopToken s
   const std::string news = news_of(request.messages);
   Reply reply;
   reply.message.role = Role::assistant;
+  reply.usage = kUntaken;
   if (request.prefix) reply.model = request.prefix->model;
   if (log_ && !script_->log.empty()) log_(log_line(request, step, news));
 

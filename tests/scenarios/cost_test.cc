@@ -5,6 +5,7 @@
 
 #include "app/session_text.h"
 #include "support/dialogue_world.h"
+#include "support/hosted_provider.h"
 
 namespace deputy {
 namespace {
@@ -83,6 +84,47 @@ TEST(CostOfATree, IsRolledUpWithWhatFailedWasRetriedAndResumedAndNothingTwice) {
   const std::string shown = tree_text(sessions.front(), sessions, {}, Style{});
   for (const char* cell : {"$0.0040 (all $0.0051)", "$0.0007", "$0.0003", "$0.0001 (all $0.0001)"})
     EXPECT_THAT(shown, HasSubstr(cell));
+}
+
+// What one request of a root cost whose server answers so, one after the other, the last from then on.
+Usage used_by_one(const std::vector<SimExchange>& answers, const TreeLimits& limits, int* records) {
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"replies":[{"text":"unused"}]}]})";
+  std::size_t asked = 0;
+  Life life(world, {.limits = limits, .model = [&](Loop& loop) {
+                      return std::make_unique<HostedProvider>(
+                          loop, Tongue::openai_responses,
+                          [&](const HttpRequest&) { return answers[std::min(asked++, answers.size() - 1)]; },
+                          200'000);
+                    }});
+  life.loop().timers().call_at(life.loop().clock().now() + std::chrono::hours(1),
+                               [&life] { life.runtime().cancel(StopReason::user); });
+  RootBrief brief = life.brief("go");
+  brief.model = ModelName("openai/test");
+  EXPECT_TRUE(life.start(brief));
+  *records = life.records();
+  return world.sessions().front().usage;
+}
+
+TEST(CostOfATree, CountsWhatBrokeOffOrWasStoppedAlsoWhereNothingIsLimited) {
+  const SimExchange whole = answer_in(Tongue::openai_responses, {.text = "It says hello.", .input = 1000});
+  SimExchange cut = whole;
+  cut.fault = SimFault::cut;
+  cut.fault_after = whole.chunks.front().bytes.find("hello");
+  SimExchange silent = cut;
+  silent.fault = SimFault::silence;
+  const TreeLimits never_met{.cost_micros = 1'000'000'000};
+  int records = 0;
+  const std::int64_t undisturbed = used_by_one({whole}, {}, &records).cost_micros.value_or(0);
+  ASSERT_GT(undisturbed, 0);
+  ASSERT_EQ(records, 2) << "its start and its end";
+  for (const auto& answers : {std::vector{cut, whole}, std::vector{cut}, std::vector{silent}}) {
+    const Usage used = used_by_one(answers, {}, &records);
+    EXPECT_EQ(records, 2) << "it costs no record";
+    EXPECT_EQ(used, used_by_one(answers, never_met, &records));
+    ASSERT_TRUE(used.cost_micros);
+    EXPECT_GT(*used.cost_micros, undisturbed);
+  }
 }
 
 }  // namespace

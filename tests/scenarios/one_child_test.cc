@@ -104,6 +104,37 @@ TEST(OneChild, CostsOneSyncToStartAndOneToEnd) {
   EXPECT_EQ(life.records(), 5) << "the root's start; the child's; its end; its report; the root's end";
 }
 
+// What a request may come to is in the unit that is synced before it anyway: only a session's first request
+// has none.
+TEST(OneChild, CostsOneSyncMoreForEachSessionUnderALimitAndNoneMoreForAStep) {
+  const auto records = [](const TreeLimits& limits) {
+    SimWorld world;
+    world.write_file("a.txt", "one\n");
+    const std::string reads = R"({"calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}]},)";
+    world.script =
+        R"({"v":1,"sessions":[{"match":{"depth":0},"replies":[)" + reads + reads + reads +
+        R"({"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"p"}}]},{"text":"over"}]},
+                   {"replies":[)" +
+        reads + R"({"text":"found"}]}]})";
+    Life life(world, {.limits = limits});
+    RootBrief root = life.brief("go");
+    root.rules = Rules({{Decision::allow, "task", ""}});
+    const auto report = life.start(std::move(root));
+    EXPECT_TRUE(report && report->status == Status::completed);
+    EXPECT_EQ(std::ranges::count_if(
+                  life.events(),
+                  [](const Event& event) { return std::holds_alternative<BudgetReserved>(event.fact); }),
+              limits_spending(limits) ? 7 : 0)
+        << "one for each request";
+    return life.records();
+  };
+  const int without = records({});
+  EXPECT_EQ(without, 5 + 4) << "as above, and one for each step that only reads";
+  EXPECT_EQ(records({.cost_micros = 1'000'000}), without + 2);
+  EXPECT_EQ(records({.tokens = 1'000'000}), without + 2);
+  EXPECT_EQ(records({.steps = 100}), without + 2);
+}
+
 TEST(OneChild, SeesNothingOfItsParentsConversation) {
   SimWorld world = new_world();
   Life life(world, {});
