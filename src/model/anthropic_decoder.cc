@@ -59,7 +59,7 @@ class Decoder final : public ReplyDecoder {
 
  private:
   void take(const SseEvent& event, const DeltaSink& deltas) {
-    if (is_complete()) return;
+    if (is_complete() || (is_doubled_ && is_second(event))) return;
     const auto object = reader_.read(event.data);
     if (!object) {
       if (!is_at_end_) fail(api::unreadable());  // at the end it is half an event
@@ -88,6 +88,18 @@ class Decoder final : public ReplyDecoder {
     }
   }
 
+  // Where a block begins twice in the same words each event comes twice: of two that are the same the second
+  // is passed over.
+  bool is_second(const SseEvent& event) {
+    if (is_first_ && event.data == former_) {
+      is_first_ = false;
+      return true;
+    }
+    former_ = event.data;
+    is_first_ = true;
+    return false;
+  }
+
   // Some gateways begin anew in the middle: the second beginning counts, unless the first was shown already.
   void start_message(Object event) {
     if (has_shown_) return fail(api::unreadable());
@@ -102,7 +114,13 @@ class Decoder final : public ReplyDecoder {
   void start_block(Object event, std::string_view spelled, const DeltaSink& deltas) {
     const auto index = api::number_of(event, "index");
     const auto content = api::member_of(event, "content_block");
-    if (!index || !content || blocks_.contains(*index)) return fail(api::unreadable());
+    if (!index || !content) return fail(api::unreadable());
+    if (blocks_.contains(*index)) {
+      if (spelled != former_) return fail(api::unreadable());
+      is_doubled_ = true;
+      return;
+    }
+    former_ = spelled;
     if (blocks_.size() == kMaxBlocks) return fail(api::too_large());
     auto raw = raw_object(spelled, "/content_block");
     auto block = Block::from(raw ? *std::move(raw) : api::json_of(*content));
@@ -249,6 +267,9 @@ class Decoder final : public ReplyDecoder {
   std::int64_t cache_read_ = 0;
   std::int64_t output_ = 0;
   std::optional<Failure> failure_;
+  std::string former_;  // the start of the last block; once all comes twice, the last event
+  bool is_doubled_ = false;
+  bool is_first_ = false;  // of two: the former
   bool has_progressed_ = false;
   bool has_shown_ = false;
   bool has_stopped_ = false;

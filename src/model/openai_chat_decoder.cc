@@ -68,25 +68,29 @@ bool ChatDecoder::take_event(const SseEvent& event, const DeltaSink& deltas) {
     take_usage(*chunk);
     failure_ = stream_failure(json_of(*chunk));
   } else {
-    take_chunk(*chunk, deltas);
+    return take_chunk(*chunk, deltas);
   }
   return true;
 }
 
-void ChatDecoder::take_chunk(Object chunk, const DeltaSink& deltas) {
+// Some servers keep a connection alive with chunks that say nothing: only the first of them shows progress.
+bool ChatDecoder::take_chunk(Object chunk, const DeltaSink& deltas) {
   if (reply_id_.empty()) reply_id_ = text_of(chunk, "id");
-  take_usage(chunk);
+  bool progress = !std::exchange(has_begun_, true);
+  progress = take_usage(chunk) || progress;
   for (const Object choice : objects_of(chunk, "choices")) {
     if (number_of(choice, "index").value_or(0) != 0) continue;
     if (const auto delta = object_of(choice, "delta")) {
-      if (says_something(*delta)) has_gone_on_ = true;
+      if (says_something(*delta)) has_gone_on_ = progress = true;
       take_delta(*delta, deltas);
     }
     if (const auto reason = text_of(choice, "finish_reason"); !reason.empty()) {
       finish_ = reason;
       has_gone_on_ = false;
+      progress = true;
     }
   }
+  return progress;
 }
 
 void ChatDecoder::take_delta(Object delta, const DeltaSink& deltas) {
@@ -164,10 +168,12 @@ std::size_t ChatDecoder::call_for(Object piece, std::string_view name) {
   return opened;
 }
 
-void ChatDecoder::take_usage(Object chunk) {
+// Whether there is any.
+bool ChatDecoder::take_usage(Object chunk) {
   auto usage = object_of(chunk, "usage");
   if (const auto groq = object_of(chunk, "x_groq"); groq && !usage) usage = object_of(*groq, "usage");
-  if (!usage) return;
+  if (!usage) return false;
+  const Usage before = usage_;
   usage_.input = count_of(*usage, "prompt_tokens");
   usage_.output = count_of(*usage, "completion_tokens");
   usage_.cache_read = count_of(*usage, "prompt_cache_hit_tokens");  // DeepSeek
@@ -182,6 +188,7 @@ void ChatDecoder::take_usage(Object chunk) {
       usage_.output += reasoning;
     }
   }
+  return usage_ != before;
 }
 
 std::optional<Failure> ChatDecoder::mistake() const {

@@ -29,14 +29,14 @@ class ChatDecoder final : public ReplyDecoder {
 
  private:
   bool take_event(const SseEvent& event, const DeltaSink& deltas);
-  void take_chunk(Object chunk, const DeltaSink& deltas);
+  bool take_chunk(Object chunk, const DeltaSink& deltas);
   void take_delta(Object delta, const DeltaSink& deltas);
   void take_content(Object delta, const DeltaSink& deltas);
   void take_reasoning(Object delta);
   void take_detail(Object detail);
   void take_call(Object piece);
   std::size_t call_for(Object piece, std::string_view name);
-  void take_usage(Object chunk);
+  bool take_usage(Object chunk);
   std::optional<Failure> mistake() const;
   void set_stop(Reply& reply) const;
   void set_wire(Message& message) const;
@@ -48,6 +48,7 @@ class ChatDecoder final : public ReplyDecoder {
   std::vector<std::optional<std::int64_t>> indexes_;  // of each call, as the server counts them
   std::string reply_id_;
   std::string finish_;
+  bool has_begun_ = false;
   bool has_gone_on_ = false;  // since the reason came: it was not the last word
   std::string refusal_;
   std::string reasoning_field_;  // the name that this server has for it

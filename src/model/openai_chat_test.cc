@@ -49,6 +49,21 @@ TEST(OpenAiChatDecoder, TextIsShownAsItComes) {
   EXPECT_EQ(outcome_text(decoder->finish()), "finished 0/0/0/0\ntext: Hello");
 }
 
+TEST(OpenAiChatDecoder, AChunkThatSaysNothingShowsNoProgressButTheFirst) {
+  const auto decoder = openai_chat_dialect(ChatFlavour::compatible)->decoder();
+  const std::string empty = chunk(R"({"role":"assistant","content":""})");
+  EXPECT_TRUE(decoder->feed(empty, {})) << "it has begun";
+  EXPECT_FALSE(decoder->feed(empty, {}));
+  EXPECT_FALSE(decoder->feed(chunk("{}"), {}));
+  EXPECT_FALSE(decoder->feed("data: {\"choices\":[]}\n\n", {}));
+  const std::string counts = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9}}\n\n";
+  EXPECT_TRUE(decoder->feed(counts, {}));
+  EXPECT_FALSE(decoder->feed(counts, {})) << "the same count once more";
+  EXPECT_TRUE(decoder->feed(chunk(R"({"content":"Hi"})"), {}));
+  EXPECT_TRUE(decoder->feed(kStop, {}));
+  EXPECT_EQ(outcome_text(decoder->finish()), "finished 9/0/0/0\ntext: Hi");
+}
+
 TEST(OpenAiChatDecoder, PiecesOfParallelCallsAreJoinedByTheirIndex) {
   EXPECT_EQ(
       outcome_of(call(R"({"index":0,"id":"call_aaaa","function":{"name":"Read","arguments":""}})") +

@@ -57,6 +57,8 @@ bool ResponsesDecoder::take_event(const SseEvent& event, const DeltaSink& deltas
   } else if (type == "response.completed" || type == "response.incomplete" || type == "response.failed" ||
              type == "response.cancelled") {
     take_end(object_of(*object, "response").value_or(*object), type);
+  } else {
+    return type.starts_with("response.");  // of tomorrow; what else there is keeps the connection alive
   }
   return true;
 }
@@ -117,6 +119,8 @@ void ResponsesDecoder::gather(Object item) {
     Call& call = draft_.call(place);
     call.id = text_of(item, "call_id");
     call.name = text_of(item, "name");
+    // Also in an answer that says it is completed.
+    if (text_of(item, "status") == "incomplete") has_half_call_ = true;
     draft_.add_arguments(place, text_of(item, "arguments"));
   }
 }
@@ -142,7 +146,7 @@ void ResponsesDecoder::set_stop(Reply& reply) const {
   if (!refusal_.empty() || incomplete_reason_ == "content_filter") {
     reply.stop = ReplyStop::refused;
     reply.error = refusal_text(refusal_.empty() ? "content filter" : "", refusal_);
-  } else if (ended_as_ == "incomplete") {
+  } else if (ended_as_ == "incomplete" || has_half_call_) {
     reply.stop = ReplyStop::output_limit;
   } else {
     reply.stop = reply.message.calls.empty() ? ReplyStop::finished : ReplyStop::calls;

@@ -43,6 +43,7 @@ class ResponsesDecoder final : public ReplyDecoder {
   std::string ended_as_;  // completed or incomplete
   std::string incomplete_reason_;
   bool has_thought_ = false;
+  bool has_half_call_ = false;
   bool may_go_back_ = true;  // all reasoning is there in encrypted form
   Usage usage_;
   std::optional<Failure> failure_;

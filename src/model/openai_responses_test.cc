@@ -55,6 +55,7 @@ TEST(OpenAiResponsesDecoder, TextIsShownAsItComes) {
   EXPECT_TRUE(decoder->feed(event("response.output_text.delta", R"("delta":"H")"), sink));
   EXPECT_TRUE(decoder->feed(event("response.output_text.delta", R"("delta":"i")"), sink));
   EXPECT_TRUE(decoder->feed(event("response.of_tomorrow", R"("delta":"?")"), sink)) << "unknown, but alive";
+  EXPECT_FALSE(decoder->feed(event("still_here", R"("n":1)"), sink)) << "and this is nothing of an answer";
   EXPECT_EQ(shown, "Hi");
   EXPECT_FALSE(decoder->is_complete());
   EXPECT_TRUE(decoder->feed(item(0, kText) + end(), sink));
@@ -97,6 +98,8 @@ TEST(OpenAiResponsesDecoder, AnIncompleteAnswerRunsNoCall) {
   EXPECT_EQ(cut->stop, ReplyStop::output_limit);
   EXPECT_TRUE(cut->message.calls.empty()) << "nobody will answer it";
   EXPECT_TRUE(cut->message.wire.empty()) << "half a turn does not go back as it came";
+  EXPECT_EQ(outcome_of(item(0, half) + end()), "output_limit 0/0/0/0\ntext: ")
+      << "also where the answer is said to be completed";
   EXPECT_EQ(outcome_of(end("response.incomplete", R"("incomplete_details":{"reason":"content_filter"})")),
             "refused 0/0/0/0\ntext: \nerror: the provider declined to answer (content filter); put the task "
             "differently or choose another model");

@@ -188,7 +188,7 @@ std::vector<FaultCase> cases() {
          for (const std::string& event : s.text) twice += event + event;
          return Programs{{all_of(s, twice)}};
        },
-       Ends::safely},
+       Ends::well, 1},
       {"garbage between the events",
        [](const Shape& s) {
          return Programs{
