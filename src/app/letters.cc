@@ -76,12 +76,15 @@ Ended leave_letter(Program& program, Store& store, const Session& session, Lette
   TRY(const auto letter, letter_for(store, session, kind, text));
   TRY(const auto id, store.post(letter));
   bool taken = false;
-  if (const auto holder = store.holder(session.tree); !holder || *holder)
+  const auto holder = store.holder(session.tree);
+  if (!holder || *holder)
     run_on(program.loop, wait_until_taken(program.loop, store, session.tree, id, taken));
   program.out.write_line(
       taken ? fmt::format("{} {}", session.id.value, done(kind))
-            : fmt::format("left for {}: nobody runs its tree now; it is acted on with `{}`", session.id.value,
-                          program.command_line(fmt::format("resume {}", session.tree.value))));
+      : holder && *holder
+          ? fmt::format("left for {}: it is acted on once there is a place for it to run", session.id.value)
+          : fmt::format("left for {}: nobody runs its tree now; it is acted on with `{}`", session.id.value,
+                        program.command_line(fmt::format("resume {}", session.tree.value))));
   return ExitStatus::completed;
 }
 

@@ -48,21 +48,14 @@ Result<Session> find_session(const Store& store, const std::string& typed) {
 
 namespace {
 
-// A wait for several children is recorded under the first of them; when that one has ended, it is for the
-// next.
-void point_waits_at_who_runs(std::vector<Session>& sessions) {
+// A child's deadline moves while a person is asked, and the wait for it with that.
+void bound_waits_by_deadlines(std::vector<Session>& sessions) {
   std::map<SessionId, const Session*> by_id;
   for (const Session& session : sessions) by_id.emplace(session.id, &session);
   for (Session& session : sessions) {
     const auto owner = session.wait ? by_id.find(SessionId(session.wait->owner)) : by_id.end();
-    if (owner == by_id.end() || !is_terminal(owner->second->state) || !owner->second->delegation) continue;
-    const auto& call = owner->second->delegation->call;
-    const auto next = std::ranges::find_if(sessions, [&call](const Session& each) {
-      return each.delegation && each.delegation->call == call && !is_terminal(each.state);
-    });
-    if (next == sessions.end()) continue;
-    session.wait->owner = next->id.value;
-    session.wait->until = next->deadline;
+    if (owner != by_id.end() && owner->second->parent == session.id)
+      session.wait->until = owner->second->deadline;
   }
 }
 
@@ -84,7 +77,7 @@ std::vector<Session> as_seen(const Store& store, std::vector<Session> sessions) 
     session.state = SessionState::interrupted;
     session.wait.reset();
   }
-  point_waits_at_who_runs(sessions);
+  bound_waits_by_deadlines(sessions);
   return sessions;
 }
 

@@ -51,29 +51,23 @@ TEST_F(FindSessionTest, AnUnknownOneNamesTheNearest) {
   EXPECT_THAT(found(""), HasSubstr("there is no session"));
 }
 
-TEST_F(FindSessionTest, WhoIsWaitedForIsOneOfTheSameCallThatHasNotEnded) {
+TEST_F(FindSessionTest, AWaitForAChildLastsAsLongAsTheChildMayNow) {
+  const WallTime recorded{std::chrono::seconds(1'800'000'000)};
+  const WallTime moved = recorded + std::chrono::minutes(5);
   Session parent;
   parent.id = parent.tree = SessionId("root");
   parent.state = SessionState::waiting;
-  parent.wait = Wait{.owner = "a", .why = "for its children"};
-  memory_->sessions[parent.id] = parent;
+  parent.wait = Wait{.owner = "a", .why = "for its children", .until = recorded};
+  Session child;
+  child.id = SessionId("a");
+  child.tree = child.parent.emplace(parent.id);
+  child.state = SessionState::waiting;
+  child.wait = Wait{.owner = "root", .why = "asks", .until = recorded};
+  child.deadline = moved;
+  memory_->sessions = {{parent.id, parent}, {child.id, child}};
   (void)store_.claim(parent.id);
-  const auto put_child = [&](const char* id, int step, SessionState state) {
-    Session child;
-    child.id = SessionId(id);
-    child.tree = child.parent.emplace(parent.id);
-    child.state = state;
-    child.delegation = DelegationKey{.call = {.run = {parent.id, 1}, .step = step}};
-    memory_->sessions[child.id] = child;
-  };
-  put_child("of_another_call", 1, SessionState::running);
-  put_child("a", 2, SessionState::running);
-  put_child("b", 2, SessionState::running);
-  EXPECT_EQ(as_seen(store_, parent).wait->owner, "a");
-  put_child("a", 2, SessionState::completed);
-  EXPECT_EQ(as_seen(store_, parent).wait->owner, "b");
-  put_child("b", 2, SessionState::completed);
-  EXPECT_EQ(as_seen(store_, parent).wait->owner, "a") << "it is about to go on";
+  EXPECT_EQ(as_seen(store_, parent).wait->until, moved);
+  EXPECT_EQ(as_seen(store_, child).wait->until, recorded) << "a question's time is its own";
 }
 
 }  // namespace

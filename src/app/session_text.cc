@@ -90,13 +90,21 @@ Duration idle_time(const Session& session, WallTime now) {
   return std::max(Duration::zero(), Duration(now - session.last_event_at));
 }
 
+// Nothing where it has started none.
+std::string processes_of(const Resources& resources) {
+  if (resources.processes == 0) return {};
+  return fmt::format("{} process{}: {} of CPU, {} MiB of memory", resources.processes,
+                     resources.processes == 1 ? "" : "es", to_text(resources.cpu),
+                     (resources.memory + (1 << 20) - 1) >> 20);
+}
+
 struct TreeRow {
   std::vector<std::string> cells;
   SessionState state;
 };
 
 void add_rows(const Session& session, const std::vector<Session>& sessions, WallTime now, std::size_t depth,
-              std::vector<TreeRow>& rows) {
+              const std::map<SessionId, Resources>& resources, std::vector<TreeRow>& rows) {
   std::string state(name_of(session.state));
   if (session.reason != Reason::none) state += fmt::format(" ({})", to_words(session.reason));
   if (session.wait)
@@ -105,7 +113,12 @@ void add_rows(const Session& session, const std::vector<Session>& sessions, Wall
                    session.agent, std::move(state), tokens(session.usage), costs(session, sessions),
                    duration_of(session, now), session.id.value},
                   session.state});
-  for (const auto& child : children_of(session.id, sessions)) add_rows(child, sessions, now, depth + 1, rows);
+  if (const auto used = resources.find(session.id); used != resources.end()) {
+    if (auto processes = processes_of(used->second); !processes.empty())
+      rows.back().cells.back() += "  " + processes;
+  }
+  for (const auto& child : children_of(session.id, sessions))
+    add_rows(child, sessions, now, depth + 1, resources, rows);
 }
 
 void add_line(std::string& text, std::string_view name, std::string_view value) {
@@ -203,9 +216,9 @@ std::string list_text(const std::vector<ListedTree>& trees, const Style& style) 
 }
 
 std::string tree_text(const Session& root, const std::vector<Session>& sessions, WallTime now,
-                      const Style& style) {
+                      const Style& style, const std::map<SessionId, Resources>& resources) {
   std::vector<TreeRow> rows;
-  add_rows(root, sessions, now, 0, rows);
+  add_rows(root, sessions, now, 0, resources, rows);
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows) cells.push_back(row.cells);
   const auto lines = aligned(cells);
@@ -216,7 +229,7 @@ std::string tree_text(const Session& root, const std::vector<Session>& sessions,
 }
 
 std::string details_text(const Session& session, const std::vector<Session>& sessions, WallTime now,
-                         const std::string& file) {
+                         const std::string& file, const Resources& resources) {
   std::string text;
   add_line(text, "id", session.id.value);
   add_line(text, "label", one_line(session.label, 80));
@@ -237,6 +250,8 @@ std::string details_text(const Session& session, const std::vector<Session>& ses
   if (session.ended_at) add_line(text, "ended", local_time(*session.ended_at));
   add_line(text, "duration", duration_of(session, now));
   add_line(text, "steps", std::to_string(session.steps));
+  if (resources.calls > 0) add_line(text, "calls", std::to_string(resources.calls));
+  add_line(text, "processes", processes_of(resources));
   add_line(text, "tokens", tokens(session.usage));
   add_line(text, "cost", cost(session.usage));
   add_line(text, "last", one_line(session.last_activity, 200));

@@ -7,6 +7,7 @@
 
 #include "app/looks.h"
 #include "base/json.h"
+#include "transcript/resources.h"
 #include "transcript/session.h"
 
 namespace deputy {
@@ -28,11 +29,11 @@ Usage usage_with_children(const Session& session, const std::vector<Session>& se
 
 // `sessions` are the whole tree; the file is where its transcript lies.
 std::string details_text(const Session& session, const std::vector<Session>& sessions, WallTime now,
-                         const std::string& file);
+                         const std::string& file, const Resources& resources = {});
 
 // From `root` down.
 std::string tree_text(const Session& root, const std::vector<Session>& sessions, WallTime now,
-                      const Style& style);
+                      const Style& style, const std::map<SessionId, Resources>& resources = {});
 
 // Children in the order in which their parent asked for them.
 std::vector<Session> children_of(const SessionId& parent, const std::vector<Session>& sessions);

@@ -46,6 +46,18 @@ TEST(SessionText, ATreeShowsStateTokensCostAndTimeInTheOrderOfTheTasks) {
             "  [second]  reader  failed (provider error)  in=1.5k out=20  $?                1m 30s  b\n");
 }
 
+TEST(SessionText, TellsWhatItsProcessesTookWhereItHadAny) {
+  const auto root = session_of("root", "main");
+  const Resources used{.calls = 7, .processes = 2, .cpu = std::chrono::milliseconds(1500), .memory = 3 << 20};
+  EXPECT_THAT(details_text(root, {root}, kNow, "", used),
+              testing::AllOf(HasSubstr("\ncalls       7\n"),
+                             HasSubstr("\nprocesses   2 processes: 1s of CPU, 3 MiB of memory\n")));
+  EXPECT_THAT(tree_text(root, {root}, kNow, Style{}, {{root.id, used}}),
+              HasSubstr("  root  2 processes: 1s of CPU, 3 MiB of memory\n"));
+  EXPECT_THAT(tree_text(root, {root}, kNow, Style{}, {{root.id, Resources{.calls = 7}}}),
+              testing::EndsWith("  root\n"));
+}
+
 TEST(SessionText, CostIsRolledUpTheTreeWithWhatFailedAndNothingTwice) {
   const auto root = session_of("root", "main");
   auto failed = session_of("a", "first", 0);

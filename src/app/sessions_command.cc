@@ -98,31 +98,40 @@ std::string transcript_file(const Program& program, const Session& session) {
 }
 
 Ended show(Program& program, const Store& store, const Session& session) {
+  TRY(const auto events, store.events_of_session(session.id));
+  const Resources used = resources_of(events)[session.id];
   if (program.common.output != OutputForm::text) {
-    print_json(program, to_full_json(session));
+    json::object document = to_full_json(session);
+    document["resources"] = to_json(used);
+    print_json(program, document);
     return ExitStatus::completed;
   }
   TRY(const auto sessions, tree_of(store, session));
   program.out.write(
-      details_text(session, sessions, program.loop.clock().wall(), transcript_file(program, session)));
+      details_text(session, sessions, program.loop.clock().wall(), transcript_file(program, session), used));
   return ExitStatus::completed;
 }
 
-json::object nested_json(const Session& session, const std::vector<Session>& sessions) {
+json::object nested_json(const Session& session, const std::vector<Session>& sessions,
+                         std::map<SessionId, Resources>& resources) {
   json::object node = to_full_json(session);
+  node["resources"] = to_json(resources[session.id]);
   node["usage_with_children"] = to_json(usage_with_children(session, sessions));
   auto& children = node["children"].emplace_array();
   for (const auto& child : children_of(session.id, sessions))
-    children.emplace_back(nested_json(child, sessions));
+    children.emplace_back(nested_json(child, sessions, resources));
   return node;
 }
 
 Ended tree(Program& program, const Store& store, const Session& session) {
   TRY(const auto sessions, tree_of(store, session));
+  TRY(const auto events, store.events_of_tree(session.tree));
+  auto resources = resources_of(events);
   if (program.common.output == OutputForm::text) {
-    program.out.write(tree_text(session, sessions, program.loop.clock().wall(), program.looks.out));
+    program.out.write(
+        tree_text(session, sessions, program.loop.clock().wall(), program.looks.out, resources));
   } else {
-    print_json(program, nested_json(session, sessions));
+    print_json(program, nested_json(session, sessions, resources));
   }
   return ExitStatus::completed;
 }

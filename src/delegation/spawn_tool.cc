@@ -139,7 +139,8 @@ Task<ToolResult> AnswerTool::run(json::object arguments, ToolContext context) {
   if (!has_ended && !is_given &&
       !tree_.running().answer(asker, id,
                               {AnswerKind::text, string_or(arguments, "answer", ""), Source::parent}))
-    co_return tool_error("Too late: it went on without an answer. Its report comes to you by itself.");
+    co_return tool_error(
+        "It has its answer already, or went on without one. Its report comes to you by itself.");
   co_return co_await await_child(tree_, delegation, asker, context, Telling::dialogue);
 }
 

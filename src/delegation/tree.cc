@@ -4,29 +4,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
-#include <new>
 #include <ranges>
 #include <utility>
 
 #include "delegation/budgeted_provider.h"
 #include "delegation/delegate_tool.h"
 #include "delegation/lost_work.h"
-#include "delegation/question_desk.h"
 #include "delegation/spawn_tool.h"
 #include "tools/catalog.h"
 
 namespace deputy {
 
 namespace {
-
-// Of a profile that leaves nothing to be asked.
-class DeniesAll final : public Asker {
- public:
-  Task<Answer> ask(Question, StopToken) override {
-    co_return Answer{.kind = AnswerKind::refused, .text = "this agent may do only what its rules allow"};
-  }
-};
 
 std::chrono::microseconds rounded(Duration duration) {
   return std::chrono::duration_cast<std::chrono::microseconds>(duration);
@@ -41,45 +30,7 @@ std::optional<WallTime> moved_deadline(const std::optional<WallTime>& deadline, 
   return left_at + rounded(time);
 }
 
-void ride_along(Store& store, const SessionId& tree, const Deadlines::Moved& moved) {
-  std::vector<Event> events(1);
-  events[0].tree = tree;
-  events[0].run = moved.run;
-  events[0].fact = DeadlineMoved{moved.deadline};
-  store.ride_along(std::move(events));
-}
-
 bool is_in_line(const Session& session) { return session.wait && session.wait->owner == kPlace; }
-
-// While a person is asked, the time of the session and of all above it stands still. What the person has
-// written from another process counts also where nobody is there now.
-class PatientAsker final : public Asker {
- public:
-  PatientAsker(Asker& person, Deadlines& deadlines, Store& store, SessionId tree, SessionId session)
-      : person_(person),
-        deadlines_(deadlines),
-        store_(store),
-        tree_(std::move(tree)),
-        session_(std::move(session)) {}
-
-  Task<Answer> ask(Question question, StopToken stop) override {
-    if (const auto letters = store_.letters(tree_)) {
-      const auto left = std::ranges::find(*letters, question.id, &Letter::question);
-      if (left != letters->end()) co_return answer_in_words(question, left->text);
-    }
-    deadlines_.hold(session_);
-    Answer answer = co_await person_.ask(std::move(question), std::move(stop));
-    for (const auto& moved : deadlines_.go_on(session_)) ride_along(store_, tree_, moved);
-    co_return answer;
-  }
-
- private:
-  Asker& person_;
-  Deadlines& deadlines_;
-  Store& store_;
-  SessionId tree_;
-  SessionId session_;
-};
 
 }  // namespace
 
@@ -94,9 +45,11 @@ Tree::Tree(TreeServices services, TreeLimits limits)
       reports_({services_.loop, services_.pool, services_.store, services_.state, services_.reports}),
       slots_(std::make_unique<Slots>(limits)),
       beside_(*this),
-      running_(services_.loop, [this](SessionId reader, Report report) {
-        return reports_.told(std::move(reader), std::move(report));
-      }) {
+      running_(services_.loop,
+               [this](SessionId reader, Report report) {
+                 return reports_.told(std::move(reader), std::move(report));
+               }),
+      runs_(services_.loop) {
   const ToolServices connected{background_, services_.network, services_.tools, &beside_};
   for (auto& tool : command_tools(connected)) tools_.push_back(std::move(tool));
   for (auto& tool : web_tools(connected, Decision::ask)) tools_.push_back(std::move(tool));
@@ -160,10 +113,11 @@ Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) 
       begin_run(std::move(session), started, std::move(input.text), {}, root_stop_->token()));
 }
 
-// Nothing of it runs any more when it returns.
+// Nothing of it runs any more when it returns, but for what leave() waits for.
 Task<Result<Report>> Tree::to_its_end(Task<Result<Report>> root) {
   auto report = co_await std::move(root);
   co_await running_.join();
+  if (lost_.empty()) co_await leave();
   co_return report;
 }
 
@@ -268,7 +222,8 @@ Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken
                                  std::move(stop));
   }
   CO_TRY(co_await tell_of_lost_commands(&services_, session, events, so_far));
-  const WallTime still_since = is_in_line(session) ? session.wait->since : left_at_.value_or(now());
+  const bool waits_to_begin = is_in_line(session) && !had_place(events);
+  const WallTime still_since = waits_to_begin ? session.wait->since : left_at_.value_or(now());
   co_return co_await run_on(std::move(session), still_since, std::move(counted), std::move(stop));
 }
 
@@ -281,127 +236,16 @@ Task<Result<Report>> Tree::run_on(Session session, WallTime still_since, Budget:
   const bool waits = !slots_->has_room_for(parent);
   if (waits && !is_in_line(session)) CO_TRY(co_await stand_in_line(session));
   auto place = co_await slots_->take(parent, stop);
-  if (place && (waits || is_in_line(session))) services_.store.ride_along({now_running(session)});
+  // No record follows before its model is asked, which may think for long.
+  if (place && (waits || session.wait)) CO_TRY(co_await services_.store.record({now_running(session)}));
   if (session.deadline && now() > still_since) {
     *session.deadline += now() - still_since;
-    ride_along(services_.store, id_, {{session.id, session.run}, *session.deadline});
+    tell_moved({{session.id, session.run}, *session.deadline});
   }
   if (place) admitted.spend({.delegations = admitted.amount().delegations});
   live_[session.id].first = std::move(admitted);
   Conversation so_far = conversation_of(events);
   co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
-}
-
-// However a session's run ends, its clocks stand and its place is free.
-struct Tree::Leaving {
-  Tree& tree;
-  const SessionId& id;
-  ~Leaving() {
-    tree.deadlines_.end(id);
-    tree.live_.erase(id);
-  }
-};
-
-Task<Result<Report>> Tree::run_in_place(Session session, Conversation so_far,
-                                        std::optional<Slots::Place> place, StopToken stop) {
-  const SessionId id = session.id;
-  live_[id].place = std::move(place);  // a stopped session gets none: it only has its end to record
-  Result<Report> report = std::unexpected(Error::cancelled());
-  {
-    const Leaving leaving{*this, id};
-    report = co_await run_session(std::move(session), std::move(so_far), std::move(stop));
-  }
-  if (report) co_await log_errors(id, *report);
-  co_return report;
-}
-
-Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, StopToken stop) {
-  const auto found = services_.profiles.find(session.agent);  // a resumed one's file may be gone by now
-  if (!found)
-    co_return co_await record_end(session, {Status::failed, Reason::internal, to_text(found.error())});
-  const Profile* profile = *found;
-  auto kit = kit_for(session, *profile);
-  if (!kit) co_return co_await record_end(session, {Status::failed, Reason::internal, to_text(kit.error())});
-  CO_TRY(const auto above, co_await workspace_above(session));
-  auto workspace = co_await workspaces_.open(session, above, stop);
-  if (!workspace && suspends(stop.reason())) co_return std::unexpected(Error::cancelled());
-  if (!workspace) {
-    const Next next = decide(so_far, {}, stop.reason());
-    const auto* stopped = stop.stopped() ? std::get_if<Finish>(&next) : nullptr;
-    co_return co_await record_end(
-        session, stopped ? *stopped : Finish{Status::failed, Reason::denied, to_text(workspace.error())});
-  }
-
-  StopSource own(stop);
-  deadlines_.start(session, own);
-  DeniesAll denies_all;
-  PatientAsker person(services_.asker, deadlines_, services_.store, id_, session.id);
-  BudgetedProvider budgeted(
-      {.inner = *kit->provider, .budget = *budget_, .first = std::move(live_[session.id].first)});
-  // A command costs nothing but what its children do.
-  const bool is_free = !profile->driver.empty();
-  Children::Post post(running_, session.id, so_far);
-  const auto mail = mail_of(session, post.box());
-  CO_TRY(co_await take_up_children(so_far.beside, post, own.token()));
-  std::string broken;
-  Result<Report> report = std::unexpected(Error::cancelled());
-  try {
-    Agent agent({.session = session,
-                 .run = session.run,
-                 .limits = limits_of(session, *profile),
-                 .provider = is_free ? *kit->provider : budgeted,
-                 .prefix = kit->prefix,
-                 .toolbox = *kit->toolbox,
-                 .workspace = **workspace,
-                 .journal = services_.store,
-                 .loop = services_.loop,
-                 .pool = services_.pool,
-                 .processes = services_.processes,
-                 .asker = profile->on_ask == OnAsk::deny ? static_cast<Asker&>(denies_all) : person,
-                 .mail = mail.get(),
-                 .above = stop,
-                 .roots =
-                     [this, id = session.id] {
-                       auto roots = services_.tools.root_folders();
-                       std::ranges::copy(reports_.roots_of(id), std::back_inserter(roots));
-                       return roots;
-                     },
-                 .home = services_.home,
-                 .hidden = services_.hidden,
-                 .state = services_.state.get(),
-                 .children = [this, id = session.id] { return children_[id]; },
-                 .output =
-                     [this, session](std::string_view text) {
-                       if (services_.output) services_.output(session, text);
-                     },
-                 .keep =
-                     [this, id = session.id](std::string name, std::string text) {
-                       return reports_.keep(id, std::move(name), std::move(text));
-                     },
-                 .deltas =
-                     [this, session](const Delta& delta) {
-                       if (services_.deltas) services_.deltas(session, delta);
-                     },
-                 .complete = [this, session](Report ended) { return complete(session, std::move(ended)); }},
-                std::move(so_far));
-    report = co_await agent.run(own.token());
-  } catch (const std::bad_alloc&) {
-    broken = "out of memory; let fewer sessions run at once with --max-live";
-  } catch (const std::exception& error) {
-    broken = std::string("a bug in deputy: ") + error.what();
-  }
-  co_await running_.end_all_of(session.id);
-  deadlines_.end(session.id);
-  co_await background_.end_all_of(session.id);
-  if (broken.empty()) co_return report;
-  co_return co_await record_end(std::move(session), {Status::failed, Reason::internal, std::move(broken)});
-}
-
-// The workspace that the session's own was made in.
-Task<Result<std::string>> Tree::workspace_above(Session session) const {
-  if (!session.parent || session.workspace_mode != WorkspaceMode::worktree) co_return session.workspace;
-  CO_TRY(const auto parent, services_.store.session(*session.parent));
-  co_return parent ? parent->workspace : session.workspace;
 }
 
 }  // namespace deputy

@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "agent/agent.h"
 #include "async/loop.h"
 #include "async/pool.h"
+#include "async/task_group.h"
 #include "base/disk.h"
 #include "base/random.h"
 #include "delegation/admission.h"
@@ -46,6 +48,7 @@ struct TreeServices {
   const Models& models;
   const Profiles& profiles;
   Asker& asker;
+  bool is_attended = false;    // a person is asked, and waited for
   Network* network = nullptr;  // nothing: no web tools
   ToolSettings tools = {};
   std::string home = {};                     // the person's, for rules written with ~
@@ -107,6 +110,9 @@ Report report_of_refusal(const Delegation& delegation, const Error& error);
 bool may_report(const Session& session, const Profile& profile);
 RunLimits limits_of(const Session& session, const Profile& profile);
 
+// How long a stopped session may take to its end: then that is recorded for it.
+inline constexpr Duration kEndTime = std::chrono::seconds(10);
+
 class Tree {
  public:
   Tree(TreeServices services, TreeLimits limits);
@@ -119,6 +125,8 @@ class Tree {
   Task<Result<Report>> resume(SessionId root, std::optional<TreeLimits> terms, StopToken stop);
   // A root that has ended begins another run.
   Task<Result<Report>> say(SessionId root, NextInput input, StopToken stop);
+  // Waits for what went on although its session was ended by force. Then the tree may be destroyed.
+  Task<> leave() { return runs_.join(); }
 
   // Runs the child to its end, or attaches to it where it exists already. Every failure is a Report, a
   // refusal too.
@@ -156,13 +164,20 @@ class Tree {
   Task<> log_errors(SessionId session, Report report);
 
  private:
+  // What a session waits for; of several, as its calls may have them, the first is the one on record.
+  struct OpenWait {
+    std::string what;  // the id of the child, or of the question
+    StateChanged told;
+  };
   // A session that is running here, and its place; while it waits it has none.
   struct Live {
     std::optional<Slots::Place> place;
-    int waits = 0;
+    std::vector<OpenWait> waits;
+    bool is_in_line = false;  // a call of its has come back from its wait, and takes a place for all
     Budget::Hold first;  // for its first request, until that is made
   };
   struct Leaving;
+  struct Run;
   // What all sessions of one profile, model and set of rules share.
   struct Kit {
     std::shared_ptr<const RequestPrefix> prefix;
@@ -191,12 +206,19 @@ class Tree {
   Task<> nudge_and_forget(SessionId to, Nudged nudge);
 
   class SessionMail;
+  class PatientAsker;
   std::unique_ptr<Mail> mail_of(const Session& session, Mailbox& box);
   Task<Result<void>> take_up_children(std::map<RunId, bool> children, Children::Post& post, StopToken stop);
-  StateChanged wait_for(const SessionId& child) const;
+  OpenWait wait_for(const SessionId& child) const;
   // A session that waits gives its place back and takes one again afterwards.
-  void rest(const Session& session, std::optional<StateChanged> wait);
-  Task<> work_again(Session session, StopToken stop);
+  void rest(const Session& session, OpenWait wait);
+  // The question itself is on record, unless it was asked before a restart.
+  Task<> rest_with_question(Session session, Question question);
+  Task<> work_again(Session session, std::string what, StopToken stop);
+  // What it still waits for, where that is not on record any more.
+  void tell_first_wait(const Session& session);
+  // A parent that waits for others too waits for one of those from now on.
+  void pass_wait_on(const Session& ending);
 
   Result<Session> claimed_root(const SessionId& id, const std::optional<TreeLimits>& terms = std::nullopt);
   // What the run that these end with was given in place of the session's own.
@@ -219,8 +241,16 @@ class Tree {
   static Event now_running(const Session& session);
   Task<Result<Report>> run_in_place(Session session, Conversation so_far, std::optional<Slots::Place> place,
                                     StopToken stop);
-  Task<Result<Report>> run_session(Session session, Conversation so_far, StopToken stop);
-  Task<Result<Report>> record_end(Session session, Finish finish);
+  void tell_moved(const Deadlines::Moved& moved);
+  // Until the run ends, or has to be ended by force.
+  Task<Result<Report>> oversee(Session session, Conversation so_far, StopToken stop);
+  Task<> drive(Session session, Conversation so_far, StopToken stop, std::shared_ptr<Run> run);
+  void force_after(const std::shared_ptr<Run>& run, const SessionId& id, Duration patience);
+  Task<Result<Report>> end_by_force(Session session, StopReason why);
+  Task<Result<Report>> run_session(Session session, Conversation so_far, StopToken stop,
+                                   std::shared_ptr<Run> run);
+  enum class Ending { in_order, by_force };
+  Task<Result<Report>> record_end(Session session, Finish finish, Ending ending = Ending::in_order);
 
   TreeServices services_;
   TreeLimits limits_;
@@ -238,8 +268,10 @@ class Tree {
   std::map<SessionId, Live> live_;
   std::map<SessionId, std::vector<SessionId>> children_;
   std::optional<StopSource> root_stop_;  // from its start
+  std::set<SessionId> lost_;             // ended by force, and something of them goes on
   BackgroundChildren beside_;
   Children running_;
+  TaskGroup runs_;
 };
 
 }  // namespace deputy

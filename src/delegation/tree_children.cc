@@ -19,6 +19,14 @@ Event event_of(const Session& session, Fact fact, int step = 0) {
   return event;
 }
 
+StateChanged wait_of(const Question& question, const Session& asker) {
+  const bool asks_parent = question.kind == QuestionKind::to_parent && asker.parent;
+  return {.state = SessionState::waiting,
+          .why = "for an answer",
+          .waits_for = asks_parent ? asker.parent->value : std::string(kPerson),
+          .until = question.until};
+}
+
 // Nothing where it has not ended.
 std::optional<Report> report_of(const RunId& run, const std::vector<Event>& events) {
   for (const Event& event : events) {
@@ -38,13 +46,12 @@ class Tree::SessionMail final : public Mail {
   std::vector<Delivered> take() override { return box_.take(); }
   Task<> wait(StopToken stop) override {
     const auto children = tree_.running_.live_of(session_.id);
-    tree_.rest(session_, std::nullopt);
+    const SessionId first = children.empty() ? session_.id : children.front();
+    tree_.rest(session_, tree_.wait_for(first));
     // No record follows that it could ride along with. One that fails is told by the next.
-    std::vector<Event> wait{
-        event_of(session_, tree_.wait_for(children.empty() ? session_.id : children.front()))};
-    (void)co_await tree_.services_.store.record(std::move(wait));
+    (void)co_await tree_.services_.store.record({});
     if (box_.state() == MailState::expected) co_await box_.wait(stop);
-    co_await tree_.work_again(session_, stop);
+    co_await tree_.work_again(session_, first.value, stop);
   }
 
  private:
@@ -192,7 +199,7 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
     co_return refused("is not a subagent of yours", "give the session id that its report names");
   CO_TRY(const auto* profile, services_.profiles.find(session->agent));
   if (session->run < resumption.run) {  // else an attempt before this one has begun it
-    if (!is_terminal(session->state) || running_.is_live(id))
+    if (!is_terminal(session->state) || running_.is_live(id) || lost_.contains(id))
       co_return refused("has not ended yet", "write to it with task_message, or wait with task_status");
     CO_TRY(auto admitted, admit(resumption.parent, *profile, *session));
     session->run = resumption.run;
@@ -223,7 +230,7 @@ Task<Children::Met> Tree::meet(Session parent, SessionId child, StopToken stop) 
   if (!running_.is_live(child)) co_return Children::Met(report_of_ended(child));
   rest(parent, wait_for(child));
   auto met = co_await running_.meet(child);
-  co_await work_again(std::move(parent), std::move(stop));
+  co_await work_again(std::move(parent), child.value, std::move(stop));
   co_return met;
 }
 
@@ -244,34 +251,81 @@ Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
 }
 
 Task<Answer> Tree::ask_parent(Session session, Question question, StopToken stop) {
-  rest(session, std::nullopt);  // the question itself says whom it waits for
+  const std::string id = question.id;
+  co_await rest_with_question(session, question);
   Answer answer = co_await running_.ask(std::move(question), stop);
-  co_await work_again(std::move(session), std::move(stop));
+  co_await work_again(std::move(session), id, std::move(stop));
   co_return answer;
 }
 
-StateChanged Tree::wait_for(const SessionId& child) const {
+Tree::OpenWait Tree::wait_for(const SessionId& child) const {
   const auto session = services_.store.session(child);
-  return {.state = SessionState::waiting,
-          .why = "for its children",
-          .waits_for = child.value,
-          .until = session && *session ? (*session)->deadline : std::nullopt};
+  return {child.value,
+          {.state = SessionState::waiting,
+           .why = "for its children",
+           .waits_for = child.value,
+           .until = session && *session ? (*session)->deadline : std::nullopt}};
 }
 
-void Tree::rest(const Session& session, std::optional<StateChanged> wait) {
+void Tree::rest(const Session& session, OpenWait wait) {
+  if (lost_.contains(session.id)) return;
   Live& live = live_[session.id];
-  if (live.waits++ > 0) return;
   live.place.reset();
-  if (wait) services_.store.ride_along({event_of(session, *std::move(wait))});
+  live.waits.push_back(std::move(wait));
+  if (live.waits.size() == 1) tell_first_wait(session);
 }
 
-Task<> Tree::work_again(Session session, StopToken stop) {
-  if (--live_[session.id].waits > 0) co_return;
-  auto place = co_await slots_->take(session.parent.value_or(SessionId{}), stop);
+Task<> Tree::rest_with_question(Session session, Question question) {
+  if (lost_.contains(session.id)) co_return;
+  Live& live = live_[session.id];
+  live.place.reset();
+  const StateChanged told = wait_of(question, session);
+  live.waits.insert(live.waits.begin(), {question.id, told});
+  const auto known = services_.store.session(session.id);
+  const bool is_known = known && *known && (*known)->wait && (*known)->wait->question == question.id;
+  // One that fails is told by the next.
+  if (!is_known) (void)co_await services_.store.record({event_of(session, told)});
+}
+
+void Tree::tell_first_wait(const Session& session) {
+  const auto live = live_.find(session.id);
+  if (live != live_.end() && !live->second.waits.empty())
+    services_.store.ride_along({event_of(session, live->second.waits.front().told)});
+}
+
+Task<> Tree::work_again(Session session, std::string what, StopToken stop) {
+  if (lost_.contains(session.id)) co_return;
+  auto& waits = live_[session.id].waits;
+  const auto over = std::ranges::find(waits, what, &OpenWait::what);
+  const bool was_told = over == waits.begin();
+  if (over != waits.end()) waits.erase(over);
+  if (!waits.empty()) {
+    if (was_told) tell_first_wait(session);
+    co_return;
+  }
+  const SessionId parent = session.parent.value_or(SessionId{});
+  const bool is_for_another = std::exchange(live_[session.id].is_in_line, true);  // of its calls
+  if (is_for_another || (!stop.stopped() && !slots_->has_room_for(parent)))
+    (void)co_await stand_in_line(session);  // one that fails is told by the next
+  if (is_for_another) co_return;
+  auto place = co_await slots_->take(parent, stop);
+  if (lost_.contains(session.id)) co_return;
   Live& back = live_[session.id];
-  if (back.waits > 0 || back.place) co_return;
+  back.is_in_line = false;
+  if (!back.waits.empty()) co_return;
   back.place = std::move(place);
   services_.store.ride_along({now_running(session)});
+}
+
+void Tree::pass_wait_on(const Session& ending) {
+  const auto live = ending.parent ? live_.find(*ending.parent) : live_.end();
+  if (live == live_.end()) return;
+  auto& waits = live->second.waits;
+  if (waits.size() < 2 || waits.front().what != ending.id.value) return;
+  const auto parent = services_.store.session(*ending.parent);
+  if (!parent || !*parent) return;
+  std::ranges::rotate(waits, std::next(waits.begin()));
+  tell_first_wait(**parent);
 }
 
 Task<Result<void>> Tree::nudge(SessionId to, Nudged nudge) {

@@ -15,6 +15,17 @@ bool must_report(const Profile& profile) {
   return profile.returns == Returns::report || !profile.output_schema.empty();
 }
 
+ReportedError ended_by_force(const Session& session) {
+  return {
+      .type = "internal",
+      .code = "FORCED",
+      .message = fmt::format("it had not ended {} after its stop, so its end was recorded for it; what it "
+                             "was doing may still go on",
+                             to_text(kEndTime)),
+      .recoverable = true,
+      .recommendation = fmt::format("`deputy sessions show {}` names its last call", session.id.value)};
+}
+
 }  // namespace
 
 bool may_report(const Session& session, const Profile& profile) {
@@ -34,6 +45,7 @@ RunLimits limits_of(const Session& session, const Profile& profile) {
 Task<Report> Tree::complete(Session session, Report report) {
   co_await running_.end_all_of(session.id);
   co_await background_.end_all_of(session.id);  // nothing may change any more what is looked at now
+  pass_wait_on(session);
   if (const auto profile = services_.profiles.find(session.agent); profile && !(*profile)->driver.empty()) {
     if (const auto children = services_.store.sessions({.parent = session.id}))
       report = judged_by_children(std::move(report), session, *children);
@@ -66,7 +78,7 @@ Task<Report> Tree::complete(Session session, Report report) {
   co_return report;
 }
 
-Task<Result<Report>> Tree::record_end(Session session, Finish finish) {
+Task<Result<Report>> Tree::record_end(Session session, Finish finish, Ending ending) {
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   Conversation so_far = conversation_of(events);
   std::vector<Event> end;
@@ -87,8 +99,14 @@ Task<Result<Report>> Tree::record_end(Session session, Finish finish) {
     add(RunStarted{.deadline = session.deadline});
     apply(so_far, end.back());
   }
-  Report report =
-      co_await complete(session, report_of(so_far, session, finish, services_.loop.clock().wall()));
+  Report report = report_of(so_far, session, finish, services_.loop.clock().wall());
+  if (ending == Ending::in_order) {
+    report = co_await complete(session, std::move(report));
+  } else {
+    pass_wait_on(session);
+    report.workspace = {.mode = session.workspace_mode, .path = session.workspace};
+    report.errors.push_back(ended_by_force(session));
+  }
   add(RunEnded{report});
   CO_TRY(co_await services_.store.record(std::move(end)));
   co_return report;

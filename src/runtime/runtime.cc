@@ -29,6 +29,7 @@ TreeServices Runtime::services() {
           .models = parts_.models,
           .profiles = parts_.profiles,
           .asker = desk_,
+          .is_attended = options_.attendance == Attendance::person,
           .network = parts_.network,
           .tools = options_.tools,
           .home = options_.home,
@@ -59,6 +60,7 @@ Task<> Runtime::run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> r
   // What was left unfinished stays ours as long as we live: something of it may still be on its way to disk.
   if (report && !tree.id().empty()) parts_.store->release(tree.id());
   done(std::move(report));
+  co_await tree.leave();
 }
 
 void Runtime::with_trees(std::function<void(Tree&)> act) {

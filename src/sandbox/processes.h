@@ -64,6 +64,12 @@ struct EndRecord {
   std::string name;
 };
 
+// What a program and all that it started took.
+struct ProcessUse {
+  Duration cpu{};           // of all together
+  std::int64_t memory = 0;  // bytes: the most that one of them had at once
+};
+
 struct ProcessSpec {
   std::vector<std::string> argv;  // argv[0] is looked up in a fixed PATH
   // Where it starts; it may read what lies beneath, and the system's programs and libraries. Without one it
@@ -86,6 +92,8 @@ struct ProcessSpec {
   std::optional<EndRecord> record = std::nullopt;
   // Output of both streams as it comes, on the loop, before it is bounded. May be empty.
   std::function<void(std::string_view)> on_output;
+  // Once, when nothing of it is left, however it ended. Not where deputy-init was killed too. May be empty.
+  std::function<void(const ProcessUse&)> on_use = {};
 };
 
 // The end of a stream that went on past max_output.
@@ -153,6 +161,9 @@ class SystemProcesses final : public Processes {
   bool is_trying_ = false;
   std::vector<Waiter<bool>> waiting_;  // for the one who tries
 };
+
+// A program that takes no time uses nothing; any other that time, and as much memory as this.
+inline constexpr std::int64_t kSimMemory = 1 << 20;
 
 class SimProcesses final : public Processes {
  public:

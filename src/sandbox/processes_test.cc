@@ -46,6 +46,23 @@ TEST_P(RunningProcesses, PassesTheExitStatusOn) {
   EXPECT_EQ(run_it(shell("kill -SEGV $$")).exit_status, 128 + 11);
 }
 
+// Of all of its tree, also of who has left it.
+TEST_P(RunningProcesses, TellsOnceWhatItTookOfCpuAndMemory) {
+  int told = 0;
+  ProcessUse used;
+  ProcessSpec wanted = perl(
+      "if (fork() == 0) { setsid(); my $text = 'x' x (40 << 20); "
+      "my $until = times() + 0.05; while (times() < $until) {} exit 0 } wait()");
+  wanted.on_use = [&](const ProcessUse& use) {
+    ++told;
+    used = use;
+  };
+  EXPECT_EQ(run_it(std::move(wanted)).exit_status, 0);
+  EXPECT_EQ(told, 1);
+  EXPECT_GE(used.cpu, std::chrono::milliseconds(50));
+  EXPECT_GE(used.memory, 40 << 20);
+}
+
 TEST_P(RunningProcesses, StartsInTheFolder) {
   EXPECT_EQ(run_it(spec({"pwd"})).output, root_ + "/inside\n");
   EXPECT_EQ(run_it(spec({"cat", "file"})).output, "what is inside\n");

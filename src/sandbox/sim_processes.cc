@@ -36,6 +36,8 @@ Task<Result<ProcessResult>> SimProcesses::run(ProcessSpec spec, StopToken stop) 
   ProcessResult result =
       in_time ? defined.program(spec) : ProcessResult{.exit_status = 128 + 15, .timed_out = true};
   note(fmt::format("ended exit {}\n", result.exit_status));
+  if (spec.on_use && defined.takes > Duration::zero())
+    spec.on_use({.cpu = in_time ? defined.takes : time_limit, .memory = kSimMemory});
   const auto collect = [&](std::string& text, OutputEnd& end) {
     if (spec.on_output && !text.empty()) spec.on_output(text);
     Collected collected;

@@ -24,6 +24,20 @@ std::optional<int> leading_number(std::optional<std::string_view> text) {
   return number;
 }
 
+// Two numbers: microseconds of CPU, kilobytes of memory.
+std::optional<ProcessUse> use_in(std::optional<std::string_view> text) {
+  if (!text) return std::nullopt;
+  std::int64_t cpu = 0;
+  std::int64_t memory = 0;
+  const char* const end = text->data() + text->size();
+  const auto first = std::from_chars(text->data(), end, cpu);
+  if (first.ec != std::errc() || first.ptr == end) return std::nullopt;
+  const auto second = std::from_chars(first.ptr + 1, end, memory);
+  constexpr std::int64_t kMost = 1LL << 50;
+  if (second.ec != std::errc() || cpu < 0 || memory < 0 || cpu > kMost || memory > kMost) return std::nullopt;
+  return ProcessUse{std::chrono::microseconds(cpu), memory * 1024};
+}
+
 void parse_line(std::string_view line, StatusRecord& record) {
   if (const auto level = leading_number(after(line, init::kConfined))) {
     record.confined = true;
@@ -38,6 +52,8 @@ void parse_line(std::string_view line, StatusRecord& record) {
     record.exit_status = 128 + *signal;
   } else if (after(line, init::kInside)) {
     record.began = true;
+  } else if (const auto use = use_in(after(line, init::kUsed))) {
+    record.use = use;
   } else if (after(line, init::kTimeout)) {
     record.timed_out = true;
   }

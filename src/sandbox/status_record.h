@@ -17,6 +17,7 @@ struct StatusRecord {
   std::optional<int> unstarted;        // the errno of the failed start
   std::optional<int> exit_status;      // 128 + signal where one ended it; set only when nothing is left of it
   bool timed_out = false;
+  std::optional<ProcessUse> use;
 };
 
 // What it does not understand it leaves out.

@@ -25,6 +25,17 @@ TEST(StatusRecord, TellsHowFarItCame) {
   EXPECT_EQ(parse_status("confined -1 7\n").level, SandboxLevel::none);
 }
 
+TEST(StatusRecord, TellsWhatWasUsed) {
+  const auto use = parse_status("confined 1 7\nused 1500000 2048\nended exit 0\n").use;
+  ASSERT_TRUE(use);
+  EXPECT_EQ(use->cpu, std::chrono::milliseconds(1500));
+  EXPECT_EQ(use->memory, 2 << 20);
+  for (const char* wrong : {"used\n", "used 1\n", "used 1 \n", "used x 1\n", "used -1 1\n", "used 1 -1\n",
+                            "used 99999999999999999999 1\n", "used 1 1125899906842625\n"})
+    EXPECT_FALSE(parse_status(wrong).use) << wrong;
+  EXPECT_TRUE(parse_status("used 1 1125899906842624\n").use) << "the most there may be";
+}
+
 TEST(StatusRecord, TellsASignalAndATimeout) {
   const auto record = parse_status("confined 0 0\ntimeout\nended signal 9\n");
   EXPECT_EQ(record.level, SandboxLevel::none);

@@ -137,6 +137,7 @@ Task<Result<ProcessResult>> SystemProcesses::run(ProcessSpec spec, StopToken sto
   Ran ran = co_await watch(
       loop_, std::move(spawned),
       {.max_output = spec.max_output, .time = spec.time_limit, .on_output = std::move(spec.on_output)}, stop);
+  if (const auto use = parse_status(ran.status).use; use && spec.on_use) spec.on_use(*use);
   co_return result_of(std::move(ran), spec.argv[0]);
 }
 

@@ -56,9 +56,12 @@ struct Fold {
     session.state = SessionState::waiting;
     session.wait =
         Wait{asks_parent ? session.parent->value : std::string(kPerson),
-             "asks: " + shorten(on_one_line(question.text), kActivityCharacters), event.at, question.until};
+             "asks: " + shorten(on_one_line(question.text), kActivityCharacters), event.at, question.until,
+             question.id};
   }
-  void operator()(const QuestionAnswered&) const { runs(); }
+  void operator()(const QuestionAnswered& fact) const {
+    if (session.wait && session.wait->question == fact.question_id) runs();
+  }
   void operator()(const auto&) const {}
 
   void runs() const {

@@ -109,13 +109,15 @@ json::object to_json(const Question& question) {
 json::object to_json(const Wait& wait) {
   json::object value{{"owner", wait.owner}, {"why", wait.why}, {"since_us", micros(wait.since)}};
   if (wait.until) value["until_us"] = micros(*wait.until);
+  if (!wait.question.empty()) value["question"] = wait.question;
   return value;
 }
 
 Wait wait_from_json(const json::object& value) {
   Wait wait{.owner = string_or(value, "owner", ""),
             .why = string_or(value, "why", ""),
-            .since = wall_at(value, "since_us")};
+            .since = wall_at(value, "since_us"),
+            .question = string_or(value, "question", "")};
   if (integer_at(value, "until_us")) wait.until = wall_at(value, "until_us");
   return wait;
 }

@@ -103,6 +103,9 @@ json::object body_of(const Fact& fact) {
             return json::object{{"child", f.child.value}, {"run", f.run}, {"question_id", f.question_id}};
           },
           [](const Attached& f) { return json::object{{"child", f.child.value}, {"run", f.run}}; },
+          [](const ProcessEnded& f) {
+            return json::object{{"program", f.program}, {"cpu_ns", f.cpu.count()}, {"memory", f.memory}};
+          },
       },
       fact);
 }
@@ -234,6 +237,11 @@ Result<Fact> read_attached(const json::object& body) {
   return Attached{SessionId(string_or(body, "child", "")), static_cast<int>(integer_or(body, "run", 1))};
 }
 
+Result<Fact> read_process(const json::object& body) {
+  return ProcessEnded{string_or(body, "program", ""), Duration{integer_or(body, "cpu_ns", 0)},
+                      integer_or(body, "memory", 0)};
+}
+
 struct FactCodec {
   std::string_view kind;
   Result<Fact> (*read)(const json::object& body);
@@ -247,7 +255,7 @@ constexpr std::array<FactCodec, std::variant_size_v<Fact>> kFacts{
      {"retry", read_retry},       {"state", read_state},       {"ended", read_ended},
      {"touched", read_touched},   {"reserved", read_reserved}, {"stopped", read_stopped},
      {"deadline", read_deadline}, {"nudge", read_nudge},       {"delivered", read_delivered},
-     {"detached", read_detached}, {"attached", read_attached}}};
+     {"detached", read_detached}, {"attached", read_attached}, {"process", read_process}}};
 
 }  // namespace
 

@@ -87,6 +87,11 @@ struct StateChanged {
   std::string waits_for = {};          // see Wait
   std::optional<WallTime> until = {};  // when the wait ends at the latest
 };
+struct ProcessEnded {  // that a call had started, and all that it had started in turn
+  std::string program;
+  Duration cpu{};           // of all together
+  std::int64_t memory = 0;  // bytes: the most that one of them had at once
+};
 struct Nudged {  // a message was taken in for the session, which reads it between two steps
   std::string id;
   Source source = Source::person;
@@ -110,10 +115,10 @@ struct RunEnded {  // the one terminal record of a run
   Report report;
 };
 
-using Fact =
-    std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished, NoteTaken,
-                 QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded, FileTouched,
-                 BudgetReserved, RequestStopped, DeadlineMoved, Nudged, Delivered, Detached, Attached>;
+using Fact = std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished,
+                          NoteTaken, QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded,
+                          FileTouched, BudgetReserved, RequestStopped, DeadlineMoved, Nudged, Delivered,
+                          Detached, Attached, ProcessEnded>;
 
 struct Event {
   std::uint64_t seq = 0;  // per tree, from 1

@@ -114,6 +114,13 @@ class Lines {
     if (fact.until) status["until"] = to_iso8601(*fact.until);
     say("session.status", std::move(status));
   }
+  void operator()(const ProcessEnded& fact) {
+    say("session.progress",
+        {{"step", event_.step},
+         {"process", fact.program},
+         {"cpu_ms", std::chrono::duration_cast<std::chrono::milliseconds>(fact.cpu).count()},
+         {"memory", fact.memory}});
+  }
   void operator()(const FileTouched&) {}  // the ledger's, not a surface's
   void operator()(const BudgetReserved&) {}
   void operator()(const RequestStopped& fact) {

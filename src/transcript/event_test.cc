@@ -91,7 +91,8 @@ std::vector<Fact> one_of_each() {
       Nudged{"n1", Source::parent, "hurry"},
       Delivered{"nudge/n1", Source::parent, "hurry"},
       Detached{SessionId("sess_1_bbbbbb"), 2, "q"},
-      Attached{SessionId("sess_1_bbbbbb"), 2}};
+      Attached{SessionId("sess_1_bbbbbb"), 2},
+      ProcessEnded{"bash", std::chrono::milliseconds(1500), 4096}};
 }
 
 TEST(Fact, EveryKindReadsBackAsItWasWritten) {

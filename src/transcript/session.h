@@ -44,6 +44,7 @@ struct Wait {
   std::string why;    // for people
   WallTime since{};
   std::optional<WallTime> until = {};
+  std::string question = {};  // its id, where the wait is for an answer
   bool operator==(const Wait&) const = default;
 };
 inline constexpr std::string_view kPerson = "person";

@@ -74,15 +74,15 @@ TEST(LimitOnLiveChildren, CountsResumedAndBackgroundChildrenToo) {
                                                   scene.value_of("Session: ")))}};
   });
   world.options.limits.live_children = 1;
-  int now = 0;
-  int most = 0;
+  std::vector<WallTime> replies;
   world.on_event = [&](Runtime&, const Event& event) {
-    if (event.run.session == world.sessions().front().id) return;
-    if (std::holds_alternative<RunStarted>(event.fact)) most = std::max(most, ++now);
-    if (std::holds_alternative<RunEnded>(event.fact)) --now;
+    const bool is_child = event.run.session != world.sessions().front().id;
+    if (is_child && std::holds_alternative<ReplyReceived>(event.fact)) replies.push_back(event.at);
   };
   ASSERT_TRUE(world.run());
-  EXPECT_EQ(most, 1);
+  ASSERT_EQ(replies.size(), 3u);
+  EXPECT_EQ(replies[1] - replies[0], 10s);
+  EXPECT_EQ(replies[2] - replies[1], 10s) << "two thought at once";
   EXPECT_EQ(world.child("explore").run, 2);
   EXPECT_EQ(world.child("general").state, SessionState::completed);
 }

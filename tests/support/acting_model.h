@@ -20,6 +20,7 @@ struct Act {
   std::string text = {};
   std::vector<Call> calls = {};
   Duration after{};                       // how long it thinks
+  bool is_deaf = false;                   // it thinks on when it is stopped
   std::optional<ReplyStop> ends_as = {};  // a reply that is none
   std::exception_ptr throws = {};         // as a bug would
   ModelName model = {};                   // that answers in place of the one asked
@@ -89,7 +90,8 @@ class ActingModel final : public Provider {
     Reply reply;
     reply.model = act.model.empty() ? request.prefix->model : act.model;
     reply.usage = act.usage;
-    if (act.after > Duration::zero() && co_await sleep_for(loop_, act.after, stop) == Slept::stopped) {
+    if (act.after > Duration::zero() &&
+        co_await sleep_for(loop_, act.after, act.is_deaf ? StopToken{} : stop) == Slept::stopped) {
       reply.stop = ReplyStop::stopped;
       co_return reply;
     }

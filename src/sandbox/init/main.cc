@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -178,11 +179,21 @@ char** read_environment(int file) {
   _exit(error == ENOENT ? kExitNotFound : kExitNotExecutable);
 }
 
+// All of the tree was waited for here.
+void report_use(int file) {
+  rusage used{};
+  if (getrusage(RUSAGE_CHILDREN, &used) != 0) return;
+  const long long seconds = used.ru_utime.tv_sec + used.ru_stime.tv_sec;
+  const long long microseconds = used.ru_utime.tv_usec + used.ru_stime.tv_usec;
+  dprintf(file, "%s %lld %ld\n", kUsed, seconds * 1000000 + microseconds, used.ru_maxrss);
+}
+
 int report(const Options& options, const Supervisor& supervisor, int status) {
   const bool exited = WIFEXITED(status);
   const int value = exited ? WEXITSTATUS(status) : WTERMSIG(status);
   if (options.status >= 0) {
     if (supervisor.timed_out()) dprintf(options.status, "%s\n", kTimeout);
+    report_use(options.status);
     dprintf(options.status, "%s %d\n", exited ? kEndedExit : kEndedSignal, value);
   }
   // What deputy's own end has ended has no outcome of its own.

@@ -3,10 +3,12 @@
 // there did not happen:
 //   inside                        deputy-init runs; before this line nothing of the program can have run
 //   confined LEVEL LANDLOCK_ABI   just before the program is executed
-//   refused REASON                the level that was asked for cannot be had here: the program was not
-//   started unstarted ERRNO               the program could not be executed timeout deputy-init's own time
-//   limit came first ended exit STATUS             the program ended, and nothing of its tree is left ended
-//   signal NUMBER           the same, by a signal
+//   refused REASON                the level that was asked for cannot be had here: nothing was started
+//   unstarted ERRNO               the program could not be executed
+//   timeout                       deputy-init's own time limit came first
+//   used MICROSECONDS KILOBYTES   of CPU by all of its tree; of memory by the one of it that had most
+//   ended exit STATUS             the program ended, and nothing of its tree is left
+//   ended signal NUMBER           the same, by a signal
 #pragma once
 
 namespace deputy::init {
@@ -23,6 +25,7 @@ inline constexpr char kInside[] = "inside";
 inline constexpr char kConfined[] = "confined";
 inline constexpr char kRefused[] = "refused";
 inline constexpr char kUnstarted[] = "unstarted";
+inline constexpr char kUsed[] = "used";
 inline constexpr char kTimeout[] = "timeout";
 inline constexpr char kEndedExit[] = "ended exit";
 inline constexpr char kEndedSignal[] = "ended signal";

@@ -8,13 +8,14 @@
 #include "store/migrations/0002_mail.h"
 #include "store/migrations/0003_proof.h"
 #include "store/migrations/0004_answers.h"
+#include "store/migrations/0005_processes.h"
 
 namespace deputy {
 
 namespace {
 
 // The position in this list is the version it leads to, counted from 1.
-constexpr std::array kMigrations{k0001Initial, k0002Mail, k0003Proof, k0004Answers};
+constexpr std::array kMigrations{k0001Initial, k0002Mail, k0003Proof, k0004Answers, k0005Processes};
 
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr std::size_t kVersionAt = 60;  // four bytes, the highest first

@@ -1,0 +1,283 @@
+// One run of a session in a tree, from its place to its end, by force where it takes no other.
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include "delegation/budgeted_provider.h"
+#include "delegation/own_journal.h"
+#include "delegation/question_desk.h"
+#include "delegation/tree.h"
+
+namespace deputy {
+
+namespace {
+
+constexpr Duration kAnotherMoment = std::chrono::seconds(1);
+
+// Of a profile that leaves nothing to be asked.
+class DeniesAll final : public Asker {
+ public:
+  Task<Answer> ask(Question, StopToken) override {
+    co_return Answer{.kind = AnswerKind::refused, .text = "this agent may do only what its rules allow"};
+  }
+};
+
+// What the processes of a session use is put on record when they have ended.
+class MeteredProcesses final : public Processes {
+ public:
+  MeteredProcesses(Processes& processes, Journal& journal, const Session& session)
+      : processes_(processes), journal_(journal), session_(session) {}
+
+  Task<Result<ProcessResult>> run(ProcessSpec spec, StopToken stop) override {
+    std::string program = spec.argv.empty() ? "" : spec.argv.front();
+    spec.on_use = [this, program = std::move(program)](const ProcessUse& use) {
+      std::vector<Event> events(1);
+      events[0].tree = session_.tree;
+      events[0].run = {session_.id, session_.run};
+      events[0].fact = ProcessEnded{program, use.cpu, use.memory};
+      journal_.ride_along(std::move(events));
+    };
+    return processes_.run(std::move(spec), std::move(stop));
+  }
+
+ private:
+  Processes& processes_;
+  Journal& journal_;
+  const Session& session_;
+};
+
+}  // namespace
+
+void Tree::tell_moved(const Deadlines::Moved& moved) {
+  std::vector<Event> events(1);
+  events[0].tree = id_;
+  events[0].run = moved.run;
+  events[0].fact = DeadlineMoved{moved.deadline};
+  services_.store.ride_along(std::move(events));
+}
+
+// While a person is asked, the session holds no place, and its time and that of all above it stand still.
+// What the person has written from another process counts also where nobody is there now.
+class Tree::PatientAsker final : public Asker {
+ public:
+  PatientAsker(Tree& tree, const Session& session) : tree_(tree), session_(session) {}
+
+  Task<Answer> ask(Question question, StopToken stop) override {
+    auto answer = answer_in_letters(question);
+    if (answer || !tree_.services_.is_attended) {
+      if (!answer) answer = co_await tree_.services_.asker.ask(std::move(question), stop);
+      tree_.tell_first_wait(session_);  // that of its other calls, which the question had hidden
+      co_return *std::move(answer);
+    }
+    const std::string id = question.id;
+    tree_.deadlines_.hold(session_.id);
+    co_await tree_.rest_with_question(session_, question);
+    answer = co_await tree_.services_.asker.ask(std::move(question), stop);
+    for (const auto& moved : tree_.deadlines_.go_on(session_.id)) tree_.tell_moved(moved);
+    co_await tree_.work_again(session_, id, std::move(stop));
+    co_return *std::move(answer);
+  }
+
+ private:
+  std::optional<Answer> answer_in_letters(const Question& question) const {
+    const auto letters = tree_.services_.store.letters(tree_.id_);
+    if (!letters) return std::nullopt;
+    const auto left = std::ranges::find(*letters, question.id, &Letter::question);
+    if (left == letters->end()) return std::nullopt;
+    return answer_in_words(question, left->text);
+  }
+
+  Tree& tree_;
+  const Session& session_;
+};
+
+// However a session's run ends, its clocks stand and its place is free.
+struct Tree::Leaving {
+  Tree& tree;
+  const SessionId& id;
+  ~Leaving() {
+    tree.deadlines_.end(id);
+    tree.live_.erase(id);
+  }
+};
+
+Task<Result<Report>> Tree::run_in_place(Session session, Conversation so_far,
+                                        std::optional<Slots::Place> place, StopToken stop) {
+  const SessionId id = session.id;
+  live_[id].place = std::move(place);  // a stopped session gets none: it only has its end to record
+  Result<Report> report = std::unexpected(Error::cancelled());
+  {
+    const Leaving leaving{*this, id};
+    report = co_await oversee(std::move(session), std::move(so_far), std::move(stop));
+  }
+  if (report) co_await log_errors(id, *report);
+  co_return report;
+}
+
+// One that has been stopped and still runs is let go: it goes on beside, and what it says is not taken.
+struct Tree::Run {
+  Run(Loop& of, const StopToken& above, Store& store) : loop(of), own(above), journal(store) {}
+  ~Run() { keep_waiting(); }
+  Run(const Run&) = delete;
+  void keep_waiting() {
+    if (const auto set = std::exchange(timer, std::nullopt)) loop.timers().cancel(*set);
+  }
+
+  Loop& loop;
+  StopSource own;
+  OwnJournal journal;
+  std::exception_ptr bug = {};
+  Waiter<std::optional<Result<Report>>> ended = {};  // nothing: it has to be ended by force
+  std::optional<TimerId> timer = {};
+};
+
+Task<Result<Report>> Tree::oversee(Session session, Conversation so_far, StopToken stop) {
+  const auto run = std::make_shared<Run>(services_.loop, stop, services_.store);
+  const SessionId id = session.id;
+  const auto on_own_stop = run->own.token().on_stop([this, weak = std::weak_ptr(run), stop, id] {
+    const auto stopped = weak.lock();
+    // At a limit of its own it has a step left to report in.
+    if (stopped) force_after(stopped, id, stop.stopped() ? kEndTime : kGraceTime + kEndTime);
+  });
+  const auto on_stop = stop.on_stop([this, weak = std::weak_ptr(run), id] {
+    if (const auto stopped = weak.lock()) force_after(stopped, id, kEndTime);
+  });
+  runs_.spawn(drive(session, std::move(so_far), stop, run));
+  auto report = co_await run->ended.wait();
+  run->keep_waiting();
+  if (run->bug) std::rethrow_exception(run->bug);
+  if (report) co_return *std::move(report);
+  co_return co_await end_by_force(std::move(session), stop.stopped() ? stop.reason() : StopReason::deadline);
+}
+
+Task<> Tree::drive(Session session, Conversation so_far, StopToken stop, std::shared_ptr<Run> run) {
+  const SessionId id = session.id;
+  Result<Report> report = std::unexpected(Error::cancelled());
+  try {
+    report = co_await run_session(std::move(session), std::move(so_far), std::move(stop), run);
+  } catch (...) {
+    run->bug = std::current_exception();
+  }
+  lost_.erase(id);
+  run->ended.resume(std::move(report));
+}
+
+// Not while it waits for the ends of its children: theirs are forced first.
+void Tree::force_after(const std::shared_ptr<Run>& run, const SessionId& id, Duration patience) {
+  const auto force = [this, weak = std::weak_ptr(run), id] {
+    const auto late = weak.lock();
+    if (!late) return;
+    late->timer.reset();
+    if (!running_.live_of(id).empty()) return force_after(late, id, kAnotherMoment);
+    late->journal.close();
+    lost_.insert(id);
+    late->ended.resume(std::nullopt);
+  };
+  run->keep_waiting();
+  run->timer = services_.loop.timers().call_at(services_.loop.clock().now() + patience, force);
+}
+
+Task<Result<Report>> Tree::end_by_force(Session session, StopReason why) {
+  if (suspends(why)) co_return std::unexpected(Error::cancelled());
+  CO_TRY(co_await services_.store.record({}));  // it may just have recorded its end itself
+  const Next next = decide({}, {}, why);
+  const auto* finish = std::get_if<Finish>(&next);
+  co_return co_await record_end(
+      std::move(session), finish ? *finish : Finish{Status::partial, Reason::timeout, "its time was up"},
+      Ending::by_force);
+}
+
+Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, StopToken stop,
+                                       std::shared_ptr<Run> run) {
+  const auto found = services_.profiles.find(session.agent);  // a resumed one's file may be gone by now
+  if (!found)
+    co_return co_await record_end(session, {Status::failed, Reason::internal, to_text(found.error())});
+  const Profile* profile = *found;
+  auto kit = kit_for(session, *profile);
+  if (!kit) co_return co_await record_end(session, {Status::failed, Reason::internal, to_text(kit.error())});
+  CO_TRY(const auto above, co_await workspace_above(session));
+  auto workspace = co_await workspaces_.open(session, above, stop);
+  if (!workspace && suspends(stop.reason())) co_return std::unexpected(Error::cancelled());
+  if (!workspace) {
+    const Next next = decide(so_far, {}, stop.reason());
+    const auto* stopped = stop.stopped() ? std::get_if<Finish>(&next) : nullptr;
+    co_return co_await record_end(
+        session, stopped ? *stopped : Finish{Status::failed, Reason::denied, to_text(workspace.error())});
+  }
+
+  deadlines_.start(session, run->own);
+  DeniesAll denies_all;
+  PatientAsker person(*this, session);
+  MeteredProcesses processes(services_.processes, run->journal, session);
+  BudgetedProvider budgeted(
+      {.inner = *kit->provider, .budget = *budget_, .first = std::move(live_[session.id].first)});
+  // A command costs nothing but what its children do.
+  const bool is_free = !profile->driver.empty();
+  Children::Post post(running_, session.id, so_far);
+  const auto mail = mail_of(session, post.box());
+  CO_TRY(co_await take_up_children(so_far.beside, post, run->own.token()));
+  std::string broken;
+  Result<Report> report = std::unexpected(Error::cancelled());
+  try {
+    Agent agent({.session = session,
+                 .run = session.run,
+                 .limits = limits_of(session, *profile),
+                 .provider = is_free ? *kit->provider : budgeted,
+                 .prefix = kit->prefix,
+                 .toolbox = *kit->toolbox,
+                 .workspace = **workspace,
+                 .journal = run->journal,
+                 .loop = services_.loop,
+                 .pool = services_.pool,
+                 .processes = processes,
+                 .asker = profile->on_ask == OnAsk::deny ? static_cast<Asker&>(denies_all) : person,
+                 .mail = mail.get(),
+                 .above = stop,
+                 .roots =
+                     [this, id = session.id] {
+                       auto roots = services_.tools.root_folders();
+                       std::ranges::copy(reports_.roots_of(id), std::back_inserter(roots));
+                       return roots;
+                     },
+                 .home = services_.home,
+                 .hidden = services_.hidden,
+                 .state = services_.state.get(),
+                 .children = [this, id = session.id] { return children_[id]; },
+                 .output =
+                     [this, session](std::string_view text) {
+                       if (services_.output) services_.output(session, text);
+                     },
+                 .keep =
+                     [this, id = session.id](std::string name, std::string text) {
+                       return reports_.keep(id, std::move(name), std::move(text));
+                     },
+                 .deltas =
+                     [this, session](const Delta& delta) {
+                       if (services_.deltas) services_.deltas(session, delta);
+                     },
+                 .complete = [this, session](Report ended) { return complete(session, std::move(ended)); }},
+                std::move(so_far));
+    report = co_await agent.run(run->own.token());
+  } catch (const std::bad_alloc&) {
+    broken = "out of memory; let fewer sessions run at once with --max-live";
+  } catch (const std::exception& error) {
+    broken = std::string("a bug in deputy: ") + error.what();
+  }
+  co_await running_.end_all_of(session.id);
+  co_await background_.end_all_of(session.id);
+  if (lost_.contains(session.id)) co_return std::unexpected(Error::cancelled());
+  deadlines_.end(session.id);
+  if (broken.empty()) co_return report;
+  co_return co_await record_end(std::move(session), {Status::failed, Reason::internal, std::move(broken)});
+}
+
+// The workspace that the session's own was made in.
+Task<Result<std::string>> Tree::workspace_above(Session session) const {
+  if (!session.parent || session.workspace_mode != WorkspaceMode::worktree) co_return session.workspace;
+  CO_TRY(const auto parent, services_.store.session(*session.parent));
+  co_return parent ? parent->workspace : session.workspace;
+}
+
+}  // namespace deputy

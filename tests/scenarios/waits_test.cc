@@ -1,0 +1,247 @@
+// Every wait is on record, with whom it waits for, and ends: looked for at every second at which nothing
+// moves, in trees that wait in every way there is.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+
+#include "support/acting_model.h"
+#include "support/sim_world.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using namespace std::chrono_literals;
+
+using Sessions = std::map<SessionId, Session>;
+
+// What is wrong with the session's wait, or with one that it rests on; nothing where it will end. Whoever
+// runs is bound by its deadline and by the watchdog.
+std::string fault_of(const Session& session, const Sessions& all, std::set<SessionId> seen = {}) {
+  if (session.state != SessionState::waiting) return {};
+  if (!session.wait || session.wait->owner.empty()) return session.label + " waits for nobody";
+  if (!seen.insert(session.id).second) return session.label + " waits for itself";
+  const Wait& wait = *session.wait;
+  if (wait.owner == kPerson) return {};
+  if (wait.owner == kPlace) {
+    const bool is_held =
+        std::ranges::any_of(all, [](const auto& each) { return each.second.state == SessionState::running; });
+    return is_held ? "" : session.label + " waits for a place that nobody has";
+  }
+  const auto owner = all.find(SessionId(wait.owner));
+  if (owner == all.end()) return session.label + " waits for what is not there";
+  if (is_terminal(owner->second.state))
+    return fmt::format("{} waits for {}, which has ended", session.label, owner->second.label);
+  if (wait.until) return {};
+  const bool is_bound = owner->second.state == SessionState::running || owner->second.wait;
+  if (!is_bound) return session.label + " waits without an end";
+  return fault_of(owner->second, all, std::move(seen));
+}
+
+// `left` is how many ran when the process before this one was left, and may not have been taken up again yet.
+std::vector<std::string> faults_in(const Sessions& all, int places, int left = 0) {
+  std::vector<std::string> faults;
+  int running = 0;
+  for (const auto& [id, session] : all) {
+    if (auto fault = fault_of(session, all); !fault.empty()) faults.push_back(std::move(fault));
+    running += session.state == SessionState::running ? 1 : 0;
+  }
+  if (running < places || running > places + left)
+    faults.push_back(fmt::format("{} run, but {} places are taken", running, places));
+  return faults;
+}
+
+TEST(AWait, ThatDoesNotEndIsFound) {
+  Session one{.id = SessionId("sess_1_aaaaaa"), .label = "one", .state = SessionState::waiting};
+  Session two{.id = SessionId("sess_1_bbbbbb"), .label = "two", .state = SessionState::waiting};
+  const auto faults = [&](int places) { return faults_in({{one.id, one}, {two.id, two}}, places); };
+  two.wait = Wait{.owner = std::string(kPerson)};
+  EXPECT_THAT(faults(0), testing::ElementsAre("one waits for nobody"));
+  one.wait = Wait{.owner = std::string(kPlace)};
+  EXPECT_THAT(faults(0), testing::ElementsAre("one waits for a place that nobody has"));
+  one.wait = Wait{.owner = two.id.value};
+  EXPECT_THAT(faults(0), IsEmpty());
+  EXPECT_THAT(faults(1), testing::ElementsAre("0 run, but 1 places are taken"));
+  two.wait = Wait{.owner = one.id.value};
+  EXPECT_THAT(faults(0), testing::Contains(HasSubstr("waits for itself")));
+  two.wait->until = WallTime{};
+  EXPECT_THAT(faults(0), IsEmpty());
+  two.state = SessionState::completed;
+  EXPECT_THAT(faults(0), testing::ElementsAre("one waits for two, which has ended"));
+}
+
+Call task(std::string_view agent, std::string_view prompt, std::string_view more = "") {
+  return call_of("task", fmt::format(R"({{"agent":"{}","prompt":"{}"{}}})", agent, prompt, more));
+}
+constexpr auto kBeside = R"(,"run_in_background":true)";
+
+Call spawn(std::string_view task) {
+  return call_of("spawn_subagent", fmt::format(R"({{"agent":"explore","task":"{}"}})", task));
+}
+
+// The ways to wait: for several children at once, for one beside, for a place, for an answer of the parent
+// and for one of the person, also while calls beside wait for children or for another answer.
+Act waits_in_every_way(const Scene& scene) {
+  if (scene.depth == 2) return {.text = "leaf", .after = 3s};
+  if (scene.agent == "middle") {
+    if (scene.step == 0) return {.calls = {task("planner", "look"), task("researcher", "look")}};
+    return {.text = "both", .after = 2s};
+  }
+  if (scene.agent == "general") {  // must be asked about
+    if (scene.step == 0) return {.calls = {call_of("Bash", R"({"command":"make"})")}, .after = 1500ms};
+    return {.text = "refused", .after = 1s};
+  }
+  if (scene.depth > 0 && scene.heard.contains("ask")) {
+    if (scene.step == 0) return {.calls = {call_of("ask_parent", R"({"question":"Which?"})")}, .after = 1s};
+    return {.text = "took it", .after = 4s};
+  }
+  if (scene.depth > 0) return {.text = "found", .after = scene.heard.contains("long") ? 90s : 5s};
+  switch (scene.step) {
+    case 0:
+      return {.calls = {task("explore", "look long", kBeside), task("explore", "look"), task("general", "do"),
+                        task("middle", "look"), task("explore", "look"), spawn("look"), spawn("look")}};
+    case 1:
+      return {.calls = {spawn("ask")}, .after = 1s};
+    case 2:
+      return {.calls = {call_of("answer_subagent", fmt::format(R"({{"question_id":"{}","answer":"red"}})",
+                                                               scene.value_of("question_id: ")))},
+              .after = 20s};
+    case 3:
+      return {.calls = {call_of("ask_user", R"({"question":"Enough?"})")}};
+    default:
+      return {.text = "over"};
+  }
+}
+
+struct Looked {
+  int times = 0;
+  std::set<std::string> faults;
+  std::set<std::string> owners;  // of the waits that were seen
+};
+
+class WaitingTree {
+ public:
+  WaitingTree(int places, std::uint64_t seed) : places_(places), seed_(seed) {
+    world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
+  }
+  // Until it ends, or is left at the n-th event.
+  void live(std::optional<int> left_at = {}) {
+    Life::Options options{.seed = seed_++, .attendance = Attendance::person};
+    options.limits.live_children = options.limits.live_sessions = places_;
+    options.profiles = {Profile{.name = "middle", .description = "m", .subagents = {"*"}, .timeout = 1h}};
+    options.model = [](Loop& loop) { return std::make_unique<ActingModel>(loop, waits_in_every_way); };
+    Life life(world, std::move(options));
+    for (const Event& event : world.memory->journal) answer_later(life, event);
+    life.runtime().subscribe([&life](const Event& event, const EventOrigin&) { answer_later(life, event); });
+    is_left_ = false;
+    for (const auto& [id, session] : world.memory->sessions)
+      left_ += session.state == SessionState::running ? 1 : 0;
+    if (left_at)
+      life.after_event(*left_at, [this](Runtime& runtime) {
+        is_left_ = true;
+        runtime.cancel(StopReason::shutdown);
+      });
+    look_at(life, life.loop().clock().now() + kBetween);
+    RootBrief root = life.brief("go");
+    root.model = ModelName("acting/test");
+    root.rules = Rules({{Decision::allow, "task", ""}});
+    const auto report =
+        world.memory->sessions.empty() ? life.start(root) : life.resume(world.sessions().front().id);
+    has_ended = report.has_value();
+  }
+
+  SimWorld world;
+  Looked looked;
+  bool has_ended = false;
+
+ private:
+  // What the person is asked is answered after a minute, and a little later each time: yes to the root alone.
+  static void answer_later(Life& life, const Event& event) {
+    const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+    if (!asked || asked->question.kind == QuestionKind::to_parent) return;
+    const bool is_permission = asked->question.kind == QuestionKind::permission;
+    const auto kind = !is_permission                    ? AnswerKind::text
+                      : asked->question.agent == "main" ? AnswerKind::approved
+                                                        : AnswerKind::refused;
+    life.loop().timers().call_at(
+        life.loop().clock().now() + 60s + event.call * 3s,
+        [&life, kind, id = asked->question.id] { life.runtime().answer(id, {kind, "no"}); });
+  }
+  // No timer of the play is due at such a moment: all that can move has moved.
+  static constexpr Duration kBetween = 997'003us;
+  static constexpr int kMostLooks = 2000;
+
+  void look_at(Life& life, TimePoint when) {
+    life.loop().timers().call_at(when, [this, &life, when] {
+      const Sessions& all = world.memory->sessions;
+      if (all.empty() || is_left_ || is_terminal(world.sessions().front().state)) return;
+      if (++looked.times > kMostLooks) return;
+      for (const auto& [id, session] : all) {
+        if (!session.wait) continue;
+        looked.owners.insert(is_session_id(session.wait->owner) ? "session" : session.wait->owner);
+      }
+      for (auto& fault : faults_in(all, life.runtime().places_taken(), left_))
+        looked.faults.insert(fmt::format(
+            "{:.0f} s: {}", std::chrono::duration<double>(when.time_since_epoch()).count(), fault));
+      look_at(life, when + kBetween);
+    });
+  }
+  int places_;
+  std::uint64_t seed_;
+  bool is_left_ = false;
+  int left_ = 0;
+};
+
+TEST(WaitsSimulation, HaveAnOwnerAndAnEndWheneverNothingMoves) {
+  std::set<std::string> owners;
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(20); ++seed) {
+    for (const int places : {1, 2, 8}) {
+      WaitingTree waits(places, seed);
+      waits.live();
+      ASSERT_TRUE(waits.has_ended) << "seed " << seed;
+      EXPECT_GT(waits.looked.times, 60);
+      ASSERT_THAT(waits.looked.faults, IsEmpty()) << "seed " << seed << ", " << places << " places";
+      owners.merge(waits.looked.owners);
+    }
+  }
+  EXPECT_THAT(owners, testing::UnorderedElementsAre(std::string(kPerson), std::string(kPlace), "session"))
+      << "a way that was not seen proves nothing";
+}
+
+TEST(WaitsSimulation, SoTheyHaveAfterARestart) {
+  int restarts = 0;
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(20); ++seed) {
+    for (const int places : {1, 8}) {
+      WaitingTree waits(places, seed * 100);
+      waits.live(10 + static_cast<int>(seed * 7 % 70));
+      if (waits.has_ended) continue;
+      restarts += 1;
+      waits.live();
+      ASSERT_TRUE(waits.has_ended) << "seed " << seed << ", " << places << " places";
+      ASSERT_THAT(waits.looked.faults, IsEmpty()) << "seed " << seed << ", " << places << " places";
+    }
+  }
+  EXPECT_GT(restarts, 0);
+}
+
+TEST(Waits, ForThePersonHoldNoPlace) {
+  WaitingTree waits(1, 1);
+  waits.live();
+  ASSERT_TRUE(waits.has_ended);
+  const Session* asks = waits.world.session_labelled("general");
+  ASSERT_TRUE(asks);
+  int ended_meanwhile = 0;
+  for (const Session& session : waits.world.sessions()) {
+    if (session.agent == "explore" && session.ended_at > asks->started_at &&
+        session.ended_at < asks->ended_at)
+      ended_meanwhile += 1;
+  }
+  EXPECT_GT(ended_meanwhile, 0) << "with one place for all";
+}
+
+}  // namespace
+}  // namespace deputy
