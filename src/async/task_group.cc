@@ -3,6 +3,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <exception>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,8 @@ TaskGroup::~TaskGroup() {
 
 namespace {
 
+constexpr int kMostFailures = 1000;
+
 // A stop is a value here: asio's own, which nothing asks for, is never to become an exception.
 Task<> without_throwing_stops(Task<> task) {
   co_await boost::asio::this_coro::throw_if_cancelled(false);
@@ -49,10 +52,15 @@ void TaskGroup::spawn(Task<> task) {
 std::size_t TaskGroup::size() const { return state_->running; }
 
 Task<> TaskGroup::join() {
+  int failures = 0;
   while (state_->running > 0) {  // what woke us may have woken somebody who started another
-    Waiter<bool> all_finished;
-    state_->joining.push_back(all_finished);
-    co_await all_finished.wait();
+    try {
+      Waiter<bool> all_finished;
+      state_->joining.push_back(all_finished);
+      co_await all_finished.wait();
+    } catch (const std::bad_alloc&) {  // whoever owns them must not go before they do
+      if (++failures > kMostFailures) throw;
+    }
   }
   if (state_->bug) std::rethrow_exception(std::exchange(state_->bug, nullptr));
 }

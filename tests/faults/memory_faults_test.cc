@@ -9,6 +9,7 @@
 #include <new>
 
 #include "async/sim_loop.h"
+#include "async/sleep.h"
 #include "async/task_group.h"
 #include "model/cost.h"
 #include "model/http_provider.h"
@@ -234,6 +235,34 @@ INSTANTIATE_TEST_SUITE_P(All, WithoutMemory, testing::ValuesIn(shapes()), [](con
   std::ranges::replace(name, '-', '_');
   return name;
 });
+
+Task<> sleep_a_second(SimLoop& loop, bool& sleeps) {
+  sleeps = true;
+  co_await sleep_for(loop, std::chrono::seconds{1}, {});
+}
+
+// Until the group is waited for; what the loop does then is not tried.
+Task<> join_without(long failing, SimLoop& loop, TaskGroup& group, bool& has_failed) {
+  Task<> joined = group.join();
+  loop.post([&has_failed] { has_failed = std::exchange(fails_in, 0) == 0; });
+  fails_in = failing;
+  co_await std::move(joined);
+}
+
+// Its owner would go before its tasks, which is the end of the program.
+TEST(AGroupWithoutMemory, IsWaitedForWhicheverAllocationFails) {
+  long failing = 1;
+  for (bool has_failed = true; has_failed; ++failing) {
+    SimLoop loop(1);
+    TaskGroup group(loop);
+    bool sleeps = false;
+    group.spawn(sleep_a_second(loop, sleeps));
+    loop.run_until([&sleeps] { return sleeps; });
+    run(loop, join_without(failing, loop, group, has_failed));
+    EXPECT_EQ(group.size(), 0u) << "allocation " << failing;
+  }
+  EXPECT_GT(failing, 3) << "nothing was tried";
+}
 
 }  // namespace
 }  // namespace deputy
