@@ -98,6 +98,8 @@ std::string processes_of(const Resources& resources) {
                      (resources.memory + (1 << 20) - 1) >> 20);
 }
 
+constexpr Duration kMuchCpu = std::chrono::seconds(1);  // from here on a tree names what took it
+
 struct TreeRow {
   std::vector<std::string> cells;
   SessionState state;
@@ -113,10 +115,9 @@ void add_rows(const Session& session, const std::vector<Session>& sessions, Wall
                    session.agent, std::move(state), tokens(session.usage), costs(session, sessions),
                    duration_of(session, now), session.id.value},
                   session.state});
-  if (const auto used = resources.find(session.id); used != resources.end()) {
-    if (auto processes = processes_of(used->second); !processes.empty())
-      rows.back().cells.back() += "  " + processes;
-  }
+  const auto used = resources.find(session.id);
+  if (used != resources.end() && used->second.cpu >= kMuchCpu)
+    rows.back().cells.back() += "  " + processes_of(used->second);
   for (const auto& child : children_of(session.id, sessions))
     add_rows(child, sessions, now, depth + 1, resources, rows);
 }
