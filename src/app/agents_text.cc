@@ -55,6 +55,11 @@ std::vector<std::string> remarks_on(const FoundProfile& found) {
   return remarks;
 }
 
+// One that would be refused is not used, wherever it stands.
+Standing standing_of(const FoundProfile& found) {
+  return is_sound(found) ? found.standing : Standing::broken;
+}
+
 json::array to_array(const std::vector<std::string>& texts) {
   json::array array;
   for (const auto& text : texts) array.emplace_back(text);
@@ -76,7 +81,8 @@ std::string list_of_agents(const std::vector<FoundProfile>& found) {
   for (const auto& each : found) longest = std::max(longest, utf8_length(clean(each.read.profile.name)));
   std::string text = fmt::format("{:<{}}  {:<10} {:<50}  {}\n", "NAME", longest, "", "FROM", "FOR");
   for (const auto& each : found) {
-    const std::string standing = each.standing == Standing::used ? "" : std::string(name_of(each.standing));
+    const Standing is = standing_of(each);
+    const std::string standing = is == Standing::used ? "" : std::string(name_of(is));
     text += fmt::format("{:<{}}  {:<10} {:<50}  {}\n", clean(each.read.profile.name), longest, standing,
                         clean(from_text(each)), shorten(clean(each.read.profile.description), 80));
   }
@@ -88,7 +94,7 @@ std::string shown_agent(const FoundProfile& found) {
   Rows rows;
   rows.add("name", clean(profile.name));
   rows.add("from", clean(from_text(found)));
-  rows.add("standing", name_of(found.standing));
+  rows.add("standing", name_of(standing_of(found)));
   rows.add("description",
            profile.description.empty() ? "(no description provided)" : clean(profile.description));
   rows.add("tools", joined(profile.tools));

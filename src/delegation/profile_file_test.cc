@@ -135,6 +135,18 @@ TEST(ToolSpellings, AnUnknownToolIsNamedWithItsLineAndMakesTheProfileUnusable) {
   EXPECT_THAT(unknown_tools(read.profile), ElementsAre("Raed"));
 }
 
+TEST(ToolSpellings, AnUnknownNameAmongWhatIsTakenAwayMakesTheProfileUnusable) {
+  const Error wrong = own_mistake("tools: [Read, Bash]\ndisallowed_tools: [Bahs]");
+  EXPECT_THAT(wrong.message, HasSubstr("line 3: there is no tool Bahs; did you mean Bash?"));
+  EXPECT_THAT(own_mistake("disallowed_tools: [Teleport(x:*)]").message,
+              HasSubstr("there is no tool Teleport"));
+  EXPECT_THAT(mistake(ProfileFormat::claude, "---\nname: a\ndisallowedTools: Wriet\n---\nx").message,
+              HasSubstr("line 3: there is no tool Wriet"));
+  const auto known = own("tools: [Read, Bash, Write]\ndisallowed_tools: [run, Skill, mcp__x__y, Task]");
+  EXPECT_THAT(known.profile.tools, ElementsAre("Read", "Write", "Note")) << "control: what is known";
+  EXPECT_THAT(own("tools: [Read]\ndisallowed_tools: ['*']").profile.tools, ElementsAre("Note"));
+}
+
 TEST(ToolSpellings, AToolOfAnotherProgramWithoutALikeHereIsLeftOut) {
   const auto read = own("tools: Read, Skill, mcp__github__search");
   EXPECT_THAT(read.profile.tools, ElementsAre("Read", "Note"));

@@ -56,13 +56,22 @@ void declare(Profile& profile, std::string_view names) {
   }
 }
 
-void warn_of_tool(ReadProfile& read, const std::string& name, int line) {
+std::string no_such_tool(const std::string& name) {
   const auto near = nearest(name, tool_names(), 1);
+  return near.empty() ? fmt::format("there is no tool {}", shown(name))
+                      : fmt::format("there is no tool {}; did you mean {}?", shown(name), near.front());
+}
+
+// Of a list of tools: what other programs have and this one has not is told, and goes no further.
+bool is_left_out(ReadProfile& read, const std::string& name, int line) {
+  if (is_from_elsewhere(name)) {
+    read.ignored.push_back(fmt::format("the tool {}", shown(name)));
+    return true;
+  }
+  if (!name.starts_with("mcp_")) return false;
   read.warnings.push_back(
-      {line, near.empty()
-                 ? fmt::format("there is no tool {}: the agent is refused until it is gone", shown(name))
-                 : fmt::format("there is no tool {}; did you mean {}? The agent is refused until it is gone",
-                               shown(name), near.front())});
+      {line, fmt::format("{} is left out: no MCP server is connected here", shown(name))});
+  return true;
 }
 
 Result<void> add_tool(ReadProfile& read, const ProfileNode& written) {
@@ -75,16 +84,12 @@ Result<void> add_tool(ReadProfile& read, const ProfileNode& written) {
     read.mapped.push_back(fmt::format("{} → subagents", shown(written.text)));
     return {};
   }
-  if (is_from_elsewhere(name)) {
-    read.ignored.push_back(fmt::format("the tool {}", shown(name)));
-    return {};
+  if (is_left_out(read, name, written.line)) return {};
+  if (!is_tool_name(tool)) {
+    const std::string why = no_such_tool(name);
+    read.warnings.push_back({written.line, fmt::format("{}{} agent is refused until it is gone", why,
+                                                       why.ends_with('?') ? " The" : ": the")});
   }
-  if (name.starts_with("mcp_")) {
-    read.warnings.push_back(
-        {written.line, fmt::format("{} is left out: no MCP server is connected here", shown(name))});
-    return {};
-  }
-  if (!is_tool_name(tool)) warn_of_tool(read, name, written.line);
   if (tool != name) read.mapped.push_back(fmt::format("{} → {}", shown(name), tool));
   grant(read.profile, tool);
   if (pattern.empty() || !is_tool_name(tool)) return {};
@@ -110,12 +115,18 @@ Result<void> remove_tools(ReadProfile& read, std::span<const ProfileNode> writte
   for (const auto& each : written) {
     const auto [name, pattern] = parts_of(each.text);
     const std::string tool = canonical_tool_name(name);
-    if (!pattern.empty() && is_tool_name(tool)) {
-      TRY(add_rule(read.profile.permissions.deny, fmt::format("{}({})", tool, pattern), each.line));
+    if (name.empty()) continue;
+    if (name == "*") {
+      read.profile.tools.clear();
     } else if (tool == "task") {
       read.profile.subagents.clear();
-    } else if (name == "*") {
-      read.profile.tools.clear();
+    } else if (is_left_out(read, name, each.line)) {
+      continue;
+    } else if (!is_tool_name(tool)) {
+      return fail(ErrorCode::invalid, fmt::format("line {}: {}", each.line, no_such_tool(name)),
+                  "name the tool to take away as it is called, or leave it out");
+    } else if (!pattern.empty()) {
+      TRY(add_rule(read.profile.permissions.deny, fmt::format("{}({})", tool, pattern), each.line));
     } else {
       std::erase(read.profile.tools, tool);
     }
