@@ -68,6 +68,26 @@ TEST(ClaudeProfile, AColonThatYamlDoesNotAllowIsReadLineByLine) {
   EXPECT_THAT(warnings(*read), ElementsAre(AllOf(HasSubstr("line 3"), HasSubstr("line by line"))));
 }
 
+TEST(ClaudeProfile, ACommentIsNoPartOfAValueThatIsReadLineByLine) {
+  const auto read = deputy::read_profile(ProfileFormat::claude,
+                                         "---\nname: cmt\n# a comment\ndescription: Use when: foo happens\n"
+                                         "  # another\ntools: |-\n  Read\n---\nx",
+                                         "x");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->profile.name, "cmt");
+  EXPECT_EQ(read->profile.description, "Use when: foo happens");
+  EXPECT_THAT(read->profile.tools, ElementsAre("Read", "Note"));
+  const auto block = deputy::read_profile(ProfileFormat::claude,
+                                          "---\nname: a\nmodel: x: y\ndescription: |\n  # kept\n---\nx", "x");
+  ASSERT_TRUE(block) << block.error().message;
+  EXPECT_EQ(block->profile.description, "# kept") << "in a text that stands as it is";
+}
+
+TEST(ClaudeProfile, APermissionModeThatNobodyKnowsIsRefused) {
+  EXPECT_THAT(mistake(ProfileFormat::claude, "---\nname: a\npermissionMode: readonly\n---\nx").message,
+              HasSubstr("line 3: permissionMode is 'readonly'"));
+}
+
 TEST(ClaudeProfile, CannotAllowItselfMore) {
   const auto read = deputy::read_profile(ProfileFormat::claude,
                                          "---\nname: a\npermissionMode: bypassPermissions\n---\nx", "x");
@@ -112,6 +132,30 @@ Review.)",
   EXPECT_THAT(read->ignored, ElementsAre("temperature"));
   EXPECT_THAT(warnings(*read), ElementsAre(HasSubstr("unknown key reasoningEffort")));
   EXPECT_FALSE(profile.hidden);
+}
+
+TEST(OpencodeProfile, ToolsOfServersAreLeftOutAndPatternsOfNamesAreRead) {
+  const auto read = deputy::read_profile(
+      ProfileFormat::opencode,
+      "---\ntools:\n  \"context7*\": true\n  github_search: false\n  web*: False\n  write: No\n---\nx", "x");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_THAT(read->profile.tools,
+              AllOf(Contains("Read"), Contains("Bash"), Not(Contains("WebFetch")), Not(Contains("WebSearch")),
+                    Not(Contains("Write")), Not(Contains("Edit"))));
+  EXPECT_THAT(warnings(*read), ElementsAre(AllOf(HasSubstr("context7*"), HasSubstr("no MCP server")),
+                                           AllOf(HasSubstr("github_search"), HasSubstr("no MCP server"))));
+  EXPECT_THAT(mistake(ProfileFormat::opencode, "---\ntools:\n  wriet: false\n---\nx").message,
+              HasSubstr("there is no tool wriet"));
+  EXPECT_THAT(mistake(ProfileFormat::opencode, "---\ntools:\n  write: never\n---\nx").message,
+              HasSubstr("tools.write is 'never'"));
+}
+
+TEST(OpencodeProfile, OnePermissionForAllIsARuleForEach) {
+  const Profile denied = read(ProfileFormat::opencode, "---\npermission: deny\n---\nx").profile;
+  EXPECT_THAT(denied.permissions.deny, AllOf(Contains("Bash"), Contains("Read"), Contains("Write")));
+  EXPECT_TRUE(read(ProfileFormat::opencode, "---\npermission: allow\n---\nx").profile.permissions.empty());
+  EXPECT_THAT(mistake(ProfileFormat::opencode, "---\npermission: maybe\n---\nx").message,
+              HasSubstr("permission is 'maybe'"));
 }
 
 TEST(OpencodeProfile, APrimaryOneIsNotDelegatedToAndADisabledOneIsOff) {
@@ -242,6 +286,24 @@ wild = [1, 2]
   EXPECT_EQ(read->profile.workspace, WorkspaceMode::read_only);
   EXPECT_THAT(read->ignored, ElementsAre("model_reasoning_effort"));
   EXPECT_THAT(warnings(*read), ElementsAre(HasSubstr("9: unknown key wild")));
+}
+
+TEST(CodexProfile, TheSandboxTakesTheNetworkAwayWhereItsFileSaysSo) {
+  const auto network = [](std::string_view file) { return read(ProfileFormat::codex, file).profile.network; };
+  EXPECT_TRUE(network("developer_instructions = \"x\"\n"));
+  EXPECT_TRUE(network("sandbox_mode = \"workspace-write\"\n"));
+  EXPECT_TRUE(network("[sandbox_workspace_write]\nnetwork_access = true\n"));
+  EXPECT_FALSE(network("sandbox_mode = \"read-only\"\n"));
+  EXPECT_FALSE(network("sandbox_mode = \"read-only\"\n[sandbox_workspace_write]\nnetwork_access = true\n"));
+  EXPECT_FALSE(
+      network("sandbox_mode = \"workspace-write\"\n[sandbox_workspace_write]\nnetwork_access = false\n"));
+}
+
+TEST(CodexProfile, ASandboxThatNobodyKnowsIsRefused) {
+  EXPECT_THAT(mistake(ProfileFormat::codex, "sandbox_mode = \"readonly\"\n").message,
+              HasSubstr("sandbox_mode is 'readonly'"));
+  EXPECT_THAT(warnings(read(ProfileFormat::codex, "sandbox_mode = \"danger-full-access\"\n")),
+              Contains(HasSubstr("counts as workspace-write")));
 }
 
 TEST(CodexProfile, WhatIsNoTomlIsToldWithItsLine) {

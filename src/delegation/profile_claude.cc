@@ -1,4 +1,5 @@
 // Claude Code: .claude/agents/*.md.
+#include <algorithm>
 #include <array>
 
 #include "delegation/profile_formats.h"
@@ -10,7 +11,11 @@ constexpr auto kWithoutMeaning =
     std::to_array<std::string_view>({"skills", "mcpServers", "hooks", "memory", "background", "effort",
                                      "initialPrompt", "omitClaudeMd", "autoCompactWindow", "color"});
 
-std::optional<WorkspaceMode> workspace_of(ProfileFields& fields, ReadProfile& read) {
+// They ask, or allow what would be asked about: here that is the parent's to say.
+constexpr auto kParentsToSay =
+    std::to_array<std::string_view>({"default", "acceptEdits", "auto", "bypassPermissions"});
+
+Result<std::optional<WorkspaceMode>> workspace_of(ProfileFields& fields, ReadProfile& read) {
   std::optional<WorkspaceMode> workspace;
   if (const auto* mode = fields.take("permissionMode")) {
     if (mode->text == "plan") {
@@ -19,6 +24,9 @@ std::optional<WorkspaceMode> workspace_of(ProfileFields& fields, ReadProfile& re
     } else if (mode->text == "dontAsk") {
       read.profile.on_ask = OnAsk::deny;
       read.mapped.emplace_back("permissionMode dontAsk → on_ask deny");
+    } else if (std::ranges::find(kParentsToSay, mode->text) == kParentsToSay.end()) {
+      return wrong_value(*mode, "permissionMode",
+                         "default, plan, dontAsk, acceptEdits, auto or bypassPermissions");
     } else if (mode->text != "default") {
       read.warnings.push_back(
           {mode->line,
@@ -54,7 +62,8 @@ Result<void> read_claude_profile(const MarkdownProfile& file, ReadProfile& read)
   profile.model = foreign_model(model.value_or(""), "anthropic", read);
   TRY(profile.max_turns, fields.number("maxTurns", "max_turns"));
   profile.network = true;
-  settle(read, workspace_of(fields, read));
+  TRY(const auto workspace, workspace_of(fields, read));
+  settle(read, workspace);
   fields.ignore(kWithoutMeaning);
   fields.finish();
   return {};

@@ -11,13 +11,29 @@ constexpr auto kWithoutMeaning = std::to_array<std::string_view>(
     {"nickname_candidates", "model_reasoning_effort", "model_reasoning_summary", "model_verbosity",
      "personality", "service_tier", "features", "skills", "approval_policy", "mcp_servers"});
 
-std::optional<WorkspaceMode> workspace_of(ProfileFields& fields, ReadProfile& read) {
+Result<std::optional<WorkspaceMode>> workspace_of(ProfileFields& fields, ReadProfile& read) {
   const auto* mode = fields.take("sandbox_mode", "workspace");
   if (!mode) return std::nullopt;
   if (mode->text == "read-only") return WorkspaceMode::read_only;
-  if (mode->text != "workspace-write")
+  if (mode->text == "danger-full-access") {
     read.warnings.push_back({mode->line, "sandbox_mode counts as workspace-write: no agent has more"});
+  } else if (mode->text != "workspace-write") {
+    return wrong_value(*mode, "sandbox_mode", "read-only, workspace-write or danger-full-access");
+  }
   return WorkspaceMode::shared;
+}
+
+// Where it does not take the network away, its parent's counts.
+Result<bool> network_of(ProfileFields& fields, std::optional<WorkspaceMode> workspace) {
+  bool network = workspace != WorkspaceMode::read_only;
+  const auto* sandbox = fields.take("sandbox_workspace_write", "network");
+  if (!sandbox) return network;
+  for (std::size_t i = 0; i < sandbox->keys.size(); ++i) {
+    if (sandbox->keys[i] != "network_access") continue;
+    TRY(const bool has_access, truth_in(sandbox->items[i], "sandbox_workspace_write.network_access"));
+    network = network && has_access;
+  }
+  return network;
 }
 
 }  // namespace
@@ -35,8 +51,9 @@ Result<void> read_codex_profile(const ProfileNode& file, std::string_view stem, 
   TRY(const auto model, fields.text("model"));
   profile.model = foreign_model(model.value_or(""), "openai", read);
   TRY(add_all_tools(read));
-  profile.network = true;
-  settle(read, workspace_of(fields, read));
+  TRY(const auto workspace, workspace_of(fields, read));
+  TRY(profile.network, network_of(fields, workspace));
+  settle(read, workspace);
   fields.ignore(kWithoutMeaning);
   fields.finish();
   return {};

@@ -54,6 +54,13 @@ std::unexpected<Error> wrong_value(const ProfileNode& value, std::string_view ke
               fmt::format("it must be {}", must_be));
 }
 
+Result<bool> truth_in(const ProfileNode& value, std::string_view key) {
+  const std::string word = lowered(value.text);
+  if (word == "true" || word == "yes" || word == "on") return true;
+  if (word == "false" || word == "no" || word == "off") return false;
+  return wrong_value(value, key, "true or false");
+}
+
 std::unexpected<Error> ProfileFields::wrong_choice(const ProfileNode& value, std::string_view key,
                                                    const std::vector<std::string>& words) const {
   return wrong_value(value, key, fmt::format("{}", fmt::join(words, " or ")));
@@ -80,10 +87,8 @@ Result<std::optional<std::string>> ProfileFields::text(std::string_view key, std
 Result<std::optional<bool>> ProfileFields::truth(std::string_view key, std::string_view ours) {
   const ProfileNode* value = take(key, ours);
   if (!value) return std::nullopt;
-  const std::string word = lowered(value->text);
-  if (word == "true" || word == "yes" || word == "on") return true;
-  if (word == "false" || word == "no" || word == "off") return false;
-  return wrong_value(*value, key, "true or false");
+  TRY(const bool said, truth_in(*value, key));
+  return said;
 }
 
 Result<std::optional<int>> ProfileFields::number(std::string_view key, std::string_view ours) {

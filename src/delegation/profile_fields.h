@@ -55,13 +55,17 @@ class ProfileFields {
   std::vector<std::string> known_;
 };
 
+// true or false, in the words that YAML has for them; another value is an Error.
+Result<bool> truth_in(const ProfileNode& value, std::string_view key);
+
 // "line 3: max_turns is 'many'" and what it must be.
 std::unexpected<Error> wrong_value(const ProfileNode& value, std::string_view key, std::string_view must_be);
 
 // Grants what a tool list names, in any spelling: "LS", "Bash(git:*)", "Agent(reviewer)", "*".
 Result<void> add_tools(ReadProfile& read, std::span<const ProfileNode> written);
 Result<void> add_all_tools(ReadProfile& read);
-// Takes away what it names; a pattern becomes a rule.
+// Takes away what it names; a pattern becomes a rule. A name that is no tool is an Error: what was meant to
+// be taken away would stay.
 Result<void> remove_tools(ReadProfile& read, std::span<const ProfileNode> written);
 // Adds the rule, or says why it is none.
 Result<void> add_rule(std::vector<std::string>& rules, std::string rule, int line);

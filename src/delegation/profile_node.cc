@@ -34,6 +34,11 @@ std::optional<std::size_t> end_of_key(std::string_view line) {
   return colon;
 }
 
+// "|", ">-": what follows, indented, is a text as it stands.
+bool is_block_mark(std::string_view text) {
+  return (text.starts_with('|') || text.starts_with('>')) && text.size() <= 2;
+}
+
 // What follows a key: an item of its list, or more of its text.
 void add_line(ProfileNode& value, std::string_view line, int number) {
   const std::string_view text = trimmed(line);
@@ -43,7 +48,7 @@ void add_line(ProfileNode& value, std::string_view line, int number) {
     value.items.push_back(text_node(trimmed(text.substr(2)), number));
   } else if (value.kind != ProfileNode::Kind::list && !text.empty()) {
     value.kind = ProfileNode::Kind::text;
-    if (value.text == "|" || value.text == ">") value.text.clear();
+    if (is_block_mark(value.text)) value.text.clear();
     if (!value.text.empty()) value.text += '\n';
     value.text += text;
   }
@@ -53,18 +58,22 @@ void add_line(ProfileNode& value, std::string_view line, int number) {
 
 ProfileNode read_line_by_line(std::string_view head, int first_line) {
   ProfileNode map{.kind = ProfileNode::Kind::map, .line = first_line};
-  int number = first_line;
+  int number = first_line - 1;
+  bool is_in_block = false;
   for (const auto line : lines_of(head)) {
+    ++number;
+    const bool is_comment = trimmed(line).starts_with('#') && (line.starts_with('#') || !is_in_block);
+    if (is_comment) continue;
     const auto key = end_of_key(line);
     if (map.items.size() >= kMostNodes) break;
     if (!key) {
       if (!map.items.empty()) add_line(map.items.back(), line, number);
     } else {
       const std::string_view value = trimmed(line.substr(*key + 1));
+      is_in_block = is_block_mark(value);
       map.keys.emplace_back(line.substr(0, *key));
       map.items.push_back(value.empty() ? ProfileNode{.line = number} : text_node(value, number));
     }
-    ++number;
   }
   return map;
 }

@@ -33,6 +33,24 @@ std::vector<std::string> tools_meant(std::string_view word) {
   return {tool};
 }
 
+// A key of their table of tools: a name, or a pattern of names. Nothing where it can only be a tool of an MCP
+// server, which they call server_tool.
+std::vector<std::string> tools_named(std::string_view key) {
+  if (trimmed(key) == "*") return {"*"};
+  if (!key.ends_with('*')) {
+    std::vector<std::string> meant = tools_meant(key);
+    return !is_tool_name(meant.front()) && key.contains('_') ? std::vector<std::string>{} : meant;
+  }
+  const std::string beginning = lowered(key.substr(0, key.size() - 1));
+  std::vector<std::string> meant;
+  for (const auto& tool : tool_names()) {
+    if (!lowered(tool).starts_with(beginning)) continue;
+    const auto each = tools_meant(tool);
+    meant.insert(meant.end(), each.begin(), each.end());
+  }
+  return meant;
+}
+
 // The old way: tools by name, true or false. All that is not named is granted.
 Result<void> read_tools(ProfileFields& fields, ReadProfile& read) {
   TRY(add_all_tools(read));
@@ -42,12 +60,16 @@ Result<void> read_tools(ProfileFields& fields, ReadProfile& read) {
     return wrong_value(*value, "tools", "a table of names with true or false");
   std::vector<ProfileNode> granted;
   std::vector<ProfileNode> refused;
-  for (const auto& [key, is_granted] : entries_of(*value)) {
-    if (is_granted.text != "true" && is_granted.text != "false")
-      return wrong_value(is_granted, fmt::format("tools.{}", key), "true or false");
-    auto& list = is_granted.text == "true" ? granted : refused;
-    for (auto& tool : tools_meant(key))
-      list.push_back({.kind = ProfileNode::Kind::text, .text = std::move(tool), .line = is_granted.line});
+  for (const auto& [key, said] : entries_of(*value)) {
+    TRY(const bool is_granted, truth_in(said, fmt::format("tools.{}", key)));
+    const auto meant = tools_named(key);
+    if (meant.empty()) {
+      read.warnings.push_back(
+          {said.line, fmt::format("{} is left out: no MCP server is connected here", key)});
+    }
+    for (const auto& tool : meant)
+      (is_granted ? granted : refused)
+          .push_back({.kind = ProfileNode::Kind::text, .text = tool, .line = said.line});
   }
   TRY(remove_tools(read, refused));
   return add_tools(read, granted);
@@ -65,7 +87,7 @@ Result<void> add_decision(Permissions& permissions, const ProfileNode& value, st
   if (value.text == "deny") return add_rule(permissions.deny, rule, value.line);
   if (value.text == "ask") return add_rule(permissions.ask, rule, value.line);
   if (value.text == "allow") return add_rule(permissions.allow, rule, value.line);
-  return wrong_value(value, fmt::format("permission.{}", key), "allow, ask or deny");
+  return wrong_value(value, key, "allow, ask or deny");
 }
 
 bool is_general(std::string_view pattern) {
@@ -109,14 +131,22 @@ Result<void> add_patterns(ReadProfile& read, std::string_view tool, const Profil
     const std::string rule =
         is_rest ? std::string(tool)
                 : fmt::format("{}({})", tool, tool == "Bash" ? pattern_of(pattern) : pattern);
-    TRY(add_decision(read.profile.permissions, decision, tool, rule));
+    TRY(add_decision(read.profile.permissions, decision, fmt::format("permission.{}", tool), rule));
   }
+  return {};
+}
+
+// One word for all: an "allow" leaves each tool as the parent has it.
+Result<void> decide_all(ReadProfile& read, const ProfileNode& value, std::string_view key) {
+  if (value.text == "allow") return {};
+  for (const auto& tool : tool_names()) TRY(add_decision(read.profile.permissions, value, key, tool));
   return {};
 }
 
 Result<void> read_permission(ProfileFields& fields, ReadProfile& read) {
   const ProfileNode* value = fields.take("permission", "permissions");
   if (!value) return {};
+  if (value->kind == ProfileNode::Kind::text) return decide_all(read, *value, "permission");
   if (value->kind != ProfileNode::Kind::map)
     return wrong_value(*value, "permission", "a table of tools with allow, ask or deny");
   for (const auto& [key, decision] : entries_of(*value)) {
@@ -128,7 +158,7 @@ Result<void> read_permission(ProfileFields& fields, ReadProfile& read) {
       } else if (decision.kind == ProfileNode::Kind::map) {
         TRY(add_patterns(read, tool, decision));
       } else if (decision.text != "allow") {
-        TRY(add_decision(read.profile.permissions, decision, key, tool));
+        TRY(add_decision(read.profile.permissions, decision, fmt::format("permission.{}", key), tool));
       }
     }
   }
