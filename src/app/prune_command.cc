@@ -143,7 +143,7 @@ void show(Program& program, const Pruned& pruned, bool is_rehearsal) {
   std::string sum = fmt::format("{}, {}, {}, {} {}", counted(pruned.trees.size(), "tree"),
                                 counted(total.sessions, "session"), counted(total.files, "file"),
                                 bytes_text(total.bytes), is_rehearsal ? "would be removed" : "removed");
-  if (pruned.database_after != pruned.database_before) {
+  if (pruned.database_after < pruned.database_before) {
     sum += fmt::format("; the database went from {} to {}", bytes_text(pruned.database_before),
                        bytes_text(pruned.database_after));
   }

@@ -60,6 +60,7 @@ TEST_F(PruneTest, WithoutAnIdOnlyWhatEndedLongAgoGoes) {
   EXPECT_THAT(gone.out, AllOf(HasSubstr(tree), HasSubstr("1 tree, 2 sessions"), HasSubstr(" removed"),
                               Not(HasSubstr("would"))));
   EXPECT_THAT(gone.err, IsEmpty());
+  EXPECT_EQ(contents(home() / "deputy.db-wal"), "") << "all of it is in the database";
   EXPECT_EQ(listed(), "");
   EXPECT_THAT(files_below(home() / "subagent"), IsEmpty());
   EXPECT_EQ(deputy({"sessions", "show", tree}).status, 1);

@@ -176,8 +176,7 @@ Result<Pruning::Size> Pruning::remove_held(const SessionId& tree) const {
 Result<void> Pruning::give_back_space() const {
   if (has_met_damage_) return {};  // it stays as it is, as far as it can
   TRY(const auto unused, database_.integer("PRAGMA freelist_count"));
-  if (unused == 0) return {};
-  TRY(database_.execute("VACUUM"));
+  if (unused > 0) TRY(database_.execute("VACUUM"));
   // Where others read just now, the last of them to close does it.
   (void)database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   return {};
