@@ -1,7 +1,6 @@
-// What a person is told about the price of children before they are spawned.
+// What a person is told about children before they are spawned: what they run on, and what that may cost.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,13 +9,15 @@
 
 namespace deputy {
 
+// As it was resolved: what its call, its profile and its parent come to.
 struct PlannedChild {
   ModelName model;
-  std::optional<int> max_output_tokens;
+  int max_output_tokens = 0;
 };
 
-// The most they may cost. Where the tree's dollars are limited: what is left of them. Else a whole window in
-// and the output cap out, for each child, marked as the estimate it is; "cost unknown" where one price is.
-std::string cost_text(const std::vector<PlannedChild>& children, const Models& models, const Budget& budget);
+// "model a/x, b/y, …": every model there is among them, and the most they may cost. Where the tree's dollars
+// are limited, that is what is left of them. Else a whole window in and the output cap out, for each child,
+// marked as the estimate it is; "cost unknown" where one price is.
+std::string terms_text(const std::vector<PlannedChild>& children, const Models& models, const Budget& budget);
 
 }  // namespace deputy

@@ -36,6 +36,16 @@ constexpr std::string_view kSchema = R"({"type":"object","properties":{
 constexpr int kDefaultOutputTokens = 4096;
 constexpr std::size_t kGoalCharacters = 40;
 
+Delegation delegation_of(const DelegateTask& task, int index, int total, const ToolContext& context) {
+  return {.key = {context.id, index},
+          .parent = context.session,
+          .model = context.model,
+          .agent = "reader",
+          .brief = task.brief,
+          .index = index,
+          .total = total};
+}
+
 }  // namespace
 
 const ToolText& DelegateTool::definition() {
@@ -80,10 +90,8 @@ std::string DelegateTool::shown(const json::object& arguments) const {
 std::string DelegateTool::approval_text(const json::object& arguments, const ToolContext& context) const {
   const auto read = read_delegate_arguments(arguments);
   std::vector<PlannedChild> children;
-  for (const auto& task : read.tasks)
-    children.push_back({task.brief.model.value_or(context.model), task.brief.max_output_tokens});
-  return fmt::format("Spawn {} — model {}, {}, risk medium", shown(arguments), context.model.value,
-                     cost_text(children, tree_.models(), tree_.budget()));
+  for (const auto& task : read.tasks) children.push_back(tree_.planned(delegation_of(task, 0, 1, context)));
+  return fmt::format("Spawn {} — {}", shown(arguments), terms_text(children, tree_.models(), tree_.budget()));
 }
 
 // What the lanes of one call share; it lives with the call, which waits for them.
@@ -119,13 +127,7 @@ Task<> DelegateTool::run_tasks(Batch& batch) {
 }
 
 Task<Report> DelegateTool::run_task(DelegateTask task, int index, int total, ToolContext context) {
-  Delegation delegation{.key = {context.id, index},
-                        .parent = context.session,
-                        .model = context.model,
-                        .agent = "reader",
-                        .brief = task.brief,
-                        .index = index,
-                        .total = total};
+  Delegation delegation = delegation_of(task, index, total, context);
   if (!tree_.has_child(delegation.key)) {  // one that is there already was given its files when it was made
     auto prompt = co_await on_pool(context.loop, context.pool, [&task, &context]() -> Result<std::string> {
       TRY(const auto sight, Sight::of(context));

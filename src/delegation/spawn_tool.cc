@@ -47,6 +47,17 @@ std::string goal_of(const json::object& arguments) {
                      shorten(on_one_line(string_or(arguments, "task", "")), kGoalCharacters));
 }
 
+Delegation delegation_of(const json::object& arguments, const std::vector<std::string>& declared,
+                         const ToolContext& context) {
+  const std::string agent = declared_name(string_or(arguments, "agent", ""), declared);
+  return {.key = {context.id, 0},
+          .parent = context.session,
+          .model = context.model,
+          .agent = agent,
+          .brief = {.label = agent, .prompt = prompt_of(arguments)},
+          .timeout = timeout_in(arguments)};
+}
+
 // The answer that the journal has for a question, and whether it knows the question at all.
 struct Settled {
   bool was_asked = false;
@@ -77,25 +88,21 @@ SpawnTool::SpawnTool(Tree& tree, const std::vector<const Profile*>& declared)
   for (const auto* profile : declared) declared_.push_back(profile->name);
 }
 
+std::size_t SpawnTool::most_result_bytes() const { return tree_.reports().most_of_one(); }
+
 std::string SpawnTool::shown(const json::object& arguments) const { return goal_of(arguments); }
 
 std::string SpawnTool::approval_text(const json::object& arguments, const ToolContext& context) const {
-  return fmt::format("Spawn 1 subagent: {} — model {}, {}, risk medium", goal_of(arguments),
-                     context.model.value,
-                     cost_text({{context.model, std::nullopt}}, tree_.models(), tree_.budget()));
+  return fmt::format("Spawn 1 subagent: {} — {}", goal_of(arguments),
+                     terms_text({tree_.planned(delegation_of(arguments, declared_, context))}, tree_.models(),
+                                tree_.budget()));
 }
 
 Task<ToolResult> SpawnTool::run(json::object arguments, ToolContext context) {
-  const std::string agent = string_or(arguments, "agent", "");
+  const Delegation delegation = delegation_of(arguments, declared_, context);
   // One that is there already, from before a restart, is gone on with whatever has become of its profile.
-  if (std::ranges::find(declared_, agent) == declared_.end() && !tree_.has_child({context.id, 0}))
-    co_return not_declared(agent, declared_);
-  const Delegation delegation{.key = {context.id, 0},
-                              .parent = context.session,
-                              .model = context.model,
-                              .agent = agent,
-                              .brief = {.label = agent, .prompt = prompt_of(arguments)},
-                              .timeout = timeout_in(arguments)};
+  if (std::ranges::find(declared_, delegation.agent) == declared_.end() && !tree_.has_child({context.id, 0}))
+    co_return not_declared(delegation.agent, declared_);
   const auto child = co_await tree_.start_child(delegation, context.stop);
   if (!child) co_return co_await refusal_result(tree_, delegation, child.error());
   co_return co_await await_child(tree_, delegation, *child, context, Telling::dialogue);
@@ -105,6 +112,8 @@ const ToolText& AnswerTool::text() const {
   static const ToolText text{"answer_subagent", std::string(kAnswerDescription), std::string(kAnswerSchema)};
   return text;
 }
+
+std::size_t AnswerTool::most_result_bytes() const { return tree_.reports().most_of_one(); }
 
 std::string AnswerTool::shown(const json::object& arguments) const {
   return shorten(on_one_line(string_or(arguments, "answer", "")), kGoalCharacters);

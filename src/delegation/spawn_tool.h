@@ -21,7 +21,7 @@ class SpawnTool final : public Tool {
   Effect effect() const override { return Effect::keyed; }
   bool only_records() const override { return true; }
   Company company() const override { return Company::beside_others; }
-  std::size_t most_result_bytes() const override { return 64 * 1024; }  // the report bounds itself
+  std::size_t most_result_bytes() const override;  // the report bounds itself
   std::string shown(const json::object& arguments) const override;
   std::string approval_text(const json::object& arguments, const ToolContext& context) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
@@ -40,7 +40,7 @@ class AnswerTool final : public Tool {
   Effect effect() const override { return Effect::keyed; }
   Company company() const override { return Company::beside_others; }
   Decision by_default() const override { return Decision::allow; }
-  std::size_t most_result_bytes() const override { return 64 * 1024; }
+  std::size_t most_result_bytes() const override;
   std::string shown(const json::object& arguments) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 

@@ -35,6 +35,17 @@ constexpr std::string_view kFieldsGeneral = "general-purpose";
 
 constexpr std::size_t kGoalCharacters = 60;
 
+Delegation delegation_of(const TaskArguments& read, const ToolContext& context) {
+  return {.key = {context.id, 0},
+          .parent = context.session,
+          .model = context.model,
+          .agent = read.agent,
+          .brief = {.label = read.agent, .prompt = read.prompt},
+          .max_turns = read.max_turns,
+          .timeout = read.timeout,
+          .background = read.background};
+}
+
 // The run that an earlier attempt at the same call has asked for.
 std::optional<int> attached_run(const std::vector<Fact>& traces) {
   for (const Fact& fact : traces) {
@@ -55,6 +66,11 @@ std::string list_of(const std::vector<const Profile*>& declared) {
   }
   list.pop_back();
   return list;
+}
+
+std::string declared_name(std::string agent, const std::vector<std::string>& declared) {
+  const bool is_declared = std::ranges::find(declared, agent) != declared.end();
+  return agent == kFieldsGeneral && !is_declared ? "general" : agent;
 }
 
 ToolResult not_declared(std::string_view agent, const std::vector<std::string>& declared) {
@@ -98,6 +114,12 @@ TaskTool::TaskTool(Tree& tree, const std::vector<const Profile*>& declared, Deci
 
 std::size_t TaskTool::most_result_bytes() const { return tree_.reports().most_of_one(); }
 
+Result<TaskArguments> TaskTool::read(const json::object& arguments) const {
+  TRY(auto read, read_task_arguments(arguments));
+  read.agent = declared_name(std::move(read.agent), declared_);
+  return read;
+}
+
 // The child that a call goes on with has its agent and its model already.
 std::optional<Session> TaskTool::resumed(const TaskArguments& read) const {
   if (!read.resume) return std::nullopt;
@@ -106,7 +128,7 @@ std::optional<Session> TaskTool::resumed(const TaskArguments& read) const {
 }
 
 std::string TaskTool::shown(const json::object& arguments) const {
-  const auto read = read_task_arguments(arguments);
+  const auto read = this->read(arguments);
   if (!read) return {};
   const auto before = resumed(*read);
   return fmt::format(
@@ -115,40 +137,29 @@ std::string TaskTool::shown(const json::object& arguments) const {
 }
 
 std::string TaskTool::approval_text(const json::object& arguments, const ToolContext& context) const {
-  const auto read = read_task_arguments(arguments);
+  const auto read = this->read(arguments);
   if (!read) return {};
   const auto before = resumed(*read);
-  const ModelName& model = before ? before->model : context.model;
-  const auto most_output = before ? std::optional(before->max_output_tokens) : std::nullopt;
-  return fmt::format("{} 1 subagent: [{}] {} — model {}, {}, risk medium", before ? "Resume" : "Spawn",
+  const PlannedChild child = before ? PlannedChild{before->model, before->max_output_tokens}
+                                    : tree_.planned(delegation_of(*read, context));
+  return fmt::format("{} 1 subagent: [{}] {} — {}", before ? "Resume" : "Spawn",
                      on_one_line(before ? before->agent : read->agent),
-                     shorten(on_one_line(read->prompt), kGoalCharacters), model.value,
-                     cost_text({{model, most_output}}, tree_.models(), tree_.budget()));
+                     shorten(on_one_line(read->prompt), kGoalCharacters),
+                     terms_text({child}, tree_.models(), tree_.budget()));
 }
 
 Task<ToolResult> TaskTool::run(json::object arguments, ToolContext context) {
-  auto read = read_task_arguments(arguments);
+  auto read = this->read(arguments);
   if (!read) co_return tool_error(fmt::format("{}: {}.", read.error().message, read.error().advice));
   if (read->resume) co_return co_await resume(*std::move(read), std::move(context));
-  const auto is_declared = [this](std::string_view name) {
-    return std::ranges::find(declared_, name) != declared_.end();
-  };
-  if (read->agent == kFieldsGeneral && !is_declared(read->agent)) read->agent = "general";
   // One that is there already, from before a restart, is gone on with whatever has become of its profile.
-  if (!is_declared(read->agent) && !tree_.has_child({context.id, 0}))
+  if (std::ranges::find(declared_, read->agent) == declared_.end() && !tree_.has_child({context.id, 0}))
     co_return not_declared(read->agent, declared_);
   co_return co_await start(*std::move(read), std::move(context));
 }
 
 Task<ToolResult> TaskTool::start(TaskArguments read, ToolContext context) {
-  const Delegation delegation{.key = {context.id, 0},
-                              .parent = context.session,
-                              .model = context.model,
-                              .agent = read.agent,
-                              .brief = {.label = read.agent, .prompt = read.prompt},
-                              .max_turns = read.max_turns,
-                              .timeout = read.timeout,
-                              .background = read.background};
+  const Delegation delegation = delegation_of(read, context);
   const auto child = co_await tree_.start_child(delegation, context.stop);
   if (!child) co_return co_await refusal_result(tree_, delegation, child.error());
   if (read.background)

@@ -30,6 +30,8 @@ Result<TaskArguments> read_task_arguments(const json::object& arguments);
 
 // The profiles that a tool's text offers, with their guidance.
 std::string list_of(const std::vector<const Profile*>& declared);
+// The declared name that a call's name means: what other programs call the general agent is that one.
+std::string declared_name(std::string agent, const std::vector<std::string>& declared);
 ToolResult not_declared(std::string_view agent, const std::vector<std::string>& declared);
 // Of a call, kNoTimeout for "none"; nothing where it says nothing.
 std::optional<Duration> timeout_in(const json::object& arguments);
@@ -50,6 +52,7 @@ class TaskTool final : public Tool {
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:
+  Result<TaskArguments> read(const json::object& arguments) const;
   std::optional<Session> resumed(const TaskArguments& read) const;
   Task<ToolResult> start(TaskArguments read, ToolContext context);
   Task<ToolResult> resume(TaskArguments read, ToolContext context);

@@ -17,6 +17,7 @@
 #include "base/disk.h"
 #include "base/random.h"
 #include "delegation/admission.h"
+#include "delegation/approval.h"
 #include "delegation/background_children.h"
 #include "delegation/budget.h"
 #include "delegation/children.h"
@@ -132,6 +133,9 @@ class Tree {
   // refusal too.
   Task<Report> delegate(Delegation delegation, StopToken stop);
   bool has_child(const DelegationKey& key) const;
+  // What the child would run on, for the person who is asked about it. One that would be refused is told as
+  // its call wants it.
+  PlannedChild planned(const Delegation& delegation) const;
   // The child runs, or has run, when they return; meet() tells what comes of it. The error is why there is
   // none.
   Task<Result<SessionId>> start_child(Delegation delegation, StopToken stop);

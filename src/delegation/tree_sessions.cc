@@ -22,6 +22,14 @@ Reason reason_of(const Error& error) {
   }
 }
 
+CallWishes wishes_of(const Delegation& delegation) {
+  return {.made_by = delegation.model,
+          .model = delegation.brief.model,
+          .max_output_tokens = delegation.brief.max_output_tokens,
+          .max_turns = delegation.max_turns,
+          .timeout = delegation.timeout};
+}
+
 }  // namespace
 
 Report report_of_refusal(const Delegation& delegation, const Error& error) {
@@ -81,14 +89,18 @@ Result<Session> Tree::root_session(const RootBrief& root) const {
   return session;
 }
 
+PlannedChild Tree::planned(const Delegation& delegation) const {
+  const auto profile = services_.profiles.find(delegation.agent);
+  const auto session = profile ? inherited_session(delegation.parent, **profile, wishes_of(delegation))
+                               : std::unexpected(profile.error());
+  if (session) return {session->model, session->max_output_tokens};
+  return {delegation.brief.model.value_or(delegation.model),
+          delegation.brief.max_output_tokens.value_or(delegation.parent.max_output_tokens)};
+}
+
 Result<Session> Tree::child_session(const Delegation& delegation, const Profile& profile) const {
   const Session& parent = delegation.parent;
-  TRY(Session session, inherited_session(parent, profile,
-                                         {.made_by = delegation.model,
-                                          .model = delegation.brief.model,
-                                          .max_output_tokens = delegation.brief.max_output_tokens,
-                                          .max_turns = delegation.max_turns,
-                                          .timeout = delegation.timeout}));
+  TRY(Session session, inherited_session(parent, profile, wishes_of(delegation)));
   session.id = unused_id();
   session.uuid = Uuid(random_uuid(services_.random));
   session.tree = id_;

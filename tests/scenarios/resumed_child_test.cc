@@ -120,6 +120,7 @@ TEST(AResumedChild, TheApprovalNamesItsAgentAndItsModel) {
   };
   ASSERT_TRUE(world.run());
   ASSERT_EQ(asked.size(), 2u);
+  EXPECT_THAT(asked[0], AllOf(HasSubstr("Spawn 1 subagent: [odd] look"), HasSubstr("model acting/own")));
   EXPECT_THAT(asked[1], AllOf(HasSubstr("Resume 1 subagent: [odd] go on"), HasSubstr("model acting/own")));
 }
 
