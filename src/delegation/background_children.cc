@@ -25,14 +25,15 @@ bool BackgroundChildren::is_running(const SessionId&, const std::string& id) con
   return tree_.running().is_live(SessionId(id));
 }
 
-std::string BackgroundChildren::told(const SessionId&, const std::string& id) const {
+Task<std::string> BackgroundChildren::told(SessionId owner, std::string id, std::size_t most) {
   const SessionId child(id);
   const auto found = tree_.store().session(child);
-  if (!found || !*found) return fmt::format("{} is about to start.", id);
+  if (!found || !*found) co_return fmt::format("{} is about to start.", id);
   const Session& session = **found;
   if (!tree_.running().is_live(child)) {
-    const auto report = tree_.report_of_ended(child);
-    return report ? told_of(*report) : fmt::format("{}: {}", id, name_of(session.state));
+    auto report = tree_.report_of_ended(child);
+    if (!report) co_return fmt::format("{}: {}", id, name_of(session.state));
+    co_return co_await tree_.reports().told(std::move(owner), *std::move(report), most);
   }
   const WallTime now = tree_.now();
   std::string text = fmt::format(
@@ -41,7 +42,7 @@ std::string BackgroundChildren::told(const SessionId&, const std::string& id) co
       to_text(Duration(std::max(now, session.last_event_at) - session.last_event_at)));
   if (!session.last_activity.empty()) text += fmt::format(", last: {}", on_one_line(session.last_activity));
   if (const auto question = tree_.running().question_of(child)) text += "\n" + told_of(*question);
-  return text;
+  co_return text;
 }
 
 Task<> BackgroundChildren::wait(SessionId, std::string id, StopToken stop) {

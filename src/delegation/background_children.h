@@ -17,7 +17,7 @@ class BackgroundChildren final : public BackgroundWork {
 
   std::vector<std::string> ids_of(const SessionId& owner) const override;
   bool is_running(const SessionId& owner, const std::string& id) const override;
-  std::string told(const SessionId& owner, const std::string& id) const override;
+  Task<std::string> told(SessionId owner, std::string id, std::size_t most) override;
   // Also until it asks something.
   Task<> wait(SessionId owner, std::string id, StopToken stop) override;
   void cancel(const SessionId& owner, const std::string& id) override;

@@ -21,6 +21,14 @@ std::string message_of(const Report& report) {
   return report.errors.empty() ? to_words(report.reason) : report.errors.front().message;
 }
 
+// Those that the entry does not tell in its own words.
+std::string more_errors(const Report& report) {
+  std::string text;
+  for (std::size_t i = batch_status(report.status) == "ok" ? 0 : 1; i < report.errors.size(); ++i)
+    text += "\n" + line_of(report.errors[i]) + "\n";
+  return text;
+}
+
 // A blocked child names its blocker.
 std::string words_for(const Report& report) {
   if (report.status != Status::blocked) return to_words(report.reason);
@@ -44,23 +52,27 @@ std::string framed(std::string_view body) {
   return text;
 }
 
-std::string markdown_of(const Report& report, std::string_view body) {
+std::string markdown_of(const Report& report) {
   const auto status = batch_status(report.status);
+  const std::string body = framed(report.body);
+  const std::string more = more_errors(report);
   const std::string label = on_one_line(made_visible(report.label));
-  if (status == "ok") return fmt::format("### [{}] ✓\n{}\n\n{}\n", label, usage_line(report.usage), body);
+  if (status == "ok")
+    return fmt::format("### [{}] ✓\n{}\n\n{}\n{}", label, usage_line(report.usage), body, more);
   if (status == "error") {
     const std::string kept = body.empty() ? "" : fmt::format("\n**Findings so far:**\n\n{}\n", body);
-    return fmt::format("### [{}] ✗ error\n{}\n\n{}\n{}", label, usage_line(report.usage), message_of(report),
-                       kept);
+    return fmt::format("### [{}] ✗ error\n{}\n\n{}\n{}{}", label, usage_line(report.usage),
+                       message_of(report), more, kept);
   }
   const auto heading =
       report.reason == Reason::context_exhausted ? "Findings before exhaustion" : "Findings so far";
-  return fmt::format("### [{}] ⚠️ partial ({})\n{}\n\n**{}:**\n\n{}\n", label, words_for(report),
-                     usage_line(report.usage), heading, body.empty() ? "(none)" : body);
+  return fmt::format("### [{}] ⚠️ partial ({})\n{}\n{}\n**{}:**\n\n{}\n", label, words_for(report),
+                     usage_line(report.usage), more, heading, body.empty() ? "(none)" : body);
 }
 
-json::object json_of(const Report& report, std::string_view body) {
+json::object json_of(const Report& report) {
   const auto status = batch_status(report.status);
+  const std::string& body = report.body;
   json::object entry{{"label", report.label},
                      {"status", status},
                      {"session_id", report.session.value},
@@ -76,7 +88,61 @@ json::object json_of(const Report& report, std::string_view body) {
   return entry;
 }
 
+// The texts that a report may be long by.
+std::vector<std::string*> texts_of(Report& report) {
+  std::vector<std::string*> texts{&report.body};
+  for (auto& error : report.errors)
+    texts.insert(texts.end(), {&error.type, &error.code, &error.message, &error.recommendation});
+  return texts;
+}
+
+std::size_t entry_bytes(const Report& report, BatchLayout layout) {
+  return layout == BatchLayout::json ? to_json_text(json_of(report)).size() : markdown_of(report).size();
+}
+
+Report with_texts_of(Report report, std::size_t most) {
+  const auto texts = texts_of(report);
+  std::vector<std::size_t> sizes;
+  for (const auto* text : texts) sizes.push_back(text->size());
+  const auto shares = shares_of(std::move(sizes), most, most);
+  for (std::size_t i = 0; i < texts.size(); ++i) *texts[i] = bounded(*texts[i], shares[i]).text;
+  return report;
+}
+
+// What the entry says beside what every entry says.
+std::size_t said_in(const Report& report, BatchLayout layout) {
+  const std::size_t whole = entry_bytes(report, layout);
+  return whole - std::min(whole, entry_bytes(with_texts_of(report, 0), layout));
+}
+
+// A text takes more room in its layout than by itself: quotes and line breaks in JSON, what frames a line.
+// How much is known only when it is laid out.
+Report fitted(const Report& report, BatchLayout layout, std::size_t most) {
+  if (said_in(report, layout) <= most) return report;
+  for (std::size_t room = most;; room = room * 3 / 4) {
+    Report cut = with_texts_of(report, room);
+    if (room == 0 || said_in(cut, layout) <= most) return cut;
+  }
+}
+
+std::vector<std::size_t> batch_shares(const std::vector<Report>& reports, BatchLayout layout,
+                                      const ReportBounds& bounds) {
+  std::vector<std::size_t> sizes;
+  for (const auto& report : reports) sizes.push_back(said_in(report, layout));
+  return shares_of(std::move(sizes), bounds.report_bytes, bounds.batch_bytes);
+}
+
 }  // namespace
+
+std::vector<std::size_t> too_long(const std::vector<Report>& reports, BatchLayout layout,
+                                  const ReportBounds& bounds) {
+  const auto shares = batch_shares(reports, layout, bounds);
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    if (said_in(reports[i], layout) > shares[i]) found.push_back(i);
+  }
+  return found;
+}
 
 std::string_view batch_status(Status status) {
   switch (status) {
@@ -94,9 +160,11 @@ std::string_view batch_status(Status status) {
 
 std::string batch_text(const std::vector<Report>& reports, BatchLayout layout, const ReportBounds& bounds,
                        const std::vector<std::optional<std::string>>& spilled) {
-  const auto shares = shares_of(reports, bounds);
-  const auto body = [&](std::size_t i) {
-    return shown_body(reports[i], shares[i], i < spilled.size() ? spilled[i] : std::nullopt);
+  const auto shares = batch_shares(reports, layout, bounds);
+  const auto shown = [&](std::size_t i) {
+    Report report = fitted(reports[i], layout, shares[i]);
+    if (i < spilled.size() && spilled[i]) report.body += pointer_to(*spilled[i]);
+    return report;
   };
   const auto ok = count(reports, "ok");
   const auto partial = count(reports, "partial");
@@ -105,13 +173,13 @@ std::string batch_text(const std::vector<Report>& reports, BatchLayout layout, c
     json::object batch{
         {"completed", ok}, {"partial", partial}, {"failed", failed}, {"total", reports.size()}};
     auto& results = batch["results"].emplace_array();
-    for (std::size_t i = 0; i < reports.size(); ++i) results.emplace_back(json_of(reports[i], body(i)));
+    for (std::size_t i = 0; i < reports.size(); ++i) results.emplace_back(json_of(shown(i)));
     return to_json_text(batch);
   }
   std::string text = fmt::format("## Subagents complete: {}/{}", ok, reports.size());
   if (partial + failed > 0) text += fmt::format(" ({} partial, {} failed)", partial, failed);
   text += "\n";
-  for (std::size_t i = 0; i < reports.size(); ++i) text += "\n" + markdown_of(reports[i], framed(body(i)));
+  for (std::size_t i = 0; i < reports.size(); ++i) text += "\n" + markdown_of(shown(i));
   return text;
 }
 

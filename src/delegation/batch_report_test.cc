@@ -64,6 +64,43 @@ TEST(BatchReport, ManyLongReportsShareTheBatch) {
   EXPECT_LE(batch_text(many, BatchLayout::markdown).size(), 130u * 1024);
 }
 
+TEST(BatchReport, AsJsonItStaysJsonWhateverItsTextsAreLongBy) {
+  const ReportBounds bounds{.report_bytes = 4000, .batch_bytes = 10'000};
+  std::string quotes;
+  while (quotes.size() < 50'000) quotes += "\"\\\n\x01";
+  Report failed = report("b", Status::failed, Reason::provider_error, quotes, quotes);
+  failed.errors.assign(40, failed.errors[0]);
+  const std::vector<Report> all{report("a", Status::completed, Reason::none, quotes), failed,
+                                report("c", Status::completed, Reason::none, "short")};
+  EXPECT_EQ(too_long(all, BatchLayout::json, bounds), (std::vector<std::size_t>{0, 1}));
+  const std::string text = batch_text(all, BatchLayout::json, bounds, {"/home/a.md", "/home/b.md", {}});
+  EXPECT_LE(text.size(), 10'000u + 40 * 80 + 1000) << "beside the frame of each error and entry";
+  const auto parsed = parse_json_object(text);
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  const auto& results = *array_at(*parsed, "results");
+  EXPECT_TRUE(
+      std::string_view(results.at(0).at("report").as_string()).contains("[The whole report: /home/a.md]"));
+  EXPECT_EQ(results.at(1).at("errors").as_array().size(), 40u) << "unshortened in structure";
+  EXPECT_EQ(results.at(2).at("report"), "short");
+}
+
+TEST(BatchReport, ALongErrorIsBoundedToo) {
+  const ReportBounds bounds{.report_bytes = 1000, .batch_bytes = 10'000};
+  const std::vector<Report> at{report("a", Status::failed, Reason::internal, "", std::string(1000, 'x'))};
+  EXPECT_TRUE(too_long(at, BatchLayout::markdown, bounds).empty());
+  EXPECT_TRUE(batch_text(at, BatchLayout::markdown, bounds).contains(std::string(1000, 'x')));
+  const std::vector<Report> past{report("a", Status::failed, Reason::internal, "", std::string(1001, 'x'))};
+  EXPECT_EQ(too_long(past, BatchLayout::markdown, bounds).size(), 1u);
+  EXPECT_TRUE(batch_text(past, BatchLayout::markdown, bounds).contains("left out"));
+}
+
+TEST(BatchReport, TellsEveryError) {
+  Report failed = report("a", Status::failed, Reason::internal, "", "first");
+  failed.errors.push_back({"disk", "D1", "second", true, "free some"});
+  EXPECT_TRUE(batch_text({failed}, BatchLayout::markdown)
+                  .contains("\n\nfirst\n\nError (disk, recoverable): [D1] second → free some\n"));
+}
+
 TEST(BatchReport, AChildCannotForgeTheSectionOfAnother) {  // inject-06
   const Report honest = report("a", Status::completed, Reason::none, "all is well");
   const Report forging =

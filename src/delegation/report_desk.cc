@@ -132,18 +132,19 @@ std::vector<const Folder*> ReportDesk::roots_of(const SessionId& reader) {
 }
 
 Task<std::string> ReportDesk::told(SessionId reader, Report report) {
-  const std::size_t most = services_.bounds.report_bytes;
+  return told(std::move(reader), std::move(report), services_.bounds.report_bytes);
+}
+
+Task<std::string> ReportDesk::told(SessionId reader, Report report, std::size_t most) {
   std::optional<std::string> spilled;
-  if (report.body.size() > most) spilled = co_await spill(std::move(reader), report);
+  if (said_bytes(report) > most) spilled = co_await spill(std::move(reader), report);
   co_return told_of(report, most, spilled);
 }
 
 Task<std::string> ReportDesk::told(SessionId reader, std::vector<Report> reports, BatchLayout layout) {
-  const auto shares = shares_of(reports, services_.bounds);
   std::vector<std::optional<std::string>> spilled(reports.size());
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    if (reports[i].body.size() > shares[i]) spilled[i] = co_await spill(reader, reports[i]);
-  }
+  for (const std::size_t i : too_long(reports, layout, services_.bounds))
+    spilled[i] = co_await spill(reader, reports[i]);
   co_return batch_text(reports, layout, services_.bounds, spilled);
 }
 

@@ -1,4 +1,4 @@
-// What is done with reports on their way up: an artifact that is not there is struck, a body that is too long
+// What is done with reports on their way up: an artifact that is not there is struck, one that is too long
 // for its reader is kept whole in a file beside, and what went wrong is written to the errors log. Files lie
 // in the state folder: errors.jsonl, and reports/{reader}/ for the reports that one session was handed.
 #pragma once
@@ -31,11 +31,13 @@ class ReportDesk {
 
   // What the session `reader` is told of a child's report, or of a batch.
   Task<std::string> told(SessionId reader, Report report);
+  // One of several: in at most so many bytes.
+  Task<std::string> told(SessionId reader, Report report, std::size_t most);
   Task<std::string> told(SessionId reader, std::vector<Report> reports, BatchLayout layout);
 
-  // The most that told() says: the bodies are bounded, the rest is as long as it is.
-  std::size_t most_of_one() const { return services_.bounds.report_bytes + kBesideBody; }
-  std::size_t most_of_batch() const { return services_.bounds.batch_bytes + kBesideBody; }
+  // The most that told() says, for a tool's bound: never reached, since a cut there would name no file.
+  std::size_t most_of_one() const { return services_.bounds.report_bytes + kHeadings; }
+  std::size_t most_of_batch() const { return services_.bounds.batch_bytes + kHeadings; }
 
   // Keeps another text that is too long for `reader` in a file beside, and says where; nothing where that was
   // not possible.
@@ -52,7 +54,7 @@ class ReportDesk {
   Task<> log(Report report, std::string command);
 
  private:
-  static constexpr std::size_t kBesideBody = 64 * 1024;  // errors, lists and a diff
+  static constexpr std::size_t kHeadings = 64 * 1024;  // and the paths of what was spilled
   // Where the whole report is kept now; nothing where that was not possible.
   Task<std::optional<std::string>> spill(SessionId reader, Report report);
   Task<std::optional<std::string>> write(SessionId reader, std::string name, std::string text);

@@ -9,9 +9,8 @@
 namespace deputy {
 namespace {
 
-constexpr std::size_t kDiffBytes = 16 * 1024;
-constexpr std::size_t kListed = 50;  // of files and commands
 constexpr std::size_t kHashCharacters = 12;
+constexpr std::size_t kCommandBytes = 400;  // of one command in the list: its beginning and its end
 constexpr std::size_t kAll = static_cast<std::size_t>(-1);
 
 std::string status_line(const Report& report) {
@@ -20,12 +19,6 @@ std::string status_line(const Report& report) {
 }
 
 std::string clean(std::string_view text) { return on_one_line(made_visible(text)); }
-
-std::string line_of(const ReportedError& error) {
-  return fmt::format("Error: {}{}{}{}", error.code.empty() ? "" : fmt::format("[{}] ", clean(error.code)),
-                     clean(error.message), error.recommendation.empty() ? "" : " → ",
-                     clean(error.recommendation));
-}
 
 std::string line_of(const Artifact& artifact) {
   return fmt::format("- {} ({}){}", clean(artifact.path), clean(artifact.kind),
@@ -42,84 +35,117 @@ std::string line_of(const FileChange& file) {
 }
 
 std::string line_of(const CommandRun& run) {
-  return fmt::format("- {} → {}", clean(run.command),
+  return fmt::format("- {} → {}", clean(bounded(clean(run.command), kCommandBytes).text),
                      run.exit_status ? fmt::format("exit status {}", *run.exit_status) : "no exit status");
 }
 
 std::string line_of(const std::string& step) { return "- " + clean(step); }
 
 template <class Each>
-std::string listed(std::string_view heading, const std::vector<Each>& all, std::size_t most) {
+std::string listed(std::string_view heading, const std::vector<Each>& all) {
   if (all.empty()) return {};
   std::string text = fmt::format("\n\n{}:", heading);
-  for (std::size_t i = 0; i < std::min(all.size(), most); ++i) text += "\n" + line_of(all[i]);
-  if (all.size() > most) text += fmt::format("\n- … and {} more", all.size() - most);
+  for (const auto& each : all) text += "\n" + line_of(each);
   return text;
 }
 
-std::string work_of(const Report& report, std::size_t most_lines, std::size_t most_diff) {
-  std::string text = listed("Artifacts", report.artifacts, most_lines) +
-                     listed("Files changed, by the runtime's own ledger", report.files, most_lines) +
-                     listed("Commands run", report.commands, most_lines);
+std::string lists_of(const Report& report) {
+  std::string text = listed("Artifacts", report.artifacts) +
+                     listed("Files changed, by the runtime's own ledger", report.files) +
+                     listed("Commands run", report.commands);
   if (!report.commands.empty() && report.workspace.branch.empty())
     text += "\n(what a command changed by itself is not in the list of files)";
-  text += listed("Next steps", report.next_steps, most_lines);
+  return text + listed("Next steps", report.next_steps);
+}
+
+std::string workspace_of(const Report& report) {
   if (!report.workspace.branch.empty()) {
-    text += fmt::format("\n\nIts work is on the branch {} (folder {}); merge it or leave it. The diff:\n{}",
-                        report.workspace.branch, report.workspace.path,
-                        bounded(report.workspace.diff, most_diff).text);
-  } else if (!report.workspace.path.empty() && report.workspace.mode == WorkspaceMode::scratch) {
-    text += fmt::format("\n\nIt left files in {}", report.workspace.path);
+    return fmt::format("\n\nIts work is on the branch {} (folder {}); merge it or leave it. The diff:\n{}",
+                       report.workspace.branch, report.workspace.path, report.workspace.diff);
   }
-  return text;
+  if (report.workspace.path.empty() || report.workspace.mode != WorkspaceMode::scratch) return {};
+  return fmt::format("\n\nIt left files in {}", report.workspace.path);
 }
 
 std::string heading_of(const Report& report) {
   std::string text = fmt::format("## Subagent Result ({})\n{}\n", clean(report.agent), status_line(report));
   if (!report.session.empty()) text += fmt::format("Session: {}\n", report.session.value);
-  for (const auto& error : report.errors) text += line_of(error) + "\n";
-  return text + "\n";
+  return text;
 }
 
-std::string text_of(const Report& report, std::string_view body, std::size_t most_lines,
-                    std::size_t most_diff) {
-  std::string text = heading_of(report);
-  text += trimmed(body).empty()
-              ? (report.session.empty() ? "(the subagent was not started)" : "(subagent returned no text)")
-              : body;
-  return text + work_of(report, most_lines, most_diff);
+std::string errors_of(const Report& report) {
+  std::string text;
+  for (const auto& error : report.errors) text += line_of(error) + "\n";
+  return text;
+}
+
+std::string body_of(const Report& report) {
+  if (!trimmed(report.body).empty()) return report.body;
+  return report.session.empty() ? "(the subagent was not started)" : "(subagent returned no text)";
+}
+
+// All that is said below the heading. What there is of one part is no reason to leave out another.
+std::vector<std::string> parts_of(const Report& report) {
+  return {errors_of(report), body_of(report), lists_of(report), workspace_of(report)};
+}
+
+std::vector<std::size_t> sizes_of(const std::vector<std::string>& parts) {
+  std::vector<std::size_t> sizes;
+  for (const auto& part : parts) sizes.push_back(part.size());
+  return sizes;
 }
 
 }  // namespace
 
-std::vector<std::size_t> shares_of(const std::vector<Report>& reports, const ReportBounds& bounds) {
-  std::vector<std::size_t> shares;
-  for (const auto& report : reports) shares.push_back(std::min(report.body.size(), bounds.report_bytes));
-  std::vector<std::size_t> rising = shares;
+std::vector<std::size_t> shares_of(std::vector<std::size_t> sizes, std::size_t each, std::size_t all) {
+  for (auto& size : sizes) size = std::min(size, each);
+  std::vector<std::size_t> rising = sizes;
   std::ranges::sort(rising);
-  std::size_t left = bounds.batch_bytes;
-  std::size_t level = bounds.report_bytes;
+  std::size_t left = all;
+  std::size_t level = each;
   for (std::size_t i = 0; i < rising.size(); ++i) {
     level = left / (rising.size() - i);
     if (rising[i] > level) break;  // from here on all get the same
     left -= rising[i];
-    level = bounds.report_bytes;
+    level = each;
   }
-  for (auto& share : shares) share = std::min(share, level);
-  return shares;
+  for (auto& size : sizes) size = std::min(size, level);
+  return sizes;
 }
 
-std::string shown_body(const Report& report, std::size_t most, const std::optional<std::string>& spilled) {
-  auto shown = bounded(report.body, most);
-  if (!shown.whole && spilled) shown.text += fmt::format("\n\n[The whole report: {}]", *spilled);
-  return std::move(shown.text);
+std::string line_of(const ReportedError& error) {
+  return fmt::format("Error ({}{}{}recoverable): {}{}{}{}", clean(error.type), error.type.empty() ? "" : ", ",
+                     error.recoverable ? "" : "not ",
+                     error.code.empty() ? "" : fmt::format("[{}] ", clean(error.code)), clean(error.message),
+                     error.recommendation.empty() ? "" : " → ", clean(error.recommendation));
+}
+
+std::string pointer_to(const std::string& spilled) {
+  return fmt::format("\n\n[The whole report: {}]", spilled);
 }
 
 std::string told_of(const Report& report, std::size_t most, const std::optional<std::string>& spilled) {
-  return text_of(report, shown_body(report, most, spilled), kListed, kDiffBytes);
+  const std::vector<std::string> parts = parts_of(report);
+  const auto shares = shares_of(sizes_of(parts), most, most);
+  std::string text = heading_of(report);
+  bool is_whole = true;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Bounded shown = bounded(parts[i], shares[i]);
+    text += shown.text;
+    if (i == 0) text += text.ends_with('\n') ? "\n" : "\n\n";
+    is_whole = is_whole && shown.whole;
+  }
+  if (!is_whole && spilled) text += pointer_to(*spilled);
+  return text;
 }
 
-std::string whole_text(const Report& report) { return text_of(report, report.body, kAll, kAll); }
+std::size_t said_bytes(const Report& report) {
+  std::size_t bytes = 0;
+  for (const auto& part : parts_of(report)) bytes += part.size();
+  return bytes;
+}
+
+std::string whole_text(const Report& report) { return told_of(report, kAll); }
 
 ForPerson for_person(const Report& report) {
   if (report.errors.empty()) return {std::string(name_of(report.status)), ""};

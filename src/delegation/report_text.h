@@ -1,4 +1,4 @@
-// A report as its readers see it: the parent's model, and the person. Pure. How much of a long body is shown
+// A report as its readers see it: the parent's model, and the person. Pure. How much of a long one is shown
 // is the caller's to say, and where the whole of it lies.
 #pragma once
 
@@ -11,21 +11,26 @@
 namespace deputy {
 
 struct ReportBounds {
-  std::size_t report_bytes = 32 * 1024;  // of a body
-  std::size_t batch_bytes = 128 * 1024;  // of all bodies of a batch
+  std::size_t report_bytes = 32 * 1024;  // of all that one says: errors, body, lists, diff
+  std::size_t batch_bytes = 128 * 1024;  // of all that those of a batch say
 };
 
-// How much of each body is shown, so that the last is not lost to the first: all share what the batch may
-// hold, and what a short one leaves goes to the long ones.
-std::vector<std::size_t> shares_of(const std::vector<Report>& reports, const ReportBounds& bounds);
+// How much of each is shown, at most `each` of one and `all` together, so that the last is not lost to the
+// first: what a short one leaves goes to the long ones.
+std::vector<std::size_t> shares_of(std::vector<std::size_t> sizes, std::size_t each, std::size_t all);
 
-// The body, or its head and tail and where the whole is.
-std::string shown_body(const Report& report, std::size_t most, const std::optional<std::string>& spilled);
+// "Error (type, recoverable): [CODE] message → recommendation"
+std::string line_of(const ReportedError& error);
+// Where the whole of a report is that is shown in part.
+std::string pointer_to(const std::string& spilled);
 
 // What the parent reads of one child: a heading, how it ended, what went wrong, the body, and what the
-// runtime knows of its work: artifacts, files changed, commands run, the diff.
+// runtime knows of its work: artifacts, files changed, commands run, the diff. Beside the heading it says at
+// most so many bytes: of each part its head and tail, and then where the whole is.
 std::string told_of(const Report& report, std::size_t most = ReportBounds().report_bytes,
                     const std::optional<std::string>& spilled = std::nullopt);
+// How many bytes that would take.
+std::size_t said_bytes(const Report& report);
 
 // The same with nothing left out: what is spilled.
 std::string whole_text(const Report& report);

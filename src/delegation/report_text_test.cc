@@ -2,38 +2,30 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "delegation/report_desk.h"
 
 namespace deputy {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Report sized(std::size_t bytes) {
-  Report report;
-  report.body = std::string(bytes, 'x');
-  return report;
+TEST(Shares, EachHasAllThatItNeedsWhereThereIsRoom) {
+  EXPECT_THAT(shares_of({10, 20, 30}, 30, 60), ElementsAre(10, 20, 30));
 }
 
-TEST(ReportShares, EachHasAllThatItNeedsWhereThereIsRoom) {
-  EXPECT_THAT(shares_of({sized(10), sized(20), sized(30)}, {.report_bytes = 30, .batch_bytes = 60}),
-              ElementsAre(10, 20, 30));
+TEST(Shares, OnePastTheBoundOfEachIsCut) { EXPECT_THAT(shares_of({31}, 30, 60), ElementsAre(30)); }
+
+TEST(Shares, WhatShortOnesLeaveGoesToTheLongOnes) {
+  EXPECT_THAT(shares_of({10, 100, 100}, 100, 110), ElementsAre(10, 50, 50));
+  EXPECT_THAT(shares_of({100, 100}, 100, 199), ElementsAre(99, 99));
 }
 
-TEST(ReportShares, OnePastTheReportsBoundIsCut) {
-  EXPECT_THAT(shares_of({sized(31)}, {.report_bytes = 30, .batch_bytes = 60}), ElementsAre(30));
-}
-
-TEST(ReportShares, WhatShortOnesLeaveGoesToTheLongOnes) {
-  EXPECT_THAT(shares_of({sized(10), sized(100), sized(100)}, {.report_bytes = 100, .batch_bytes = 110}),
-              ElementsAre(10, 50, 50));
-  EXPECT_THAT(shares_of({sized(100), sized(100)}, {.report_bytes = 100, .batch_bytes = 199}),
-              ElementsAre(99, 99));
-}
-
-TEST(ReportShares, OfNothingAreNone) { EXPECT_TRUE(shares_of({}, {}).empty()); }
+TEST(Shares, OfNothingAreNone) { EXPECT_TRUE(shares_of({}, 1, 1).empty()); }
 
 Report whole_report() {
   Report report;
@@ -53,7 +45,7 @@ Report whole_report() {
 TEST(ReportText, SaysHowItEndedWhatItFoundAndWhatTheRuntimeKnows) {
   EXPECT_EQ(told_of(whole_report()),
             "## Subagent Result (general)\nStatus: partial (timeout)\nSession: sess_1_aaaaaa\n"
-            "Error: [TIMEOUT] its time was up → resume it\n\nwhat I found\n\n"
+            "Error (timeout, recoverable): [TIMEOUT] its time was up → resume it\n\nwhat I found\n\n"
             "Artifacts:\n- out.md (file): the plan\n\n"
             "Files changed, by the runtime's own ledger:\n- /w/new made, sha256 0123456789ab\n"
             "- /w/old changed, sha256 aaaaaaaaaaaa → bbbbbbbbbbbb\n\n"
@@ -82,10 +74,47 @@ TEST(ReportText, AHostileLineCannotPlayAnother) {
 TEST(ReportText, TheWholeTextLeavesNothingOut) {
   Report report = whole_report();
   report.body = std::string(100'000, 'x');
-  report.commands.assign(60, {"make", 0});
+  report.commands.assign(600, {"make", 0});
   EXPECT_THAT(whole_text(report), HasSubstr(report.body));
-  EXPECT_THAT(whole_text(report), Not(HasSubstr("more")));
-  EXPECT_THAT(told_of(report), HasSubstr("and 10 more"));
+  EXPECT_THAT(whole_text(report), Not(HasSubstr("left out")));
+}
+
+TEST(ReportText, SaysOfEachErrorWhatKindItIsAndWhetherItCanBeRecoveredFrom) {
+  EXPECT_EQ(line_of(ReportedError{"build", "B1", "3 errors", false, "mend"}),
+            "Error (build, not recoverable): [B1] 3 errors → mend");
+  EXPECT_EQ(line_of(ReportedError{"", "", "3 errors", true, ""}), "Error (recoverable): 3 errors");
+}
+
+// Whatever it is long by: a report at the bound is whole, one byte more and it is shown in part.
+TEST(ReportText, AllOfItIsBoundedAndNotItsBodyAlone) {
+  const std::string kWhere = "/home/reports/x.md";
+  std::vector<std::function<void(Report&, std::string)>> ways{
+      [](Report& report, std::string text) { report.body += text; },
+      [](Report& report, std::string text) { report.errors[0].message += text; },
+      [](Report& report, std::string text) { report.next_steps[0] += text; },
+      [](Report& report, std::string text) { report.artifacts[0].description += text; },
+      [](Report& report, std::string text) { report.workspace.diff += text; }};
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    Report report = whole_report();
+    report.workspace.branch = "deputy/x";
+    constexpr std::size_t kMost = 4096;
+    ways[way](report, std::string(kMost - said_bytes(report), 'x'));
+    EXPECT_EQ(said_bytes(report), kMost) << way;
+    EXPECT_EQ(told_of(report, kMost, kWhere), whole_text(report)) << way;
+    ways[way](report, "x");
+    const std::string told = told_of(report, kMost, kWhere);
+    EXPECT_THAT(told, AllOf(HasSubstr("left out"), HasSubstr("[The whole report: " + kWhere + "]"))) << way;
+    EXPECT_LE(told.size(), kMost + 200) << "the heading and the path: " << way;
+    EXPECT_THAT(told, AllOf(HasSubstr("Status: partial"), HasSubstr("what I found"), HasSubstr("- go on")))
+        << "what one part is long by is no reason to leave out another: " << way;
+  }
+}
+
+TEST(ReportText, OfALongCommandTheBeginningAndTheEndAreShown) {
+  Report report = whole_report();
+  report.commands = {{"echo " + std::string(2000, 'a') + "; false || true", 0}};
+  EXPECT_THAT(told_of(report), AllOf(HasSubstr("- echo aaa"), HasSubstr("left out"),
+                                     HasSubstr("a; false || true → exit status 0")));
 }
 
 TEST(ForPerson, IfAllAreRecoverableTheFirstRecommendation) {

@@ -50,7 +50,11 @@ Tree::Tree(TreeServices services, TreeLimits limits)
                  return reports_.told(std::move(reader), std::move(report));
                }),
       runs_(services_.loop) {
-  const ToolServices connected{background_, services_.network, services_.tools, &beside_};
+  const ToolServices connected{background_,
+                               services_.network,
+                               services_.tools,
+                               &beside_,
+                               {services_.reports.report_bytes, services_.reports.batch_bytes}};
   for (auto& tool : command_tools(connected)) tools_.push_back(std::move(tool));
   for (auto& tool : web_tools(connected, Decision::ask)) tools_.push_back(std::move(tool));
   approved_web_ = web_tools(connected, Decision::allow);

@@ -15,7 +15,7 @@ BackgroundCommands::Job* BackgroundCommands::job_of(const SessionId& owner, cons
 
 Result<void> BackgroundCommands::start(const SessionId& owner, const std::string& id, std::string command,
                                        ProcessSpec spec, std::shared_ptr<const Folder> folder,
-                                       Processes& processes, Afterwards afterwards) {
+                                       Processes& processes, Afterwards afterwards, OnExit on_exit) {
   std::size_t running = 0;
   for (const auto& [key, job] : jobs_) running += key.first == owner && !job->ended ? 1 : 0;
   if (running >= kMostPerSession)
@@ -28,14 +28,16 @@ Result<void> BackgroundCommands::start(const SessionId& owner, const std::string
     if (const auto alive = weak.lock()) append_tail(alive->tail, piece, kTailBytes);
   };
   jobs_.insert_or_assign({owner, id}, job);
-  group_.spawn(run(std::move(job), std::move(spec), std::move(folder), processes, std::move(afterwards)));
+  group_.spawn(run(std::move(job), std::move(spec), std::move(folder), processes, std::move(afterwards),
+                   std::move(on_exit)));
   return {};
 }
 
 Task<> BackgroundCommands::run(std::shared_ptr<Job> job, ProcessSpec spec,
                                [[maybe_unused]] std::shared_ptr<const Folder> folder, Processes& processes,
-                               Afterwards afterwards) {
+                               Afterwards afterwards, OnExit on_exit) {
   auto outcome = co_await processes.run(std::move(spec), job->stop.token());
+  if (on_exit && outcome && !outcome->timed_out) on_exit(outcome->exit_status);
   if (afterwards) job->aftermath = co_await afterwards();
   job->outcome = std::move(outcome);
   job->ended = loop_.clock().now();
@@ -47,7 +49,11 @@ bool BackgroundCommands::is_running(const SessionId& owner, const std::string& i
   return job && !job->ended;
 }
 
-std::string BackgroundCommands::told(const SessionId& owner, const std::string& id) const {
+Task<std::string> BackgroundCommands::told(SessionId owner, std::string id, std::size_t most) {
+  co_return bounded(standing_of(owner, id), most).text;
+}
+
+std::string BackgroundCommands::standing_of(const SessionId& owner, const std::string& id) const {
   const Job* job = job_of(owner, id);
   if (!job) return {};
   const Duration took = job->ended.value_or(loop_.clock().now()) - job->started;

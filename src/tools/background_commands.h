@@ -28,11 +28,14 @@ class BackgroundCommands final : public BackgroundWork {
   // `afterwards`, if there is one, is done when the command has ended, and what it says is told with the
   // rest.
   using Afterwards = std::function<Task<std::string>()>;
+  // Told of the end of one that came to it by itself.
+  using OnExit = std::function<void(int status)>;
   Result<void> start(const SessionId& owner, const std::string& id, std::string command, ProcessSpec spec,
-                     std::shared_ptr<const Folder> folder, Processes& processes, Afterwards afterwards = {});
+                     std::shared_ptr<const Folder> folder, Processes& processes, Afterwards afterwards = {},
+                     OnExit on_exit = {});
   std::vector<std::string> ids_of(const SessionId& owner) const override;
   bool is_running(const SessionId& owner, const std::string& id) const override;
-  std::string told(const SessionId& owner, const std::string& id) const override;
+  Task<std::string> told(SessionId owner, std::string id, std::size_t most) override;
   Task<> wait(SessionId owner, std::string id, StopToken stop) override;
   void cancel(const SessionId& owner, const std::string& id) override;
   Task<Result<void>> message(SessionId owner, std::string id, std::string text, CallId call) override;
@@ -53,7 +56,8 @@ class BackgroundCommands final : public BackgroundWork {
     StopSource done = {};  // stopped when the command has ended: what waiters wait for
   };
   Task<> run(std::shared_ptr<Job> job, ProcessSpec spec, std::shared_ptr<const Folder> folder,
-             Processes& processes, Afterwards afterwards);
+             Processes& processes, Afterwards afterwards, OnExit on_exit);
+  std::string standing_of(const SessionId& owner, const std::string& id) const;
   Job* job_of(const SessionId& owner, const std::string& id) const;
 
   Loop& loop_;

@@ -12,13 +12,19 @@
 
 namespace deputy {
 
+// How much is told of it: of one, and of all together.
+struct BackgroundBounds {
+  std::size_t one = 32 * 1024;
+  std::size_t all = 32 * 1024;
+};
+
 class BackgroundWork {
  public:
   virtual ~BackgroundWork() = default;
   virtual std::vector<std::string> ids_of(const SessionId& owner) const = 0;
   virtual bool is_running(const SessionId& owner, const std::string& id) const = 0;
-  // How it stands, for the model. Only for an id of ids_of().
-  virtual std::string told(const SessionId& owner, const std::string& id) const = 0;
+  // How it stands, for the model, in about `most` bytes. Only for an id of ids_of().
+  virtual Task<std::string> told(SessionId owner, std::string id, std::size_t most) = 0;
   // Until it has ended, or the stop.
   virtual Task<> wait(SessionId owner, std::string id, StopToken stop) = 0;
   virtual void cancel(const SessionId& owner, const std::string& id) = 0;

@@ -11,7 +11,8 @@ std::vector<std::shared_ptr<Tool>> command_tools(const ToolServices& services) {
   std::vector<BackgroundWork*> background{&services.background};
   if (services.children) background.push_back(services.children);
   return {std::make_shared<BashTool>(services.background, services.settings.bash),
-          std::make_shared<TaskStatusTool>(background), std::make_shared<TaskCancelTool>(background),
+          std::make_shared<TaskStatusTool>(background, services.told),
+          std::make_shared<TaskCancelTool>(background, services.told),
           std::make_shared<TaskMessageTool>(background), std::make_shared<TodoTool>()};
 }
 

@@ -32,6 +32,7 @@ struct ToolServices {
   Network* network = nullptr;
   ToolSettings settings = {};
   BackgroundWork* children = nullptr;  // what else a session may have running beside it
+  BackgroundBounds told = {};
 };
 
 // Bash, Todo, and what a session does with its background work: task_status, task_cancel, task_message.

@@ -34,6 +34,8 @@ constexpr std::string_view kMessageSchema = R"json({
 "required":["id","text"],
 "additionalProperties":false})json";
 
+constexpr std::size_t kHeadings = 64 * 1024;  // of what is told of each, and the path of what is not
+
 using Sources = std::vector<BackgroundWork*>;
 
 std::vector<std::string> all_ids(const Sources& sources, const SessionId& owner) {
@@ -73,6 +75,8 @@ const ToolText& TaskStatusTool::text() const {
   return text;
 }
 
+std::size_t TaskStatusTool::most_result_bytes() const { return bounds_.all + kHeadings; }
+
 std::string TaskStatusTool::shown(const json::object& arguments) const {
   return string_or(arguments, "id", "all");
 }
@@ -88,10 +92,11 @@ Task<ToolResult> TaskStatusTool::run(json::object arguments, ToolContext context
     timed.set_deadline(context.loop.timers(), context.loop.clock().now() + std::chrono::seconds(seconds));
     co_await wait_for(sources_, owner, ids, timed.token());
   }
+  const std::size_t most = std::min(bounds_.one, bounds_.all / ids.size());
   std::string text;
   for (const auto& id : ids) {
     if (!text.empty()) text += "\n\n";
-    if (const auto* source = source_of(sources_, owner, id)) text += source->told(owner, id);
+    if (auto* source = source_of(sources_, owner, id)) text += co_await source->told(owner, id, most);
   }
   co_return tool_ok(std::move(text));
 }
@@ -100,6 +105,8 @@ const ToolText& TaskCancelTool::text() const {
   static const ToolText text{"task_cancel", std::string(kCancelDescription), std::string(kCancelSchema)};
   return text;
 }
+
+std::size_t TaskCancelTool::most_result_bytes() const { return bounds_.one + kHeadings; }
 
 std::string TaskCancelTool::shown(const json::object& arguments) const {
   return string_or(arguments, "id", "");
@@ -112,7 +119,7 @@ Task<ToolResult> TaskCancelTool::run(json::object arguments, ToolContext context
   if (!source) co_return unknown(sources_, owner, id);
   source->cancel(owner, id);
   co_await source->wait(owner, id, context.stop);
-  co_return tool_ok(source->told(owner, id));
+  co_return tool_ok(co_await source->told(owner, id, bounds_.one));
 }
 
 const ToolText& TaskMessageTool::text() const {

@@ -11,27 +11,33 @@ namespace deputy {
 
 class TaskStatusTool final : public Tool {
  public:
-  explicit TaskStatusTool(std::vector<BackgroundWork*> sources) : sources_(std::move(sources)) {}
+  explicit TaskStatusTool(std::vector<BackgroundWork*> sources, BackgroundBounds bounds = {})
+      : sources_(std::move(sources)), bounds_(bounds) {}
   const ToolText& text() const override;
   Effect effect() const override { return Effect::pure; }
+  std::size_t most_result_bytes() const override;  // what is told bounds itself
   std::string shown(const json::object& arguments) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:
   std::vector<BackgroundWork*> sources_;
+  BackgroundBounds bounds_;
 };
 
 class TaskCancelTool final : public Tool {
  public:
-  explicit TaskCancelTool(std::vector<BackgroundWork*> sources) : sources_(std::move(sources)) {}
+  explicit TaskCancelTool(std::vector<BackgroundWork*> sources, BackgroundBounds bounds = {})
+      : sources_(std::move(sources)), bounds_(bounds) {}
   const ToolText& text() const override;
   Effect effect() const override { return Effect::keyed; }  // what has ended stays so
   Decision by_default() const override { return Decision::allow; }
+  std::size_t most_result_bytes() const override;  // what is told bounds itself
   std::string shown(const json::object& arguments) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:
   std::vector<BackgroundWork*> sources_;
+  BackgroundBounds bounds_;
 };
 
 class TaskMessageTool final : public Tool {

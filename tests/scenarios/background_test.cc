@@ -83,6 +83,37 @@ TEST(Background, TheStatusIsToldAnyNumberOfTimes) {
   EXPECT_EQ(world.facts<Delivered>().size(), 1u) << "having looked does not replace the delivery";
 }
 
+TEST(Background, ALongReportIsBoundedWithItsPathByMailAndInEveryStatus) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "HEAD" + std::string(5000, 'x') + "TAIL", .after = 30s};
+    const std::string id = scene.value_of("id: ");
+    switch (scene.step) {
+      case 0:
+        return {.calls = {in_background("explore"), in_background("planner")}};
+      case 1:
+        return {.calls = {about("task_status", id, R"(,"wait_seconds":60)")}};
+      case 2:
+        return {.calls = {call_of("task_status", "{}"), about("task_cancel", id)}, .after = 1s};
+      default:
+        return {.text = "done"};
+    }
+  });
+  world.options.reports = {.report_bytes = 2000, .batch_bytes = 3000};
+  ASSERT_TRUE(world.run());
+  std::vector<std::string> told = world.results_of("task_status");
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_LE(told[1].size(), 3000u + 2 * 200) << "two of them share what a batch may hold";
+  told.push_back(world.results_of("task_cancel").at(0));
+  for (const auto& mail : world.facts<Delivered>()) told.push_back(mail.text);
+  ASSERT_EQ(told.size(), 5u);
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    EXPECT_THAT(told[i], AllOf(HasSubstr("HEAD"), HasSubstr("TAIL"), HasSubstr("left out"),
+                               HasSubstr("[The whole report: /home/reports/")))
+        << i;
+    if (i != 1) EXPECT_LE(told[i].size(), 2000u + 500) << i;
+  }
+}
+
 TEST(Background, AParentEndsWhatItStartedAndKeepsWhatThereIs) {
   DialogueWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) {

@@ -148,6 +148,17 @@ TEST_F(AChild, ABatchIsBoundedAsAWholeAndSpillsWhatDoesNotFit) {
   }
 }
 
+TEST_F(AChild, AReportThatIsLongByItsErrorsAndNextStepsIsBoundedAndSpilledToo) {
+  std::string steps;
+  for (int i = 0; i < 40; ++i) steps += fmt::format(R"({}"{}")", i ? "," : "", std::string(5000, 's'));
+  replies({completion(fmt::format(
+      R"({{"status":"failed","summary":"s","body":"the body","errors":[{{"type":"t","message":"{}"}}],"next_steps":[{}]}})",
+      std::string(200'000, 'm'), steps))});
+  run();
+  EXPECT_LE(told().size(), 33u * 1024);
+  EXPECT_THAT(told(), AllOf(HasSubstr("the body"), HasSubstr("[The whole report: /home/reports/")));
+}
+
 TEST_F(AChild, TheParentMayReadWhatWasSpilledForItAndNothingElseOfTheState) {
   options.reports = {.report_bytes = 100, .batch_bytes = 100};
   const std::string long_text = fmt::format(R"({{"text":"{}"}})", std::string(101, 'x'));
@@ -177,7 +188,8 @@ TEST_F(AChild, ErrorsTravelUpUnshortenedInStructure) {
   const Report report = run();
   EXPECT_EQ(report.errors,
             (std::vector<ReportedError>{{"build_error", "B1", message, false, "mend the build"}}));
-  EXPECT_THAT(told(), AllOf(HasSubstr("[B1] " + message), HasSubstr("mend the build")));
+  EXPECT_THAT(told(), AllOf(HasSubstr("Error (build_error, not recoverable): [B1] " + message),
+                            HasSubstr("mend the build")));
 }
 
 TEST_F(AChild, ErrorsAreAppendedToTheErrorsLog) {
