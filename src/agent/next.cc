@@ -31,8 +31,6 @@ std::string limit_text(Reason reason, const RunLimits& limits, const std::string
       return fmt::format("it reached its limit of {} steps", limits.max_turns.value_or(0));
     case Reason::timeout:
       return "its time was up";
-    case Reason::stalled:
-      return "the model fell silent";
     case Reason::budget:
       return said.empty() ? "the budget of its tree was used up" : said;
     default:
@@ -111,6 +109,8 @@ std::optional<Next> after_reply(const Conversation& conversation, const RunLimit
       return Finish{Status::partial, Reason::context_exhausted, reply.error};
     case ReplyStop::over_budget:
       return at_limit(Reason::budget, limits, reply.error);
+    case ReplyStop::stalled:
+      return Finish{Status::partial, Reason::stalled, reply.error};
     case ReplyStop::refused:
     case ReplyStop::failed:
       return Finish{Status::failed, Reason::provider_error, reply.error};
@@ -173,7 +173,6 @@ Next decide(const Conversation& conversation, const RunLimits& limits, StopReaso
   if (has_reported && (mail == MailState::none || stop != StopReason::none))
     return after_completion(conversation);
   if (stop == StopReason::deadline) return at_limit(Reason::timeout, limits);
-  if (stop == StopReason::stalled) return at_limit(Reason::stalled, limits);
   if (!conversation.pending.empty()) return RunCalls{};
   const auto& reply = conversation.last_reply;
   const bool has_said_all =

@@ -61,6 +61,8 @@ TEST(Next, TheStepLimitHoldsAtItAndNotBefore) {
 TEST(Next, ProviderFailuresFail) {
   EXPECT_EQ(finish_of(after(ReplyStop::failed, "", "down")),
             (Finish{Status::failed, Reason::provider_error, "down"}));
+  EXPECT_EQ(finish_of(after(ReplyStop::stalled, "", "silent")),
+            (Finish{Status::partial, Reason::stalled, "silent"}));
   EXPECT_EQ(finish_of(after(ReplyStop::no_key, "", "no key")).reason, Reason::no_api_key);
 }
 

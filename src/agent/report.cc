@@ -55,6 +55,7 @@ std::string recommendation_for(const Finish& finish, const Session& session) {
       return "go on from what was found, or split the task into smaller ones";
     case Reason::repetition:
       return "say in the task what to do instead, and run it again";
+    case Reason::stalled:
     case Reason::provider_error:
       return "run it again, or choose another model";
     case Reason::no_api_key:

@@ -71,7 +71,7 @@ Reply over_budget(const ModelName& model, std::string why) {
 // An answer that came without a count is charged all that was reserved (amount_of), but it must not say so:
 // the next request would take it for a measure of this one, and grow without end.
 bool is_counted(const Reply& reply) {
-  if (reply.stop == ReplyStop::stopped || reply.stop == ReplyStop::failed) return false;
+  if (reply.stop == ReplyStop::stopped || is_failure(reply.stop)) return false;
   return reply.stop != ReplyStop::refused || reply.usage.input > 0 || reply.usage.output > 0;
 }
 

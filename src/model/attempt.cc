@@ -146,7 +146,8 @@ class Attempt {
       return Failure{.message = had_event_ ? fmt::format("{} fell silent for {} in the middle of an answer.",
                                                          host_, to_text(parts_.clocks.no_event))
                                            : fmt::format("{} did not begin to answer within {}.", host_,
-                                                         to_text(parts_.clocks.first_event))};
+                                                         to_text(parts_.clocks.first_event)),
+                     .is_silence = true};
     }
     if (end || cut_ == Cut::enough) return std::nullopt;
     return Failure{

@@ -37,6 +37,7 @@ struct Failure {
   Usage usage = {};           // what was counted before it broke; without a cost: nobody knows
   bool is_unreached = false;  // no connection came about
   bool is_malformed = false;  // what was sent is not what it takes
+  bool is_silence = false;    // no event came for too long
   std::optional<int> most_attempts = std::nullopt;  // that fail like this: more will hardly help
   bool operator==(const Failure&) const = default;
 };

@@ -123,8 +123,8 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
     const Retry retry = after_failure(failure, tried, parts_.patience, parts_.random);
     if (const auto* give_up = std::get_if<GiveUp>(&retry)) {
       const bool is_full = failure.kind == Failure::Kind::context_exhausted;
-      co_return ended(is_full ? ReplyStop::context_exhausted : ReplyStop::failed, model, give_up->why,
-                      failure.usage);
+      const ReplyStop failed = failure.is_silence ? ReplyStop::stalled : ReplyStop::failed;
+      co_return ended(is_full ? ReplyStop::context_exhausted : failed, model, give_up->why, failure.usage);
     }
     const Duration wait = is_rate_limited ? governor.shut_for() : std::get<TryAgain>(retry).wait;
     tell(failure, attempts, wait);

@@ -107,7 +107,7 @@ TEST_F(HttpModel, EndsAfterFiveMinutesOfSilence) {
   script_ = {{.fault = SimFault::silence}};
   repeat_last_ = true;
   const Reply reply = ask();
-  EXPECT_EQ(reply.stop, ReplyStop::failed);
+  EXPECT_EQ(reply.stop, ReplyStop::stalled);
   EXPECT_THAT(reply.error, HasSubstr("did not begin to answer within 1m"));
   EXPECT_LE(elapsed(), minutes{5} + seconds{60});
   EXPECT_EQ(requests_.size(), 5u);

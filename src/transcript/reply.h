@@ -19,10 +19,14 @@ enum class ReplyStop {
   context_exhausted,  // the conversation no longer fits the window
   refused,            // the provider's policy declined
   failed,             // after all retries
+  stalled,            // the same, where the model fell silent
   no_key,
   over_budget,  // not asked, or cut short: it could have cost more than there is
   stopped,      // our own StopToken
 };
+
+// Whether the request was given up without an answer, whatever it cost.
+constexpr bool is_failure(ReplyStop stop) { return stop == ReplyStop::failed || stop == ReplyStop::stalled; }
 
 struct Reply {
   ReplyStop stop = ReplyStop::finished;

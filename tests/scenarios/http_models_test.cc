@@ -393,10 +393,10 @@ TEST_P(HttpModels, EndOneOfEightThatHearsNothingMoreWithItsNotesAndKeepTheSeven)
   for (int i = 0; i < 8; ++i) {
     const Session* child = world_.session_labelled(fmt::format("c{}", i));
     ASSERT_TRUE(child);
-    EXPECT_EQ(child->state, i == 3 ? SessionState::failed : SessionState::completed) << i;
+    EXPECT_EQ(child->state, i == 3 ? SessionState::partial : SessionState::completed) << i;
   }
   const Session* silent = world_.session_labelled("c3");
-  EXPECT_EQ(silent->reason, Reason::provider_error);
+  EXPECT_EQ(silent->reason, Reason::stalled);
   EXPECT_THAT(silent->result, HasSubstr("half of it is done"));
   EXPECT_THAT(bodies_.back(), HasSubstr("half of it is done")) << "the root does not hear of it";
   EXPECT_THAT(bodies_.back(), HasSubstr("7/8"));

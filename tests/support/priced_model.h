@@ -42,7 +42,7 @@ class PricedModel final : public Provider {
     charge({.input = input});
     const Request asked = request;
     Reply reply = co_await inner_->ask(std::move(request), std::move(deltas), std::move(stop));
-    if (reply.stop == ReplyStop::stopped || reply.stop == ReplyStop::failed) {
+    if (reply.stop == ReplyStop::stopped || is_failure(reply.stop)) {
       reply.usage = {};
       charge({.output = cap});
       co_return reply;
