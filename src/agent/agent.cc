@@ -7,8 +7,9 @@ namespace deputy {
 Agent::Agent(Parts parts, Conversation so_far)
     : parts_(std::move(parts)),
       conversation_(std::move(so_far)),
-      journal_(parts_.journal, parts_.session.tree, {parts_.session.id, parts_.run},
-               [this](const Event& event) { apply(conversation_, event); }) {}
+      journal_(std::make_shared<SessionJournal>(
+          parts_.journal, parts_.session.tree, RunId{parts_.session.id, parts_.run},
+          [this](const Event& event) { apply(conversation_, event); })) {}
 
 Task<Result<Report>> Agent::run(StopToken stop) {
   for (;;) {
@@ -17,7 +18,8 @@ Task<Result<Report>> Agent::run(StopToken stop) {
     if (const auto* finish = std::get_if<Finish>(&next)) co_return co_await end(*finish);
     if (std::holds_alternative<Suspend>(next)) co_return std::unexpected(Error::cancelled());
     if (const auto* tell = std::get_if<Tell>(&next)) {
-      journal_.ride_along({.step = conversation_.step}, InputGiven{Source::runtime, tell->text, tell->about});
+      journal_->ride_along({.step = conversation_.step},
+                           InputGiven{Source::runtime, tell->text, tell->about});
       continue;
     }
     if (std::holds_alternative<RunCalls>(next)) {
@@ -36,10 +38,14 @@ Task<Result<Report>> Agent::run(StopToken stop) {
     CO_TRY(co_await make_durable(parts_.provider.before(request)));
     Reply reply = co_await ask(std::move(request), now);
     if (reply.stop == ReplyStop::stopped) {
-      journal_.ride_along({.step = conversation_.step}, RequestStopped{reply.usage});
+      // A run that is gone on with later asks for the same again.
+      const bool is_kept = !suspends(now.reason());
+      journal_->ride_along({.step = conversation_.step},
+                           RequestStopped{reply.usage, is_kept ? std::exchange(said_, {}) : ""});
       continue;
     }
-    journal_.ride_along({.step = conversation_.step}, ReplyReceived{std::move(reply)});
+    if (is_failure(reply.stop) && reply.message.text.empty()) reply.message.text = std::exchange(said_, {});
+    journal_->ride_along({.step = conversation_.step}, ReplyReceived{std::move(reply)});
   }
 }
 
@@ -47,7 +53,7 @@ Task<Result<Report>> Agent::run(StopToken stop) {
 // it is still owed, and comes again.
 void Agent::take_mail() {
   for (Delivered& item : parts_.mail->take())
-    journal_.ride_along({.step = conversation_.step}, std::move(item));
+    journal_->ride_along({.step = conversation_.step}, std::move(item));
 }
 
 // In a grace step the run's own deadline has done its work; what stands above it still counts.
@@ -76,31 +82,35 @@ Request Agent::next_request() {
 
 // What the model is about to be told must not be forgotten, nor what its provider wants to be known of it.
 Task<Result<void>> Agent::make_durable(std::vector<Fact> facts) {
-  if (facts.empty()) co_return co_await journal_.sync();
-  co_return co_await journal_.record({.step = conversation_.step}, std::move(facts));
+  if (facts.empty()) co_return co_await journal_->sync();
+  co_return co_await journal_->record({.step = conversation_.step}, std::move(facts));
 }
 
 Task<Reply> Agent::ask(Request request, StopToken stop) {
-  DeltaSink record_retries = [this](const Delta& delta) {
+  said_.clear();
+  DeltaSink listening = [this](const Delta& delta) {
     if (parts_.deltas) parts_.deltas(delta);
-    if (const auto* retried = std::get_if<Retried>(&delta))
-      journal_.ride_along({.step = conversation_.step}, *retried);
+    if (const auto* piece = std::get_if<TextDelta>(&delta)) said_ += piece->text;
+    if (const auto* retried = std::get_if<Retried>(&delta)) {
+      said_.clear();
+      journal_->ride_along({.step = conversation_.step}, *retried);
+    }
   };
-  co_return co_await parts_.provider.ask(std::move(request), std::move(record_retries), std::move(stop));
+  co_return co_await parts_.provider.ask(std::move(request), std::move(listening), std::move(stop));
 }
 
 Task<Result<Report>> Agent::end(Finish finish) {
   Report report = report_of(conversation_, parts_.session, finish, parts_.loop.clock().wall());
   if (parts_.complete) report = co_await parts_.complete(std::move(report));
   const Fact ended = parts_.journal.as_kept(RunEnded{std::move(report)});
-  CO_TRY(co_await journal_.record({.step = conversation_.step}, {ended}));
+  CO_TRY(co_await journal_->record({.step = conversation_.step}, {ended}));
   co_return std::get<RunEnded>(ended).report;
 }
 
 ToolContext Agent::context_for_calls(StopToken stop) {
-  return {.id = {.run = journal_.run(), .step = conversation_.step - 1},
+  return {.id = {.run = journal_->run(), .step = conversation_.step - 1},
           .session = parts_.session,
-          .journal = journal_,
+          .journal = *journal_,
           .workspace = parts_.workspace,
           .loop = parts_.loop,
           .pool = parts_.pool,

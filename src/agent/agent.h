@@ -75,7 +75,8 @@ class Agent {
   Parts parts_;
   Conversation conversation_;
   std::vector<std::string> fragments_;  // the messages as the provider wants them
-  SessionJournal journal_;
+  std::shared_ptr<SessionJournal> journal_;
+  std::string said_;  // of a reply, while it is under way
   std::optional<StopSource> grace_;
 };
 

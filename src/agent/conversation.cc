@@ -16,6 +16,14 @@ PendingCall* find_pending(Conversation& conversation, int index) {
 }
 
 constexpr std::string_view kCommandTool = "Bash";
+constexpr std::size_t kCommandBytes = 4096;  // that are kept of one
+
+// What was run: whole, or its beginning and its end.
+std::string command_in(const Call& call, const CallStarted& started) {
+  const auto arguments = parse_json_object(call.arguments);
+  const auto command = arguments ? string_at(*arguments, "command") : std::nullopt;
+  return bounded(command.value_or(started.shown), kCommandBytes).text;
+}
 
 // Each file as it was at first and is now; one that is again as it was has not changed.
 void note_change(std::vector<FileChange>& files, const FileChange& change) {
@@ -156,7 +164,7 @@ struct Fold {
     conversation.pending.clear();
     conversation.results.clear();
     const Message& message = fact.reply.message;
-    if (fact.reply.usage.input > 0 && fact.reply.stop != ReplyStop::failed) {
+    if (fact.reply.usage.input > 0 && !is_failure(fact.reply.stop)) {
       conversation.measured = {.messages = conversation.messages.size(), .tokens = fact.reply.usage.input};
     }
     if (message.text.empty() && message.calls.empty() && message.wire.empty()) return;  // it said nothing
@@ -168,14 +176,20 @@ struct Fold {
   }
 
   void operator()(const Retried& fact) const { conversation.usage = conversation.usage + fact.usage; }
-  void operator()(const RequestStopped& fact) const { conversation.usage = conversation.usage + fact.usage; }
+  void operator()(const RequestStopped& fact) const {
+    conversation.usage = conversation.usage + fact.usage;
+    if (!trimmed(fact.text).empty())
+      conversation.messages.push_back({.role = Role::assistant, .text = fact.text});
+  }
 
   void operator()(const CallStarted& fact) const {
     auto* pending = find_pending(conversation, event.call);
     if (!pending) return;
     pending->started = true;
     pending->traces.emplace_back(fact);
-    if (fact.tool == kCommandTool) conversation.commands.push_back({fact.shown, std::nullopt});
+    if (fact.tool != kCommandTool) return;
+    conversation.command_of[{event.step, event.call}] = conversation.commands.size();
+    conversation.commands.push_back({command_in(pending->call, fact), std::nullopt});
   }
 
   void operator()(const FileTouched& fact) const {
@@ -188,11 +202,16 @@ struct Fold {
     if (!pending) return;
     ToolResult& result = conversation.results[static_cast<std::size_t>(event.call)] = fact.result;
     result.name = pending->call.name;  // some providers want a result to name its tool
-    // Commands run one at a time: it is the last that began.
-    if (pending->started && result.name == kCommandTool)
-      conversation.commands.back().exit_status = result.exit_status;
+    if (result.exit_status) note_exit(*result.exit_status);
     std::erase_if(conversation.pending, [this](const PendingCall& call) { return call.index == event.call; });
     if (conversation.pending.empty()) close_step(conversation);
+  }
+
+  void operator()(const CommandEnded& fact) const { note_exit(fact.exit_status); }
+
+  void note_exit(int status) const {
+    const auto found = conversation.command_of.find({event.step, event.call});
+    if (found != conversation.command_of.end()) conversation.commands[found->second].exit_status = status;
   }
 
   void operator()(const NoteTaken& fact) const {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/completion.h"
@@ -54,6 +55,7 @@ struct Conversation {
   FilesSeen files_seen;
   std::vector<FileChange> files;  // changed, each as it was at first and is now
   std::vector<CommandRun> commands;
+  std::map<std::pair<int, int>, std::size_t> command_of;  // by step and call
   std::map<RunId, bool> beside;  // runs of children that went on beside it: whether their report is owed
   std::vector<Nudged> unread;
   std::set<std::string> delivered;  // items, see transcript/mail.h

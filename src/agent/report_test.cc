@@ -338,6 +338,39 @@ TEST_F(ARun, KnowsWhichFilesItChangedAndWhichCommandsItRan) {
   EXPECT_EQ(report().commands, (std::vector<CommandRun>{{"make", 0}, {"make", 2}, {"make", std::nullopt}}));
 }
 
+TEST_F(ARun, KeepsOfACommandWhatWasRunAndNotWhatIsShownOfIt) {
+  const auto ledger_of = [this](const std::string& command) {
+    reply(ReplyStop::calls, "", {{"1", "Bash", to_json_text(json::object{{"command", command}})}});
+    apply_fact(CallStarted{"Bash", command.substr(0, 120)}, 0);
+    apply_fact(CallFinished{{.call_id = "1", .content = "x", .exit_status = 0}}, 0);
+    return conversation.commands.back().command;
+  };
+  const std::string whole = "echo " + std::string(4096 - 17, 'a') + "; f || true";
+  ASSERT_EQ(whole.size(), 4095u);
+  EXPECT_EQ(ledger_of(whole + "e"), whole + "e") << "at the bound";
+  EXPECT_THAT(ledger_of("x" + whole + "e"),
+              testing::AllOf(testing::StartsWith("xecho aa"), testing::HasSubstr("left out"),
+                             testing::EndsWith("; f || truee")));
+}
+
+TEST_F(ARun, KnowsHowACommandInTheBackgroundEnded) {
+  reply(ReplyStop::calls, "", {{"1", "Bash", R"({"command":"false","run_in_background":true})"}});
+  apply_fact(CallStarted{"Bash", "false"}, 0);
+  apply_fact(CallFinished{{.call_id = "1", .content = "started"}}, 0);
+  const int started = conversation.step - 1;
+  reply(ReplyStop::calls, "", {{"1", "Bash", R"({"command":"make"})"}});
+  apply_fact(CallStarted{"Bash", "make"}, 0);
+  apply_fact(CallFinished{{.call_id = "1", .content = "x", .exit_status = 0}}, 0);
+  says("done");
+  EXPECT_EQ(report().commands, (std::vector<CommandRun>{{"false", std::nullopt}, {"make", 0}}));
+  Event end;
+  end.step = started;
+  end.call = 0;
+  end.fact = CommandEnded{1};
+  apply(conversation, end);
+  EXPECT_EQ(report().commands, (std::vector<CommandRun>{{"false", 1}, {"make", 0}}));
+}
+
 TEST_F(ARun, BlockedSaysWhetherItWasDeniedOrLeftWithoutAnAnswer) {
   const auto blocked =
       R"({"status":"blocked","summary":"stuck","errors":[{"type":"access","message":"no right to push"}]})";

@@ -32,6 +32,7 @@ std::vector<Fact> facts_full_of(const std::string& text) {
   return {SessionCreated{session},
           InputGiven{Source::parent, text},
           ReplyReceived{reply},
+          RequestStopped{{}, text},
           CallStarted{"Read", text},
           CallFinished{{"1", ToolStatus::ok, text}},
           NoteTaken{text},

@@ -3,13 +3,15 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "store/journal.h"
 
 namespace deputy {
 
-class SessionJournal {
+// Shared by what may outlive the run and has something to record as long as it lasts.
+class SessionJournal : public std::enable_shared_from_this<SessionJournal> {
  public:
   using Applied = std::function<void(const Event&)>;
   SessionJournal(Journal& journal, SessionId tree, RunId run, Applied applied)

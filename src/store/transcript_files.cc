@@ -47,6 +47,8 @@ std::string lines_for(const Event& event) {
   if (const auto* delivered = std::get_if<Delivered>(&event.fact))
     return lines_for({.role = Role::user, .source = delivered->source, .text = delivered->text});
   if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) return lines_for(reply->reply.message);
+  if (const auto* stopped = std::get_if<RequestStopped>(&event.fact); stopped && !stopped->text.empty())
+    return lines_for({.role = Role::assistant, .text = stopped->text});
   if (const auto* finished = std::get_if<CallFinished>(&event.fact))
     return lines_for({.role = Role::tool, .results = {finished->result}});
   return {};

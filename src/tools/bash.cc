@@ -163,6 +163,14 @@ ToolResult told_after_crash(const CommandRecord& record, std::string_view eviden
       evidence.empty() ? "" : " ", evidence));
 }
 
+// How it ended is a fact of the run that started it, as long as that lasts.
+BackgroundCommands::OnExit record_of_exit(const ToolContext& context) {
+  return [journal = context.journal.weak_from_this(),
+          place = SessionJournal::Place{context.id.step, context.id.index}](int status) {
+    if (const auto alive = journal.lock()) alive->ride_along(place, CommandEnded{status});
+  };
+}
+
 }  // namespace
 
 std::string background_id(const CallId& call) { return fmt::format("bash_{}_{}", call.step, call.index); }
@@ -352,8 +360,9 @@ Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const
 ToolResult BashTool::start(std::string command, ProcessSpec spec, std::shared_ptr<const Folder> own,
                            const ToolContext& context, BackgroundCommands::Afterwards afterwards) const {
   const std::string id = background_id(context.id);
-  const auto started = background_.start(context.session.id, id, std::move(command), std::move(spec),
-                                         std::move(own), context.processes, std::move(afterwards));
+  const auto started =
+      background_.start(context.session.id, id, std::move(command), std::move(spec), std::move(own),
+                        context.processes, std::move(afterwards), record_of_exit(context));
   if (!started) return tool_error(fmt::format("The command was not started: {}.", to_text(started.error())));
   return tool_ok(fmt::format(
       "Started in the background as {}. See how it goes with task_status, end it with task_cancel. "

@@ -89,7 +89,11 @@ json::object body_of(const Fact& fact) {
           [](const BudgetReserved& f) {
             return json::object{{"tokens", f.tokens}, {"cost_micros", f.cost_micros}};
           },
-          [](const RequestStopped& f) { return json::object{{"usage", to_json(f.usage)}}; },
+          [](const RequestStopped& f) {
+            json::object body{{"usage", to_json(f.usage)}};
+            if (!f.text.empty()) body["text"] = f.text;
+            return body;
+          },
           [](const DeadlineMoved& f) {
             return json::object{{"deadline_us", f.deadline.time_since_epoch().count()}};
           },
@@ -106,6 +110,7 @@ json::object body_of(const Fact& fact) {
           [](const ProcessEnded& f) {
             return json::object{{"program", f.program}, {"cpu_ns", f.cpu.count()}, {"memory", f.memory}};
           },
+          [](const CommandEnded& f) { return json::object{{"exit_status", f.exit_status}}; },
       },
       fact);
 }
@@ -211,7 +216,7 @@ Result<Fact> read_reserved(const json::object& body) {
 Result<Fact> read_stopped(const json::object& body) {
   TRY(const auto* object, member(body, "usage"));
   TRY(const auto usage, usage_from_json(*object));
-  return RequestStopped{usage};
+  return RequestStopped{usage, string_or(body, "text", "")};
 }
 
 Result<Fact> read_deadline(const json::object& body) {
@@ -242,6 +247,10 @@ Result<Fact> read_process(const json::object& body) {
                       integer_or(body, "memory", 0)};
 }
 
+Result<Fact> read_command(const json::object& body) {
+  return CommandEnded{static_cast<int>(integer_or(body, "exit_status", 0))};
+}
+
 struct FactCodec {
   std::string_view kind;
   Result<Fact> (*read)(const json::object& body);
@@ -255,7 +264,8 @@ constexpr std::array<FactCodec, std::variant_size_v<Fact>> kFacts{
      {"retry", read_retry},       {"state", read_state},       {"ended", read_ended},
      {"touched", read_touched},   {"reserved", read_reserved}, {"stopped", read_stopped},
      {"deadline", read_deadline}, {"nudge", read_nudge},       {"delivered", read_delivered},
-     {"detached", read_detached}, {"attached", read_attached}, {"process", read_process}}};
+     {"detached", read_detached}, {"attached", read_attached}, {"process", read_process},
+     {"command", read_command}}};
 
 }  // namespace
 

@@ -75,8 +75,12 @@ struct BudgetReserved {
   std::int64_t tokens = 0;
   std::int64_t cost_micros = 0;
 };
-struct RequestStopped {  // before its reply
-  Usage usage;           // what it had come to by then
+struct RequestStopped {   // before its reply
+  Usage usage;            // what it had come to by then
+  std::string text = {};  // what the model had said by then, where the run does not ask for it again
+};
+struct CommandEnded {  // of one that went on in the background, by itself
+  int exit_status = 0;
 };
 struct DeadlineMoved {  // it had stood still
   WallTime deadline{};
@@ -118,7 +122,7 @@ struct RunEnded {  // the one terminal record of a run
 using Fact = std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished,
                           NoteTaken, QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded,
                           FileTouched, BudgetReserved, RequestStopped, DeadlineMoved, Nudged, Delivered,
-                          Detached, Attached, ProcessEnded>;
+                          Detached, Attached, ProcessEnded, CommandEnded>;
 
 struct Event {
   std::uint64_t seq = 0;  // per tree, from 1

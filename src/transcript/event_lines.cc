@@ -123,6 +123,10 @@ class Lines {
   }
   void operator()(const FileTouched&) {}  // the ledger's, not a surface's
   void operator()(const BudgetReserved&) {}
+  void operator()(const CommandEnded& fact) {
+    say("session.progress",
+        {{"step", event_.step}, {"call", event_.call}, {"exit_status", fact.exit_status}});
+  }
   void operator()(const RequestStopped& fact) {
     if (fact.usage == Usage{}) return;
     say("tokens", {{"input", fact.usage.input}, {"output", fact.usage.output}});

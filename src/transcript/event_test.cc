@@ -86,13 +86,14 @@ std::vector<Fact> one_of_each() {
       RunEnded{some_report()},
       FileTouched{{"/w/a", "", "0b"}},
       BudgetReserved{12, 34},
-      RequestStopped{{.input = 5, .cost_micros = 6}},
+      RequestStopped{{.input = 5, .cost_micros = 6}, "half"},
       DeadlineMoved{WallTime{std::chrono::microseconds{77}}},
       Nudged{"n1", Source::parent, "hurry"},
       Delivered{"nudge/n1", Source::parent, "hurry"},
       Detached{SessionId("sess_1_bbbbbb"), 2, "q"},
       Attached{SessionId("sess_1_bbbbbb"), 2},
-      ProcessEnded{"bash", std::chrono::milliseconds(1500), 4096}};
+      ProcessEnded{"bash", std::chrono::milliseconds(1500), 4096},
+      CommandEnded{3}};
 }
 
 TEST(Fact, EveryKindReadsBackAsItWasWritten) {

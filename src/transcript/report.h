@@ -68,8 +68,8 @@ struct FileChange {
 };
 
 struct CommandRun {
-  std::string command;             // shortened, for people
-  std::optional<int> exit_status;  // nothing where it was stopped, or went on in the background
+  std::string command;             // a very long one without its middle
+  std::optional<int> exit_status;  // nothing where it was stopped before it came to one
   bool operator==(const CommandRun&) const = default;
 };
 

@@ -88,6 +88,44 @@ TEST_F(Cancel, OfEverythingKeepsWhatThereIsAndGivesEachItsOneEnd) {
   EXPECT_LT(end_of("middle"), end_of("root"));
 }
 
+// A child that notes something and is then in the middle of a long answer; its parent stops it after a
+// minute.
+Act stopped_in_its_answer(const Scene& scene) {
+  if (scene.depth == 0) {
+    if (scene.step == 0) return {.calls = {beside("explore")}};
+    if (scene.step > 1) return {.text = "done"};
+    const std::string id = scene.value_of("id: ");
+    return {.calls = {call_of("task_cancel", fmt::format(R"({{"id":"{}"}})", id))}, .after = 1min};
+  }
+  if (scene.step == 0) return {.calls = {call_of("Note", R"({"content":"noted"})")}};
+  return {.text = "never said", .after = 20min, .streamed = "half of the answer"};
+}
+
+TEST(AStop, InTheMiddleOfAnAnswerKeepsTheNotesAndTheTextSoFar) {
+  DialogueWorld world(stopped_in_its_answer);
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.child("explore").state, SessionState::cancelled);
+  EXPECT_EQ(world.child("explore").result, "noted\n\nhalf of the answer");
+  EXPECT_THAT(world.results_of("task_cancel").at(0), HasSubstr("half of the answer"));
+  EXPECT_THAT(world.world.transcript("explore"), HasSubstr("half of the answer"));
+}
+
+TEST(AStop, AtADeadlineTheLastStepFollowsOnTheTextSoFar) {
+  for (const bool is_answered : {true, false}) {
+    DialogueWorld world([is_answered](const Scene& scene) -> Act {
+      if (scene.depth == 0 && scene.step > 0) return {.text = "done"};
+      if (scene.depth == 0)
+        return {.calls = {call_of("task", R"({"agent":"explore","prompt":"look","timeout":60})")}};
+      if (scene.is_told("your last step") && is_answered) return {.text = "the other half"};
+      return {.text = "never said", .after = 20min, .streamed = "half of the answer"};
+    });
+    ASSERT_TRUE(world.run());
+    EXPECT_EQ(world.child("explore").reason, Reason::timeout);
+    EXPECT_EQ(world.child("explore").result, is_answered ? "the other half" : "half of the answer");
+    EXPECT_THAT(world.world.transcript("explore"), HasSubstr("half of the answer"));
+  }
+}
+
 TEST_F(Cancel, TwiceIsHarmless) {
   when_all_run([this](Runtime& runtime) {
     for (int i = 0; i < 2; ++i) runtime.cancel(id_of("middle"), StopReason::user);

@@ -177,5 +177,20 @@ TEST_F(AChild, FilesChangedAndCommandsRunComeFromTheLedgerNotFromItsWords) {
                             HasSubstr("- make test → exit status 3")));
 }
 
+TEST_F(AChild, TheEndOfACommandInTheBackgroundIsInTheLedgerToo) {
+  const std::vector<std::string> script{call("Bash", R"({"command":"make","run_in_background":true})"),
+                                        call("task_status", R"({"wait_seconds":60})"), kDone};
+  program_takes = std::chrono::seconds(5);
+  replies(script);
+  EXPECT_EQ(run().commands, (std::vector<CommandRun>{{"make", 3}}));
+  EXPECT_THAT(told(), HasSubstr("- make → exit status 3"));
+
+  world = {};
+  program_takes = std::chrono::hours(1);
+  replies(script);
+  EXPECT_EQ(run().commands, (std::vector<CommandRun>{{"make", std::nullopt}}))
+      << "it was ended with its session";
+}
+
 }  // namespace
 }  // namespace deputy

@@ -21,6 +21,7 @@ struct Act {
   std::vector<Call> calls = {};
   Duration after{};                       // how long it thinks
   bool is_deaf = false;                   // it thinks on when it is stopped
+  std::string streamed = {};              // what is heard of its text before that
   std::optional<ReplyStop> ends_as = {};  // a reply that is none
   std::exception_ptr throws = {};         // as a bug would
   ModelName model = {};                   // that answers in place of the one asked
@@ -90,6 +91,7 @@ class ActingModel final : public Provider {
     Reply reply;
     reply.model = act.model.empty() ? request.prefix->model : act.model;
     reply.usage = act.usage;
+    if (!act.streamed.empty()) deltas(TextDelta{act.streamed});
     if (act.after > Duration::zero() &&
         co_await sleep_for(loop_, act.after, act.is_deaf ? StopToken{} : stop) == Slept::stopped) {
       reply.stop = ReplyStop::stopped;
