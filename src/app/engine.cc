@@ -31,13 +31,25 @@ std::shared_ptr<const Folder> state_folder_of(const Program& program) {
   return home ? *std::move(home) : nullptr;
 }
 
+void set(std::size_t& bound, const std::optional<int>& by) {
+  if (by) bound = static_cast<std::size_t>(*by);
+}
+
 ReportBounds report_bounds(Program& program) {
   ReportBounds bounds;
   const auto loaded = program.settings();
   if (!loaded) return bounds;
-  const ReportSettings& set = (*loaded)->settings.reports;
-  if (set.report_bytes) bounds.report_bytes = static_cast<std::size_t>(*set.report_bytes);
-  if (set.batch_bytes) bounds.batch_bytes = static_cast<std::size_t>(*set.batch_bytes);
+  set(bounds.report_bytes, (*loaded)->settings.reports.report_bytes);
+  set(bounds.batch_bytes, (*loaded)->settings.reports.batch_bytes);
+  return bounds;
+}
+
+ContextBounds context_bounds(Program& program) {
+  ContextBounds bounds;
+  const auto loaded = program.settings();
+  if (!loaded) return bounds;
+  set(bounds.file_bytes, (*loaded)->settings.context.file_bytes);
+  set(bounds.task_bytes, (*loaded)->settings.context.task_bytes);
   return bounds;
 }
 
@@ -92,6 +104,7 @@ Engine::Engine(Program& program, Parts parts)
                .home = program.environment.get("HOME").value_or(""),
                .hidden = state_folders(program),
                .reports = report_bounds(program),
+               .context = context_bounds(program),
                .inbox_every = kInboxEvery}) {}
 
 Task<> Engine::prune_what_is_old(Program& program) {

@@ -90,6 +90,13 @@ struct ReportSettings {
   bool operator==(const ReportSettings&) const = default;
 };
 
+// How much the context files of a task may hold; see ContextBounds.
+struct ContextSettings {
+  std::optional<int> file_bytes;
+  std::optional<int> task_bytes;
+  bool operator==(const ContextSettings&) const = default;
+};
+
 struct Settings {
   std::optional<std::string> model;
   std::optional<std::string> base_url;  // of the provider `compatible`
@@ -101,6 +108,7 @@ struct Settings {
   SandboxChoice sandbox;
   SearchChoice search;
   ReportSettings reports;
+  ContextSettings context;
   std::vector<Rule> rules;
   std::vector<std::string> allowed_paths;  // folders beside the workspace: absolute, or in the home (~/…)
   bool operator==(const Settings&) const = default;

@@ -32,6 +32,12 @@ TEST(Settings, SayHowMuchOfALongReportIsShown) {
   EXPECT_EQ(settings->reports, (ReportSettings{1024, 16777216}));
 }
 
+TEST(Settings, SayHowLargeContextFilesMayBe) {
+  const auto settings = parse_settings("[context]\nfile_bytes = 1024\ntask_bytes = 16777216\n", "f");
+  ASSERT_TRUE(settings) << settings.error().message;
+  EXPECT_EQ(settings->context, (ContextSettings{1024, 16777216}));
+}
+
 TEST(Settings, EveryKeyIsRead) {
   const auto settings = parsed(R"toml(model = "anthropic/claude-sonnet-5"
 base_url = "http://127.0.0.1:8080/v1"
@@ -108,6 +114,8 @@ TEST(Settings, AWrongTypeIsRefusedWithFileLineAndWhatItMustBe) {
   EXPECT_THAT(refused("base_url = \"ftp://x\"\n"), HasSubstr("an address such as"));
   EXPECT_THAT(refused("[reports]\nreport_bytes = 1023\n"), HasSubstr("from 1024 to 16777216"));
   EXPECT_THAT(refused("[reports]\nbatch_bytes = 16777217\n"), HasSubstr("from 1024 to 16777216"));
+  EXPECT_THAT(refused("[context]\nfile_bytes = 1023\n"), HasSubstr("from 1024 to 16777216"));
+  EXPECT_THAT(refused("[context]\ntask_bytes = 16777217\n"), HasSubstr("from 1024 to 16777216"));
   EXPECT_THAT(refused("[limits]\nmax_live = -1\n"), HasSubstr("from 0 on"));
   EXPECT_THAT(refused("[limits]\nmax_tokens = 1.5\n"), HasSubstr("from 0 on"));
   EXPECT_THAT(refused("[limits]\nmax_cost = -1\n"), HasSubstr("US dollars"));

@@ -284,8 +284,8 @@ Take limits_into(LimitSettings& limits) {
 }
 
 std::vector<Key> keys_of(Settings& settings) {
-  auto& [model, base_url, providers, models, network, clocks, limits, sandbox, search, reports, rules,
-         allowed_paths] = settings;
+  auto& [model, base_url, providers, models, network, clocks, limits, sandbox, search, reports, context,
+         rules, allowed_paths] = settings;
   return {
       {"model", into(model, plain_text)},
       {"base_url", into(base_url, url_of)},
@@ -307,6 +307,8 @@ std::vector<Key> keys_of(Settings& settings) {
                            {"key_env", into(search.key_env, variable_of)}})},
       {"reports", table_of({{"report_bytes", into(reports.report_bytes, bytes_of)},
                             {"batch_bytes", into(reports.batch_bytes, bytes_of)}})},
+      {"context", table_of({{"file_bytes", into(context.file_bytes, bytes_of)},
+                            {"task_bytes", into(context.task_bytes, bytes_of)}})},
       {"permissions", table_of({{"allow", rules_into(rules, Decision::allow)},
                                 {"ask", rules_into(rules, Decision::ask)},
                                 {"deny", rules_into(rules, Decision::deny)}})},

@@ -21,6 +21,7 @@
 #include "delegation/background_children.h"
 #include "delegation/budget.h"
 #include "delegation/children.h"
+#include "delegation/context_files.h"
 #include "delegation/deadlines.h"
 #include "delegation/profiles.h"
 #include "delegation/report_desk.h"
@@ -56,6 +57,7 @@ struct TreeServices {
   std::vector<std::string> hidden = {};      // folders that no tool sees
   std::shared_ptr<const Folder> state = {};  // where long reports and the errors log are kept
   ReportBounds reports = {};
+  ContextBounds context = {};  // of the files that come with a task
   // What the commands of a session print, as it comes. May be empty.
   std::function<void(const Session&, std::string_view)> output = {};
   // What there is to see of a reply while it is under way. May be empty.
@@ -165,6 +167,7 @@ class Tree {
   WallTime now() const { return services_.loop.clock().wall(); }
   const SessionId& id() const { return id_; }
   ReportDesk& reports() { return reports_; }
+  const ContextBounds& context_bounds() const { return services_.context; }
   Task<> log_errors(SessionId session, Report report);
 
  private:

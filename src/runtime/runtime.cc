@@ -36,6 +36,7 @@ TreeServices Runtime::services() {
           .hidden = options_.hidden,
           .state = parts_.state,
           .reports = options_.reports,
+          .context = options_.context,
           .output =
               [this](const Session& session, std::string_view text) {
                 const EventOrigin origin{session.parent.value_or(SessionId{}), session.label, session.agent};

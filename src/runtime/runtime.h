@@ -51,6 +51,7 @@ class Runtime {
     std::string home = {};                 // the person's, for rules written with ~
     std::vector<std::string> hidden = {};  // folders that no tool sees: the state folder
     ReportBounds reports = {};
+    ContextBounds context = {};
     // How often the inbox is looked into; nothing: no other process can reach these trees.
     std::optional<Duration> inbox_every = std::nullopt;
   };

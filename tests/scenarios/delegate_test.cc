@@ -103,6 +103,20 @@ TEST_F(Delegate, AMissingOrForbiddenContextFileIsAnErrorOfThatTaskOnly) {
   EXPECT_TRUE(result.contains("### [good] ✓")) << result;
 }
 
+TEST_F(Delegate, HowLargeContextFilesMayBeIsASetting) {
+  const auto with = [this](ContextBounds bounds) {
+    world_ = SimWorld();
+    Life::Options options;
+    options.context = bounds;
+    return result_of(R"({"tasks":[{"label":"a","prompt":"p","context":["a.txt","a.txt"]}]})",
+                     R"([{"text":"done"}])", options);
+  };
+  constexpr std::size_t kEach = sizeof("=== a.txt ===\nalpha\n\n") - 1;
+  EXPECT_TRUE(with({.file_bytes = 6, .task_bytes = 2 * kEach}).contains("[a] ✓"));
+  EXPECT_TRUE(with({.file_bytes = 5}).contains("'a.txt' is larger than 5 bytes"));
+  EXPECT_TRUE(with({.task_bytes = 2 * kEach - 1}).contains("larger than 41 bytes together"));
+}
+
 TEST_F(Delegate, AContextFileThatCannotBeHadIsInTheErrorsLog) {
   result_of(R"({"tasks":[{"label":"bad","prompt":"p","context":["no.txt"]}]})");
   EXPECT_TRUE(world_.disk.files()["/home/errors.jsonl"].contains("no.txt"));

@@ -88,6 +88,7 @@ Life::Life(SimWorld& world, Options options)
                                                         .tools = web_settings(options.has_web),
                                                         .hidden = {"/home"},
                                                         .reports = options.reports,
+                                                        .context = options.context,
                                                         .inbox_every = options.inbox_every});
   runtime_->subscribe([this](const Event& event, const EventOrigin&) {
     events_.push_back(event);

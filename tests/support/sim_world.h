@@ -50,6 +50,7 @@ class Life {
     std::function<std::unique_ptr<Provider>(Loop&)> model = {};  // besides the scripted one
     std::vector<Profile> profiles = {};                          // besides the built-in ones
     ReportBounds reports = {};
+    ContextBounds context = {};
     std::optional<Duration> inbox_every = {};  // whether other processes can reach it
     bool has_web = false;  // whether there are web tools; the search service is https://search.example
     // In place of the world's own; then what the world says of sessions and events does not hold.
