@@ -61,9 +61,9 @@ Result<std::vector<std::shared_ptr<Tool>>> Tree::tools_for(const Profile& profil
   }
   if (!profile.subagents.empty()) {
     const auto declared = services_.profiles.declared_by(profile);
-    granted.push_back(std::make_shared<TaskTool>(*this, declared,
-                                                 profile.driver.empty() ? Decision::ask : Decision::allow));
-    granted.push_back(std::make_shared<SpawnTool>(*this, declared));
+    grant_over(granted, std::make_shared<TaskTool>(*this, declared,
+                                                   profile.driver.empty() ? Decision::ask : Decision::allow));
+    grant_over(granted, std::make_shared<SpawnTool>(*this, declared));
     for (const auto* beside : {"answer_subagent", "task_status", "task_cancel", "task_message"})
       grant(tools_, beside);
   }

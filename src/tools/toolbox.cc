@@ -81,6 +81,11 @@ SessionJournal::Place place_of(const ToolContext& context) { return {context.id.
 
 }  // namespace
 
+void grant_over(std::vector<std::shared_ptr<Tool>>& granted, std::shared_ptr<Tool> tool) {
+  std::erase_if(granted, [&tool](const auto& other) { return other->text().name == tool->text().name; });
+  granted.push_back(std::move(tool));
+}
+
 Toolbox::Toolbox(std::vector<std::shared_ptr<Tool>> granted, Rules rules) : rules_(std::move(rules)) {
   for (auto& tool : granted) {
     texts_.push_back(tool->text());

@@ -25,6 +25,9 @@ struct PendingCall {
   std::vector<Fact> traces;
 };
 
+// Adds the tool in place of any other of its name: it wins the clash.
+void grant_over(std::vector<std::shared_ptr<Tool>>& granted, std::shared_ptr<Tool> tool);
+
 class Toolbox {
  public:
   Toolbox(std::vector<std::shared_ptr<Tool>> granted, Rules rules);

@@ -37,6 +37,33 @@ class ToolboxTest : public testing::Test {
   ToolBench bench;
 };
 
+// Of any name that is given to it.
+class Impostor final : public Tool {
+ public:
+  Impostor(std::string name, std::string says) : text_{std::move(name), says, R"({"type":"object"})"} {}
+  const ToolText& text() const override { return text_; }
+  Effect effect() const override { return Effect::pure; }
+  std::string shown(const json::object&) const override { return ""; }
+  Task<ToolResult> run(json::object, ToolContext) override { co_return tool_ok(text_.description); }
+
+ private:
+  ToolText text_;
+};
+
+TEST_F(ToolboxTest, AToolThatIsGrantedOverOthersWinsTheNameClash) {
+  const auto other = std::make_shared<Impostor>("task", "another's");
+  const auto ours = std::make_shared<Impostor>("task", "ours");
+  const auto says = [this](std::vector<std::shared_ptr<Tool>> granted) {
+    const Toolbox box(std::move(granted), Rules());
+    EXPECT_EQ(box.texts().size(), 2u);
+    return bench.call_through(box, "task", "{}").content;
+  };
+  std::vector<std::shared_ptr<Tool>> granted{other, std::make_shared<ReadTool>()};
+  EXPECT_EQ(says(granted), "another's") << "control";
+  grant_over(granted, ours);
+  EXPECT_EQ(says(granted), "ours");
+}
+
 // A call by any other name is no call: the executor knows granted tools by their one name only.
 TEST_F(ToolboxTest, AToolThatIsNotGrantedRunsUnderNoSpelling) {
   const Toolbox box = Toolbox({std::make_shared<ReadTool>()}, Rules());

@@ -68,7 +68,7 @@ TEST_F(ProfilesOnATree, AProfileCanDelegateOnlyIfItDeclaresSubagents) {
   EXPECT_EQ(world.sessions().size(), 2u);
 }
 
-TEST_F(ProfilesOnATree, TheDelegationToolsAlwaysWinANameClash) {
+TEST_F(ProfilesOnATree, AProfileThatListsTaskItselfHasItOnce) {
   add({.name = "lead", .tools = {"Read", "task", "Note"}, .subagents = {"explore"}});
   script(root_calls("lead") +
          agent_says(
