@@ -152,6 +152,7 @@ Result<void> Tree::take_up(Session& root, const std::vector<Event>& events,
   TRY(const auto all, services_.store.sessions({.tree = root.id, .most = 1'000'000}));
   for (const auto& each : all) {
     if (each.parent) children_[*each.parent].push_back(each.id);
+    if (!is_terminal(each.state)) left_.insert(each.id);
     left_at_ = std::max(left_at_.value_or(each.last_event_at), each.last_event_at);
   }
   if (limits_.time != time_before)
@@ -240,13 +241,16 @@ Task<Result<Report>> Tree::run_on(Session session, WallTime still_since, Budget:
   const bool waits = !slots_->has_room_for(parent);
   if (waits && !is_in_line(session)) CO_TRY(co_await stand_in_line(session));
   auto place = co_await slots_->take(parent, stop);
-  // No record follows before its model is asked, which may think for long.
-  if (place && (waits || session.wait)) CO_TRY(co_await services_.store.record({now_running(session)}));
-  if (session.deadline && now() > still_since) {
-    *session.deadline += now() - still_since;
-    tell_moved({{session.id, session.run}, *session.deadline});
+  if (place) {
+    if (waits || session.wait) services_.store.ride_along({now_running(session)});
+    if (session.deadline && now() > still_since) {
+      *session.deadline += now() - still_since;
+      tell_moved({{session.id, session.run}, *session.deadline});
+    }
+    // Nothing follows before its model is asked, which may think for long.
+    CO_TRY(co_await services_.store.record({}));
+    admitted.spend({.delegations = admitted.amount().delegations});
   }
-  if (place) admitted.spend({.delegations = admitted.amount().delegations});
   live_[session.id].first = std::move(admitted);
   Conversation so_far = conversation_of(events);
   co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));

@@ -181,7 +181,7 @@ class Tree {
     std::optional<Slots::Place> place;
     std::vector<OpenWait> waits;
     bool is_in_line = false;  // a call of its has come back from its wait, and takes a place for all
-    Budget::Hold first;  // for its first request, until that is made
+    Budget::Hold first;       // for its first request, until that is made
   };
   struct Leaving;
   struct Run;
@@ -209,6 +209,7 @@ class Tree {
   // Whether a question of the session goes to the person: there is no agent above it.
   bool asks_person(const Session& session) const;
   Task<Report> complete(Session session, Report report);
+  Task<> end_children_of(SessionId id);
 
   Task<> nudge_and_forget(SessionId to, Nudged nudge);
 
@@ -274,6 +275,7 @@ class Tree {
   std::unique_ptr<Slots> slots_;
   std::map<SessionId, Live> live_;
   std::map<SessionId, std::vector<SessionId>> children_;
+  std::set<SessionId> left_;             // by a process before this one, and not taken up again
   std::optional<StopSource> root_stop_;  // from its start
   std::set<SessionId> lost_;             // ended by force, and something of them goes on
   BackgroundChildren beside_;

@@ -88,6 +88,7 @@ Task<Result<void>> Tree::take_up_children(std::map<RunId, bool> children, Childr
 void Tree::take_up_child(Session child, Children::Where where, const StopToken& stop,
                          const RunStarted& in_batch) {
   if (running_.is_live(child.id)) return;
+  left_.erase(child.id);
   Session session = child;
   running_.start(std::move(child), where, stop,
                  [this, session = std::move(session), in_batch](StopToken own) {
@@ -282,7 +283,9 @@ Task<> Tree::rest_with_question(Session session, Question question) {
   const StateChanged told = wait_of(question, session);
   live.waits.insert(live.waits.begin(), {question.id, told});
   const auto known = services_.store.session(session.id);
-  const bool is_known = known && *known && (*known)->wait && (*known)->wait->question == question.id;
+  const bool is_alone = live.waits.size() == 1;  // else another wait may be on its way to the record
+  const bool is_known =
+      is_alone && known && *known && (*known)->wait && (*known)->wait->question == question.id;
   // One that fails is told by the next.
   if (!is_known) (void)co_await services_.store.record({event_of(session, told)});
 }

@@ -42,8 +42,18 @@ RunLimits limits_of(const Session& session, const Profile& profile) {
   return limits;
 }
 
+// Also those that a process before this one left, and that no call came to take up again.
+Task<> Tree::end_children_of(SessionId id) {
+  for (const SessionId& child : children_[id]) {
+    if (!left_.contains(child)) continue;
+    if (auto session = services_.store.session(child); session && *session)
+      take_up_child(**std::move(session), Children::Where::awaited, {});
+  }
+  co_await running_.end_all_of(id);
+}
+
 Task<Report> Tree::complete(Session session, Report report) {
-  co_await running_.end_all_of(session.id);
+  co_await end_children_of(session.id);
   co_await background_.end_all_of(session.id);  // nothing may change any more what is looked at now
   pass_wait_on(session);
   if (const auto profile = services_.profiles.find(session.agent); profile && !(*profile)->driver.empty()) {
@@ -103,6 +113,7 @@ Task<Result<Report>> Tree::record_end(Session session, Finish finish, Ending end
   if (ending == Ending::in_order) {
     report = co_await complete(session, std::move(report));
   } else {
+    co_await end_children_of(session.id);
     pass_wait_on(session);
     report.workspace = {.mode = session.workspace_mode, .path = session.workspace};
     report.errors.push_back(ended_by_force(session));

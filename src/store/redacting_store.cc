@@ -24,7 +24,7 @@ struct Cleaning {
     for (Call& call : message.calls) values(call.arguments);
     all(fact.reply.error);
   }
-  void operator()(RequestStopped& fact) const { values(fact.text); }
+  void operator()(RequestStopped& fact) const { all(fact.text); }
   void operator()(CallStarted& fact) const { all(fact.shown); }
   void operator()(CallFinished& fact) const { all(fact.result.content); }
   void operator()(NoteTaken& fact) const { all(fact.content); }

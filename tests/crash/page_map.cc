@@ -40,6 +40,7 @@ void PageMap::walk(std::string_view file, std::uint32_t page) {
   for (std::uint32_t cell = 0; cell < number_at(file, start + 3, 2); ++cell) {
     std::size_t at = start + number_at(file, start + header + (cell * 2), 2);
     if (!is_leaf) {
+      ways.push_back(at);
       walk(file, number_at(file, at, 4));
       continue;
     }
@@ -51,7 +52,9 @@ void PageMap::walk(std::string_view file, std::uint32_t page) {
     for (auto more = number_at(file, at + kept, 4); more != 0; more = number_at(file, (more - 1) * kPage, 4))
       records[more].push_back(seq);
   }
-  if (!is_leaf) walk(file, number_at(file, start + 8, 4));
+  if (is_leaf) return;
+  ways.push_back(start + 8);
+  walk(file, number_at(file, start + 8, 4));
 }
 
 std::set<std::uint32_t> pages_in_log(std::string_view log) {

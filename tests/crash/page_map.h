@@ -16,6 +16,7 @@ inline constexpr std::size_t kPage = 4096;
 struct PageMap {
   std::map<std::uint32_t, std::vector<std::int64_t>> records;  // of pages that hold some of the table
   std::set<std::uint32_t> leading;                             // pages of the table that lead to others
+  std::vector<std::size_t> ways;                               // where in the file they say to which
 
   PageMap() = default;
   // `root` is the table's first page.

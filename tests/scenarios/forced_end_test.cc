@@ -180,7 +180,7 @@ TEST(AWaitForAReader, EndsAlsoWhereItsModelIsNeverHeardOfAgain) {
   ASSERT_TRUE(report) << report.error().message;
   const Session quiet = world.child("quiet");
   EXPECT_FALSE(quiet.deadline);
-  EXPECT_EQ(quiet.state, SessionState::failed);
+  EXPECT_EQ(quiet.reason, Reason::stalled);
   EXPECT_LT(*quiet.ended_at - *quiet.started_at, 1h);
   world.expect_sound("");
 }

@@ -12,8 +12,8 @@
 namespace deputy {
 namespace {
 
-// Records of one damaged page, and of the pages that it leads to.
-constexpr std::int64_t kMostLeftOut = std::int64_t{1} << 40;
+// More than there can ever be.
+constexpr std::int64_t kMostRecords = std::int64_t{1} << 40;
 
 // Of the record itself: what an index has too, SQLite takes from there unless it is asked for another row.
 constexpr std::string_view kColumns =
@@ -157,22 +157,27 @@ JournalPlaces journal_places(const Database& database) {
       database.prepare("SELECT seq, tree, session FROM journal NOT INDEXED WHERE seq>? ORDER BY seq");
   if (!statement) return {.is_whole = false};
   // Whether what comes after a number can be read; up to where it can, it is then taken.
-  const auto begin_after = [&statement](std::int64_t number) {
+  const auto begin_after = [&statement](std::int64_t number) -> Result<bool> {
     statement->reset();
-    return statement->bind(number).step();
+    TRY(const bool has_row, statement->bind(number).step());
+    if (has_row && statement->integer(0) <= number) return fail(ErrorCode::corrupt, "a page leads back");
+    return has_row;
   };
-  std::int64_t last = 0;
-  for (auto has_row = begin_after(0);;) {
+  std::int64_t from = 0;  // up to here all was taken or is left out: a damaged page may lead back
+  for (auto has_row = begin_after(from);;) {
+    std::int64_t last = from;
     for (; has_row && *has_row; has_row = statement->step()) {
-      last = statement->integer(0);
-      found.places.push_back({last, SessionId(statement->text(1)), SessionId(statement->text(2))});
+      const std::int64_t seq = statement->integer(0);
+      if (seq <= from) continue;
+      found.places.push_back({seq, SessionId(statement->text(1)), SessionId(statement->text(2))});
+      if (seq < kMostRecords) last = std::max(last, seq);  // else it is its number that is damaged
     }
     if (has_row) return found;
     // Past the page that is damaged.
     found.is_whole = false;
     std::int64_t bad = last;
     std::int64_t step = 1;
-    while (step < kMostLeftOut && !(has_row = begin_after(last + step))) {
+    while (step < kMostRecords && !(has_row = begin_after(last + step))) {
       bad = last + step;
       step *= 2;
     }
@@ -182,7 +187,7 @@ JournalPlaces journal_places(const Database& database) {
       const auto middle = std::midpoint(bad, good);
       (begin_after(middle) ? good : bad) = middle;
     }
-    last = good;
+    from = good;
     has_row = begin_after(good);
   }
 }
@@ -226,8 +231,9 @@ Result<std::vector<Event>> recover_events_of_tree(const Database& database, cons
   std::ranges::sort(*rows, {}, [](const Row& row) { return row.event.seq; });
   auto scanned = in_order_of_tree(*std::move(rows), tree, at_least);
   if (!scanned) return std::unexpected(damaged.value_or(scanned.error()));
-  // What was left out may have been the tree's last.
-  if (all.is_whole || static_cast<std::int64_t>(scanned->size()) == at_least) return scanned;
+  // What was left out may have been the tree's last; that none is counted proves nothing.
+  const bool are_counted = !scanned->empty() && static_cast<std::int64_t>(scanned->size()) == at_least;
+  if (all.is_whole || are_counted) return scanned;
   return damaged ? std::unexpected(*damaged) : unproven(tree);
 }
 

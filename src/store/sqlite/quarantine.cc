@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "store/sqlite/migrate.h"
+#include "store/sqlite/select.h"
 
 namespace deputy {
 namespace {
@@ -77,6 +78,15 @@ Result<std::uint64_t> how_far(const Folder& home, const Database& database) {
   return static_cast<std::uint64_t>(far);
 }
 
+// A page that leads astray hides records that are there, and what is added would go astray too.
+Result<void> check_pages(const Database& database) {
+  TRY(const auto said, select(database, "PRAGMA quick_check(1)", "",
+                              [](const Statement& row) -> Result<std::string> { return row.text(0); }));
+  if (said.size() == 1 && said.front() == "ok") return {};
+  return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", database.path(),
+                                              said.empty() ? "no page fits" : said.front()));
+}
+
 // Whether what its pages lead to can be read at all.
 bool has_tables(const Database& database) {
   const auto version = database.integer("PRAGMA user_version");
@@ -104,11 +114,13 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& ma
                 "not changed them");
   }
   TRY(const auto database, Database::open(path, Database::Mode::read_only));
-  const auto found = how_far(home, database);
+  auto found = how_far(home, database);
+  if (found && *found >= expected) return std::nullopt;
+  if (const auto checked = found ? check_pages(database) : Result<void>{}; !checked)
+    found = std::unexpected(checked.error());
   if (!found && (found.error().code != ErrorCode::corrupt || !has_tables(database)))
     return fail(found.error().code, found.error().message,
                 found.error().advice + "; deputy has not changed it");
-  if (found && *found >= expected) return std::nullopt;
   TRY(const auto copy,
       set_aside(home, database, found ? fmt::format("{}-of-{}", *found, expected) : "database"));
   if (!found)
