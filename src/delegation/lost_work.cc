@@ -7,12 +7,22 @@
 namespace deputy {
 namespace {
 
-Task<std::optional<CommandRecord>> record_of(const TreeServices* services, CallId call) {
-  if (!services->state) co_return std::nullopt;
-  auto record = co_await on_pool(services->loop, services->pool, [state = services->state, call] {
-    return read_command_record(*state, call);
-  });
-  co_return record ? std::optional(*std::move(record)) : std::nullopt;
+struct Found {
+  std::optional<CommandRecord> record;
+  std::string files;  // written since it began, where it was in the middle
+};
+
+Task<Found> look_for(const TreeServices* services, std::string workspace, CallId call) {
+  if (!services->state) co_return Found{};
+  const auto look = [services, workspace = std::move(workspace), call] {
+    auto record = read_command_record(*services->state, call);
+    Found found{.record = record ? *std::move(record) : std::nullopt};
+    if (!found.record || !found.record->was_in_the_middle()) return found;
+    if (const auto folder = services->disk.open(workspace, IfAbsent::fail))
+      found.files = told_of_files_since(**folder, found.record->written);
+    return found;
+  };
+  co_return co_await on_pool(services->loop, services->pool, look);
 }
 
 }  // namespace
@@ -22,7 +32,8 @@ Task<Result<void>> tell_of_lost_commands(const TreeServices* services, Session s
   Store& store = services->store;
   std::vector<Event> told;
   for (const LostCommand& lost : lost_commands(events)) {
-    Nudged nudge = told_of(lost, co_await record_of(services, lost.call));
+    const Found found = co_await look_for(services, session.workspace, lost.call);
+    Nudged nudge = told_of(lost, found.record, found.files);
     Event event;
     event.tree = session.tree;
     event.run = {session.id, session.run};

@@ -318,18 +318,19 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
 
 Task<ToolResult> BashTool::after_crash(ToolContext context) {
   if (!context.state) co_return co_await Tool::after_crash(context);
-  const auto record = co_await on_pool(
+  const auto found = co_await on_pool(
       context.loop, context.pool,
       [&state = *context.state, call = context.id] { return read_command_record(state, call); });
-  if (!record) co_return co_await Tool::after_crash(context);
+  if (!found) co_return co_await Tool::after_crash(context);
+  const CommandRecord record = found->value_or(CommandRecord{});
   std::string evidence;
-  if (record->had_begun() && !record->status.exit_status) {
+  if (record.was_in_the_middle()) {
     evidence = co_await on_pool(context.loop, context.pool,
-                                [&workspace = context.workspace, since = record->written] {
+                                [&workspace = context.workspace, since = record.written] {
                                   return told_of_files_since(workspace, since);
                                 });
   }
-  co_return told_after_crash(*record, evidence);
+  co_return told_after_crash(record, evidence);
 }
 
 Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const {

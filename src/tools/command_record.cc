@@ -25,10 +25,10 @@ Result<void> make_command_record(const Folder& state, const CallId& call) {
   return state.replace(command_record(call), "");
 }
 
-Result<CommandRecord> read_command_record(const Folder& state, const CallId& call) {
+Result<std::optional<CommandRecord>> read_command_record(const Folder& state, const CallId& call) {
   const std::string name = command_record(call);
   auto text = state.read(name, 0, kMostOfRecord);
-  if (!text && text.error().code == ErrorCode::not_found) return CommandRecord{};
+  if (!text && text.error().code == ErrorCode::not_found) return std::nullopt;
   if (!text) return std::unexpected(std::move(text).error());
   TRY(const auto file, state.status(name));
   return CommandRecord{parse_status(*text), file.modified};

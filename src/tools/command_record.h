@@ -2,6 +2,7 @@
 // begun; its end; or that it was in the middle of it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/disk.h"
@@ -21,8 +22,10 @@ struct CommandRecord {
   StatusRecord status;
   WallTime written{};  // its last line: of a command in the middle, that it is about to begin
   bool had_begun() const { return status.confined && !status.unstarted; }
+  bool was_in_the_middle() const { return had_begun() && !status.exit_status; }
 };
-Result<CommandRecord> read_command_record(const Folder& state, const CallId& call);
+// Nothing: none was made.
+Result<std::optional<CommandRecord>> read_command_record(const Folder& state, const CallId& call);
 
 // Files beneath the folder that were written since, by whomever, as a line for the model; empty where none
 // was. Git's own and very many others are passed over.

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/command_record.h"
@@ -14,12 +15,15 @@ namespace deputy {
 struct LostCommand {
   CallId call;  // that started it
   std::string command;
+  std::optional<int> exit_status = std::nullopt;  // where it had ended by itself
 };
 
 // Those of which the model is still to be told, by the session's events so far.
 std::vector<LostCommand> lost_commands(const std::vector<Event>& events);
 
-// Nothing known of it where there is no record.
-Nudged told_of(const LostCommand& lost, const std::optional<CommandRecord>& record);
+// Nothing known of it where there is no record: it had one when it was started. `evidence` is what shows how
+// far one came that was in the middle; may be empty.
+Nudged told_of(const LostCommand& lost, const std::optional<CommandRecord>& record,
+               std::string_view evidence = "");
 
 }  // namespace deputy

@@ -56,6 +56,29 @@ TEST(LostCommands, AreToldByWhatWasWrittenDown) {
   EXPECT_THAT(text_told(""), HasSubstr("it was not run"));
 }
 
+TEST(LostCommands, OneOfARunThatHasEndedIsNotLost) {
+  std::vector<Event> events{reply(3, {kBackground}), at(3, 0, CallFinished{}), at(4, -1, RunEnded{}),
+                            at(4, -1, RunStarted{})};
+  EXPECT_THAT(lost_commands(events), IsEmpty());
+  events.push_back(reply(4, {kBackground}));
+  events.push_back(at(4, 0, CallFinished{}));
+  ASSERT_EQ(lost_commands(events).size(), 1u);
+  EXPECT_EQ(lost_commands(events)[0].call.step, 4);
+}
+
+TEST(LostCommands, OneThatHadEndedByItselfIsToldWithItsStatus) {
+  const auto lost = lost_commands({reply(3, {kBackground, kBackground}), at(3, 0, CallFinished{}),
+                                   at(3, 1, CallFinished{}), at(3, 1, CommandEnded{7})});
+  ASSERT_EQ(lost.size(), 2u);
+  EXPECT_THAT(told_of(lost[0], std::nullopt).text, HasSubstr("unknown"));
+  EXPECT_THAT(told_of(lost[1], std::nullopt).text, HasSubstr("had ended with exit status 7"));
+}
+
+TEST(LostCommands, WhatShowsHowFarOneCameIsTold) {
+  EXPECT_THAT(told_of({{{}, 3, 1}, "make serve"}, std::nullopt, "Files: a.").text,
+              HasSubstr("before you start it again. Files: a."));
+}
+
 TEST(LostCommands, OneThatWasRefusedOrNeverStartedIsNot) {
   CallFinished refused;
   refused.result.status = ToolStatus::error;

@@ -29,12 +29,15 @@ class Removal {
 };
 
 // "{session}.{run}.{step}.{call}", see tools/command_record.h
-Result<void> prune_command_records(const Folder& home, const Database& database, Removal& removal) {
+// A chat between two turns has ended as well, and may be resumed: its records stay as long as its transcript.
+Result<void> prune_command_records(const Folder& home, const Database& database, WallTime now,
+                                   Removal& removal) {
   const auto folder = home.open_folder("commands");
   if (!folder) return {};
   TRY(const auto entries, (*folder)->list("."));
   std::map<std::string, bool> ended;
   for (const Entry& entry : entries) {
+    if (now - entry.status.modified <= kKeptFor) continue;
     const std::string session = entry.name.substr(0, entry.name.find('.'));
     if (!ended.contains(session)) {
       TRY(const auto row, select_session(database, "id", session));
@@ -87,7 +90,7 @@ Result<void> prune_files(const Folder& home, WallTime now) {
     for (const auto& name : names) removal.remove(*folder, name);
     TRY(transaction.commit());
   }
-  TRY(prune_command_records(home, database, removal));
+  TRY(prune_command_records(home, database, now, removal));
   return removal.result();
 }
 

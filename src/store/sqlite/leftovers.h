@@ -18,8 +18,7 @@ Result<std::vector<Uuid>> unsealed_transcripts(const Folder& home);
 Result<void> seal_leftover(const Folder& home, const Uuid& uuid);
 
 // Removes transcripts and scratchpads that were last changed more than kKeptFor ago, but none of a session
-// that has not ended or that the database does not know; and, of sessions that have ended, what their
-// commands left for a restart.
+// that has not ended or that the database does not know; and, as old, what their commands left for a restart.
 Result<void> prune_files(const Folder& home, WallTime now);
 
 }  // namespace deputy

@@ -127,13 +127,15 @@ TEST_F(LeftoversTest, NothingOfAnUnfinishedOrUnknownSessionIsPruned) {
   EXPECT_TRUE(fs::exists(foreign));
 }
 
-TEST_F(LeftoversTest, WhatCommandsLeftForARestartGoesWithTheEndOfTheirSession) {
+TEST_F(LeftoversTest, WhatCommandsLeftForARestartGoesWithTheTranscriptOfTheirSession) {
   const fs::path commands = home_.file("commands");
   fs::create_directory(commands);
   const auto of_ended = commands / (id_of(kEnded).value + ".1.0.0");
   const auto of_running = commands / (id_of(kRunning).value + ".1.0.0");
   for (const auto& file : {of_ended, of_running}) std::ofstream(file) << "confined 1 0\n";
-  ASSERT_TRUE(prune_files(*home_folder_, after(std::chrono::seconds(1))));
+  ASSERT_TRUE(prune_files(*home_folder_, after(kKeptFor - std::chrono::hours(1))));
+  EXPECT_TRUE(fs::exists(of_ended)) << "a chat between two turns may be resumed";
+  ASSERT_TRUE(prune_files(*home_folder_, after(kKeptFor + std::chrono::hours(1))));
   EXPECT_FALSE(fs::exists(of_ended));
   EXPECT_TRUE(fs::exists(of_running));
 }
