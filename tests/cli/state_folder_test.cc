@@ -5,8 +5,11 @@
 
 #include "base/json.h"
 #include "deputy_program.h"
+#include "store/migrations/0001_initial.h"
 #include "store/sqlite/migrate.h"
+#include "store/sqlite/sqlite_store.h"
 #include "support/paths.h"
+#include "support/run.h"
 
 namespace deputy {
 namespace {
@@ -159,7 +162,9 @@ TEST_F(StateFolderTest, ADatabaseWithADamagedPageIsRefusedAndItsFilesUntouched) 
 // Whatever version it calls itself, and also where it is a copy of ours that calls itself an older one.
 TEST_F(StateFolderTest, ADatabaseOfAnotherProgramIsRefusedAndUntouched) {
   fs::create_directories(home());
-  for (const char* sql : {"CREATE TABLE mine(x); INSERT INTO mine VALUES (1)", "PRAGMA user_version=2"}) {
+  const auto newest = fmt::format("PRAGMA journal_mode=WAL; PRAGMA user_version={}", newest_schema());
+  for (const char* sql :
+       {"CREATE TABLE mine(x); INSERT INTO mine VALUES (1)", "PRAGMA user_version=2", newest.c_str()}) {
     alter_database(sql);
     const auto before = everything();
     expect_failure(delegate(), "its tables are not those of a deputy's database");
@@ -174,6 +179,25 @@ TEST_F(StateFolderTest, ADatabaseOfAnotherProgramIsRefusedAndUntouched) {
   EXPECT_EQ(everything(), before);
   alter_database(fmt::format("PRAGMA user_version={}", newest_schema()).c_str());
   EXPECT_EQ(delegate().status, 0) << "kept without a log, but ours";
+}
+
+// Whoever closes a database last writes its log back and removes it. Whether one is the last is a matter of
+// locks, of which a process loses all with the first descriptor of the file that it closes beside SQLite.
+TEST_F(StateFolderTest, ASecondStoreOfAProcessLeavesTheLocksOfTheFirst) {
+  const SessionId tree("sess_1_aaaaaa");
+  SimLoop loop(1);
+  const auto folder = *SystemDisk().open(home().string(), IfAbsent::create);
+  const auto open = [&] { return *SqliteStore::open(loop, *folder, std::make_unique<InlineWriter>(loop)); };
+  auto first = open();
+  ASSERT_TRUE(first->claim(tree));
+  open().reset();
+  ASSERT_EQ(delegate().status, 0);
+  Event created;
+  created.tree = tree;
+  created.run = {tree, 1};
+  created.fact = SessionCreated{{.id = tree, .tree = tree}};
+  ASSERT_TRUE(run(loop, first->record({created})));
+  EXPECT_THAT(deputy({"sessions", "ls"}).out, HasSubstr(tree.value)) << "it was acknowledged";
 }
 
 TEST_F(StateFolderTest, AnEmptyDatabaseFileIsFilled) {
@@ -193,15 +217,27 @@ TEST_F(StateFolderTest, ItIsFoundByFlagVariableAndDefault) {
   EXPECT_TRUE(fs::exists(root() / "person/.local/state/deputy/deputy.db"));
 }
 
+// It could still be read by the deputy that wrote it.
+TEST_F(StateFolderTest, ADamagedDatabaseOfAnOlderVersionIsNotBroughtToTheNewest) {
+  fs::create_directories(home());
+  alter_database((std::string(k0001Initial) + "; PRAGMA user_version=1").c_str());
+  auto bytes = contents(home() / "deputy.db");
+  ASSERT_GT(bytes.size(), 8192);
+  write(home() / "deputy.db", bytes.replace(bytes.size() - 4096, 4096, 4096, 'g'));
+  const auto before = everything();
+  expect_failure(delegate(), "is brought to schema");
+  EXPECT_EQ(everything(), before);
+}
+
 // One bit of the header is enough for either.
 TEST_F(StateFolderTest, ADatabaseWithADamagedVersionIsRefused) {
   ASSERT_EQ(delegate().status, 0);
   for (const char* version : {"PRAGMA user_version=-2147483645", "PRAGMA user_version=1"}) {
     alter_database(version);
-    const auto before = contents(home() / "deputy.db");
+    const auto before = everything();
     expect_failure(delegate(), "deputy.db is damaged");
     expect_failure(deputy({"sessions", "ls"}), "deputy.db is damaged");
-    EXPECT_EQ(contents(home() / "deputy.db"), before) << version;
+    EXPECT_EQ(everything(), before) << version;
   }
 }
 

@@ -63,6 +63,19 @@ std::string path_of(sqlite3* database) {
 
 constexpr int kPatienceMs = 5000;
 
+// What has a meaning in one is written as a number.
+std::string uri_of(std::string_view path) {
+  std::string uri = "file:";
+  for (const char byte : path) {
+    if (byte == '?' || byte == '#' || byte == '%') {
+      uri += fmt::format("%{:02x}", byte);
+    } else {
+      uri += byte;
+    }
+  }
+  return uri;
+}
+
 Result<sqlite3_file*> file_of(sqlite3* database, const std::string& path) {
   sqlite3_file* file = nullptr;
   if (sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file)) ==
@@ -146,9 +159,12 @@ std::optional<std::string> Statement::maybe_text(int column) const {
 
 Result<Database> Database::open(const std::string& path, Mode mode) {
   sqlite3* raw = nullptr;
+  const bool as_it_lies = mode == Mode::as_it_lies;
   const int flags =
-      mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  const int opened = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+      mode == Mode::read_write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  const std::string name = as_it_lies ? uri_of(path) + "?immutable=1" : path;
+  const int opened = sqlite3_open_v2(
+      name.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX | (as_it_lies ? SQLITE_OPEN_URI : 0), nullptr);
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle(raw, sqlite3_close_v2);
   if (opened != SQLITE_OK) return std::unexpected(error_of(raw, path));
   sqlite3_extended_result_codes(raw, 0);

@@ -50,8 +50,9 @@ class Statement {
 
 class Database {
  public:
-  // To read only, also where the file is not as long as its first page says.
-  enum class Mode { read_write, read_only };
+  // To read only, also where the file is not as long as its first page says; or as it lies there, without a
+  // look at its log and without a lock: then not even a file is made beside it.
+  enum class Mode { read_write, read_only, as_it_lies };
   // Synchronous FULL, five seconds of patience with others; the file stays as it is. One that is not a
   // database is Error::corrupt.
   static Result<Database> open(const std::string& path, Mode mode);

@@ -80,7 +80,8 @@ Result<std::vector<Event>> in_order_of_session(std::vector<Row> rows, const Sess
                                                std::optional<std::int64_t> count) {
   std::vector<Event> events;
   for (Row& row : rows) {
-    if (row.nth != 0 && row.nth != static_cast<std::int64_t>(events.size()) + 1)
+    const bool is_next = row.nth == 0 || row.nth == static_cast<std::int64_t>(events.size()) + 1;
+    if (!is_next || row.event.run.session != session)  // a damaged index leads to another's
       return incomplete(session.value, events.size(), row.nth);
     events.push_back(std::move(row.event));
   }
@@ -93,7 +94,7 @@ Result<std::vector<Event>> in_order_of_tree(std::vector<Row> rows, const Session
                                             std::optional<std::int64_t> at_least) {
   std::vector<Event> events;
   for (Row& row : rows) {
-    if (row.event.seq != events.size() + 1)
+    if (row.event.seq != events.size() + 1 || row.event.tree != tree)
       return incomplete(tree.value, events.size(), static_cast<std::int64_t>(row.event.seq));
     events.push_back(std::move(row.event));
   }

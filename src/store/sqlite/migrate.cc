@@ -45,6 +45,20 @@ Result<std::string> tables_of(const Database& database) {
       "AND tables.name NOT LIKE 'sqlite_%' ORDER BY 1)");
 }
 
+std::unexpected<Error> other_tables(const Database& database, std::int64_t version) {
+  return std::unexpected(damaged_database(
+      database.path(), fmt::format("its tables are not those of a deputy's database of schema {}", version)));
+}
+
+// Quicker than a comparison of all there is, for every start. What is damaged is found by who reads it.
+Result<void> check_newest(const Database& database) {
+  const auto tables = database.integer(
+      "SELECT count(*) FROM sqlite_master WHERE type='table' AND name IN "
+      "('trees','journal','sessions','inbox')");
+  if (tables && *tables != 4) return other_tables(database, newest_schema());
+  return {};
+}
+
 struct Found {
   std::int64_t version = 0;
   bool has_log = false;
@@ -57,14 +71,34 @@ Result<Found> look_at(const Database& database) {
   TRY(check_version(version, database.path()));
   TRY(const auto mode, database.text("PRAGMA journal_mode"));
   const Found found{version, mode == "wal"};
-  if (version == newest_schema() && found.has_log) return found;
+  if (version == newest_schema() && found.has_log) {
+    TRY(check_newest(database));
+    return found;
+  }
   TRY(const auto model, Database::open(":memory:", Database::Mode::read_write));
   TRY(apply(model, 0, version));
   TRY(const auto expected, tables_of(model));
   TRY(const auto tables, tables_of(database));
-  if (tables == expected) return found;
-  return std::unexpected(damaged_database(
-      database.path(), fmt::format("its tables are not those of a deputy's database of schema {}", version)));
+  if (tables != expected) return other_tables(database, version);
+  if (version == newest_schema()) return found;
+  // Whatever is damaged could still be read by who wrote it, and not once it is half of another version.
+  TRY(const auto pages, database.text("PRAGMA quick_check(1)"));
+  if (pages == "ok") return found;
+  return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", database.path(), pages),
+              fmt::format("it is of schema {}, and is brought to schema {} only where it is whole: read it "
+                          "with the deputy that wrote it, restore a copy, or choose another folder with "
+                          "--home; nothing was changed",
+                          version, newest_schema()));
+}
+
+// For before anything is written; a log is not looked at.
+Result<void> check_as_it_lies(const std::string& path) {
+  TRY(const auto database, Database::open(path, Database::Mode::as_it_lies));
+  TRY(const auto beginning, database.file_bytes(kHeaderBytes));
+  TRY(const bool is_up_to_date, check_header(beginning, path));
+  if (is_up_to_date) return check_newest(database);
+  TRY(look_at(database));
+  return {};
 }
 
 }  // namespace
@@ -82,10 +116,23 @@ Result<bool> check_header(std::string_view beginning, std::string_view path) {
   return static_cast<int>(version) == newest_schema() && beginning[kFormatAt] == kKeepsALog;
 }
 
-Result<void> check_tables(const std::string& path) {
-  TRY(const auto database, Database::open(path, Database::Mode::read_only));
-  TRY(look_at(database));
-  return {};
+Result<void> check_unopened(const Folder& home) {
+  const std::string path = join_path(home.path(), "deputy.db");
+  const auto file = home.status("deputy.db");
+  if (!file && file.error().code == ErrorCode::not_found) return {};
+  if (!file || file->kind != EntryKind::file)
+    return fail(ErrorCode::denied,
+                fmt::format("cannot read {}: {}", path, file ? "it is not a file" : file.error().message),
+                "make it a file that you can read, or choose another folder with --home");
+  // Where there is a log, its pages count: those of the file may be half-written by a checkpoint.
+  const auto has_log = [&home] {
+    const auto log = home.status("deputy.db-wal");
+    return log && log->size > 0;
+  };
+  if (file->size == 0 || has_log()) return {};
+  auto checked = check_as_it_lies(path);
+  if (!checked && has_log()) return {};  // somebody writes to it just now
+  return checked;
 }
 
 Result<void> migrate(const Database& database) {

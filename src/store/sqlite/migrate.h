@@ -3,18 +3,18 @@
 // program's: whose version is none or not that of its tables.
 #pragma once
 
+#include "base/disk.h"
 #include "store/sqlite/database.h"
 
 namespace deputy {
 
-// What the first bytes of a database file tell before anything is opened, since SQLite writes when it opens:
-// whether it is one, and not a newer one. `beginning` is kHeaderBytes of it, or the whole file where it is
-// shorter. False where migrate() would change it.
+// Whether the state folder's database is one that migrate() would take, where it has no log; none is one too.
+// Before anything else, since SQLite writes when it opens: here no file is made or changed.
+Result<void> check_unopened(const Folder& home);
+// What the first bytes of a database file tell: whether it is one, and not a newer one. `beginning` is
+// kHeaderBytes of it, or the whole file where it is shorter. False where migrate() would change it.
 inline constexpr std::size_t kHeaderBytes = 100;
 Result<bool> check_header(std::string_view beginning, std::string_view path);
-// Whether the tables are those of the version: what migrate() looks at first, here without a change to any
-// file.
-Result<void> check_tables(const std::string& path);
 
 Result<void> migrate(const Database& database);
 int newest_schema();

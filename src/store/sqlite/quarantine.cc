@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "store/sqlite/migrate.h"
-#include "store/sqlite/select.h"
 
 namespace deputy {
 namespace {
@@ -80,11 +79,9 @@ Result<std::uint64_t> how_far(const Folder& home, const Database& database) {
 
 // A page that leads astray hides records that are there, and what is added would go astray too.
 Result<void> check_pages(const Database& database) {
-  TRY(const auto said, select(database, "PRAGMA quick_check(1)", "",
-                              [](const Statement& row) -> Result<std::string> { return row.text(0); }));
-  if (said.size() == 1 && said.front() == "ok") return {};
-  return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", database.path(),
-                                              said.empty() ? "no page fits" : said.front()));
+  TRY(const auto said, database.text("PRAGMA quick_check(1)"));
+  if (said == "ok") return {};
+  return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", database.path(), said));
 }
 
 // Whether what its pages lead to can be read at all.

@@ -145,17 +145,7 @@ SqliteStore::~SqliteStore() = default;
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder& home,
                                                        std::unique_ptr<StoreWriter> writer) {
   const std::string path = join_path(home.path(), "deputy.db");
-  if (const auto beginning = home.read("deputy.db", 0, kHeaderBytes)) {
-    // Where there is a log, its pages count: those of the file may be half-written by a checkpoint.
-    const auto log = home.status("deputy.db-wal");
-    if (!log || log->size == 0) {
-      TRY(const bool is_up_to_date, check_header(*beginning, path));
-      if (!is_up_to_date) TRY(check_tables(path));
-    }
-  } else if (beginning.error().code != ErrorCode::not_found) {
-    return fail(beginning.error().code, fmt::format("cannot read {}: {}", path, beginning.error().message),
-                "make it a file that you can read, or choose another folder with --home");
-  }
+  TRY(check_unopened(home));
   TRY(auto own_home, home.open_folder("."));
   TRY(auto mark, DiskMark::open(home, "deputy.mark"));
   TRY(auto loss, look_for_loss(home, mark));
