@@ -86,7 +86,9 @@ class ToolBench {
     PendingCall call{.index = 1, .call = {"c1", std::string(name), std::string(arguments)}};
     call.started = traces.has_value();
     call.traces = std::move(traces).value_or(std::vector<Fact>{});
-    EXPECT_TRUE(run(loop, box.run({call}, context())));
+    ToolContext with = context();
+    with.at_limit = at_limit;
+    EXPECT_TRUE(run(loop, box.run({call}, std::move(with))));
     if (applied.empty()) return tool_error("nothing was recorded");
     const auto* finished = std::get_if<CallFinished>(&applied.back().fact);
     return finished ? finished->result : tool_error("no result was recorded");
@@ -101,6 +103,7 @@ class ToolBench {
     return *parsed;
   }
 
+  bool at_limit = false;
   SimLoop loop{1};
   MemoryDisk disk;
   std::unique_ptr<Folder> workspace;

@@ -259,7 +259,7 @@ Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext contex
   if (!cleared) co_return std::move(cleared).error();
   Tool& tool = *cleared->granted->tool;
   if (call.started && tool.effect() == Effect::once) co_return co_await tool.after_crash(context);
-  if (context.at_limit && !tool.runs_at_limit()) {
+  if (context.at_limit && !call.started && !tool.runs_at_limit()) {
     co_return tool_error(
         fmt::format("Not run: your limit is reached, and {} is not for your last step.", tool.text().name));
   }

@@ -176,6 +176,16 @@ TEST_F(ToolboxTest, ACallThatHadBegunIsJudgedAgain) {
   EXPECT_THAT(result.content, HasSubstr("Not permitted"));
 }
 
+TEST_F(ToolboxTest, ACallThatHadBegunIsNotToldThatItWasNotRunAtALimit) {
+  bench.at_limit = true;
+  const Toolbox box = with({Rule{Decision::allow, "Write", ""}});
+  constexpr auto kWrite = R"({"file_path":"a","content":"one"})";
+  EXPECT_THAT(bench.call_through(box, "Write", kWrite).content, HasSubstr("Not run"));
+  EXPECT_EQ(file("a"), "(none)");
+  const auto begun = bench.call_through(box, "Write", kWrite, std::vector<Fact>{CallStarted{"Write", "a"}});
+  EXPECT_THAT(begun.content, Not(HasSubstr("Not run"))) << "it may have been";
+}
+
 TEST_F(ToolboxTest, ARefusedCallLeavesNoIntent) {
   bench.write("a", "one");
   const Toolbox box = with({Rule{Decision::allow, "Edit", ""}});
