@@ -37,7 +37,7 @@ Task<Result<Report>> Agent::run(StopToken stop) {
     Request request = next_request();
     CO_TRY(co_await make_durable(parts_.provider.before(request)));
     Reply reply = co_await ask(std::move(request), now);
-    if (reply.stop == ReplyStop::stopped) {
+    if (reply.stop == ReplyStop::stopped && now.stopped()) {
       // A run that is gone on with later asks for the same again.
       const bool is_kept = !suspends(now.reason());
       journal_->ride_along({.step = conversation_.step},

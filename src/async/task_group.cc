@@ -45,8 +45,13 @@ Task<> without_throwing_stops(Task<> task) {
 
 void TaskGroup::spawn(Task<> task) {
   ++state_->running;
-  boost::asio::co_spawn(loop_.executor(), without_throwing_stops(std::move(task)),
-                        [state = state_](const std::exception_ptr& error) { state->finished(error); });
+  try {
+    boost::asio::co_spawn(loop_.executor(), without_throwing_stops(std::move(task)),
+                          [state = state_](const std::exception_ptr& error) { state->finished(error); });
+  } catch (const std::bad_alloc&) {  // what was never started is never finished
+    --state_->running;
+    throw;
+  }
 }
 
 std::size_t TaskGroup::size() const { return state_->running; }

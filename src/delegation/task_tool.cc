@@ -68,7 +68,7 @@ std::string list_of(const std::vector<const Profile*>& declared) {
   return list;
 }
 
-std::string declared_name(std::string agent, const std::vector<std::string>& declared) {
+std::string declared_name(const std::string& agent, const std::vector<std::string>& declared) {
   const bool is_declared = std::ranges::find(declared, agent) != declared.end();
   return agent == kFieldsGeneral && !is_declared ? "general" : agent;
 }
@@ -116,7 +116,7 @@ std::size_t TaskTool::most_result_bytes() const { return tree_.reports().most_of
 
 Result<TaskArguments> TaskTool::read(const json::object& arguments) const {
   TRY(auto read, read_task_arguments(arguments));
-  read.agent = declared_name(std::move(read.agent), declared_);
+  read.agent = declared_name(read.agent, declared_);
   return read;
 }
 

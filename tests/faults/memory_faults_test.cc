@@ -265,5 +265,25 @@ TEST(AGroupWithoutMemory, IsWaitedForAlsoWhereTheWaitFindsNone) {
   }
 }
 
+TEST(AGroupWithoutMemory, DoesNotCountWhatItCouldNotStart) {
+  int refused = 0;
+  for (long failing = 1; refused == failing - 1; ++failing) {
+    SimLoop loop(1);
+    TaskGroup group(loop);
+    bool sleeps = false;
+    Task<> task = sleep_a_second(loop, sleeps);
+    fails_in = failing;
+    try {
+      group.spawn(std::move(task));
+    } catch (const std::bad_alloc&) {
+      ++refused;
+    }
+    fails_in = 0;
+    EXPECT_EQ(group.size(), refused == failing ? 0u : 1u) << "allocation " << failing;
+    run(loop, group.join());
+  }
+  EXPECT_GT(refused, 0) << "nothing was tried";
+}
+
 }  // namespace
 }  // namespace deputy

@@ -267,5 +267,14 @@ TEST_F(Failure, AServerThatAlwaysPausesIsNotAskedWithoutEnd) {
                                            HasSubstr("paused its answer 8 times in a row")));
 }
 
+// Nobody stopped it, so it is not asked again without end.
+TEST(AModelThatStopsByItself, IsAFailureOfItsRun) {
+  DialogueWorld world([](const Scene&) -> Act { return {.ends_as = ReplyStop::stopped}; });
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::failed);
+  EXPECT_EQ(report->reason, Reason::internal);
+}
+
 }  // namespace
 }  // namespace deputy

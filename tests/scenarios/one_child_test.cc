@@ -243,12 +243,25 @@ void expect_kept(const json::value& cut, const json::value& whole, std::ptrdiff_
   EXPECT_GE(std::ranges::count(messages, "assistant", role_of), replies) << where;
 }
 
+// Of the session, among the first n events.
+std::ptrdiff_t replies_of(const Session& session, const Life& life, std::size_t n) {
+  return std::ranges::count_if(
+      life.events() | std::views::take(static_cast<std::ptrdiff_t>(n)), [&session](const Event& event) {
+        return event.run.session == session.id && std::holds_alternative<ReplyReceived>(event.fact);
+      });
+}
+
+std::ptrdiff_t replies_of_root(const SimWorld& world, const Life& life, std::size_t n) {
+  return replies_of(*world.session_labelled("root"), life, n);
+}
+
 TEST_P(OneChildSimulation, EndsOnceAndKeepsWhatItHasWhenCancelledAfterAnyEvent) {
   SimWorld undisturbed = new_world();
   Life whole(undisturbed, {});
   ASSERT_TRUE(whole.start(whole.brief("Find out.")));
   const Told expected = told_undisturbed(undisturbed);
   const int events = static_cast<int>(whole.events().size());
+  const auto said = replies_of_root(undisturbed, whole, whole.events().size());
   std::uint64_t cancelled = 0;
 
   for (std::uint64_t seed = 1; seed <= GetParam() && !HasFailure(); ++seed) {
@@ -264,13 +277,13 @@ TEST_P(OneChildSimulation, EndsOnceAndKeepsWhatItHasWhenCancelledAfterAnyEvent) 
     if (report->status == Status::cancelled)
       ++cancelled;
     else
-      EXPECT_EQ(transcripts_of(world), expected) << where << ", and had said its last";
+      EXPECT_EQ(transcripts_of(world), expected) << where;
+    EXPECT_EQ(report->status == Status::completed,
+              replies_of_root(world, life, static_cast<std::size_t>(cancel_after)) == said)
+        << where << ": its last word comes before a cancel, or it is cancelled";
     for (const auto& session : world.sessions()) {
       EXPECT_TRUE(is_terminal(session.state)) << where;
-      const auto replies = std::ranges::count_if(
-          life.events() | std::views::take(cancel_after), [&session](const Event& event) {
-            return event.run.session == session.id && std::holds_alternative<ReplyReceived>(event.fact);
-          });
+      const auto replies = replies_of(session, life, static_cast<std::size_t>(cancel_after));
       const bool is_root = session.label == "root";
       expect_kept(messages_of(world.transcript(session.label)), is_root ? expected.root : expected.child,
                   replies, where + ", " + session.label);
@@ -285,6 +298,7 @@ TEST_P(OneChildSimulation, GoesOnWhereAShutdownLeftIt) {
   ASSERT_TRUE(whole.start(whole.brief("Find out.")));
   const Told expected = told_undisturbed(undisturbed);
   const int events = static_cast<int>(whole.events().size());
+  const auto said = replies_of_root(undisturbed, whole, whole.events().size());
   std::uint64_t left = 0;
 
   for (std::uint64_t seed = 1; seed <= GetParam() && !HasFailure(); ++seed) {
@@ -296,7 +310,11 @@ TEST_P(OneChildSimulation, GoesOnWhereAShutdownLeftIt) {
       Life life(world, {.seed = seed});
       life.after_event(leave_after, [](Runtime& runtime) { runtime.cancel(StopReason::shutdown); });
       const auto report = life.start(life.brief("Find out."));
-      if (report) continue;  // it had said its last
+      EXPECT_EQ(report.has_value(),
+                replies_of_root(world, life, static_cast<std::size_t>(leave_after)) == said)
+          << where << ": its last word comes before a shutdown, or it is left";
+      if (report) EXPECT_EQ(transcripts_of(world), expected) << where;
+      if (report) continue;
     }
     ++left;
     Life second(world, {.seed = seed + 1'000'000});
