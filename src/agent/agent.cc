@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/text.h"
+
 namespace deputy {
 
 Agent::Agent(Parts parts, Conversation so_far)
@@ -41,10 +43,10 @@ Task<Result<Report>> Agent::run(StopToken stop) {
       // A run that is gone on with later asks for the same again.
       const bool is_kept = !suspends(now.reason());
       journal_->ride_along({.step = conversation_.step},
-                           RequestStopped{reply.usage, is_kept ? std::exchange(said_, {}) : ""});
+                           RequestStopped{reply.usage, is_kept ? said() : ""});
       continue;
     }
-    if (is_failure(reply.stop) && reply.message.text.empty()) reply.message.text = std::exchange(said_, {});
+    if (is_failure(reply.stop) && reply.message.text.empty()) reply.message.text = said();
     journal_->ride_along({.step = conversation_.step}, ReplyReceived{std::move(reply)});
   }
 }
@@ -88,15 +90,22 @@ Task<Result<void>> Agent::make_durable(std::vector<Fact> facts) {
 
 Task<Reply> Agent::ask(Request request, StopToken stop) {
   said_.clear();
+  said_before_.clear();
   DeltaSink listening = [this](const Delta& delta) {
     if (parts_.deltas) parts_.deltas(delta);
     if (const auto* piece = std::get_if<TextDelta>(&delta)) said_ += piece->text;
     if (const auto* retried = std::get_if<Retried>(&delta)) {
+      said_before_ = said();
       said_.clear();
       journal_->ride_along({.step = conversation_.step}, *retried);
     }
   };
   co_return co_await parts_.provider.ask(std::move(request), std::move(listening), std::move(stop));
+}
+
+std::string Agent::said() const {
+  const std::string& longer = said_.size() < said_before_.size() ? said_before_ : said_;
+  return trimmed(longer).empty() ? "" : longer;
 }
 
 Task<Result<Report>> Agent::end(Finish finish) {

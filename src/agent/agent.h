@@ -67,6 +67,8 @@ class Agent {
   Request next_request();
   Task<Result<void>> make_durable(std::vector<Fact> facts);
   Task<Reply> ask(Request request, StopToken stop);
+  // What was heard of a reply that did not come to its end: the attempt that came furthest counts.
+  std::string said() const;
   MailState mail() const { return parts_.mail ? parts_.mail->state() : MailState::none; }
   void take_mail();
   Task<Result<Report>> end(Finish finish);
@@ -76,7 +78,8 @@ class Agent {
   Conversation conversation_;
   std::vector<std::string> fragments_;  // the messages as the provider wants them
   std::shared_ptr<SessionJournal> journal_;
-  std::string said_;  // of a reply, while it is under way
+  std::string said_;         // of a reply, while it is under way
+  std::string said_before_;  // of the same reply, by an attempt that failed
   std::optional<StopSource> grace_;
 };
 

@@ -46,6 +46,11 @@ void note_result(Repetition& repetition, const Call& call, const ToolResult& res
   repetition.peak = std::max(repetition.peak, repetition.streak);
 }
 
+// It was cut short, so it may say less than it was about to.
+bool breaks_off(ReplyStop stop) {
+  return stop != ReplyStop::finished && stop != ReplyStop::calls && stop != ReplyStop::paused;
+}
+
 constexpr std::size_t kLookedBack = 10;  // calls: five rounds of two
 
 // The last calls with their results, the latest first, since anybody but the runtime said something.
@@ -118,6 +123,8 @@ struct Fold {
     if (!conversation.started_at) conversation.started_at = event.at;
     conversation.ended.reset();
     conversation.last_reply.reset();
+    conversation.broken_off.clear();
+    conversation.run_begins = conversation.messages.size();
     conversation.run_steps = 0;
     conversation.pauses = 0;
     conversation.completion.reset();
@@ -168,6 +175,7 @@ struct Fold {
       conversation.measured = {.messages = conversation.messages.size(), .tokens = fact.reply.usage.input};
     }
     if (message.text.empty() && message.calls.empty() && message.wire.empty()) return;  // it said nothing
+    if (breaks_off(fact.reply.stop)) conversation.broken_off.insert(conversation.messages.size());
     conversation.messages.push_back(message);
     if (fact.reply.stop != ReplyStop::calls) return;  // a truncated reply's calls are not run
     for (int index = 0; const auto& call : message.calls)
@@ -178,8 +186,9 @@ struct Fold {
   void operator()(const Retried& fact) const { conversation.usage = conversation.usage + fact.usage; }
   void operator()(const RequestStopped& fact) const {
     conversation.usage = conversation.usage + fact.usage;
-    if (!trimmed(fact.text).empty())
-      conversation.messages.push_back({.role = Role::assistant, .text = fact.text});
+    if (trimmed(fact.text).empty()) return;
+    conversation.broken_off.insert(conversation.messages.size());
+    conversation.messages.push_back({.role = Role::assistant, .text = fact.text});
   }
 
   void operator()(const CallStarted& fact) const {

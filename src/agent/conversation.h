@@ -41,11 +41,13 @@ struct RefusedReports {
 
 struct Conversation {
   std::vector<Message> messages;
+  std::set<std::size_t> broken_off;  // where in them, of this run, are replies that were not said to their end
   std::vector<Message> held;         // what came in while calls were without a result: it follows these
   std::vector<PendingCall> pending;  // calls of the last reply without a result
   std::vector<ToolResult> results;   // those of its calls that have one, by call index
   std::optional<Reply> last_reply;   // of this run
   bool has_news = false;             // something has come in since
+  std::size_t run_begins = 0;        // in the messages
   int step = 0;                      // replies so far; the next one has this number
   int run_steps = 0;                 // replies of this run
   int pauses = 0;                    // replies in a row, up to the last, that the provider paused in

@@ -11,11 +11,37 @@ namespace deputy {
 
 namespace {
 
+bool has_text(const Message& message) {
+  return message.role == Role::assistant && !trimmed(message.text).empty();
+}
+
 std::string last_text(const Conversation& conversation) {
   for (auto message = conversation.messages.rbegin(); message != conversation.messages.rend(); ++message) {
-    if (message->role == Role::assistant && !trimmed(message->text).empty()) return message->text;
+    if (has_text(*message)) return message->text;
   }
   return {};
+}
+
+// A reply that broke off may have said next to nothing yet, and what is said in the step after it goes on
+// from there: so the last whole text before it, what there is of it, and what followed.
+std::string text_so_far(const Conversation& conversation) {
+  if (conversation.broken_off.empty()) return last_text(conversation);
+  std::size_t from = *conversation.broken_off.begin();
+  for (std::size_t at = from; at-- > conversation.run_begins;) {
+    if (!has_text(conversation.messages[at])) continue;
+    from = at;
+    break;
+  }
+  std::vector<std::string_view> texts;
+  for (std::size_t at = from; at < conversation.messages.size(); ++at) {
+    if (has_text(conversation.messages[at])) texts.push_back(conversation.messages[at].text);
+  }
+  return fmt::format("{}", fmt::join(texts, "\n\n"));
+}
+
+std::string text_of(const Conversation& conversation, Status status) {
+  if (conversation.completion) return conversation.completion->body;
+  return status == Status::completed ? last_text(conversation) : text_so_far(conversation);
 }
 
 // What it noted stands before the text, unless the task is done.
@@ -31,7 +57,7 @@ std::string body_of(const Conversation& conversation, const Finish& finish) {
     return conversation.refused.last;  // the original
   const auto& completion = conversation.completion;
   if (completion && completion->is_data) return completion->body;
-  return after_notes(conversation, finish.status, completion ? completion->body : last_text(conversation));
+  return after_notes(conversation, finish.status, text_of(conversation, finish.status));
 }
 
 std::string code_of(Reason reason) {

@@ -191,6 +191,43 @@ TEST_F(ARun, WhoseGraceTimeIsUpTooKeepsWhatThereIs) {
   EXPECT_EQ(report_of(conversation, session, finish(StopReason::deadline), {}).body, "a finding");
 }
 
+TEST_F(ARun, WhoseReplyBrokeOffKeepsTheLastWholeTextItsPieceAndWhatFollowed) {
+  apply_fact(NoteTaken{"a note"});
+  reply(ReplyStop::calls, "first", {{"1", "Read", "{}"}});
+  apply_fact(CallFinished{{"1", ToolStatus::ok, "x"}}, 0);
+  reply(ReplyStop::calls, "the analysis", {{"1", "Read", "{}"}});
+  apply_fact(CallFinished{{"1", ToolStatus::ok, "y"}}, 0);
+  apply_fact(RequestStopped{{}, "Now"});
+  EXPECT_EQ(report_of(conversation, session, finish(StopReason::user), {}).body,
+            "a note\n\nthe analysis\n\nNow");
+  EXPECT_EQ(is_told(StopReason::deadline), Reason::timeout);
+  says("the rest");
+  EXPECT_EQ(report().body, "a note\n\nthe analysis\n\nNow\n\nthe rest");
+  completes(kGood);
+  EXPECT_EQ(report().body, "a note\n\nthe whole story") << "its own report says it all";
+}
+
+TEST_F(ARun, ThatGaveUpKeepsTheLastWholeTextToo) {
+  for (const auto stop : {ReplyStop::failed, ReplyStop::stalled, ReplyStop::output_limit}) {
+    conversation = {};
+    reply(ReplyStop::calls, "the analysis", {{"1", "Read", "{}"}});
+    apply_fact(CallFinished{{"1", ToolStatus::ok, "x"}}, 0);
+    reply(stop, "Now");
+    EXPECT_EQ(report().body, "the analysis\n\nNow") << name_of(stop);
+  }
+}
+
+TEST_F(ARun, KeepsWhatBrokeOffInItAndNotInARunBeforeIt) {
+  says("the former report");
+  apply_fact(RunStarted{});
+  apply_fact(RequestStopped{{}, "Now"});
+  EXPECT_EQ(report_of(conversation, session, finish(StopReason::user), {}).body, "Now");
+  apply_fact(RunStarted{});
+  says("all of it");
+  EXPECT_EQ(report().body, "all of it");
+  EXPECT_EQ(report_of(conversation, session, finish(StopReason::user), {}).body, "all of it");
+}
+
 TEST_F(ARun, OverBudgetHasOneGraceStep) {
   reply(ReplyStop::over_budget, "");
   EXPECT_EQ(conversation.run_steps, 0) << "nothing was asked";

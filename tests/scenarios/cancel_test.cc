@@ -117,13 +117,47 @@ TEST(AStop, AtADeadlineTheLastStepFollowsOnTheTextSoFar) {
       if (scene.depth == 0)
         return {.calls = {call_of("task", R"({"agent":"explore","prompt":"look","timeout":60})")}};
       if (scene.is_told("your last step") && is_answered) return {.text = "the other half"};
+      if (scene.is_told("your last step")) return {.text = "never said", .after = 20min, .streamed = "and"};
       return {.text = "never said", .after = 20min, .streamed = "half of the answer"};
     });
     ASSERT_TRUE(world.run());
     EXPECT_EQ(world.child("explore").reason, Reason::timeout);
-    EXPECT_EQ(world.child("explore").result, is_answered ? "the other half" : "half of the answer");
+    EXPECT_EQ(world.child("explore").result,
+              is_answered ? "half of the answer\n\nthe other half" : "half of the answer\n\nand");
     EXPECT_THAT(world.world.transcript("explore"), HasSubstr("half of the answer"));
   }
+}
+
+TEST(AStop, KeepsTheLastWholeTextBeforeTheOneThatBrokeOff) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth == 0) return stopped_in_its_answer(scene);
+    const Call glob = call_of("Glob", R"({"pattern":"*"})");
+    if (scene.step == 0) return {.text = "I look.", .calls = {glob}};
+    if (scene.step == 1) return {.text = "The fault is in cart.py:12.", .calls = {glob}};
+    return {.text = "never said", .after = 20min, .streamed = "Now"};
+  });
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.child("explore").state, SessionState::cancelled);
+  EXPECT_EQ(world.child("explore").result, "The fault is in cart.py:12.\n\nNow");
+}
+
+// Of an answer in the tongue of the played server, up to where it breaks off behind `text`.
+SimExchange broken_off_after(std::string text, SimFault fault) {
+  SimExchange answer = answer_in(Tongue::anthropic, {.text = text});
+  answer.fault = fault;
+  answer.fault_after = answer.chunks.at(0).bytes.find(text) + text.size() + 20;
+  return answer;
+}
+
+TEST(AStop, BetweenTwoAttemptsKeepsWhatTheFirstHadSaid) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth == 0) return stopped_in_its_answer(scene);
+    return {.http = {broken_off_after("half of the answer", SimFault::cut), {.fault = SimFault::silence}}};
+  });
+  ASSERT_TRUE(world.run());
+  EXPECT_FALSE(world.facts<Retried>().empty());
+  EXPECT_EQ(world.child("explore").state, SessionState::cancelled);
+  EXPECT_EQ(world.child("explore").result, "half of the answer");
 }
 
 TEST_F(Cancel, TwiceIsHarmless) {
