@@ -21,11 +21,13 @@ std::string message_of(const Report& report) {
   return report.errors.empty() ? to_words(report.reason) : report.errors.front().message;
 }
 
-// Those that the entry does not tell in its own words.
-std::string more_errors(const Report& report) {
+// An entry for an error has told the first one's message.
+std::string errors_of(const Report& report) {
   std::string text;
-  for (std::size_t i = batch_status(report.status) == "ok" ? 0 : 1; i < report.errors.size(); ++i)
-    text += "\n" + line_of(report.errors[i]) + "\n";
+  const bool is_told = batch_status(report.status) == "error";
+  for (std::size_t i = 0; i < report.errors.size(); ++i)
+    text += is_told && i == 0 ? line_beside_message(report.errors[i]) + "\n"
+                              : "\n" + line_of(report.errors[i]) + "\n";
   return text;
 }
 
@@ -55,19 +57,19 @@ std::string framed(std::string_view body) {
 std::string markdown_of(const Report& report) {
   const auto status = batch_status(report.status);
   const std::string body = framed(report.body);
-  const std::string more = more_errors(report);
+  const std::string errors = errors_of(report);
   const std::string label = on_one_line(made_visible(report.label));
   if (status == "ok")
-    return fmt::format("### [{}] ✓\n{}\n\n{}\n{}", label, usage_line(report.usage), body, more);
+    return fmt::format("### [{}] ✓\n{}\n\n{}\n{}", label, usage_line(report.usage), body, errors);
   if (status == "error") {
     const std::string kept = body.empty() ? "" : fmt::format("\n**Findings so far:**\n\n{}\n", body);
     return fmt::format("### [{}] ✗ error\n{}\n\n{}\n{}{}", label, usage_line(report.usage),
-                       message_of(report), more, kept);
+                       framed(message_of(report)), errors, kept);
   }
   const auto heading =
       report.reason == Reason::context_exhausted ? "Findings before exhaustion" : "Findings so far";
   return fmt::format("### [{}] ⚠️ partial ({})\n{}\n{}\n**{}:**\n\n{}\n", label, words_for(report),
-                     usage_line(report.usage), more, heading, body.empty() ? "(none)" : body);
+                     usage_line(report.usage), errors, heading, body.empty() ? "(none)" : body);
 }
 
 json::object json_of(const Report& report) {

@@ -67,6 +67,15 @@ std::string workspace_of(const Report& report) {
   return fmt::format("\n\nIt left files in {}", report.workspace.path);
 }
 
+std::string kind_of(const ReportedError& error) {
+  return fmt::format("({}{}{}recoverable)", clean(error.type), error.type.empty() ? "" : ", ",
+                     error.recoverable ? "" : "not ");
+}
+
+std::string advice_of(const ReportedError& error) {
+  return error.recommendation.empty() ? "" : " → " + clean(error.recommendation);
+}
+
 std::string heading_of(const Report& report) {
   std::string text = fmt::format("## Subagent Result ({})\n{}\n", clean(report.agent), status_line(report));
   if (!report.session.empty()) text += fmt::format("Session: {}\n", report.session.value);
@@ -114,10 +123,14 @@ std::vector<std::size_t> shares_of(std::vector<std::size_t> sizes, std::size_t e
 }
 
 std::string line_of(const ReportedError& error) {
-  return fmt::format("Error ({}{}{}recoverable): {}{}{}{}", clean(error.type), error.type.empty() ? "" : ", ",
-                     error.recoverable ? "" : "not ",
+  return fmt::format("Error {}: {}{}{}", kind_of(error),
                      error.code.empty() ? "" : fmt::format("[{}] ", clean(error.code)), clean(error.message),
-                     error.recommendation.empty() ? "" : " → ", clean(error.recommendation));
+                     advice_of(error));
+}
+
+std::string line_beside_message(const ReportedError& error) {
+  return fmt::format("{}{}{}", kind_of(error),
+                     error.code.empty() ? "" : fmt::format(" [{}]", clean(error.code)), advice_of(error));
 }
 
 std::string pointer_to(const std::string& spilled) {

@@ -21,6 +21,8 @@ std::vector<std::size_t> shares_of(std::vector<std::size_t> sizes, std::size_t e
 
 // "Error (type, recoverable): [CODE] message → recommendation"
 std::string line_of(const ReportedError& error);
+// The same for who has said the message: "(type, recoverable) [CODE] → recommendation"
+std::string line_beside_message(const ReportedError& error);
 // Where the whole of a report is that is shown in part.
 std::string pointer_to(const std::string& spilled);
 
