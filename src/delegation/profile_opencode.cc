@@ -26,53 +26,169 @@ std::vector<Entry> entries_of(const ProfileNode& map) {
   return entries;
 }
 
-// What one word of theirs stands for: edit is every change of a file.
-std::vector<std::string> tools_meant(std::string_view word) {
-  const std::string tool = canonical_tool_name(word);
-  if (tool == "Edit" || tool == "Write") return {"Edit", "Write", "NotebookEdit"};
-  return {tool};
+// Their patterns: `*` stands for any run of characters, `?` for one.
+bool fits(std::string_view pattern, std::string_view name) {
+  std::vector<bool> reached(name.size() + 1);  // how far into the name the pattern so far can lead
+  reached[0] = true;
+  for (const char c : pattern) {
+    if (c == '*') {
+      for (std::size_t i = 0; i < name.size(); ++i) reached[i + 1] = reached[i + 1] || reached[i];
+    } else {
+      for (std::size_t i = name.size(); i > 0; --i)
+        reached[i] = reached[i - 1] && (c == '?' || c == name[i - 1]);
+      reached[0] = false;
+    }
+  }
+  return reached.back();
 }
 
-// A key of their table of tools: a name, or a pattern of names. Nothing where it can only be a tool of an MCP
-// server, which they call server_tool.
+bool is_pattern(std::string_view key) { return key.find_first_of("*?") != std::string_view::npos; }
+
+// Their own word for what a tool of ours does. Nothing of theirs speaks of Note and of the tools that the
+// runtime gives.
+constexpr auto kTheirWords =
+    std::to_array<std::pair<std::string_view, std::string_view>>({{"Read", "read"},
+                                                                  {"Grep", "grep"},
+                                                                  {"Glob", "glob"},
+                                                                  {"List", "list"},
+                                                                  {"Edit", "edit"},
+                                                                  {"Write", "edit"},
+                                                                  {"NotebookEdit", "edit"},
+                                                                  {"Bash", "bash"},
+                                                                  {"WebFetch", "webfetch"},
+                                                                  {"WebSearch", "websearch"},
+                                                                  {"Todo", "todowrite"},
+                                                                  {"task", "task"}});
+
+bool is_their_word(std::string_view key) {
+  return std::ranges::any_of(kTheirWords, [&](const auto& each) { return fits(key, each.second); });
+}
+
+bool holds(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// The tools here that a key names, by any of their names or by a pattern: edit is every change of a file.
 std::vector<std::string> tools_named(std::string_view key) {
-  if (trimmed(key) == "*") return {"*"};
-  if (!key.ends_with('*')) {
-    std::vector<std::string> meant = tools_meant(key);
-    return !is_tool_name(meant.front()) && key.contains('_') ? std::vector<std::string>{} : meant;
-  }
-  const std::string beginning = lowered(key.substr(0, key.size() - 1));
+  const std::string wanted = lowered(trimmed(key));
+  const std::string named = canonical_tool_name(key);
   std::vector<std::string> meant;
-  for (const auto& tool : tool_names()) {
-    if (!lowered(tool).starts_with(beginning)) continue;
-    const auto each = tools_meant(tool);
-    meant.insert(meant.end(), each.begin(), each.end());
+  const auto add = [&meant](std::string_view tool) {
+    if (!holds(meant, tool)) meant.emplace_back(tool);
+  };
+  for (const auto& [tool, their_word] : kTheirWords) {
+    if (tool != named && !fits(wanted, lowered(tool)) && !fits(wanted, their_word)) continue;
+    add(tool);
+    for (const auto* change : {"Edit", "Write", "NotebookEdit"}) {
+      if (their_word == "edit") add(change);
+    }
   }
+  if (meant.empty() && is_tool_name(named)) add(named);
   return meant;
 }
 
-// The old way: tools by name, true or false. All that is not named is granted.
+// They call the tool of a server server_tool; one of these that is nearly a tool of ours is a slip.
+bool can_be_of_a_server(std::string_view key) {
+  return key.contains('_') && (is_pattern(key) || nearest(key, tool_names(), 1).empty());
+}
+
+// A key that names nothing here. What was meant to take something away is left out only where there is
+// nothing to take away.
+Result<void> leave_out(ReadProfile& read, std::string_view key, const ProfileNode& said, bool takes_away) {
+  constexpr auto kNotTools = std::to_array<std::string_view>(
+      {"external_directory", "doom_loop", "plan_enter", "plan_exit", "repo_clone", "repo_overview"});
+  if (std::ranges::find(kNotTools, key) != kNotTools.end()) {
+    read.ignored.push_back(fmt::format("the permission {}", key));
+    return {};
+  }
+  if (can_be_of_a_server(key) || (is_pattern(key) && !takes_away)) {
+    read.warnings.push_back({said.line, fmt::format("{} is left out: no MCP server is connected here", key)});
+    return {};
+  }
+  if (is_pattern(key))
+    return fail(ErrorCode::invalid, fmt::format("line {}: {} fits no tool here", said.line, key),
+                "name what to take away as it is called, or leave it out; tools of a server are server_*");
+  const ProfileNode named{.kind = ProfileNode::Kind::text, .text = std::string(key), .line = said.line};
+  if (takes_away) return remove_tools(read, {&named, 1});
+  read.warnings.push_back({said.line, fmt::format("permission for {}, which is no tool here", key)});
+  return {};
+}
+
+// The old way: tools by name, true or false, the last one counting. All that is not named is granted.
 Result<void> read_tools(ProfileFields& fields, ReadProfile& read) {
   TRY(add_all_tools(read));
   const ProfileNode* value = fields.take("tools");
   if (!value) return {};
   if (value->kind != ProfileNode::Kind::map)
     return wrong_value(*value, "tools", "a table of names with true or false");
-  std::vector<ProfileNode> granted;
-  std::vector<ProfileNode> refused;
   for (const auto& [key, said] : entries_of(*value)) {
     TRY(const bool is_granted, truth_in(said, fmt::format("tools.{}", key)));
-    const auto meant = tools_named(key);
-    if (meant.empty()) {
-      read.warnings.push_back(
-          {said.line, fmt::format("{} is left out: no MCP server is connected here", key)});
+    const bool means_all = trimmed(key) == "*";
+    auto meant = means_all ? std::vector<std::string>{"*"} : tools_named(key);
+    if (meant.empty() && !is_pattern(key) && !can_be_of_a_server(key)) meant.emplace_back(key);
+    if (meant.empty()) TRY(leave_out(read, key, said, !is_granted));
+    if (means_all && !is_granted) read.profile.subagents.clear();
+    for (const auto& tool : meant) {
+      const ProfileNode named{.kind = ProfileNode::Kind::text, .text = tool, .line = said.line};
+      TRY(is_granted ? add_tools(read, {&named, 1}) : remove_tools(read, {&named, 1}));
     }
-    for (const auto& tool : meant)
-      (is_granted ? granted : refused)
-          .push_back({.kind = ProfileNode::Kind::text, .text = tool, .line = said.line});
   }
-  TRY(remove_tools(read, refused));
-  return add_tools(read, granted);
+  return {};
+}
+
+struct Saying {
+  std::string_view key;
+  Entry of;  // a pattern, and what is decided for it
+  std::vector<std::string> tools = tools_named(key);
+};
+
+bool is_decision(const ProfileNode& node) {
+  return node.kind == ProfileNode::Kind::text &&
+         (node.text == "allow" || node.text == "ask" || node.text == "deny");
+}
+
+// Of a table: a tool, or a pattern of names, with one word for all of it or a table of patterns.
+Result<std::vector<Saying>> sayings_in_table(const ProfileNode& table, std::string_view field) {
+  std::vector<Saying> sayings;
+  for (const auto& [key, value] : entries_of(table)) {
+    const bool has_patterns = value.kind == ProfileNode::Kind::map;
+    for (const auto& entry : has_patterns ? entries_of(value) : std::vector<Entry>{{"*", value}}) {
+      if (!is_decision(entry.value))
+        return wrong_value(entry.value, fmt::format("{}.{}", field, key), "allow, ask or deny");
+      sayings.push_back({key, entry});
+    }
+  }
+  return sayings;
+}
+
+// Of their newer way: a list of rules, each with an action (the tool), a resource and an effect.
+Result<std::vector<Saying>> sayings_in_list(const ProfileNode& list, std::string_view field) {
+  std::vector<Saying> sayings;
+  for (const auto& rule : list.items) {
+    std::string_view action;
+    std::string_view resource = "*";
+    const ProfileNode* effect = nullptr;
+    const bool is_table = rule.kind == ProfileNode::Kind::map;
+    for (const auto& [key, value] : is_table ? entries_of(rule) : std::vector<Entry>{}) {
+      if (key == "action") action = value.text;
+      if (key == "resource") resource = value.text;
+      if (key == "effect") effect = &value;
+    }
+    if (action.empty() || resource.empty() || !effect || !is_decision(*effect))
+      return wrong_value(rule, field, "a list of rules, each with action, resource and effect");
+    if (action == "shell") action = "bash";
+    if (action == "subagent") action = "task";
+    sayings.push_back({action, {resource, *effect}});
+  }
+  return sayings;
+}
+
+Result<std::vector<Saying>> sayings_in(const ProfileNode& value, std::string_view field) {
+  if (value.kind == ProfileNode::Kind::map) return sayings_in_table(value, field);
+  if (value.kind == ProfileNode::Kind::list) return sayings_in_list(value, field);
+  if (!is_decision(value))
+    return wrong_value(value, field, "allow, ask or deny, or a table of tools with these");
+  return std::vector<Saying>{{"*", {"*", value}}};
 }
 
 // Their pattern of a command, which is matched against all of it, as ours.
@@ -82,12 +198,9 @@ std::string pattern_of(std::string_view glob) {
   return words.contains('*') ? std::string(glob) : fmt::format("{}:*", words);
 }
 
-Result<void> add_decision(Permissions& permissions, const ProfileNode& value, std::string_view key,
-                          const std::string& rule) {
+Result<void> add_decision(Permissions& permissions, const ProfileNode& value, const std::string& rule) {
   if (value.text == "deny") return add_rule(permissions.deny, rule, value.line);
-  if (value.text == "ask") return add_rule(permissions.ask, rule, value.line);
-  if (value.text == "allow") return add_rule(permissions.allow, rule, value.line);
-  return wrong_value(value, key, "allow, ask or deny");
+  return add_rule(value.text == "ask" ? permissions.ask : permissions.allow, rule, value.line);
 }
 
 bool is_general(std::string_view pattern) {
@@ -101,20 +214,24 @@ bool asks_by_default(std::string_view tool) {
   return std::ranges::find(kAsking, tool) != kAsking.end();
 }
 
-// Theirs: the last pattern that fits decides. Ours: the strictest. So a general word voids what stands before
-// it; of what follows, a general "deny" has no exceptions, a general "allow" needs none, and a general "ask"
-// is left to the tool's default where that asks and some pattern allows more: else it is a rule.
-Result<void> add_patterns(ReadProfile& read, std::string_view tool, const ProfileNode& value) {
-  const std::vector<Entry> all = entries_of(value);
-  std::span<const Entry> entries = all;
-  std::string_view general;
-  for (std::size_t i = all.size(); i-- > 0 && general.empty();) {
-    if (!is_general(all[i].key)) continue;
-    general = all[i].value.text;
-    entries = entries.subspan(i);
+// Theirs: the last pattern that fits decides. So a general word voids what stands before it.
+std::span<const Entry> in_force(std::span<const Entry> all) {
+  for (std::size_t i = all.size(); i-- > 0;) {
+    if (is_general(all[i].key)) return all.subspan(i);
   }
-  const bool has_exceptions =
-      std::ranges::any_of(entries, [](const Entry& entry) { return entry.value.text == "allow"; });
+  return all;
+}
+
+bool has_decision(std::span<const Entry> entries, std::string_view decision) {
+  return std::ranges::any_of(entries, [&](const Entry& entry) { return entry.value.text == decision; });
+}
+
+// Ours: the strictest. So a general "deny" has no exceptions, a general "allow" needs none, and a general
+// "ask" is left to the tool's default where that asks and some pattern allows more: else it is a rule.
+Result<void> add_patterns(ReadProfile& read, std::string_view tool, std::span<const Entry> entries) {
+  std::string_view general;
+  if (is_general(entries.front().key)) general = entries.front().value.text;
+  const bool has_exceptions = has_decision(entries, "allow");
   for (const auto& [pattern, decision] : entries) {
     const bool is_rest = is_general(pattern);
     if (is_rest && decision.text == "ask" && has_exceptions && asks_by_default(tool)) continue;
@@ -131,37 +248,75 @@ Result<void> add_patterns(ReadProfile& read, std::string_view tool, const Profil
     const std::string rule =
         is_rest ? std::string(tool)
                 : fmt::format("{}({})", tool, tool == "Bash" ? pattern_of(pattern) : pattern);
-    TRY(add_decision(read.profile.permissions, decision, fmt::format("permission.{}", tool), rule));
+    TRY(add_decision(read.profile.permissions, decision, rule));
   }
   return {};
 }
 
-// One word for all: an "allow" leaves each tool as the parent has it.
-Result<void> decide_all(ReadProfile& read, const ProfileNode& value, std::string_view key) {
-  if (value.text == "allow") return {};
-  for (const auto& tool : tool_names()) TRY(add_decision(read.profile.permissions, value, key, tool));
-  return {};
-}
-
-Result<void> read_permission(ProfileFields& fields, ReadProfile& read) {
-  const ProfileNode* value = fields.take("permission", "permissions");
-  if (!value) return {};
-  if (value->kind == ProfileNode::Kind::text) return decide_all(read, *value, "permission");
-  if (value->kind != ProfileNode::Kind::map)
-    return wrong_value(*value, "permission", "a table of tools with allow, ask or deny");
-  for (const auto& [key, decision] : entries_of(*value)) {
-    const auto meant = trimmed(key) == "*" ? tool_names() : tools_meant(key);
-    for (const auto& tool : meant) {
-      if (!is_tool_name(tool)) {
-        read.warnings.push_back(
-            {decision.line, fmt::format("permission for {}, which is no tool here", key)});
-      } else if (decision.kind == ProfileNode::Kind::map) {
-        TRY(add_patterns(read, tool, decision));
-      } else if (decision.text != "allow") {
-        TRY(add_decision(read.profile.permissions, decision, fmt::format("permission.{}", key), tool));
+// Here the patterns are names of agents. No rule of ours knows these, so what is denied leaves those alone
+// that are allowed by name after a general "deny".
+void narrow_subagents(ReadProfile& read, std::span<const Entry> entries) {
+  if (read.profile.subagents.empty()) return;
+  Permissions& permissions = read.profile.permissions;
+  if (has_decision(entries, "ask")) permissions.ask.insert(permissions.ask.end(), {"task", "spawn_subagent"});
+  if (!has_decision(entries, "deny")) return;
+  std::vector<std::string>& declared = read.profile.subagents;
+  const bool declares_all = holds(declared, "*");
+  std::vector<std::string> left;
+  if (is_general(entries.front().key) && entries.front().value.text == "deny") {
+    for (const auto& [name, decision] : entries) {
+      if (decision.text != "allow") {
+        std::erase_if(left, [&](const std::string& each) { return fits(name, each); });
+      } else if (!is_pattern(name) && (declares_all || holds(declared, name))) {
+        left.emplace_back(name);
       }
     }
   }
+  declared = std::move(left);
+  read.mapped.emplace_back("the permission task → subagents");
+}
+
+Result<void> read_permission(ReadProfile& read, const ProfileNode& value, std::string_view field) {
+  TRY(const auto sayings, sayings_in(value, field));
+  for (const auto& [key, entry, tools] : sayings) {
+    const bool permits = entry.value.text == "allow";
+    if (tools.empty()) {
+      TRY(leave_out(read, key, entry.value, !permits));
+    } else if (permits && !is_their_word(key)) {
+      read.warnings.push_back(
+          {entry.value.line, fmt::format("permission for {} is left out: it permits nothing there", key)});
+    }
+  }
+  // Only their own word for a tool permits, and voids what was said before: by any other name it is only
+  // forbidden.
+  for (const auto& [tool, their_word] : kTheirWords) {
+    std::vector<Entry> all;
+    std::vector<Entry> beside;
+    for (const auto& [key, entry, tools] : sayings) {
+      if (fits(key, their_word)) {
+        all.push_back(entry);
+      } else if (entry.value.text != "allow" && holds(tools, tool)) {
+        beside.push_back(entry);
+      }
+    }
+    for (const auto entries : {in_force(all), std::span<const Entry>(beside)}) {
+      if (entries.empty()) continue;
+      if (tool == "task") {
+        narrow_subagents(read, entries);
+      } else {
+        TRY(add_patterns(read, tool, entries));
+      }
+    }
+  }
+  return {};
+}
+
+// Both ways, the older and the newer: what either forbids is forbidden.
+Result<void> read_permissions(ProfileFields& fields, ReadProfile& read) {
+  if (const ProfileNode* value = fields.take("permission", "permissions"))
+    TRY(read_permission(read, *value, "permission"));
+  if (const ProfileNode* value = fields.take("permissions"))
+    TRY(read_permission(read, *value, "permissions"));
   return {};
 }
 
@@ -189,7 +344,7 @@ Result<void> read_opencode_profile(const MarkdownProfile& file, std::string_view
   TRY(const auto system, fields.text("system", "the instructions"));
   if (profile.instructions.empty()) profile.instructions = prompt.value_or(system.value_or(""));
   TRY(read_tools(fields, read));
-  TRY(read_permission(fields, read));
+  TRY(read_permissions(fields, read));
   TRY(read_mode(fields, read));
   TRY(const auto model, fields.text("model"));
   profile.model = foreign_model(model.value_or(""), "compatible", read);
