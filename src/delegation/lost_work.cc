@@ -25,21 +25,33 @@ Task<Found> look_for(const TreeServices* services, std::string workspace, CallId
   co_return co_await on_pool(services->loop, services->pool, look);
 }
 
+// Whether the run's own ledger still lacks how the command ended.
+bool is_open(const Conversation& so_far, const CallId& call) {
+  const auto found = so_far.command_of.find({call.step, call.index});
+  return found != so_far.command_of.end() && !so_far.commands[found->second].exit_status;
+}
+
 }  // namespace
 
 Task<Result<void>> tell_of_lost_commands(const TreeServices* services, Session session,
                                          std::vector<Event> events, Conversation& so_far) {
   Store& store = services->store;
   std::vector<Event> told;
-  for (const LostCommand& lost : lost_commands(events)) {
-    const Found found = co_await look_for(services, session.workspace, lost.call);
-    Nudged nudge = told_of(lost, found.record, found.files);
+  const auto add = [&](Fact fact, int step, int call) {
     Event event;
     event.tree = session.tree;
     event.run = {session.id, session.run};
-    event.step = so_far.step;
-    event.fact = store.as_kept(std::move(nudge));
+    event.step = step;
+    event.call = call;
+    event.fact = store.as_kept(std::move(fact));
     told.push_back(std::move(event));
+  };
+  for (const LostCommand& lost : lost_commands(events)) {
+    const Found found = co_await look_for(services, session.workspace, lost.call);
+    const auto& record = found.record;
+    if (record && record->status.exit_status && is_open(so_far, lost.call))
+      add(CommandEnded{*record->status.exit_status}, lost.call.step, lost.call.index);
+    add(told_of(lost, record, found.files), so_far.step, -1);
   }
   if (told.empty()) co_return Result<void>{};
   for (const Event& event : told) apply(so_far, event);
