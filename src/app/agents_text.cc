@@ -150,7 +150,7 @@ json::object to_json(const FoundProfile& found) {
           {"origin", name_of(found.origin)},
           {"format", name_of(found.format)},
           {"file", found.file},
-          {"standing", name_of(found.standing)},
+          {"standing", name_of(standing_of(found))},
           {"usable", is_sound(found)},
           {"problem", found.problem},
           {"tools", to_array(profile.tools)},

@@ -77,6 +77,18 @@ TEST(ClaudeProfile, ACommentIsNoPartOfAValueThatIsReadLineByLine) {
   EXPECT_EQ(block->profile.description, "# kept") << "in a text that stands as it is";
 }
 
+TEST(ClaudeProfile, ACommentAfterAValueIsNoPartOfItEither) {
+  const auto read =
+      deputy::read_profile(ProfileFormat::claude,
+                           "---\nname: a # the first\ndescription: Use when: issue #1 # is open\n"
+                           "tools: Read, Grep  # only these\n---\nx",
+                           "x");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->profile.name, "a");
+  EXPECT_EQ(read->profile.description, "Use when: issue #1 # is open");
+  EXPECT_THAT(read->profile.tools, ElementsAre("Read", "Grep", "Note"));
+}
+
 TEST(ClaudeProfile, APermissionModeThatNobodyKnowsIsRefused) {
   EXPECT_THAT(mistake(ProfileFormat::claude, "---\nname: a\npermissionMode: readonly\n---\nx").message,
               HasSubstr("line 3: permissionMode is 'readonly'"));
@@ -118,6 +130,10 @@ Look.)",
 TEST(GeminiProfile, ARemoteAgentIsRefused) {
   EXPECT_THAT(mistake(ProfileFormat::gemini, "---\nkind: remote\nname: a\n---\n").message,
               HasSubstr("remote"));
+  EXPECT_THAT(
+      mistake(ProfileFormat::gemini, "---\n- kind: remote\n  name: a\n- kind: remote\n  name: b\n---\n")
+          .message,
+      HasSubstr("it is a list of remote agents"));
 }
 
 TEST(CodexProfile, IsReadWithItsOwnKeys) {

@@ -76,6 +76,16 @@ TEST(OpencodeProfile, OnePermissionForAllIsARuleForEach) {
               HasSubstr("permission is 'maybe'"));
 }
 
+TEST(OpencodeProfile, ItsInstructionsMayStandInItsHead) {
+  for (const auto* key : {"prompt", "system"}) {
+    const auto read =
+        deputy::read_profile(ProfileFormat::opencode, "---\n" + std::string(key) + ": Look.\n---\n", "x");
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->profile.instructions, "Look.");
+    EXPECT_THAT(warnings(*read), IsEmpty());
+  }
+}
+
 TEST(OpencodeProfile, APrimaryOneIsNotDelegatedToAndADisabledOneIsOff) {
   EXPECT_TRUE(read(ProfileFormat::opencode, "---\nmode: primary\n---\nx").profile.hidden);
   EXPECT_TRUE(read(ProfileFormat::opencode, "---\ndisable: true\n---\nx").is_disabled);

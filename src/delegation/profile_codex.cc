@@ -47,7 +47,6 @@ Result<void> read_codex_profile(const ProfileNode& file, std::string_view stem, 
   profile.description = description.value_or("");
   TRY(const auto instructions, fields.text("developer_instructions", "the instructions"));
   profile.instructions = instructions.value_or("");
-  if (profile.instructions.empty()) read.warnings.push_back({0, "it has no instructions"});
   TRY(const auto model, fields.text("model"));
   profile.model = foreign_model(model.value_or(""), "openai", read);
   TRY(add_all_tools(read));

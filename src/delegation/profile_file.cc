@@ -14,7 +14,6 @@ Result<void> read_markdown(ProfileFormat format, const MarkdownProfile& file, st
     read.warnings.push_back(
         {0, fmt::format("{}; this is not YAML, so it was read line by line", file.not_yaml)});
   read.profile.instructions = file.body;
-  if (file.body.empty()) read.warnings.push_back({0, "it has no instructions"});
   switch (format) {
     case ProfileFormat::claude:
       return read_claude_profile(file, read);
@@ -54,6 +53,7 @@ Result<ReadProfile> read_profile(ProfileFormat format, std::string_view text, st
     TRY(const auto file, read_markdown_profile(text));
     TRY(read_markdown(format, file, stem, read));
   }
+  if (read.profile.instructions.empty()) read.warnings.push_back({0, "it has no instructions"});
   return read;
 }
 

@@ -14,6 +14,9 @@ constexpr auto kWithoutMeaning =
 Result<void> read_gemini_profile(const MarkdownProfile& file, ReadProfile& read) {
   if (!file.has_head)
     return fail(ErrorCode::invalid, "the file does not begin with front matter", "begin it with ---");
+  if (file.is_list)
+    return fail(ErrorCode::unavailable, "it is a list of remote agents, and those are not reached from here",
+                "describe a local agent instead, one in a file");
   ProfileFields fields(file.head, read);
   Profile& profile = read.profile;
   TRY(const auto kind, fields.text("kind"));

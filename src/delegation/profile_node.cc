@@ -54,6 +54,13 @@ void add_line(ProfileNode& value, std::string_view line, int number) {
   }
 }
 
+// What follows a " #" is a comment, but not in the one value that is prose, nor in quotes.
+std::string_view without_comment(std::string_view key, std::string_view value) {
+  if (key == "description" || value.starts_with('"') || value.starts_with('\'')) return value;
+  const std::size_t comment = value.find(" #");
+  return comment == std::string_view::npos ? value : trimmed(value.substr(0, comment));
+}
+
 }  // namespace
 
 ProfileNode read_line_by_line(std::string_view head, int first_line) {
@@ -69,7 +76,7 @@ ProfileNode read_line_by_line(std::string_view head, int first_line) {
     if (!key) {
       if (!map.items.empty()) add_line(map.items.back(), line, number);
     } else {
-      const std::string_view value = trimmed(line.substr(*key + 1));
+      const std::string_view value = without_comment(line.substr(0, *key), trimmed(line.substr(*key + 1)));
       is_in_block = is_block_mark(value);
       map.keys.emplace_back(line.substr(0, *key));
       map.items.push_back(value.empty() ? ProfileNode{.line = number} : text_node(value, number));
@@ -112,6 +119,7 @@ Result<MarkdownProfile> read_markdown_profile(std::string_view text) {
                 fmt::format("the front matter is larger than {} bytes", with_thousands(kMostHeadBytes)),
                 "put the instructions below it");
   read.has_head = true;
+  read.is_list = trimmed(head).starts_with("- ");
   auto yaml = read_yaml(head, 2);
   if (yaml) {
     read.head = *std::move(yaml);

@@ -33,6 +33,7 @@ inline constexpr int kMostNodeDepth = 32;
 struct MarkdownProfile {
   ProfileNode head;  // a map; empty where there is none
   bool has_head = false;
+  bool is_list = false;       // the head is one, of agents or whatever else: no map can be made of it
   std::string body;           // without the blank lines around it
   std::string not_yaml = {};  // where and why the head had to be read line by line; mostly empty
 };
