@@ -6,6 +6,19 @@
 
 namespace deputy {
 
+namespace {
+
+// The time of who stands above is up, not its own: nobody would wait for a last step.
+Next at_time_above(const Conversation& conversation, RunLimits limits, MailState mail) {
+  limits.is_delegated = false;
+  Next next = decide(conversation, limits, StopReason::deadline, mail);
+  if (auto* finish = std::get_if<Finish>(&next); finish && finish->reason == Reason::timeout)
+    finish->error = "the time of its parent, or of the whole tree, was up";
+  return next;
+}
+
+}  // namespace
+
 Agent::Agent(Parts parts, Conversation so_far)
     : parts_(std::move(parts)),
       conversation_(std::move(so_far)),
@@ -16,7 +29,9 @@ Agent::Agent(Parts parts, Conversation so_far)
 Task<Result<Report>> Agent::run(StopToken stop) {
   for (;;) {
     const StopToken now = in_force(stop);
-    const Next next = decide(conversation_, parts_.limits, now.reason(), mail());
+    const bool is_over_above = parts_.above.reason() == StopReason::deadline && !conversation_.grace;
+    const Next next = is_over_above ? at_time_above(conversation_, parts_.limits, mail())
+                                    : decide(conversation_, parts_.limits, now.reason(), mail());
     if (const auto* finish = std::get_if<Finish>(&next)) co_return co_await end(*finish);
     if (std::holds_alternative<Suspend>(next)) co_return std::unexpected(Error::cancelled());
     if (const auto* tell = std::get_if<Tell>(&next)) {
@@ -42,8 +57,7 @@ Task<Result<Report>> Agent::run(StopToken stop) {
     if (reply.stop == ReplyStop::stopped && now.stopped()) {
       // A run that is gone on with later asks for the same again.
       const bool is_kept = !suspends(now.reason());
-      journal_->ride_along({.step = conversation_.step},
-                           RequestStopped{reply.usage, is_kept ? said() : ""});
+      journal_->ride_along({.step = conversation_.step}, RequestStopped{reply.usage, is_kept ? said() : ""});
       continue;
     }
     if (is_failure(reply.stop) && reply.message.text.empty()) reply.message.text = said();
