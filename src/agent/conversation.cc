@@ -120,7 +120,7 @@ struct Fold {
 
   void operator()(const RunStarted&) const {
     close_calls();
-    if (!conversation.started_at) conversation.started_at = event.at;
+    if (!conversation.started_at || conversation.ended) conversation.started_at = event.at;
     conversation.ended.reset();
     conversation.last_reply.reset();
     conversation.broken_off.clear();

@@ -154,7 +154,9 @@ Report report_of(const Conversation& conversation, const Session& session, const
   report.depth = session.depth;
   report.path = session.path;
   report.model = session.model;
-  report.started_at = conversation.started_at.value_or(now);
+  const WallTime unrecorded{};  // its start is about to be, with its end
+  report.started_at = conversation.started_at.value_or(unrecorded);
+  if (report.started_at == unrecorded) report.started_at = now;
   report.duration = std::max(Duration{}, Duration{now - report.started_at});
   report.usage = conversation.usage;
   report.steps = conversation.step;

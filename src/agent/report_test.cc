@@ -408,6 +408,32 @@ TEST_F(ARun, KnowsHowACommandInTheBackgroundEnded) {
   EXPECT_EQ(report().commands, (std::vector<CommandRun>{{"false", 1}, {"make", 0}}));
 }
 
+TEST_F(ARun, LastsFromItsOwnStartAndNotFromThatOfARunBeforeIt) {
+  using namespace std::chrono_literals;
+  const auto start = [this](WallTime at) {
+    Event event;
+    event.at = at;
+    event.fact = RunStarted{};
+    apply(conversation, event);
+  };
+  const WallTime first{1h};
+  start(first);
+  start(first + 1min);  // gone on with after a crash
+  says("done");
+  Report ended = report_of(conversation, session, finish(), first + 2min);
+  EXPECT_EQ(ended.started_at, first);
+  EXPECT_EQ(ended.duration, 2min);
+  apply_fact(RunEnded{ended});
+  start(first + 48h);
+  says("done again");
+  ended = report_of(conversation, session, finish(), first + 48h + 3s);
+  EXPECT_EQ(ended.started_at, first + 48h);
+  EXPECT_EQ(ended.duration, 3s);
+  apply_fact(RunEnded{ended});
+  start({});  // stopped before there was a place for it: not recorded yet
+  EXPECT_EQ(report_of(conversation, session, finish(StopReason::user), first + 50h).duration, 0s);
+}
+
 TEST_F(ARun, BlockedSaysWhetherItWasDeniedOrLeftWithoutAnAnswer) {
   const auto blocked =
       R"({"status":"blocked","summary":"stuck","errors":[{"type":"access","message":"no right to push"}]})";
