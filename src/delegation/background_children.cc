@@ -45,8 +45,9 @@ Task<std::string> BackgroundChildren::told(SessionId owner, std::string id, std:
   co_return text;
 }
 
-Task<> BackgroundChildren::wait(SessionId, std::string id, StopToken stop) {
-  return tree_.running().watch(SessionId(std::move(id)), std::move(stop));
+Task<> BackgroundChildren::wait(SessionId owner, std::string id, std::optional<TimePoint> until,
+                                StopToken stop) {
+  return tree_.watch(std::move(owner), SessionId(std::move(id)), until, std::move(stop));
 }
 
 void BackgroundChildren::cancel(const SessionId&, const std::string& id) {

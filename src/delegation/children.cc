@@ -122,9 +122,14 @@ bool Children::send_to_background(const SessionId& id) {
   return true;
 }
 
+bool Children::is_watchable(const SessionId& id) const {
+  const auto child = find(id);
+  return child && child->is_at_work();
+}
+
 Task<> Children::watch(SessionId id, StopToken stop) {
   const auto child = find(id);
-  while (child && !child->ended && !child->question && !stop.stopped()) {
+  while (child && child->is_at_work() && !stop.stopped()) {
     const Waiter<bool> change;
     child->watching.push_back(change);
     const auto on_stop = stop.on_stop([change] { change.resume(false); });

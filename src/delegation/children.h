@@ -47,8 +47,9 @@ class Children {
   Task<Met> meet(SessionId child);
   // False where no call waits for it.
   bool send_to_background(const SessionId& child);
-  // Until it has ended or asks, or the stop.
+  // Until it has ended or asks, or the stop. One that has been stopped has nothing to ask any more.
   Task<> watch(SessionId child, StopToken stop);
+  bool is_watchable(const SessionId& child) const;  // whether that would wait at all
 
   // Puts a child's question to its parent. AnswerKind::nobody once `until` has come, or when stopped.
   Task<Answer> ask(Question question, StopToken stop);
@@ -96,6 +97,7 @@ class Children {
     std::map<std::string, Answer> early = {};  // answers to what it will ask again
     std::vector<Waiter<bool>> watching = {};
     void changed();
+    bool is_at_work() const { return !ended && (!question || stop.token().stopped()); }
   };
   Task<> drive(std::shared_ptr<Child> child, Run run);
   std::shared_ptr<Child> find(const SessionId& child) const;

@@ -144,6 +144,8 @@ class Tree {
   Task<Result<SessionId>> resume_child(Resumption resumption, StopToken stop);
   // Until the child has ended, asks, or is sent to the background.
   Task<Children::Met> meet(Session parent, SessionId child, StopToken stop);
+  // Until the child has ended or asks, or `until` has come: nothing is taken from it.
+  Task<> watch(SessionId parent, SessionId child, std::optional<TimePoint> until, StopToken stop);
   Result<Report> report_of_ended(const SessionId& child) const;
   // Goes on with a child that a process before this one left; one that runs is left alone. `in_batch` is for
   // one that had no place to run yet.

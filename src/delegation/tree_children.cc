@@ -235,6 +235,24 @@ Task<Children::Met> Tree::meet(Session parent, SessionId child, StopToken stop) 
   co_return met;
 }
 
+Task<> Tree::watch(SessionId parent, SessionId child, std::optional<TimePoint> until, StopToken stop) {
+  const auto session = services_.store.session(parent);
+  if (!running_.is_watchable(child) || !session || !*session) co_return;
+  OpenWait wait = wait_for(child);
+  if (until) {
+    const WallTime over =
+        now() + std::chrono::duration_cast<WallTime::duration>(*until - services_.loop.clock().now());
+    wait.told.until = std::min(wait.told.until.value_or(over), over);
+  }
+  rest(**session, std::move(wait));
+  // No record follows that it could ride along with. One that fails is told by the next.
+  (void)co_await services_.store.record({});
+  StopSource timed(stop);
+  timed.set_deadline(services_.loop.timers(), until);
+  co_await running_.watch(child, timed.token());
+  co_await work_again(**session, child.value, std::move(stop));
+}
+
 Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
   const auto child = co_await start_child(delegation, stop);
   if (!child) {

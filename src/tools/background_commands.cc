@@ -76,13 +76,16 @@ std::vector<std::string> BackgroundCommands::ids_of(const SessionId& owner) cons
   return ids;
 }
 
-Task<> BackgroundCommands::wait(SessionId owner, std::string id, StopToken stop) {
+Task<> BackgroundCommands::wait(SessionId owner, std::string id, std::optional<TimePoint> until,
+                                StopToken stop) {
   const auto found = jobs_.find({owner, id});
   if (found == jobs_.end()) co_return;
   const auto job = found->second;
+  StopSource timed(stop);
+  timed.set_deadline(loop_.timers(), until);
   const Waiter<bool> waiter;
   const auto on_done = job->done.token().on_stop([waiter] { waiter.resume(true); });
-  const auto on_stop = stop.on_stop([waiter] { waiter.resume(false); });
+  const auto on_stop = timed.token().on_stop([waiter] { waiter.resume(false); });
   co_await waiter.wait();
 }
 
@@ -99,7 +102,7 @@ Task<> BackgroundCommands::end_all_of(SessionId owner) {
   const auto ids = ids_of(owner);
   for (const auto& id : ids) cancel(owner, id);
   for (const auto& id : ids) {
-    co_await wait(owner, id, {});
+    co_await wait(owner, id, {}, {});
     jobs_.erase({owner, id});
   }
 }

@@ -36,7 +36,7 @@ class BackgroundCommands final : public BackgroundWork {
   std::vector<std::string> ids_of(const SessionId& owner) const override;
   bool is_running(const SessionId& owner, const std::string& id) const override;
   Task<std::string> told(SessionId owner, std::string id, std::size_t most) override;
-  Task<> wait(SessionId owner, std::string id, StopToken stop) override;
+  Task<> wait(SessionId owner, std::string id, std::optional<TimePoint> until, StopToken stop) override;
   void cancel(const SessionId& owner, const std::string& id) override;
   Task<Result<void>> message(SessionId owner, std::string id, std::string text, CallId call) override;
   // Ends all that the session has started, and forgets them.

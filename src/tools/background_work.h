@@ -2,6 +2,7 @@
 // this: commands of Bash (background_commands.h), and children (delegation/background_children.h).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,8 @@ class BackgroundWork {
   virtual bool is_running(const SessionId& owner, const std::string& id) const = 0;
   // How it stands, for the model, in about `most` bytes. Only for an id of ids_of().
   virtual Task<std::string> told(SessionId owner, std::string id, std::size_t most) = 0;
-  // Until it has ended, or the stop.
-  virtual Task<> wait(SessionId owner, std::string id, StopToken stop) = 0;
+  // Until it has ended, `until` has come, or the stop.
+  virtual Task<> wait(SessionId owner, std::string id, std::optional<TimePoint> until, StopToken stop) = 0;
   virtual void cancel(const SessionId& owner, const std::string& id) = 0;
   // Durable when it returns; the same `call` says it once. The error is for the model.
   virtual Task<Result<void>> message(SessionId owner, std::string id, std::string text, CallId call) = 0;

@@ -89,7 +89,7 @@ TEST_F(Bash, ALongOutputIsKeptInAFile) {
   EXPECT_EQ(files.begin()->second.size(), kMost);
   files.clear();
   run(bench.loop, bash.run({{"command", "x"}, {"run_in_background", true}}, context));
-  run(bench.loop, background.wait(bench.session.id, background_id(context.id), {}));
+  run(bench.loop, background.wait(bench.session.id, background_id(context.id), {}, {}));
   EXPECT_THAT(run(bench.loop, background.told(bench.session.id, background_id(context.id), shown)),
               HasSubstr("the first 8,388,608"));
   EXPECT_EQ(files.size(), 1u);

@@ -61,10 +61,11 @@ ToolResult unknown(const Sources& sources, const SessionId& owner, const std::st
 }
 
 // The given one, or the first that runs.
-Task<> wait_for(Sources sources, SessionId owner, std::vector<std::string> ids, StopToken stop) {
+Task<> wait_for(Sources sources, SessionId owner, std::vector<std::string> ids, TimePoint until,
+                StopToken stop) {
   for (const auto& id : ids) {
     BackgroundWork* source = source_of(sources, owner, id);
-    if (source && source->is_running(owner, id)) co_return co_await source->wait(owner, id, stop);
+    if (source && source->is_running(owner, id)) co_return co_await source->wait(owner, id, until, stop);
   }
 }
 
@@ -88,9 +89,8 @@ Task<ToolResult> TaskStatusTool::run(json::object arguments, ToolContext context
   const auto ids = wanted ? std::vector{*wanted} : all_ids(sources_, owner);
   if (ids.empty()) co_return tool_ok("You have no background tasks.");
   if (const auto seconds = integer_or(arguments, "wait_seconds", 0); seconds > 0) {
-    StopSource timed(context.stop);
-    timed.set_deadline(context.loop.timers(), context.loop.clock().now() + std::chrono::seconds(seconds));
-    co_await wait_for(sources_, owner, ids, timed.token());
+    const TimePoint until = context.loop.clock().now() + std::chrono::seconds(seconds);
+    co_await wait_for(sources_, owner, ids, until, context.stop);
   }
   const std::size_t most = std::min(bounds_.one, bounds_.all / ids.size());
   std::string text;
@@ -118,7 +118,7 @@ Task<ToolResult> TaskCancelTool::run(json::object arguments, ToolContext context
   BackgroundWork* source = source_of(sources_, owner, id);
   if (!source) co_return unknown(sources_, owner, id);
   source->cancel(owner, id);
-  co_await source->wait(owner, id, context.stop);
+  co_await source->wait(owner, id, {}, context.stop);
   co_return tool_ok(co_await source->told(owner, id, bounds_.one));
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "support/acting_model.h"
+#include "support/dialogue_world.h"
 #include "support/sim_world.h"
 
 namespace deputy {
@@ -83,8 +84,14 @@ Call spawn(std::string_view task) {
   return call_of("spawn_subagent", fmt::format(R"({{"agent":"explore","task":"{}"}})", task));
 }
 
-// The ways to wait: for several children at once, for one beside, for a place, for an answer of the parent
-// and for one of the person, also while calls beside wait for children or for another answer.
+Call about(std::string name, const std::string& id, std::string_view more = "") {
+  return call_of(std::move(name), fmt::format(R"({{"id":"{}"{}}})", id, more));
+}
+std::string second_beside(const Scene& scene) { return scene.value_of("background.\nid: ", 1); }
+
+// The ways to wait: for several children at once, for one beside by its mail or with task_status and
+// task_cancel, for a place, for an answer of the parent and for one of the person, also while calls beside
+// wait for children or for another answer.
 Act waits_in_every_way(const Scene& scene) {
   if (scene.depth == 2) return {.text = "leaf", .after = 3s};
   if (scene.agent == "middle") {
@@ -111,7 +118,13 @@ Act waits_in_every_way(const Scene& scene) {
                                                                scene.value_of("question_id: ")))},
               .after = 20s};
     case 3:
-      return {.calls = {call_of("ask_user", R"({"question":"Enough?"})")}};
+      return {
+          .calls = {call_of("ask_user", R"({"question":"Enough?"})"), task("explore", "look long", kBeside)}};
+    case 4:
+      return {.calls = {about("task_status", second_beside(scene), R"(,"wait_seconds":30)"),
+                        about("task_status", second_beside(scene), R"(,"wait_seconds":7)")}};
+    case 5:
+      return {.calls = {about("task_cancel", second_beside(scene))}};
     default:
       return {.text = "over"};
   }
@@ -241,6 +254,76 @@ TEST(Waits, ForThePersonHoldNoPlace) {
       ended_meanwhile += 1;
   }
   EXPECT_GT(ended_meanwhile, 0) << "with one place for all";
+}
+
+// The waits of the root for a child that are on record from its call of this tool on.
+std::vector<StateChanged> waits_in(const DialogueWorld& world, std::string_view tool,
+                                   std::string_view label) {
+  std::vector<StateChanged> waits;
+  bool has_begun = false;
+  for (const Event& event : world.world.memory->journal) {
+    if (event.run.session != world.sessions().front().id) continue;
+    const auto* started = std::get_if<CallStarted>(&event.fact);
+    has_begun = has_begun || (started && started->tool == tool);
+    const auto* changed = std::get_if<StateChanged>(&event.fact);
+    if (has_begun && changed && changed->waits_for == world.child(label).id.value) waits.push_back(*changed);
+  }
+  return waits;
+}
+
+TEST(Waits, WithTaskStatusHoldNoPlaceAndAreOnRecordUntilTheyAreOver) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "found it", .after = 20s};
+    if (scene.step == 0) return {.calls = {task("explore", "look", kBeside)}};
+    if (scene.step == 1)
+      return {.calls = {about("task_status", scene.value_of("id: "), R"(,"wait_seconds":60)")}};
+    return {.text = "over"};
+  });
+  world.options.limits.live_sessions = 1;
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(world.results_of("task_status"), testing::ElementsAre(HasSubstr("found it")))
+      << "it had to run while its parent waited";
+  const auto waits = waits_in(world, "task_status", "explore");
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0].state, SessionState::waiting);
+  ASSERT_TRUE(waits[0].until);
+  EXPECT_LT(*waits[0].until, *world.child("explore").deadline) << "it waits for a minute, not for an hour";
+  world.expect_sound("");
+}
+
+TEST(Waits, WithTaskStatusThatAreOverTakeAPlaceOnlyWhereThereIsOne) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "found it", .after = 60s};
+    if (scene.step == 0) return {.calls = {task("explore", "look", kBeside)}};
+    if (scene.step == 1)
+      return {.calls = {about("task_status", scene.value_of("id: "), R"(,"wait_seconds":30)")}};
+    return {.text = "over", .after = 5s};
+  });
+  world.options.limits.live_sessions = 1;
+  int most = 0;
+  world.on_event = [&most](Runtime& runtime, const Event&) { most = std::max(most, runtime.places_taken()); };
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(world.results_of("task_status"), testing::ElementsAre(HasSubstr("found it")));
+  EXPECT_EQ(most, 1);
+  world.expect_sound("");
+}
+
+TEST(Waits, WithTaskCancelAreOnRecordUntilTheEnd) {
+  for (const bool asks : {false, true}) {
+    DialogueWorld world([asks](const Scene& scene) -> Act {
+      if (scene.depth > 0 && asks && scene.step == 0)
+        return {.calls = {call_of("ask_parent", R"({"question":"Which?"})")}};
+      if (scene.depth > 0) return {.text = "late", .after = 1h, .is_deaf = true};
+      if (scene.step == 0) return {.calls = {task("explore", "look", kBeside)}};
+      if (scene.step == 1) return {.calls = {about("task_cancel", scene.value_of("id: "))}, .after = 5s};
+      return {.text = "over"};
+    });
+    ASSERT_TRUE(world.run());
+    EXPECT_THAT(world.results_of("task_cancel"), testing::ElementsAre(HasSubstr("Status: cancelled")));
+    EXPECT_EQ(waits_in(world, "task_cancel", "explore").size(), 1u) << asks;
+    EXPECT_EQ(world.child("explore").reason, Reason::cancelled_by_parent);
+    world.expect_sound("");
+  }
 }
 
 }  // namespace
