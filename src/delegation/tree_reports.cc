@@ -53,6 +53,7 @@ Task<> Tree::end_children_of(SessionId id) {
 }
 
 Task<Report> Tree::complete(Session session, Report report) {
+  background_.cancel_all_of(session.id);  // before the children, whose ends may take their time
   co_await end_children_of(session.id);
   co_await background_.end_all_of(session.id);  // nothing may change any more what is looked at now
   pass_wait_on(session);

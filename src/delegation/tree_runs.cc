@@ -265,6 +265,7 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   } catch (const std::exception& error) {
     broken = std::string("a bug in deputy: ") + error.what();
   }
+  background_.cancel_all_of(session.id);
   co_await running_.end_all_of(session.id);
   co_await background_.end_all_of(session.id);
   if (lost_.contains(session.id)) co_return std::unexpected(Error::cancelled());

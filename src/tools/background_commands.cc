@@ -15,14 +15,15 @@ BackgroundCommands::Job* BackgroundCommands::job_of(const SessionId& owner, cons
 
 Result<void> BackgroundCommands::start(const SessionId& owner, const std::string& id, std::string command,
                                        ProcessSpec spec, std::shared_ptr<const Folder> folder,
-                                       Processes& processes, Afterwards afterwards, OnExit on_exit) {
+                                       Processes& processes, const StopToken& stop, Afterwards afterwards,
+                                       OnExit on_exit) {
   std::size_t running = 0;
   for (const auto& [key, job] : jobs_) running += key.first == owner && !job->ended ? 1 : 0;
   if (running >= kMostPerSession)
     return fail(ErrorCode::exhausted, fmt::format("{} commands run in the background already", running),
                 "end one with task_cancel");
   auto job = std::make_shared<Job>(
-      Job{.command = std::move(command), .started = loop_.clock().now(), .stop = StopSource(group_.token())});
+      Job{.command = std::move(command), .started = loop_.clock().now(), .stop = StopSource(stop)});
   spec.on_output = [weak = std::weak_ptr(job), also = std::move(spec.on_output)](std::string_view piece) {
     if (also) also(piece);
     if (const auto alive = weak.lock()) append_tail(alive->tail, piece, kTailBytes);
@@ -98,15 +99,21 @@ Task<Result<void>> BackgroundCommands::message(SessionId, std::string id, std::s
                  "end it with task_cancel and start another");
 }
 
+void BackgroundCommands::cancel_all_of(const SessionId& owner) {
+  for (const auto& id : ids_of(owner)) cancel(owner, id);
+}
+
 Task<> BackgroundCommands::end_all_of(SessionId owner) {
-  const auto ids = ids_of(owner);
-  for (const auto& id : ids) cancel(owner, id);
-  for (const auto& id : ids) {
+  cancel_all_of(owner);
+  for (const auto& id : ids_of(owner)) {
     co_await wait(owner, id, {}, {});
     jobs_.erase({owner, id});
   }
 }
 
-Task<> BackgroundCommands::end_all() { return group_.stop(StopReason::shutdown); }
+Task<> BackgroundCommands::end_all() {
+  for (const auto& [key, job] : jobs_) job->stop.request(StopReason::shutdown);
+  return group_.join();
+}
 
 }  // namespace deputy

@@ -23,7 +23,8 @@ class BackgroundCommands final : public BackgroundWork {
 
   explicit BackgroundCommands(Loop& loop) : loop_(loop), group_(loop) {}
 
-  // Error::exhausted where the session has as many as it may.
+  // Error::exhausted where the session has as many as it may. It is told to end with `stop`, the session's
+  // own: at once, whatever else the session's end has to wait for.
   // `spec.on_output` hears what is printed, too. `folder` is kept as long as it runs; it may be null.
   // `afterwards`, if there is one, is done when the command has ended, and what it says is told with the
   // rest.
@@ -31,14 +32,15 @@ class BackgroundCommands final : public BackgroundWork {
   // Told of the end of one that came to it by itself.
   using OnExit = std::function<void(int status)>;
   Result<void> start(const SessionId& owner, const std::string& id, std::string command, ProcessSpec spec,
-                     std::shared_ptr<const Folder> folder, Processes& processes, Afterwards afterwards = {},
-                     OnExit on_exit = {});
+                     std::shared_ptr<const Folder> folder, Processes& processes, const StopToken& stop,
+                     Afterwards afterwards = {}, OnExit on_exit = {});
   std::vector<std::string> ids_of(const SessionId& owner) const override;
   bool is_running(const SessionId& owner, const std::string& id) const override;
   Task<std::string> told(SessionId owner, std::string id, std::size_t most) override;
   Task<> wait(SessionId owner, std::string id, std::optional<TimePoint> until, StopToken stop) override;
   void cancel(const SessionId& owner, const std::string& id) override;
   Task<Result<void>> message(SessionId owner, std::string id, std::string text, CallId call) override;
+  void cancel_all_of(const SessionId& owner);
   // Ends all that the session has started, and forgets them.
   Task<> end_all_of(SessionId owner);
   Task<> end_all();

@@ -363,7 +363,7 @@ ToolResult BashTool::start(std::string command, ProcessSpec spec, std::shared_pt
   const std::string id = background_id(context.id);
   const auto started =
       background_.start(context.session.id, id, std::move(command), std::move(spec), std::move(own),
-                        context.processes, std::move(afterwards), record_of_exit(context));
+                        context.processes, context.stop, std::move(afterwards), record_of_exit(context));
   if (!started) return tool_error(fmt::format("The command was not started: {}.", to_text(started.error())));
   return tool_ok(fmt::format(
       "Started in the background as {}. See how it goes with task_status, end it with task_cancel. "

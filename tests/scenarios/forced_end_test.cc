@@ -169,6 +169,68 @@ TEST_F(ForcedEnd, LeavesNothingThatCouldBeResumedBeforeItIsOver) {
   EXPECT_THAT(again.results_of("task").back(), HasSubstr("has not ended yet"));
 }
 
+// main → middle → deaf, each with a command beside it; deaf then hears no stop. Beside middle planner, which
+// says when.
+Act commands_beside_all(const Scene& scene) {
+  if (scene.agent == "planner") return a_moment_later(scene);
+  if (scene.step == 0) return {.calls = {call_of("Bash", R"({"command":"serve","run_in_background":true})")}};
+  if (scene.agent == "deaf") return {.text = "said too late", .after = 1h, .is_deaf = true};
+  if (scene.step > 1) return {.text = "over"};
+  if (scene.agent == "middle") return {.calls = {task("deaf")}};
+  return {.calls = {task("middle"), task("planner")}};
+}
+
+// How many of the three ran on for so long as to come to their own end.
+int commands_that_ran_on(std::function<void(DialogueWorld&)> prepare) {
+  DialogueWorld world(commands_beside_all);
+  world.options.profiles = {
+      {.name = "middle",
+       .tools = {"Bash", "Note"},
+       .subagents = {"*"},
+       .timeout = 48h,
+       .workspace = WorkspaceMode::shared},
+      {.name = "deaf", .tools = {"Bash", "Note"}, .timeout = 48h, .workspace = WorkspaceMode::shared}};
+  world.rules = Rules({{Decision::allow, "task", ""}, {Decision::allow, "Bash", ""}});
+  int ran_on = 0;
+  world.programs = [&ran_on](SimProcesses& processes) {
+    const auto serve = [&ran_on](const ProcessSpec&) {
+      ++ran_on;
+      return ProcessResult{};
+    };
+    processes.define("bash", serve, 10s);
+  };
+  prepare(world);
+  EXPECT_TRUE(world.run());
+  world.expect_sound("");
+  return ran_on;
+}
+
+void when_now(DialogueWorld& world, std::function<void(Runtime&)> act) {
+  world.on_event = [act = std::move(act)](Runtime& runtime, const Event& event) {
+    const auto* note = std::get_if<NoteTaken>(&event.fact);
+    if (note && note->content == "now") act(runtime);
+  };
+}
+
+// Five seconds into their ten, and five before the end of the one below them is forced.
+TEST(AStopOfATree, EndsTheCommandsBesideAllItsSessionsAtOnce) {
+  EXPECT_EQ(commands_that_ran_on([](DialogueWorld&) {}), 3) << "control";
+  EXPECT_EQ(commands_that_ran_on([](DialogueWorld& world) {
+              when_now(world, [](Runtime& runtime) { runtime.cancel(StopReason::user); });
+            }),
+            0);
+}
+
+TEST(AStopOfATree, EndsThemAlsoInASubtreeAlone) {
+  EXPECT_EQ(commands_that_ran_on([](DialogueWorld& world) {
+              when_now(world, [&world](Runtime& runtime) {
+                runtime.cancel(world.child("middle").id, StopReason::user);
+              });
+            }),
+            1)
+      << "that of the root, which goes on";
+}
+
 // Nobody set a deadline for these, so the watchdog is what ends a wait for one.
 TEST(AWaitForAReader, EndsAlsoWhereItsModelIsNeverHeardOfAgain) {
   DialogueWorld world([](const Scene& scene) -> Act {

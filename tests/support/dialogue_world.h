@@ -28,6 +28,7 @@ class DialogueWorld {
   Rules rules = Rules({{Decision::allow, "spawn_subagent", ""}, {Decision::allow, "task", ""}});
   std::function<void(Runtime&, const Question&)> on_question = {};  // a second later
   std::function<void(Runtime&, const Event&)> on_event = {};
+  std::function<void(SimProcesses&)> programs = {};  // defines what its commands run
 
   Result<Report> run() {
     Life life(world, with_model(options));
@@ -120,6 +121,7 @@ class DialogueWorld {
     return root;
   }
   void listen(Life& life) {
+    if (programs) programs(life.processes());
     life.runtime().subscribe([this, &life](const Event& event, const EventOrigin&) {
       if (const auto* asked = std::get_if<QuestionAsked>(&event.fact); asked && on_question) {
         life.loop().timers().call_at(

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "async/pool.h"
 #include "runtime/runtime.h"
@@ -19,11 +20,13 @@
 namespace deputy {
 
 struct RealWorld {
-  RealWorld(ActingModel::Play play, const TreeLimits& limits) {
+  RealWorld(ActingModel::Play play, const TreeLimits& limits, std::vector<Profile> more = {}) {
     auto store = SqliteStore::open(loop, *home, std::make_unique<ThreadWriter>());
     EXPECT_TRUE(store);
     Models models;
     models.add(std::make_unique<ActingModel>(loop, std::move(play)));
+    Profiles profiles = Profiles::built_in();
+    for (Profile& profile : more) profiles.add(std::move(profile));
     runtime = std::make_unique<Runtime>(
         Runtime::Parts{.loop = loop,
                        .pool = pool,
@@ -32,6 +35,7 @@ struct RealWorld {
                        .random = random,
                        .store = *std::move(store),
                        .models = std::move(models),
+                       .profiles = std::move(profiles),
                        .state = home},
         Runtime::Options{.limits = limits,
                          .attendance = Attendance::approves_all,
