@@ -48,6 +48,13 @@ std::vector<SessionId> Children::live_of(const SessionId& parent) const {
   return ids;
 }
 
+std::optional<SessionId> Children::next_to_write_to(const SessionId& parent) const {
+  for (const auto& child : children_of(parent)) {
+    if (child->where == Where::beside && !child->question) return child->session.id;
+  }
+  return std::nullopt;
+}
+
 void Children::start(Session session, Where where, const StopToken& above, Run run) {
   const SessionId id = session.id;
   auto child = std::make_shared<Child>(
@@ -200,17 +207,10 @@ Task<> Children::end_all_of(SessionId parent) {
   }
 }
 
-bool Children::expects_mail(const SessionId& parent) const {
-  return std::ranges::any_of(live_, [&parent](const auto& entry) {
-    const Child& child = *entry.second;
-    return child.session.parent == parent && child.where == Where::beside && !child.question;
-  });
-}
-
 Children::Post::Post(Children& children, SessionId owner, const Conversation& so_far)
     : children_(children),
       owner_(std::move(owner)),
-      box_(so_far, [this] { return children_.expects_mail(owner_); }) {
+      box_(so_far, [this] { return children_.next_to_write_to(owner_).has_value(); }) {
   children_.boxes_.insert_or_assign(owner_, &box_);
   for (const auto& [run, is_owed] : so_far.beside) children_.left_[owner_].insert(run.session);
 }

@@ -41,6 +41,8 @@ class Children {
   std::optional<Question> question_of(const SessionId& child) const;
   // In the order of their start.
   std::vector<SessionId> live_of(const SessionId& parent) const;
+  // The first that goes on beside its parent and will write to it: not one that waits for its answer.
+  std::optional<SessionId> next_to_write_to(const SessionId& parent) const;
 
   // Until the child has ended, asks, or is sent away; from then on it goes on beside its parent, and what it
   // has to say comes by mail. Only for one that is live.
@@ -106,7 +108,6 @@ class Children {
   void mail_question(const Child& child);
   Mailbox* box_above(const Child& child) const;
   std::vector<std::shared_ptr<Child>> children_of(const SessionId& parent) const;
-  bool expects_mail(const SessionId& parent) const;
 
   Loop& loop_;
   Tell tell_;

@@ -45,13 +45,13 @@ class Tree::SessionMail final : public Mail {
   MailState state() const override { return box_.state(); }
   std::vector<Delivered> take() override { return box_.take(); }
   Task<> wait(StopToken stop) override {
-    const auto children = tree_.running_.live_of(session_.id);
-    const SessionId first = children.empty() ? session_.id : children.front();
-    tree_.rest(session_, tree_.wait_for(first));
+    const auto writer = tree_.running_.next_to_write_to(session_.id);
+    if (!writer) co_return;
+    tree_.rest(session_, tree_.wait_for(*writer));
     // No record follows that it could ride along with. One that fails is told by the next.
     (void)co_await tree_.services_.store.record({});
     if (box_.state() == MailState::expected) co_await box_.wait(stop);
-    co_await tree_.work_again(session_, first.value, stop);
+    co_await tree_.work_again(session_, writer->value, stop);
   }
 
  private:

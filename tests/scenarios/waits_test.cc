@@ -21,26 +21,28 @@ using namespace std::chrono_literals;
 using Sessions = std::map<SessionId, Session>;
 
 // What is wrong with the session's wait, or with one that it rests on; nothing where it will end. Whoever
-// runs is bound by its deadline and by the watchdog.
-std::string fault_of(const Session& session, const Sessions& all, std::set<SessionId> seen = {}) {
-  if (session.state != SessionState::waiting) return {};
-  if (!session.wait || session.wait->owner.empty()) return session.label + " waits for nobody";
-  if (!seen.insert(session.id).second) return session.label + " waits for itself";
-  const Wait& wait = *session.wait;
-  if (wait.owner == kPerson) return {};
-  if (wait.owner == kPlace) {
-    const bool is_held =
-        std::ranges::any_of(all, [](const auto& each) { return each.second.state == SessionState::running; });
-    return is_held ? "" : session.label + " waits for a place that nobody has";
+// runs is bound by its deadline and by the watchdog. A circle is a fault whatever deadline would break it.
+std::string fault_of(const Session& session, const Sessions& all) {
+  std::set<SessionId> seen;
+  const Session* at = &session;
+  while (at->state == SessionState::waiting) {
+    if (!at->wait || at->wait->owner.empty()) return at->label + " waits for nobody";
+    if (!seen.insert(at->id).second) return at->label + " waits for itself";
+    const Wait& wait = *at->wait;
+    if (wait.owner == kPerson) return {};
+    if (wait.owner == kPlace) {
+      const bool is_held = std::ranges::any_of(
+          all, [](const auto& each) { return each.second.state == SessionState::running; });
+      return is_held ? "" : at->label + " waits for a place that nobody has";
+    }
+    const auto owner = all.find(SessionId(wait.owner));
+    if (owner == all.end()) return at->label + " waits for what is not there";
+    if (is_terminal(owner->second.state))
+      return fmt::format("{} waits for {}, which has ended", at->label, owner->second.label);
+    at = &owner->second;
   }
-  const auto owner = all.find(SessionId(wait.owner));
-  if (owner == all.end()) return session.label + " waits for what is not there";
-  if (is_terminal(owner->second.state))
-    return fmt::format("{} waits for {}, which has ended", session.label, owner->second.label);
-  if (wait.until) return {};
-  const bool is_bound = owner->second.state == SessionState::running || owner->second.wait;
-  if (!is_bound) return session.label + " waits without an end";
-  return fault_of(owner->second, all, std::move(seen));
+  const bool is_bound = at == &session || at->state == SessionState::running;
+  return is_bound ? "" : fmt::format("{} rests on {}, which does not run", session.label, at->label);
 }
 
 // `left` is how many ran when the process before this one was left, and may not have been taken up again yet.
@@ -70,7 +72,9 @@ TEST(AWait, ThatDoesNotEndIsFound) {
   two.wait = Wait{.owner = one.id.value};
   EXPECT_THAT(faults(0), testing::Contains(HasSubstr("waits for itself")));
   two.wait->until = WallTime{};
-  EXPECT_THAT(faults(0), IsEmpty());
+  EXPECT_THAT(faults(0), testing::Contains(HasSubstr("waits for itself"))) << "for all its deadline";
+  two.state = SessionState::interrupted;
+  EXPECT_THAT(faults(0), testing::ElementsAre("one rests on two, which does not run"));
   two.state = SessionState::completed;
   EXPECT_THAT(faults(0), testing::ElementsAre("one waits for two, which has ended"));
 }
@@ -269,6 +273,31 @@ std::vector<StateChanged> waits_in(const DialogueWorld& world, std::string_view 
     if (has_begun && changed && changed->waits_for == world.child(label).id.value) waits.push_back(*changed);
   }
   return waits;
+}
+
+// One of two beside it has asked and waits for its answer: it is the other one that the parent waits for.
+TEST(Waits, ForMailAreForOneThatWillWrite) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.agent == "explore" && scene.step == 0)
+      return {.calls = {call_of("ask_parent", R"({"question":"Which?"})")}};
+    if (scene.depth > 0) return {.text = "planned", .after = 20s};
+    if (scene.step == 0)
+      return {.calls = {task("explore", "ask", kBeside), task("planner", "plan", kBeside)}};
+    if (!scene.heard.contains("planned")) return {.text = "I wait.", .after = 1s};
+    return {.text = "over"};
+  });
+  std::set<std::string> faults;
+  std::set<std::string> waited_for;
+  world.on_event = [&](Runtime&, const Event&) {
+    const Sessions& all = world.world.memory->sessions;
+    const Session& root = world.world.memory->sessions.at(world.sessions().front().id);
+    if (!root.wait) return;
+    waited_for.insert(root.wait->owner);
+    if (auto fault = fault_of(root, all); fault.contains("itself")) faults.insert(std::move(fault));
+  };
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(faults, IsEmpty());
+  EXPECT_THAT(waited_for, testing::ElementsAre(world.child("planner").id.value));
 }
 
 TEST(Waits, WithTaskStatusHoldNoPlaceAndAreOnRecordUntilTheyAreOver) {
