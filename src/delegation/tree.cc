@@ -68,15 +68,17 @@ Task<Result<Report>> Tree::start(RootBrief root, StopToken stop) {
   CO_TRY(auto session, root_session(root));
   CO_TRY(claim(session.id));
   root_stop_.emplace(stop);
-  co_return co_await to_its_end(
-      begin(std::move(session), RunStarted{}, Source::person, {}, root_stop_->token()));
+  co_return co_await to_its_end(session, [this, session](StopToken own) {
+    return begin(session, RunStarted{}, Source::person, {}, std::move(own));
+  });
 }
 
 Task<Result<Report>> Tree::resume(SessionId root, std::optional<TreeLimits> terms, StopToken stop) {
   CO_TRY(check_model(root));
   CO_TRY(auto session, claimed_root(root, terms));
   root_stop_.emplace(stop);
-  co_return co_await to_its_end(go_on(std::move(session), RunStarted{}, root_stop_->token()));
+  co_return co_await to_its_end(
+      session, [this, session](StopToken own) { return go_on(session, RunStarted{}, std::move(own)); });
 }
 
 // Before it is claimed: a tree that cannot go on here stays as it is, for where its model is.
@@ -113,13 +115,14 @@ Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) 
   skip_downtime(session);                            // what is left of the whole tree's time
   const RunStarted started{.model = session.model};  // the person may have chosen another
   root_stop_.emplace(stop);
-  co_return co_await to_its_end(
-      begin_run(std::move(session), started, std::move(input.text), {}, root_stop_->token()));
+  co_return co_await to_its_end(session, [this, session, started, text = input.text](StopToken own) {
+    return begin_run(session, started, text, {}, std::move(own));
+  });
 }
 
 // Nothing of it runs any more when it returns, but for what leave() waits for.
-Task<Result<Report>> Tree::to_its_end(Task<Result<Report>> root) {
-  auto report = co_await std::move(root);
+Task<Result<Report>> Tree::to_its_end(Session root, Children::Run run) {
+  auto report = co_await to_a_report(std::move(root), std::move(run), root_stop_->token());
   co_await running_.join();
   if (lost_.empty()) co_await leave();
   co_return report;

@@ -211,6 +211,7 @@ class Tree {
   // Whether a question of the session goes to the person: there is no agent above it.
   bool asks_person(const Session& session) const;
   Task<Report> complete(Session session, Report report);
+  Task<Report> with_its_work(Session session, Report report);
   Task<> end_children_of(SessionId id);
 
   Task<> nudge_and_forget(SessionId to, Nudged nudge);
@@ -234,7 +235,10 @@ class Tree {
   // What the run that these end with was given in place of the session's own.
   Result<void> check_model(const SessionId& root) const;
   static Session as_started(Session session, const std::vector<Event>& events);
-  Task<Result<Report>> to_its_end(Task<Result<Report>> root);
+  Task<Result<Report>> to_its_end(Session root, Children::Run run);
+  // Whatever breaks on the way, the run has one report, and its end is on record where the session is.
+  Task<Result<Report>> to_a_report(Session session, Children::Run run, StopToken stop);
+  void start_running(Session child, Children::Where where, const StopToken& above, Children::Run run);
   // The fact that a session was made, for it to be known before there is a place for it.
   std::vector<Event> created(const Session& session) const;
   Task<Result<Report>> begin(Session session, RunStarted started, Source source, Budget::Hold admitted,

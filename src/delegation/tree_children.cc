@@ -85,15 +85,20 @@ Task<Result<void>> Tree::take_up_children(std::map<RunId, bool> children, Childr
   co_return Result<void>{};
 }
 
+void Tree::start_running(Session child, Children::Where where, const StopToken& above, Children::Run run) {
+  Session session = child;
+  running_.start(std::move(child), where, above,
+                 [this, session = std::move(session), run = std::move(run)](StopToken own) mutable {
+                   return to_a_report(session, std::move(run), std::move(own));
+                 });
+}
+
 void Tree::take_up_child(Session child, Children::Where where, const StopToken& stop,
                          const RunStarted& in_batch) {
   if (running_.is_live(child.id)) return;
   left_.erase(child.id);
-  Session session = child;
-  running_.start(std::move(child), where, stop,
-                 [this, session = std::move(session), in_batch](StopToken own) {
-                   return go_on(session, in_batch, std::move(own));
-                 });
+  start_running(child, where, stop,
+                [this, child, in_batch](StopToken own) { return go_on(child, in_batch, std::move(own)); });
 }
 
 Result<Report> Tree::report_of_ended(const SessionId& id) const {
@@ -125,16 +130,16 @@ Task<Result<SessionId>> Tree::start_child(Delegation delegation, StopToken stop)
   const SessionId id = session.id;
   children_[delegation.parent.id].push_back(id);
   if (!delegation.background) {
-    running_.start(session, where, stop,
-                   [this, session, started, admitted = std::move(admitted)](StopToken own) mutable {
-                     return begin(std::move(session), started, Source::parent, std::move(admitted),
-                                  std::move(own));
-                   });
+    start_running(session, where, stop,
+                  [this, session, started, admitted = std::move(admitted)](StopToken own) mutable {
+                    return begin(std::move(session), started, Source::parent, std::move(admitted),
+                                 std::move(own));
+                  });
     co_return id;
   }
   // Its parent goes on with its id, whether or not there is a place for it yet.
   CO_TRY(co_await services_.store.record(created(session)));
-  running_.start(
+  start_running(
       session, where, stop, [this, session, started, admitted = std::move(admitted)](StopToken own) mutable {
         std::string prompt = session.prompt;
         return begin_run(std::move(session), started, std::move(prompt), std::move(admitted), std::move(own));
@@ -215,7 +220,7 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
         {event_of(*session, started, session->steps),
          event_of(*session, services_.store.as_kept(InputGiven{Source::parent, resumption.prompt}),
                   session->steps)});
-    running_.start(
+    start_running(
         *session, resumption.where, stop,
         [this, session = *session, since = now(), admitted = std::move(admitted)](StopToken own) mutable {
           return run_on(std::move(session), since, std::move(admitted), std::move(own));

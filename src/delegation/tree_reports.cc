@@ -26,6 +26,16 @@ ReportedError ended_by_force(const Session& session) {
       .recommendation = fmt::format("`deputy sessions show {}` names its last call", session.id.value)};
 }
 
+Report without_branch(Report report, const Session& session, std::string_view why) {
+  report.workspace = {.mode = session.workspace_mode, .path = session.workspace};
+  report.errors.push_back({.type = "workspace",
+                           .code = "WORKSPACE",
+                           .message = fmt::format("its work could not be put on a branch: {}", why),
+                           .recoverable = true,
+                           .recommendation = "it is still in " + session.workspace});
+  return report;
+}
+
 }  // namespace
 
 bool may_report(const Session& session, const Profile& profile) {
@@ -61,6 +71,16 @@ Task<Report> Tree::complete(Session session, Report report) {
     if (const auto children = services_.store.sessions({.parent = session.id}))
       report = judged_by_children(std::move(report), session, *children);
   }
+  std::string bug;
+  try {
+    co_return co_await with_its_work(session, report);
+  } catch (const std::exception& broken) {
+    bug = std::string("a bug in deputy: ") + broken.what();
+  }
+  co_return without_branch(std::move(report), session, bug);
+}
+
+Task<Report> Tree::with_its_work(Session session, Report report) {
   const auto above = co_await workspace_above(session);
   if (above && !report.artifacts.empty()) {
     auto workspace = co_await workspaces_.open(session, *above, {});
@@ -80,13 +100,7 @@ Task<Report> Tree::complete(Session session, Report report) {
     }
     co_return report;
   }
-  report.workspace = {.mode = session.workspace_mode, .path = session.workspace};
-  report.errors.push_back({.type = "workspace",
-                           .code = "WORKSPACE",
-                           .message = "its work could not be put on a branch: " + finished.error().message,
-                           .recoverable = true,
-                           .recommendation = "it is still in " + session.workspace});
-  co_return report;
+  co_return without_branch(std::move(report), session, finished.error().message);
 }
 
 Task<Result<Report>> Tree::record_end(Session session, Finish finish, Ending ending) {

@@ -93,6 +93,29 @@ class Tree::PatientAsker final : public Asker {
   const Session& session_;
 };
 
+Task<Result<Report>> Tree::to_a_report(Session session, Children::Run run, StopToken stop) {
+  Result<Report> report = std::unexpected(Error::cancelled());
+  bool is_left = !session.parent;  // a root that meets an error is gone on with later
+  try {
+    report = co_await run(stop);
+  } catch (const std::bad_alloc&) {
+    is_left = false;
+    report = fail(ErrorCode::internal, "out of memory; let fewer sessions run at once with --max-live");
+  } catch (const std::exception& bug) {
+    is_left = false;
+    report = fail(ErrorCode::internal, std::string("a bug in deputy: ") + bug.what());
+  }
+  if (report || is_left || suspends(stop.reason())) co_return report;
+  if (!co_await services_.store.record({})) co_return report;  // nor can its end be
+  const auto known = services_.store.session(session.id);
+  if (!known || !*known) co_return report;
+  const SessionId id = session.id;
+  Finish broken{Status::failed, Reason::internal, to_text(report.error())};
+  report = co_await record_end(std::move(session), std::move(broken));
+  if (report) co_await log_errors(id, *report);
+  co_return report;
+}
+
 // However a session's run ends, its clocks stand and its place is free.
 struct Tree::Leaving {
   Tree& tree;
@@ -217,10 +240,10 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   const bool is_free = !profile->driver.empty();
   Children::Post post(running_, session.id, so_far);
   const auto mail = mail_of(session, post.box());
-  CO_TRY(co_await take_up_children(so_far.beside, post, run->own.token()));
-  std::string broken;
+  std::exception_ptr bug;
   Result<Report> report = std::unexpected(Error::cancelled());
   try {
+    CO_TRY(co_await take_up_children(so_far.beside, post, run->own.token()));
     Agent agent({.session = session,
                  .run = session.run,
                  .limits = limits_of(session, *profile),
@@ -260,18 +283,16 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                  .complete = [this, session](Report ended) { return complete(session, std::move(ended)); }},
                 std::move(so_far));
     report = co_await agent.run(run->own.token());
-  } catch (const std::bad_alloc&) {
-    broken = "out of memory; let fewer sessions run at once with --max-live";
-  } catch (const std::exception& error) {
-    broken = std::string("a bug in deputy: ") + error.what();
+  } catch (...) {
+    bug = std::current_exception();
   }
   background_.cancel_all_of(session.id);
   co_await running_.end_all_of(session.id);
   co_await background_.end_all_of(session.id);
   if (lost_.contains(session.id)) co_return std::unexpected(Error::cancelled());
   deadlines_.end(session.id);
-  if (broken.empty()) co_return report;
-  co_return co_await record_end(std::move(session), {Status::failed, Reason::internal, std::move(broken)});
+  if (bug) std::rethrow_exception(bug);
+  co_return report;
 }
 
 // The workspace that the session's own was made in.

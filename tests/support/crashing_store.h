@@ -14,7 +14,7 @@ struct CrashPoint {
   bool committed = true;  // whether the record that it dies at still reached the disk
 };
 
-class CrashingStore final : public Store {
+class CrashingStore : public Store {
  public:
   CrashingStore(std::unique_ptr<Store> inner, CrashPoint point) : inner_(std::move(inner)), point_(point) {}
 
