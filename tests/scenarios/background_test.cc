@@ -60,27 +60,31 @@ TEST(Background, TheReportIsToldAsAnAgentsWord) {
   EXPECT_THAT(mail[0].text, HasSubstr("approves nothing that needs the person"));
 }
 
-TEST(Background, TheStatusIsToldAnyNumberOfTimes) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) return {.text = "found it", .after = 30s};
-    const std::string id = scene.value_of("id: ");
-    switch (scene.step) {
-      case 0:
-        return {.calls = {in_background("explore")}};
-      case 1:
-        return {.calls = {about("task_status", id), about("task_status", id, R"(,"wait_seconds":60)")}};
-      case 2:
-        return {.calls = {about("task_status", id), call_of("task_status", "{}")}};
-      default:
-        return {.text = "done"};
-    }
+TEST(BackgroundSimulation, TheStatusIsToldAnyNumberOfTimes) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return {.text = "found it", .after = 30s};
+      const std::string id = scene.value_of("id: ");
+      switch (scene.step) {
+        case 0:
+          return {.calls = {in_background("explore")}};
+        case 1:
+          return {.calls = {about("task_status", id), about("task_status", id, R"(,"wait_seconds":60)")}};
+        case 2:
+          return {.calls = {about("task_status", id), call_of("task_status", "{}")}};
+        default:
+          return {.text = "done"};
+      }
+    });
+    world.options.seed = seed;
+    ASSERT_TRUE(world.run());
+    const auto told = world.results_of("task_status");
+    ASSERT_EQ(told.size(), 4u);
+    EXPECT_THAT(told[0], AllOf(HasSubstr("(explore): running"), HasSubstr("steps"), HasSubstr("idle")));
+    for (int i : {1, 2, 3}) EXPECT_THAT(told[static_cast<std::size_t>(i)], HasSubstr("found it"));
+    EXPECT_EQ(world.facts<Delivered>().size(), 1u) << "having looked does not replace the delivery";
+    world.expect_sound("");
   });
-  ASSERT_TRUE(world.run());
-  const auto told = world.results_of("task_status");
-  ASSERT_EQ(told.size(), 4u);
-  EXPECT_THAT(told[0], AllOf(HasSubstr("(explore): running"), HasSubstr("steps"), HasSubstr("idle")));
-  for (int i : {1, 2, 3}) EXPECT_THAT(told[static_cast<std::size_t>(i)], HasSubstr("found it"));
-  EXPECT_EQ(world.facts<Delivered>().size(), 1u) << "having looked does not replace the delivery";
 }
 
 TEST(Background, ALongReportIsBoundedWithItsPathByMailAndInEveryStatus) {
@@ -114,142 +118,176 @@ TEST(Background, ALongReportIsBoundedWithItsPathByMailAndInEveryStatus) {
   }
 }
 
-TEST(Background, AParentEndsWhatItStartedAndKeepsWhatThereIs) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) {
-      if (scene.step == 0) return {.calls = {call_of("Note", R"({"content":"half of it"})")}};
-      return {.text = "never", .after = 1h};
-    }
-    if (scene.step == 0) return {.calls = {in_background("explore")}};
-    if (scene.step == 1) return {.calls = {about("task_cancel", scene.value_of("id: "))}, .after = 1min};
-    return {.text = "done: " + scene.news};
+TEST(BackgroundSimulation, AParentEndsWhatItStartedAndKeepsWhatThereIs) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) {
+        if (scene.step == 0) return {.calls = {call_of("Note", R"({"content":"half of it"})")}};
+        return {.text = "never", .after = 1h};
+      }
+      if (scene.step == 0) return {.calls = {in_background("explore")}};
+      if (scene.step == 1) return {.calls = {about("task_cancel", scene.value_of("id: "))}, .after = 1min};
+      return {.text = "done: " + scene.news};
+    });
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(world.child("explore").reason, Reason::cancelled_by_parent);
+    EXPECT_THAT(world.results_of("task_cancel"), ElementsAre(HasSubstr("half of it")));
+    world.expect_sound("");
   });
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(world.child("explore").reason, Reason::cancelled_by_parent);
-  EXPECT_THAT(world.results_of("task_cancel"), ElementsAre(HasSubstr("half of it")));
 }
 
-TEST(Background, AMessageIsReadBetweenTwoStepsAndMarkedAsTheParents) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) {
-      if (scene.step == 0) return {.calls = {call_of("Glob", R"({"pattern":"*"})")}, .after = 1min};
-      return {.text = "heard: " + scene.news};
-    }
-    if (scene.step == 0) return {.calls = {in_background("explore")}};
-    if (scene.step == 1)
-      return {.calls = {about("task_message", scene.value_of("id: "), R"(,"text":"look at b too")")}};
-    return {.text = scene.news};
+TEST(BackgroundSimulation, AMessageIsReadBetweenTwoStepsAndMarkedAsTheParents) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) {
+        if (scene.step == 0) return {.calls = {call_of("Glob", R"({"pattern":"*"})")}, .after = 1min};
+        return {.text = "heard: " + scene.news};
+      }
+      if (scene.step == 0) return {.calls = {in_background("explore")}};
+      if (scene.step == 1)
+        return {.calls = {about("task_message", scene.value_of("id: "), R"(,"text":"look at b too")")}};
+      return {.text = scene.news};
+    });
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_THAT(report->body, AllOf(HasSubstr("look at b too"), HasSubstr("from your parent agent")));
+    const auto nudges = world.facts<Nudged>();
+    ASSERT_EQ(nudges.size(), 1u);
+    EXPECT_EQ(nudges[0].source, Source::parent);
+    world.expect_sound("");
   });
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_THAT(report->body, AllOf(HasSubstr("look at b too"), HasSubstr("from your parent agent")));
-  const auto nudges = world.facts<Nudged>();
-  ASSERT_EQ(nudges.size(), 1u);
-  EXPECT_EQ(nudges[0].source, Source::parent);
 }
 
-TEST(Background, ANudgeOfThePersonsIsMarkedAsTheirs) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.step == 0) return {.calls = {call_of("Glob", R"({"pattern":"*"})")}};
-    return {.text = scene.heard, .after = 1s};
-  });
-  world.on_event = [](Runtime& runtime, const Event& event) {
-    if (std::holds_alternative<CallStarted>(event.fact)) runtime.nudge(event.run.session, "be brief");
-  };
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_THAT(report->body, HasSubstr("[A message from the person]\nbe brief"));
-}
-
-TEST(Background, AChildThatHasEndedGoesOnWithItsWholeTranscript) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0)
-      return {.text = fmt::format("reply {} to {}", scene.step, scene.is_told("and b?") ? "b" : "a")};
-    if (scene.step == 0) return {.calls = {task("explore", "what of a?")}};
-    if (scene.step == 1)
-      return {.calls = {call_of("task", fmt::format(R"({{"resume":"{}","prompt":"and b?"}})",
-                                                    scene.value_of("Session: ")))}};
-    return {.text = scene.news};
-  });
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_THAT(report->body, HasSubstr("reply 1 to b"));
-  EXPECT_EQ(world.child("explore").run, 2);
-  EXPECT_EQ(world.terminal_records("explore"), 2) << "one a run";
-  EXPECT_THAT(world.world.transcript("explore"), AllOf(HasSubstr("reply 0 to a"), HasSubstr("reply 1 to b")));
-}
-
-TEST(Background, OnlyAnEndedChildOfOnesOwnIsResumed) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) return {.text = "found it", .after = 10s};
-    const auto resume = [](const std::string& id) {
-      return call_of("task", fmt::format(R"({{"resume":"{}","prompt":"more"}})", id));
-    };
-    if (scene.step == 0) return {.calls = {in_background("explore")}};
-    if (scene.step == 1) return {.calls = {resume(scene.value_of("id: ")), resume("sess_1800000000_zzzzzz")}};
-    return {.text = "done"};
-  });
-  ASSERT_TRUE(world.run());
-  EXPECT_THAT(world.results_of("task"), testing::IsSupersetOf({HasSubstr("has not ended yet"),
-                                                               HasSubstr("is not a subagent of yours")}));
-}
-
-TEST(Background, ABlockingChildIsSentToTheBackgroundByThePerson) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) {
+TEST(BackgroundSimulation, ANudgeOfThePersonsIsMarkedAsTheirs) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
       if (scene.step == 0) return {.calls = {call_of("Glob", R"({"pattern":"*"})")}};
-      return {.text = "found it", .after = 5min};
-    }
-    if (scene.step == 0) return {.calls = {task("explore", "look")}};
-    if (scene.times_heard("## Subagent Result") == 0) return {.text = "I go on."};
-    return {.text = "The child: " + scene.news};
+      return {.text = scene.heard, .after = 1s};
+    });
+    world.on_event = [](Runtime& runtime, const Event& event) {
+      if (std::holds_alternative<CallStarted>(event.fact)) runtime.nudge(event.run.session, "be brief");
+    };
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_THAT(report->body, HasSubstr("[A message from the person]\nbe brief"));
+    world.expect_sound("");
   });
-  world.on_event = [](Runtime& runtime, const Event& event) {
-    const auto* started = std::get_if<CallStarted>(&event.fact);
-    if (started && started->tool == "Glob") runtime.send_to_background(event.run.session);
-  };
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_THAT(world.results_of("task"), ElementsAre(HasSubstr("sent this subagent to the background")));
-  EXPECT_THAT(report->body, HasSubstr("found it"));
 }
 
-TEST(Background, AChildBesideItsParentMayAskTooAndTheQuestionComesWithTheNextStep) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) {
-      if (scene.step == 0) return {.calls = {call_of("ask_parent", R"({"question":"Which one?"})")}};
-      return {.text = "took " + scene.news};
-    }
-    if (scene.step == 0) return {.calls = {in_background("explore")}};
-    if (scene.is_told("state: question"))
-      return {.calls = {call_of("answer_subagent", fmt::format(R"({{"question_id":"{}","answer":"red"}})",
-                                                               scene.value_of("question_id: ")))}};
-    if (scene.times_heard("## Subagent Result") == 0) return {.text = "I go on."};
-    return {.text = scene.news};
+TEST(BackgroundSimulation, AChildThatHasEndedGoesOnWithItsWholeTranscript) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0)
+        return {.text = fmt::format("reply {} to {}", scene.step, scene.is_told("and b?") ? "b" : "a")};
+      if (scene.step == 0) return {.calls = {task("explore", "what of a?")}};
+      if (scene.step == 1)
+        return {.calls = {call_of("task", fmt::format(R"({{"resume":"{}","prompt":"and b?"}})",
+                                                      scene.value_of("Session: ")))}};
+      return {.text = scene.news};
+    });
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_THAT(report->body, HasSubstr("reply 1 to b"));
+    EXPECT_EQ(world.child("explore").run, 2);
+    EXPECT_EQ(world.terminal_records("explore"), 2) << "one a run";
+    EXPECT_THAT(world.world.transcript("explore"),
+                AllOf(HasSubstr("reply 0 to a"), HasSubstr("reply 1 to b")));
+    world.expect_sound("");
   });
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_THAT(report->body, AllOf(HasSubstr("took Your parent"), HasSubstr("red")));
-  EXPECT_EQ(world.facts<Delivered>().size(), 1u) << "the question; the report came as the answer's result";
 }
 
-TEST(Background, WhatAParentThatHadEndedIsOwedComesAtItsNextInput) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) return {.text = "found it", .after = 1h};
-    if (scene.step == 0) return {.calls = {in_background("explore")}};
-    if (scene.times_heard("again") == 0) return {.ends_as = ReplyStop::failed};
-    return {.text = "now I know: " + scene.news};
+TEST(BackgroundSimulation, OnlyAnEndedChildOfOnesOwnIsResumed) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return {.text = "found it", .after = 10s};
+      const auto resume = [](const std::string& id) {
+        return call_of("task", fmt::format(R"({{"resume":"{}","prompt":"more"}})", id));
+      };
+      if (scene.step == 0) return {.calls = {in_background("explore")}};
+      if (scene.step == 1)
+        return {.calls = {resume(scene.value_of("id: ")), resume("sess_1800000000_zzzzzz")}};
+      return {.text = "done"};
+    });
+    world.options.seed = seed;
+    ASSERT_TRUE(world.run());
+    EXPECT_THAT(world.results_of("task"), testing::IsSupersetOf({HasSubstr("has not ended yet"),
+                                                                 HasSubstr("is not a subagent of yours")}));
+    world.expect_sound("");
   });
-  const auto first = world.run();
-  ASSERT_TRUE(first);
-  EXPECT_EQ(first->status, Status::failed);
-  EXPECT_EQ(world.child("explore").reason, Reason::parent_stopped);
-  EXPECT_TRUE(world.facts<Delivered>().empty());
-  const auto second = world.say("again");
-  ASSERT_TRUE(second) << second.error().message;
-  EXPECT_THAT(second->body, AllOf(HasSubstr("now I know"), HasSubstr("Status: cancelled")));
-  EXPECT_EQ(world.facts<Delivered>().size(), 1u);
+}
+
+TEST(BackgroundSimulation, ABlockingChildIsSentToTheBackgroundByThePerson) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) {
+        if (scene.step == 0) return {.calls = {call_of("Glob", R"({"pattern":"*"})")}};
+        return {.text = "found it", .after = 5min};
+      }
+      if (scene.step == 0) return {.calls = {task("explore", "look")}};
+      if (scene.times_heard("## Subagent Result") == 0) return {.text = "I go on."};
+      return {.text = "The child: " + scene.news};
+    });
+    world.on_event = [](Runtime& runtime, const Event& event) {
+      const auto* started = std::get_if<CallStarted>(&event.fact);
+      if (started && started->tool == "Glob") runtime.send_to_background(event.run.session);
+    };
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_THAT(world.results_of("task"), ElementsAre(HasSubstr("sent this subagent to the background")));
+    EXPECT_THAT(report->body, HasSubstr("found it"));
+    world.expect_sound("");
+  });
+}
+
+TEST(BackgroundSimulation, AChildBesideItsParentMayAskTooAndTheQuestionComesWithTheNextStep) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) {
+        if (scene.step == 0) return {.calls = {call_of("ask_parent", R"({"question":"Which one?"})")}};
+        return {.text = "took " + scene.news};
+      }
+      if (scene.step == 0) return {.calls = {in_background("explore")}};
+      if (scene.is_told("state: question"))
+        return {.calls = {call_of("answer_subagent", fmt::format(R"({{"question_id":"{}","answer":"red"}})",
+                                                                 scene.value_of("question_id: ")))}};
+      if (scene.times_heard("## Subagent Result") == 0) return {.text = "I go on."};
+      return {.text = scene.news};
+    });
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_THAT(report->body, AllOf(HasSubstr("took Your parent"), HasSubstr("red")));
+    EXPECT_EQ(world.facts<Delivered>().size(), 1u) << "the question; the report came as the answer's result";
+    world.expect_sound("");
+  });
+}
+
+TEST(BackgroundSimulation, WhatAParentThatHadEndedIsOwedComesAtItsNextInput) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return {.text = "found it", .after = 1h};
+      if (scene.step == 0) return {.calls = {in_background("explore")}};
+      if (scene.times_heard("again") == 0) return {.ends_as = ReplyStop::failed};
+      return {.text = "now I know: " + scene.news};
+    });
+    world.options.seed = seed;
+    const auto first = world.run();
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->status, Status::failed);
+    EXPECT_EQ(world.child("explore").reason, Reason::parent_stopped);
+    EXPECT_TRUE(world.facts<Delivered>().empty());
+    const auto second = world.say("again");
+    ASSERT_TRUE(second) << second.error().message;
+    EXPECT_THAT(second->body, AllOf(HasSubstr("now I know"), HasSubstr("Status: cancelled")));
+    EXPECT_EQ(world.facts<Delivered>().size(), 1u);
+    world.expect_sound("");
+  });
 }
 
 TEST(BackgroundSimulation, AReportIsDeliveredOnceThroughACrashAtEveryRecord) {

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "support/acting_model.h"
 #include "support/dialogue_world.h"
 
@@ -61,31 +63,35 @@ TEST(Dialogue, AnAgentsAnswerIsMarkedAsNoApprovalOfAPersons) {
               testing::ElementsAre(HasSubstr("approves nothing that needs the person")));
 }
 
-TEST(Dialogue, EachLevelPassesAQuestionOnByItsOwnChoiceUpToThePerson) {
-  const auto play = [](const Scene& scene) -> Act {
-    const bool is_asked = scene.is_told("state: question");
-    const std::string id = scene.value_of("question_id: ");
-    if (scene.depth == 2) {
-      if (scene.step == 0) return {.calls = {call_of("ask_parent", std::string(kAsk))}};
-      return {.text = "leaf: " + scene.news};
-    }
-    const std::string up = scene.depth == 0 ? "ask_user" : "ask_parent";
-    if (scene.step == 0) return {.calls = {spawn(scene.depth == 0 ? "middle" : "explore")}};
-    if (scene.is_told("## Subagent Result")) return {.text = "up: " + scene.news};
-    if (is_asked) return {.calls = {call_of(up, std::string(kAsk))}};
-    if (scene.is_told("answers")) return {.calls = {answer(id, scene.is_told("green") ? "green" : "lost")}};
-    return {.text = "up: " + scene.news};
-  };
-  DialogueWorld world(play);
-  world.options.attendance = Attendance::person;
-  world.options.profiles = {Profile{.name = "middle", .description = "m", .subagents = {"explore"}}};
-  world.on_question = [](Runtime& runtime, const Question& question) {
-    if (question.kind == QuestionKind::to_person) runtime.answer(question.id, {AnswerKind::text, "green"});
-  };
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_THAT(report->body, AllOf(HasSubstr("up: "), HasSubstr("leaf: "), HasSubstr("green")));
-  EXPECT_EQ(world.facts<QuestionAsked>().size(), 3u);
+TEST(DialogueSimulation, EachLevelPassesAQuestionOnByItsOwnChoiceUpToThePerson) {
+  in_many_orders([](std::uint64_t seed) {
+    const auto play = [](const Scene& scene) -> Act {
+      const bool is_asked = scene.is_told("state: question");
+      const std::string id = scene.value_of("question_id: ");
+      if (scene.depth == 2) {
+        if (scene.step == 0) return {.calls = {call_of("ask_parent", std::string(kAsk))}};
+        return {.text = "leaf: " + scene.news};
+      }
+      const std::string up = scene.depth == 0 ? "ask_user" : "ask_parent";
+      if (scene.step == 0) return {.calls = {spawn(scene.depth == 0 ? "middle" : "explore")}};
+      if (scene.is_told("## Subagent Result")) return {.text = "up: " + scene.news};
+      if (is_asked) return {.calls = {call_of(up, std::string(kAsk))}};
+      if (scene.is_told("answers")) return {.calls = {answer(id, scene.is_told("green") ? "green" : "lost")}};
+      return {.text = "up: " + scene.news};
+    };
+    DialogueWorld world(play);
+    world.options.attendance = Attendance::person;
+    world.options.profiles = {Profile{.name = "middle", .description = "m", .subagents = {"explore"}}};
+    world.on_question = [](Runtime& runtime, const Question& question) {
+      if (question.kind == QuestionKind::to_person) runtime.answer(question.id, {AnswerKind::text, "green"});
+    };
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_THAT(report->body, AllOf(HasSubstr("up: "), HasSubstr("leaf: "), HasSubstr("green")));
+    EXPECT_EQ(world.facts<QuestionAsked>().size(), 3u);
+    world.expect_sound("");
+  });
 }
 
 TEST(Dialogue, AtTheRootWithNobodyThereTheAnswerIsAtOnceThatNobodyCan) {
@@ -99,30 +105,38 @@ TEST(Dialogue, AtTheRootWithNobodyThereTheAnswerIsAtOnceThatNobodyCan) {
   EXPECT_THAT(report->body, AllOf(HasSubstr("nobody can answer"), HasSubstr("best judgement")));
 }
 
-TEST(Dialogue, AQuestionThatIsNotAnsweredInTimeEndsWithoutAnAnswer) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) return child_that_asks_once(scene);
-    if (scene.step == 0) return {.calls = {spawn("explore")}};
-    if (scene.step == 1) return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 11min};
-    return {.text = scene.news};
+TEST(DialogueSimulation, AQuestionThatIsNotAnsweredInTimeEndsWithoutAnAnswer) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return child_that_asks_once(scene);
+      if (scene.step == 0) return {.calls = {spawn("explore")}};
+      if (scene.step == 1) return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 11min};
+      return {.text = scene.news};
+    });
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_THAT(world.results_of("ask_parent"), testing::ElementsAre(HasSubstr("no answer: proceed")));
+    EXPECT_EQ(world.child("explore").state, SessionState::completed);
+    EXPECT_THAT(world.heard_by_root(), HasSubstr("It took: no answer"));
+    world.expect_sound("");
   });
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_THAT(world.results_of("ask_parent"), testing::ElementsAre(HasSubstr("no answer: proceed")));
-  EXPECT_EQ(world.child("explore").state, SessionState::completed);
-  EXPECT_THAT(world.heard_by_root(), HasSubstr("It took: no answer"));
 }
 
-TEST(Dialogue, AnAnswerJustInTimeIsTaken) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) return child_that_asks_once(scene);
-    if (scene.step == 0) return {.calls = {spawn("explore")}};
-    if (scene.step == 1)
-      return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 10min - 1s};
-    return {.text = scene.news};
+TEST(DialogueSimulation, AnAnswerJustInTimeIsTaken) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return child_that_asks_once(scene);
+      if (scene.step == 0) return {.calls = {spawn("explore")}};
+      if (scene.step == 1)
+        return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 10min - 1s};
+      return {.text = scene.news};
+    });
+    world.options.seed = seed;
+    ASSERT_TRUE(world.run());
+    EXPECT_THAT(world.results_of("ask_parent"), testing::ElementsAre(HasSubstr("red")));
+    world.expect_sound("");
   });
-  ASSERT_TRUE(world.run());
-  EXPECT_THAT(world.results_of("ask_parent"), testing::ElementsAre(HasSubstr("red")));
 }
 
 // Asked at the start, left by a process that dies, and taken up four minutes later.
@@ -151,75 +165,192 @@ TEST(Dialogue, TheTimeForAnAnswerDoesNotBeginAnewAfterARestart) {
   EXPECT_THAT(answered_after_restart(6min + 1s), HasSubstr("no answer: proceed"));
 }
 
-TEST(Dialogue, AChildMayAskTenTimesAndNotEleven) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth == 0) return parent_that_answers(scene);
-    if (scene.step < 11)
-      return {
-          .calls = {call_of("ask_parent", fmt::format(R"({{"question":"And number {}?"}})", scene.step))}};
-    return {.text = "done: " + scene.news};
+TEST(DialogueSimulation, AChildMayAskTenTimesAndNotEleven) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth == 0) return parent_that_answers(scene);
+      if (scene.step < 11)
+        return {
+            .calls = {call_of("ask_parent", fmt::format(R"({{"question":"And number {}?"}})", scene.step))}};
+      return {.text = "done: " + scene.news};
+    });
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    const auto told = world.results_of("ask_parent");
+    ASSERT_EQ(told.size(), 11u);
+    EXPECT_THAT(told[9], HasSubstr("red"));
+    EXPECT_THAT(told[10], AllOf(HasSubstr("no answer"), HasSubstr("10 questions")));
+    EXPECT_THAT(report->body, HasSubstr("Questions: 10"));
+    world.expect_sound("");
   });
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  const auto told = world.results_of("ask_parent");
-  ASSERT_EQ(told.size(), 11u);
-  EXPECT_THAT(told[9], HasSubstr("red"));
-  EXPECT_THAT(told[10], AllOf(HasSubstr("no answer"), HasSubstr("10 questions")));
-  EXPECT_THAT(report->body, HasSubstr("Questions: 10"));
 }
 
-TEST(Dialogue, AChildThatDiesWhileItAsksGivesItsReportToWhoAnswers) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) return child_that_asks_once(scene);
-    if (scene.step == 0) return {.calls = {spawn("explore")}};
-    if (scene.step == 1) return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 1min};
-    return {.text = scene.news};
+TEST(DialogueSimulation, AChildThatDiesWhileItAsksGivesItsReportToWhoAnswers) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return child_that_asks_once(scene);
+      if (scene.step == 0) return {.calls = {spawn("explore")}};
+      if (scene.step == 1) return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 1min};
+      return {.text = scene.news};
+    });
+    world.on_question = [](Runtime& runtime, const Question& question) {
+      runtime.cancel(question.asker, StopReason::user);
+    };
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(world.child("explore").state, SessionState::cancelled);
+    EXPECT_THAT(world.heard_by_root(), HasSubstr("Status: cancelled"));
+    world.expect_sound("");
   });
-  world.on_question = [](Runtime& runtime, const Question& question) {
-    runtime.cancel(question.asker, StopReason::user);
-  };
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(world.child("explore").state, SessionState::cancelled);
-  EXPECT_THAT(world.heard_by_root(), HasSubstr("Status: cancelled"));
 }
 
-TEST(Dialogue, AChildWhoseParentEndsWithoutAnAnswerFinishesBlocked) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) return child_that_asks_once(scene);
-    if (scene.step == 0) return {.calls = {spawn("explore")}};
-    return {.text = "I do not care."};
+TEST(DialogueSimulation, AChildWhoseParentEndsWithoutAnAnswerFinishesBlocked) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return child_that_asks_once(scene);
+      if (scene.step == 0) return {.calls = {spawn("explore")}};
+      return {.text = "I do not care."};
+    });
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->body, "I do not care.");
+    EXPECT_EQ(world.child("explore").state, SessionState::blocked);
+    EXPECT_EQ(world.child("explore").reason, Reason::question_unanswered);
+    world.expect_sound("");
   });
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->body, "I do not care.");
-  EXPECT_EQ(world.child("explore").state, SessionState::blocked);
-  EXPECT_EQ(world.child("explore").reason, Reason::question_unanswered);
 }
 
-TEST(Dialogue, TwoChildrenMayAskAtOnce) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) {
-      if (scene.step == 0)
-        return {.calls = {call_of("ask_parent", fmt::format(R"({{"question":"{}?"}})", scene.agent))}};
-      return {.text = scene.agent + " took " + scene.news};
-    }
-    if (scene.step == 0) return {.calls = {spawn("explore"), spawn("planner")}};
-    if (scene.step == 1) {
-      Act act;
-      for (std::size_t i : {1u, 0u}) {
-        const std::string id = scene.value_of("question_id: ", i);
-        act.calls.push_back(answer(id, i == 0 ? "one" : "two"));
+TEST(DialogueSimulation, TwoChildrenMayAskAtOnce) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) {
+        if (scene.step == 0)
+          return {.calls = {call_of("ask_parent", fmt::format(R"({{"question":"{}?"}})", scene.agent))}};
+        return {.text = scene.agent + " took " + scene.news};
       }
-      return act;
+      if (scene.step == 0) return {.calls = {spawn("explore"), spawn("planner")}};
+      if (scene.step == 1) {
+        Act act;
+        for (std::size_t i : {1u, 0u}) {
+          const std::string id = scene.value_of("question_id: ", i);
+          act.calls.push_back(answer(id, i == 0 ? "one" : "two"));
+        }
+        return act;
+      }
+      return {.text = scene.news};
+    });
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_THAT(report->body,
+                AllOf(HasSubstr("explore took Your parent"), HasSubstr("planner took Your parent")));
+    EXPECT_THAT(report->body, AllOf(HasSubstr("one"), HasSubstr("two")));
+    world.expect_sound("");
+  });
+}
+
+// Both are legal, but it is one of them and not both.
+TEST(DialogueSimulation, AnAnswerInTheLastMomentIsTakenOrComesTooLate) {
+  std::set<std::string> outcomes;
+  in_many_orders([&outcomes](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return child_that_asks_once(scene);
+      if (scene.step == 0) return {.calls = {spawn("explore")}};
+      if (scene.step == 1) return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 10min};
+      return {.text = scene.news};
+    });
+    world.options.seed = seed;
+    ASSERT_TRUE(world.run());
+    const auto answers = world.facts<QuestionAnswered>();
+    ASSERT_EQ(answers.size(), 1u);
+    const bool is_taken = answers[0].answer.kind == AnswerKind::text;
+    EXPECT_THAT(world.results_of("ask_parent"),
+                testing::ElementsAre(HasSubstr(is_taken ? "red" : "no answer: proceed")));
+    EXPECT_EQ(world.child("explore").state, SessionState::completed);
+    EXPECT_THAT(world.heard_by_root(), HasSubstr("It took: "));
+    outcomes.insert(is_taken ? "taken" : "too late");
+    world.expect_sound("");
+  });
+  EXPECT_FALSE(outcomes.empty());
+}
+
+// The stop, the answer and the child's end all come at once.
+TEST(DialogueSimulation, AnAnswerToAChildThatIsBeingStoppedEndsWithItsOneReport) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return child_that_asks_once(scene);
+      if (scene.step == 0) return {.calls = {spawn("explore")}};
+      if (scene.step == 1) return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 1s};
+      return {.text = scene.news};
+    });
+    world.options.seed = seed;
+    world.on_question = [](Runtime& runtime, const Question& question) {
+      runtime.cancel(question.asker, StopReason::user);
+    };
+    ASSERT_TRUE(world.run());
+    EXPECT_EQ(world.terminal_records("explore"), 1);
+    EXPECT_THAT(world.heard_by_root(), HasSubstr("## Subagent Result (explore)"));
+    world.expect_sound("");
+  });
+}
+
+// A child beside its parent asks whether it may run a command. Its parent, who has found the id of that
+// question, says yes in every way that it has. Returns how often the command was run.
+int runs_of_what_was_asked(std::uint64_t seed, AnswerKind person_says) {
+  const DialogueWorld* seen = nullptr;
+  DialogueWorld world([&seen](const Scene& scene) -> Act {
+    if (scene.depth > 0) {
+      if (scene.step == 0) return {.calls = {call_of("Bash", R"({"command":"make"})")}};
+      return {.text = "child: " + scene.news};
+    }
+    if (scene.step == 0)
+      return {.calls = {call_of("task", R"({"agent":"general","prompt":"do","run_in_background":true})")}};
+    if (scene.step == 1) return {.calls = {call_of("Todo", R"({"todos":[]})")}, .after = 30s};
+    if (scene.step == 2) {
+      const std::string asks = seen->facts<QuestionAsked>().at(0).question.id;
+      const std::string id = scene.value_of("id: ");
+      return {.calls = {answer(asks, "yes"),
+                        call_of("task_message", fmt::format(R"({{"id":"{}","text":"yes"}})", id))}};
     }
     return {.text = scene.news};
   });
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_THAT(report->body,
-              AllOf(HasSubstr("explore took Your parent"), HasSubstr("planner took Your parent")));
-  EXPECT_THAT(report->body, AllOf(HasSubstr("one"), HasSubstr("two")));
+  seen = &world;
+  world.options.seed = seed;
+  world.options.attendance = Attendance::person;
+  int runs = 0;
+  world.programs = [&runs](SimProcesses& processes) {
+    processes.define("bash", [&runs](const ProcessSpec&) {
+      ++runs;
+      return ProcessResult{};
+    });
+  };
+  world.on_event = [&](Runtime& runtime, const Event& event) {
+    const auto* message = std::get_if<Nudged>(&event.fact);
+    if (!message || world.facts<QuestionAsked>().empty()) return;
+    EXPECT_EQ(runs, 0);
+    EXPECT_TRUE(world.facts<QuestionAnswered>().empty());
+    runtime.answer(world.facts<QuestionAsked>().at(0).question.id, {person_says, ""});
+  };
+  EXPECT_TRUE(world.run());
+  EXPECT_EQ(world.facts<QuestionAsked>().size(), 1u);
+  EXPECT_EQ(world.facts<QuestionAsked>().at(0).question.kind, QuestionKind::permission);
+  EXPECT_THAT(world.results_of("answer_subagent"),
+              testing::ElementsAre(HasSubstr("No subagent of yours asks")));
+  EXPECT_EQ(world.facts<Nudged>().size(), 1u);
+  const auto answers = world.facts<QuestionAnswered>();
+  EXPECT_EQ(answers.size(), 1u);
+  for (const auto& each : answers) EXPECT_EQ(each.answer.by, Source::person);
+  return runs;
+}
+
+TEST(DialogueSimulation, AnAgentsYesToAPermissionApprovesNothing) {
+  in_many_orders([](std::uint64_t seed) {
+    EXPECT_EQ(runs_of_what_was_asked(seed, AnswerKind::refused), 0);
+    EXPECT_EQ(runs_of_what_was_asked(seed, AnswerKind::approved), 1) << "control: the person's";
+  });
 }
 
 TEST(Dialogue, AQuestionThatNobodyAsksCannotBeAnswered) {
@@ -233,46 +364,56 @@ TEST(Dialogue, AQuestionThatNobodyAsksCannotBeAnswered) {
   EXPECT_THAT(report->body, HasSubstr("No subagent of yours asks"));
 }
 
-TEST(Dialogue, OnlyTheParentAnswersAChildAndOnlyOnce) {
-  const DialogueWorld* seen = nullptr;
-  const auto id = [&seen] { return seen->facts<QuestionAsked>().front().question.id; };
-  DialogueWorld world([&id](const Scene& scene) -> Act {
-    if (scene.agent == "explore") return child_that_asks_once(scene);
-    if (scene.agent == "meddler") {  // asks a child of its parent's, whose question it has guessed
-      if (scene.step == 0) return {.calls = {call_of("Todo", R"({"todos":[]})")}, .after = 1min};
-      if (scene.step == 1) return {.calls = {answer(id(), "blue")}};
-      return {.text = "meddled"};
-    }
-    if (scene.step == 0) return {.calls = {spawn("explore"), spawn("meddler")}};
-    if (scene.step == 1) return {.calls = {answer(id(), "red"), answer(id(), "red")}};
-    return {.text = scene.news};
+TEST(DialogueSimulation, OnlyTheParentAnswersAChildAndOnlyOnce) {
+  in_many_orders([](std::uint64_t seed) {
+    const DialogueWorld* seen = nullptr;
+    const auto id = [&seen] { return seen->facts<QuestionAsked>().front().question.id; };
+    DialogueWorld world([&id](const Scene& scene) -> Act {
+      if (scene.agent == "explore") return child_that_asks_once(scene);
+      if (scene.agent == "meddler") {  // asks a child of its parent's, whose question it has guessed
+        if (scene.step == 0) return {.calls = {call_of("Todo", R"({"todos":[]})")}, .after = 1min};
+        if (scene.step == 1) return {.calls = {answer(id(), "blue")}};
+        return {.text = "meddled"};
+      }
+      if (scene.step == 0) return {.calls = {spawn("explore"), spawn("meddler")}};
+      if (scene.step == 1) return {.calls = {answer(id(), "red"), answer(id(), "red")}};
+      return {.text = scene.news};
+    });
+    seen = &world;
+    world.options.profiles = {{.name = "meddler", .tools = {"Todo"}, .subagents = {"planner"}}};
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    const auto answers = world.facts<QuestionAnswered>();
+    ASSERT_EQ(answers.size(), 1u);
+    EXPECT_EQ(answers[0].answer, (Answer{AnswerKind::text, "red", Source::parent}))
+        << "control: the parent's";
+    EXPECT_THAT(world.results_of("answer_subagent"),
+                testing::UnorderedElementsAre(HasSubstr("No subagent of yours asks"), HasSubstr("It took: "),
+                                              HasSubstr("It has its answer already")));
+    world.expect_sound("");
   });
-  seen = &world;
-  world.options.profiles = {{.name = "meddler", .tools = {"Todo"}, .subagents = {"planner"}}};
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  const auto answers = world.facts<QuestionAnswered>();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].answer, (Answer{AnswerKind::text, "red", Source::parent})) << "control: the parent's";
-  EXPECT_THAT(world.results_of("answer_subagent"),
-              testing::UnorderedElementsAre(HasSubstr("No subagent of yours asks"), HasSubstr("It took: "),
-                                            HasSubstr("It has its answer already")));
 }
 
-TEST(Dialogue, ThePersonMayAnswerInTheParentsPlace) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.depth > 0) return child_that_asks_once(scene);
-    if (scene.step == 0) return {.calls = {spawn("explore")}};
-    if (scene.step == 1) return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 1min};
-    return {.text = scene.news};
+TEST(DialogueSimulation, ThePersonMayAnswerInTheParentsPlace) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return child_that_asks_once(scene);
+      if (scene.step == 0) return {.calls = {spawn("explore")}};
+      if (scene.step == 1) return {.calls = {answer(scene.value_of("question_id: "), "red")}, .after = 1min};
+      return {.text = scene.news};
+    });
+    world.on_question = [](Runtime& runtime, const Question& question) {
+      runtime.answer(question.id, {AnswerKind::text, "violet"});
+    };
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_THAT(world.results_of("ask_parent"),
+                testing::ElementsAre(HasSubstr("The person answers: violet")));
+    EXPECT_THAT(world.heard_by_root(), HasSubstr("It took: The person answers: violet"));
+    world.expect_sound("");
   });
-  world.on_question = [](Runtime& runtime, const Question& question) {
-    runtime.answer(question.id, {AnswerKind::text, "violet"});
-  };
-  const auto report = world.run();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_THAT(world.results_of("ask_parent"), testing::ElementsAre(HasSubstr("The person answers: violet")));
-  EXPECT_THAT(world.heard_by_root(), HasSubstr("It took: The person answers: violet"));
 }
 
 TEST(Dialogue, AChildFromBeforeARestartIsGoneOnWithWhateverHasBecomeOfItsProfile) {

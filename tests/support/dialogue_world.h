@@ -147,4 +147,13 @@ class DialogueWorld {
   ActingModel::Play play_;
 };
 
+// Tries it with the loop's work in other orders, until it fails.
+inline void in_many_orders(const std::function<void(std::uint64_t seed)>& test) {
+  constexpr std::uint64_t kOrders = 50;
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(kOrders) && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    test(seed);
+  }
+}
+
 }  // namespace deputy
