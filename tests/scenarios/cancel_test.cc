@@ -88,6 +88,52 @@ TEST_F(Cancel, OfEverythingKeepsWhatThereIsAndGivesEachItsOneEnd) {
   EXPECT_LT(end_of("middle"), end_of("root"));
 }
 
+// main → general, explore, middle → planner, researcher, each started when the one before it was; general
+// says when all others think. Returns who was told to stop, in the order in which they were.
+std::vector<std::string> stops_where(std::uint64_t seed,
+                                     const std::function<void(DialogueWorld&, Runtime&)>& act,
+                                     bool root_fails = false) {
+  std::vector<std::string> told;
+  DialogueWorld world([&told, root_fails](const Scene& scene) -> Act {
+    const auto starts = scene.depth == 0          ? std::vector{"general", "explore", "middle"}
+                        : scene.agent == "middle" ? std::vector{"planner", "researcher"}
+                                                  : std::vector<const char*>{};
+    const auto step = static_cast<std::size_t>(scene.step);
+    if (step < starts.size()) return {.calls = {beside(starts[step])}};
+    if (scene.agent == "general") {
+      if (step == 0) return {.calls = {call_of("Note", R"({"content":"now"})")}, .after = 5s};
+      return {.text = "noted"};
+    }
+    if (scene.depth == 0 && root_fails) return {.after = 10s, .ends_as = ReplyStop::failed};
+    return {.text = "found", .after = 20min, .on_stop = [&told, who = scene.agent] { told.push_back(who); }};
+  });
+  world.options.seed = seed;
+  world.options.profiles = {
+      Profile{.name = "middle", .description = "m", .tools = {"Note"}, .subagents = {"*"}, .timeout = 48h}};
+  world.on_event = [&](Runtime& runtime, const Event& event) {
+    if (std::holds_alternative<NoteTaken>(event.fact)) act(world, runtime);
+  };
+  EXPECT_TRUE(world.run());
+  world.expect_sound("");
+  return told;
+}
+
+TEST(CancelSimulation, TellsTheLastStartedFirstAndChildrenBeforeTheirParents) {
+  in_many_orders([](std::uint64_t seed) {
+    EXPECT_THAT(stops_where(seed, [](auto&, Runtime& runtime) { runtime.cancel(StopReason::user); }),
+                testing::ElementsAre("researcher", "planner", "middle", "explore", "main"));
+    EXPECT_THAT(stops_where(seed,
+                            [](DialogueWorld& world, Runtime& runtime) {
+                              runtime.cancel(world.child("middle").id, StopReason::user);
+                            }),
+                testing::ElementsAre("researcher", "planner", "middle"));
+    EXPECT_THAT(stops_where(
+                    seed, [](auto&, Runtime&) {}, true),
+                testing::ElementsAre("researcher", "planner", "middle", "explore"))
+        << "where their parent ends";
+  });
+}
+
 // A child that notes something and is then in the middle of a long answer; its parent stops it after a
 // minute.
 Act stopped_in_its_answer(const Scene& scene) {

@@ -21,6 +21,7 @@ struct Act {
   std::vector<Call> calls = {};
   Duration after{};                       // how long it thinks
   bool is_deaf = false;                   // it thinks on when it is stopped
+  std::function<void()> on_stop = {};     // told at the moment of its stop
   std::string streamed = {};              // what is heard of its text before that
   std::optional<ReplyStop> ends_as = {};  // a reply that is none
   std::exception_ptr throws = {};         // as a bug would
@@ -91,6 +92,7 @@ class ActingModel final : public Provider {
     Reply reply;
     reply.model = act.model.empty() ? request.prefix->model : act.model;
     reply.usage = act.usage;
+    const auto heard = act.on_stop ? stop.on_stop(act.on_stop) : StopCallback{};
     if (!act.streamed.empty()) deltas(TextDelta{act.streamed});
     if (act.after > Duration::zero() &&
         co_await sleep_for(loop_, act.after, act.is_deaf ? StopToken{} : stop) == Slept::stopped) {
