@@ -28,6 +28,15 @@ std::optional<int> Children::run_of(const SessionId& child) const {
   return found->session.run;
 }
 
+std::optional<WallTime> Children::deadline_of(const SessionId& child) const {
+  const auto found = find(child);
+  return found ? found->session.deadline : std::nullopt;
+}
+
+void Children::move_deadline(const SessionId& child, WallTime deadline) const {
+  if (const auto found = find(child)) found->session.deadline = deadline;
+}
+
 std::optional<Question> Children::question_of(const SessionId& child) const {
   const auto found = find(child);
   return found ? found->question : std::nullopt;

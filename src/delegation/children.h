@@ -37,6 +37,8 @@ class Children {
   bool is_live(const SessionId& child) const { return live_.contains(child); }
   bool is_beside(const SessionId& child) const;
   std::optional<int> run_of(const SessionId& child) const;
+  std::optional<WallTime> deadline_of(const SessionId& child) const;
+  void move_deadline(const SessionId& child, WallTime deadline) const;
   // The question that it waits with.
   std::optional<Question> question_of(const SessionId& child) const;
   // In the order of their start.

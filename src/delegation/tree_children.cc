@@ -179,6 +179,7 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
   Conversation so_far = conversation_of(before);
   std::vector<Event> events;
   events.push_back(event_of(session, started, so_far.step));
+  if (session.deadline) running_.move_deadline(session.id, *session.deadline);
   if (session.run == 1 && session.deadline && session.deadline != deadline_before)
     events.push_back(event_of(session, DeadlineMoved{*session.deadline}, so_far.step));
   events.push_back(event_of(
@@ -283,12 +284,11 @@ Task<Answer> Tree::ask_parent(Session session, Question question, StopToken stop
 }
 
 Tree::OpenWait Tree::wait_for(const SessionId& child) const {
-  const auto session = services_.store.session(child);
   return {child.value,
           {.state = SessionState::waiting,
            .why = "for its children",
            .waits_for = child.value,
-           .until = session && *session ? (*session)->deadline : std::nullopt}};
+           .until = running_.deadline_of(child)}};
 }
 
 void Tree::rest(const Session& session, OpenWait wait) {

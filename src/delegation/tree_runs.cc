@@ -51,6 +51,7 @@ class MeteredProcesses final : public Processes {
 }  // namespace
 
 void Tree::tell_moved(const Deadlines::Moved& moved) {
+  running_.move_deadline(moved.run.session, moved.deadline);
   std::vector<Event> events(1);
   events[0].tree = id_;
   events[0].run = moved.run;

@@ -247,5 +247,29 @@ TEST(AWaitForAReader, EndsAlsoWhereItsModelIsNeverHeardOfAgain) {
   world.expect_sound("");
 }
 
+// Nor do its steps go on for ever: each makes what it is told longer, and its window is what it is.
+TEST(AWaitForAReader, EndsAlsoWhereItNeverComesToAnEndOfReading) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth == 0 && scene.step > 0) return {.text = "over"};
+    if (scene.depth == 0)
+      return {.calls = {call_of("Delegate", R"({"tasks":[{"label":"avid","prompt":"look"}]})")}};
+    return {.http = {answer_in(Tongue::anthropic,
+                               {.calls = {{.id = "c",
+                                           .name = "Read",
+                                           .arguments = fmt::format(
+                                               R"({{"file_path":"long.txt","offset":{}}})", scene.step + 1)}},
+                                .input = static_cast<std::int64_t>(scene.heard.size() / 4)})}};
+  });
+  std::string text;
+  for (int line = 0; line < 3000; ++line) text += fmt::format("line {} {}\n", line, std::string(40, 'x'));
+  world.world.write_file("long.txt", text);
+  const auto report = world.run();
+  ASSERT_TRUE(report) << report.error().message;
+  const Session avid = world.child("avid");
+  EXPECT_FALSE(avid.deadline);
+  EXPECT_EQ(avid.reason, Reason::context_exhausted);
+  world.expect_sound("");
+}
+
 }  // namespace
 }  // namespace deputy

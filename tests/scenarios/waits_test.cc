@@ -39,6 +39,9 @@ std::string fault_of(const Session& session, const Sessions& all) {
     if (owner == all.end()) return at->label + " waits for what is not there";
     if (is_terminal(owner->second.state))
       return fmt::format("{} waits for {}, which has ended", at->label, owner->second.label);
+    const bool is_for_answer = at->parent == owner->first;
+    if (!wait.until && (is_for_answer || owner->second.deadline))
+      return fmt::format("{} waits for {} without an end", at->label, owner->second.label);
     at = &owner->second;
   }
   const bool is_bound = at == &session || at->state == SessionState::running;
@@ -69,6 +72,13 @@ TEST(AWait, ThatDoesNotEndIsFound) {
   one.wait = Wait{.owner = two.id.value};
   EXPECT_THAT(faults(0), IsEmpty());
   EXPECT_THAT(faults(1), testing::ElementsAre("0 run, but 1 places are taken"));
+  two.deadline = WallTime{};
+  EXPECT_THAT(faults(0), testing::ElementsAre("one waits for two without an end"));
+  two.deadline.reset();
+  one.parent = two.id;
+  EXPECT_THAT(faults(0), testing::ElementsAre("one waits for two without an end")) << "of a question";
+  one.wait->until = WallTime{};
+  EXPECT_THAT(faults(0), IsEmpty());
   two.wait = Wait{.owner = one.id.value};
   EXPECT_THAT(faults(0), testing::Contains(HasSubstr("waits for itself")));
   two.wait->until = WallTime{};
@@ -114,7 +124,9 @@ Act waits_in_every_way(const Scene& scene) {
   switch (scene.step) {
     case 0:
       return {.calls = {task("explore", "look long", kBeside), task("explore", "look"), task("general", "do"),
-                        task("middle", "look"), task("explore", "look"), spawn("look"), spawn("look")}};
+                        task("middle", "look"), task("explore", "look", R"(,"timeout":"none")"),
+                        spawn("look"),
+                        call_of("Delegate", R"({"tasks":[{"label":"reader","prompt":"look"}]})")}};
     case 1:
       return {.calls = {spawn("ask")}, .after = 1s};
     case 2:

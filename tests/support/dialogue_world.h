@@ -104,10 +104,10 @@ class DialogueWorld {
       EXPECT_TRUE(is_terminal(session.state)) << session.label << " " << where;
       EXPECT_FALSE(session.wait) << session.label << " " << where;
     }
-    EXPECT_EQ(waits_without_owner, 0) << where;
+    EXPECT_EQ(waits_without_end, 0) << where;
   }
 
-  int waits_without_owner = 0;  // or without an end, unless it is the person that is waited for
+  int waits_without_end = 0;  // or without an owner
 
  private:
   Life::Options with_model(Life::Options given) const {
@@ -129,19 +129,26 @@ class DialogueWorld {
             [this, &life, question = asked->question] { on_question(life.runtime(), question); });
       }
       if (on_event) on_event(life.runtime(), event);
-      look_for_waits(event);
+      const auto found = world.memory->sessions.find(event.run.session);
+      if (found == world.memory->sessions.end()) return;
+      look_for_wait(found->second);
+      const auto above = world.memory->sessions.find(found->second.parent.value_or(SessionId{}));
+      if (above != world.memory->sessions.end()) look_for_wait(above->second);
     });
   }
-  // A session that is waited for is itself bound: by its deadline, or by what it waits for in its turn. So
-  // are those that hold the places.
-  void look_for_waits(const Event& event) {
-    const auto found = world.memory->sessions.find(event.run.session);
-    if (found == world.memory->sessions.end() || found->second.state != SessionState::waiting) return;
-    const auto& wait = found->second.wait;
+  // Those that hold the places are bound themselves, and so is a child that was given no deadline: by what
+  // it does.
+  void look_for_wait(const Session& session) {
+    if (session.state != SessionState::waiting) return;
+    const auto& wait = session.wait;
     const bool has_owner = wait && !wait->owner.empty();
-    const bool has_end = has_owner && (wait->until || wait->owner == kPerson || wait->owner == kPlace ||
-                                       is_session_id(wait->owner));
-    if (!has_end) waits_without_owner += 1;
+    const auto child =
+        has_owner ? world.memory->sessions.find(SessionId(wait->owner)) : world.memory->sessions.end();
+    const bool has_no_deadline = child != world.memory->sessions.end() &&
+                                 child->second.parent == session.id && !child->second.deadline;
+    const bool has_end =
+        has_owner && (wait->until || wait->owner == kPerson || wait->owner == kPlace || has_no_deadline);
+    if (!has_end) waits_without_end += 1;
   }
 
   ActingModel::Play play_;
