@@ -353,7 +353,7 @@ TEST_F(Bash, TakesAsManyInTheBackgroundAsItSaysAndNoMore) {
   plays({}, std::chrono::hours(1));
   for (std::size_t i = 0; i < BackgroundCommands::kMostPerSession; ++i) {
     EXPECT_TRUE(background.start(bench.session.id, std::to_string(i), "x", {.argv = {"bash"}}, nullptr,
-                                 bench.processes));
+                                 bench.processes, {}));
   }
   const auto refused = bench.call(bash, R"({"command":"one more","run_in_background":true})");
   EXPECT_EQ(refused.status, ToolStatus::error);
