@@ -7,12 +7,13 @@
 #include <ranges>
 #include <vector>
 
+#include "base/text.h"
 #include "store/sqlite/migrate.h"
 
 namespace deputy {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 32;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
 
 using Files = std::map<std::string, std::string>;  // by name, with what is in them
 
@@ -23,6 +24,11 @@ Result<Files> files_of(const Folder& home, const Database& database) {
   if (moment) (void)database.integer("PRAGMA user_version");
   Files files;
   const auto log = home.status("deputy.db-wal");
+  TRY(const auto size, database.file_size());
+  if (size > kMostBytes || (log && log->size > kMostBytes))
+    return fail(ErrorCode::exhausted,
+                fmt::format("{} has more than {} bytes", database.path(), with_thousands(kMostBytes)),
+                "copy deputy.db and deputy.db-wal by hand before you go on");
   if (log && log->size > 0) {
     TRY(files["deputy.db-wal"], home.read("deputy.db-wal", 0, kMostBytes));
   }

@@ -97,7 +97,6 @@ struct SqliteStore::State {
   }
   bool can_write() const { return !loss || !loss->only_to_read; }
   Result<void> check_writable() const;
-  void write_back_at_close(bool does);
   template <class T>
   Result<T> kept_as_found(Result<T> result, const Database& met_by, std::string_view name);
   // The same for who does not hold `claims`, and waits for it only then.
@@ -121,6 +120,16 @@ struct SqliteStore::State {
   std::unique_ptr<Folder> home;
   Database writing;
   Database reading;
+  // Goes after all who use them, and so needs no lock for what it says to them.
+  struct Closing {
+    Database& writing;
+    Database& reading;
+    bool writes_back = false;
+    ~Closing() {
+      writing.write_back_at_close(writes_back);
+      reading.write_back_at_close(writes_back);
+    }
+  } closing{writing, reading};
   TreeLocks locks;
   DiskMark mark;                // see kHowFar
   std::set<SessionId> holding;  // on the loop
@@ -184,7 +193,7 @@ Result<std::vector<Event>> SqliteStore::claim(const SessionId& tree) {
   auto taken = state.take_up(tree);
   if (taken) {
     state.holding.insert(tree);
-    state.write_back_at_close(state.damage == Damage::none);
+    state.closing.writes_back = state.damage == Damage::none;
     return taken;
   }
   release(tree);
@@ -209,11 +218,6 @@ Result<void> SqliteStore::State::check_writable() const {
               "move deputy.db, deputy.db-wal and deputy.mark away to start anew");
 }
 
-void SqliteStore::State::write_back_at_close(bool does) {
-  writing.write_back_at_close(does);
-  reading.write_back_at_close(does);
-}
-
 // Where damage was met, what was found is copied, since others will write into the same file.
 template <class T>
 Result<T> SqliteStore::State::kept_as_found(Result<T> result, const Database& met_by, std::string_view name) {
@@ -222,7 +226,7 @@ Result<T> SqliteStore::State::kept_as_found(Result<T> result, const Database& me
   if (!was_passed && !is_corrupt) return result;
   const auto copy = set_aside(*home, met_by, name);
   damage = copy && damage != Damage::not_copied ? Damage::copied : Damage::not_copied;
-  write_back_at_close(false);
+  closing.writes_back = false;
   if (!is_corrupt) return result;
   return fail(ErrorCode::corrupt, result.error().message,
               fmt::format("{}; {}", result.error().advice,
