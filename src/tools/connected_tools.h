@@ -19,6 +19,8 @@ struct ToolSettings {
   std::optional<SearchSettings> search;
   BashPolicy bash;
   std::vector<std::shared_ptr<const Folder>> roots = {};  // what every session may reach beside its workspace
+  // Of whoever embeds the runtime, for profiles that name them (mcp__server__tool): ours win a name clash.
+  std::vector<std::shared_ptr<Tool>> further = {};
 
   std::vector<const Folder*> root_folders() const {
     std::vector<const Folder*> folders;
@@ -35,7 +37,8 @@ struct ToolServices {
   BackgroundBounds told = {};
 };
 
-// Bash, Todo, and what a session does with its background work: task_status, task_cancel, task_message.
+// Bash, Todo, what a session does with its background work (task_status, task_cancel, task_message), and the
+// further ones.
 std::vector<std::shared_ptr<Tool>> command_tools(const ToolServices& services);
 // WebFetch and WebSearch. `by_default` is what holds where no rule speaks: ask, or allow where the person has
 // approved the whole batch.

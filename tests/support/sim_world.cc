@@ -47,9 +47,10 @@ std::string SimWorld::transcript(std::string_view label) const {
 
 namespace {
 
-ToolSettings web_settings(bool has_web) {
+ToolSettings tool_settings(const Life::Options& options) {
   ToolSettings settings;
-  if (has_web) settings.search = SearchSettings{SearchService::searxng, "https://search.example", ""};
+  settings.further = options.tools;
+  if (options.has_web) settings.search = SearchSettings{SearchService::searxng, "https://search.example", ""};
   return settings;
 }
 
@@ -85,7 +86,7 @@ Life::Life(SimWorld& world, Options options)
                                                       .state = *world.disk.open("/home", IfAbsent::create)},
                                        Runtime::Options{.limits = options.limits,
                                                         .attendance = options.attendance,
-                                                        .tools = web_settings(options.has_web),
+                                                        .tools = tool_settings(options),
                                                         .hidden = {"/home"},
                                                         .reports = options.reports,
                                                         .context = options.context,
