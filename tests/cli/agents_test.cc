@@ -95,6 +95,8 @@ TEST_F(AgentsTest, CheckNamesWhatIsWrongWithItsLineAndFails) {
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.out, AllOf(HasSubstr("line 3: max_turns is 'many'"),
                              HasSubstr("line 2: there is no tool Teleport"), HasSubstr("good.md: ok")));
+  EXPECT_EQ(parsed(deputy({"agents", "show", "odd", "--output", "json"}).out).at("standing").as_string(),
+            "broken");
   EXPECT_EQ(deputy({"agents", "check", (own() / "good.md").string()}).status, 0);
   EXPECT_EQ(deputy({"agents", "check", (own() / "bad.md").string()}).status, 1);
   EXPECT_EQ(deputy({"agents", "check", "nowhere.md"}).status, 2);
