@@ -132,6 +132,16 @@ TEST(OpencodeProfile, PermissionsGoByPatternsOfNamesAndTheLastThatFits) {
   EXPECT_THAT(denied("  external_directory: deny\n  context7_*: deny\n  question: deny\n"), IsEmpty());
 }
 
+TEST(OpencodeProfile, AToolThatIsDeniedAsAWholeIsNotOffered) {
+  const Profile reader =
+      read(ProfileFormat::opencode, "---\npermission: {'*': deny, read: allow, bash: {'rm *': deny}}\n---\nx")
+          .profile;
+  EXPECT_THAT(reader.tools, ElementsAre("Read", "Note"));
+  EXPECT_EQ(reader.workspace, WorkspaceMode::read_only);
+  EXPECT_THAT(read(ProfileFormat::opencode, "---\npermission: {bash: {'rm *': deny}}\n---\nx").profile.tools,
+              Contains("Bash"));
+}
+
 TEST(OpencodeProfile, ItsNewerPermissionsAreRead) {
   const auto read = deputy::read_profile(ProfileFormat::opencode, R"(---
 permissions:

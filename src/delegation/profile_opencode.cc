@@ -245,6 +245,7 @@ Result<void> add_patterns(ReadProfile& read, std::string_view tool, std::span<co
                                       general == "deny" ? "denied" : "asked about", tool)});
       continue;
     }
+    if (is_rest && decision.text == "deny") std::erase(read.profile.tools, tool);  // nor is it offered there
     const std::string rule =
         is_rest ? std::string(tool)
                 : fmt::format("{}({})", tool, tool == "Bash" ? pattern_of(pattern) : pattern);
