@@ -1,0 +1,147 @@
+// Whom the sessions of a tree wait for, on record, and the places that they give back meanwhile.
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include "delegation/session_event.h"
+#include "delegation/tree.h"
+
+namespace deputy {
+namespace {
+
+StateChanged wait_of(const Question& question, const Session& asker) {
+  const bool asks_parent = question.kind == QuestionKind::to_parent && asker.parent;
+  return {.state = SessionState::waiting,
+          .why = "for an answer",
+          .waits_for = asks_parent ? asker.parent->value : std::string(kPerson),
+          .until = question.until};
+}
+
+}  // namespace
+
+// The loop's view of a session's mail: while it waits for some, it holds no place.
+class Tree::SessionMail final : public Mail {
+ public:
+  SessionMail(Tree& tree, const Session& session, Mailbox& box) : tree_(tree), session_(session), box_(box) {}
+  MailState state() const override { return box_.state(); }
+  std::vector<Delivered> take() override { return box_.take(); }
+  Task<> wait(StopToken stop) override {
+    const auto writer = tree_.running_.next_to_write_to(session_.id);
+    if (!writer) co_return;
+    tree_.rest(session_, tree_.wait_for(*writer));
+    // No record follows that it could ride along with. One that fails is told by the next.
+    (void)co_await tree_.services_.store.record({});
+    if (box_.state() == MailState::expected) co_await box_.wait(stop);
+    co_await tree_.work_again(session_, writer->value, stop);
+  }
+
+ private:
+  Tree& tree_;
+  const Session& session_;
+  Mailbox& box_;
+};
+
+std::unique_ptr<Mail> Tree::mail_of(const Session& session, Mailbox& box) {
+  return std::make_unique<SessionMail>(*this, session, box);
+}
+
+Task<> Tree::watch(SessionId parent, SessionId child, std::optional<TimePoint> until, StopToken stop) {
+  const auto session = services_.store.session(parent);
+  if (!running_.is_watchable(child) || !session || !*session) co_return;
+  OpenWait wait = wait_for(child);
+  if (until) {
+    const WallTime over =
+        now() + std::chrono::duration_cast<WallTime::duration>(*until - services_.loop.clock().now());
+    wait.told.until = std::min(wait.told.until.value_or(over), over);
+  }
+  rest(**session, std::move(wait));
+  // No record follows that it could ride along with. One that fails is told by the next.
+  (void)co_await services_.store.record({});
+  StopSource timed(stop);
+  timed.set_deadline(services_.loop.timers(), until);
+  co_await running_.watch(child, timed.token());
+  co_await work_again(**session, child.value, std::move(stop));
+}
+
+Tree::OpenWait Tree::wait_for(const SessionId& child) const {
+  return {child.value,
+          {.state = SessionState::waiting,
+           .why = "for its children",
+           .waits_for = child.value,
+           .until = running_.deadline_of(child)}};
+}
+
+void Tree::rest(const Session& session, OpenWait wait) {
+  if (lost_.contains(session.id)) return;
+  Live& live = live_[session.id];
+  live.place.reset();
+  live.waits.push_back(std::move(wait));
+  if (live.waits.size() == 1) tell_first_wait(session);
+}
+
+Task<> Tree::rest_with_question(Session session, Question question) {
+  if (lost_.contains(session.id)) co_return;
+  Live& live = live_[session.id];
+  live.place.reset();
+  const StateChanged told = wait_of(question, session);
+  live.waits.insert(live.waits.begin(), {question.id, told});
+  const auto known = services_.store.session(session.id);
+  const bool is_alone = live.waits.size() == 1;  // else another wait may be on its way to the record
+  const bool is_known =
+      is_alone && known && *known && (*known)->wait && (*known)->wait->question == question.id;
+  // One that fails is told by the next.
+  if (!is_known) (void)co_await services_.store.record({event_of(session, told)});
+}
+
+void Tree::tell_first_wait(const Session& session) {
+  const auto live = live_.find(session.id);
+  if (live != live_.end() && !live->second.waits.empty())
+    services_.store.ride_along({event_of(session, live->second.waits.front().told)});
+}
+
+Task<> Tree::work_again(Session session, std::string what, StopToken stop) {
+  if (lost_.contains(session.id)) co_return;
+  auto& waits = live_[session.id].waits;
+  const auto over = std::ranges::find(waits, what, &OpenWait::what);
+  const bool was_told = over == waits.begin();
+  if (over != waits.end()) waits.erase(over);
+  if (!waits.empty()) {
+    if (was_told) tell_first_wait(session);
+    co_return;
+  }
+  const SessionId parent = session.parent.value_or(SessionId{});
+  const bool is_for_another = std::exchange(live_[session.id].is_in_line, true);  // of its calls
+  if (is_for_another || (!stop.stopped() && !slots_->has_room_for(parent)))
+    (void)co_await stand_in_line(session);  // one that fails is told by the next
+  if (is_for_another) co_return;
+  auto place = co_await slots_->take(parent, stop);
+  if (lost_.contains(session.id)) co_return;
+  Live& back = live_[session.id];
+  back.is_in_line = false;
+  if (!back.waits.empty()) co_return;
+  back.place = std::move(place);
+  services_.store.ride_along({now_running(session)});
+}
+
+void Tree::pass_wait_on(const Session& ending) {
+  const auto live = ending.parent ? live_.find(*ending.parent) : live_.end();
+  if (live == live_.end()) return;
+  auto& waits = live->second.waits;
+  if (waits.size() < 2 || waits.front().what != ending.id.value) return;
+  const auto parent = services_.store.session(*ending.parent);
+  if (!parent || !*parent) return;
+  std::ranges::rotate(waits, std::next(waits.begin()));
+  tell_first_wait(**parent);
+}
+
+Task<Result<void>> Tree::stand_in_line(Session session) {
+  const StateChanged in_line{SessionState::waiting, "for a place to run", std::string(kPlace)};
+  co_return co_await services_.store.record({event_of(session, in_line)});
+}
+
+Event Tree::now_running(const Session& session) {
+  return event_of(session, StateChanged{SessionState::running, ""});
+}
+
+}  // namespace deputy
