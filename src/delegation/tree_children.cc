@@ -55,8 +55,10 @@ void Tree::take_up_child(Session child, Children::Where where, const StopToken& 
                          const RunStarted& in_batch) {
   if (running_.is_live(child.id)) return;
   left_.erase(child.id);
-  start_running(child, where, stop,
-                [this, child, in_batch](StopToken own) { return go_on(child, in_batch, std::move(own)); });
+  Session session = child;
+  start_running(std::move(child), where, stop, [this, session = std::move(session), in_batch](StopToken own) {
+    return go_on(session, in_batch, std::move(own));
+  });
 }
 
 Result<Report> Tree::report_of_ended(const SessionId& id) const {
