@@ -41,7 +41,7 @@ struct RefusedReports {
 
 struct Conversation {
   std::vector<Message> messages;
-  std::set<std::size_t> broken_off;  // where in them, of this run, are replies that were not said to their end
+  std::set<std::size_t> broken_off;  // where in them are replies of this run that were not ended
   std::vector<Message> held;         // what came in while calls were without a result: it follows these
   std::vector<PendingCall> pending;  // calls of the last reply without a result
   std::vector<ToolResult> results;   // those of its calls that have one, by call index

@@ -29,8 +29,9 @@ std::optional<ProcessUse> use_in(std::optional<std::string_view> text) {
   if (!text) return std::nullopt;
   std::int64_t cpu = 0;
   std::int64_t memory = 0;
-  const char* const end = text->data() + text->size();
-  const auto first = std::from_chars(text->data(), end, cpu);
+  const char* const begin = text->data();
+  const char* const end = begin + text->size();
+  const auto first = std::from_chars(begin, end, cpu);
   if (first.ec != std::errc() || first.ptr == end) return std::nullopt;
   const auto second = std::from_chars(first.ptr + 1, end, memory);
   constexpr std::int64_t kMost = 1LL << 50;

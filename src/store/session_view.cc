@@ -54,10 +54,9 @@ struct Fold {
     const Question& question = fact.question;
     const bool asks_parent = question.kind == QuestionKind::to_parent && session.parent;
     session.state = SessionState::waiting;
-    session.wait =
-        Wait{asks_parent ? session.parent->value : std::string(kPerson),
-             "asks: " + shorten(on_one_line(question.text), kActivityCharacters), event.at, question.until,
-             question.id};
+    session.wait = Wait{asks_parent ? session.parent->value : std::string(kPerson),
+                        "asks: " + shorten(on_one_line(question.text), kActivityCharacters), event.at,
+                        question.until, question.id};
   }
   void operator()(const QuestionAnswered& fact) const {
     if (session.wait && session.wait->question == fact.question_id) runs();
