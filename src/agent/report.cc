@@ -15,9 +15,10 @@ bool has_text(const Message& message) {
   return message.role == Role::assistant && !trimmed(message.text).empty();
 }
 
+// Of this run: what was said in one before it is in that one's report.
 std::string last_text(const Conversation& conversation) {
-  for (auto message = conversation.messages.rbegin(); message != conversation.messages.rend(); ++message) {
-    if (has_text(*message)) return message->text;
+  for (std::size_t at = conversation.messages.size(); at-- > conversation.run_begins;) {
+    if (has_text(conversation.messages[at])) return conversation.messages[at].text;
   }
   return {};
 }

@@ -434,6 +434,16 @@ TEST_F(ARun, LastsFromItsOwnStartAndNotFromThatOfARunBeforeIt) {
   EXPECT_EQ(report_of(conversation, session, finish(StopReason::user), first + 50h).duration, 0s);
 }
 
+TEST_F(ARun, ThatSaidNothingDoesNotGiveTheTextOfOneBeforeIt) {
+  says("all is well");
+  apply_fact(RunEnded{report()});
+  apply_fact(RunStarted{});
+  apply_fact(InputGiven{Source::parent, "and now?"});
+  reply(ReplyStop::finished, "");
+  EXPECT_EQ(report().reason, Reason::no_text);
+  EXPECT_THAT(report().body, testing::Not(HasSubstr("all is well")));
+}
+
 TEST_F(ARun, BlockedSaysWhetherItWasDeniedOrLeftWithoutAnAnswer) {
   const auto blocked =
       R"({"status":"blocked","summary":"stuck","errors":[{"type":"access","message":"no right to push"}]})";

@@ -60,6 +60,8 @@ Tree::Tree(TreeServices services, TreeLimits limits)
   approved_web_ = web_tools(connected, Decision::allow);
   tools_.push_back(std::make_shared<DelegateTool>(*this));
   tools_.push_back(std::make_shared<AnswerTool>(*this));
+  std::ranges::copy(services_.tools.further,
+                    std::back_inserter(tools_));  // last: the first of a name is granted
 }
 
 Tree::~Tree() = default;

@@ -24,7 +24,7 @@ Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) 
   TRY(auto granted, tools_for(profile, session));
   if (may_report(session, profile)) {
     TRY(auto completion, CompletionTool::make(profile.output_schema));
-    granted.push_back(std::move(completion));
+    grant_over(granted, std::move(completion));
   }
   TRY(auto rules, Rules::from_json(session.permissions));
   Toolbox toolbox(std::move(granted), std::move(rules));
@@ -70,10 +70,10 @@ Result<std::vector<std::shared_ptr<Tool>>> Tree::tools_for(const Profile& profil
   // Not for a batch's children, nor for what stands for a command.
   if (!profile.driver.empty() || (session.depth > 0 && profile.hidden)) return granted;
   if (!asks_person(session)) {
-    granted.push_back(std::make_shared<AskParentTool>(*this));
+    grant_over(granted, std::make_shared<AskParentTool>(*this));
   } else {
-    granted.push_back(std::make_shared<AskUserTool>(session.depth == 0 ? AskUserTool::Name::ask_user
-                                                                       : AskUserTool::Name::ask_parent));
+    grant_over(granted, std::make_shared<AskUserTool>(session.depth == 0 ? AskUserTool::Name::ask_user
+                                                                         : AskUserTool::Name::ask_parent));
   }
   return granted;
 }

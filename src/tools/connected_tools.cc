@@ -10,13 +10,10 @@ namespace deputy {
 std::vector<std::shared_ptr<Tool>> command_tools(const ToolServices& services) {
   std::vector<BackgroundWork*> background{&services.background};
   if (services.children) background.push_back(services.children);
-  std::vector<std::shared_ptr<Tool>> tools{
-      std::make_shared<BashTool>(services.background, services.settings.bash),
-      std::make_shared<TaskStatusTool>(background, services.told),
-      std::make_shared<TaskCancelTool>(background, services.told),
-      std::make_shared<TaskMessageTool>(background), std::make_shared<TodoTool>()};
-  std::ranges::copy(services.settings.further, std::back_inserter(tools));
-  return tools;
+  return {std::make_shared<BashTool>(services.background, services.settings.bash),
+          std::make_shared<TaskStatusTool>(background, services.told),
+          std::make_shared<TaskCancelTool>(background, services.told),
+          std::make_shared<TaskMessageTool>(background), std::make_shared<TodoTool>()};
 }
 
 std::vector<std::shared_ptr<Tool>> web_tools(const ToolServices& services, Decision by_default) {

@@ -37,8 +37,7 @@ struct ToolServices {
   BackgroundBounds told = {};
 };
 
-// Bash, Todo, what a session does with its background work (task_status, task_cancel, task_message), and the
-// further ones.
+// Bash, Todo, and what a session does with its background work (task_status, task_cancel, task_message).
 std::vector<std::shared_ptr<Tool>> command_tools(const ToolServices& services);
 // WebFetch and WebSearch. `by_default` is what holds where no rule speaks: ask, or allow where the person has
 // approved the whole batch.

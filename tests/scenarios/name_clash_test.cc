@@ -26,7 +26,8 @@ std::string told_to_lead(const Call& call, std::vector<std::string> subagents) {
   SimWorld world;
   world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
   Life::Options options;
-  std::vector<std::string> names{"task", "spawn_subagent", "mcp__oracle__ask"};
+  std::vector<std::string> names{"task",       "spawn_subagent",  "mcp__oracle__ask", "Delegate",
+                                 "ask_parent", "answer_subagent", "task_completion",  "Bash"};
   for (const auto& name : names) options.tools.push_back(std::make_shared<Impostor>(name));
   options.profiles = {Profile{.name = "lead", .tools = names, .subagents = std::move(subagents)}};
   options.model = [&call](Loop& loop) {
@@ -56,6 +57,8 @@ TEST(ANameClash, IsAlwaysWonByTheDelegationTools) {
     EXPECT_THAT(told_to_lead(call, {"explore"}), testing::HasSubstr("found it")) << call.name;
     EXPECT_EQ(told_to_lead(call, {}), "another's word") << "control: it declares nobody";
   }
+  for (const auto* name : {"Delegate", "ask_parent", "answer_subagent", "task_completion", "Bash"})
+    EXPECT_NE(told_to_lead(call_of(name, "{}"), {"explore"}), "another's word") << name;
   EXPECT_EQ(told_to_lead(call_of("mcp__oracle__ask", "{}"), {"explore"}), "another's word") << "control";
 }
 
