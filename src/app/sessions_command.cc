@@ -97,19 +97,52 @@ std::string transcript_file(const Program& program, const Session& session) {
   return {};  // pruned
 }
 
+// All of the tree. Where it is damaged, of those of its sessions that are not; the others are named.
+struct Readable {
+  std::vector<Event> events;
+  std::vector<Error> damaged;
+};
+Result<Readable> readable_events(const Store& store, const SessionId& tree,
+                                 const std::vector<Session>& sessions) {
+  Readable found;
+  auto whole = store.events_of_tree(tree);
+  if (whole) return Readable{*std::move(whole), {}};
+  if (whole.error().code != ErrorCode::corrupt) return std::unexpected(whole.error());
+  for (const auto& session : sessions) {
+    auto alone = store.events_of_session(session.id);
+    if (alone) {
+      std::ranges::move(*alone, std::back_inserter(found.events));
+    } else {
+      found.damaged.push_back(alone.error());
+    }
+  }
+  if (found.damaged.empty()) found.damaged.push_back(whole.error());
+  std::ranges::sort(found.events, {}, &Event::seq);
+  return found;
+}
+
+ExitStatus tell_damaged(Program& program, const std::vector<Error>& damaged) {
+  for (const auto& each : damaged) program.err.write_line(error_line(each));
+  return damaged.empty() ? ExitStatus::completed : ExitStatus::partial;
+}
+
+// What it used is known from its events alone: one that is damaged is shown without.
 Ended show(Program& program, const Store& store, const Session& session) {
-  TRY(const auto events, store.events_of_session(session.id));
-  const Resources used = resources_of(events)[session.id];
+  const auto events = store.events_of_session(session.id);
+  if (!events && events.error().code != ErrorCode::corrupt) return std::unexpected(events.error());
+  std::vector<Error> damaged;
+  if (!events) damaged.push_back(events.error());
+  const Resources used = events ? resources_of(*events)[session.id] : Resources{};
   if (program.common.output != OutputForm::text) {
     json::object document = to_full_json(session);
     document["resources"] = to_json(used);
     print_json(program, document);
-    return ExitStatus::completed;
+    return tell_damaged(program, damaged);
   }
   TRY(const auto sessions, tree_of(store, session));
   program.out.write(
       details_text(session, sessions, program.loop.clock().wall(), transcript_file(program, session), used));
-  return ExitStatus::completed;
+  return tell_damaged(program, damaged);
 }
 
 json::object nested_json(const Session& session, const std::vector<Session>& sessions,
@@ -125,15 +158,15 @@ json::object nested_json(const Session& session, const std::vector<Session>& ses
 
 Ended tree(Program& program, const Store& store, const Session& session) {
   TRY(const auto sessions, tree_of(store, session));
-  TRY(const auto events, store.events_of_tree(session.tree));
-  auto resources = resources_of(events);
+  TRY(const auto found, readable_events(store, session.tree, sessions));
+  auto resources = resources_of(found.events);
   if (program.common.output == OutputForm::text) {
     program.out.write(
         tree_text(session, sessions, program.loop.clock().wall(), program.looks.out, resources));
   } else {
     print_json(program, nested_json(session, sessions, resources));
   }
-  return ExitStatus::completed;
+  return tell_damaged(program, found.damaged);
 }
 
 Ended transcript(Program& program, const Store& store, const Session& session) {
@@ -180,30 +213,6 @@ Ended notes(Program& program, const Store& store, const Session& session) {
   return ExitStatus::completed;
 }
 
-// All of the tree. Where it is damaged, of those of its sessions that are not; the others are named.
-struct Readable {
-  std::vector<Event> events;
-  std::vector<Error> damaged;
-};
-Result<Readable> readable_events(const Store& store, const SessionId& tree,
-                                 const std::vector<Session>& sessions) {
-  Readable found;
-  auto whole = store.events_of_tree(tree);
-  if (whole) return Readable{*std::move(whole), {}};
-  if (whole.error().code != ErrorCode::corrupt) return std::unexpected(whole.error());
-  for (const auto& session : sessions) {
-    auto alone = store.events_of_session(session.id);
-    if (alone) {
-      std::ranges::move(*alone, std::back_inserter(found.events));
-    } else {
-      found.damaged.push_back(alone.error());
-    }
-  }
-  if (found.damaged.empty()) found.damaged.push_back(whole.error());
-  std::ranges::sort(found.events, {}, &Event::seq);
-  return found;
-}
-
 Ended export_events(Program& program, const Store& store, const Session& session) {
   TRY(const auto sessions, tree_of(store, session));
   TRY(const auto found, readable_events(store, session.tree, sessions));
@@ -215,8 +224,7 @@ Ended export_events(Program& program, const Store& store, const Session& session
       program.out.write_line(program.redactor.redact(to_json_text(line)));
     }
   }
-  for (const auto& each : found.damaged) program.err.write_line(error_line(each));
-  return found.damaged.empty() ? ExitStatus::completed : ExitStatus::partial;
+  return tell_damaged(program, found.damaged);
 }
 
 Ended view(Program& program, Store& store, const SessionsArguments& arguments) {

@@ -181,6 +181,17 @@ TEST_F(DamagedSessionsTest, ATreeWhoseSessionsCannotBeReadIsNamedInTheListAndThe
   EXPECT_THAT(ran.err, HasSubstr("(session " + children_.at(0) + ") is damaged"));
 }
 
+TEST_F(DamagedSessionsTest, ATreeWithADamagedRecordIsShownWithoutWhatOnlyThatKnew) {
+  ask("UPDATE journal SET crc=crc+1 WHERE kind='note' AND session='" + children_.at(0) + "'");
+  for (const auto& words : {std::vector<std::string>{"sessions", "tree", root_id_},
+                            std::vector<std::string>{"sessions", "show", children_.at(0)}}) {
+    const auto ran = deputy({.words = words});
+    EXPECT_EQ(ran.status, 3) << words[1];
+    EXPECT_THAT(ran.out, HasSubstr(children_.at(0))) << words[1];
+    EXPECT_THAT(ran.err, HasSubstr("(session " + children_.at(0) + ") is damaged")) << words[1];
+  }
+}
+
 TEST_F(DamagedSessionsTest, WhereNoMoreCanBeWrittenAllIsStillRead) {
   const auto listed = deputy({"sessions", "ls"}).out;
   const auto exported = deputy({"sessions", "export", root_id_}).out;
@@ -196,7 +207,7 @@ TEST_F(DamagedSessionsTest, WhereNoMoreCanBeWrittenAllIsStillRead) {
   EXPECT_EQ(refused.status, 1);
   EXPECT_THAT(refused.err, HasSubstr("to start anew"));
   EXPECT_EQ(contents(home() / "deputy.db"), torn);
-  EXPECT_EQ(contents(home() / "damaged/database/deputy.db"), torn);
+  EXPECT_EQ(contents(fs::directory_iterator(home() / "damaged")->path() / "deputy.db"), torn);
 }
 
 class DamagedSessionsExhaustive : public DamagedSessionsTest {};

@@ -169,9 +169,14 @@ JournalPlaces journal_places(const Database& database) {
     std::int64_t last = from;
     for (; has_row && *has_row; has_row = statement->step()) {
       const std::int64_t seq = statement->integer(0);
+      if (seq <= last) found.is_whole = false;  // a page leads back, and may hide another
       if (seq <= from) continue;
       found.places.push_back({seq, SessionId(statement->text(1)), SessionId(statement->text(2))});
-      if (seq < kMostRecords) last = std::max(last, seq);  // else it is its number that is damaged
+      if (seq < kMostRecords) {
+        last = std::max(last, seq);
+      } else {
+        found.is_whole = false;  // it is its number that is damaged
+      }
     }
     if (has_row) return found;
     // Past the page that is damaged.

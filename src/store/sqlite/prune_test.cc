@@ -152,7 +152,9 @@ TEST_F(PruneTest, ADamagedTreeStaysAsItIs) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
   EXPECT_EQ(files().size(), 4u);
-  EXPECT_TRUE(fs::exists(home_.file("damaged/" + id_of('a').value) + "/deputy.db"));
+  const auto copy = fs::directory_iterator(home_.file("damaged"))->path();
+  EXPECT_TRUE(copy.filename().string().starts_with(id_of('a').value)) << copy;
+  EXPECT_TRUE(fs::exists(copy / "deputy.db"));
 }
 
 TEST_F(PruneTest, NothingIsTakenForLostAfterTheNewestTreeHasGone) {

@@ -1,6 +1,7 @@
 #include "store/sqlite/quarantine.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -9,6 +10,7 @@
 
 #include "base/text.h"
 #include "store/sqlite/migrate.h"
+#include "store/sqlite/select.h"
 
 namespace deputy {
 namespace {
@@ -140,8 +142,21 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& ma
               .left = *found};
 }
 
-Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name) {
-  const std::string folder = join_path("damaged", name);
+namespace {
+
+// What does not fit in it, so that one damage is told from another that comes later.
+std::string signature(const Database& database, std::string_view why) {
+  const auto pages = select(database, "PRAGMA quick_check(100)", "",
+                            [](const Statement& row) -> Result<std::string> { return row.text(0); });
+  const std::string said = pages ? fmt::format("{}", fmt::join(*pages, "\n")) : pages.error().message;
+  return fmt::format("{:08x}", crc32(fmt::format("{}\n{}", said, why)));
+}
+
+}  // namespace
+
+Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name,
+                              std::string_view why) {
+  const std::string folder = join_path("damaged", fmt::format("{}-{}", name, signature(database, why)));
   // The database comes last: where it is, all of it is.
   if (home.status(join_path(folder, "deputy.db"))) return join_path(home.path(), folder);
   TRY(const auto files, files_of(home, database));

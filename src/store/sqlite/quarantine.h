@@ -28,7 +28,9 @@ struct Loss {
 Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& mark);
 
 // Copies database and log, as they are at one moment, into a folder under damaged/ and compares; yields its
-// path. A copy of that name that is there already is the older one, and stays; one that is like it serves.
-Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name);
+// path. One of the same name and of the same damage is the older one, and stays; one that is like it serves.
+// `why` is what told of the damage, where SQLite does not know of it.
+Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name,
+                              std::string_view why = "");
 
 }  // namespace deputy

@@ -1,7 +1,7 @@
 // What is found damaged is read as far as it can be, copied aside, and not written to before that.
 #include "store/sqlite/quarantine.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <filesystem>
 #include <fstream>
@@ -82,6 +82,20 @@ class QuarantineTest : public testing::Test {
     }
     return found;
   }
+  std::vector<Files> copies_of(const std::string& name) const {
+    std::vector<Files> found;
+    std::error_code absent;
+    for (const auto& folder : fs::directory_iterator(home_.file("damaged"), absent)) {
+      const std::string called = folder.path().filename();
+      if (called.starts_with(name + "-")) found.push_back(files("damaged/" + called));
+    }
+    return found;
+  }
+  Files copy_of(const std::string& name) const {
+    const auto found = copies_of(name);
+    EXPECT_EQ(found.size(), 1u) << name;
+    return found.empty() ? Files{} : found.front();
+  }
   static void flip(std::string& bytes, const std::string& text) {
     const auto at = bytes.find(text);
     ASSERT_NE(at, std::string::npos);
@@ -123,7 +137,7 @@ TEST_F(QuarantineTest, WhatIsReadAndFoundDamagedIsCopiedAndNotWrittenBack) {
     const auto damaged = store->events_of_session(one_.id);
     ASSERT_FALSE(damaged);
     EXPECT_TRUE(damaged.error().advice.contains("a copy of what was found is in")) << damaged.error().advice;
-    EXPECT_EQ(files("damaged/sess_1_aaaaaa"), killed_);
+    EXPECT_EQ(copy_of("sess_1_aaaaaa"), killed_);
     ASSERT_FALSE(store->claim(one_.id));
     EXPECT_EQ(store->events_of_tree(two_.id)->size(), 6u);
     EXPECT_EQ(files(), killed_);
@@ -144,7 +158,7 @@ TEST_F(QuarantineTest, WhatIsReadInAnotherWayIsCopiedToo) {
   {
     const auto store = *open();
     ASSERT_TRUE(store->session(one_.id));
-    EXPECT_EQ(files("damaged/database"), torn);
+    EXPECT_EQ(copy_of("database"), torn);
     EXPECT_EQ((*store->session(one_.id))->id, one_.id);
     EXPECT_EQ(store->sessions({})->size(), 2u);
     EXPECT_EQ(store->events_of_tree(one_.id)->size(), 2u);
@@ -169,7 +183,7 @@ TEST_F(QuarantineTest, DamageThatOnlyAWriteMeetsIsCopiedAndNothingIsWrittenBack)
     EXPECT_TRUE(failed.error().advice.contains("damaged/database")) << failed.error().advice;
     EXPECT_FALSE(failed.error().advice.contains("has not changed")) << failed.error().advice;
   }
-  EXPECT_EQ(files("damaged/database").at("deputy.db"), killed_.at("deputy.db"));
+  EXPECT_EQ(copy_of("database").at("deputy.db"), killed_.at("deputy.db"));
   EXPECT_EQ(files().at("deputy.db"), killed_.at("deputy.db"));
 }
 
@@ -193,11 +207,31 @@ TEST_F(QuarantineTest, AFileThatIsNotAsLongAsItSaysIsReadAndNotWritten) {
     ASSERT_TRUE(store->events_of_tree(one_.id));
     EXPECT_EQ(store->events_of_tree(one_.id)->size(), 2u);
     EXPECT_EQ(files().at("deputy.db"), other.at("deputy.db"));
-    EXPECT_EQ(files("damaged/database").at("deputy.db"), other.at("deputy.db"));
+    EXPECT_EQ(copy_of("database").at("deputy.db"), other.at("deputy.db"));
     fs::remove_all(home_.file("damaged"));
   }
   put(whole);
   EXPECT_TRUE((*open())->can_write());
+}
+
+TEST_F(QuarantineTest, WhatIsDamagedLaterIsCopiedToo) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  ASSERT_TRUE((*open())->claim(two_.id));  // written back
+  const auto whole = files();
+  std::vector<Files> torn;
+  for (const char* index : {"sqlite_autoindex_sessions_1", "sessions_of_tree"}) {
+    put(whole);
+    torn.push_back(whole);
+    tear(torn.back(), index);
+    put(torn.back());
+    for (int times = 0; times < 2; ++times) {
+      const auto store = *open();
+      EXPECT_TRUE(store->session(one_.id)) << "it is found without";
+      EXPECT_TRUE(store->sessions({.tree = one_.id}));
+    }
+    EXPECT_EQ(copies_of("database").size(), torn.size()) << index;
+  }
+  EXPECT_THAT(copies_of("database"), testing::UnorderedElementsAreArray(torn));
 }
 
 // What is cut off is no copy.

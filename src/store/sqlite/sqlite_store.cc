@@ -137,6 +137,7 @@ struct SqliteStore::State {
   std::optional<Loss> loss;
   std::mutex claims;  // guards what follows, and files, against the loop while the writer works
   Damage damage = Damage::none;
+  std::map<std::string, std::string> copies;  // where they are, by what was met
   std::map<SessionId, std::int64_t> claimed;
   std::map<SessionId, SessionRow>
       live;                 // rows of sessions that have not ended, so that a step need not read its row
@@ -224,7 +225,10 @@ Result<T> SqliteStore::State::kept_as_found(Result<T> result, const Database& me
   const bool was_passed = met_by.take_damage();
   const bool is_corrupt = !result && result.error().code == ErrorCode::corrupt;
   if (!was_passed && !is_corrupt) return result;
-  const auto copy = set_aside(*home, met_by, name);
+  const std::string why = is_corrupt ? result.error().message : "";
+  auto& known = copies[fmt::format("{}\n{}", name, why)];
+  const auto copy = known.empty() ? set_aside(*home, met_by, name, why) : Result<std::string>(known);
+  if (copy) known = *copy;
   damage = copy && damage != Damage::not_copied ? Damage::copied : Damage::not_copied;
   closing.writes_back = false;
   if (!is_corrupt) return result;
