@@ -147,18 +147,31 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
   co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
 }
 
+namespace {
+
+std::unexpected<Error> not_resumed(const SessionId& id, std::string_view why, std::string_view advice) {
+  return fail(ErrorCode::invalid, fmt::format("{} {}", id.value, why), std::string(advice));
+}
+std::unexpected<Error> not_ended(const SessionId& id) {
+  return not_resumed(id, "has not ended yet", "write to it with task_message, or wait with task_status");
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const void>> Tree::reserve(const SessionId& child) {
+  if (running_.is_live(child) || lost_.contains(child) || !reserved_.insert(child).second)
+    return not_ended(child);
+  return std::shared_ptr<const void>(this, [this, child](const void*) { reserved_.erase(child); });
+}
+
 Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop) {
   const SessionId& id = resumption.child;
-  const auto refused = [&id](std::string_view why, std::string_view advice) {
-    return fail(ErrorCode::invalid, fmt::format("{} {}", id.value, why), std::string(advice));
-  };
   CO_TRY(auto session, services_.store.session(id));
   if (!session || session->parent != resumption.parent.id)
-    co_return refused("is not a subagent of yours", "give the session id that its report names");
+    co_return not_resumed(id, "is not a subagent of yours", "give the session id that its report names");
   CO_TRY(const auto* profile, services_.profiles.find(session->agent));
   if (session->run < resumption.run) {  // else an attempt before this one has begun it
-    if (!is_terminal(session->state) || running_.is_live(id) || lost_.contains(id))
-      co_return refused("has not ended yet", "write to it with task_message, or wait with task_status");
+    if (!is_terminal(session->state) || running_.is_live(id) || lost_.contains(id)) co_return not_ended(id);
     CO_TRY(auto admitted, admit(resumption.parent, *profile, *session));
     session->run = resumption.run;
     if (resumption.timeout)

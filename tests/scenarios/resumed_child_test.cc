@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "support/dialogue_world.h"
 
 namespace deputy {
@@ -122,6 +124,27 @@ TEST(AResumedChild, TheApprovalNamesItsAgentAndItsModel) {
   ASSERT_EQ(asked.size(), 2u);
   EXPECT_THAT(asked[0], AllOf(HasSubstr("Spawn 1 subagent: [odd] look"), HasSubstr("model acting/own")));
   EXPECT_THAT(asked[1], AllOf(HasSubstr("Resume 1 subagent: [odd] go on"), HasSubstr("model acting/own")));
+}
+
+TEST(ResumedChildSimulation, OfTwoCallsOfOneReplyOneResumesItAndTheOtherIsRefused) {
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(50); ++seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return {.text = "found"};
+      if (scene.step == 0) return {.calls = {task("explore")}};
+      if (scene.step == 1) return {.calls = {resume(scene), resume(scene)}};
+      return {.text = "over"};
+    });
+    world.options.seed = seed;
+    ASSERT_TRUE(world.run()) << seed;
+    const auto results = world.results_of("task");
+    ASSERT_EQ(results.size(), 3u) << seed;
+    const auto count = [&results](std::string_view text) {
+      return std::ranges::count_if(results, [text](const auto& result) { return result.contains(text); });
+    };
+    EXPECT_EQ(count("has not ended yet"), 1) << seed;
+    EXPECT_EQ(count("found"), 2) << seed;
+    EXPECT_EQ(world.child("explore").run, 2) << seed;
+  }
 }
 
 }  // namespace
