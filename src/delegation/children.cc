@@ -59,7 +59,9 @@ std::vector<SessionId> Children::live_of(const SessionId& parent) const {
 
 std::optional<SessionId> Children::next_to_write_to(const SessionId& parent) const {
   for (const auto& child : children_of(parent)) {
-    if (child->where == Where::beside && !child->question) return child->session.id;
+    // One that asks waits for an answer, unless it is being stopped: then its report comes.
+    const bool asks = child->question && !child->stop.token().stopped();
+    if (child->where == Where::beside && !asks) return child->session.id;
   }
   return std::nullopt;
 }
@@ -116,7 +118,7 @@ Task<Children::Met> Children::meet(SessionId id) {
   for (;;) {
     if (child->ended) {
       live_.erase(id);
-      co_return Met(*std::move(child->ended));
+      co_return Met(*child->ended);  // another call may wait for it too
     }
     if (child->question || child->sent_away) {
       go_beside(*child);
