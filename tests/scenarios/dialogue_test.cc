@@ -389,8 +389,10 @@ TEST(DialogueSimulation, OnlyTheParentAnswersAChildAndOnlyOnce) {
     EXPECT_EQ(answers[0].answer, (Answer{AnswerKind::text, "red", Source::parent}))
         << "control: the parent's";
     EXPECT_THAT(world.results_of("answer_subagent"),
-                testing::UnorderedElementsAre(HasSubstr("No subagent of yours asks"), HasSubstr("It took: "),
-                                              HasSubstr("It has its answer already")));
+                testing::UnorderedElementsAre(
+                    HasSubstr("No subagent of yours asks"), HasSubstr("It took: "),
+                    testing::AnyOf(HasSubstr("It has its answer already"), HasSubstr("It took: "))))
+        << "a second answer is none, and where the child has ended by then it is given the report";
     world.expect_sound("");
   });
 }
