@@ -181,13 +181,13 @@ Task<ToolResult> TaskTool::resume(TaskArguments read, ToolContext context) {
                         .where = read.background ? Children::Where::beside : Children::Where::awaited,
                         .max_turns = read.max_turns,
                         .timeout = read.timeout};
-  std::shared_ptr<const void> reserved;  // before it is on record that this call resumes it
+  std::shared_ptr<const void> prepared;  // before it is on record that this call resumes it
   if (const auto before = attached_run(context.traces)) {
     resumption.run = *before;
   } else if (is_known && is_terminal((*found)->state) && (*found)->parent == context.session.id) {
-    auto held = tree_.reserve(*read.resume);
+    auto held = tree_.prepare_to_resume(*read.resume);
     if (!held) co_return tool_error(fmt::format("Not resumed: {}.", to_text(held.error())));
-    reserved = *std::move(held);
+    prepared = *std::move(held);
     const SessionJournal::Place place{context.id.step, context.id.index};
     const auto kept = co_await context.journal.record(place, {Attached{*read.resume, resumption.run}});
     if (!kept) co_return tool_error(to_text(kept.error()));

@@ -143,7 +143,7 @@ class Tree {
   Task<Result<SessionId>> start_child(Delegation delegation, StopToken stop);
   Task<Result<SessionId>> resume_child(Resumption resumption, StopToken stop);
   // For the call that is about to resume it, until it has. An error where it runs, or another call is.
-  Result<std::shared_ptr<const void>> reserve(const SessionId& child);
+  Result<std::shared_ptr<const void>> prepare_to_resume(const SessionId& child);
   // Until the child has ended, asks, or is sent to the background.
   Task<Children::Met> meet(Session parent, SessionId child, StopToken stop);
   // Until the child has ended or asks, or `until` has come: nothing is taken from it.
@@ -286,7 +286,7 @@ class Tree {
   std::set<SessionId> left_;             // by a process before this one, and not taken up again
   std::optional<StopSource> root_stop_;  // from its start
   std::set<SessionId> lost_;             // ended by force, and something of them goes on
-  std::set<SessionId> reserved_;         // for a call that is about to resume them
+  std::set<SessionId> to_be_resumed_;    // by a call that is about to
   BackgroundChildren beside_;
   Children running_;
   TaskGroup runs_;

@@ -158,10 +158,10 @@ std::unexpected<Error> not_ended(const SessionId& id) {
 
 }  // namespace
 
-Result<std::shared_ptr<const void>> Tree::reserve(const SessionId& child) {
-  if (running_.is_live(child) || lost_.contains(child) || !reserved_.insert(child).second)
+Result<std::shared_ptr<const void>> Tree::prepare_to_resume(const SessionId& child) {
+  if (running_.is_live(child) || lost_.contains(child) || !to_be_resumed_.insert(child).second)
     return not_ended(child);
-  return std::shared_ptr<const void>(this, [this, child](const void*) { reserved_.erase(child); });
+  return std::shared_ptr<const void>(this, [this, child](const void*) { to_be_resumed_.erase(child); });
 }
 
 Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop) {
