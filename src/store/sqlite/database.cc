@@ -210,6 +210,12 @@ Result<std::string> Database::text(std::string_view sql) const {
   return has_row ? statement.text(0) : std::string();
 }
 
+Result<void> Database::check_pages() const {
+  TRY(const auto said, text("PRAGMA quick_check(1)"));
+  if (said == "ok") return {};
+  return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", path_, said));
+}
+
 bool Database::write_back() const {
   int in_log = 0;
   int written_back = 0;

@@ -62,6 +62,7 @@ class Database {
   // The first column of the first row: 0 or empty where there is none.
   Result<std::int64_t> integer(std::string_view sql) const;
   Result<std::string> text(std::string_view sql) const;
+  Result<void> check_pages() const;  // whether they fit together
   const std::string& path() const { return path_; }
   // The file itself, through SQLite: who opens and closes it beside SQLite lets go of the process's locks.
   Result<std::uint64_t> file_size() const;

@@ -82,9 +82,9 @@ Result<Found> look_at(const Database& database) {
   if (tables != expected) return other_tables(database, version);
   if (version == newest_schema()) return found;
   // Whatever is damaged could still be read by who wrote it, and not once it is half of another version.
-  TRY(const auto pages, database.text("PRAGMA quick_check(1)"));
-  if (pages == "ok") return found;
-  return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", database.path(), pages),
+  const auto checked = database.check_pages();
+  if (checked) return found;
+  return fail(checked.error().code, checked.error().message,
               fmt::format("it is of schema {}, and is brought to schema {} only where it is whole: read it "
                           "with the deputy that wrote it, restore a copy, or choose another folder with "
                           "--home; nothing was changed",

@@ -85,13 +85,6 @@ Result<std::uint64_t> how_far(const Folder& home, const Database& database) {
   return static_cast<std::uint64_t>(far);
 }
 
-// A page that leads astray hides records that are there, and what is added would go astray too.
-Result<void> check_pages(const Database& database) {
-  TRY(const auto said, database.text("PRAGMA quick_check(1)"));
-  if (said == "ok") return {};
-  return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", database.path(), said));
-}
-
 // Whether what its pages lead to can be read at all.
 bool has_tables(const Database& database) {
   const auto version = database.integer("PRAGMA user_version");
@@ -121,7 +114,8 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& ma
   TRY(const auto database, Database::open(path, Database::Mode::read_only));
   auto found = how_far(home, database);
   if (found && *found >= expected) return std::nullopt;
-  if (const auto checked = found ? check_pages(database) : Result<void>{}; !checked)
+  // A page that leads astray hides records that are there, and what is added would go astray too.
+  if (const auto checked = found ? database.check_pages() : Result<void>{}; !checked)
     found = std::unexpected(checked.error());
   if (!found && (found.error().code != ErrorCode::corrupt || !has_tables(database)))
     return fail(found.error().code, found.error().message,
