@@ -59,6 +59,15 @@ Check check_space(const Folder& home) {
   return check;
 }
 
+// Where all that is listed cannot be read, or nothing be added.
+std::optional<Error> trouble_with_store(Program& program) {
+  const auto store = program.open_store();
+  if (!store) return store.error();
+  if (program.loss()) return program.loss();
+  const auto sessions = (*store)->sessions({.most = 1'000'000});
+  return sessions ? (*store)->damage_passed() : sessions.error();
+}
+
 // What is kept can be read and added to; nothing is left of the attempt.
 void add_state(Program& program, std::vector<Check>& checks) {
   Check check{.name = "state folder", .fix = "make it writable, or choose another with --home"};
@@ -71,10 +80,10 @@ void add_state(Program& program, std::vector<Check>& checks) {
   constexpr std::string_view kAttempt = ".doctor";
   const auto written = (*home)->replace(kAttempt, "x");
   if (written) (void)(*home)->remove(kAttempt);
-  const auto store = written ? program.open_store() : std::unexpected(written.error());
-  check.is_fine = store.has_value();
-  check.found = store ? (*home)->path() : store.error().message;
-  if (!store && !store.error().advice.empty()) check.fix = store.error().advice;
+  const auto trouble = written ? trouble_with_store(program) : std::optional(written.error());
+  check.is_fine = !trouble;
+  check.found = trouble ? trouble->message : (*home)->path();
+  if (trouble && !trouble->advice.empty()) check.fix = trouble->advice;
   checks.push_back(std::move(check));
   checks.push_back(check_space(**home));
 }

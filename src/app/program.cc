@@ -54,11 +54,16 @@ Result<std::unique_ptr<Folder>> Program::open_home() const {
 Result<std::unique_ptr<Store>> Program::open_store() {
   TRY(const auto home, open_home());
   TRY(auto store, SqliteStore::open(loop, *home, std::make_unique<ThreadWriter>()));
-  if (const auto loss = store->loss()) {
-    err.write_line(error_line(*loss));
+  loss_ = store->loss();
+  if (loss_) {
+    err.write_line(error_line(*loss_));
     store->forget_loss();
   }
   return std::make_unique<RedactingStore>(std::move(store), redactor);
+}
+
+void Program::tell_damage(const Store& store) {
+  if (const auto damage = store.damage_passed()) err.write_line(error_line(*damage));
 }
 
 OrFailure<std::string> Program::workspace() const {

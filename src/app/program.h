@@ -30,6 +30,9 @@ class Program {
   Result<std::unique_ptr<Folder>> open_home() const;
   // All that is kept. Starts a thread.
   Result<std::unique_ptr<Store>> open_store();
+  // For when it was used: what else has to be known of what is kept.
+  void tell_damage(const Store& store);
+  const std::optional<Error>& loss() const { return loss_; }  // that open_store() told of
   // Where agents work; it exists and can be read.
   OrFailure<std::string> workspace() const;
   // What was set, in files and the environment, for the folder to work in; read when it is first needed. A
@@ -57,6 +60,7 @@ class Program {
  private:
   std::string typed_name_;  // argv[0]
   std::optional<LoadedSettings> settings_;
+  std::optional<Error> loss_;
 };
 
 }  // namespace deputy

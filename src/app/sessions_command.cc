@@ -68,6 +68,10 @@ Ended list(Program& program, const Store& store, const SessionsArguments& argume
     for (const auto& root : roots) document.emplace_back(to_full_json(root));
     return print_list(program, document);
   }
+  if (roots.empty() && program.loss()) {
+    program.err.write_line("deputy: no session can be read");
+    return ExitStatus::partial;
+  }
   if (roots.empty()) {
     program.err.write_line("deputy: no sessions yet; try `deputy demo`");
     return ExitStatus::completed;
@@ -262,6 +266,7 @@ Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
 Ended sessions_command(Program& program, const SessionsArguments& arguments) {
   TRY(const auto store, program.open_store());
   auto ended = view(program, *store, arguments);
+  program.tell_damage(*store);
   if (program.out.failure()) return std::unexpected(*program.out.failure());
   return ended;
 }

@@ -17,6 +17,9 @@ namespace {
 // The position in this list is the version it leads to, counted from 1.
 constexpr std::array kMigrations{k0001Initial, k0002Mail, k0003Proof, k0004Answers, k0005Processes};
 
+// From there on the tables are those of the newest.
+constexpr int kOldestReadable = 4;
+
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr std::size_t kVersionAt = 60;  // four bytes, the highest first
 constexpr std::size_t kFormatAt = 18;
@@ -81,6 +84,7 @@ Result<Found> look_at(const Database& database) {
   TRY(const auto tables, tables_of(database));
   if (tables != expected) return other_tables(database, version);
   if (version == newest_schema()) return found;
+  if (is_readable_schema(version)) return found;
   // Whatever is damaged could still be read by who wrote it, and not once it is half of another version.
   const auto checked = database.check_pages();
   if (checked) return found;
@@ -104,6 +108,10 @@ Result<void> check_as_it_lies(const std::string& path) {
 }  // namespace
 
 int newest_schema() { return static_cast<int>(kMigrations.size()); }
+
+bool is_readable_schema(std::int64_t version) {
+  return version >= kOldestReadable && version <= newest_schema();
+}
 
 Result<bool> check_header(std::string_view beginning, std::string_view path) {
   if (beginning.empty()) return true;  // SQLite takes it for a new one

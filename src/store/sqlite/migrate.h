@@ -16,7 +16,10 @@ Result<void> check_unopened(const Folder& home);
 inline constexpr std::size_t kHeaderBytes = 100;
 Result<bool> check_header(std::string_view beginning, std::string_view path);
 
+// For a database whose pages are whole.
 Result<void> migrate(const Database& database);
 int newest_schema();
+// Whether one of that version can be read as it is; where a page is damaged it is not brought to the newest.
+bool is_readable_schema(std::int64_t version);
 
 }  // namespace deputy

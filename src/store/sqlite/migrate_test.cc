@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "store/migrations/0001_initial.h"
 #include "store/migrations/0002_mail.h"
+#include "store/migrations/0003_proof.h"
+#include "store/migrations/0004_answers.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/run.h"
 #include "support/temp_folder.h"
@@ -51,6 +53,21 @@ TEST(CheckHeader, NamesWhatIsNoDatabase) {
   for (const auto& bytes :
        {std::string(kHeaderBytes, 'x'), header(0).substr(0, kHeaderBytes - 1), std::string("S")})
     EXPECT_EQ(check_header(bytes, "db").error().code, ErrorCode::corrupt);
+}
+
+TEST(AReadableSchema, HasTheTablesOfTheNewest) {
+  const TempFolder folder;
+  const auto older = *Database::open(folder.file("older.db"), Database::Mode::read_write);
+  for (const auto step : {k0001Initial, k0002Mail, k0003Proof, k0004Answers})
+    ASSERT_TRUE(older.execute(step));
+  const auto newest = *Database::open(folder.file("newest.db"), Database::Mode::read_write);
+  ASSERT_TRUE(migrate(newest));
+  constexpr std::string_view kAll = "SELECT group_concat(sql) FROM sqlite_schema";
+  EXPECT_EQ(older.text(kAll), newest.text(kAll));
+  EXPECT_TRUE(is_readable_schema(4));
+  EXPECT_TRUE(is_readable_schema(newest_schema()));
+  EXPECT_FALSE(is_readable_schema(3));
+  EXPECT_FALSE(is_readable_schema(newest_schema() + 1));
 }
 
 // Brings a database back to what it was before records proved their place.

@@ -86,8 +86,11 @@ Result<Pruning> Pruning::open(const Folder& home) {
   TRY(const auto mark, DiskMark::open(home, "deputy.mark"));
   TRY(const auto loss, look_for_loss(home, mark));
   if (loss && loss->only_to_read) return std::unexpected(loss->told);
-  database.write_back_at_close(true);
-  return Pruning(home, std::move(database), std::move(locks));
+  const bool is_whole =
+      database.check_pages() && select_sessions(database, {.most = kAll}) && !database.take_damage();
+  if (!is_whole) TRY(set_aside(home, database, "database"));
+  database.write_back_at_close(is_whole);
+  return Pruning(home, std::move(database), std::move(locks), !is_whole);
 }
 
 // Its sessions, where it may go.

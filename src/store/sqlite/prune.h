@@ -1,6 +1,7 @@
 // Takes whole trees out of what is kept: a tree's files, then its rows, in one transaction. A kill between
 // leaves a tree that has lost files at most, and can be pruned again. Never one that has not ended, that a
-// process holds, or that is damaged: then a copy of what was found is made before anything else goes.
+// process holds, or that is damaged: then a copy of what was found is made before anything goes, and the
+// database is not made smaller.
 // Blocking, on a connection of its own, beside stores that are in use.
 #pragma once
 
@@ -13,7 +14,8 @@ namespace deputy {
 
 class Pruning {
  public:
-  // `home` outlives it, and its database is there: it was opened as a store before.
+  // `home` outlives it, and its database is there: it was opened as a store before. Fails where something is
+  // damaged and cannot be copied.
   static Result<Pruning> open(const Folder& home);
 
   struct Size {
@@ -31,8 +33,11 @@ class Pruning {
   Result<void> give_back_space() const;
 
  private:
-  Pruning(const Folder& home, Database database, TreeLocks locks)
-      : home_(&home), database_(std::move(database)), locks_(std::move(locks)) {}
+  Pruning(const Folder& home, Database database, TreeLocks locks, bool has_met_damage)
+      : home_(&home),
+        database_(std::move(database)),
+        locks_(std::move(locks)),
+        has_met_damage_(has_met_damage) {}
   Error held(const SessionId& tree) const;
   Result<std::vector<Session>> removable(const SessionId& tree) const;
   Result<std::vector<std::string>> files_of(const std::vector<Session>& sessions) const;
@@ -44,7 +49,7 @@ class Pruning {
   const Folder* home_;
   Database database_;
   TreeLocks locks_;
-  bool has_met_damage_ = false;
+  bool has_met_damage_;
 };
 
 }  // namespace deputy

@@ -89,7 +89,13 @@ Result<std::uint64_t> how_far(const Folder& home, const Database& database) {
 bool has_tables(const Database& database) {
   const auto version = database.integer("PRAGMA user_version");
   const auto tables = database.integer("SELECT count(*) FROM sqlite_master");
-  return version && *version == newest_schema() && tables && *tables > 0;
+  return version && is_readable_schema(*version) && tables && *tables > 0;
+}
+
+// Nothing is changed in what is damaged, not even to bring it to the newest version.
+Result<void> check_migratable(const Database& database) {
+  TRY(const auto version, database.integer("PRAGMA user_version"));
+  return is_readable_schema(version) && version < newest_schema() ? database.check_pages() : Result<void>{};
 }
 
 std::uint64_t size_of(const Folder& home, std::string_view name) {
@@ -113,6 +119,8 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& ma
   }
   TRY(const auto database, Database::open(path, Database::Mode::read_only));
   auto found = how_far(home, database);
+  if (const auto checked = found ? check_migratable(database) : Result<void>{}; !checked)
+    found = std::unexpected(checked.error());
   if (found && *found >= expected) return std::nullopt;
   // A page that leads astray hides records that are there, and what is added would go astray too.
   if (const auto checked = found ? database.check_pages() : Result<void>{}; !checked)

@@ -137,6 +137,7 @@ struct SqliteStore::State {
   std::optional<Loss> loss;
   std::mutex claims;  // guards what follows, and files, against the loop while the writer works
   Damage damage = Damage::none;
+  std::optional<Error> passed;                // of that damage, what was read around
   std::map<std::string, std::string> copies;  // where they are, by what was met
   std::map<SessionId, std::int64_t> claimed;
   std::map<SessionId, SessionRow>
@@ -163,7 +164,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   if (!home.status("deputy.db")) TRY(home.append_to("deputy.db", ""));
   const auto mode = loss && loss->only_to_read ? Database::Mode::read_only : Database::Mode::read_write;
   TRY(auto writing, Database::open(path, mode));
-  TRY(migrate(writing));
+  if (mode == Database::Mode::read_write) TRY(migrate(writing));
   TRY(home.make_folder("subagent"));
   TRY(auto transcripts, home.open_folder("subagent"));
   TRY(auto reading, Database::open(path, mode));
@@ -231,11 +232,19 @@ Result<T> SqliteStore::State::kept_as_found(Result<T> result, const Database& me
   if (copy) known = *copy;
   damage = copy && damage != Damage::not_copied ? Damage::copied : Damage::not_copied;
   closing.writes_back = false;
-  if (!is_corrupt) return result;
-  return fail(ErrorCode::corrupt, result.error().message,
-              fmt::format("{}; {}", result.error().advice,
-                          copy ? "a copy of what was found is in " + *copy
-                               : "it could not be copied: " + copy.error().message));
+  const std::string kept = copy ? "a copy of what was found is in " + *copy
+                                : fmt::format("it could not be copied: {}; {}", copy.error().message,
+                                              "copy deputy.db and deputy.db-wal by hand before you go on");
+  if (is_corrupt)
+    return fail(ErrorCode::corrupt, result.error().message,
+                fmt::format("{}; {}", result.error().advice, kept));
+  if (!passed || !copy)
+    passed = Error{ErrorCode::corrupt,
+                   fmt::format("{} is damaged: not all of its rows and indexes can be used; what they told "
+                               "was found in the records",
+                               met_by.path()),
+                   kept};
+  return result;
 }
 
 // Reads all of it before it writes anything.
@@ -453,6 +462,10 @@ Task<Result<void>> SqliteStore::record(std::vector<Event> events) {
 void SqliteStore::ride_along(std::vector<Event> events) { state_->queue.ride_along(std::move(events)); }
 void SqliteStore::subscribe(Listener listener) { state_->queue.subscribe(std::move(listener)); }
 std::optional<Error> SqliteStore::export_failure() const { return state_->files->failure(); }
+std::optional<Error> SqliteStore::damage_passed() const {
+  const std::lock_guard lock(state_->claims);
+  return state_->passed;
+}
 bool SqliteStore::can_write() const { return state_->can_write(); }
 std::optional<Error> SqliteStore::loss() const {
   return state_->loss ? std::optional(state_->loss->told) : std::nullopt;

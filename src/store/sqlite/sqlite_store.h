@@ -37,6 +37,7 @@ class SqliteStore final : public Store {
   void subscribe(Listener listener) override;
   Counts counts() const override;
   std::optional<Error> export_failure() const override;
+  std::optional<Error> damage_passed() const override;
   // False where a page is damaged to which new records would go: then there is a loss that cannot be
   // forgotten, what can be read is, and nothing can be claimed or posted.
   bool can_write() const;
