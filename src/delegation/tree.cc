@@ -231,7 +231,6 @@ Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken
     co_return co_await begin_run(std::move(session), in_batch, std::move(prompt), std::move(counted),
                                  std::move(stop));
   }
-  CO_TRY(co_await tell_of_lost_commands(&services_, session, events, so_far));
   const bool waits_to_begin = is_in_line(session) && !had_place(events);
   const WallTime still_since = waits_to_begin ? session.wait->since : left_at_.value_or(now());
   co_return co_await run_on(std::move(session), still_since, std::move(counted), std::move(stop));
@@ -242,6 +241,8 @@ Task<Result<Report>> Tree::run_on(Session session, WallTime still_since, Budget:
   CO_TRY(co_await services_.store.record({}));  // what it is told may still be riding along
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   session = as_started(std::move(session), events);
+  Conversation so_far = conversation_of(events);
+  CO_TRY(co_await tell_of_lost_commands(&services_, session, events, so_far));
   const SessionId parent = session.parent.value_or(SessionId{});
   const bool waits = !slots_->has_room_for(parent);
   if (waits && !is_in_line(session)) CO_TRY(co_await stand_in_line(session));
@@ -257,7 +258,6 @@ Task<Result<Report>> Tree::run_on(Session session, WallTime still_since, Budget:
     admitted.spend({.delegations = admitted.amount().delegations});
   }
   live_[session.id].first = std::move(admitted);
-  Conversation so_far = conversation_of(events);
   co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "delegation/lost_work.h"
 #include "delegation/session_event.h"
 #include "delegation/tree.h"
 #include "transcript/mail.h"
@@ -142,6 +143,7 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
   if (!so_far.started_at || so_far.started_at == WallTime{})
     so_far.started_at = services_.loop.clock().wall();
   CO_TRY(co_await services_.store.record(std::move(events)));
+  if (session.run > 1) CO_TRY(co_await tell_of_lost_commands(&services_, session, before, so_far));
   admitted.spend({.delegations = session.parent ? 1 : 0});
   live_[session.id].first = std::move(admitted);
   co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));

@@ -18,7 +18,7 @@ bool must_report(const Profile& profile) {
 ReportedError ended_by_force(const Session& session) {
   return {
       .type = "internal",
-      .code = "FORCED",
+      .code = std::string(kForcedEnd),
       .message = fmt::format("it had not ended {} after its stop, so its end was recorded for it; what it "
                              "was doing may still go on",
                              to_text(kEndTime)),

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <ranges>
 #include <set>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -11,12 +15,21 @@
 namespace deputy {
 namespace {
 
-// The command of a call that started one in the background; nothing for any other.
-std::optional<std::string> background_command(const Call& call) {
-  if (call.name != "Bash") return std::nullopt;
-  const auto arguments = parse_json_object(call.arguments);
-  if (!arguments || !bool_at(*arguments, "run_in_background").value_or(false)) return std::nullopt;
-  return string_or(*arguments, "command", "");
+// That the event's call is for; nothing for any but Bash.
+std::optional<LostCommand> command_of(const Event& event, const std::vector<Call>& calls) {
+  const auto index = static_cast<std::size_t>(event.call);
+  if (event.call < 0 || index >= calls.size() || calls[index].name != "Bash") return std::nullopt;
+  const auto arguments = parse_json_object(calls[index].arguments);
+  if (!arguments) return std::nullopt;
+  return LostCommand{{event.run, event.step, event.call},
+                     string_or(*arguments, "command", ""),
+                     bool_at(*arguments, "run_in_background").value_or(false)};
+}
+
+// Then nobody waited for its commands to end.
+bool was_forced(const RunEnded& ended) {
+  return std::ranges::find(ended.report.errors, kForcedEnd, &ReportedError::code) !=
+         ended.report.errors.end();
 }
 
 std::string nudge_id(const CallId& call) { return fmt::format("lost_{}", background_id(call)); }
@@ -44,34 +57,45 @@ bool is_of(const Event& event, const LostCommand& started) {
 }  // namespace
 
 std::vector<LostCommand> lost_commands(const std::vector<Event>& events) {
-  std::vector<LostCommand> started;
+  std::vector<LostCommand> lost;
+  std::vector<LostCommand> open;  // calls that were begun and have no result
   std::set<std::string> told;
   std::vector<Call> calls;
   for (const Event& event : events) {
+    const auto is_of_event = [&event](const LostCommand& each) { return is_of(event, each); };
     if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) calls = reply->reply.message.calls;
     if (const auto* nudge = std::get_if<Nudged>(&event.fact)) told.insert(nudge->id);
-    if (std::holds_alternative<RunEnded>(event.fact)) started.clear();  // they had ended before it
-    if (const auto* ended = std::get_if<CommandEnded>(&event.fact)) {
-      for (LostCommand& each : started)
-        if (is_of(event, each)) each.exit_status = ended->exit_status;
+    if (const auto* run = std::get_if<RunEnded>(&event.fact)) {
+      if (!was_forced(*run)) std::erase_if(lost, &LostCommand::is_in_background);  // they had ended before it
+      std::ranges::move(std::exchange(open, {}), std::back_inserter(lost));
     }
-    const auto* finished = std::get_if<CallFinished>(&event.fact);
-    const auto index = static_cast<std::size_t>(event.call);
-    if (!finished || finished->result.status != ToolStatus::ok || event.call < 0 || index >= calls.size())
-      continue;
-    if (auto command = background_command(calls[index]))
-      started.push_back({{event.run, event.step, event.call}, *std::move(command)});
+    if (const auto* ended = std::get_if<CommandEnded>(&event.fact)) {
+      for (auto* list : {&lost, &open})
+        for (LostCommand& each : *list | std::views::filter(is_of_event))
+          each.exit_status = ended->exit_status;
+    }
+    if (std::holds_alternative<CallStarted>(event.fact)) {
+      if (auto command = command_of(event, calls)) open.push_back(*std::move(command));
+    }
+    if (const auto* finished = std::get_if<CallFinished>(&event.fact)) {
+      std::erase_if(open, is_of_event);
+      auto command = finished->result.status == ToolStatus::ok ? command_of(event, calls) : std::nullopt;
+      if (command && command->is_in_background) lost.push_back(*std::move(command));
+    }
   }
-  std::erase_if(started, [&told](const LostCommand& each) { return told.contains(nudge_id(each.call)); });
-  return started;
+  std::erase_if(lost, [&told](const LostCommand& each) { return told.contains(nudge_id(each.call)); });
+  return lost;
 }
 
 Nudged told_of(const LostCommand& lost, const std::optional<CommandRecord>& record,
                std::string_view evidence) {
   return {.id = nudge_id(lost.call),
           .source = Source::runtime,
-          .text = fmt::format("The background command {} ({}) does not run any more: it {}.{}{}",
-                              background_id(lost.call), shorten(on_one_line(lost.command), 120),
+          .text = fmt::format("{} ({}) {}: it {}.{}{}",
+                              lost.is_in_background ? "The background command " + background_id(lost.call)
+                                                    : "The command of your last run",
+                              shorten(on_one_line(lost.command), 120),
+                              lost.is_in_background ? "does not run any more" : "that was given no result",
                               how_it_went(lost, record), evidence.empty() ? "" : " ", evidence)};
 }
 

@@ -1,5 +1,6 @@
-// Commands that ran in the background of a session when it was stopped: they ended with it, and what they had
-// printed is gone. When the session goes on its model is told how each went, once. Pure.
+// Commands of which a session's model does not know how they went, since it was stopped while they ran: those
+// in the background, and those whose call a run left without a result because its end was recorded for it.
+// What they had printed is gone. When the session goes on its model is told how each went, once. Pure.
 #pragma once
 
 #include <optional>
@@ -15,6 +16,7 @@ namespace deputy {
 struct LostCommand {
   CallId call;  // that started it
   std::string command;
+  bool is_in_background = true;
   std::optional<int> exit_status = std::nullopt;  // where it had ended by itself
 };
 

@@ -66,6 +66,28 @@ TEST(LostCommands, OneOfARunThatHasEndedIsNotLost) {
   EXPECT_EQ(lost_commands(events)[0].call.step, 4);
 }
 
+TEST(LostCommands, OneWhoseRunWasEndedForItHasNoResultAndIsLost) {
+  std::vector<Event> events{reply(3, {kForeground, kForeground, kForeground}), at(3, 0, CallStarted{}),
+                            at(3, 0, CallFinished{}), at(3, 1, CallStarted{})};
+  EXPECT_THAT(lost_commands(events), IsEmpty()) << "its run goes on, and looks for it";
+  events.push_back(at(3, -1, RunEnded{}));
+  events.push_back(at(3, -1, RunStarted{}));
+  const auto lost = lost_commands(events);
+  ASSERT_EQ(lost.size(), 1u) << "the third was never begun";
+  EXPECT_EQ(lost[0].call.index, 1);
+  const CommandRecord ended{parse_status("confined 3 7\nended exit 2\n"), {}};
+  EXPECT_THAT(told_of(lost[0], ended).text, AllOf(HasSubstr("(make) that was given no result"),
+                                                  HasSubstr("exit status 2"), Not(HasSubstr("background"))));
+  events.push_back(at(3, -1, told_of(lost[0], ended)));
+  EXPECT_THAT(lost_commands(events), IsEmpty());
+}
+
+TEST(LostCommands, OneInTheBackgroundOfARunThatWasEndedByForceIsLost) {
+  RunEnded forced;
+  forced.report.errors.push_back({.code = std::string(kForcedEnd)});
+  EXPECT_EQ(lost_commands({reply(3, {kBackground}), at(3, 0, CallFinished{}), at(4, -1, forced)}).size(), 1u);
+}
+
 TEST(LostCommands, OneThatHadEndedByItselfIsToldWithItsStatus) {
   const auto lost = lost_commands({reply(3, {kBackground, kBackground}), at(3, 0, CallFinished{}),
                                    at(3, 1, CallFinished{}), at(3, 1, CommandEnded{7})});

@@ -50,6 +50,9 @@ struct Artifact {
   bool operator==(const Artifact&) const = default;
 };
 
+// The code of the error of a run whose end was recorded for it, while what it did may still go on.
+inline constexpr std::string_view kForcedEnd = "FORCED";
+
 struct ReportedError {
   std::string type;
   std::string code;

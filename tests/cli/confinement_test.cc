@@ -246,6 +246,34 @@ TEST_F(Confinement, ACommandInTheBackgroundIsLostWithDeputyAndItsModelIsToldInIt
   EXPECT_EQ(resumed.out, "I know\n");
 }
 
+TEST_F(Confinement, OfCommandsThatAKillTookAllIsToldThatIsKnown) {
+  if (!is_isolating(sandbox_in(deputy({"doctor", "--output", "json"}))))
+    GTEST_SKIP() << "this machine cannot isolate processes";
+  const auto model = [this](std::string_view last) {
+    return script(R"({"v":1,"sessions":[{"replies":[{"calls":[
+        {"name":"Bash","arguments":{"command":"exit 7","run_in_background":true}},
+        {"name":"Bash","arguments":{"command":"echo half > made; sleep 1000","run_in_background":true}},
+        {"name":"Bash","arguments":{"command":"until test -s made; do sleep 0.02; done"}}]},)" +
+                  std::string(last) + "]}]}");
+  };
+  auto running = start({"run", "--yes", "--model", model(R"({"first_byte_ms":86400000,"text":"late"})"),
+                        "--output", "stream-json", "go"});
+  for (bool has_ended = false, has_made = false; !has_ended || !has_made;) {
+    const auto line = running->read_line();
+    ASSERT_TRUE(line) << "it ended early";
+    has_ended = has_ended || line->contains(R"("exit_status":7)");
+    has_made = has_made || line->contains(R"("call":2,"result":"ok")");
+  }
+  running->send(SIGKILL);
+  (void)running->wait();
+  model(R"({"text":"I know"})");
+  const auto resumed = deputy({"resume"});
+  EXPECT_EQ(resumed.out, "I know\n") << resumed.err;
+  EXPECT_THAT(journal(),
+              AllOf(HasSubstr("bash_0_0 (exit 7) does not run any more: it had ended with exit status 7"),
+                    HasSubstr("how far it came is unknown"), HasSubstr("by it or by others: made")));
+}
+
 TEST_F(Confinement, ACallThatWasRefusedIsTold) {
   const auto model = script(
       R"({"v":1,"sessions":[{"replies":[{"calls":[{"name":"Write","arguments":{"file_path":"x","content":"y"}}]},{"text":"ended"}]}]})");
