@@ -7,7 +7,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cassert>
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -25,39 +24,42 @@ class Waiter {
     if (state_->resumed) return;
     state_->resumed = true;
     if (state_->handler) {
-      hand_over(std::move(state_->handler), std::move(value));
+      Handler handler = *std::move(state_->handler);
+      state_->handler.reset();
+      hand_over(std::move(handler), std::move(value));
     } else {
       state_->value.emplace(std::move(value));
     }
   }
   bool resumed() const { return state_->resumed; }
 
+  // Once the task has been taken from its thread nothing here needs memory: what there is not enough for is
+  // thrown into the task that would wait.
   Task<T> wait() const {
     return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>, void(T)>(
-        [](auto handler, std::shared_ptr<State> state) {
-          const Executor executor = boost::asio::get_associated_executor(handler);
-          Handler posted = [executor, h = std::move(handler)](T value) mutable {
-            boost::asio::post(
-                executor, [h = std::move(h), v = std::move(value)]() mutable { std::move(h)(std::move(v)); });
-          };
+        [](Handler handler, std::shared_ptr<State> state) {
           if (state->value) {
-            hand_over(std::move(posted), *std::move(state->value));
+            hand_over(std::move(handler), *std::move(state->value));
           } else {
             assert(!state->handler && "one task only");
-            state->handler = std::move(posted);
+            state->handler.emplace(std::move(handler));
           }
         },
         boost::asio::use_awaitable, state_);
   }
 
  private:
-  using Handler = std::move_only_function<void(T)>;
+  using Handler = boost::asio::async_result<boost::asio::use_awaitable_t<>, void(T)>::handler_type;
   struct State {
     bool resumed = false;
     std::optional<T> value;
-    Handler handler;
+    std::optional<Handler> handler;
   };
-  static void hand_over(Handler handler, T value) { handler(std::move(value)); }
+  static void hand_over(Handler handler, T value) {
+    const Executor executor = handler.get_executor();
+    boost::asio::post(
+        executor, [h = std::move(handler), v = std::move(value)]() mutable { std::move(h)(std::move(v)); });
+  }
 
   std::shared_ptr<State> state_;
 };

@@ -9,6 +9,14 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <valijson/internal/custom_allocator.hpp>
+
+// Valijson's containers use what its allocator gives them, which of its own accord is null where there is no
+// memory: so it throws, as everybody's does.
+template <>
+inline valijson::internal::CustomAllocator<void*>::CustomAllocator()
+    : m_allocFn([](std::size_t size) { return ::operator new(size); }), m_freeFn(::operator delete) {}
+
 #include <valijson/adapters/boost_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
@@ -52,6 +60,14 @@ class OwnBuilder final : public valijson::ConstraintBuilder {
     return new OwnConstraint<Check>(Check::from(value));
   }
 };
+
+// The parser owns it.
+template <typename Check>
+void add_check(valijson::SchemaParser& parser, std::string_view keyword) {
+  auto builder = std::make_unique<OwnBuilder<Check>>();
+  parser.addConstraintBuilder(std::string(keyword), builder.get());
+  builder.release();
+}
 
 // valijson would use std::regex, whose recursion a long text drives through the end of the stack.
 struct PatternCheck {
@@ -144,8 +160,8 @@ Result<JsonSchema> JsonSchema::compile(const json::value& schema) {
   make_integers(compiled->prepared);
   try {
     valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
-    parser.addConstraintBuilder(std::string(kPatternKeyword), new OwnBuilder<PatternCheck>);
-    parser.addConstraintBuilder(std::string(kMultipleKeyword), new OwnBuilder<MultipleCheck>);
+    add_check<PatternCheck>(parser, kPatternKeyword);
+    add_check<MultipleCheck>(parser, kMultipleKeyword);
     parser.populateSchema(Adapter(compiled->prepared), compiled->schema);
   } catch (const std::exception& exception) {
     return fail(ErrorCode::invalid, fmt::format("the JSON schema cannot be used: {}", exception.what()));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 #include "async/task_group.h"
 #include "base/text.h"
@@ -108,8 +109,13 @@ Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) 
   auto& reports = batch.reports;
   reports.resize(batch.tasks.size());
   TaskGroup group(context.loop, context.stop);
-  for (int lane = 0; lane < read.concurrency; ++lane) group.spawn(run_tasks(batch));
-  co_await group.join();
+  Task<> all_ended = group.join();  // made while nothing runs that would have to be waited for
+  try {
+    for (int lane = 0; lane < read.concurrency; ++lane) group.spawn(run_tasks(batch));
+  } catch (const std::bad_alloc&) {  // one lane does it all, the others only make it quicker
+    if (group.size() == 0) throw;
+  }
+  co_await std::move(all_ended);
   const bool is_without_key =
       std::ranges::all_of(reports, [](const Report& report) { return report.reason == Reason::no_api_key; });
   if (is_without_key && !reports.front().errors.empty())

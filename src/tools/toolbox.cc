@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <utility>
 
 #include "async/task_group.h"
@@ -121,13 +123,20 @@ Task<Result<void>> Toolbox::run(std::vector<PendingCall> calls, ToolContext cont
     }
     std::vector<Result<void>> outcomes(static_cast<std::size_t>(last - first));
     TaskGroup group(context.loop, context.stop);
-    for (auto call = first; call != last; ++call) {
-      ToolContext own = context;
-      own.id.index = call->index;
-      own.traces = call->traces;
-      group.spawn(run_one(*call, own, outcomes[static_cast<std::size_t>(call - first)]));
+    Task<> all_ended = group.join();  // made while nothing runs that would have to be waited for
+    std::exception_ptr not_started;
+    try {
+      for (auto call = first; call != last; ++call) {
+        ToolContext own = context;
+        own.id.index = call->index;
+        own.traces = call->traces;
+        group.spawn(run_one(*call, own, outcomes[static_cast<std::size_t>(call - first)]));
+      }
+    } catch (const std::bad_alloc&) {  // those that were started use what is here
+      not_started = std::current_exception();
     }
-    co_await group.join();
+    co_await std::move(all_ended);
+    if (not_started) std::rethrow_exception(not_started);
     for (auto& outcome : outcomes) CO_TRY(std::move(outcome));
     first = last;
   }
