@@ -123,6 +123,12 @@ void ChatRunner::do_all(Intents intents) {
     void operator()(CancelOne& wanted) const {
       chat.runtime_.cancel(std::move(wanted.session), StopReason::user);
     }
+    void operator()(SendToBackground& wanted) const {
+      chat.runtime_.send_to_background(std::move(wanted.session));
+    }
+    void operator()(NudgeOne& wanted) const {
+      chat.runtime_.nudge(std::move(wanted.session), std::move(wanted.text));
+    }
     void operator()(const ListFolder& wanted) const { chat.beside_.spawn(chat.list_folder(wanted.folder)); }
     void operator()(const DoCommand& wanted) const { chat.do_command(wanted); }
     void operator()(const LeaveChat& wanted) const {

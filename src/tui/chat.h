@@ -40,6 +40,13 @@ struct CancelAll {};
 struct CancelOne {
   SessionId session;
 };
+struct SendToBackground {
+  SessionId session;
+};
+struct NudgeOne {
+  SessionId session;
+  std::string text;
+};
 struct ListFolder {
   std::string folder;
 };
@@ -51,8 +58,8 @@ struct LeaveChat {
   bool at_once = false;
 };
 struct PauseProgram {};  // Ctrl-Z
-using Intent = std::variant<SubmitInput, GiveAnswer, WriteRule, CancelAll, CancelOne, ListFolder, DoCommand,
-                            LeaveChat, PauseProgram>;
+using Intent = std::variant<SubmitInput, GiveAnswer, WriteRule, CancelAll, CancelOne, SendToBackground,
+                            NudgeOne, ListFolder, DoCommand, LeaveChat, PauseProgram>;
 using Intents = std::vector<Intent>;
 
 // A reply that is still being said, as it may be shown.
@@ -87,6 +94,7 @@ struct ChatState {
   InputCompletion completion;
   Dialog dialog;
   std::optional<SessionId> chosen;  // a child that the keys go to
+  bool is_nudging = false;          // what is typed is for that child
   std::deque<std::string> queued;   // typed while it ran: the next inputs
   std::set<std::string> session_rules;
   std::optional<TimePoint> interrupted_at;

@@ -15,6 +15,7 @@ constexpr std::size_t kMostTreeRows = 12;
 constexpr std::size_t kMostChoices = 8;
 constexpr std::size_t kNarrow = 60;
 constexpr std::string_view kPrompt = "❯ ";
+constexpr std::string_view kNudgePrompt = "to it ❯ ";
 
 void add_all(std::vector<Line>& lines, std::vector<Line> more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -49,7 +50,9 @@ std::string hint_of(const ChatState& state) {
   if (is_open(state.dialog)) return "";
   if (state.chosen) {
     const TreeNode* node = find_node(state.tree, *state.chosen);
-    return node && !node->has_ended ? "↑↓ choose  c cancel  Esc back" : "↑↓ choose  Esc back";
+    if (state.is_nudging) return "Enter nudges it  Esc back";
+    return node && !node->has_ended ? "↑↓ choose  n nudge  b background  c cancel  Esc back"
+                                    : "↑↓ choose  Esc back";
   }
   if (state.is_running) return shown_rows(state).empty() ? "Ctrl-C cancels" : "Tab: children  Ctrl-C cancels";
   return "/help";
@@ -117,7 +120,8 @@ Frame frame_of(const ChatState& state) {
     frame.cursor_column = dialog.cursor_row ? dialog.cursor_column : 0;
     below = std::move(dialog.lines);
   } else {
-    auto input = view_of(state.input, kPrompt, columns, std::min(kMostInputRows, room.left));
+    auto input = view_of(state.input, state.is_nudging ? kNudgePrompt : kPrompt, columns,
+                         std::min(kMostInputRows, room.left));
     room.take(input.lines.size());
     cursor_row = input.cursor_row;
     frame.cursor_column = input.cursor_column;

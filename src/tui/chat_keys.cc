@@ -1,4 +1,6 @@
 // What a key means: to the question that is open, to the child that is chosen, or to the line being typed.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -105,11 +107,38 @@ void choose(ChatState& state, int by) {
   state.chosen = rows[static_cast<std::size_t>(std::clamp(at + by, 0, count - 1))].node->id;
 }
 
+Intents act_on(ChatState& state, const TreeNode& child, std::string_view key) {
+  if (key == "c") return {CancelOne{child.id}};
+  if (key == "n") state.is_nudging = true;
+  if (key != "b") return {};
+  state.notice =
+      fmt::format("{} goes to the background; what Delegate started is waited for all the same", child.label);
+  return {SendToBackground{child.id}};
+}
+
+// Keys while a nudge is typed. The line is empty before and after: it was when the child was chosen.
+Intents on_nudge_key(ChatState& state, const TreeNode* child, const Key& key) {
+  if (key.name != KeyName::enter && key.name != KeyName::escape) {
+    edit(state.input, key);
+    return {};
+  }
+  const std::string text(trimmed(state.input.text));
+  set_text(state.input, "");
+  state.is_nudging = false;
+  if (key.name == KeyName::escape || text.empty()) return {};
+  if (!child || child->has_ended) {
+    state.notice = "it has ended meanwhile and was not told";
+    return {};
+  }
+  state.notice = fmt::format("{} reads it before its next step", child->label);
+  return {NudgeOne{child->id, text}};
+}
+
 // Keys while a child is chosen. Nothing where the key is none of these.
 std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
   if (!state.chosen) return std::nullopt;
   const TreeNode* node = find_node(state.tree, *state.chosen);
-  const bool is_live = node && !node->has_ended;
+  if (state.is_nudging) return on_nudge_key(state, node, key);
   switch (key.name) {
     case KeyName::up:
       choose(state, -1);
@@ -123,8 +152,7 @@ std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
       state.chosen.reset();
       return Intents{};
     case KeyName::text:
-      if (is_live && key.text == "c") return Intents{CancelOne{*state.chosen}};
-      return Intents{};
+      return node && !node->has_ended ? act_on(state, *node, key.text) : Intents{};
     default:
       return std::nullopt;
   }

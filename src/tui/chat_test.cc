@@ -317,6 +317,55 @@ TEST_F(Chat, AChosenChildIsFollowedAndCanBeCancelled) {
   EXPECT_FALSE(story.state.chosen);
 }
 
+TEST_F(Chat, AChosenChildCanBeSentToTheBackground) {
+  story.begin("go");
+  story.child("a");
+  key(KeyName::tab);
+  EXPECT_THAT(story.screen(80), HasSubstr("b background"));
+  const auto intents = type("b");
+  ASSERT_TRUE(only<SendToBackground>(intents));
+  EXPECT_EQ(only<SendToBackground>(intents)->session, SessionId("sess_a"));
+  EXPECT_THAT(story.screen(80), HasSubstr("a goes to the background"));
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_THAT(type("b"), IsEmpty()) << "it has ended";
+  key(KeyName::escape);
+  type("b");
+  EXPECT_EQ(story.state.input.text, "b") << "no child is chosen";
+}
+
+TEST_F(Chat, AChosenChildCanBeNudged) {
+  story.begin("go");
+  story.child("a");
+  story.child("b");
+  key(KeyName::tab);
+  EXPECT_THAT(type("n"), IsEmpty());
+  type("be brief, c");
+  EXPECT_THAT(story.screen(80), HasSubstr("to it ❯ be brief, c"));
+  const auto intents = key(KeyName::enter);
+  ASSERT_TRUE(only<NudgeOne>(intents));
+  EXPECT_EQ(only<NudgeOne>(intents)->session, SessionId("sess_a"));
+  EXPECT_EQ(only<NudgeOne>(intents)->text, "be brief, c");
+  EXPECT_EQ(story.state.input.text, "");
+  EXPECT_EQ(story.state.chosen, SessionId("sess_a")) << "it is still followed";
+  EXPECT_THAT(story.state.queued, IsEmpty()) << "it is nothing for the root";
+}
+
+TEST_F(Chat, ANudgeCanBeGivenUp) {
+  story.begin("go");
+  story.child("a");
+  key(KeyName::tab);
+  type("nthis");
+  EXPECT_THAT(key(KeyName::escape), IsEmpty());
+  EXPECT_EQ(story.state.input.text, "");
+  EXPECT_TRUE(story.state.chosen);
+  type("n ");
+  EXPECT_THAT(key(KeyName::enter), IsEmpty()) << "nothing was said";
+  type("nthat");
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_THAT(key(KeyName::enter), IsEmpty()) << "it has ended";
+  EXPECT_THAT(story.screen(80), HasSubstr("was not told"));
+}
+
 TEST_F(Chat, ForeignTextReachesTheScreenWithoutItsEscapes) {
   story.begin("\x1b[2Jhi");
   story.child("evil\x1b]0;x\x07");
