@@ -130,6 +130,32 @@ TEST_F(TerminalRealTime, OneChildIsCancelledAndTheOthersReport) {
   EXPECT_THAT(tmux.history(), HasSubstr("[quick] ✓ complete"));
 }
 
+TEST_F(TerminalRealTime, AChildIsNudgedAndSentToTheBackground) {
+  chat(script(R"({"v":1,"sessions":[
+  {"match":{"label":"main"},"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look"}}]},
+    {"text":"I am free."},{"text":"All in."}]},
+  {"match":{"agent":"explore"},"replies":[
+    {"calls":[{"name":"Note","arguments":{"content":"half way"}}]},
+    {"first_byte_ms":3000,"calls":[{"name":"Note","arguments":{"content":"nearly"}}]},
+    {"text":"slowly done","expect":{"contains":"be brief"}}]}]})"),
+       {"--yes"});
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("half way");
+  tmux.key("Tab");
+  tmux.wait_for("n nudge");
+  tmux.key("n");
+  tmux.type("be brief");
+  tmux.wait_for("to it ❯ be brief");
+  tmux.key("Enter");
+  tmux.wait_for("reads it before its next step");
+  tmux.key("b");
+  tmux.wait_for("I am free.");
+  tmux.wait_for("All in.");
+  EXPECT_THAT(tmux.history(), HasSubstr("[explore] ✓ complete"));
+}
+
 TEST_F(TerminalRealTime, GoesOnAfterAKillWhereItWas) {
   const auto model = delegating("86400000");
   chat(model, {"--yes"});
