@@ -1,5 +1,7 @@
 // Profiles of other programs: what is mapped, what is left out, and what is told of it.
+#include "delegation/profile_inheritance.h"
 #include "delegation/profile_test.h"
+#include "guard/rules.h"
 
 namespace deputy {
 namespace {
@@ -92,6 +94,34 @@ TEST(ClaudeProfile, ACommentAfterAValueIsNoPartOfItEither) {
 TEST(ClaudeProfile, APermissionModeThatNobodyKnowsIsRefused) {
   EXPECT_THAT(mistake(ProfileFormat::claude, "---\nname: a\npermissionMode: readonly\n---\nx").message,
               HasSubstr("line 3: permissionMode is 'readonly'"));
+}
+
+TEST(ClaudeProfile, ItsPatternsMeanWhatTheyMeanThere) {
+  const Profile profile = read(ProfileFormat::claude, R"(---
+name: a
+tools: Read, Edit(/docs/**), Write(notes.md), Bash(git diff*, npm test)
+disallowedTools: Edit(/src/**), Read(.env), Read(keys/), Read(//etc/x), Read(~/.ssh/**), Read(a/{b}), Read(/!x), Bash(python*)
+---
+x)")
+                              .profile;
+  EXPECT_THAT(profile.permissions.allow,
+              ElementsAre("Edit(docs/**)", "Write(**/notes.md)", "Bash(git diff:*)", "Bash(npm test)"));
+  EXPECT_THAT(profile.permissions.deny,
+              ElementsAre("Edit(src/**)", "Read(**/.env)", "Read(**/keys/)", "Read(/etc/x)",
+                          "Read(~/.ssh/**)", "Read(a/\\{b\\})", "Read(\\!x)", "Bash(python*)"));
+  Session parent;
+  parent.permissions = Rules().to_json();
+  const Rules rules = Rules::from_json(inherited_session(parent, profile, {})->permissions).value();
+  const auto judged = [&](std::string_view tool, std::string_view subject) {
+    return rules.judge(tool, subject, Decision::allow, {"/work", "/home/me"}).decision;
+  };
+  for (const auto* denied :
+       {"/work/src/deep/.env", "/work/.env", "/work/a/keys/b/c", "/etc/x", "/work/a/{b}"})
+    EXPECT_EQ(judged("Read", denied), Decision::deny) << denied;
+  EXPECT_EQ(judged("Write", "/work/src/x.txt"), Decision::deny);
+  EXPECT_EQ(judged("Bash", "python3 -V"), Decision::deny);
+  EXPECT_EQ(judged("Read", "/work/a/b"), Decision::allow) << "control";
+  EXPECT_EQ(judged("Read", "/work/src/x.txt"), Decision::allow) << "control";
 }
 
 TEST(ClaudeProfile, CannotAllowItselfMore) {

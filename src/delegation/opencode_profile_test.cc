@@ -208,17 +208,57 @@ TEST(OpencodeProfile, ItsWordOnTaskNarrowsWhoItDelegatesTo) {
   EXPECT_THAT(subagents("{task: {explore: deny}}"), IsEmpty()) << "no rule could leave out that one alone";
 }
 
+TEST(OpencodeProfile, APatternMeansWhatItMeansThere) {
+  const auto permissions = [](std::string_view table) {
+    return read(ProfileFormat::opencode, "---\npermission: " + std::string(table) + "\n---\nx")
+        .profile.permissions;
+  };
+  EXPECT_THAT(permissions("{read: {'*.env': deny, 'app/[id]/*': ask, '$HOME/x/*': deny, '~/y': deny}}").deny,
+              ElementsAre("Read(/**.env)", "Read(~/x/**)", "Read(~/y)"));
+  EXPECT_THAT(permissions("{read: {'app/[id]/{b}/*': ask, '!x': ask, 'a?c': ask}}").ask,
+              ElementsAre("Read(app/\\[id\\]/\\{b\\}/**)", "Read(\\!x)", "Read(a{?,/}c)"));
+  EXPECT_THAT(permissions("{bash: {'docker*': deny, 'git push *': deny, 'npm run x:*': deny}}").deny,
+              ElementsAre("Bash(docker*)", "Bash(git push:*)", "Bash(npm run x*)"));
+  EXPECT_THAT(permissions("{bash: {'*': ask, 'git log*': allow}}").allow, ElementsAre("Bash(git log:*)"));
+  const auto allowed = permissions("{edit: {'*': ask, 'docs/*': allow, 'a/[b]': allow}}").allow;
+  EXPECT_THAT(allowed, AllOf(Contains("Edit(docs/*)"), Contains("Edit(a/\\[b\\])")))
+      << "what allows may mean less";
+}
+
+TEST(OpencodeProfile, WhatNoRuleCanSayIsSaidOfTheWholeToolAndTold) {
+  const auto read =
+      deputy::read_profile(ProfileFormat::opencode,
+                           "---\npermission:\n  bash: {'git * --force': deny}\n  grep: {'pass*': ask}\n"
+                           "  webfetch: {'*': ask, 'https://x.org/*': allow}\n---\nx",
+                           "x");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_THAT(read->profile.permissions.deny, ElementsAre("Bash"));
+  EXPECT_THAT(read->profile.tools, Not(Contains("Bash")));
+  EXPECT_THAT(read->profile.permissions.ask, UnorderedElementsAre("Grep", "WebFetch"));
+  EXPECT_THAT(read->profile.permissions.allow, IsEmpty());
+  EXPECT_THAT(warnings(*read),
+              UnorderedElementsAre(AllOf(HasSubstr("git * --force"), HasSubstr("all of it is denied")),
+                                   AllOf(HasSubstr("pass*"), HasSubstr("all of it is asked about")),
+                                   AllOf(HasSubstr("https://x.org/*"), HasSubstr("it allows nothing"))));
+}
+
 struct TheirRule {
   std::string key, pattern;
   Decision decision;
 };
 
 bool fits_there(std::string_view pattern, std::string_view text) {
-  if (pattern.empty()) return text.empty();
+  if (pattern.empty() || (pattern == " *" && text.empty())) return text.empty();
   if (pattern.front() == '*')
     return fits_there(pattern.substr(1), text) || (!text.empty() && fits_there(pattern, text.substr(1)));
   return !text.empty() && (pattern.front() == '?' || pattern.front() == text.front()) &&
          fits_there(pattern.substr(1), text.substr(1));
+}
+
+std::string with_each(std::string_view text, char c, std::string_view instead) {
+  std::string all;
+  for (const char each : text) each == c ? all.append(instead) : all.append(1, each);
+  return all;
 }
 
 // Theirs: the last rule that fits; what none fits is allowed.
@@ -226,7 +266,8 @@ Decision in_opencode(const std::vector<TheirRule>& rules, std::string_view permi
                      std::string_view subject) {
   Decision decision = Decision::allow;
   for (const auto& rule : rules) {
-    if (fits_there(rule.key, permission) && fits_there(rule.pattern, subject)) decision = rule.decision;
+    if (fits_there(rule.key, permission) && fits_there(with_each(rule.pattern, '\\', "/"), subject))
+      decision = rule.decision;
   }
   return decision;
 }
@@ -235,7 +276,8 @@ Decision in_opencode(const std::vector<TheirRule>& rules, std::string_view permi
 std::string written(const std::vector<TheirRule>& rules, bool is_newer) {
   std::string text = is_newer ? "---\npermissions:\n" : "---\npermission:\n";
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    const auto& [key, pattern, decision] = rules[i];
+    const auto& [key, plain, decision] = rules[i];
+    const std::string pattern = with_each(plain, '\\', R"(\\)");
     const std::string said(name_of(decision));
     if (is_newer) {
       text += "  - {action: \"" + key + "\", resource: \"" + pattern + "\", effect: " + said + "}\n";
@@ -253,26 +295,46 @@ TEST(OpencodeProfile, IsNeverLessStrictThanItIsThere) {
     Decision by_default;
     std::vector<std::string> subjects;
   };
+  // Theirs are absolute for read, and begin in the project for edit; ours are as the kernel has them.
+  const std::vector<std::string> changed = {"src/a",      "b",           "app/deep/x.lock", "x.lock",
+                                            "app/[id]/x", "app/i/x",     "app/{b}/x",       "app/b/x",
+                                            "!b",         "docs/a/b.md", "docs/b.md",       "docs"};
   const std::vector<Tool> tools = {
-      {"bash", "Bash", Decision::ask, {"git push x", "git status", "rm x", "ls", "cat a"}},
-      {"read", "Read", Decision::allow, {"/work/src/a", "/work/b", "/work/c"}},
-      {"edit", "Edit", Decision::ask, {"/work/src/a", "/work/b"}},
-      {"edit", "Write", Decision::ask, {"/work/src/a", "/work/b"}},
+      {"bash",
+       "Bash",
+       Decision::ask,
+       {"git push x", "git status", "git statusx y", "rm x", "rmdir x", "ls", "cat a", "python3 -V",
+        "python -V", "python/x y", "docker-compose up", "npm run test:unit", "npm run test", "git tag push"}},
+      {"read",
+       "Read",
+       Decision::allow,
+       {"/work/src/a", "/work/b", "/work/c", "/work/config/prod.env", "/work/.env", "/work/a/b/c/.env.local",
+        "/home/me/x/y/z", "/work/s/c", "/etc/work/b"}},
+      {"edit", "Edit", Decision::ask, changed},
+      {"edit", "Write", Decision::ask, changed},
       {"webfetch", "WebFetch", Decision::ask, {"example.com"}},
       {"websearch", "WebSearch", Decision::ask, {"x"}},
       {"grep", "Grep", Decision::allow, {"/work/b"}}};
   const std::vector<std::pair<std::string, std::vector<std::string>>> keys = {
-      {"bash", {"*", "git *", "git push *", "rm *", "ls"}},
-      {"bas?", {"*"}},
-      {"read", {"*", "/work/src/*", "/work/b"}},
-      {"r*", {"*"}},
-      {"edit", {"*", "/work/src/*"}},
+      {"bash",
+       {"*", "git *", "git push *", "git status*", "rm *", "rm*", "ls", "python*", "docker*",
+        "npm run test:*", "git * push", "?s", "*test*", "!ls"}},
+      {"bas?", {"*", "c*"}},
+      {"read",
+       {"*", "/work/src/*", "/work/b", "*.env", "*.env.*", "*work/b", "?work/c", "/work?b", "/home/me/*",
+        "/work/*/c", "*/b"}},
+      {"r*", {"*", "*.env"}},
+      {"edit",
+       {"*", "src/*", "*.lock", "app/[id]/*", "app/{b}/*", "!b", "app*x", "?pp/*", "docs/*", "docs/*/b.md",
+        "docs/", "app\\deep\\*"}},
       {"write", {"*"}},
       {"e*", {"*"}},
       {"web*", {"*"}},
-      {"webfetch", {"*"}},
+      {"webfetch", {"*", "*example*"}},
+      {"grep", {"*", "/work/*"}},
       {"*e*", {"*"}},
       {"*", {"*"}}};
+  const Roots roots{"/work", "/home/me"};
   Session parent;
   parent.permissions = Rules({{Decision::allow, "Bash", ""}}).to_json();
   SeededRandom random(11);
@@ -300,8 +362,7 @@ TEST(OpencodeProfile, IsNeverLessStrictThanItIsThere) {
     const Rules rules = Rules::from_json(child->permissions).value();
     for (const auto& tool : tools) {
       for (const auto& subject : tool.subjects) {
-        const Decision ours = tool.ours == "Bash" ? rules.judge_command(subject, tool.by_default).decision
-                                                  : rules.judge(tool.ours, subject, tool.by_default).decision;
+        const Decision ours = rules.judge(tool.ours, subject, tool.by_default, roots).decision;
         const Decision theirs = in_opencode(table, tool.theirs, subject);
         EXPECT_GE(ours, theirs) << tool.ours << " " << subject << " under\n" << text;
         stricter_than_nothing += theirs == Decision::deny ? 1 : 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "delegation/foreign_patterns.h"
 #include "delegation/profile_formats.h"
 
 namespace deputy {
@@ -55,9 +56,9 @@ Result<void> read_claude_profile(const MarkdownProfile& file, ReadProfile& read)
   TRY(const auto description, fields.text("description"));
   profile.description = description.value_or("");
   TRY(const auto tools, fields.texts("tools"));
-  TRY(tools ? add_tools(read, *tools) : add_all_tools(read));
+  TRY(tools ? add_tools(read, *tools, claude_pattern) : add_all_tools(read));
   TRY(const auto without, fields.texts("disallowedTools", "disallowed_tools"));
-  TRY(remove_tools(read, without.value_or(std::vector<ProfileNode>{})));
+  TRY(remove_tools(read, without.value_or(std::vector<ProfileNode>{}), claude_pattern));
   TRY(const auto model, fields.text("model"));
   profile.model = foreign_model(model.value_or(""), "anthropic", read);
   TRY(profile.max_turns, fields.number("maxTurns", "max_turns"));

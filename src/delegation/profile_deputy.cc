@@ -4,6 +4,7 @@
 #include "base/json_schema.h"
 #include "base/text.h"
 #include "delegation/profile_formats.h"
+#include "guard/rules.h"
 #include "transcript/names.h"
 
 namespace deputy {
@@ -23,11 +24,10 @@ Result<void> read_permissions(ProfileFields& fields, Permissions& permissions) {
   if (value->kind != ProfileNode::Kind::map) return wrong_value(*value, "permissions", kMust);
   ReadProfile inner;
   ProfileFields lists(*value, inner);
-  for (auto& [name, rules] : {std::pair("allow", &permissions.allow), std::pair("ask", &permissions.ask),
-                              std::pair("deny", &permissions.deny)}) {
-    TRY(const auto texts, lists.texts(name));
+  for (const auto decision : {Decision::allow, Decision::ask, Decision::deny}) {
+    TRY(const auto texts, lists.texts(name_of(decision)));
     for (const auto& text : texts.value_or(std::vector<ProfileNode>{}))
-      TRY(add_rule(*rules, text.text, text.line));
+      TRY(add_rule(permissions, decision, text.text, text.line));
   }
   lists.finish();
   if (!inner.warnings.empty())  // what it was meant to forbid is not known

@@ -12,6 +12,7 @@
 #include "base/enum_names.h"
 #include "delegation/profile_file.h"
 #include "delegation/profile_node.h"
+#include "guard/verdict.h"
 
 namespace deputy {
 
@@ -61,14 +62,19 @@ Result<bool> truth_in(const ProfileNode& value, std::string_view key);
 // "line 3: max_turns is 'many'" and what it must be.
 std::unexpected<Error> wrong_value(const ProfileNode& value, std::string_view key, std::string_view must_be);
 
+// What a pattern in another program's brackets is in a rule of ours.
+using PatternReader = std::string (*)(std::string_view tool, std::string_view pattern, Decision decision);
+
 // Grants what a tool list names, in any spelling: "LS", "Bash(git:*)", "Agent(reviewer)", "*".
-Result<void> add_tools(ReadProfile& read, std::span<const ProfileNode> written);
+Result<void> add_tools(ReadProfile& read, std::span<const ProfileNode> written,
+                       PatternReader pattern_of = nullptr);
 Result<void> add_all_tools(ReadProfile& read);
 // Takes away what it names; a pattern becomes a rule. A name that is no tool is an Error: what was meant to
 // be taken away would stay.
-Result<void> remove_tools(ReadProfile& read, std::span<const ProfileNode> written);
+Result<void> remove_tools(ReadProfile& read, std::span<const ProfileNode> written,
+                          PatternReader pattern_of = nullptr);
 // Adds the rule, or says why it is none.
-Result<void> add_rule(std::vector<std::string>& rules, std::string rule, int line);
+Result<void> add_rule(Permissions& permissions, Decision decision, std::string rule, int line);
 
 // What holds where the file does not say it: Note for all, and a workspace by what the tools do.
 void settle(ReadProfile& read, std::optional<WorkspaceMode> workspace);

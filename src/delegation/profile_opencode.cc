@@ -6,11 +6,15 @@
 #include <span>
 
 #include "base/text.h"
+#include "delegation/foreign_patterns.h"
+#include "delegation/opencode_names.h"
 #include "delegation/profile_formats.h"
-#include "guard/tool_names.h"
+#include "guard/rules.h"
 
 namespace deputy {
 namespace {
+
+using namespace opencode;
 
 constexpr auto kWithoutMeaning =
     std::to_array<std::string_view>({"temperature", "top_p", "variant", "color", "options", "request"});
@@ -26,70 +30,8 @@ std::vector<Entry> entries_of(const ProfileNode& map) {
   return entries;
 }
 
-// Their patterns: `*` stands for any run of characters, `?` for one.
-bool fits(std::string_view pattern, std::string_view name) {
-  std::vector<bool> reached(name.size() + 1);  // how far into the name the pattern so far can lead
-  reached[0] = true;
-  for (const char c : pattern) {
-    if (c == '*') {
-      for (std::size_t i = 0; i < name.size(); ++i) reached[i + 1] = reached[i + 1] || reached[i];
-    } else {
-      for (std::size_t i = name.size(); i > 0; --i)
-        reached[i] = reached[i - 1] && (c == '?' || c == name[i - 1]);
-      reached[0] = false;
-    }
-  }
-  return reached.back();
-}
-
-bool is_pattern(std::string_view key) { return key.find_first_of("*?") != std::string_view::npos; }
-
-// Their own word for what a tool of ours does. Nothing of theirs speaks of Note and of the tools that the
-// runtime gives.
-constexpr auto kTheirWords =
-    std::to_array<std::pair<std::string_view, std::string_view>>({{"Read", "read"},
-                                                                  {"Grep", "grep"},
-                                                                  {"Glob", "glob"},
-                                                                  {"List", "list"},
-                                                                  {"Edit", "edit"},
-                                                                  {"Write", "edit"},
-                                                                  {"NotebookEdit", "edit"},
-                                                                  {"Bash", "bash"},
-                                                                  {"WebFetch", "webfetch"},
-                                                                  {"WebSearch", "websearch"},
-                                                                  {"Todo", "todowrite"},
-                                                                  {"task", "task"}});
-
-bool is_their_word(std::string_view key) {
-  return std::ranges::any_of(kTheirWords, [&](const auto& each) { return fits(key, each.second); });
-}
-
 bool holds(const std::vector<std::string>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
-}
-
-// The tools here that a key names, by any of their names or by a pattern: edit is every change of a file.
-std::vector<std::string> tools_named(std::string_view key) {
-  const std::string wanted = lowered(trimmed(key));
-  const std::string named = canonical_tool_name(key);
-  std::vector<std::string> meant;
-  const auto add = [&meant](std::string_view tool) {
-    if (!holds(meant, tool)) meant.emplace_back(tool);
-  };
-  for (const auto& [tool, their_word] : kTheirWords) {
-    if (tool != named && !fits(wanted, lowered(tool)) && !fits(wanted, their_word)) continue;
-    add(tool);
-    for (const auto* change : {"Edit", "Write", "NotebookEdit"}) {
-      if (their_word == "edit") add(change);
-    }
-  }
-  if (meant.empty() && is_tool_name(named)) add(named);
-  return meant;
-}
-
-// They call the tool of a server server_tool; one of these that is nearly a tool of ours is a slip.
-bool can_be_of_a_server(std::string_view key) {
-  return key.contains('_') && (is_pattern(key) || nearest(key, tool_names(), 1).empty());
 }
 
 // A key that names nothing here. What was meant to take something away is left out only where there is
@@ -142,9 +84,13 @@ struct Saying {
   std::vector<std::string> tools = tools_named(key);
 };
 
+Decision decision_in(const ProfileNode& node) {
+  if (node.text == "allow") return Decision::allow;
+  return node.text == "ask" ? Decision::ask : Decision::deny;
+}
+
 bool is_decision(const ProfileNode& node) {
-  return node.kind == ProfileNode::Kind::text &&
-         (node.text == "allow" || node.text == "ask" || node.text == "deny");
+  return node.kind == ProfileNode::Kind::text && node.text == name_of(decision_in(node));
 }
 
 // Of a table: a tool, or a pattern of names, with one word for all of it or a table of patterns.
@@ -191,18 +137,6 @@ Result<std::vector<Saying>> sayings_in(const ProfileNode& value, std::string_vie
   return std::vector<Saying>{{"*", {"*", value}}};
 }
 
-// Their pattern of a command, which is matched against all of it, as ours.
-std::string pattern_of(std::string_view glob) {
-  if (!glob.ends_with('*')) return std::string(glob);
-  const std::string_view words = trimmed(glob.substr(0, glob.size() - 1));
-  return words.contains('*') ? std::string(glob) : fmt::format("{}:*", words);
-}
-
-Result<void> add_decision(Permissions& permissions, const ProfileNode& value, const std::string& rule) {
-  if (value.text == "deny") return add_rule(permissions.deny, rule, value.line);
-  return add_rule(value.text == "ask" ? permissions.ask : permissions.allow, rule, value.line);
-}
-
 bool is_general(std::string_view pattern) {
   pattern = trimmed(pattern);
   return pattern == "*" || pattern == "**";
@@ -226,13 +160,43 @@ bool has_decision(std::span<const Entry> entries, std::string_view decision) {
   return std::ranges::any_of(entries, [&](const Entry& entry) { return entry.value.text == decision; });
 }
 
+// The rule that a pattern of theirs comes to; empty where none of ours can say it.
+std::string rule_for(std::string_view tool, const Entry& entry) {
+  if (is_general(entry.key)) return std::string(tool);
+  const Decision decision = decision_in(entry.value);
+  const std::string pattern = opencode_pattern(tool, entry.key, decision);
+  std::string rule = fmt::format("{}({})", tool, pattern);
+  return !pattern.empty() && parse_rule(decision, rule) ? rule : "";
+}
+
+Result<void> add_decision(ReadProfile& read, std::string_view tool, const Entry& entry) {
+  const Decision decision = decision_in(entry.value);
+  std::string rule = rule_for(tool, entry);
+  if (rule.empty()) {
+    const std::string_view instead = decision == Decision::allow ? "it allows nothing"
+                                     : decision == Decision::ask ? "all of it is asked about"
+                                                                 : "all of it is denied";
+    read.warnings.push_back(
+        {entry.value.line, fmt::format("no rule here can say {} of {}: {}",
+                                       shorten(on_one_line(made_visible(entry.key)), 60), tool, instead)});
+    if (decision == Decision::allow) return {};
+    rule = tool;
+  }
+  if (rule == tool && decision == Decision::deny)
+    std::erase(read.profile.tools, tool);  // nor is it offered there
+  return add_rule(read.profile.permissions, decision, std::move(rule), entry.value.line);
+}
+
 // Ours: the strictest. So a general "deny" has no exceptions, a general "allow" needs none, and a general
 // "ask" is left to the tool's default where that asks and some pattern allows more: else it is a rule.
 Result<void> add_patterns(ReadProfile& read, std::string_view tool, std::span<const Entry> entries) {
   std::string_view general;
   if (is_general(entries.front().key)) general = entries.front().value.text;
-  const bool has_exceptions = has_decision(entries, "allow");
-  for (const auto& [pattern, decision] : entries) {
+  const bool has_exceptions = std::ranges::any_of(entries, [tool](const Entry& entry) {
+    return entry.value.text == "allow" && !rule_for(tool, entry).empty();
+  });
+  for (const auto& entry : entries) {
+    const auto& [pattern, decision] = entry;
     const bool is_rest = is_general(pattern);
     if (is_rest && decision.text == "ask" && has_exceptions && asks_by_default(tool)) continue;
     if (decision.text == "allow" && general == "allow")
@@ -245,11 +209,7 @@ Result<void> add_patterns(ReadProfile& read, std::string_view tool, std::span<co
                                       general == "deny" ? "denied" : "asked about", tool)});
       continue;
     }
-    if (is_rest && decision.text == "deny") std::erase(read.profile.tools, tool);  // nor is it offered there
-    const std::string rule =
-        is_rest ? std::string(tool)
-                : fmt::format("{}({})", tool, tool == "Bash" ? pattern_of(pattern) : pattern);
-    TRY(add_decision(read.profile.permissions, decision, rule));
+    TRY(add_decision(read, tool, entry));
   }
   return {};
 }

@@ -74,7 +74,12 @@ bool is_left_out(ReadProfile& read, const std::string& name, int line) {
   return true;
 }
 
-Result<void> add_tool(ReadProfile& read, const ProfileNode& written) {
+std::string rule_of(std::string_view tool, std::string_view pattern, Decision decision,
+                    PatternReader pattern_of) {
+  return fmt::format("{}({})", tool, pattern_of ? pattern_of(tool, pattern, decision) : std::string(pattern));
+}
+
+Result<void> add_tool(ReadProfile& read, const ProfileNode& written, PatternReader pattern_of) {
   const auto [name, pattern] = parts_of(written.text);
   if (name.empty()) return {};
   if (name == "*") return add_all_tools(read);
@@ -95,14 +100,15 @@ Result<void> add_tool(ReadProfile& read, const ProfileNode& written) {
   if (pattern.empty() || !is_tool_name(tool)) return {};
   read.mapped.push_back(fmt::format("{} → {} and a rule that allows it", shown(written.text), tool));
   for (const auto part : split(pattern, ','))
-    TRY(add_rule(read.profile.permissions.allow, fmt::format("{}({})", tool, trimmed(part)), written.line));
+    TRY(add_rule(read.profile.permissions, Decision::allow,
+                 rule_of(tool, trimmed(part), Decision::allow, pattern_of), written.line));
   return {};
 }
 
 }  // namespace
 
-Result<void> add_tools(ReadProfile& read, std::span<const ProfileNode> written) {
-  for (const auto& each : written) TRY(add_tool(read, each));
+Result<void> add_tools(ReadProfile& read, std::span<const ProfileNode> written, PatternReader pattern_of) {
+  for (const auto& each : written) TRY(add_tool(read, each, pattern_of));
   return {};
 }
 
@@ -111,7 +117,7 @@ Result<void> add_all_tools(ReadProfile& read) {
   return {};
 }
 
-Result<void> remove_tools(ReadProfile& read, std::span<const ProfileNode> written) {
+Result<void> remove_tools(ReadProfile& read, std::span<const ProfileNode> written, PatternReader pattern_of) {
   for (const auto& each : written) {
     const auto [name, pattern] = parts_of(each.text);
     const std::string tool = canonical_tool_name(name);
@@ -126,7 +132,8 @@ Result<void> remove_tools(ReadProfile& read, std::span<const ProfileNode> writte
       return fail(ErrorCode::invalid, fmt::format("line {}: {}", each.line, no_such_tool(name)),
                   "name the tool to take away as it is called, or leave it out");
     } else if (!pattern.empty()) {
-      TRY(add_rule(read.profile.permissions.deny, fmt::format("{}({})", tool, pattern), each.line));
+      TRY(add_rule(read.profile.permissions, Decision::deny,
+                   rule_of(tool, pattern, Decision::deny, pattern_of), each.line));
     } else {
       std::erase(read.profile.tools, tool);
     }
@@ -134,11 +141,13 @@ Result<void> remove_tools(ReadProfile& read, std::span<const ProfileNode> writte
   return {};
 }
 
-Result<void> add_rule(std::vector<std::string>& rules, std::string rule, int line) {
-  // Any decision will do: it is whether this is a rule at all.
-  if (const auto parsed = parse_rule(Decision::deny, rule); !parsed)
+Result<void> add_rule(Permissions& permissions, Decision decision, std::string rule, int line) {
+  if (const auto parsed = parse_rule(decision, rule); !parsed)
     return fail(ErrorCode::invalid, fmt::format("line {}: {}", line, parsed.error().message),
                 parsed.error().advice);
+  auto& rules = decision == Decision::deny  ? permissions.deny
+                : decision == Decision::ask ? permissions.ask
+                                            : permissions.allow;
   rules.push_back(std::move(rule));
   return {};
 }

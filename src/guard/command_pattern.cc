@@ -46,8 +46,8 @@ bool may_hold_flag(ShellWords words, std::string_view flag) {
 }
 
 // Whether the names stand in this order among the words, with nothing between them but options and their
-// values.
-bool may_hold_names(ShellWords words, std::span<const std::string_view> names) {
+// values. Of the last one a word may be only the beginning.
+bool may_hold_names(ShellWords words, std::span<const std::string_view> names, bool last_is_beginning) {
   enum State : std::uint8_t { unreached = 0, reached = 1, after_option = 2 };
   std::vector<int> states(names.size() + 1, unreached);
   states[0] = reached;
@@ -55,7 +55,9 @@ bool may_hold_names(ShellWords words, std::span<const std::string_view> names) {
     std::vector<int> next(names.size() + 1, unreached);
     for (std::size_t at = 0; at < names.size(); ++at) {
       if (states[at] == unreached) continue;
-      if (word.varies || word.text == names[at]) next[at + 1] |= reached;
+      const bool is_beginning = last_is_beginning && at + 1 == names.size();
+      const bool is_named = is_beginning ? word.text.starts_with(names[at]) : word.text == names[at];
+      if (word.varies || is_named) next[at + 1] |= reached;
       if (is_option(word.text)) next[at] |= after_option;
       if ((states[at] & after_option) != 0) next[at] |= reached;
     }
@@ -80,6 +82,11 @@ std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, con
   return subjects;
 }
 
+bool CommandPattern::ends_within_word(std::string_view text) {
+  return text.size() > 1 && text.ends_with('*') &&
+         std::string_view(": \\*").find(text[text.size() - 2]) == std::string_view::npos;
+}
+
 Result<CommandPattern> CommandPattern::compile(std::string_view text) {
   if (text.size() > kMaxBytes) {
     return fail(ErrorCode::invalid,
@@ -93,6 +100,8 @@ Result<CommandPattern> CommandPattern::compile(std::string_view text) {
     command.remove_suffix(ending.size());
     pattern.is_prefix_ = true;
   }
+  pattern.ends_within_word_ = !pattern.is_prefix_ && ends_within_word(command);
+  if (pattern.ends_within_word_) command.remove_suffix(1);
   auto reading = read_shell(command);
   if (!reading) return not_plain(text, reading.error().why);
   if (reading->size() > 1) return not_plain(text, "it is more than one, and each is judged by itself");
@@ -125,7 +134,9 @@ RuleMatch CommandPattern::match(const CommandSubject& subject) const {
 }
 
 bool CommandPattern::gives(ShellWords words, const CommandSubject& subject) const {
-  if (words.size() < words_.size() || !std::ranges::equal(words.first(words_.size()), words_)) return false;
+  if (ends_within_word_ || words.size() < words_.size() ||
+      !std::ranges::equal(words.first(words_.size()), words_))
+    return false;
   const std::string_view program = words[0].text;
   if (subject.is_moved && program.contains('/') && !program.starts_with('/')) return false;
   if (words.size() == words_.size() && !is_prefix_) return true;
@@ -134,6 +145,8 @@ bool CommandPattern::gives(ShellWords words, const CommandSubject& subject) cons
 
 bool CommandPattern::is_program(std::string_view path) const {
   const std::string_view program = program_of(path);
+  if (ends_within_word_ && words_.size() == 1)
+    return path.starts_with(words_[0].text) || (!program_.empty() && lowered(program).starts_with(program_));
   return program.size() == program_.size() && lowered(program) == program_;
 }
 
@@ -165,7 +178,7 @@ bool CommandPattern::may_mean(ShellWords words) const {
       return false;
     }
   }
-  return may_hold_names(further, names);
+  return may_hold_names(further, names, ends_within_word_ && !is_option(words_.back().text));
 }
 
 }  // namespace deputy

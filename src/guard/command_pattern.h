@@ -1,5 +1,6 @@
 // The pattern of a rule about commands, by words: `npm test` means exactly that command, `git status:*` (or
-// `git status *`) whatever begins with these words. It says yes of a command that does no more than the
+// `git status *`) whatever begins with these words, `python*` whatever begins with these letters. Of the last
+// it is never sure, so it can only forbid. It says yes of a command that does no more than the
 // rule's words promise: an option that makes the program run or write something else, or code for an
 // interpreter, is meant only where the rule gives it. `timeout 9 npm test` and the like are seen through. It
 // says maybe wherever the program may be run in some other way: by another path, behind sudo, env, xargs or
@@ -32,6 +33,8 @@ class CommandPattern {
   static constexpr std::size_t kMaxBytes = 4096;
 
   static Result<CommandPattern> compile(std::string_view text);
+  // `python*`: its star stands for the rest of a word.
+  static bool ends_within_word(std::string_view text);
 
   RuleMatch match(const CommandSubject& subject) const;
 
@@ -44,6 +47,7 @@ class CommandPattern {
   std::vector<ShellWord> words_;
   std::string program_;  // that of the first, in lower case
   bool is_prefix_ = false;
+  bool ends_within_word_ = false;
 };
 
 }  // namespace deputy

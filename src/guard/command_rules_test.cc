@@ -39,6 +39,32 @@ TEST(CommandRules, APrefixIsOneOfWords) {
   EXPECT_EQ(judged(allowing("git status *"), "git status -s"), allow);
 }
 
+TEST(CommandRules, AStarWithinAWordForbidsAllThatBeginsSo) {
+  const Rules program = denying("python*");
+  for (const char* command : {"python", "python3 -V", "/usr/bin/python3.11 x", "PYTHON3", "python/bin/x",
+                              "sudo python3", "timeout 5 python3 x", "ls && pythonw"}) {
+    EXPECT_EQ(judged(program, command), deny) << command;
+  }
+  for (const char* command : {"pytho", "ls python3", "cat xpython"}) {
+    EXPECT_EQ(judged(program, command), allow) << command;
+  }
+  const Rules word = denying("npm run test*");
+  for (const char* command : {"npm run test", "npm run test:unit x", "npm --silent run testing"}) {
+    EXPECT_EQ(judged(word, command), deny) << command;
+  }
+  EXPECT_EQ(judged(word, "npm run build"), allow);
+  EXPECT_EQ(judged(denying("ls --col*"), "ls --color=auto x"), deny);
+  EXPECT_EQ(judged(denying("ls -*"), "ls -l"), deny);
+  EXPECT_EQ(judged(denying("./bin/*"), "./bin/x y"), deny);
+  EXPECT_EQ(judged(denying("./bin/*"), "ls"), allow);
+  EXPECT_EQ(judged(Rules({rule(allow, "Bash"), rule(ask, "Bash(python*)")}), "python3"), ask);
+  EXPECT_EQ(judged(Rules({rule(allow, "Bash(!python*)")}), "python3"), ask);
+  EXPECT_EQ(judged(Rules({rule(allow, "Bash(!python*)")}), "ls"), allow);
+  EXPECT_THAT(to_text(parse_rule(allow, "Bash(python*)").error()), HasSubstr("ends within a word"));
+  for (const char* wrong : {"Bash(py*n*)", "Bash(* x)", "Bash(py**)", "Bash(!*)"})
+    EXPECT_FALSE(parse_rule(deny, wrong)) << wrong;
+}
+
 TEST(CommandRules, WithoutAStarItIsThatCommandAlone) {
   const Rules rules = allowing("npm test");
   EXPECT_EQ(judged(rules, "npm test"), allow);

@@ -84,6 +84,13 @@ Result<Rule> parse_rule(Decision decision, std::string_view text,
                        (decision == Decision::deny && is_path_tool(tool) && means_every_path(parts.pattern));
   Rule rule{decision, std::move(tool), is_wide ? "" : std::string(parts.pattern)};
   TRY(RulePattern::compile(rule.tool, rule.pattern));
+  if (decision == Decision::allow && rule.tool == "Bash" && CommandPattern::ends_within_word(rule.pattern) &&
+      !rule.pattern.starts_with('!')) {
+    return fail(ErrorCode::invalid,
+                fmt::format("the pattern {} ends within a word, so nobody knows what it would allow",
+                            quoted(rule.pattern)),
+                "allow whole words, git status:*; only ask and deny take a part of one");
+  }
   return rule;
 }
 
