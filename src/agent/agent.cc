@@ -60,7 +60,8 @@ Task<Result<Report>> Agent::run(StopToken stop) {
       journal_->ride_along({.step = conversation_.step}, RequestStopped{reply.usage, is_kept ? said() : ""});
       continue;
     }
-    if (is_failure(reply.stop) && reply.message.text.empty()) reply.message.text = said();
+    const bool is_cut_short = is_failure(reply.stop) || reply.stop == ReplyStop::over_budget;
+    if (is_cut_short && reply.message.text.empty()) reply.message.text = said();
     journal_->ride_along({.step = conversation_.step}, ReplyReceived{std::move(reply)});
   }
 }

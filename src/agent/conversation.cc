@@ -124,6 +124,8 @@ struct Fold {
     conversation.ended.reset();
     conversation.last_reply.reset();
     conversation.broken_off.clear();
+    conversation.paused.clear();
+    conversation.asked = false;
     conversation.run_begins = conversation.messages.size();
     conversation.run_steps = 0;
     conversation.pauses = 0;
@@ -160,6 +162,7 @@ struct Fold {
 
   void operator()(const ReplyReceived& fact) const {
     conversation.last_reply = fact.reply;
+    conversation.asked = true;
     conversation.has_news = false;
     conversation.pauses = fact.reply.stop == ReplyStop::paused ? conversation.pauses + 1 : 0;
     if (conversation.grace) conversation.grace->used = true;
@@ -176,6 +179,7 @@ struct Fold {
     }
     if (message.text.empty() && message.calls.empty() && message.wire.empty()) return;  // it said nothing
     if (breaks_off(fact.reply.stop)) conversation.broken_off.insert(conversation.messages.size());
+    if (fact.reply.stop == ReplyStop::paused) conversation.paused.insert(conversation.messages.size());
     conversation.messages.push_back(message);
     if (fact.reply.stop != ReplyStop::calls) return;  // a truncated reply's calls are not run
     for (int index = 0; const auto& call : message.calls)
@@ -184,7 +188,9 @@ struct Fold {
   }
 
   void operator()(const Retried& fact) const { conversation.usage = conversation.usage + fact.usage; }
+  void operator()(const BudgetReserved&) const { conversation.asked = true; }
   void operator()(const RequestStopped& fact) const {
+    conversation.asked = true;
     conversation.usage = conversation.usage + fact.usage;
     if (trimmed(fact.text).empty()) return;
     conversation.broken_off.insert(conversation.messages.size());

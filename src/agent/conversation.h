@@ -42,6 +42,7 @@ struct RefusedReports {
 struct Conversation {
   std::vector<Message> messages;
   std::set<std::size_t> broken_off;  // where in them are replies of this run that were not ended
+  std::set<std::size_t> paused;      // and those of it that go on in the next one
   std::vector<Message> held;         // what came in while calls were without a result: it follows these
   std::vector<PendingCall> pending;  // calls of the last reply without a result
   std::vector<ToolResult> results;   // those of its calls that have one, by call index
@@ -50,6 +51,7 @@ struct Conversation {
   std::size_t run_begins = 0;        // in the messages
   int step = 0;                      // replies so far; the next one has this number
   int run_steps = 0;                 // replies of this run
+  bool asked = false;                // this run: what a request may come to, or came to, is on record
   int pauses = 0;                    // replies in a row, up to the last, that the provider paused in
   Usage usage;
   std::optional<Measured> measured;  // the last reply's word on how much its request held

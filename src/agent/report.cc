@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "agent/next.h"
 #include "base/text.h"
@@ -15,29 +16,35 @@ bool has_text(const Message& message) {
   return message.role == Role::assistant && !trimmed(message.text).empty();
 }
 
-// Of this run: what was said in one before it is in that one's report.
-std::string last_text(const Conversation& conversation) {
-  for (std::size_t at = conversation.messages.size(); at-- > conversation.run_begins;) {
-    if (has_text(conversation.messages[at])) return conversation.messages[at].text;
+// Of this run: what was said in one before it is in that one's report. Nothing where there was no text.
+std::optional<std::size_t> last_text_before(const Conversation& conversation, std::size_t end) {
+  for (std::size_t at = end; at-- > conversation.run_begins;) {
+    if (has_text(conversation.messages[at])) return at;
   }
-  return {};
+  return std::nullopt;
+}
+
+// The texts from there to the end, with those of the replies that it goes on from.
+std::string texts_from(const Conversation& conversation, std::size_t from) {
+  while (from > conversation.run_begins && conversation.paused.contains(from - 1)) --from;
+  std::vector<std::string_view> texts;
+  for (std::size_t at = from; at < conversation.messages.size(); ++at) {
+    if (has_text(conversation.messages[at])) texts.push_back(conversation.messages[at].text);
+  }
+  return fmt::format("{}", fmt::join(texts, "\n\n"));
+}
+
+std::string last_text(const Conversation& conversation) {
+  const auto last = last_text_before(conversation, conversation.messages.size());
+  return last ? texts_from(conversation, *last) : "";
 }
 
 // A reply that broke off may have said next to nothing yet, and what is said in the step after it goes on
 // from there: so the last whole text before it, what there is of it, and what followed.
 std::string text_so_far(const Conversation& conversation) {
   if (conversation.broken_off.empty()) return last_text(conversation);
-  std::size_t from = *conversation.broken_off.begin();
-  for (std::size_t at = from; at-- > conversation.run_begins;) {
-    if (!has_text(conversation.messages[at])) continue;
-    from = at;
-    break;
-  }
-  std::vector<std::string_view> texts;
-  for (std::size_t at = from; at < conversation.messages.size(); ++at) {
-    if (has_text(conversation.messages[at])) texts.push_back(conversation.messages[at].text);
-  }
-  return fmt::format("{}", fmt::join(texts, "\n\n"));
+  const std::size_t first = *conversation.broken_off.begin();
+  return texts_from(conversation, last_text_before(conversation, first).value_or(first));
 }
 
 std::string text_of(const Conversation& conversation, Status status) {

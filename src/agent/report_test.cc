@@ -456,6 +456,19 @@ TEST_F(ARun, BlockedSaysWhetherItWasDeniedOrLeftWithoutAnAnswer) {
   EXPECT_EQ(report().errors.front().message, "no right to push") << "it names its blocker";
 }
 
+TEST_F(ARun, WhoseReplyWasPausedReportsAllOfIt) {
+  reads("a", "1");
+  reply(ReplyStop::paused, "the first half");
+  reply(ReplyStop::paused, "");
+  reply(ReplyStop::paused, "more");
+  says("the second half");
+  EXPECT_EQ(report().status, Status::completed);
+  EXPECT_EQ(report().body, "the first half\n\nmore\n\nthe second half");
+  apply_fact(RunStarted{});
+  says("another answer");
+  EXPECT_EQ(report().body, "another answer");
+}
+
 TEST_F(ARun, IsPausedByItsProviderAsOftenAsItMayBeAndNotOnceMore) {
   apply_fact(NoteTaken{"a finding"});
   for (int i = 1; i < kPausesToEnd; ++i) reply(ReplyStop::paused, "I search.");
@@ -466,7 +479,7 @@ TEST_F(ARun, IsPausedByItsProviderAsOftenAsItMayBeAndNotOnceMore) {
   reply(ReplyStop::paused, "I search.");
   EXPECT_EQ(report().status, Status::partial);
   EXPECT_EQ(report().reason, Reason::provider_error);
-  EXPECT_EQ(report().body, "a finding\n\nI search.");
+  EXPECT_THAT(report().body, testing::StartsWith("a finding\n\nI search.\n\nI search."));
   EXPECT_THAT(report().errors.front().message, HasSubstr("paused its answer 8 times in a row"));
 }
 
