@@ -47,6 +47,11 @@ bool is_of_a_request(const Fact& fact) {
          std::holds_alternative<RequestStopped>(fact) || std::holds_alternative<Retried>(fact);
 }
 
+// There was no room for the request.
+bool was_not_asked(const Reply& reply) {
+  return reply.stop == ReplyStop::over_budget && reply.usage == Usage{};
+}
+
 struct Used {
   struct Of {  // a session
     bool is_child = false;
@@ -80,6 +85,7 @@ struct Used {
       if (of.open) amount = amount + whole(*of.open);
       of.open = *reserved;
     } else if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) {
+      if (was_not_asked(reply->reply)) return;  // what a process before it left open stays so
       if (!of.is_command) amount = amount + amount_of(reply->reply, of.open);
       of.open.reset();
     } else if (const auto* stopped = std::get_if<RequestStopped>(&event.fact)) {
@@ -90,6 +96,12 @@ struct Used {
     }
   }
 };
+
+Used::Of last_run_of(const std::vector<Event>& session) {
+  Used used;
+  for (const auto& event : session) used.apply(event);
+  return used.sessions.empty() ? Used::Of{} : used.sessions.begin()->second;
+}
 
 }  // namespace
 
@@ -148,11 +160,9 @@ Amount used_by(const std::vector<Event>& tree) {
   return used.amount;
 }
 
-bool had_place(const std::vector<Event>& session) {
-  Used used;
-  for (const auto& event : session) used.apply(event);
-  return !used.sessions.empty() && used.sessions.begin()->second.had_place;
-}
+bool had_place(const std::vector<Event>& session) { return last_run_of(session).had_place; }
+
+bool has_begun(const std::vector<Event>& session) { return last_run_of(session).has_begun; }
 
 Budget::~Budget() { assert(held_ == Amount{} && "a reservation was leaked"); }
 

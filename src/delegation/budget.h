@@ -42,6 +42,8 @@ Amount used_by(const std::vector<Event>& tree);
 // Whether the last run of the session that these are of has had a place to run: until then it may come to no
 // delegation.
 bool had_place(const std::vector<Event>& session);
+// Whether that run has begun, so that its model may have been asked.
+bool has_begun(const std::vector<Event>& session);
 
 class Budget {
  public:

@@ -93,6 +93,12 @@ std::expected<Amount, std::string> first_request(const Provider& provider, const
   return as_amount(most_for(at_most(tokens_in(prompt)), output, *price));
 }
 
+BudgetReserved most_for_request(const Provider& provider, const RequestPrefix& prefix,
+                                std::span<const Message> messages, const std::optional<Measured>& measured) {
+  const auto input = at_most(estimated_input(estimated_tokens(prefix), prefix.model, messages, measured));
+  return most_for(input, prefix.max_output_tokens, provider.price(prefix.model).value_or(Price{}));
+}
+
 std::int64_t BudgetedProvider::most_input(const Request& request) {
   if (weighed_ != request.prefix) {
     weighed_ = request.prefix;
@@ -147,7 +153,8 @@ Usage BudgetedProvider::Reserved::most_of(const Usage& told) const {
 
 std::vector<Fact> BudgetedProvider::before(const Request& request) {
   next_ = reserve(request);
-  if (!*next_ || !limits_spending(parts_.budget.limits())) return {};
+  const bool is_first = !std::exchange(parts_.has_asked, true);
+  if (!*next_ || (is_first && !limits_spending(parts_.budget.limits()))) return {};
   return {(*next_)->most};
 }
 

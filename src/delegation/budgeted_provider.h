@@ -1,10 +1,10 @@
-// A provider under its tree's budget. What a request may come to at most is reserved, and, where spending is
-// limited, durable before it is made: its input by a careful estimate, its output by its cap, both at the
-// model's price. Where the whole cap has no room, less is asked for; where not even a useful answer has,
-// nothing is sent, and the reply says so. Failed attempts count; each further one is reserved for anew. A
-// request that ended before its provider said what it used counts with all that was reserved for it, unless
-// nobody took it; so the journal has it, too. Beside each request enough is kept back for one last step, so
-// that a run that meets the limit can still report.
+// A provider under its tree's budget. What a request may come to at most is reserved, and durable before it
+// is made, but for a run's first one where spending is not limited, which would cost a sync: its input by a
+// careful estimate, its output by its cap, both at the model's price. Where the whole cap has no room, less
+// is asked for; where not even a useful answer has, nothing is sent, and the reply says so. Failed attempts
+// count; each further one is reserved for anew. A request that ended before its provider said what it used
+// counts with all that was reserved for it, unless nobody took it; so the journal has it, too. Beside each
+// request enough is kept back for one last step, so that a run that meets the limit can still report.
 #pragma once
 
 #include <optional>
@@ -24,6 +24,7 @@ class BudgetedProvider final : public Provider {
     Budget& budget;
     // What was reserved when the session was admitted: for its first request.
     Budget::Hold first;
+    bool has_asked = true;  // this run, before: what that may have come to is on record
   };
   explicit BudgetedProvider(Parts parts) : parts_(std::move(parts)), kept_(std::move(parts_.first)) {}
 
@@ -53,6 +54,10 @@ class BudgetedProvider final : public Provider {
   std::shared_ptr<const RequestPrefix> weighed_;
   std::int64_t prefix_tokens_ = 0;  // of the prefix that was weighed
 };
+
+// What a request may come to of which nothing was recorded before it was made.
+BudgetReserved most_for_request(const Provider& provider, const RequestPrefix& prefix,
+                                std::span<const Message> messages, const std::optional<Measured>& measured);
 
 // What a child's first request may come to, as far as it can be known before the child is made. The error is
 // why it cannot be had under these limits: its price is not known.

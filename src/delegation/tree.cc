@@ -10,6 +10,7 @@
 #include "delegation/budgeted_provider.h"
 #include "delegation/delegate_tool.h"
 #include "delegation/lost_work.h"
+#include "delegation/session_event.h"
 #include "delegation/spawn_tool.h"
 #include "tools/catalog.h"
 
@@ -147,22 +148,43 @@ Result<Session> Tree::claimed_root(const SessionId& id, const std::optional<Tree
 }
 
 // Under the terms that it was started with, unless the person sets others, and with what it has used.
-Result<void> Tree::take_up(Session& root, const std::vector<Event>& events,
-                           const std::optional<TreeLimits>& terms) {
+Result<void> Tree::take_up(Session& root, std::vector<Event> events, const std::optional<TreeLimits>& terms) {
   if (root.limits) limits_ = *root.limits;
   const Duration time_before = limits_.time;
   if (terms) limits_ = *terms;
   slots_ = std::make_unique<Slots>(limits_);
-  budget_ = std::make_unique<Budget>(limits_, used_by(events));
   TRY(const auto all, services_.store.sessions({.tree = root.id, .most = 1'000'000}));
+  std::vector<Event> left_open;
   for (const auto& each : all) {
     if (each.parent) children_[*each.parent].push_back(each.id);
-    if (!is_terminal(each.state)) left_.insert(each.id);
     left_at_ = std::max(left_at_.value_or(each.last_event_at), each.last_event_at);
+    if (is_terminal(each.state)) continue;
+    left_.insert(each.id);
+    if (root.limits && limits_spending(*root.limits)) continue;  // then each was recorded before it was made
+    TRY(const auto open, unrecorded_request(each));
+    if (open) left_open.push_back(*open);
   }
+  events.insert(events.end(), left_open.begin(), left_open.end());
+  budget_ = std::make_unique<Budget>(limits_, used_by(events));
+  if (!left_open.empty()) services_.store.ride_along(std::move(left_open));
   if (limits_.time != time_before)
     root.deadline = moved_deadline(root.deadline, time_before, limits_.time, *left_at_);
   return {};
+}
+
+// The first request of a run may have been made without a trace where spending was not limited. It counts in
+// full, under whatever limits come.
+Result<std::optional<Event>> Tree::unrecorded_request(const Session& session) {
+  TRY(const auto events, services_.store.events_of_session(session.id));
+  const Conversation so_far = conversation_of(events);
+  if (so_far.asked || !has_begun(events)) return std::nullopt;
+  BudgetReserved most;
+  if (const auto profile = services_.profiles.find(session.agent)) {
+    if (!(*profile)->driver.empty()) return std::nullopt;  // a command costs nothing
+    if (const auto kit = kit_for(as_started(session, events), **profile))
+      most = most_for_request(*kit->provider, *kit->prefix, so_far.messages, so_far.measured);
+  }
+  return event_of(session, most, so_far.step);
 }
 
 Result<std::vector<Event>> Tree::claim(SessionId id) {

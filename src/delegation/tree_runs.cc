@@ -235,8 +235,10 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   DeniesAll denies_all;
   PatientAsker person(*this, session);
   MeteredProcesses processes(services_.processes, run->journal, session);
-  BudgetedProvider budgeted(
-      {.inner = *kit->provider, .budget = *budget_, .first = std::move(live_[session.id].first)});
+  BudgetedProvider budgeted({.inner = *kit->provider,
+                             .budget = *budget_,
+                             .first = std::move(live_[session.id].first),
+                             .has_asked = so_far.asked});
   // A command costs nothing but what its children do.
   const bool is_free = !profile->driver.empty();
   Children::Post post(running_, session.id, so_far);

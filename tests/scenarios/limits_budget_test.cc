@@ -195,6 +195,7 @@ TEST(BudgetOfATree, AttemptsThatFailWithoutAWordOnWhatTheyTookNeverExceedIt) {
     const auto report = fail_often(spending, {}, cap);
     ASSERT_TRUE(report) << report.error().message;
     EXPECT_EQ(report->reason, Reason::budget);
+    EXPECT_THAT(report->body, HasSubstr("half of an answer")) << "what the last attempt had said is kept";
     EXPECT_LE(spending.bank.micros, cap);
     EXPECT_GT(spending.bank.requests, 1);
     EXPECT_GE(used_by(spending.world.memory->journal).cost_micros, spending.bank.micros);
@@ -297,11 +298,61 @@ TEST(BudgetOfATree, ALimitThatIsFirstSetAtAResumeCountsWhatWasSpentBefore) {
   }
   const std::int64_t before = spending.bank.micros;
   ASSERT_GT(before, 0);
-  const std::int64_t cap = whole.micros;
+  const std::int64_t cap = whole.micros * 30;  // those in flight count in full
   Life second(spending.world, spending.options({}, 2));
   ASSERT_TRUE(second.resume(spending.world.sessions().front().id, TreeLimits{.cost_micros = cap}));
   EXPECT_LE(spending.bank.micros, cap);
   EXPECT_GT(spending.bank.micros, before);
+}
+
+// Nothing limits it until it is resumed, once or twice; at every record it may have been in a request.
+TEST(BudgetOfATreeSimulation, ALimitFirstSetAtAResumeHoldsWhereverItDiedBefore) {
+  const Bank whole = whole_cost();
+  const std::uint64_t seeds = simulation_seeds(20);
+  int refused = 0;
+  for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFailure(); ++seed) {
+    for (int record = 2;; record += 3) {
+      Spending spending;
+      {
+        Life life(spending.world, spending.options({}, seed, {record, seed % 2 == 0}));
+        (void)life.start(Spending::brief(life));
+        if (!life.crashed()) break;
+      }
+      if (spending.world.sessions().empty()) continue;
+      const SessionId root = spending.world.sessions().front().id;
+      if (seed % 3 == 0) {  // and once more without a limit
+        Life again(spending.world, spending.options({}, seed + 500, {3, seed % 2 == 0}));
+        (void)again.resume(root);
+        if (!again.crashed()) continue;
+      }
+      const std::int64_t before = spending.bank.micros;
+      const std::int64_t cap = before + whole.micros * static_cast<std::int64_t>(seed % 5) * 2;
+      Life last(spending.world, spending.options({}, seed + 1000));
+      const auto report = last.resume(root, TreeLimits{.cost_micros = cap});
+      ASSERT_TRUE(report) << "seed " << seed << " record " << record;
+      EXPECT_LE(spending.bank.micros, cap) << "seed " << seed << " record " << record;
+      EXPECT_GE(used_by(spending.world.memory->journal).cost_micros, spending.bank.micros)
+          << "seed " << seed << " record " << record << ": money vanished";
+      refused += report->reason == Reason::budget ? 1 : 0;
+    }
+  }
+  EXPECT_GT(refused, 0) << "no limit was met: this proves nothing";
+}
+
+TEST(BudgetOfATree, AStepLimitFirstSetAtAResumeCountsTheRequestThatWasInFlight) {
+  Spending spending;
+  {
+    Life life(spending.world, spending.options({}, 1, {.at_record = 2}));
+    (void)life.start(Spending::brief(life));
+    ASSERT_TRUE(life.crashed());
+  }
+  const std::int64_t asked = spending.bank.requests;
+  ASSERT_EQ(asked, 1);
+  Life second(spending.world, spending.options({}, 2));
+  const auto report = second.resume(spending.world.sessions().front().id, TreeLimits{.steps = 1});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->reason, Reason::budget);
+  EXPECT_EQ(spending.bank.requests, asked) << "the one step was used before";
 }
 
 TEST(BudgetOfATree, NothingIsAskedWithNothing) {
