@@ -4,6 +4,7 @@
 #include "app/session_lookup.h"
 #include "app/tree_command.h"
 #include "app/tree_result.h"
+#include "delegation/profiles.h"
 #include "store/unique_facts.h"
 
 namespace deputy {
@@ -15,10 +16,25 @@ OrFailure<void> check_flags(const CommonArguments& common) {
                  "leave --model, --cwd and rules out; limits may be set anew");
 }
 
-// Its own, but for those that the person gives now.
-std::optional<TreeLimits> terms_for(const Session& root, const LimitSettings& given) {
-  if (given == LimitSettings{}) return std::nullopt;
-  return changed_by(root.limits.value_or(TreeLimits{}), given);
+// What has ended has its result: limits that are given now are for going on with it, which is another
+// command.
+OrFailure<void> check_limits(const Store& store, const Session& root, const LimitSettings& given) {
+  if (!is_terminal(root.state) || given == LimitSettings{}) return {};
+  Session session = root;
+  if (root.agent == kCommandAgent) {
+    TRY(const auto all, store.sessions({.tree = root.id, .most = 1'000'000}));
+    for (const auto& each : all) {
+      if (each.parent == root.id && each.state != SessionState::completed) session = each;
+    }
+  }
+  const std::string id = session.id.value;
+  return misused(
+      fmt::format("{} has ended ({}): it is not gone on with by itself", root.id.value, name_of(root.state)),
+      session.agent == kCommandAgent
+          ? fmt::format("see its result with `deputy resume {}`", id)
+          : fmt::format("give it more to do under the new limits: `deputy task {} 'go on' --resume "
+                        "{}` with them, or see its result with `deputy resume {}`",
+                        session.agent, id, root.id.value));
 }
 
 // The root of the tree to go on with; nothing when none is unfinished. What somebody runs is not left.
@@ -45,6 +61,7 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
     program.err.write_line("deputy: nothing was left unfinished");
     return ExitStatus::completed;
   }
+  TRY(check_limits(*store, *root, program.common.limits));
   TRY(auto request, request_for(program, *root, std::move(store)));
   request.terms = terms_for(*root, program.common.limits);
   program.err.write_line(is_terminal(root->state)

@@ -58,6 +58,11 @@ OrFailure<Session> highest_agent(const Store& store, Session session) {
 OrFailure<std::string> input_for(const Store& store, const Session& session,
                                  const OneTaskArguments& arguments, std::string prompt) {
   const std::string& id = session.id.value;
+  if (session.agent == kCommandAgent)
+    return misused(fmt::format("{} is a command of yours, not an agent", id),
+                   fmt::format("go on with an agent that it started, by `deputy task AGENT --resume ID`; "
+                               "`deputy sessions tree {}` names them",
+                               id));
   if (session.agent != arguments.agent)
     return misused(fmt::format("{} is a {}, not a {}", id, session.agent, arguments.agent),
                    fmt::format("run `deputy task {} --resume {}`", session.agent, id));
@@ -88,6 +93,15 @@ OrFailure<void> check_same_model(Program& program, const Session& session) {
                  "leave --model out, or start another task with it");
 }
 
+// More time for an agent is more for its tree, where that has less.
+std::optional<TreeLimits> terms_of(const Program& program, const OneTaskArguments& arguments,
+                                   const Session& root) {
+  LimitSettings given = program.common.limits;
+  const bool has_less = root.limits && root.limits->time < arguments.timeout.value_or(Duration{});
+  if (!given.timeout && has_less) given.timeout = arguments.timeout;
+  return terms_for(root, given);
+}
+
 Ended further_task(Program& program, OneTaskArguments arguments) {
   TRY(auto prompt, prompt_of(arguments.prompt, "task AGENT --resume ID"));
   TRY(auto signals, Signals::take());  // before the store's thread
@@ -96,9 +110,11 @@ Ended further_task(Program& program, OneTaskArguments arguments) {
   TRY(check_same_model(program, session));
   arguments.resume = session.id.value;
   TRY(auto input, input_for(*store, session, arguments, std::move(prompt)));
-  TRY(const auto root, store->session(session.tree));
-  TRY(auto request, request_for(program, root ? *root : session, std::move(store)));
-  request.what = FurtherInput{session.tree, {.text = std::move(input)}};
+  TRY(const auto found, store->session(session.tree));
+  const Session root = found.value_or(session);
+  TRY(auto request, request_for(program, root, std::move(store)));
+  request.what =
+      FurtherInput{session.tree, {.text = std::move(input), .terms = terms_of(program, arguments, root)}};
   return print_result(program, result_of(run_tree(program, signals, std::move(request))));
 }
 

@@ -114,6 +114,11 @@ OrFailure<void> check_batch_limits(const TreeLimits& limits) {
   return {};
 }
 
+std::optional<TreeLimits> terms_for(const Session& root, const LimitSettings& given) {
+  if (given == LimitSettings{}) return std::nullopt;
+  return changed_by(root.limits.value_or(TreeLimits{}), given);
+}
+
 RootWork batch_work(const json::object& batch, ModelName model) {
   return {.agent = "command",
           .label = "delegate",

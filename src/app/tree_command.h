@@ -28,6 +28,9 @@ OrFailure<TreeEnd> start_tree(Program& program, RootWork work);
 // The same for a tree that is there already: under its own model, folder, rules and limits.
 OrFailure<TreeRequest> request_for(Program& program, const Session& root, std::unique_ptr<Store> store);
 
+// The tree's own limits, but for those that the person gives now; nothing where none are given.
+std::optional<TreeLimits> terms_for(const Session& root, const LimitSettings& given);
+
 // A batch as the person's own command: it needs no approval.
 RootWork batch_work(const json::object& batch, ModelName model);
 // One child by profile, the same way; `call` holds the arguments of the task tool.

@@ -109,7 +109,7 @@ Session Tree::as_started(Session session, const std::vector<Event>& events) {
 
 Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) {
   if (!input.model.empty()) CO_TRY(services_.models.find(input.model));
-  CO_TRY(auto session, claimed_root(root));
+  CO_TRY(auto session, claimed_root(root, input.terms));
   if (!is_terminal(session.state))
     co_return fail(ErrorCode::invalid, root.value + " has not ended", "resume it, or nudge it while it runs");
   CO_TRY(const auto events, services_.store.events_of_session(session.id));

@@ -78,6 +78,7 @@ struct RootBrief {
 struct NextInput {
   std::string text;
   ModelName model = {};  // from now on; empty: as before. Calls already made keep theirs
+  std::optional<TreeLimits> terms = std::nullopt;  // other limits than it was started with; they are not kept
 };
 
 // A child as one of the delegation tools wants it.

@@ -93,6 +93,42 @@ TEST_F(LimitsTest, WhatAResumedChildCostsIsCountedOnce) {
               AllOf(HasSubstr("$0.0048"), HasSubstr("(all $0.0048)")));
 }
 
+TEST_F(LimitsTest, WhatEndedAtALimitGoesOnUnderARaisedOneAsTheRefusalSays) {
+  const auto ran =
+      deputy({"task", "explore", "look", "--max-steps", "1", "--model", script(R"({"v":1,"sessions":[
+    {"replies":[{"calls":[{"name":"Note","arguments":{"content":"a finding"}}]},{"text":"all of it"},
+                {"text":"all of it"}]}]})")});
+  ASSERT_EQ(ran.status, 3) << ran.err;
+  const auto rows = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
+  const std::string root = string_or(rows->as_array().front().as_object(), "id", "");
+  const auto tree = parse_json_object(deputy({"sessions", "tree", root, "--output", "json"}).out);
+  const std::string child = string_or(array_at(*tree, "children")->front().as_object(), "id", "");
+
+  const auto resumed = deputy({"resume", root, "--max-steps", "50"});
+  EXPECT_EQ(resumed.status, 2);
+  EXPECT_THAT(resumed.err, AllOf(HasSubstr("has ended (partial)"),
+                                 HasSubstr("`deputy task explore 'go on' --resume " + child + "`")));
+  EXPECT_EQ(deputy({"resume", root}).status, 3) << "its result again";
+  EXPECT_EQ(deputy({"task", "explore", "go on", "--resume", child}).status, 3) << "control: no step is left";
+  const auto further = deputy({"task", "explore", "go on", "--resume", child, "--max-steps", "50"});
+  EXPECT_EQ(further.status, 0) << further.err;
+  EXPECT_THAT(further.out, HasSubstr("all of it"));
+}
+
+TEST_F(LimitsTest, ACommandIsNotGoneOnWithAndItsResultStays) {
+  const auto ran = deputy(
+      {"delegate", "--model", script(kScript), "--task", "broken=p", "--task", "dear=p", "--output", "json"});
+  ASSERT_EQ(ran.status, 3) << ran.err;
+  const std::string id = string_or(*parse_json_object(ran.out), "session_id", "");
+  const auto before = deputy({"sessions", "show", id});
+  for (const auto* agent : {"command", "explore"}) {
+    const auto refused = deputy({"task", agent, "more", "--resume", id});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("is a command of yours"), HasSubstr("sessions tree " + id)));
+  }
+  EXPECT_EQ(deputy({"sessions", "show", id}).out, before.out);
+}
+
 TEST_F(LimitsTest, AsManyFilesMayBeOpenAsTheMachineAllows) {
   auto running =
       start({.words = {"delegate", "--model", script(kScript), "--output", "stream-json", "--task", "slow=p"},
