@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "sandbox/processes.h"
+#include "store/sqlite/quarantine.h"
 
 namespace deputy {
 namespace {
@@ -64,8 +65,10 @@ std::optional<Error> trouble_with_store(Program& program) {
   const auto store = program.open_store();
   if (!store) return store.error();
   if (program.loss()) return program.loss();
+  const auto home = program.open_home();
+  if (const auto whole = home ? check_pages_of(**home) : Result<void>{}; !whole) return whole.error();
   const auto sessions = (*store)->sessions({.most = 1'000'000});
-  return sessions ? (*store)->damage_passed() : sessions.error();
+  return sessions ? program.damage_passed() : sessions.error();
 }
 
 // What is kept can be read and added to; nothing is left of the attempt.

@@ -23,9 +23,7 @@ Result<std::vector<Session>> unfinished(Program& program) {
   const auto home = program.disk.open(path, IfAbsent::fail);
   if (!home || !(*home)->status("deputy.db")) return {};
   TRY(const auto store, program.open_store());
-  auto left = left_unfinished(*store);
-  program.tell_damage(*store);
-  return left;
+  return left_unfinished(*store);
 }
 
 }  // namespace

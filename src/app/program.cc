@@ -55,15 +55,12 @@ Result<std::unique_ptr<Store>> Program::open_store() {
   TRY(const auto home, open_home());
   TRY(auto store, SqliteStore::open(loop, *home, std::make_unique<ThreadWriter>()));
   loss_ = store->loss();
+  passed_ = store->damage_passed();
   if (loss_) {
     err.write_line(error_line(*loss_));
     store->forget_loss();
   }
   return std::make_unique<RedactingStore>(std::move(store), redactor);
-}
-
-void Program::tell_damage(const Store& store) {
-  if (const auto damage = store.damage_passed()) err.write_line(error_line(*damage));
 }
 
 OrFailure<std::string> Program::workspace() const {

@@ -17,7 +17,7 @@
 #include "base/environment.h"
 #include "base/redaction.h"
 #include "sandbox/background.h"
-#include "store/store.h"
+#include "store/sqlite/sqlite_store.h"
 #include "tools/connected_tools.h"
 
 namespace deputy {
@@ -30,9 +30,9 @@ class Program {
   Result<std::unique_ptr<Folder>> open_home() const;
   // All that is kept. Starts a thread.
   Result<std::unique_ptr<Store>> open_store();
-  // For when it was used: what else has to be known of what is kept.
-  void tell_damage(const Store& store);
   const std::optional<Error>& loss() const { return loss_; }  // that open_store() told of
+  // Damage that all reads of the store found their way past; for the end of every command.
+  std::optional<Error> damage_passed() const { return passed_ ? passed_->told() : std::nullopt; }
   // Where agents work; it exists and can be read.
   OrFailure<std::string> workspace() const;
   // What was set, in files and the environment, for the folder to work in; read when it is first needed. A
@@ -61,6 +61,7 @@ class Program {
   std::string typed_name_;  // argv[0]
   std::optional<LoadedSettings> settings_;
   std::optional<Error> loss_;
+  std::shared_ptr<const PassedDamage> passed_;
 };
 
 }  // namespace deputy

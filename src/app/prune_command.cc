@@ -23,6 +23,7 @@ struct Gone {
 };
 
 struct Pruned {
+  std::optional<Error> damage;  // of the database
   std::vector<Gone> trees;
   std::vector<Error> kept;  // trees that are old enough, and why they stay
   std::optional<Error> failure;
@@ -79,7 +80,7 @@ bool is_about_the_tree(const Error& error) {
 
 Result<Pruned> prune(const Folder& home, const std::vector<EndedTree>& trees, bool is_rehearsal) {
   TRY(auto pruning, Pruning::open(home));
-  Pruned pruned{.database_before = database_bytes(home)};
+  Pruned pruned{.damage = pruning.damage(), .database_before = database_bytes(home)};
   for (const EndedTree& tree : trees) {
     auto size = is_rehearsal ? pruning.size_of(tree.root.id) : pruning.remove(tree.root.id);
     if (size) {
@@ -183,6 +184,7 @@ Ended prune_sessions(Program& program, const Store& store, const SessionsArgumen
   } else {
     show(program, pruned, arguments.dry_run);
   }
+  if (pruned.damage && !program.damage_passed()) program.err.write_line(error_line(*pruned.damage));
   for (const Error& why : pruned.kept) program.err.write_line("deputy: kept: " + why.message);
   if (pruned.failure) return std::unexpected(*pruned.failure);
   return ExitStatus::completed;

@@ -266,7 +266,6 @@ Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
 Ended sessions_command(Program& program, const SessionsArguments& arguments) {
   TRY(const auto store, program.open_store());
   auto ended = view(program, *store, arguments);
-  program.tell_damage(*store);
   if (program.out.failure()) return std::unexpected(*program.out.failure());
   return ended;
 }

@@ -151,7 +151,6 @@ Task<> TreeRunner::drive() {
   }
   co_await beside_.stop(StopReason::shutdown);
   progress_.finish();
-  program_.tell_damage(runtime_.store());
   if (const auto failure = runtime_.store().export_failure()) {
     program_.err.write_line(
         error_line({failure->code, "transcript files are incomplete: " + failure->message,

@@ -2,6 +2,7 @@
 
 #include "async/pool.h"
 #include "delegation/tree.h"
+#include "store/sqlite/leftovers.h"
 #include "tools/lost_commands.h"
 
 namespace deputy {
@@ -12,11 +13,14 @@ struct Found {
   std::string files;  // written since it began, where it was in the middle
 };
 
-Task<Found> look_for(const TreeServices* services, std::string workspace, CallId call) {
+Task<Found> look_for(const TreeServices* services, std::string workspace, LostCommand lost) {
   if (!services->state) co_return Found{};
-  const auto look = [services, workspace = std::move(workspace), call] {
-    auto record = read_command_record(*services->state, call);
+  const bool is_recent = services->loop.clock().wall() - lost.at <= kKeptFor;
+  const auto look = [services, workspace = std::move(workspace), lost = std::move(lost), is_recent] {
+    auto record = read_command_record(*services->state, lost.call);
     Found found{.record = record ? *std::move(record) : std::nullopt};
+    // A call has its record before it begins a command; in the background it had a result only then.
+    if (record && !found.record && !lost.is_in_background && is_recent) found.record = CommandRecord{};
     if (!found.record || !found.record->was_in_the_middle()) return found;
     if (const auto folder = services->disk.open(workspace, IfAbsent::fail))
       found.files = told_of_files_since(**folder, found.record->written);
@@ -47,7 +51,7 @@ Task<Result<void>> tell_of_lost_commands(const TreeServices* services, Session s
     told.push_back(std::move(event));
   };
   for (const LostCommand& lost : lost_commands(events)) {
-    const Found found = co_await look_for(services, session.workspace, lost.call);
+    const Found found = co_await look_for(services, session.workspace, lost);
     const auto& record = found.record;
     if (record && record->status.exit_status && is_open(so_far, lost.call))
       add(CommandEnded{*record->status.exit_status}, lost.call.step, lost.call.index);

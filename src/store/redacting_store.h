@@ -49,7 +49,6 @@ class RedactingStore final : public Store {
   void subscribe(Listener listener) override { inner_->subscribe(std::move(listener)); }
   Counts counts() const override { return inner_->counts(); }
   std::optional<Error> export_failure() const override { return inner_->export_failure(); }
-  std::optional<Error> damage_passed() const override { return inner_->damage_passed(); }
 
  private:
   std::vector<Event> clean(std::vector<Event> events) const;

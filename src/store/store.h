@@ -59,9 +59,6 @@ class Store : public Journal {
   virtual Counts counts() const = 0;
   // Why the transcript files are not complete, where they are not; the journal has everything.
   virtual std::optional<Error> export_failure() const = 0;
-  // Damage that was met since it was opened and kept nothing from being read, and where the copy of it is.
-  // Other damage is in what the reads yield.
-  virtual std::optional<Error> damage_passed() const { return std::nullopt; }
 };
 
 }  // namespace deputy

@@ -23,6 +23,7 @@ std::optional<LostCommand> command_of(const Event& event, const std::vector<Call
   if (!arguments) return std::nullopt;
   return LostCommand{{event.run, event.step, event.call},
                      string_or(*arguments, "command", ""),
+                     event.at,
                      bool_at(*arguments, "run_in_background").value_or(false)};
 }
 

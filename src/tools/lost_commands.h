@@ -16,6 +16,7 @@ namespace deputy {
 struct LostCommand {
   CallId call;  // that started it
   std::string command;
+  WallTime at = {};  // when it was begun
   bool is_in_background = true;
   std::optional<int> exit_status = std::nullopt;  // where it had ended by itself
 };

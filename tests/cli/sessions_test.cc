@@ -1,6 +1,7 @@
 // What was kept can be looked at: the list, one session, its tree, what was said, the notes, the events.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sqlite3.h>
 
 #include <fstream>
@@ -199,11 +200,73 @@ TEST_F(DamagedSessionsTest, WhereItCannotBeCopiedThatIsSaidAndNothingIsPruned) {
   EXPECT_EQ(contents(home() / "deputy.db"), torn) << "nothing was old enough to go";
 }
 
-TEST_F(DamagedSessionsTest, ADoctorDoesNotCallItFine) {
+// Nor do two damages that look alike to SQLite have one copy.
+TEST_F(DamagedSessionsTest, EachDamageHasItsOwnCopyAlsoWhenTheFileWasWrittenToBetween) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"it is fine"}]}]})");
+  const auto copied = [this](const Ran& ran) {
+    const auto at = ran.err.find((home() / "damaged").string());
+    EXPECT_NE(at, std::string::npos) << ran.err;
+    return contents(fs::path(ran.err.substr(at, ran.err.find_first_of(";\n", at) - at)) / "deputy.db");
+  };
+  const auto whole = contents(home() / "deputy.db");
   tear("sessions");
+  EXPECT_EQ(copied(deputy({"sessions", "ls"})), contents(home() / "deputy.db"));
+  write(home() / "deputy.db", whole);
+  for (const auto& child : children_) {
+    ASSERT_EQ(deputy({"run", "say hello", "--model", model}).status, 0);
+    ask("UPDATE sessions SET crc=crc+1 WHERE id='" + child + "'");
+    EXPECT_EQ(copied(deputy({"sessions", "ls"})), contents(home() / "deputy.db")) << child;
+    ask("UPDATE sessions SET crc=crc-1 WHERE id='" + child + "'");
+  }
+  tear("sqlite_sequence");
+  EXPECT_EQ(copied(deputy({"sessions", "ls"})), contents(home() / "deputy.db"));
+}
+
+TEST_F(DamagedSessionsTest, AKnownDamageIsNotCopiedAgainWhenTheFileWasWrittenToSince) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"it is fine"}]}]})");
+  ask("UPDATE sessions SET crc=crc+1 WHERE id='" + children_.at(0) + "'");
+  for (int times = 0; times < 3; ++times) {
+    EXPECT_THAT(deputy({"sessions", "ls"}).err, HasSubstr("a copy of what was found is in"));
+    ASSERT_EQ(deputy({"run", "say hello", "--model", model}).status, 0);
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(home() / "damaged"), fs::directory_iterator()), 1);
+}
+
+TEST_F(DamagedSessionsTest, ATreeIsNotGoneOnWithWhereItCannotBeCopied) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[
+      {"calls":[{"name":"List","arguments":{}}]},{"text":"at last","first_byte_ms":86400000}]}]})");
+  const auto running = start({"run", "wait", "--output", "stream-json", "--model", model});
+  running->read_until(R"("call":0,"result":"ok")");
+  running->send(SIGKILL);
+  (void)running->wait();
+  ask("UPDATE sessions SET crc=crc+1 WHERE state='running'");
+  write(home() / "damaged", "in the way");
+  const auto records = ask("SELECT count(*) FROM journal");
+  const auto ran = deputy({"resume"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("is damaged, and could not be copied"));
+  EXPECT_EQ(ask("SELECT count(*) FROM journal"), records);
+}
+
+TEST_F(DamagedSessionsTest, WhatCanOnlyBeReadIsAlsoWhereItCannotBeCopied) {
+  const auto listed = deputy({"sessions", "ls"}).out;
+  tear("sqlite_sequence");
+  write(home() / "damaged", "in the way");
+  const auto ran = deputy({"sessions", "ls"});
+  EXPECT_EQ(ran.out, listed);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("deputy.db is damaged"), HasSubstr("could not be copied")));
+}
+
+TEST_F(DamagedSessionsTest, ADoctorDoesNotCallItFine) {
+  EXPECT_THAT(deputy({"doctor"}).out, HasSubstr("✓ state folder"));
+  tear("journal_of_session");
   auto ran = deputy({"doctor"});
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.out, HasSubstr("deputy.db is damaged: not all of its rows"));
+  EXPECT_THAT(ran.out, HasSubstr("deputy.db is damaged"));
+  const auto pruned = deputy({"sessions", "prune"});
+  EXPECT_THAT(pruned.err, AllOf(HasSubstr("deputy.db is damaged"), HasSubstr("it is not made smaller")));
+  tear("sessions");
+  EXPECT_THAT(deputy({"resume"}).err, HasSubstr("deputy.db is damaged")) << "also where it does nothing";
   tear("sqlite_sequence");
   ran = deputy({"doctor"});
   EXPECT_EQ(ran.status, 1);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/text.h"
+
 namespace deputy {
 
 namespace {
@@ -213,7 +215,7 @@ Result<std::string> Database::text(std::string_view sql) const {
 Result<void> Database::check_pages() const {
   TRY(const auto said, text("PRAGMA quick_check(1)"));
   if (said == "ok") return {};
-  return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", path_, said));
+  return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", path_, on_one_line(said)));
 }
 
 bool Database::write_back() const {

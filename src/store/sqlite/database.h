@@ -70,10 +70,10 @@ class Database {
   // Whether, as the last one to close the database, it writes the log back into it. Not unless this is said:
   // what may be damaged is not touched.
   void write_back_at_close(bool does) const;
-  // For whoever finds another way past what is damaged; taken once for all that was noted.
-  void note_damage() const { has_met_damage_ = true; }
-  bool has_met_damage() const { return has_met_damage_; }
-  bool take_damage() const { return std::exchange(has_met_damage_, false); }
+  // For whoever finds another way past what is damaged: where it was met. Taken once, for all that was noted.
+  void note_damage(std::string_view where) const { damage_.append(where).append("\n"); }
+  bool has_met_damage() const { return !damage_.empty(); }
+  std::string take_damage() const { return std::exchange(damage_, {}); }
   // Writes back of the log what nobody reads any more. Whether that was all of it: then it begins anew with
   // the next commit.
   bool write_back() const;
@@ -86,7 +86,7 @@ class Database {
   std::unique_ptr<int> log_pages_ = std::make_unique<int>(0);  // SQLite holds its address
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_;
   std::string path_;
-  mutable bool has_met_damage_ = false;
+  mutable std::string damage_;
 };
 
 // Rolled back when it dies without commit().

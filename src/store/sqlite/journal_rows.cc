@@ -209,7 +209,7 @@ Result<std::vector<Event>> recover_events(const Database& database, const Sessio
                                           std::optional<std::int64_t> count) {
   auto found = select_events(database, session, count);
   if (found || found.error().code != ErrorCode::corrupt) return found;
-  database.note_damage();
+  database.note_damage(fmt::format("{}: {}", session.value, found.error().message));
   auto scanned = scan_events(database, session, count);
   return scanned ? scanned : found;
 }
@@ -230,7 +230,7 @@ Result<std::vector<Event>> recover_events_of_tree(const Database& database, cons
     if (found || found.error().code != ErrorCode::corrupt) return found;
     damaged = found.error();
   }
-  database.note_damage();
+  database.note_damage(fmt::format("{}: {}", tree.value, damaged ? damaged->message : "not counted"));
   const auto all = journal_places(database);
   auto rows = rows_at(database, all.where([&tree](const auto& place) { return place.tree == tree; }));
   if (!rows) return std::unexpected(damaged.value_or(rows.error()));

@@ -86,11 +86,21 @@ Result<Pruning> Pruning::open(const Folder& home) {
   TRY(const auto mark, DiskMark::open(home, "deputy.mark"));
   TRY(const auto loss, look_for_loss(home, mark));
   if (loss && loss->only_to_read) return std::unexpected(loss->told);
-  const bool is_whole =
-      database.check_pages() && select_sessions(database, {.most = kAll}) && !database.take_damage();
-  if (!is_whole) TRY(set_aside(home, database, "database"));
-  database.write_back_at_close(is_whole);
-  return Pruning(home, std::move(database), std::move(locks), !is_whole);
+  const auto pages = database.check_pages();
+  const auto rows = select_sessions(database, {.most = kAll});
+  const std::string passed = database.take_damage();
+  std::optional<Error> damage;
+  if (!pages || !rows || !passed.empty()) {
+    damage = !pages ? pages.error() : !rows ? rows.error() : damaged_database(database.path(), "rows of it");
+    const auto copy = set_aside(home, database, "database", damage->message + passed);
+    if (!copy)
+      return fail(copy.error().code,
+                  fmt::format("{}; it could not be copied: {}", damage->message, copy.error().message),
+                  copy.error().advice);
+    damage->advice = fmt::format("a copy of what was found is in {}, and it is not made smaller", *copy);
+  }
+  database.write_back_at_close(!damage);
+  return Pruning(home, std::move(database), std::move(locks), std::move(damage));
 }
 
 // Its sessions, where it may go.
@@ -156,9 +166,9 @@ Result<Pruning::Size> Pruning::remove(const SessionId& tree) {
 Result<Pruning::Size> Pruning::kept_as_found(Result<Size> result, const SessionId& tree) {
   (void)database_.take_damage();
   if (result || result.error().code != ErrorCode::corrupt) return result;
-  has_met_damage_ = true;
+  if (!damage_) damage_ = result.error();
   database_.write_back_at_close(false);
-  TRY(set_aside(*home_, database_, tree.value));
+  TRY(set_aside(*home_, database_, tree.value, result.error().message));
   return result;
 }
 
@@ -177,7 +187,7 @@ Result<Pruning::Size> Pruning::remove_held(const SessionId& tree) const {
 }
 
 Result<void> Pruning::give_back_space() const {
-  if (has_met_damage_) return {};  // it stays as it is, as far as it can
+  if (damage_) return {};  // it stays as it is, as far as it can
   TRY(const auto unused, database_.integer("PRAGMA freelist_count"));
   if (unused > 0) TRY(database_.execute("VACUUM"));
   // Where others read just now, the last of them to close does it.

@@ -32,12 +32,12 @@ class Pruning {
   // Makes the database as small as what is left in it. Others that write wait meanwhile.
   Result<void> give_back_space() const;
 
+  // What was found damaged, and where the copy is.
+  const std::optional<Error>& damage() const { return damage_; }
+
  private:
-  Pruning(const Folder& home, Database database, TreeLocks locks, bool has_met_damage)
-      : home_(&home),
-        database_(std::move(database)),
-        locks_(std::move(locks)),
-        has_met_damage_(has_met_damage) {}
+  Pruning(const Folder& home, Database database, TreeLocks locks, std::optional<Error> damage)
+      : home_(&home), database_(std::move(database)), locks_(std::move(locks)), damage_(std::move(damage)) {}
   Error held(const SessionId& tree) const;
   Result<std::vector<Session>> removable(const SessionId& tree) const;
   Result<std::vector<std::string>> files_of(const std::vector<Session>& sessions) const;
@@ -49,7 +49,7 @@ class Pruning {
   const Folder* home_;
   Database database_;
   TreeLocks locks_;
-  bool has_met_damage_;
+  std::optional<Error> damage_;
 };
 
 }  // namespace deputy

@@ -16,6 +16,7 @@ namespace deputy {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
+constexpr int kMostCopies = 8;  // of what looks the same and is not
 
 using Files = std::map<std::string, std::string>;  // by name, with what is in them
 
@@ -103,7 +104,16 @@ std::uint64_t size_of(const Folder& home, std::string_view name) {
   return status ? status->size : 0;
 }
 
+std::string newest_lost(std::uint64_t count, std::string_view path) {
+  return fmt::format("{} of the newest records are lost: the log of {} is damaged", count, path);
+}
+
 }  // namespace
+
+Result<void> check_pages_of(const Folder& home) {
+  TRY(const auto database, Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_only));
+  return database.check_pages();
+}
 
 Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& mark) {
   const std::uint64_t expected = mark.read().value_or(0);
@@ -128,19 +138,19 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& ma
   if (!found && (found.error().code != ErrorCode::corrupt || !has_tables(database)))
     return fail(found.error().code, found.error().message,
                 found.error().advice + "; deputy has not changed it");
-  TRY(const auto copy,
-      set_aside(home, database, found ? fmt::format("{}-of-{}", *found, expected) : "database"));
-  if (!found)
-    return Loss{.told = {ErrorCode::corrupt, found.error().message,
-                         fmt::format("what can be read of it is shown, and nothing more is written to it; it "
-                                     "is kept in {}; to start anew move deputy.db, deputy.db-wal and "
-                                     "deputy.mark away",
-                                     copy)},
-                .only_to_read = true};
-  return Loss{.told = {ErrorCode::corrupt,
-                       fmt::format("{} of the newest records are lost: the log of {} is damaged",
-                                   expected - *found, path),
-                       fmt::format("all before them is whole; what was there is kept in {}", copy)},
+  const auto copy =
+      set_aside(home, database, found ? fmt::format("{}-of-{}", *found, expected) : "database", "");
+  const std::string kept =
+      copy ? "it is kept in " + *copy : fmt::format("it could not be copied: {}", to_text(copy.error()));
+  if (!found || !copy)
+    return Loss{
+        .told = {ErrorCode::corrupt, found ? newest_lost(expected - *found, path) : found.error().message,
+                 fmt::format("what can be read of it is shown, and nothing more is written to it; {}; "
+                             "to start anew move deputy.db, deputy.db-wal and deputy.mark away",
+                             kept)},
+        .only_to_read = true};
+  return Loss{.told = {ErrorCode::corrupt, newest_lost(expected - *found, path),
+                       fmt::format("all before them is whole; what was there is kept in {}", *copy)},
               .left = *found};
 }
 
@@ -158,15 +168,26 @@ std::string signature(const Database& database, std::string_view why) {
 
 Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name,
                               std::string_view why) {
-  const std::string folder = join_path("damaged", fmt::format("{}-{}", name, signature(database, why)));
+  std::string folder = join_path("damaged", fmt::format("{}-{}", name, signature(database, why)));
   // The database comes last: where it is, all of it is.
-  if (home.status(join_path(folder, "deputy.db"))) return join_path(home.path(), folder);
+  const auto is_taken = [&home](const std::string& at) { return home.status(join_path(at, "deputy.db")); };
+  if (!why.empty() && is_taken(folder)) return join_path(home.path(), folder);
   TRY(const auto files, files_of(home, database));
   for (const Entry& entry : home.list("damaged").value_or(std::vector<Entry>{})) {
     const std::string other = join_path("damaged", entry.name);
     if (is_copied(home, other, files)) return join_path(home.path(), other);
   }
+  const std::string first = folder;
+  for (int number = 2; is_taken(folder); ++number) {
+    if (number > kMostCopies)
+      return fail(
+          ErrorCode::exhausted,
+          fmt::format("{} copies like {} are kept already", kMostCopies, join_path(home.path(), first)),
+          "move them away");
+    folder = fmt::format("{}-{}", first, number);
+  }
   TRY(home.make_folder(folder));
+  (void)home.remove(join_path(folder, "deputy.db-wal"));  // of a copy that was never finished
   for (const auto& [file, bytes] : std::views::reverse(files))
     TRY(home.replace(join_path(folder, file), bytes));
   if (is_copied(home, folder, files)) return join_path(home.path(), folder);

@@ -27,10 +27,13 @@ struct Loss {
 // For before the database is made, or opened to be written. `mark` is how far it had come.
 Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& mark);
 
+// Whether every page of the database fits the others; what is in the records is not looked at.
+Result<void> check_pages_of(const Folder& home);
+
 // Copies database and log, as they are at one moment, into a folder under damaged/ and compares; yields its
-// path. One of the same name and of the same damage is the older one, and stays; one that is like it serves.
-// `why` is what told of the damage, where SQLite does not know of it.
+// path. A copy that is like them serves; and where `why` tells where the damage was met, so does the older
+// one that was made of the same: others may have written since.
 Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name,
-                              std::string_view why = "");
+                              std::string_view why);
 
 }  // namespace deputy

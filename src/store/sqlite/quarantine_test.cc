@@ -240,7 +240,7 @@ TEST_F(QuarantineTest, OneThatIsTooLargeToBeCopiedIsSaidToBe) {
   fs::resize_file(home_.file("deputy.db"), (std::uintmax_t{1} << 32) + 1);
   const auto database = Database::open(home_.file("deputy.db"), Database::Mode::read_only);
   const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
-  const auto copied = set_aside(*folder, *database, "database");
+  const auto copied = set_aside(*folder, *database, "database", "");
   ASSERT_FALSE(copied);
   EXPECT_EQ(copied.error().code, ErrorCode::exhausted);
   EXPECT_TRUE(copied.error().advice.contains("by hand"));

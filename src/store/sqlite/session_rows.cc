@@ -218,7 +218,7 @@ Result<std::optional<SessionRow>> select_session(const Database& database, std::
   TRY(auto found, select(database, sql, value, read_row));
   if (found.empty()) return std::nullopt;
   if (found.front().damaged.empty()) return std::move(found.front().row);
-  database.note_damage();
+  database.note_damage(value);
   return row_from_journal(database, SessionId(column == "id" ? std::string(value) : found.front().damaged));
 }
 
@@ -229,7 +229,7 @@ Result<std::optional<SessionRow>> recover_session(const Database& database, cons
     const auto records = select_events(database, id, std::nullopt);
     if (records && records->empty()) return row;  // there is no such session
   }
-  database.note_damage();
+  database.note_damage(id.value);
   return row_from_journal(database, id);
 }
 
@@ -271,7 +271,11 @@ Result<std::vector<Session>> select_sessions(const Database& database, const Ses
     return sessions;
   }
   if (!found && found.error().code != ErrorCode::corrupt) return std::unexpected(found.error());
-  database.note_damage();
+  database.note_damage(found
+                           ? fmt::format("{} of {} rows", std::ranges::count_if(*found, is_meant), parameter)
+                           : found.error().message);
+  for (const Read& read : found ? *found : std::vector<Read>{})
+    if (!read.damaged.empty()) database.note_damage(read.damaged);
   TRY(auto rows, rows_from_journal(database, filter.tree.value_or(SessionId{})));
   for (SessionRow& row : rows) {
     if (fits(row.session, filter)) sessions.push_back(std::move(row.session));

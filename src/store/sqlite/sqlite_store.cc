@@ -137,7 +137,7 @@ struct SqliteStore::State {
   std::optional<Loss> loss;
   std::mutex claims;  // guards what follows, and files, against the loop while the writer works
   Damage damage = Damage::none;
-  std::optional<Error> passed;                // of that damage, what was read around
+  std::shared_ptr<PassedDamage> passed = std::make_shared<PassedDamage>();
   std::map<std::string, std::string> copies;  // where they are, by what was met
   std::map<SessionId, std::int64_t> claimed;
   std::map<SessionId, SessionRow>
@@ -223,10 +223,10 @@ Result<void> SqliteStore::State::check_writable() const {
 // Where damage was met, what was found is copied, since others will write into the same file.
 template <class T>
 Result<T> SqliteStore::State::kept_as_found(Result<T> result, const Database& met_by, std::string_view name) {
-  const bool was_passed = met_by.take_damage();
+  std::string why = met_by.take_damage();
   const bool is_corrupt = !result && result.error().code == ErrorCode::corrupt;
-  if (!was_passed && !is_corrupt) return result;
-  const std::string why = is_corrupt ? result.error().message : "";
+  if (why.empty() && !is_corrupt) return result;
+  if (is_corrupt) why = result.error().message;
   auto& known = copies[fmt::format("{}\n{}", name, why)];
   const auto copy = known.empty() ? set_aside(*home, met_by, name, why) : Result<std::string>(known);
   if (copy) known = *copy;
@@ -238,12 +238,12 @@ Result<T> SqliteStore::State::kept_as_found(Result<T> result, const Database& me
   if (is_corrupt)
     return fail(ErrorCode::corrupt, result.error().message,
                 fmt::format("{}; {}", result.error().advice, kept));
-  if (!passed || !copy)
-    passed = Error{ErrorCode::corrupt,
-                   fmt::format("{} is damaged: not all of its rows and indexes can be used; what they told "
-                               "was found in the records",
-                               met_by.path()),
-                   kept};
+  if (!passed->told() || !copy)
+    passed->tell({ErrorCode::corrupt,
+                  fmt::format("{} is damaged: not all of its rows and indexes can be used; what they told "
+                              "was found in the records",
+                              met_by.path()),
+                  kept});
   return result;
 }
 
@@ -256,6 +256,11 @@ Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
   EventsBySession sessions;
   for (Event& event : events) sessions[event.run.session].push_back(std::move(event));
   TRY(auto rows, kept_as_found(verified_rows(reading, sessions), reading, tree.value));
+  if (damage == Damage::not_copied)
+    return fail(ErrorCode::exhausted,
+                fmt::format("{} is not gone on with: {} is damaged, and could not be copied", tree.value,
+                            reading.path()),
+                "copy deputy.db and deputy.db-wal to another place, make room, and run it again");
   TRY(const auto epoch, next_epoch(tree));
   TRY(locks.show_name(tree));
   for (auto& [id, row] : rows) {
@@ -462,10 +467,7 @@ Task<Result<void>> SqliteStore::record(std::vector<Event> events) {
 void SqliteStore::ride_along(std::vector<Event> events) { state_->queue.ride_along(std::move(events)); }
 void SqliteStore::subscribe(Listener listener) { state_->queue.subscribe(std::move(listener)); }
 std::optional<Error> SqliteStore::export_failure() const { return state_->files->failure(); }
-std::optional<Error> SqliteStore::damage_passed() const {
-  const std::lock_guard lock(state_->claims);
-  return state_->passed;
-}
+std::shared_ptr<const PassedDamage> SqliteStore::damage_passed() const { return state_->passed; }
 bool SqliteStore::can_write() const { return state_->can_write(); }
 std::optional<Error> SqliteStore::loss() const {
   return state_->loss ? std::optional(state_->loss->told) : std::nullopt;

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "async/pool.h"
 #include "base/disk.h"
@@ -12,6 +14,24 @@
 #include "store/writer.h"
 
 namespace deputy {
+
+// Damage that was met since a store was opened and kept nothing from being read, and where the copy of it is:
+// for who tells of it when the store is gone. Other damage is in what the reads yield.
+class PassedDamage {
+ public:
+  std::optional<Error> told() const {
+    const std::lock_guard lock(guard_);
+    return told_;
+  }
+  void tell(Error error) {
+    const std::lock_guard lock(guard_);
+    told_ = std::move(error);
+  }
+
+ private:
+  mutable std::mutex guard_;
+  std::optional<Error> told_;
+};
 
 class SqliteStore final : public Store {
  public:
@@ -37,7 +57,6 @@ class SqliteStore final : public Store {
   void subscribe(Listener listener) override;
   Counts counts() const override;
   std::optional<Error> export_failure() const override;
-  std::optional<Error> damage_passed() const override;
   // False where a page is damaged to which new records would go: then there is a loss that cannot be
   // forgotten, what can be read is, and nothing can be claimed or posted.
   bool can_write() const;
@@ -45,6 +64,7 @@ class SqliteStore final : public Store {
   // it was told.
   std::optional<Error> loss() const;
   void forget_loss();
+  std::shared_ptr<const PassedDamage> damage_passed() const;
 
  private:
   struct State;
