@@ -200,6 +200,37 @@ TEST_F(StateFolderTest, ASecondStoreOfAProcessLeavesTheLocksOfTheFirst) {
   EXPECT_THAT(deputy({"sessions", "ls"}).out, HasSubstr(tree.value)) << "it was acknowledged";
 }
 
+// As a kill leaves it between the first page and the removal of the journal by which SQLite takes it back.
+TEST_F(StateFolderTest, OneThatWasBeingMadeIsMadeAnew) {
+  ASSERT_EQ(delegate().status, 0);
+  alter_database("PRAGMA journal_mode=DELETE");
+  const auto kept = contents(home() / "deputy.db");
+  // SQLite's own: its journal of a change to the first page, and the page half-changed.
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((home() / "deputy.db").c_str(), &database), SQLITE_OK);
+  const auto run = [&](const char* sql) { return sqlite3_exec(database, sql, nullptr, nullptr, nullptr); };
+  ASSERT_EQ(run("PRAGMA journal_mode=PERSIST; PRAGMA cache_spill=1; PRAGMA cache_size=1; BEGIN IMMEDIATE; "
+                "PRAGMA application_id=7; CREATE TABLE more(x); "
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<200) "
+                "INSERT INTO more SELECT randomblob(4000) FROM n"),
+            SQLITE_OK);
+  const auto journal = contents(home() / "deputy.db-journal");
+  const auto changed = contents(home() / "deputy.db");
+  ASSERT_FALSE(journal.empty());
+  ASSERT_NE(changed, kept) << "it has spilled";
+  ASSERT_EQ(run("ROLLBACK"), SQLITE_OK);
+  sqlite3_close(database);
+  for (auto torn : {changed, std::string(changed).replace(0, 2048, 2048, '\0')}) {
+    write(home() / "deputy.db", torn);
+    write(home() / "deputy.db-journal", journal);
+    const auto listed = deputy({"sessions", "ls"});
+    EXPECT_EQ(listed.status, 0) << listed.err;
+    EXPECT_THAT(listed.out, HasSubstr("[a] p"));
+    EXPECT_EQ(delegate().status, 0);
+    alter_database("PRAGMA journal_mode=DELETE");
+  }
+}
+
 TEST_F(StateFolderTest, AnEmptyDatabaseFileIsFilled) {
   write(home() / "deputy.db", "");
   EXPECT_EQ(delegate().status, 0);

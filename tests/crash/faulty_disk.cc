@@ -71,8 +71,8 @@ int sync_file(sqlite3_file* file, int flags) {
   FaultyDisk::File& tracked = *disk->file_at(own.path);
   if (const int code = disk->next_operation(SQLITE_OK)) {
     // As a kernel does: what could not be written is dropped, though it can still be read for a while. The
-    // next sync succeeds and brings none of it to the disk.
-    tracked.since.clear();
+    // next sync succeeds and brings none of it to the disk. What a power cut leaves of it is chance's.
+    if (!disk->is_dead()) tracked.since.clear();
     return code;
   }
   for (const auto& change : tracked.since) put(tracked.synced, change);

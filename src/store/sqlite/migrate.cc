@@ -124,6 +124,11 @@ Result<bool> check_header(std::string_view beginning, std::string_view path) {
   return static_cast<int>(version) == newest_schema() && beginning[kFormatAt] == kKeepsALog;
 }
 
+bool has_rollback_journal(const Folder& home) {
+  const auto journal = home.status("deputy.db-journal");
+  return journal && journal->size > 0;
+}
+
 Result<void> check_unopened(const Folder& home) {
   const std::string path = join_path(home.path(), "deputy.db");
   const auto file = home.status("deputy.db");
@@ -132,10 +137,11 @@ Result<void> check_unopened(const Folder& home) {
     return fail(ErrorCode::denied,
                 fmt::format("cannot read {}: {}", path, file ? "it is not a file" : file.error().message),
                 "make it a file that you can read, or choose another folder with --home");
-  // Where there is a log, its pages count: those of the file may be half-written by a checkpoint.
+  // Where there is a log, its pages count: those of the file may be half-written by a checkpoint, or before a
+  // journal by which SQLite takes it back.
   const auto has_log = [&home] {
     const auto log = home.status("deputy.db-wal");
-    return log && log->size > 0;
+    return (log && log->size > 0) || has_rollback_journal(home);
   };
   if (file->size == 0 || has_log()) return {};
   auto checked = check_as_it_lies(path);

@@ -11,6 +11,9 @@ namespace deputy {
 // Whether the state folder's database is one that migrate() would take, where it has no log; none is one too.
 // Before anything else, since SQLite writes when it opens: here no file is made or changed.
 Result<void> check_unopened(const Folder& home);
+// Whether somebody was stopped while he wrote without a log, as when a database is made: who opens it to be
+// written takes that back first.
+bool has_rollback_journal(const Folder& home);
 // What the first bytes of a database file tell: whether it is one, and not a newer one. `beginning` is
 // kHeaderBytes of it, or the whole file where it is shorter. False where migrate() would change it.
 inline constexpr std::size_t kHeaderBytes = 100;

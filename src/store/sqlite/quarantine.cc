@@ -118,14 +118,20 @@ Result<void> check_pages_of(const Folder& home) {
 Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& mark) {
   const std::uint64_t expected = mark.read().value_or(0);
   const std::string path = join_path(home.path(), "deputy.db");
+  const bool has_log = size_of(home, "deputy.db-wal") > 0;  // before the other, which is made before it
   if (size_of(home, "deputy.db") == 0) {
-    if (expected == 0 && size_of(home, "deputy.db-wal") == 0) return std::nullopt;
+    if (expected == 0 && !has_log) return std::nullopt;
     // SQLite would throw its log away.
     return fail(ErrorCode::corrupt,
                 fmt::format("{} is damaged: it is {}, but something was kept in it", path,
                             home.status("deputy.db") ? "empty" : "not there"),
                 "restore a copy, or move it, deputy.db-wal and deputy.mark away to start anew; deputy has "
                 "not changed them");
+  }
+  if (has_rollback_journal(home)) {
+    TRY(const auto stopped, Database::open(path, Database::Mode::read_write));
+    TRY(stopped.integer("PRAGMA user_version"));
+    if (size_of(home, "deputy.db") == 0 && expected == 0) return std::nullopt;
   }
   TRY(const auto database, Database::open(path, Database::Mode::read_only));
   auto found = how_far(home, database);
@@ -136,8 +142,11 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& ma
   if (const auto checked = found ? database.check_pages() : Result<void>{}; !checked)
     found = std::unexpected(checked.error());
   if (!found && (found.error().code != ErrorCode::corrupt || !has_tables(database)))
-    return fail(found.error().code, found.error().message,
-                found.error().advice + "; deputy has not changed it");
+    return fail(
+        found.error().code, found.error().message,
+        fmt::format("{}; deputy has not changed it",
+                    found.error().advice.empty() ? "restore a copy, or choose another folder with --home"
+                                                 : found.error().advice));
   const auto copy =
       set_aside(home, database, found ? fmt::format("{}-of-{}", *found, expected) : "database", "");
   const std::string kept =
