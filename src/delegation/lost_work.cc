@@ -19,8 +19,8 @@ Task<Found> look_for(const TreeServices* services, std::string workspace, LostCo
   const auto look = [services, workspace = std::move(workspace), lost = std::move(lost), is_recent] {
     auto record = read_command_record(*services->state, lost.call);
     Found found{.record = record ? *std::move(record) : std::nullopt};
-    // A call has its record before it begins a command; in the background it had a result only then.
-    if (record && !found.record && !lost.is_in_background && is_recent) found.record = CommandRecord{};
+    // A call has its record before it begins a command, and its result after that.
+    if (record && !found.record && !lost.has_result && is_recent) found.record = CommandRecord{};
     if (!found.record || !found.record->was_in_the_middle()) return found;
     if (const auto folder = services->disk.open(workspace, IfAbsent::fail))
       found.files = told_of_files_since(**folder, found.record->written);

@@ -76,7 +76,10 @@ std::vector<LostCommand> lost_commands(const std::vector<Event>& events) {
           each.exit_status = ended->exit_status;
     }
     if (std::holds_alternative<CallStarted>(event.fact)) {
-      if (auto command = command_of(event, calls)) open.push_back(*std::move(command));
+      if (auto command = command_of(event, calls)) {
+        command->has_result = false;
+        open.push_back(*std::move(command));
+      }
     }
     if (const auto* finished = std::get_if<CallFinished>(&event.fact)) {
       std::erase_if(open, is_of_event);

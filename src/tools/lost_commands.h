@@ -18,6 +18,7 @@ struct LostCommand {
   std::string command;
   WallTime at = {};  // when it was begun
   bool is_in_background = true;
+  bool has_result = true;                         // of its call; otherwise it may never have begun
   std::optional<int> exit_status = std::nullopt;  // where it had ended by itself
 };
 

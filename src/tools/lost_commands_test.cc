@@ -75,6 +75,7 @@ TEST(LostCommands, OneWhoseRunWasEndedForItHasNoResultAndIsLost) {
   const auto lost = lost_commands(events);
   ASSERT_EQ(lost.size(), 1u) << "the third was never begun";
   EXPECT_EQ(lost[0].call.index, 1);
+  EXPECT_FALSE(lost[0].has_result) << "so without a record it was not run";
   const CommandRecord ended{parse_status("confined 3 7\nended exit 2\n"), {}};
   EXPECT_THAT(told_of(lost[0], ended).text, AllOf(HasSubstr("(make) that was given no result"),
                                                   HasSubstr("exit status 2"), Not(HasSubstr("background"))));

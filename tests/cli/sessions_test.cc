@@ -136,6 +136,15 @@ class DamagedSessionsTest : public SessionsTest {
     file << std::string(2048, '\0');
     ASSERT_TRUE(file) << page;
   }
+  void kill_while_it_waits() {
+    const auto model = script(R"({"v":1,"sessions":[{"replies":[
+        {"calls":[{"name":"List","arguments":{}}]},{"text":"at last","first_byte_ms":86400000}]}]})");
+    const auto running = start({"run", "wait", "--output", "stream-json", "--model", model});
+    running->read_until(R"("call":0,"result":"ok")");
+    running->send(SIGKILL);
+    (void)running->wait();
+    ask("PRAGMA wal_checkpoint(TRUNCATE)");  // so that its pages lie in the file
+  }
   static std::vector<std::string> lines_without(const std::string& text, const std::string& left_out) {
     std::vector<std::string> lines;
     std::istringstream in(text);
@@ -218,34 +227,57 @@ TEST_F(DamagedSessionsTest, EachDamageHasItsOwnCopyAlsoWhenTheFileWasWrittenToBe
     EXPECT_EQ(copied(deputy({"sessions", "ls"})), contents(home() / "deputy.db")) << child;
     ask("UPDATE sessions SET crc=crc-1 WHERE id='" + child + "'");
   }
+  for (int times = 0; times < 20; ++times)
+    ASSERT_EQ(deputy({"run", "say hello", "--model", model}).status, 0);
+  const auto leaf = [this](int number) {
+    return ask(
+        fmt::format("SELECT pageno FROM dbstat WHERE name='sessions' AND pagetype='leaf' ORDER BY pageno "
+                    "LIMIT 1 OFFSET {}",
+                    number));
+  };
+  for (const auto page : {leaf(0), leaf(1)}) {
+    ASSERT_GT(page, 0);
+    tear_page(page);
+    EXPECT_EQ(copied(deputy({"sessions", "ls"})), contents(home() / "deputy.db")) << page;
+    ASSERT_EQ(deputy({"run", "say hello", "--model", model}).status, 0);
+  }
   tear("sqlite_sequence");
   EXPECT_EQ(copied(deputy({"sessions", "ls"})), contents(home() / "deputy.db"));
 }
 
 TEST_F(DamagedSessionsTest, AKnownDamageIsNotCopiedAgainWhenTheFileWasWrittenToSince) {
   const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"it is fine"}]}]})");
-  ask("UPDATE sessions SET crc=crc+1 WHERE id='" + children_.at(0) + "'");
+  ask("UPDATE sessions SET crc=crc+1 WHERE id='" + root_id_ + "'");
   for (int times = 0; times < 3; ++times) {
     EXPECT_THAT(deputy({"sessions", "ls"}).err, HasSubstr("a copy of what was found is in"));
+    EXPECT_EQ(deputy({"doctor"}).status, 1);
     ASSERT_EQ(deputy({"run", "say hello", "--model", model}).status, 0);
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(home() / "damaged"), fs::directory_iterator()), 1);
 }
 
 TEST_F(DamagedSessionsTest, ATreeIsNotGoneOnWithWhereItCannotBeCopied) {
-  const auto model = script(R"({"v":1,"sessions":[{"replies":[
-      {"calls":[{"name":"List","arguments":{}}]},{"text":"at last","first_byte_ms":86400000}]}]})");
-  const auto running = start({"run", "wait", "--output", "stream-json", "--model", model});
-  running->read_until(R"("call":0,"result":"ok")");
-  running->send(SIGKILL);
-  (void)running->wait();
-  ask("UPDATE sessions SET crc=crc+1 WHERE state='running'");
-  write(home() / "damaged", "in the way");
+  kill_while_it_waits();
   const auto records = ask("SELECT count(*) FROM journal");
-  const auto ran = deputy({"resume"});
+  write(home() / "damaged", "in the way");
+  const auto whole = contents(home() / "deputy.db");
+  tear_page(ask("SELECT rootpage FROM sqlite_schema WHERE name='sessions_of_tree'"), 2048);
+  auto ran = deputy({"resume"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("damaged"), HasSubstr("could not be copied")));
+  write(home() / "deputy.db", whole);
+  ask("UPDATE sessions SET crc=crc+1 WHERE state='running'");
+  ran = deputy({"resume"});
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("is damaged, and could not be copied"));
   EXPECT_EQ(ask("SELECT count(*) FROM journal"), records);
+}
+
+TEST_F(DamagedSessionsTest, WhatIsUnfinishedIsSeenWhateverItsIndexSays) {
+  kill_while_it_waits();
+  EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out, HasSubstr("wait"));
+  tear_page(ask("SELECT rootpage FROM sqlite_schema WHERE name='sessions_by_state'"), 2048);
+  EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out, HasSubstr("wait"));
 }
 
 TEST_F(DamagedSessionsTest, WhatCanOnlyBeReadIsAlsoWhereItCannotBeCopied) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 namespace deputy {
 namespace {
@@ -72,7 +73,8 @@ int sync_file(sqlite3_file* file, int flags) {
   if (const int code = disk->next_operation(SQLITE_OK)) {
     // As a kernel does: what could not be written is dropped, though it can still be read for a while. The
     // next sync succeeds and brings none of it to the disk. What a power cut leaves of it is chance's.
-    if (!disk->is_dead()) tracked.since.clear();
+    std::ranges::move(tracked.since, std::back_inserter(tracked.dropped));
+    tracked.since.clear();
     return code;
   }
   for (const auto& change : tracked.since) put(tracked.synced, change);
@@ -214,7 +216,8 @@ void FaultyDisk::lose_memory() {
 void FaultyDisk::cut_power(std::mt19937_64& chance) {
   for (auto& [path, file] : files_) {
     std::string image = file.synced;
-    for (Change& change : file.since) {
+    std::ranges::move(file.since, std::back_inserter(file.dropped));
+    for (Change& change : file.dropped) {
       const auto fate = chance() % 4;
       if (fate == 0) continue;  // it never arrived
       if (fate == 1 && !change.bytes.empty()) change.bytes.resize(chance() % change.bytes.size());

@@ -41,6 +41,7 @@ class FaultyDisk {
   struct File {
     std::string synced;
     std::vector<Change> since;
+    std::vector<Change> dropped;  // by syncs that failed
   };
   int next_operation(int usual_code);
   int room_for(const std::string& path, std::int64_t end);

@@ -167,9 +167,16 @@ namespace {
 
 // What does not fit in it, so that one damage is told from another that comes later.
 std::string signature(const Database& database, std::string_view why) {
-  const auto pages = select(database, "PRAGMA quick_check(100)", "",
-                            [](const Statement& row) -> Result<std::string> { return row.text(0); });
-  const std::string said = pages ? fmt::format("{}", fmt::join(*pages, "\n")) : pages.error().message;
+  constexpr int kMostPages = 16;
+  std::string said;
+  // It names pages, and says nothing at all of them where it breaks off at the next.
+  for (int most = 1; most <= kMostPages; ++most) {
+    const auto pages = select(database, fmt::format("PRAGMA quick_check({})", most), "",
+                              [](const Statement& row) -> Result<std::string> { return row.text(0); });
+    if (!pages) break;
+    said = fmt::format("{}", fmt::join(*pages, "\n"));
+    if (std::ssize(*pages) < most) break;
+  }
   return fmt::format("{:08x}", crc32(fmt::format("{}\n{}", said, why)));
 }
 

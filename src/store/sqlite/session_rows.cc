@@ -256,7 +256,8 @@ Result<std::vector<Session>> select_sessions(const Database& database, const Ses
     parameter = filter.tree->value;
   }
   if (filter.roots_only) where += " AND parent IS NULL";
-  if (filter.unfinished_only) where += " AND state IN ('pending', 'running', 'waiting', 'interrupted')";
+  // Not by its index: nobody would notice what that hides.
+  if (filter.unfinished_only) where += " AND +state IN ('pending', 'running', 'waiting', 'interrupted')";
   const auto sql = fmt::format("SELECT {} FROM sessions WHERE {} ORDER BY created_us DESC, id DESC LIMIT {}",
                                kColumns, where, filter.most);
   std::vector<Session> sessions;
@@ -271,11 +272,11 @@ Result<std::vector<Session>> select_sessions(const Database& database, const Ses
     return sessions;
   }
   if (!found && found.error().code != ErrorCode::corrupt) return std::unexpected(found.error());
-  database.note_damage(found
-                           ? fmt::format("{} of {} rows", std::ranges::count_if(*found, is_meant), parameter)
-                           : found.error().message);
   for (const Read& read : found ? *found : std::vector<Read>{})
-    if (!read.damaged.empty()) database.note_damage(read.damaged);
+    if (!is_meant(read))
+      database.note_damage(read.damaged.empty() ? read.row.session.id.value : read.damaged);
+  if (!database.has_met_damage())
+    database.note_damage(found ? "rows of " + parameter : found.error().message);
   TRY(auto rows, rows_from_journal(database, filter.tree.value_or(SessionId{})));
   for (SessionRow& row : rows) {
     if (fits(row.session, filter)) sessions.push_back(std::move(row.session));

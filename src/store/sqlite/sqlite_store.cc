@@ -42,8 +42,9 @@ std::unexpected<Error> damaged(const SessionId& session, std::string_view why) {
               "the other sessions can still be read: `deputy sessions ls`; nothing was changed");
 }
 
-// That the view fits the truth: each session is there, has all its records, and is found by its delegation.
-Result<std::map<SessionId, SessionRow>> verified_rows(const Database& database,
+// That the view fits the truth: each session is there, has all its records, and is found by its delegation
+// and its tree.
+Result<std::map<SessionId, SessionRow>> verified_rows(const Database& database, const SessionId& tree,
                                                       const EventsBySession& sessions) {
   std::map<SessionId, SessionRow> rows;
   for (const auto& [id, events] : sessions) {
@@ -59,6 +60,9 @@ Result<std::map<SessionId, SessionRow>> verified_rows(const Database& database,
     }
     rows.emplace(id, *std::move(row));
   }
+  TRY(const auto found, select(database, "SELECT count(*) FROM sessions WHERE tree=?", tree.value,
+                               [](const Statement& row) -> Result<std::int64_t> { return row.integer(0); }));
+  if (found.front() != std::ssize(rows)) return damaged(tree, "not all of its rows are found by their tree");
   return rows;
 }
 
@@ -255,7 +259,7 @@ Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
       }));
   EventsBySession sessions;
   for (Event& event : events) sessions[event.run.session].push_back(std::move(event));
-  TRY(auto rows, kept_as_found(verified_rows(reading, sessions), reading, tree.value));
+  TRY(auto rows, kept_as_found(verified_rows(reading, tree, sessions), reading, tree.value));
   if (damage == Damage::not_copied)
     return fail(ErrorCode::exhausted,
                 fmt::format("{} is not gone on with: {} is damaged, and could not be copied", tree.value,
