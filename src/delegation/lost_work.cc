@@ -17,8 +17,8 @@ Task<Found> look_for(const TreeServices* services, std::string workspace, LostCo
   if (!services->state) co_return Found{};
   const bool is_recent = services->loop.clock().wall() - lost.at <= kKeptFor;
   const auto look = [services, workspace = std::move(workspace), lost = std::move(lost), is_recent] {
-    auto record = read_command_record(*services->state, lost.call);
-    Found found{.record = record ? *std::move(record) : std::nullopt};
+    const auto record = read_command_record(*services->state, lost.call);
+    Found found{.record = record ? *record : std::nullopt};
     // A call has its record before it begins a command, and its result after that.
     if (record && !found.record && !lost.has_result && is_recent) found.record = CommandRecord{};
     if (!found.record || !found.record->was_in_the_middle()) return found;
