@@ -1,0 +1,109 @@
+#include "watcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "delegation/budget.h"
+#include "transcript/mail.h"
+
+namespace deputy {
+
+void Watcher::look(const Event& event, const Runtime& runtime) {
+  EXPECT_LE(runtime.places_taken(), limits_.live_sessions);
+  EXPECT_LE(bank_.micros, limits_.cost_micros) << "the provider has more than there was";
+  EXPECT_LE(bank_.tokens, limits_.tokens);
+  look_at_run(event);
+  const auto found = world_.memory->sessions.find(event.run.session);
+  if (found == world_.memory->sessions.end()) return;
+  if (std::holds_alternative<SessionCreated>(event.fact)) look_at_rights(found->second);
+  look_at_wait(found->second);
+}
+
+// Each thing once, and nothing after the end of its run.
+void Watcher::look_at_run(const Event& event) {
+  const std::string where = fmt::format("{} {}, step {}, call {}, {}", event.run.session.value,
+                                        event.run.number, event.step, event.call, kind_of(event.fact));
+  const bool is_work =
+      std::holds_alternative<ReplyReceived>(event.fact) || std::holds_alternative<CallStarted>(event.fact) ||
+      std::holds_alternative<CallFinished>(event.fact) || std::holds_alternative<NoteTaken>(event.fact);
+  if (is_work) EXPECT_FALSE(ended_.contains(event.run)) << where << " after the end of its run";
+  if (std::holds_alternative<RunEnded>(event.fact))
+    EXPECT_TRUE(ended_.insert(event.run).second) << where << " a second time";
+  if (std::holds_alternative<CallFinished>(event.fact))
+    EXPECT_TRUE(finished_calls_.insert({event.run, event.step, event.call}).second)
+        << where << " a second time";
+  if (const auto* mail = std::get_if<Delivered>(&event.fact))
+    EXPECT_TRUE(delivered_.insert({event.run.session, mail->item}).second)
+        << where << ": " << mail->item << " was delivered twice";
+  if (const auto* answer = std::get_if<QuestionAnswered>(&event.fact))
+    EXPECT_TRUE(answered_.insert(answer->question_id).second)
+        << where << ": " << answer->question_id << " was answered twice";
+}
+
+// A child may do nothing that its parent may not.
+void Watcher::look_at_rights(const Session& session) const {
+  EXPECT_LE(session.depth, limits_.depth);
+  if (!session.parent) return;
+  const Session& parent = world_.memory->sessions.at(*session.parent);
+  EXPECT_FALSE(session.network && !parent.network) << session.id.value;
+  if (parent.workspace_mode == WorkspaceMode::read_only)
+    EXPECT_NE(session.workspace_mode, WorkspaceMode::shared) << session.id.value;
+  const auto rules = Rules::from_json(session.permissions);
+  const auto above = Rules::from_json(parent.permissions);
+  ASSERT_TRUE(rules && above) << session.id.value;
+  for (const std::string_view tool : {"Bash", "Write", "Read", "task", "Delegate"}) {
+    for (const std::string_view subject : {"count 1", "/work/w1.txt", "/work/a.txt", "worker"})
+      EXPECT_GE(rules->judge(tool, subject, Decision::allow).decision,
+                above->judge(tool, subject, Decision::allow).decision)
+          << session.id.value << " may " << tool << " " << subject;
+  }
+}
+
+void Watcher::look_at_wait(const Session& session) const {
+  if (session.state != SessionState::waiting) return;
+  ASSERT_TRUE(session.wait) << session.id.value << " waits for nobody";
+  EXPECT_FALSE(session.wait->owner.empty()) << session.id.value << " waits for nobody";
+  EXPECT_TRUE(session.wait->owner == kPerson || session.wait->until)
+      << session.id.value << " waits for " << session.wait->owner << " without an end";
+}
+
+void Watcher::expect_over(const Runtime& runtime, const std::map<std::string, int>& effects) const {
+  EXPECT_EQ(runtime.places_taken(), 0);
+  const auto& journal = world_.memory->journal;
+  for (std::size_t i = 0; i < journal.size(); ++i) ASSERT_EQ(journal[i].seq, i + 1) << "a gap in the journal";
+  for (const auto& [id, session] : world_.memory->sessions) {
+    EXPECT_TRUE(is_terminal(session.state)) << id.value << " is " << name_of(session.state);
+    EXPECT_FALSE(session.wait) << id.value;
+    for (int run = 1; run <= session.run; ++run)
+      EXPECT_TRUE(ended_.contains({id, run})) << id.value << " has no end of run " << run;
+  }
+  const Amount used = used_by(journal);
+  EXPECT_LE(used.delegations, limits_.delegations);
+  EXPECT_LE(used.steps, limits_.steps);
+  EXPECT_LE(used.tokens, limits_.tokens);
+  EXPECT_LE(used.cost_micros, limits_.cost_micros);
+  for (const auto& [command, times] : effects) EXPECT_EQ(times, 1) << command << " was run again";
+  for (const auto& [path, text] : world_.disk.files())
+    EXPECT_FALSE(path.ends_with(".transcript.jsonl")) << path << " was not sealed";
+  expect_nothing_lost();
+}
+
+// What a child has to say reaches a parent that came to its own end: by the call that waited for it, or by
+// mail.
+void Watcher::expect_nothing_lost() const {
+  std::map<std::pair<SessionId, int>, SessionId> owed_by_mail;  // a run of a child, and its parent
+  for (const Event& event : world_.memory->journal) {
+    if (const auto* left = std::get_if<Detached>(&event.fact))
+      owed_by_mail[{left->child, left->run}] = event.run.session;
+    if (const auto* taken = std::get_if<Attached>(&event.fact))
+      owed_by_mail.erase({taken->child, taken->run});
+  }
+  for (const auto& [run, parent] : owed_by_mail) {
+    if (world_.memory->sessions.at(parent).state != SessionState::completed) continue;
+    EXPECT_TRUE(delivered_.contains({parent, report_item(run.first, run.second)}))
+        << "what " << run.first.value << " came to was never told to " << parent.value;
+  }
+}
+
+}  // namespace deputy
