@@ -56,10 +56,10 @@ if(DEPUTY_SANITIZE)
     BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING)
 endif()
 
-# Fuzzers steer by what they reach in the layers; what a test itself reaches is of no use to them.
+# Fuzzers steer by what they reach in the parsers; what a test itself reaches is of no use to them.
 if(DEPUTY_FUZZERS)
   target_compile_options(deputy_flags INTERFACE
-    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:FOR_TESTS>>>:-fsanitize=fuzzer-no-link>)
+    "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:FOR_TESTS>>>:-fsanitize=fuzzer-no-link;-fsanitize-coverage-allowlist=${root}fuzz/steered-by.txt>")
   target_link_options(deputy_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
