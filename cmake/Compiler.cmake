@@ -45,6 +45,9 @@ if(DEPUTY_SANITIZE)
   target_compile_options(deputy_flags INTERFACE
     -fsanitize=${DEPUTY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(deputy_flags INTERFACE -fsanitize=${DEPUTY_SANITIZE})
+  # Three checks at every use of a pointer take a sixth of the compile time: for null, which AddressSanitizer traps; for
+  # alignment, which these machines do not ask for; and for the type behind it, where nothing casts down unseen.
+  target_compile_options(deputy_flags INTERFACE -fno-sanitize=null,alignment,vptr)
   # Instrumented code grows with everything that is inlined into it, and its compile time with that.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_compile_options(deputy_flags INTERFACE "SHELL:-mllvm -inline-threshold=0")

@@ -3,6 +3,7 @@
 #   precompiled_async    these and Asio: for what may see async
 #   precompiled_session  these and what the layers above the transcript share: for what may see async and transcript
 #   precompiled_test, precompiled_session_test   these and GoogleTest, without optimisation
+#   precompiled_world_test   these and the whole runtime in a simulated world
 
 target_link_libraries(deputy_flags INTERFACE fmt::fmt Boost::json)
 
@@ -35,6 +36,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   if(DEPUTY_TESTS)
     precompile(precompiled_test PACKAGES GTest::gmock)
     precompile(precompiled_session_test PACKAGES base async transcript GTest::gmock)
-    for_tests(precompiled_test precompiled_session_test)
+    precompile(precompiled_world_test PACKAGES sim_world)
+    for_tests(precompiled_test precompiled_session_test precompiled_world_test)
   endif()
 endif()

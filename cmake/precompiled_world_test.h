@@ -1,0 +1,2 @@
+#include "precompiled_session_test.h"
+#include "support/dialogue_world.h"
