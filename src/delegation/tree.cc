@@ -39,7 +39,7 @@ Tree::Tree(TreeServices services, TreeLimits limits)
     : services_(std::move(services)),
       limits_(limits),
       budget_(std::make_unique<Budget>(limits)),
-      deadlines_(services_.loop),
+      deadlines_(services_.loop, [this](const SessionId& id) { cancel(id, StopReason::stalled); }),
       background_(services_.loop),
       tools_(builtin_tools()),
       workspaces_({services_.loop, services_.pool, services_.disk, services_.processes}),
@@ -268,7 +268,8 @@ Task<Result<Report>> Tree::run_on(Session session, WallTime still_since, Budget:
   const SessionId parent = session.parent.value_or(SessionId{});
   const bool waits = !slots_->has_room_for(parent);
   if (waits && !is_in_line(session)) CO_TRY(co_await stand_in_line(session));
-  auto place = co_await slots_->take(parent, stop);
+  auto place = co_await place_to_begin(parent, stop);
+  if (!place && !stop.stopped()) co_return co_await record_end(std::move(session), no_place());
   if (place) {
     if (waits || session.wait) services_.store.ride_along({now_running(session)});
     if (session.deadline && now() > still_since) {

@@ -255,6 +255,9 @@ class Tree {
   Task<Result<Report>> run_on(Session session, WallTime still_since, Budget::Hold admitted, StopToken stop);
   // Others are to see now that it waits for a place: what that could ride along with may be long in coming.
   Task<Result<void>> stand_in_line(Session session);
+  // Nothing where it is stopped before there is one, or none comes free for kLongestSilence.
+  Task<std::optional<Slots::Place>> place_to_begin(SessionId parent, StopToken stop);
+  static Finish no_place();
   static Event now_running(const Session& session);
   Task<Result<Report>> run_in_place(Session session, Conversation so_far, std::optional<Slots::Place> place,
                                     StopToken stop);

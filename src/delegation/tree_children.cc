@@ -117,7 +117,8 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
   const SessionId parent = session.parent.value_or(SessionId{});
   if (!slots_->has_room_for(parent)) CO_TRY(co_await stand_in_line(session));
   std::optional<Slots::Place> place;
-  if (!stop.stopped()) place = co_await slots_->take(parent, stop);
+  if (!stop.stopped()) place = co_await place_to_begin(parent, stop);
+  if (!place && !stop.stopped()) co_return co_await record_end(std::move(session), no_place());
   if (!place) {
     const Next next = decide({}, {}, stop.reason());
     const auto* finish = std::get_if<Finish>(&next);
@@ -257,7 +258,8 @@ Task<> Tree::nudge_and_forget(SessionId to, Nudged nudge) {
 bool Tree::cancel(const SessionId& id, StopReason reason) {
   const bool is_root = id == id_;
   if (!is_root && !running_.is_live(id)) return false;
-  running_.stop_below(id, reason == StopReason::parent ? StopReason::parent_stopped : reason);
+  const bool is_its_own = reason == StopReason::parent || reason == StopReason::stalled;
+  running_.stop_below(id, is_its_own ? StopReason::parent_stopped : reason);
   if (is_root) {
     if (root_stop_) root_stop_->request(reason);
   } else {

@@ -142,7 +142,8 @@ Task<Result<Report>> Tree::run_in_place(Session session, Conversation so_far,
 
 // One that has been stopped and still runs is let go: it goes on beside, and what it says is not taken.
 struct Tree::Run {
-  Run(Loop& of, const StopToken& above, Store& store) : loop(of), own(above), journal(store) {}
+  Run(Loop& of, const StopToken& above, OwnJournal way_to_journal)
+      : loop(of), own(above), journal(std::move(way_to_journal)) {}
   ~Run() { keep_waiting(); }
   Run(const Run&) = delete;
   void keep_waiting() {
@@ -158,8 +159,8 @@ struct Tree::Run {
 };
 
 Task<Result<Report>> Tree::oversee(Session session, Conversation so_far, StopToken stop) {
-  const auto run = std::make_shared<Run>(services_.loop, stop, services_.store);
   const SessionId id = session.id;
+  const auto run = std::make_shared<Run>(services_.loop, stop, OwnJournal(services_.store, deadlines_, id));
   const auto on_own_stop = run->own.token().on_stop([this, weak = std::weak_ptr(run), stop, id] {
     const auto stopped = weak.lock();
     // At a limit of its own it has a step left to report in.
@@ -272,7 +273,8 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                  .state = services_.state.get(),
                  .children = [this, id = session.id] { return children_[id]; },
                  .output =
-                     [this, session](std::string_view text) {
+                     [this, &session](std::string_view text) {
+                       deadlines_.heard(session.id);
                        if (services_.output) services_.output(session, text);
                      },
                  .keep =
@@ -280,10 +282,11 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                        return reports_.keep(id, std::move(name), std::move(text));
                      },
                  .deltas =
-                     [this, session](const Delta& delta) {
+                     [this, &session](const Delta& delta) {
+                       deadlines_.heard(session.id);
                        if (services_.deltas) services_.deltas(session, delta);
                      },
-                 .complete = [this, session](Report ended) { return complete(session, std::move(ended)); }},
+                 .complete = [this, &session](Report ended) { return complete(session, std::move(ended)); }},
                 std::move(so_far));
     report = co_await agent.run(run->own.token());
   } catch (...) {
