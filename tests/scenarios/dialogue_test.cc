@@ -56,6 +56,30 @@ TEST(Dialogue, AQuestionEndsTheCallWithATypedResultAndTheAnswerResumesTheChild) 
   EXPECT_EQ(answers[0].answer, (Answer{AnswerKind::text, "red", Source::parent}));
 }
 
+// The question itself: that it is about to be asked becomes durable with it.
+TEST(Dialogue, AQuestionIsWithTheParentAfterOneSync) {
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
+  Life::Options options;
+  options.model = [](Loop& loop) { return std::make_unique<ActingModel>(loop, one_question); };
+  Life life(world, std::move(options));
+  std::optional<int> when_said;
+  std::optional<int> when_told;
+  life.runtime().subscribe([&](const Event& event, const EventOrigin& origin) {
+    const auto* end = std::get_if<CallFinished>(&event.fact);
+    if (origin.agent == "explore" && std::holds_alternative<ReplyReceived>(event.fact) && !when_said)
+      when_said = life.records();
+    if (origin.agent == "main" && end && end->result.content.contains("state: question"))
+      when_told = life.records();
+  });
+  RootBrief root = life.brief("go");
+  root.model = ModelName("acting/test");
+  root.rules = Rules({{Decision::allow, "spawn_subagent", ""}});
+  ASSERT_TRUE(life.start(std::move(root)));
+  ASSERT_TRUE(when_said && when_told);
+  EXPECT_EQ(*when_told - *when_said, 1);
+}
+
 TEST(Dialogue, AnAgentsAnswerIsMarkedAsNoApprovalOfAPersons) {
   DialogueWorld world(one_question);
   ASSERT_TRUE(world.run());
