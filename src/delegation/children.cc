@@ -77,7 +77,9 @@ void Children::start(Session session, Where where, const StopToken& above, Run r
 
 Task<> Children::drive(std::shared_ptr<Child> child, Run run) {
   try {
-    child->ended = co_await run(child->stop.token());
+    Task<Result<Report>> running = run(child->stop.token());
+    run = nullptr;  // what it was made from is not kept while it runs
+    child->ended = co_await std::move(running);
   } catch (const std::exception& bug) {
     child->ended = fail(ErrorCode::internal, std::string("a bug in deputy: ") + bug.what());
   }

@@ -240,7 +240,7 @@ class Tree {
   static Session as_started(Session session, const std::vector<Event>& events);
   Task<Result<Report>> to_its_end(Session root, Children::Run run);
   // Whatever breaks on the way, the run has one report, and its end is on record where the session is.
-  Task<Result<Report>> to_a_report(Session session, Children::Run run, StopToken stop);
+  Task<Result<Report>> to_a_report(std::shared_ptr<const Session> session, Children::Run run, StopToken stop);
   void start_running(Session child, Children::Where where, const StopToken& above, Children::Run run);
   // The fact that a session was made, for it to be known before there is a place for it.
   std::vector<Event> created(const Session& session) const;
@@ -259,16 +259,18 @@ class Tree {
   Task<std::optional<Slots::Place>> place_to_begin(SessionId parent, StopToken stop);
   static Finish no_place();
   static Event now_running(const Session& session);
-  Task<Result<Report>> run_in_place(Session session, Conversation so_far, std::optional<Slots::Place> place,
-                                    StopToken stop);
+  // What is handed by value to a task that is awaited at once stays in the frame of who waits, beside the
+  // task's own copy, for as long as it runs: a session and its conversation are in one place instead.
+  std::shared_ptr<Run> new_run(Session&& session, std::unique_ptr<Conversation> so_far, StopToken stop);
+  Task<Result<Report>> run_in_place(std::shared_ptr<Run> run, std::optional<Slots::Place> place,
+                                    Budget::Hold admitted);
   void tell_moved(const Deadlines::Moved& moved);
   // Until the run ends, or has to be ended by force.
-  Task<Result<Report>> oversee(Session session, Conversation so_far, StopToken stop);
-  Task<> drive(Session session, Conversation so_far, StopToken stop, std::shared_ptr<Run> run);
-  void force_after(const std::shared_ptr<Run>& run, const SessionId& id, Duration patience);
+  Task<Result<Report>> oversee(std::shared_ptr<Run> run);
+  Task<> drive(std::shared_ptr<Run> run);
+  void force_after(const std::shared_ptr<Run>& run, Duration patience);
   Task<Result<Report>> end_by_force(Session session, StopReason why);
-  Task<Result<Report>> run_session(Session session, Conversation so_far, StopToken stop,
-                                   std::shared_ptr<Run> run);
+  Task<Result<Report>> run_session(std::shared_ptr<Run> run);
   enum class Ending { in_order, by_force };
   Task<Result<Report>> record_end(Session session, Finish finish, Ending ending = Ending::in_order);
 

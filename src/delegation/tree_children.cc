@@ -45,10 +45,10 @@ Task<Result<void>> Tree::take_up_children(std::map<RunId, bool> children, Childr
 }
 
 void Tree::start_running(Session child, Children::Where where, const StopToken& above, Children::Run run) {
-  Session session = child;
+  auto session = std::make_shared<const Session>(child);
   running_.start(std::move(child), where, above,
                  [this, session = std::move(session), run = std::move(run)](StopToken own) mutable {
-                   return to_a_report(session, std::move(run), std::move(own));
+                   return to_a_report(std::move(session), std::move(run), std::move(own));
                  });
 }
 
@@ -128,26 +128,27 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
   const auto deadline_before = session.deadline;
   if (session.parent) session.deadline = deadline_after(session.timeout);  // its time begins when it does
   started.deadline = session.deadline;
-  CO_TRY(const auto before, services_.store.events_of_session(session.id));
-  Conversation so_far = conversation_of(before);
+  CO_TRY(auto before, services_.store.events_of_session(session.id));
+  auto so_far = std::make_unique<Conversation>(conversation_of(before));
   std::vector<Event> events;
-  events.push_back(event_of(session, started, so_far.step));
+  events.push_back(event_of(session, started, so_far->step));
   if (session.deadline) running_.move_deadline(session.id, *session.deadline);
   if (session.run == 1 && session.deadline && session.deadline != deadline_before)
-    events.push_back(event_of(session, DeadlineMoved{*session.deadline}, so_far.step));
+    events.push_back(event_of(session, DeadlineMoved{*session.deadline}, so_far->step));
   events.push_back(event_of(
-      session, InputGiven{session.parent ? Source::parent : Source::person, std::move(input)}, so_far.step));
+      session, InputGiven{session.parent ? Source::parent : Source::person, std::move(input)}, so_far->step));
   for (auto& event : events) {
     event.fact = services_.store.as_kept(std::move(event.fact));
-    apply(so_far, event);
+    apply(*so_far, event);
   }
-  if (!so_far.started_at || so_far.started_at == WallTime{})
-    so_far.started_at = services_.loop.clock().wall();
+  if (!so_far->started_at || so_far->started_at == WallTime{})
+    so_far->started_at = services_.loop.clock().wall();
   CO_TRY(co_await services_.store.record(std::move(events)));
-  if (session.run > 1) CO_TRY(co_await tell_of_lost_commands(&services_, session, before, so_far));
+  if (session.run > 1) CO_TRY(co_await tell_of_lost_commands(&services_, session, before, *so_far));
+  before = std::vector<Event>();  // it is not kept while it runs
   admitted.spend({.delegations = session.parent ? 1 : 0});
-  live_[session.id].first = std::move(admitted);
-  co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
+  const auto run = new_run(std::move(session), std::move(so_far), std::move(stop));
+  co_return co_await run_in_place(run, std::move(place), std::move(admitted));
 }
 
 namespace {
@@ -226,9 +227,11 @@ Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
 
 Task<Answer> Tree::ask_parent(Session session, Question question, StopToken stop) {
   const std::string id = question.id;
-  co_await rest_with_question(session, question);
+  Task<> resting = rest_with_question(session, question);
+  co_await std::move(resting);
   Answer answer = co_await running_.ask(std::move(question), stop);
-  co_await work_again(std::move(session), id, std::move(stop));
+  Task<> working = work_again(std::move(session), id, std::move(stop));
+  co_await std::move(working);
   co_return answer;
 }
 
