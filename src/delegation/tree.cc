@@ -125,8 +125,7 @@ Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) 
 
 // Nothing of it runs any more when it returns, but for what leave() waits for.
 Task<Result<Report>> Tree::to_its_end(Session root, Children::Run run) {
-  auto report = co_await to_a_report(std::make_shared<const Session>(std::move(root)), std::move(run),
-                                     root_stop_->token());
+  auto report = co_await to_a_report({root.id, root.run}, std::move(run), root_stop_->token());
   co_await running_.join();
   if (lost_.empty()) co_await leave();
   co_return report;

@@ -240,8 +240,8 @@ class Tree {
   static Session as_started(Session session, const std::vector<Event>& events);
   Task<Result<Report>> to_its_end(Session root, Children::Run run);
   // Whatever breaks on the way, the run has one report, and its end is on record where the session is.
-  Task<Result<Report>> to_a_report(std::shared_ptr<const Session> session, Children::Run run, StopToken stop);
-  void start_running(Session child, Children::Where where, const StopToken& above, Children::Run run);
+  Task<Result<Report>> to_a_report(RunId id, Children::Run run, StopToken stop);
+  void start_running(const Session& child, Children::Where where, const StopToken& above, Children::Run run);
   // The fact that a session was made, for it to be known before there is a place for it.
   std::vector<Event> created(const Session& session) const;
   Task<Result<Report>> begin(Session session, RunStarted started, Source source, Budget::Hold admitted,

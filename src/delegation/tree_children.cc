@@ -44,11 +44,11 @@ Task<Result<void>> Tree::take_up_children(std::map<RunId, bool> children, Childr
   co_return Result<void>{};
 }
 
-void Tree::start_running(Session child, Children::Where where, const StopToken& above, Children::Run run) {
-  auto session = std::make_shared<const Session>(child);
-  running_.start(std::move(child), where, above,
-                 [this, session = std::move(session), run = std::move(run)](StopToken own) mutable {
-                   return to_a_report(std::move(session), std::move(run), std::move(own));
+void Tree::start_running(const Session& child, Children::Where where, const StopToken& above,
+                         Children::Run run) {
+  running_.start(child, where, above,
+                 [this, id = RunId{child.id, child.run}, run = std::move(run)](StopToken own) mutable {
+                   return to_a_report(std::move(id), std::move(run), std::move(own));
                  });
 }
 
@@ -56,10 +56,8 @@ void Tree::take_up_child(Session child, Children::Where where, const StopToken& 
                          const RunStarted& in_batch) {
   if (running_.is_live(child.id)) return;
   left_.erase(child.id);
-  Session session = child;
-  start_running(std::move(child), where, stop, [this, session = std::move(session), in_batch](StopToken own) {
-    return go_on(session, in_batch, std::move(own));
-  });
+  start_running(child, where, stop,
+                [this, child, in_batch](StopToken own) { return go_on(child, in_batch, std::move(own)); });
 }
 
 Result<Report> Tree::report_of_ended(const SessionId& id) const {

@@ -94,10 +94,9 @@ class Tree::PatientAsker final : public Asker {
   const Session& session_;
 };
 
-Task<Result<Report>> Tree::to_a_report(std::shared_ptr<const Session> session, Children::Run run,
-                                       StopToken stop) {
+Task<Result<Report>> Tree::to_a_report(RunId id, Children::Run run, StopToken stop) {
   Result<Report> report = std::unexpected(Error::cancelled());
-  bool is_left = !session->parent;  // a root that meets an error is gone on with later
+  bool is_left = id.session == id_;  // a root that meets an error is gone on with later
   try {
     Task<Result<Report>> running = run(stop);
     run = nullptr;  // what it was made from is not kept while it runs
@@ -111,12 +110,14 @@ Task<Result<Report>> Tree::to_a_report(std::shared_ptr<const Session> session, C
   }
   if (report || is_left || suspends(stop.reason())) co_return report;
   if (!co_await services_.store.record({})) co_return report;  // nor can its end be
-  const auto known = services_.store.session(session->id);
-  if (!known || !*known) co_return report;
-  Task<Result<Report>> ending =
-      record_end(*session, {Status::failed, Reason::internal, to_text(report.error())});
-  report = co_await std::move(ending);
-  if (report) co_await log_errors(session->id, *report);
+  const auto known = services_.store.session(id.session);
+  const auto events = services_.store.events_of_session(id.session);
+  if (!known || !*known || !events) co_return report;
+  Session session = as_started(**known, *events);
+  session.run = id.number;  // which may not be on record yet
+  Finish broken{Status::failed, Reason::internal, to_text(report.error())};
+  report = co_await record_end(std::move(session), std::move(broken));
+  if (report) co_await log_errors(id.session, *report);
   co_return report;
 }
 
