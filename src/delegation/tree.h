@@ -156,7 +156,8 @@ class Tree {
                      const RunStarted& in_batch = {});
   int run_of(const SessionId& child) const;
 
-  Task<Answer> ask_parent(Session session, Question question, StopToken stop);
+  // `session` outlives the call.
+  Task<Answer> ask_parent(const Session* session, Question question, StopToken stop);
   // A message that the session reads between two steps; durable when it returns.
   Task<Result<void>> nudge(SessionId to, Nudged nudge);
   void nudge_soon(const SessionId& to, Nudged nudge);

@@ -223,12 +223,12 @@ Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
   co_return refused;
 }
 
-Task<Answer> Tree::ask_parent(Session session, Question question, StopToken stop) {
+Task<Answer> Tree::ask_parent(const Session* session, Question question, StopToken stop) {
   const std::string id = question.id;
-  Task<> resting = rest_with_question(session, question);
+  Task<> resting = rest_with_question(*session, question);
   co_await std::move(resting);
   Answer answer = co_await running_.ask(std::move(question), stop);
-  Task<> working = work_again(std::move(session), id, std::move(stop));
+  Task<> working = work_again(*session, id, std::move(stop));
   co_await std::move(working);
   co_return answer;
 }
