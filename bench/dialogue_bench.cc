@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "async/sleep.h"
@@ -28,6 +29,7 @@ struct Turn {
   std::string agent;
   int step = 0;
   std::string news;
+  std::size_t told = 0;  // what the messages of the request hold in memory
 };
 struct Said {
   std::string text = {};
@@ -35,6 +37,19 @@ struct Said {
   bool never = false;  // it thinks until it is stopped
 };
 using Play = std::function<Said(const Turn&)>;
+
+std::size_t bytes_of(std::span<const Message> messages) {
+  std::size_t bytes = messages.size_bytes();
+  for (const Message& message : messages) {
+    bytes += message.text.capacity() + message.thinking.capacity() + message.wire.capacity();
+    for (const Call& call : message.calls)
+      bytes += sizeof(Call) + call.id.capacity() + call.name.capacity() + call.arguments.capacity();
+    for (const ToolResult& result : message.results)
+      bytes +=
+          sizeof(ToolResult) + result.call_id.capacity() + result.content.capacity() + result.name.capacity();
+  }
+  return bytes;
+}
 
 class BenchModel final : public Provider {
  public:
@@ -45,7 +60,7 @@ class BenchModel final : public Provider {
   std::optional<Price> price(const ModelName&) const override { return Price{}; }
 
   Task<Reply> ask(Request request, DeltaSink, StopToken stop) override {
-    Turn turn{.agent = request.agent};
+    Turn turn{.agent = request.agent, .told = bytes_of(request.messages)};
     for (const Message& message : request.messages) turn.step += message.role == Role::assistant ? 1 : 0;
     for (const ToolResult& result : request.messages.back().results) turn.news += result.content;
     turn.news += request.messages.back().text;
@@ -190,28 +205,48 @@ Duration stop_all(const std::string& folder, bool with_processes) {
   return world->ended - stopped;
 }
 
-void rest(const std::string& folder) {
+// What is allocated more once all children rest: a child's session, tasks, timers and places in the tree's
+// and the store's maps, what the store caches of its rows, and its parent's task beside it. Taken off is its
+// transcript: the messages of its request, and those that its parent's request has of it. The system prompt
+// and the tools' texts are shared by all children of a profile; a request's bytes on the wire are not there,
+// since the model is played.
+void rest(const std::string& folder, bool asks) {
   std::size_t before = 0;
   std::size_t after = 0;
+  std::size_t parent_before = 0;
+  std::size_t parent_after = 0;
+  std::size_t children = 0;
   int resting = 0;
   std::optional<World> world;
+  const auto rests = [&] {
+    if (++resting != kResting) return;
+    world->loop.timers().call_at(world->loop.clock().now() + std::chrono::seconds(2), [&] {
+      after = ::mallinfo2().uordblks;
+      world->runtime->cancel(StopReason::user);
+    });
+  };
   world.emplace(folder, [&](const Turn& turn) -> Said {
-    if (turn.agent == "main" && turn.step < kResting / kEachStep) {
+    if (turn.agent == "main") {
       if (turn.step == 0) before = ::mallinfo2().uordblks;
+      if (turn.step == 0) parent_before = turn.told;
+      parent_after = turn.told;
+      if (turn.step == kResting / kEachStep) return {.never = true};
       return {.calls = std::vector<Call>(kEachStep, task("explore", R"(,"run_in_background":true)"))};
     }
-    if (turn.agent == "main") return {.never = true};
-    if (++resting == kResting) {
-      world->loop.timers().call_at(world->loop.clock().now() + std::chrono::seconds(2), [&] {
-        after = ::mallinfo2().uordblks;
-        world->runtime->cancel(StopReason::user);
-      });
-    }
+    children += turn.told;
+    if (asks) return {.calls = {{.name = "ask_parent", .arguments = R"({"question":"Which?"})"}}};
+    rests();
     return {.never = true};
   });
+  world->runtime->subscribe([&](const Event& event, const EventOrigin&) {
+    if (std::holds_alternative<QuestionAsked>(event.fact)) rests();
+  });
   world->run();
-  fmt::print("a child at rest, of {}: {:.1f} KB (to be under 40 KB beside its transcript)\n", resting,
-             static_cast<double>(after - before) / kResting / 1024);
+  const auto kilobytes = [](std::size_t bytes) { return static_cast<double>(bytes) / kResting / 1024; };
+  const std::size_t transcripts = children + parent_after - parent_before;
+  fmt::print("a child at rest, {}, of {}: {:.1f} KB beside its transcript of {:.1f} KB (to be under 40 KB)\n",
+             asks ? "its parent asked" : "its model asked", resting, kilobytes(after - before - transcripts),
+             kilobytes(transcripts));
 }
 
 int run_all(const std::string& folder) {
@@ -225,7 +260,7 @@ int run_all(const std::string& folder) {
                       with_processes ? "with" : "without"),
           std::move(taken), with_processes ? "2 s" : "100 ms");
   }
-  rest(next());
+  for (const bool asks : {false, true}) rest(next(), asks);
   return 0;
 }
 

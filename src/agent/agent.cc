@@ -40,7 +40,7 @@ Task<Result<Report>> Agent::run(StopToken stop) {
       continue;
     }
     if (std::holds_alternative<RunCalls>(next)) {
-      CO_TRY(co_await parts_.toolbox.run(conversation_.pending, context_for_calls(now)));
+      CO_TRY(co_await run_calls(now));
       continue;
     }
     if (std::holds_alternative<TakeMail>(next)) {
@@ -64,6 +64,11 @@ Task<Result<Report>> Agent::run(StopToken stop) {
     if (is_cut_short && reply.message.text.empty()) reply.message.text = said();
     journal_->ride_along({.step = conversation_.step}, ReplyReceived{std::move(reply)});
   }
+}
+
+// No task of its own: what it hands on is not kept beside the tasks that take it.
+Task<Result<void>> Agent::run_calls(StopToken stop) {
+  return parts_.toolbox.run(conversation_.pending, context_for_calls(std::move(stop)));
 }
 
 // Durable before the model is told of it, like all that it is told. What a crash takes was not told either:

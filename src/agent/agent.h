@@ -28,7 +28,7 @@ inline constexpr Duration kGraceTime = std::chrono::seconds(60);  // for the one
 class Agent {
  public:
   struct Parts {
-    Session session;
+    const Session& session;
     int run = 1;
     RunLimits limits;
     Provider& provider;
@@ -65,6 +65,7 @@ class Agent {
  private:
   StopToken in_force(const StopToken& stop);
   Request next_request();
+  Task<Result<void>> run_calls(StopToken stop);
   Task<Result<void>> make_durable(std::vector<Fact> facts);
   Task<Reply> ask(Request request, StopToken stop);
   // What was heard of a reply that did not come to its end: the attempt that came furthest counts.

@@ -31,6 +31,8 @@ std::string limit_text(Reason reason, const RunLimits& limits, const std::string
       return fmt::format("it reached its limit of {} steps", limits.max_turns.value_or(0));
     case Reason::timeout:
       return "its time was up";
+    case Reason::stalled:
+      return fmt::format("nothing was heard of it for {}", to_text(kLongestSilence));
     case Reason::budget:
       return said.empty() ? "the budget of its tree was used up" : said;
     default:
@@ -173,6 +175,7 @@ Next decide(const Conversation& conversation, const RunLimits& limits, StopReaso
   if (has_reported && (mail == MailState::none || stop != StopReason::none))
     return after_completion(conversation);
   if (stop == StopReason::deadline) return at_limit(Reason::timeout, limits);
+  if (stop == StopReason::stalled) return at_limit(Reason::stalled, limits);
   if (!conversation.pending.empty()) return RunCalls{};
   const auto& reply = conversation.last_reply;
   const bool has_said_all =

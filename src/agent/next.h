@@ -1,6 +1,7 @@
 // What a run does next: a pure decision over what has happened so far.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +50,9 @@ inline constexpr int kCorrections = 2;    // of a report that will not do
 inline constexpr int kRepeatsToWarn = 3;  // of one call with the same result
 inline constexpr int kRepeatsToEnd = 5;
 inline constexpr int kPausesToEnd = 8;  // of the provider's, one after the other
+// How long nothing may be heard of a session that has no deadline and waits for nobody, and how long one may
+// stand in line for a place to run.
+inline constexpr Duration kLongestSilence = std::chrono::hours(24);
 
 Next decide(const Conversation& conversation, const RunLimits& limits, StopReason stop,
             MailState mail = MailState::none);

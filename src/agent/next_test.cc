@@ -49,6 +49,9 @@ TEST(Next, ReachingALimitIsPartialNeverCompleted) {
   EXPECT_EQ(finish_of(after(ReplyStop::finished, "  \n")).reason, Reason::no_text);
   EXPECT_EQ(finish_of({}, {}, StopReason::deadline).status, Status::partial);
   EXPECT_EQ(finish_of({}, {}, StopReason::deadline).reason, Reason::timeout);
+  EXPECT_EQ(finish_of({}, {.is_delegated = true}, StopReason::stalled).status, Status::partial);
+  EXPECT_EQ(finish_of({}, {.is_delegated = true}, StopReason::stalled).reason, Reason::stalled)
+      << "who is not heard of has no last step to report in";
 }
 
 TEST(Next, TheStepLimitHoldsAtItAndNotBefore) {

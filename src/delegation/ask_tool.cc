@@ -63,7 +63,8 @@ Task<ToolResult> AskTool::run(json::object arguments, ToolContext context) {
     if (const auto asked = co_await context.journal.record(place, {QuestionAsked{question}}); !asked)
       co_return tool_error(fmt::format("The question was not asked: {}", to_text(asked.error())));
   }
-  const Answer answer = co_await ask(question, context);
+  Task<Answer> asking = ask(question, context);  // it has its own copies, and may wait for long
+  const Answer answer = co_await std::move(asking);
   if (context.stop.stopped()) co_return tool_error("Stopped before there was an answer.");
   if (const auto kept = co_await context.journal.record(place, {QuestionAnswered{question.id, answer}});
       !kept)
@@ -77,7 +78,7 @@ const ToolText& AskParentTool::text() const {
 }
 
 Task<Answer> AskParentTool::ask(Question question, ToolContext context) {
-  return tree_.ask_parent(context.session, std::move(question), context.stop);
+  return tree_.ask_parent(&context.session, std::move(question), context.stop);
 }
 
 std::string AskParentTool::refusal(const ToolContext& context) const {

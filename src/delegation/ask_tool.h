@@ -16,6 +16,7 @@ constexpr std::chrono::minutes kAnswerTime = std::chrono::minutes(10);
 class AskTool : public Tool {
  public:
   Effect effect() const override { return Effect::keyed; }
+  bool only_records() const override { return true; }
   Decision by_default() const override { return Decision::allow; }
   std::string shown(const json::object& arguments) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;

@@ -25,16 +25,16 @@ bool Children::is_beside(const SessionId& child) const {
 std::optional<int> Children::run_of(const SessionId& child) const {
   const auto found = find(child);
   if (!found) return std::nullopt;
-  return found->session.run;
+  return found->run.number;
 }
 
 std::optional<WallTime> Children::deadline_of(const SessionId& child) const {
   const auto found = find(child);
-  return found ? found->session.deadline : std::nullopt;
+  return found ? found->deadline : std::nullopt;
 }
 
 void Children::move_deadline(const SessionId& child, WallTime deadline) const {
-  if (const auto found = find(child)) found->session.deadline = deadline;
+  if (const auto found = find(child)) found->deadline = deadline;
 }
 
 std::optional<Question> Children::question_of(const SessionId& child) const {
@@ -45,7 +45,7 @@ std::optional<Question> Children::question_of(const SessionId& child) const {
 std::vector<std::shared_ptr<Children::Child>> Children::children_of(const SessionId& parent) const {
   std::vector<std::shared_ptr<Child>> found;
   for (const auto& [id, child] : live_) {
-    if (child->session.parent == parent) found.push_back(child);
+    if (child->parent == parent) found.push_back(child);
   }
   std::ranges::sort(found, {}, [](const auto& child) { return child->order; });
   return found;
@@ -53,7 +53,7 @@ std::vector<std::shared_ptr<Children::Child>> Children::children_of(const Sessio
 
 std::vector<SessionId> Children::live_of(const SessionId& parent) const {
   std::vector<SessionId> ids;
-  for (const auto& child : children_of(parent)) ids.push_back(child->session.id);
+  for (const auto& child : children_of(parent)) ids.push_back(child->run.session);
   return ids;
 }
 
@@ -61,23 +61,27 @@ std::optional<SessionId> Children::next_to_write_to(const SessionId& parent) con
   for (const auto& child : children_of(parent)) {
     // One that asks waits for an answer, unless it is being stopped: then its report comes.
     const bool asks = child->question && !child->stop.token().stopped();
-    if (child->where == Where::beside && !asks) return child->session.id;
+    if (child->where == Where::beside && !asks) return child->run.session;
   }
   return std::nullopt;
 }
 
-void Children::start(Session session, Where where, const StopToken& above, Run run) {
-  const SessionId id = session.id;
-  auto child = std::make_shared<Child>(
-      Child{.session = std::move(session), .stop = StopSource(above), .order = ++started_});
-  live_.insert_or_assign(id, child);
+void Children::start(const Session& session, Where where, const StopToken& above, Run run) {
+  auto child = std::make_shared<Child>(Child{.run = {session.id, session.run},
+                                             .parent = session.parent.value_or(SessionId{}),
+                                             .deadline = session.deadline,
+                                             .stop = StopSource(above),
+                                             .order = ++started_});
+  live_.insert_or_assign(session.id, child);
   if (where == Where::beside) go_beside(*child);
   group_.spawn(drive(std::move(child), std::move(run)));
 }
 
 Task<> Children::drive(std::shared_ptr<Child> child, Run run) {
   try {
-    child->ended = co_await run(child->stop.token());
+    Task<Result<Report>> running = run(child->stop.token());
+    run = nullptr;  // what it was made from is not kept while it runs
+    child->ended = co_await std::move(running);
   } catch (const std::exception& bug) {
     child->ended = fail(ErrorCode::internal, std::string("a bug in deputy: ") + bug.what());
   }
@@ -87,23 +91,20 @@ Task<> Children::drive(std::shared_ptr<Child> child, Run run) {
 
 void Children::go_beside(Child& child) {
   child.where = Where::beside;
-  if (child.session.parent) left_[*child.session.parent].insert(child.session.id);
+  if (!child.parent.empty()) left_[child.parent].insert(child.run.session);
 }
 
-Mailbox* Children::box_above(const Child& child) const {
-  return child.session.parent ? mailbox_of(*child.session.parent) : nullptr;
-}
+Mailbox* Children::box_above(const Child& child) const { return mailbox_of(child.parent); }
 
 // A parent that does not run finds it in the journal when it goes on.
 Task<> Children::mail_report(std::shared_ptr<Child> child) {
-  const Session& session = child->session;
   std::string text;
-  if (*child->ended) text = co_await tell_(session.parent.value_or(SessionId{}), **child->ended);
+  if (*child->ended) text = co_await tell_(child->parent, **child->ended);
   if (child->where != Where::beside) co_return;  // a call has come to fetch it
-  live_.erase(session.id);
+  live_.erase(child->run.session);
   Mailbox* box = box_above(*child);
   if (!box) co_return;
-  if (*child->ended) box->put(report_mail(**child->ended, session.run, text));
+  if (*child->ended) box->put(report_mail(**child->ended, child->run.number, text));
   box->changed();
 }
 
@@ -197,7 +198,7 @@ void Children::stop(const SessionId& id, StopReason reason) const {
 void Children::stop_below(const SessionId& parent, StopReason reason) const {
   auto children = children_of(parent);
   for (const auto& child : std::views::reverse(children)) {
-    stop_below(child->session.id, reason);
+    stop_below(child->run.session, reason);
     child->stop.request(reason);
   }
 }
@@ -205,7 +206,7 @@ void Children::stop_below(const SessionId& parent, StopReason reason) const {
 Task<> Children::end_all_of(SessionId parent) {
   auto children = children_of(parent);
   for (const auto& child : std::views::reverse(children)) {
-    stop_below(child->session.id, StopReason::parent_stopped);
+    stop_below(child->run.session, StopReason::parent_stopped);
     child->stop.request(child->question ? StopReason::unanswered : StopReason::parent_stopped);
   }
   for (const auto& child : std::views::reverse(children)) {
@@ -214,7 +215,7 @@ Task<> Children::end_all_of(SessionId parent) {
       child->watching.push_back(change);
       co_await change.wait();
     }
-    live_.erase(child->session.id);
+    live_.erase(child->run.session);
   }
 }
 

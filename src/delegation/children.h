@@ -33,7 +33,7 @@ class Children {
   Children(Loop& loop, Tell tell) : loop_(loop), tell_(std::move(tell)), group_(loop) {}
 
   // `above` is the stop of its parent's run.
-  void start(Session session, Where where, const StopToken& above, Run run);
+  void start(const Session& session, Where where, const StopToken& above, Run run);
   bool is_live(const SessionId& child) const { return live_.contains(child); }
   bool is_beside(const SessionId& child) const;
   std::optional<int> run_of(const SessionId& child) const;
@@ -89,7 +89,9 @@ class Children {
 
  private:
   struct Child {
-    Session session;
+    RunId run;
+    SessionId parent;
+    std::optional<WallTime> deadline;
     StopSource stop;
     std::uint64_t order = 0;
     Where where = Where::awaited;

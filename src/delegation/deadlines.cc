@@ -1,25 +1,73 @@
 #include "delegation/deadlines.h"
 
 #include <chrono>
+#include <utility>
 
 namespace deputy {
 
 void Deadlines::start(const Session& session, StopSource& stop) {
-  Clock clock{.stop = &stop,
-              .parent = session.parent,
-              .run = {session.id, session.run},
-              .deadline = session.deadline};
+  end(session.id);
+  Clock& clock = clocks_[session.id];
+  clock = {.stop = &stop,
+           .parent = session.parent.value_or(SessionId{}),
+           .run = {session.id, session.run},
+           .deadline = session.deadline};
   if (session.deadline) {
     clock.until = loop_.clock().now() + (*session.deadline - loop_.clock().wall());
     stop.set_deadline(loop_.timers(), clock.until);
   }
-  clocks_.insert_or_assign(session.id, clock);
+  work(session.id);
 }
 
-void Deadlines::end(const SessionId& id) { clocks_.erase(id); }
+Deadlines::~Deadlines() {
+  for (auto& [id, clock] : clocks_) stop_listening(clock);
+}
 
-Deadlines::Clock* Deadlines::find(const std::optional<SessionId>& id) {
-  const auto found = id ? clocks_.find(*id) : clocks_.end();
+void Deadlines::end(const SessionId& id) {
+  rest(id);
+  clocks_.erase(id);
+}
+
+WallTime Deadlines::end_of(const SessionId& id) const {
+  const auto found = clocks_.find(id);
+  if (found != clocks_.end() && found->second.deadline) return *found->second.deadline;
+  const TimePoint now = loop_.clock().now();
+  const TimePoint heard = found == clocks_.end() ? now : found->second.heard;
+  return loop_.clock().wall() + std::chrono::duration_cast<WallTime::duration>(heard + kLongestSilence - now);
+}
+
+void Deadlines::heard(const SessionId& id) {
+  if (Clock* clock = find(id)) clock->heard = loop_.clock().now();
+}
+
+void Deadlines::rest(const SessionId& id) {
+  if (Clock* clock = find(id)) stop_listening(*clock);
+}
+
+void Deadlines::work(const SessionId& id) {
+  Clock* clock = find(id);
+  if (!clock) return;
+  clock->heard = loop_.clock().now();
+  if (!clock->deadline && !clock->alarm) listen(id, *clock);
+}
+
+// It is not set anew for all that is heard: it looks, and waits for the rest.
+void Deadlines::listen(const SessionId& id, Clock& clock) {
+  clock.alarm = loop_.timers().call_at(clock.heard + kLongestSilence, [this, id] {
+    Clock* late = find(id);
+    if (!late) return;
+    late->alarm.reset();
+    if (loop_.clock().now() < late->heard + kLongestSilence) return listen(id, *late);
+    stall_(id);
+  });
+}
+
+void Deadlines::stop_listening(Clock& clock) {
+  if (const auto set = std::exchange(clock.alarm, std::nullopt)) loop_.timers().cancel(*set);
+}
+
+Deadlines::Clock* Deadlines::find(const SessionId& id) {
+  const auto found = clocks_.find(id);
   return found == clocks_.end() ? nullptr : &found->second;
 }
 

@@ -1,11 +1,15 @@
 // The clocks of the sessions that run. While one waits for a person, its own and those of all above it stand
-// still; afterwards their deadlines are moved by as long as that took.
+// still; afterwards their deadlines are moved by as long as that took. One without a deadline is bound by
+// what is heard of it: kLongestSilence.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "agent/next.h"
 #include "async/loop.h"
 #include "async/stop.h"
 #include "transcript/session.h"
@@ -14,11 +18,23 @@ namespace deputy {
 
 class Deadlines {
  public:
-  explicit Deadlines(Loop& loop) : loop_(loop) {}
+  // `stall` ends a session that nothing was heard of for too long.
+  using Stall = std::function<void(const SessionId&)>;
+  Deadlines(Loop& loop, Stall stall) : loop_(loop), stall_(std::move(stall)) {}
+  ~Deadlines();
+  Deadlines(const Deadlines&) = delete;
 
   // `stop` is stopped when the session's time is up; it lives until end(). Parents come before children.
   void start(const Session& session, StopSource& stop);
   void end(const SessionId& id);
+  // When it is ended at the latest, if nothing more is heard of it.
+  WallTime end_of(const SessionId& id) const;
+
+  // The session has recorded something, or its model or a tool of its has said something.
+  void heard(const SessionId& id);
+  // It waits for somebody, who answers for that; until it works again.
+  void rest(const SessionId& id);
+  void work(const SessionId& id);
 
   struct Moved {
     RunId run;
@@ -31,16 +47,21 @@ class Deadlines {
  private:
   struct Clock {
     StopSource* stop = nullptr;
-    std::optional<SessionId> parent;
+    SessionId parent;  // empty at the root
     RunId run;
     std::optional<WallTime> deadline;
     TimePoint until{};
     int holds = 0;
     TimePoint held_since{};
+    TimePoint heard{};                  // the last time
+    std::optional<TimerId> alarm = {};  // looks whether that is too long ago; only where there is no deadline
   };
-  Clock* find(const std::optional<SessionId>& id);
+  Clock* find(const SessionId& id);
+  void listen(const SessionId& id, Clock& clock);
+  void stop_listening(Clock& clock);
 
   Loop& loop_;
+  Stall stall_;
   std::map<SessionId, Clock> clocks_;
 };
 

@@ -1,6 +1,6 @@
 #include "delegation/deadlines.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "async/sim_loop.h"
 
@@ -8,8 +8,11 @@ namespace deputy {
 namespace {
 
 using std::chrono::minutes;
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 constexpr auto kMoment = std::chrono::milliseconds(1);
+constexpr int kDay = static_cast<int>(std::chrono::duration_cast<minutes>(kLongestSilence).count());
 
 class DeadlinesTest : public testing::Test {
  protected:
@@ -28,7 +31,8 @@ class DeadlinesTest : public testing::Test {
   }
 
   SimLoop loop_{1};
-  Deadlines deadlines_{loop_};
+  std::vector<SessionId> stalled_;
+  Deadlines deadlines_{loop_, [this](const SessionId& id) { stalled_.push_back(id); }};
   StopSource root_;
   StopSource child_;
   StopSource sibling_;
@@ -79,13 +83,56 @@ TEST_F(DeadlinesTest, TwoQuestionsAtOnceAreWaitedForTogether) {
   EXPECT_TRUE(root_.token().stopped());
 }
 
-TEST_F(DeadlinesTest, WhoHasNoneIsNeverStopped) {
+TEST_F(DeadlinesTest, WhoHasNoneIsNotMoved) {
   deadlines_.start(session("root", "", 0), root_);
   deadlines_.hold(SessionId("root"));
   pass(5);
   EXPECT_TRUE(deadlines_.go_on(SessionId("root")).empty());
-  pass(100'000);
-  EXPECT_FALSE(root_.token().stopped());
+}
+
+TEST_F(DeadlinesTest, WhoHasNoneStallsOnceNothingWasHeardOfItForADay) {
+  deadlines_.start(session("root", "", 0), root_);
+  EXPECT_EQ(deadlines_.end_of(SessionId("root")), loop_.clock().wall() + minutes(kDay));
+  pass(kDay - 1);
+  EXPECT_THAT(stalled_, IsEmpty());
+  pass(1);
+  EXPECT_THAT(stalled_, ElementsAre(SessionId("root")));
+}
+
+TEST_F(DeadlinesTest, WithWhatIsHeardOfItTheDayBeginsAnew) {
+  deadlines_.start(session("root", "", 0), root_);
+  for (int i = 0; i < 3; ++i) {
+    pass(kDay - 1);
+    deadlines_.heard(SessionId("root"));
+    EXPECT_EQ(deadlines_.end_of(SessionId("root")), loop_.clock().wall() + minutes(kDay));
+  }
+  pass(kDay - 1);
+  EXPECT_THAT(stalled_, IsEmpty());
+  pass(1);
+  EXPECT_THAT(stalled_, ElementsAre(SessionId("root")));
+}
+
+TEST_F(DeadlinesTest, WhoWaitsForSomebodyDoesNotStallBeforeItHasWorkedForADay) {
+  deadlines_.start(session("root", "", 0), root_);
+  deadlines_.rest(SessionId("root"));
+  deadlines_.rest(SessionId("root"));
+  pass(5 * kDay);
+  deadlines_.work(SessionId("root"));
+  pass(kDay - 1);
+  EXPECT_THAT(stalled_, IsEmpty());
+  pass(1);
+  EXPECT_THAT(stalled_, ElementsAre(SessionId("root")));
+}
+
+TEST_F(DeadlinesTest, WhoHasOneOrHasEndedDoesNotStall) {
+  deadlines_.start(session("root", "", 5 * kDay), root_);
+  deadlines_.start(session("child", "root", 0), child_);
+  EXPECT_EQ(deadlines_.end_of(SessionId("root")), loop_.clock().wall() + minutes(5 * kDay));
+  deadlines_.end(SessionId("child"));
+  pass(2 * kDay);
+  EXPECT_THAT(stalled_, IsEmpty());
+  EXPECT_EQ(deadlines_.end_of(SessionId("child")), loop_.clock().wall() + minutes(kDay))
+      << "as for one that has not begun";
 }
 
 TEST_F(DeadlinesTest, AStepOfTheWallClockMovesNone) {

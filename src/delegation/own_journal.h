@@ -1,23 +1,29 @@
 // A run's way to the journal, until its end is recorded in its place: what it says after that is not taken.
+// What it records is heard.
 #pragma once
 
 #include <utility>
 #include <vector>
 
+#include "delegation/deadlines.h"
 #include "store/journal.h"
 
 namespace deputy {
 
 class OwnJournal final : public Journal {
  public:
-  explicit OwnJournal(Journal& journal) : journal_(journal) {}
+  OwnJournal(Journal& journal, Deadlines& deadlines, SessionId id)
+      : journal_(journal), deadlines_(deadlines), id_(std::move(id)) {}
 
   Task<Result<void>> record(std::vector<Event> events) override {
     if (is_closed_) co_return std::unexpected(Error::cancelled());
+    deadlines_.heard(id_);
     co_return co_await journal_.record(std::move(events));
   }
   void ride_along(std::vector<Event> events) override {
-    if (!is_closed_) journal_.ride_along(std::move(events));
+    if (is_closed_) return;
+    deadlines_.heard(id_);
+    journal_.ride_along(std::move(events));
   }
   Fact as_kept(Fact fact) const override { return journal_.as_kept(std::move(fact)); }
 
@@ -25,6 +31,8 @@ class OwnJournal final : public Journal {
 
  private:
   Journal& journal_;
+  Deadlines& deadlines_;
+  SessionId id_;
   bool is_closed_ = false;
 };
 

@@ -39,7 +39,7 @@ Tree::Tree(TreeServices services, TreeLimits limits)
     : services_(std::move(services)),
       limits_(limits),
       budget_(std::make_unique<Budget>(limits)),
-      deadlines_(services_.loop),
+      deadlines_(services_.loop, [this](const SessionId& id) { cancel(id, StopReason::stalled); }),
       background_(services_.loop),
       tools_(builtin_tools()),
       workspaces_({services_.loop, services_.pool, services_.disk, services_.processes}),
@@ -125,7 +125,7 @@ Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) 
 
 // Nothing of it runs any more when it returns, but for what leave() waits for.
 Task<Result<Report>> Tree::to_its_end(Session root, Children::Run run) {
-  auto report = co_await to_a_report(std::move(root), std::move(run), root_stop_->token());
+  auto report = co_await to_a_report({root.id, root.run}, std::move(run), root_stop_->token());
   co_await running_.join();
   if (lost_.empty()) co_await leave();
   co_return report;
@@ -234,26 +234,31 @@ Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source sou
   events[1].fact = started;
   events[2].fact = InputGiven{source, session.prompt};
   for (auto& event : events) event.fact = services_.store.as_kept(std::move(event.fact));
-  Conversation so_far = conversation_of(events);
-  so_far.started_at = services_.loop.clock().wall();
+  auto so_far = std::make_unique<Conversation>(conversation_of(events));
+  so_far->started_at = services_.loop.clock().wall();
   CO_TRY(co_await services_.store.record(std::move(events)));
   admitted.spend({.delegations = session.parent ? 1 : 0});
-  live_[session.id].first = std::move(admitted);
-  co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
+  const auto run = new_run(std::move(session), std::move(so_far), std::move(stop));
+  co_return co_await run_in_place(run, std::move(place), std::move(admitted));
 }
 
 Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken stop) {
-  CO_TRY(const auto events, services_.store.events_of_session(session.id));
-  Conversation so_far = conversation_of(events);
-  if (so_far.ended) co_return *so_far.ended;
-  auto counted =
-      session.parent && !had_place(events) ? budget_->hold_again({.delegations = 1}) : Budget::Hold{};
-  if (!so_far.started_at) {  // it was recorded, but there was no place for it
+  CO_TRY(auto events, services_.store.events_of_session(session.id));
+  bool has_started = false;
+  {
+    const Conversation so_far = conversation_of(events);
+    if (so_far.ended) co_return *so_far.ended;
+    has_started = so_far.started_at.has_value();
+  }
+  const bool had_its_place = had_place(events);
+  events = std::vector<Event>();  // they are not kept while it runs
+  auto counted = session.parent && !had_its_place ? budget_->hold_again({.delegations = 1}) : Budget::Hold{};
+  if (!has_started) {  // it was recorded, but there was no place for it
     std::string prompt = session.prompt;
     co_return co_await begin_run(std::move(session), in_batch, std::move(prompt), std::move(counted),
                                  std::move(stop));
   }
-  const bool waits_to_begin = is_in_line(session) && !had_place(events);
+  const bool waits_to_begin = is_in_line(session) && !had_its_place;
   const WallTime still_since = waits_to_begin ? session.wait->since : left_at_.value_or(now());
   co_return co_await run_on(std::move(session), still_since, std::move(counted), std::move(stop));
 }
@@ -261,14 +266,15 @@ Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken
 Task<Result<Report>> Tree::run_on(Session session, WallTime still_since, Budget::Hold admitted,
                                   StopToken stop) {
   CO_TRY(co_await services_.store.record({}));  // what it is told may still be riding along
-  CO_TRY(const auto events, services_.store.events_of_session(session.id));
+  CO_TRY(auto events, services_.store.events_of_session(session.id));
   session = as_started(std::move(session), events);
-  Conversation so_far = conversation_of(events);
-  CO_TRY(co_await tell_of_lost_commands(&services_, session, events, so_far));
+  auto so_far = std::make_unique<Conversation>(conversation_of(events));
+  CO_TRY(co_await tell_of_lost_commands(&services_, session, std::move(events), *so_far));
   const SessionId parent = session.parent.value_or(SessionId{});
   const bool waits = !slots_->has_room_for(parent);
   if (waits && !is_in_line(session)) CO_TRY(co_await stand_in_line(session));
-  auto place = co_await slots_->take(parent, stop);
+  auto place = co_await place_to_begin(parent, stop);
+  if (!place && !stop.stopped()) co_return co_await record_end(std::move(session), no_place());
   if (place) {
     if (waits || session.wait) services_.store.ride_along({now_running(session)});
     if (session.deadline && now() > still_since) {
@@ -279,8 +285,8 @@ Task<Result<Report>> Tree::run_on(Session session, WallTime still_since, Budget:
     CO_TRY(co_await services_.store.record({}));
     admitted.spend({.delegations = admitted.amount().delegations});
   }
-  live_[session.id].first = std::move(admitted);
-  co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
+  const auto run = new_run(std::move(session), std::move(so_far), std::move(stop));
+  co_return co_await run_in_place(run, std::move(place), std::move(admitted));
 }
 
 }  // namespace deputy

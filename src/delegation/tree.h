@@ -156,7 +156,8 @@ class Tree {
                      const RunStarted& in_batch = {});
   int run_of(const SessionId& child) const;
 
-  Task<Answer> ask_parent(Session session, Question question, StopToken stop);
+  // `session` outlives the call.
+  Task<Answer> ask_parent(const Session* session, Question question, StopToken stop);
   // A message that the session reads between two steps; durable when it returns.
   Task<Result<void>> nudge(SessionId to, Nudged nudge);
   void nudge_soon(const SessionId& to, Nudged nudge);
@@ -240,8 +241,8 @@ class Tree {
   static Session as_started(Session session, const std::vector<Event>& events);
   Task<Result<Report>> to_its_end(Session root, Children::Run run);
   // Whatever breaks on the way, the run has one report, and its end is on record where the session is.
-  Task<Result<Report>> to_a_report(Session session, Children::Run run, StopToken stop);
-  void start_running(Session child, Children::Where where, const StopToken& above, Children::Run run);
+  Task<Result<Report>> to_a_report(RunId id, Children::Run run, StopToken stop);
+  void start_running(const Session& child, Children::Where where, const StopToken& above, Children::Run run);
   // The fact that a session was made, for it to be known before there is a place for it.
   std::vector<Event> created(const Session& session) const;
   Task<Result<Report>> begin(Session session, RunStarted started, Source source, Budget::Hold admitted,
@@ -255,17 +256,22 @@ class Tree {
   Task<Result<Report>> run_on(Session session, WallTime still_since, Budget::Hold admitted, StopToken stop);
   // Others are to see now that it waits for a place: what that could ride along with may be long in coming.
   Task<Result<void>> stand_in_line(Session session);
+  // Nothing where it is stopped before there is one, or none comes free for kLongestSilence.
+  Task<std::optional<Slots::Place>> place_to_begin(SessionId parent, StopToken stop);
+  static Finish no_place();
   static Event now_running(const Session& session);
-  Task<Result<Report>> run_in_place(Session session, Conversation so_far, std::optional<Slots::Place> place,
-                                    StopToken stop);
+  // What is handed by value to a task that is awaited at once stays in the frame of who waits, beside the
+  // task's own copy, for as long as it runs: a session and its conversation are in one place instead.
+  std::shared_ptr<Run> new_run(Session&& session, std::unique_ptr<Conversation> so_far, StopToken stop);
+  Task<Result<Report>> run_in_place(std::shared_ptr<Run> run, std::optional<Slots::Place> place,
+                                    Budget::Hold admitted);
   void tell_moved(const Deadlines::Moved& moved);
   // Until the run ends, or has to be ended by force.
-  Task<Result<Report>> oversee(Session session, Conversation so_far, StopToken stop);
-  Task<> drive(Session session, Conversation so_far, StopToken stop, std::shared_ptr<Run> run);
-  void force_after(const std::shared_ptr<Run>& run, const SessionId& id, Duration patience);
+  Task<Result<Report>> oversee(std::shared_ptr<Run> run);
+  Task<> drive(std::shared_ptr<Run> run);
+  void force_after(const std::shared_ptr<Run>& run, Duration patience);
   Task<Result<Report>> end_by_force(Session session, StopReason why);
-  Task<Result<Report>> run_session(Session session, Conversation so_far, StopToken stop,
-                                   std::shared_ptr<Run> run);
+  Task<Result<Report>> run_session(std::shared_ptr<Run> run);
   enum class Ending { in_order, by_force };
   Task<Result<Report>> record_end(Session session, Finish finish, Ending ending = Ending::in_order);
 

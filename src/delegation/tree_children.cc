@@ -44,11 +44,11 @@ Task<Result<void>> Tree::take_up_children(std::map<RunId, bool> children, Childr
   co_return Result<void>{};
 }
 
-void Tree::start_running(Session child, Children::Where where, const StopToken& above, Children::Run run) {
-  Session session = child;
-  running_.start(std::move(child), where, above,
-                 [this, session = std::move(session), run = std::move(run)](StopToken own) mutable {
-                   return to_a_report(session, std::move(run), std::move(own));
+void Tree::start_running(const Session& child, Children::Where where, const StopToken& above,
+                         Children::Run run) {
+  running_.start(child, where, above,
+                 [this, id = RunId{child.id, child.run}, run = std::move(run)](StopToken own) mutable {
+                   return to_a_report(std::move(id), std::move(run), std::move(own));
                  });
 }
 
@@ -56,10 +56,8 @@ void Tree::take_up_child(Session child, Children::Where where, const StopToken& 
                          const RunStarted& in_batch) {
   if (running_.is_live(child.id)) return;
   left_.erase(child.id);
-  Session session = child;
-  start_running(std::move(child), where, stop, [this, session = std::move(session), in_batch](StopToken own) {
-    return go_on(session, in_batch, std::move(own));
-  });
+  start_running(child, where, stop,
+                [this, child, in_batch](StopToken own) { return go_on(child, in_batch, std::move(own)); });
 }
 
 Result<Report> Tree::report_of_ended(const SessionId& id) const {
@@ -117,7 +115,8 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
   const SessionId parent = session.parent.value_or(SessionId{});
   if (!slots_->has_room_for(parent)) CO_TRY(co_await stand_in_line(session));
   std::optional<Slots::Place> place;
-  if (!stop.stopped()) place = co_await slots_->take(parent, stop);
+  if (!stop.stopped()) place = co_await place_to_begin(parent, stop);
+  if (!place && !stop.stopped()) co_return co_await record_end(std::move(session), no_place());
   if (!place) {
     const Next next = decide({}, {}, stop.reason());
     const auto* finish = std::get_if<Finish>(&next);
@@ -127,26 +126,27 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
   const auto deadline_before = session.deadline;
   if (session.parent) session.deadline = deadline_after(session.timeout);  // its time begins when it does
   started.deadline = session.deadline;
-  CO_TRY(const auto before, services_.store.events_of_session(session.id));
-  Conversation so_far = conversation_of(before);
+  CO_TRY(auto before, services_.store.events_of_session(session.id));
+  auto so_far = std::make_unique<Conversation>(conversation_of(before));
   std::vector<Event> events;
-  events.push_back(event_of(session, started, so_far.step));
+  events.push_back(event_of(session, started, so_far->step));
   if (session.deadline) running_.move_deadline(session.id, *session.deadline);
   if (session.run == 1 && session.deadline && session.deadline != deadline_before)
-    events.push_back(event_of(session, DeadlineMoved{*session.deadline}, so_far.step));
+    events.push_back(event_of(session, DeadlineMoved{*session.deadline}, so_far->step));
   events.push_back(event_of(
-      session, InputGiven{session.parent ? Source::parent : Source::person, std::move(input)}, so_far.step));
+      session, InputGiven{session.parent ? Source::parent : Source::person, std::move(input)}, so_far->step));
   for (auto& event : events) {
     event.fact = services_.store.as_kept(std::move(event.fact));
-    apply(so_far, event);
+    apply(*so_far, event);
   }
-  if (!so_far.started_at || so_far.started_at == WallTime{})
-    so_far.started_at = services_.loop.clock().wall();
+  if (!so_far->started_at || so_far->started_at == WallTime{})
+    so_far->started_at = services_.loop.clock().wall();
   CO_TRY(co_await services_.store.record(std::move(events)));
-  if (session.run > 1) CO_TRY(co_await tell_of_lost_commands(&services_, session, before, so_far));
+  if (session.run > 1) CO_TRY(co_await tell_of_lost_commands(&services_, session, before, *so_far));
+  before = std::vector<Event>();  // it is not kept while it runs
   admitted.spend({.delegations = session.parent ? 1 : 0});
-  live_[session.id].first = std::move(admitted);
-  co_return co_await run_in_place(std::move(session), std::move(so_far), std::move(place), std::move(stop));
+  const auto run = new_run(std::move(session), std::move(so_far), std::move(stop));
+  co_return co_await run_in_place(run, std::move(place), std::move(admitted));
 }
 
 namespace {
@@ -223,11 +223,13 @@ Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
   co_return refused;
 }
 
-Task<Answer> Tree::ask_parent(Session session, Question question, StopToken stop) {
+Task<Answer> Tree::ask_parent(const Session* session, Question question, StopToken stop) {
   const std::string id = question.id;
-  co_await rest_with_question(session, question);
+  Task<> resting = rest_with_question(*session, question);
+  co_await std::move(resting);
   Answer answer = co_await running_.ask(std::move(question), stop);
-  co_await work_again(std::move(session), id, std::move(stop));
+  Task<> working = work_again(*session, id, std::move(stop));
+  co_await std::move(working);
   co_return answer;
 }
 
@@ -257,7 +259,8 @@ Task<> Tree::nudge_and_forget(SessionId to, Nudged nudge) {
 bool Tree::cancel(const SessionId& id, StopReason reason) {
   const bool is_root = id == id_;
   if (!is_root && !running_.is_live(id)) return false;
-  running_.stop_below(id, reason == StopReason::parent ? StopReason::parent_stopped : reason);
+  const bool is_its_own = reason == StopReason::parent || reason == StopReason::stalled;
+  running_.stop_below(id, is_its_own ? StopReason::parent_stopped : reason);
   if (is_root) {
     if (root_stop_) root_stop_->request(reason);
   } else {

@@ -94,11 +94,13 @@ class Tree::PatientAsker final : public Asker {
   const Session& session_;
 };
 
-Task<Result<Report>> Tree::to_a_report(Session session, Children::Run run, StopToken stop) {
+Task<Result<Report>> Tree::to_a_report(RunId id, Children::Run run, StopToken stop) {
   Result<Report> report = std::unexpected(Error::cancelled());
-  bool is_left = !session.parent;  // a root that meets an error is gone on with later
+  bool is_left = id.session == id_;  // a root that meets an error is gone on with later
   try {
-    report = co_await run(stop);
+    Task<Result<Report>> running = run(stop);
+    run = nullptr;  // what it was made from is not kept while it runs
+    report = co_await std::move(running);
   } catch (const std::bad_alloc&) {
     is_left = false;
     report = fail(ErrorCode::internal, "out of memory; let fewer sessions run at once with --max-live");
@@ -108,12 +110,14 @@ Task<Result<Report>> Tree::to_a_report(Session session, Children::Run run, StopT
   }
   if (report || is_left || suspends(stop.reason())) co_return report;
   if (!co_await services_.store.record({})) co_return report;  // nor can its end be
-  const auto known = services_.store.session(session.id);
-  if (!known || !*known) co_return report;
-  const SessionId id = session.id;
+  const auto known = services_.store.session(id.session);
+  const auto events = services_.store.events_of_session(id.session);
+  if (!known || !*known || !events) co_return report;
+  Session session = as_started(**known, *events);
+  session.run = id.number;  // which may not be on record yet
   Finish broken{Status::failed, Reason::internal, to_text(report.error())};
   report = co_await record_end(std::move(session), std::move(broken));
-  if (report) co_await log_errors(id, *report);
+  if (report) co_await log_errors(id.session, *report);
   co_return report;
 }
 
@@ -127,22 +131,17 @@ struct Tree::Leaving {
   }
 };
 
-Task<Result<Report>> Tree::run_in_place(Session session, Conversation so_far,
-                                        std::optional<Slots::Place> place, StopToken stop) {
-  const SessionId id = session.id;
-  live_[id].place = std::move(place);  // a stopped session gets none: it only has its end to record
-  Result<Report> report = std::unexpected(Error::cancelled());
-  {
-    const Leaving leaving{*this, id};
-    report = co_await oversee(std::move(session), std::move(so_far), std::move(stop));
-  }
-  if (report) co_await log_errors(id, *report);
-  co_return report;
-}
-
-// One that has been stopped and still runs is let go: it goes on beside, and what it says is not taken.
+// A run with all that it begins with, in one place for all that have a part in it. One that has been stopped
+// and still runs is let go: it goes on beside, and what it says is not taken.
 struct Tree::Run {
-  Run(Loop& of, const StopToken& above, Store& store) : loop(of), own(above), journal(store) {}
+  Run(Loop& of, StopToken stop, OwnJournal way_to_journal, Session whose,
+      std::unique_ptr<Conversation> before)
+      : loop(of),
+        session(std::move(whose)),
+        so_far(std::move(before)),
+        above(std::move(stop)),
+        own(above),
+        journal(std::move(way_to_journal)) {}
   ~Run() { keep_waiting(); }
   Run(const Run&) = delete;
   void keep_waiting() {
@@ -150,6 +149,9 @@ struct Tree::Run {
   }
 
   Loop& loop;
+  Session session;
+  std::unique_ptr<Conversation> so_far;  // until its loop has it
+  StopToken above;
   StopSource own;
   OwnJournal journal;
   std::exception_ptr bug = {};
@@ -157,46 +159,67 @@ struct Tree::Run {
   std::optional<TimerId> timer = {};
 };
 
-Task<Result<Report>> Tree::oversee(Session session, Conversation so_far, StopToken stop) {
-  const auto run = std::make_shared<Run>(services_.loop, stop, services_.store);
-  const SessionId id = session.id;
-  const auto on_own_stop = run->own.token().on_stop([this, weak = std::weak_ptr(run), stop, id] {
+std::shared_ptr<Tree::Run> Tree::new_run(Session&& session, std::unique_ptr<Conversation> so_far,
+                                         StopToken stop) {
+  OwnJournal journal(services_.store, deadlines_, session.id);
+  return std::make_shared<Run>(services_.loop, std::move(stop), std::move(journal), std::move(session),
+                               std::move(so_far));
+}
+
+Task<Result<Report>> Tree::run_in_place(std::shared_ptr<Run> run, std::optional<Slots::Place> place,
+                                        Budget::Hold admitted) {
+  const SessionId& id = run->session.id;
+  Result<Report> report = std::unexpected(Error::cancelled());
+  {
+    const Leaving leaving{*this, id};
+    Live& live = live_[id];
+    live.place = std::move(place);  // a stopped session gets none: it only has its end to record
+    live.first = std::move(admitted);
+    report = co_await oversee(run);
+  }
+  if (report) co_await log_errors(id, *report);
+  co_return report;
+}
+
+Task<Result<Report>> Tree::oversee(std::shared_ptr<Run> run) {
+  const auto on_own_stop = run->own.token().on_stop([this, weak = std::weak_ptr(run)] {
     const auto stopped = weak.lock();
     // At a limit of its own it has a step left to report in.
-    if (stopped) force_after(stopped, id, stop.stopped() ? kEndTime : kGraceTime + kEndTime);
+    if (stopped) force_after(stopped, stopped->above.stopped() ? kEndTime : kGraceTime + kEndTime);
   });
-  const auto on_stop = stop.on_stop([this, weak = std::weak_ptr(run), id] {
-    if (const auto stopped = weak.lock()) force_after(stopped, id, kEndTime);
+  const auto on_stop = run->above.on_stop([this, weak = std::weak_ptr(run)] {
+    if (const auto stopped = weak.lock()) force_after(stopped, kEndTime);
   });
-  runs_.spawn(drive(session, std::move(so_far), stop, run));
+  runs_.spawn(drive(run));
   auto report = co_await run->ended.wait();
   run->keep_waiting();
   if (run->bug) std::rethrow_exception(run->bug);
   if (report) co_return *std::move(report);
-  co_return co_await end_by_force(std::move(session), stop.stopped() ? stop.reason() : StopReason::deadline);
+  const StopReason why = run->above.stopped() ? run->above.reason() : StopReason::deadline;
+  Task<Result<Report>> ending = end_by_force(run->session, why);
+  co_return co_await std::move(ending);
 }
 
-Task<> Tree::drive(Session session, Conversation so_far, StopToken stop, std::shared_ptr<Run> run) {
-  const SessionId id = session.id;
+Task<> Tree::drive(std::shared_ptr<Run> run) {
   Result<Report> report = std::unexpected(Error::cancelled());
   try {
-    report = co_await run_session(std::move(session), std::move(so_far), std::move(stop), run);
+    report = co_await run_session(run);
   } catch (...) {
     run->bug = std::current_exception();
   }
-  lost_.erase(id);
+  lost_.erase(run->session.id);
   run->ended.resume(std::move(report));
 }
 
 // Not while it waits for the ends of its children: theirs are forced first.
-void Tree::force_after(const std::shared_ptr<Run>& run, const SessionId& id, Duration patience) {
-  const auto force = [this, weak = std::weak_ptr(run), id] {
+void Tree::force_after(const std::shared_ptr<Run>& run, Duration patience) {
+  const auto force = [this, weak = std::weak_ptr(run)] {
     const auto late = weak.lock();
     if (!late) return;
     late->timer.reset();
-    if (!running_.live_of(id).empty()) return force_after(late, id, kAnotherMoment);
+    if (!running_.live_of(late->session.id).empty()) return force_after(late, kAnotherMoment);
     late->journal.close();
-    lost_.insert(id);
+    lost_.insert(late->session.id);
     late->ended.resume(std::nullopt);
   };
   run->keep_waiting();
@@ -213,22 +236,25 @@ Task<Result<Report>> Tree::end_by_force(Session session, StopReason why) {
       Ending::by_force);
 }
 
-Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, StopToken stop,
-                                       std::shared_ptr<Run> run) {
+Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
+  const Session& session = run->session;
+  const StopToken& stop = run->above;
+  const auto end_as = [&](Finish finish) { return record_end(session, std::move(finish)); };
   const auto found = services_.profiles.find(session.agent);  // a resumed one's file may be gone by now
-  if (!found)
-    co_return co_await record_end(session, {Status::failed, Reason::internal, to_text(found.error())});
+  if (!found) co_return co_await end_as({Status::failed, Reason::internal, to_text(found.error())});
   const Profile* profile = *found;
   auto kit = kit_for(session, *profile);
-  if (!kit) co_return co_await record_end(session, {Status::failed, Reason::internal, to_text(kit.error())});
-  CO_TRY(const auto above, co_await workspace_above(session));
-  auto workspace = co_await workspaces_.open(session, above, stop);
+  if (!kit) co_return co_await end_as({Status::failed, Reason::internal, to_text(kit.error())});
+  Task<Result<std::string>> looking_above = workspace_above(session);
+  CO_TRY(const auto above, co_await std::move(looking_above));
+  Task<Result<std::shared_ptr<const Folder>>> opening = workspaces_.open(session, above, stop);
+  auto workspace = co_await std::move(opening);
   if (!workspace && suspends(stop.reason())) co_return std::unexpected(Error::cancelled());
   if (!workspace) {
-    const Next next = decide(so_far, {}, stop.reason());
+    const Next next = decide(*run->so_far, {}, stop.reason());
     const auto* stopped = stop.stopped() ? std::get_if<Finish>(&next) : nullptr;
-    co_return co_await record_end(
-        session, stopped ? *stopped : Finish{Status::failed, Reason::denied, to_text(workspace.error())});
+    co_return co_await end_as(stopped ? *stopped
+                                      : Finish{Status::failed, Reason::denied, to_text(workspace.error())});
   }
 
   deadlines_.start(session, run->own);
@@ -238,15 +264,15 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
   BudgetedProvider budgeted({.inner = *kit->provider,
                              .budget = *budget_,
                              .first = std::move(live_[session.id].first),
-                             .has_asked = so_far.asked});
+                             .has_asked = run->so_far->asked});
   // A command costs nothing but what its children do.
   const bool is_free = !profile->driver.empty();
-  Children::Post post(running_, session.id, so_far);
+  Children::Post post(running_, session.id, *run->so_far);
   const auto mail = mail_of(session, post.box());
   std::exception_ptr bug;
   Result<Report> report = std::unexpected(Error::cancelled());
   try {
-    CO_TRY(co_await take_up_children(so_far.beside, post, run->own.token()));
+    CO_TRY(co_await take_up_children(run->so_far->beside, post, run->own.token()));
     Agent agent({.session = session,
                  .run = session.run,
                  .limits = limits_of(session, *profile),
@@ -272,7 +298,8 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                  .state = services_.state.get(),
                  .children = [this, id = session.id] { return children_[id]; },
                  .output =
-                     [this, session](std::string_view text) {
+                     [this, &session](std::string_view text) {
+                       deadlines_.heard(session.id);
                        if (services_.output) services_.output(session, text);
                      },
                  .keep =
@@ -280,11 +307,13 @@ Task<Result<Report>> Tree::run_session(Session session, Conversation so_far, Sto
                        return reports_.keep(id, std::move(name), std::move(text));
                      },
                  .deltas =
-                     [this, session](const Delta& delta) {
+                     [this, &session](const Delta& delta) {
+                       deadlines_.heard(session.id);
                        if (services_.deltas) services_.deltas(session, delta);
                      },
-                 .complete = [this, session](Report ended) { return complete(session, std::move(ended)); }},
-                std::move(so_far));
+                 .complete = [this, &session](Report ended) { return complete(session, std::move(ended)); }},
+                std::move(*run->so_far));
+    run->so_far.reset();
     report = co_await agent.run(run->own.token());
   } catch (...) {
     bug = std::current_exception();

@@ -1,4 +1,6 @@
 // Whom the sessions of a tree wait for, on record, and the places that they give back meanwhile.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -69,11 +71,12 @@ Tree::OpenWait Tree::wait_for(const SessionId& child) const {
           {.state = SessionState::waiting,
            .why = "for its children",
            .waits_for = child.value,
-           .until = running_.deadline_of(child)}};
+           .until = running_.deadline_of(child).value_or(deadlines_.end_of(child))}};
 }
 
 void Tree::rest(const Session& session, OpenWait wait) {
   if (lost_.contains(session.id)) return;
+  deadlines_.rest(session.id);
   Live& live = live_[session.id];
   live.place.reset();
   live.waits.push_back(std::move(wait));
@@ -82,6 +85,7 @@ void Tree::rest(const Session& session, OpenWait wait) {
 
 Task<> Tree::rest_with_question(Session session, Question question) {
   if (lost_.contains(session.id)) co_return;
+  deadlines_.rest(session.id);
   Live& live = live_[session.id];
   live.place.reset();
   const StateChanged told = wait_of(question, session);
@@ -110,6 +114,7 @@ Task<> Tree::work_again(Session session, std::string what, StopToken stop) {
     if (was_told) tell_first_wait(session);
     co_return;
   }
+  deadlines_.work(session.id);
   const SessionId parent = session.parent.value_or(SessionId{});
   const bool is_for_another = std::exchange(live_[session.id].is_in_line, true);  // of its calls
   if (is_for_another || (!stop.stopped() && !slots_->has_room_for(parent)))
@@ -136,8 +141,21 @@ void Tree::pass_wait_on(const Session& ending) {
 }
 
 Task<Result<void>> Tree::stand_in_line(Session session) {
-  const StateChanged in_line{SessionState::waiting, "for a place to run", std::string(kPlace)};
+  const StateChanged in_line{SessionState::waiting, "for a place to run", std::string(kPlace),
+                             deadlines_.end_of(session.id)};
   co_return co_await services_.store.record({event_of(session, in_line)});
+}
+
+Task<std::optional<Slots::Place>> Tree::place_to_begin(SessionId parent, StopToken stop) {
+  StopSource patience(stop);
+  patience.set_deadline(services_.loop.timers(), services_.loop.clock().now() + kLongestSilence);
+  co_return co_await slots_->take(std::move(parent), patience.token());
+}
+
+Finish Tree::no_place() {
+  return {Status::partial, Reason::stalled,
+          fmt::format("no place to run came free for it in {}; --max-live lets more sessions run at once",
+                      to_text(kLongestSilence))};
 }
 
 Event Tree::now_running(const Session& session) {

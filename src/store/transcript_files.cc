@@ -18,6 +18,14 @@ std::string running_name(const std::string& stem) { return stem + ".transcript.j
 std::string sealed_name(const std::string& stem) { return stem + ".transcript.json"; }
 std::string scratch_name(const std::string& stem) { return stem + ".scratch.md"; }
 
+// What a seal does not tell is not kept while the session runs: it may be long.
+void forget_unsealed(Session& session) {
+  for (std::string* text : {&session.prompt, &session.permissions}) {
+    text->clear();
+    text->shrink_to_fit();
+  }
+}
+
 std::string lines_for(const Message& message) {
   std::string lines;
   for (const auto& line : to_transcript_lines(message)) lines += to_json_text(line) + "\n";
@@ -170,13 +178,12 @@ Result<std::vector<Uuid>> TranscriptFiles::unsealed() const {
 
 void TranscriptFiles::write(const EventRefs& events) {
   for (const Event& event : events) {
-    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
-      const Session& session = created->session;
-      known_.insert_or_assign(session.id, Known{stem_of(session), session});
-    }
+    const auto* created = std::get_if<SessionCreated>(&event.fact);
+    if (created) known_.insert_or_assign(event.run.session, Known{stem_of(created->session), {}});
     const auto found = known_.find(event.run.session);
     if (found == known_.end()) continue;
     apply_to_session(found->second.session, event);
+    if (created) forget_unsealed(found->second.session);
     note_failure(write_one(found->second, event));
     if (std::holds_alternative<RunEnded>(event.fact)) known_.erase(found);
   }

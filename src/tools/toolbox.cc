@@ -144,7 +144,8 @@ Task<Result<void>> Toolbox::run(std::vector<PendingCall> calls, ToolContext cont
 }
 
 Task<> Toolbox::run_one(PendingCall call, ToolContext context, Result<void>& outcome) const {
-  auto result = co_await result_of(call, context);
+  Task<Result<ToolResult>> working = result_of(call, context);  // it has its own copies, and needs no others
+  auto result = co_await std::move(working);
   if (!result) {
     outcome = std::unexpected(std::move(result).error());
     co_return;
@@ -297,7 +298,7 @@ Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext contex
     CO_TRY(co_await record_intent(*cleared, context));
   }
   try {
-    co_return co_await tool.run(std::move(cleared->arguments), context);
+    co_return co_await tool.run(std::move(cleared->arguments), std::move(context));
   } catch (const std::exception& bug) {
     co_return failed_inside(tool, bug);
   }

@@ -89,6 +89,29 @@ TEST(BackgroundSimulation, TheStatusIsToldAnyNumberOfTimes) {
   });
 }
 
+// While it runs: what it has used and what it did last.
+TEST(BackgroundSimulation, TheStatusTellsStepsTokensCostIdleTimeAndTheLastActivity) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0 && scene.step == 0)
+        return {.calls = {call_of("Glob", R"({"pattern":"*.txt"})")},
+                .usage = {.input = 1200, .output = 34, .cost_micros = 5600}};
+      if (scene.depth > 0) return {.text = "found it", .after = 1h};
+      if (scene.step == 0) return {.calls = {in_background("explore")}};
+      if (scene.step == 1) return {.calls = {about("task_status", scene.value_of("id: "))}, .after = 90s};
+      return {.text = "over"};
+    });
+    world.options.seed = seed;
+    ASSERT_TRUE(world.run());
+    EXPECT_THAT(
+        world.results_of("task_status"),
+        ElementsAre(AllOf(HasSubstr(world.child("explore").id.value + " (explore): running"),
+                          HasSubstr("1 steps"), HasSubstr("in=1200 out=34 tokens"), HasSubstr("$0.0056"),
+                          HasSubstr("idle 1m 30s"), HasSubstr("last: Glob *.txt"))));
+    world.expect_sound("");
+  });
+}
+
 TEST(Background, ALongReportIsBoundedWithItsPathByMailAndInEveryStatus) {
   DialogueWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = "HEAD" + std::string(5000, 'x') + "TAIL", .after = 30s};

@@ -218,6 +218,39 @@ TEST_F(Cancel, TwiceIsHarmless) {
     EXPECT_EQ(world.world.terminal_records(session.id), 1) << session.label;
 }
 
+// By the tool twice in one reply, and once more when it has ended; by the person at the same time.
+TEST(CancelSimulation, OfAChildByItsParentAndByThePersonAndAgainIsOneEnd) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      const auto cancel = [&scene] {
+        return call_of("task_cancel", fmt::format(R"({{"id":"{}"}})", scene.value_of("id: ")));
+      };
+      if (scene.depth > 0 && scene.step == 0)
+        return {.calls = {call_of("Note", R"({"content":"noted"})")}, .after = 1s};
+      if (scene.depth > 0) return {.text = "late", .after = 20min};
+      if (scene.step == 0) return {.calls = {beside("explore")}};
+      if (scene.step == 1) return {.calls = {cancel(), cancel()}, .after = 5s};
+      if (scene.step == 2) return {.calls = {cancel()}};
+      return {.text = "done"};
+    });
+    world.options.seed = seed;
+    world.on_event = [&world](Runtime& runtime, const Event& event) {
+      const auto* call = std::get_if<CallStarted>(&event.fact);
+      if (call && call->tool == "task_cancel") runtime.cancel(world.child("explore").id, StopReason::user);
+    };
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->status, Status::completed) << "its parent goes on";
+    EXPECT_EQ(world.terminal_records("explore"), 1);
+    EXPECT_EQ(world.child("explore").state, SessionState::cancelled);
+    const auto told = world.results_of("task_cancel");
+    ASSERT_EQ(told.size(), 3u);
+    for (const auto& each : told)
+      EXPECT_THAT(each, AllOf(HasSubstr("Status: cancelled"), HasSubstr("noted"))) << "what there is is kept";
+    world.expect_sound("");
+  });
+}
+
 TEST_F(Cancel, OfASessionThatDoesNotRunDoesNothing) {
   when_all_run([](Runtime& runtime) {
     runtime.cancel(SessionId("sess_1800000000_zzzzzz"), StopReason::user);

@@ -56,6 +56,30 @@ TEST(Dialogue, AQuestionEndsTheCallWithATypedResultAndTheAnswerResumesTheChild) 
   EXPECT_EQ(answers[0].answer, (Answer{AnswerKind::text, "red", Source::parent}));
 }
 
+// The question itself: that it is about to be asked becomes durable with it.
+TEST(Dialogue, AQuestionIsWithTheParentAfterOneSync) {
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
+  Life::Options options;
+  options.model = [](Loop& loop) { return std::make_unique<ActingModel>(loop, one_question); };
+  Life life(world, std::move(options));
+  std::optional<int> when_said;
+  std::optional<int> when_told;
+  life.runtime().subscribe([&](const Event& event, const EventOrigin& origin) {
+    const auto* end = std::get_if<CallFinished>(&event.fact);
+    if (origin.agent == "explore" && std::holds_alternative<ReplyReceived>(event.fact) && !when_said)
+      when_said = life.records();
+    if (origin.agent == "main" && end && end->result.content.contains("state: question"))
+      when_told = life.records();
+  });
+  RootBrief root = life.brief("go");
+  root.model = ModelName("acting/test");
+  root.rules = Rules({{Decision::allow, "spawn_subagent", ""}});
+  ASSERT_TRUE(life.start(std::move(root)));
+  ASSERT_TRUE(when_said && when_told);
+  EXPECT_EQ(*when_told - *when_said, 1);
+}
+
 TEST(Dialogue, AnAgentsAnswerIsMarkedAsNoApprovalOfAPersons) {
   DialogueWorld world(one_question);
   ASSERT_TRUE(world.run());
@@ -223,25 +247,47 @@ TEST(DialogueSimulation, AChildWhoseParentEndsWithoutAnAnswerFinishesBlocked) {
   });
 }
 
-TEST(DialogueSimulation, TwoChildrenMayAskAtOnce) {
+// One beside it, whose question it has not even read; however it ends, it ends without an answer.
+TEST(DialogueSimulation, AChildBesideAParentThatFailsWhileItAsksFinishesBlocked) {
   in_many_orders([](std::uint64_t seed) {
     DialogueWorld world([](const Scene& scene) -> Act {
-      if (scene.depth > 0) {
-        if (scene.step == 0)
-          return {.calls = {call_of("ask_parent", fmt::format(R"({{"question":"{}?"}})", scene.agent))}};
-        return {.text = scene.agent + " took " + scene.news};
-      }
-      if (scene.step == 0) return {.calls = {spawn("explore"), spawn("planner")}};
-      if (scene.step == 1) {
-        Act act;
-        for (std::size_t i : {1u, 0u}) {
-          const std::string id = scene.value_of("question_id: ", i);
-          act.calls.push_back(answer(id, i == 0 ? "one" : "two"));
-        }
-        return act;
-      }
-      return {.text = scene.news};
+      if (scene.depth > 0) return child_that_asks_once(scene);
+      if (scene.step == 0)
+        return {.calls = {call_of("task", R"({"agent":"explore","prompt":"ask","run_in_background":true})")}};
+      return {.after = 10s, .ends_as = ReplyStop::failed};
     });
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->status, Status::failed);
+    EXPECT_EQ(world.child("explore").state, SessionState::blocked);
+    EXPECT_EQ(world.child("explore").reason, Reason::question_unanswered);
+    EXPECT_EQ(world.terminal_records("explore"), 1);
+    world.expect_sound("");
+  });
+}
+
+Act two_questions(const Scene& scene) {
+  if (scene.depth > 0) {
+    if (scene.step == 0)
+      return {.calls = {call_of("ask_parent", fmt::format(R"({{"question":"{}?"}})", scene.agent))}};
+    return {.text = scene.agent + " took " + scene.news};
+  }
+  if (scene.step == 0) return {.calls = {spawn("explore"), spawn("planner")}};
+  if (scene.step == 1) {
+    Act act;
+    for (std::size_t i : {1u, 0u}) {
+      const std::string id = scene.value_of("question_id: ", i);
+      act.calls.push_back(answer(id, i == 0 ? "one" : "two"));
+    }
+    return act;
+  }
+  return {.text = scene.heard};
+}
+
+TEST(DialogueSimulation, TwoChildrenMayAskAtOnce) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world(two_questions);
     world.options.seed = seed;
     const auto report = world.run();
     ASSERT_TRUE(report) << report.error().message;
@@ -449,6 +495,28 @@ TEST(DialogueSimulation, IsTheSameInEveryOrder) {
     ASSERT_EQ(world.facts<QuestionAsked>().size(), 1u) << "seed " << seed;
     world.expect_sound("seed " + std::to_string(seed));
   }
+}
+
+TEST(DialogueSimulation, TwoQuestionsAtOnceSurviveACrashAtEveryRecord) {
+  in_many_orders([](std::uint64_t seed) {
+    for (int record = 1; !testing::Test::HasFailure(); ++record) {
+      const std::string where = fmt::format("record {}", record);
+      DialogueWorld world(two_questions);
+      world.options.seed = seed;
+      world.options.crash = {record, seed % 2 == 0};
+      const auto report = world.run_through_crash();
+      if (!report) break;  // there was no such record
+      ASSERT_TRUE(*report) << where << ": " << report->error().message;
+      if (world.sessions().empty()) continue;
+      EXPECT_THAT((*report)->body,
+                  AllOf(HasSubstr("explore took Your parent"), HasSubstr("planner took Your")))
+          << where;
+      EXPECT_EQ(world.facts<QuestionAsked>().size(), 2u) << where;
+      EXPECT_EQ(world.facts<QuestionAnswered>().size(), 2u) << where;
+      EXPECT_EQ(world.terminal_records("explore") + world.terminal_records("planner"), 2) << where;
+      world.expect_sound(where);
+    }
+  });
 }
 
 TEST(DialogueSimulation, AQuestionSurvivesACrashAtEveryRecord) {

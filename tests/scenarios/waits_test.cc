@@ -20,8 +20,14 @@ using namespace std::chrono_literals;
 
 using Sessions = std::map<SessionId, Session>;
 
+std::string name_of(const Wait& wait, const Sessions& all) {
+  const auto owner = all.find(SessionId(wait.owner));
+  return owner == all.end() ? wait.owner : owner->second.label;
+}
+
 // What is wrong with the session's wait, or with one that it rests on; nothing where it will end. Whoever
-// runs is bound by its deadline and by the watchdog. A circle is a fault whatever deadline would break it.
+// runs is bound by its deadline, or by what is heard of it. A circle is a fault whatever deadline would break
+// it.
 std::string fault_of(const Session& session, const Sessions& all) {
   std::set<SessionId> seen;
   const Session* at = &session;
@@ -30,6 +36,7 @@ std::string fault_of(const Session& session, const Sessions& all) {
     if (!seen.insert(at->id).second) return at->label + " waits for itself";
     const Wait& wait = *at->wait;
     if (wait.owner == kPerson) return {};
+    if (!wait.until) return fmt::format("{} waits for {} without an end", at->label, name_of(wait, all));
     if (wait.owner == kPlace) {
       const bool is_held = std::ranges::any_of(
           all, [](const auto& each) { return each.second.state == SessionState::running; });
@@ -39,9 +46,6 @@ std::string fault_of(const Session& session, const Sessions& all) {
     if (owner == all.end()) return at->label + " waits for what is not there";
     if (is_terminal(owner->second.state))
       return fmt::format("{} waits for {}, which has ended", at->label, owner->second.label);
-    const bool is_for_answer = at->parent == owner->first;
-    if (!wait.until && (is_for_answer || owner->second.deadline))
-      return fmt::format("{} waits for {} without an end", at->label, owner->second.label);
     at = &owner->second;
   }
   const bool is_bound = at == &session || at->state == SessionState::running;
@@ -68,20 +72,15 @@ TEST(AWait, ThatDoesNotEndIsFound) {
   two.wait = Wait{.owner = std::string(kPerson)};
   EXPECT_THAT(faults(0), testing::ElementsAre("one waits for nobody"));
   one.wait = Wait{.owner = std::string(kPlace)};
+  EXPECT_THAT(faults(0), testing::ElementsAre("one waits for place without an end"));
+  one.wait->until = WallTime{};
   EXPECT_THAT(faults(0), testing::ElementsAre("one waits for a place that nobody has"));
   one.wait = Wait{.owner = two.id.value};
-  EXPECT_THAT(faults(0), IsEmpty());
-  EXPECT_THAT(faults(1), testing::ElementsAre("0 run, but 1 places are taken"));
-  two.deadline = WallTime{};
   EXPECT_THAT(faults(0), testing::ElementsAre("one waits for two without an end"));
-  two.deadline.reset();
-  one.parent = two.id;
-  EXPECT_THAT(faults(0), testing::ElementsAre("one waits for two without an end")) << "of a question";
   one.wait->until = WallTime{};
   EXPECT_THAT(faults(0), IsEmpty());
-  two.wait = Wait{.owner = one.id.value};
-  EXPECT_THAT(faults(0), testing::Contains(HasSubstr("waits for itself")));
-  two.wait->until = WallTime{};
+  EXPECT_THAT(faults(1), testing::ElementsAre("0 run, but 1 places are taken"));
+  two.wait = Wait{.owner = one.id.value, .until = WallTime{}};
   EXPECT_THAT(faults(0), testing::Contains(HasSubstr("waits for itself"))) << "for all its deadline";
   two.state = SessionState::interrupted;
   EXPECT_THAT(faults(0), testing::ElementsAre("one rests on two, which does not run"));

@@ -20,6 +20,7 @@ struct Act {
   std::string text = {};
   std::vector<Call> calls = {};
   Duration after{};                       // how long it thinks
+  Duration heard_every{};                 // a word is heard of it so often meanwhile; zero: none
   bool is_deaf = false;                   // it thinks on when it is stopped
   std::function<void()> on_stop = {};     // told at the moment of its stop
   std::string streamed = {};              // what is heard of its text before that
@@ -94,10 +95,14 @@ class ActingModel final : public Provider {
     reply.usage = act.usage;
     const auto heard = act.on_stop ? stop.on_stop(act.on_stop) : StopCallback{};
     if (!act.streamed.empty()) deltas(TextDelta{act.streamed});
-    if (act.after > Duration::zero() &&
-        co_await sleep_for(loop_, act.after, act.is_deaf ? StopToken{} : stop) == Slept::stopped) {
-      reply.stop = ReplyStop::stopped;
-      co_return reply;
+    for (Duration left = act.after; left > Duration::zero();) {
+      const Duration quiet = act.heard_every > Duration::zero() ? std::min(left, act.heard_every) : left;
+      if (co_await sleep_for(loop_, quiet, act.is_deaf ? StopToken{} : stop) == Slept::stopped) {
+        reply.stop = ReplyStop::stopped;
+        co_return reply;
+      }
+      left -= quiet;
+      if (left > Duration::zero()) deltas(TextDelta{"so "});
     }
     reply.message = {.role = Role::assistant, .text = act.text, .calls = act.calls};
     for (std::size_t i = 0; i < act.calls.size(); ++i)

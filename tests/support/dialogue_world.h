@@ -26,7 +26,8 @@ class DialogueWorld {
   Life::Options options = {};
   Duration away{};  // for how long nobody ran it, since the first life began, when it goes on
   Rules rules = Rules({{Decision::allow, "spawn_subagent", ""}, {Decision::allow, "task", ""}});
-  std::function<void(Runtime&, const Question&)> on_question = {};  // a second later
+  std::function<void(Runtime&, const Question&)> on_question = {};
+  Duration before_answer = std::chrono::seconds(1);  // from a question to that
   std::function<void(Runtime&, const Event&)> on_event = {};
   std::function<void(SimProcesses&)> programs = {};  // defines what its commands run
 
@@ -125,7 +126,7 @@ class DialogueWorld {
     life.runtime().subscribe([this, &life](const Event& event, const EventOrigin&) {
       if (const auto* asked = std::get_if<QuestionAsked>(&event.fact); asked && on_question) {
         life.loop().timers().call_at(
-            life.loop().clock().now() + std::chrono::seconds(1),
+            life.loop().clock().now() + before_answer,
             [this, &life, question = asked->question] { on_question(life.runtime(), question); });
       }
       if (on_event) on_event(life.runtime(), event);
@@ -136,18 +137,10 @@ class DialogueWorld {
       if (above != world.memory->sessions.end()) look_for_wait(above->second);
     });
   }
-  // Those that hold the places are bound themselves, and so is a child that was given no deadline: by what
-  // it does.
   void look_for_wait(const Session& session) {
     if (session.state != SessionState::waiting) return;
     const auto& wait = session.wait;
-    const bool has_owner = wait && !wait->owner.empty();
-    const auto child =
-        has_owner ? world.memory->sessions.find(SessionId(wait->owner)) : world.memory->sessions.end();
-    const bool has_no_deadline = child != world.memory->sessions.end() &&
-                                 child->second.parent == session.id && !child->second.deadline;
-    const bool has_end =
-        has_owner && (wait->until || wait->owner == kPerson || wait->owner == kPlace || has_no_deadline);
+    const bool has_end = wait && !wait->owner.empty() && (wait->until || wait->owner == kPerson);
     if (!has_end) waits_without_end += 1;
   }
 
