@@ -153,7 +153,7 @@ Result<void> Tree::take_up(Session& root, std::vector<Event> events, const std::
   const Duration time_before = limits_.time;
   if (terms) limits_ = *terms;
   slots_ = std::make_unique<Slots>(limits_);
-  TRY(const auto all, services_.store.sessions({.tree = root.id, .most = 1'000'000}));
+  TRY(const auto all, services_.store.sessions({.tree = root.id, .most = kAllSessions}));
   std::vector<Event> left_open;
   for (const auto& each : all) {
     if (each.parent) children_[*each.parent].push_back(each.id);
