@@ -101,11 +101,15 @@ class QuarantineTest : public testing::Test {
     ASSERT_NE(at, std::string::npos);
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
   }
-  // Half of the first page of a table or an index was never written.
-  void tear(Files& files, const std::string& name) const {
+  // Where in the file that of a table or an index begins.
+  std::size_t first_page_of(const std::string& name) const {
     const auto raw = Database::open(home_.file("deputy.db"), Database::Mode::read_only);
     const auto page = raw->integer("SELECT rootpage FROM sqlite_schema WHERE name='" + name + "'");
-    files.at("deputy.db").replace(static_cast<std::size_t>((*page - 1) * kPage), kPage / 2, kPage / 2, '\0');
+    return static_cast<std::size_t>((*page - 1) * kPage);
+  }
+  // Half of the first page was never written.
+  void tear(Files& files, const std::string& name) const {
+    files.at("deputy.db").replace(first_page_of(name), kPage / 2, kPage / 2, '\0');
   }
 
   TempFolder home_;
@@ -185,6 +189,29 @@ TEST_F(QuarantineTest, DamageThatOnlyAWriteMeetsIsCopiedAndNothingIsWrittenBack)
   }
   EXPECT_EQ(copy_of("database").at("deputy.db"), killed_.at("deputy.db"));
   EXPECT_EQ(files().at("deputy.db"), killed_.at("deputy.db"));
+}
+
+TEST_F(QuarantineTest, AnIndexThatSaysItIsEmptyHidesNoSession) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  Session child = root("sess_1_cccccc");
+  child.tree = one_.id;
+  child.parent = one_.id;
+  ASSERT_TRUE(begin(**open(), child));  // written back
+  auto emptied = files();
+  ASSERT_FALSE(emptied.contains("deputy.db-wal"));
+  for (const char* index : {"sessions_of_parent", "sessions_by_state"}) {
+    const auto count_at = first_page_of(index) + 3;
+    emptied.at("deputy.db").replace(count_at, 2, 2, '\0');
+  }
+  put(emptied);
+  {
+    const auto raw = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+    EXPECT_EQ(*raw.integer("SELECT count(*) FROM sessions WHERE parent='sess_1_aaaaaa'"), 0) << "control";
+  }
+  const auto store = *open();
+  EXPECT_EQ(store->sessions({.parent = one_.id})->size(), 1u);
+  EXPECT_EQ(store->sessions({.roots_only = true})->size(), 2u);
+  EXPECT_EQ(store->sessions({.unfinished_only = true})->size(), 3u);
 }
 
 // SQLite would write over the pages that it does not know of.
