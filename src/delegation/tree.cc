@@ -246,6 +246,7 @@ Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   Conversation so_far = conversation_of(events);
   if (so_far.ended) co_return *so_far.ended;
+  CO_TRY(co_await heed_letters(session));
   auto counted =
       session.parent && !had_place(events) ? budget_->hold_again({.delegations = 1}) : Budget::Hold{};
   if (!so_far.started_at) {  // it was recorded, but there was no place for it

@@ -254,6 +254,22 @@ Task<> Tree::nudge_and_forget(SessionId to, Nudged nudge) {
   (void)co_await this->nudge(to, std::move(nudge));
 }
 
+// A cancel stays in the inbox until the session's end is on record. Letters that cannot be read now are
+// looked for again while it runs.
+Task<Result<void>> Tree::heed_letters(Session session) {
+  const auto letters = services_.store.letters(id_);
+  if (!letters) co_return Result<void>{};
+  for (const Letter& letter : *letters) {
+    if (letter.session != session.id) continue;
+    if (letter.kind == LetterKind::cancel) cancel(session.id, StopReason::user);
+    if (letter.kind != LetterKind::nudge) continue;
+    const Fact kept = services_.store.as_kept(nudge_of(letter));
+    CO_TRY(co_await services_.store.record({event_of(session, kept, session.steps)}));
+    (void)services_.store.discard(letter.id);
+  }
+  co_return Result<void>{};
+}
+
 bool Tree::cancel(const SessionId& id, StopReason reason) {
   const bool is_root = id == id_;
   if (!is_root && !running_.is_live(id)) return false;
