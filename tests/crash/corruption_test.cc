@@ -361,7 +361,7 @@ class Corruption : public testing::Test {
     SessionId session;
     std::string body;
   };
-  TempFolder home_;
+  TempFolder home_{TempFolder::Where::in_memory};
   SimLoop loop_{1};
   std::vector<Tree> trees_;
   std::vector<Record> records_;

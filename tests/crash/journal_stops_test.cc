@@ -27,7 +27,7 @@ enum class Kept { in_memory, on_disk };
 struct Stopped {
   explicit Stopped(int children) : tree(children) {}
   EightChildren tree;
-  TempFolder home;
+  TempFolder home{TempFolder::Where::in_memory};
   FaultyDisk quick;  // it never really syncs
 
   std::unique_ptr<Life> life(Kept kept, Life::Options options) {
