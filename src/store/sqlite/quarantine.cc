@@ -17,7 +17,7 @@ namespace deputy {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
-constexpr std::size_t kMostCopies = 16;
+constexpr std::size_t kMostCopies = 32;
 constexpr std::string_view kUnfinished = "unfinished-";
 constexpr std::array kBesideDatabase{"deputy.db-journal", "deputy.db-wal"};
 

@@ -276,9 +276,9 @@ TEST_F(QuarantineTest, ACopyHasItsNameOnceItIsWhole) {
   EXPECT_FALSE(fs::exists(left));
 }
 
-TEST_F(QuarantineTest, SixteenCopiesAreKeptAndNoMore) {
+TEST_F(QuarantineTest, ThirtyTwoCopiesAreKeptAndNoMore) {
   ASSERT_NO_FATAL_FAILURE(make());
-  for (int other = 0; other < 15; ++other)
+  for (int other = 0; other < 31; ++other)
     fs::create_directories(home_.file("damaged/other-" + std::to_string(other)));
   const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
   const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
@@ -289,7 +289,7 @@ TEST_F(QuarantineTest, SixteenCopiesAreKeptAndNoMore) {
   const auto refused = set_aside(*folder, database, "database", "");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::exhausted);
-  EXPECT_TRUE(refused.error().message.contains("16 copies")) << refused.error().message;
+  EXPECT_TRUE(refused.error().message.contains("32 copies")) << refused.error().message;
   EXPECT_TRUE(refused.error().advice.contains("move them away")) << refused.error().advice;
 }
 
