@@ -112,6 +112,7 @@ Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) 
   CO_TRY(auto session, claimed_root(root, input.terms));
   if (!is_terminal(session.state))
     co_return fail(ErrorCode::invalid, root.value + " has not ended", "resume it, or nudge it while it runs");
+  discard_letters(session.id);
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   session.model = input.model.empty() ? as_started(session, events).model : std::move(input.model);
   session.run += 1;

@@ -175,6 +175,7 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
   if (session->run < resumption.run) {  // else an attempt before this one has begun it
     if (!is_terminal(session->state) || running_.is_live(id) || lost_.contains(id)) co_return not_ended(id);
     CO_TRY(auto admitted, admit(resumption.parent, *profile, *session));
+    discard_letters(id);
     session->run = resumption.run;
     if (resumption.timeout)
       session->timeout = *resumption.timeout == kNoTimeout ? std::nullopt : resumption.timeout;
@@ -268,6 +269,13 @@ Task<Result<void>> Tree::heed_letters(Session session) {
     (void)services_.store.discard(letter.id);
   }
   co_return Result<void>{};
+}
+
+void Tree::discard_letters(const SessionId& session) {
+  const auto letters = services_.store.letters(id_);
+  if (!letters) return;
+  for (const Letter& letter : *letters)
+    if (letter.session == session) (void)services_.store.discard(letter.id);
 }
 
 bool Tree::cancel(const SessionId& id, StopReason reason) {

@@ -386,6 +386,20 @@ TEST_F(Inbox, ANudgeOfATreeThatNobodyRunsIsInTheFirstRequest) {
   EXPECT_TRUE(thinker.world.memory->inbox.empty());
 }
 
+// Whoever acted on it died before it could be discarded.
+TEST_F(Inbox, ACancelOfARunThatHasEndedIsNotOneOfTheNext) {
+  DialogueWorld thinker([](const Scene&) -> Act { return {.text = "said", .after = 20min}; });
+  thinker.options.inbox_every = 80ms;
+  ASSERT_TRUE(thinker.run());
+  const SessionId root = thinker.sessions().front().id;
+  MemoryStore other(other_loop, thinker.world.memory);
+  ASSERT_TRUE(other.post({.tree = root, .session = root, .kind = LetterKind::cancel}));
+  const auto report = thinker.say("and now?");
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed);
+  EXPECT_TRUE(thinker.world.memory->inbox.empty());
+}
+
 TEST(InboxSimulation, ANudgeIsReadOnceThroughACrashAtEveryRecord) {
   const auto play = [](const Scene& scene) -> Act {
     if (scene.step < 3) return {.calls = {call_of("Note", R"({"content":"n"})")}, .after = 100ms};
