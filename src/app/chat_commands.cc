@@ -15,7 +15,6 @@
 namespace deputy {
 namespace {
 
-constexpr std::size_t kAll = 1'000'000;
 constexpr std::size_t kMostListed = 20;
 
 using Lines = std::vector<Line>;
@@ -57,7 +56,7 @@ Result<Lines> session_lines(const Store& store) {
   roots = as_seen(store, std::move(roots));
   std::vector<ListedTree> trees;
   for (const auto& root : roots) {
-    TRY(auto sessions, store.sessions({.tree = root.id, .most = kAll}));
+    TRY(auto sessions, store.sessions({.tree = root.id, .most = kAllSessions}));
     trees.push_back({root, as_seen(store, std::move(sessions))});
   }
   if (trees.empty()) return Lines{{{"no sessions yet", Tone::faint}}};
@@ -74,7 +73,7 @@ Result<Session> current(const Store& store, const ChatState& state) {
 
 Result<Lines> tree_of(const Store& store, const ChatState& state, WallTime now) {
   TRY(auto root, current(store, state));
-  TRY(auto sessions, store.sessions({.tree = root.id, .most = kAll}));
+  TRY(auto sessions, store.sessions({.tree = root.id, .most = kAllSessions}));
   root = as_seen(store, std::move(root));
   return lines_of_text(tree_text(root, as_seen(store, std::move(sessions)), now, {}));
 }

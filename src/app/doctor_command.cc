@@ -67,7 +67,7 @@ std::optional<Error> trouble_with_store(Program& program) {
   if (program.loss()) return program.loss();
   const auto home = program.open_home();
   if (const auto whole = home ? check_pages_of(**home) : Result<void>{}; !whole) return whole.error();
-  const auto sessions = (*store)->sessions({.most = 1'000'000});
+  const auto sessions = (*store)->sessions({.most = kAllSessions});
   return sessions ? program.damage_passed() : sessions.error();
 }
 

@@ -108,9 +108,8 @@ Engine::Engine(Program& program, Parts parts)
                .inbox_every = kInboxEvery}) {}
 
 Task<> Engine::prune_what_is_old(Program& program) {
-  constexpr std::size_t kAll = 1'000'000;
   auto home = program.open_home();
-  const auto live = runtime.store().sessions({.unfinished_only = true, .most = kAll});
+  const auto live = runtime.store().sessions({.unfinished_only = true, .most = kAllSessions});
   if (!home || !live) co_return;
   std::set<SessionId> unfinished;
   for (const Session& session : *live) unfinished.insert(session.id);

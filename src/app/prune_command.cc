@@ -14,7 +14,6 @@
 namespace deputy {
 namespace {
 
-constexpr std::size_t kAll = 1'000'000;
 constexpr std::size_t kGoalCharacters = 48;
 
 struct Gone {
@@ -67,7 +66,7 @@ OrFailure<std::vector<EndedTree>> chosen(Program& program, const Store& store,
     TRY(auto tree, tree_typed(store, arguments));
     return std::vector{std::move(tree)};
   }
-  TRY(const auto sessions, store.sessions({.most = kAll}));
+  TRY(const auto sessions, store.sessions({.most = kAllSessions}));
   const auto age =
       std::chrono::duration_cast<WallTime::duration>(arguments.older_than.value_or(Duration(kKeptFor)));
   return ended_before(program.loop.clock().wall() - age, sessions);

@@ -22,7 +22,7 @@ OrFailure<void> check_limits(const Store& store, const Session& root, const Limi
   if (!is_terminal(root.state) || given == LimitSettings{}) return {};
   Session session = root;
   if (root.agent == kCommandAgent) {
-    TRY(const auto all, store.sessions({.tree = root.id, .most = 1'000'000}));
+    TRY(const auto all, store.sessions({.tree = root.id, .most = kAllSessions}));
     for (const auto& each : all) {
       if (each.parent == root.id && each.state != SessionState::completed) session = each;
     }

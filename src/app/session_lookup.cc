@@ -11,7 +11,6 @@
 namespace deputy {
 namespace {
 
-constexpr std::size_t kAll = 1'000'000;
 constexpr std::size_t kMostShown = 3;
 
 std::string advice_for(const std::string& typed, const std::vector<std::string>& ids) {
@@ -25,7 +24,7 @@ std::string advice_for(const std::string& typed, const std::vector<std::string>&
 Result<Session> find_session(const Store& store, const std::string& typed) {
   TRY(auto exact, store.session(SessionId(typed)));
   if (exact) return *std::move(exact);
-  TRY(const auto sessions, store.sessions({.most = kAll}));
+  TRY(const auto sessions, store.sessions({.most = kAllSessions}));
   std::vector<std::string> ids;
   std::vector<const Session*> fitting;
   for (const auto& session : sessions) {
@@ -83,14 +82,14 @@ std::vector<Session> as_seen(const Store& store, std::vector<Session> sessions) 
 
 Session as_seen(const Store& store, Session session) {
   std::vector<Session> sessions{session};
-  if (auto tree = store.sessions({.tree = session.tree, .most = kAll})) sessions = *std::move(tree);
+  if (auto tree = store.sessions({.tree = session.tree, .most = kAllSessions})) sessions = *std::move(tree);
   sessions = as_seen(store, std::move(sessions));
   const auto seen = std::ranges::find(sessions, session.id, &Session::id);
   return seen == sessions.end() ? std::move(session) : std::move(*seen);
 }
 
 Result<std::vector<Session>> left_unfinished(const Store& store) {
-  TRY(auto roots, store.sessions({.roots_only = true, .unfinished_only = true, .most = kAll}));
+  TRY(auto roots, store.sessions({.roots_only = true, .unfinished_only = true, .most = kAllSessions}));
   roots = as_seen(store, std::move(roots));
   std::erase_if(roots, [](const Session& root) { return root.state != SessionState::interrupted; });
   return roots;

@@ -17,10 +17,8 @@
 namespace deputy {
 namespace {
 
-constexpr std::size_t kAll = 1'000'000;
-
 Result<std::vector<Session>> tree_of(const Store& store, const Session& session) {
-  TRY(auto sessions, store.sessions({.tree = session.tree, .most = kAll}));
+  TRY(auto sessions, store.sessions({.tree = session.tree, .most = kAllSessions}));
   return as_seen(store, std::move(sessions));
 }
 
@@ -40,7 +38,7 @@ Ended print_list(Program& program, const json::array& list) {
 
 // Tree by tree, each from its root down.
 Ended list_live(Program& program, const Store& store) {
-  TRY(auto sessions, store.sessions({.unfinished_only = true, .most = kAll}));
+  TRY(auto sessions, store.sessions({.unfinished_only = true, .most = kAllSessions}));
   sessions = as_seen(store, std::move(sessions));
   std::ranges::sort(sessions, {}, [](const Session& session) {
     return std::tuple(session.tree, session.depth, session.created_at, session.id);

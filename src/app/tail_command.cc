@@ -12,7 +12,6 @@ namespace deputy {
 namespace {
 
 constexpr auto kBetweenLooks = std::chrono::milliseconds(250);
-constexpr std::size_t kAll = 1'000'000;
 
 // What is new of a session and all below it. The journal is read only when a session has moved.
 class Tail {
@@ -25,7 +24,7 @@ class Tail {
   Result<bool> look() {
     const auto holder = store_.holder(session_.tree);
     const bool is_run = !holder || *holder;
-    TRY(const auto sessions, store_.sessions({.tree = session_.tree, .most = kAll}));
+    TRY(const auto sessions, store_.sessions({.tree = session_.tree, .most = kAllSessions}));
     WallTime moved{};
     for (const auto& each : sessions) {
       origins_[each.id] = {each.parent.value_or(SessionId{}), each.label, each.agent};

@@ -196,8 +196,7 @@ void TreeRunner::leave_at_once() {
 
 void TreeRunner::look_back() {
   if (end_.root.empty()) return;
-  constexpr std::size_t kAll = 1'000'000;
-  if (auto sessions = runtime_.store().sessions({.tree = end_.root, .most = kAll}))
+  if (auto sessions = runtime_.store().sessions({.tree = end_.root, .most = kAllSessions}))
     end_.sessions = *std::move(sessions);
   if (auto events = runtime_.store().events_of_session(end_.root)) end_.root_events = *std::move(events);
   const auto children = runtime_.store().sessions({.parent = end_.root, .most = 2});

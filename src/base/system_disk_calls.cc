@@ -112,13 +112,15 @@ Result<std::string> read_bytes(int file, std::uint64_t offset, std::size_t max, 
   const std::size_t most = offset < kFarthest ? std::min<std::uint64_t>(max, kFarthest - offset) : 0;
   // Files in /proc say they are empty, so the size is a guess and only the end of the file is believed.
   const auto size = static_cast<std::uint64_t>(found.st_size);
-  const std::size_t chunk = std::clamp<std::uint64_t>(size > offset ? size - offset + 1 : 0, 4096, 1 << 20);
+  constexpr std::uint64_t kPiece = 4096;  // there is room for one behind the end, where it is looked for
   std::string bytes;
   while (bytes.size() < most) {
     const std::size_t before = bytes.size();
+    const std::uint64_t at = offset + before;
+    const std::size_t chunk =
+        std::clamp<std::uint64_t>(size > at ? size - at + kPiece : 0, kPiece, std::uint64_t{1} << 20);
     bytes.resize(before + std::min(chunk, most - before));
-    const ssize_t count =
-        ::pread(file, bytes.data() + before, bytes.size() - before, static_cast<off_t>(offset + before));
+    const ssize_t count = ::pread(file, bytes.data() + before, bytes.size() - before, static_cast<off_t>(at));
     bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return failed("read", shown);

@@ -64,6 +64,10 @@ Task<> Mailbox::wait(StopToken stop) {
   co_await waiter.wait();
 }
 
+Nudged nudge_of(const Letter& letter) {
+  return {"letter_" + std::to_string(letter.id), Source::person, letter.text};
+}
+
 Delivered nudge_mail(const Nudged& nudge) {
   return {nudge_item(nudge.id), nudge.source, heading_of(nudge.source) + "\n" + nudge.text};
 }

@@ -10,6 +10,7 @@
 #include "agent/conversation.h"
 #include "agent/mail.h"
 #include "async/waiter.h"
+#include "store/letter.h"
 #include "transcript/report.h"
 
 namespace deputy {
@@ -36,6 +37,9 @@ class Mailbox final : public Mail {
   std::vector<Delivered> items_;
   std::vector<Waiter<bool>> waiting_;
 };
+
+// What a letter says to a session: the same nudge, however often the letter is acted on.
+Nudged nudge_of(const Letter& letter);
 
 // The items as the model reads them, each marked as what it is.
 Delivered nudge_mail(const Nudged& nudge);

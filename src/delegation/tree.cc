@@ -112,6 +112,7 @@ Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) 
   CO_TRY(auto session, claimed_root(root, input.terms));
   if (!is_terminal(session.state))
     co_return fail(ErrorCode::invalid, root.value + " has not ended", "resume it, or nudge it while it runs");
+  discard_letters(session.id);
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   session.model = input.model.empty() ? as_started(session, events).model : std::move(input.model);
   session.run += 1;
@@ -153,7 +154,7 @@ Result<void> Tree::take_up(Session& root, std::vector<Event> events, const std::
   const Duration time_before = limits_.time;
   if (terms) limits_ = *terms;
   slots_ = std::make_unique<Slots>(limits_);
-  TRY(const auto all, services_.store.sessions({.tree = root.id, .most = 1'000'000}));
+  TRY(const auto all, services_.store.sessions({.tree = root.id, .most = kAllSessions}));
   std::vector<Event> left_open;
   for (const auto& each : all) {
     if (each.parent) children_[*each.parent].push_back(each.id);
@@ -252,6 +253,7 @@ Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken
   }
   const bool had_its_place = had_place(events);
   events = std::vector<Event>();  // they are not kept while it runs
+  CO_TRY(co_await heed_letters(session));
   auto counted = session.parent && !had_its_place ? budget_->hold_again({.delegations = 1}) : Budget::Hold{};
   if (!has_started) {  // it was recorded, but there was no place for it
     std::string prompt = session.prompt;

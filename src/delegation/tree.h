@@ -251,6 +251,10 @@ class Tree {
   Task<Result<Report>> begin_run(Session session, RunStarted started, std::string input,
                                  Budget::Hold admitted, StopToken stop);
   Task<Result<Report>> go_on(Session session, RunStarted in_batch, StopToken stop);
+  // What was asked of it while nobody ran it comes before its model is asked again.
+  Task<Result<void>> heed_letters(Session session);
+  // Before another run of one that has ended: what was asked of the last is not asked of it.
+  void discard_letters(const SessionId& session);
   // A run whose start and input are on record, once there is a place for it. Its time has stood still since
   // `still_since`.
   Task<Result<Report>> run_on(Session session, WallTime still_since, Budget::Hold admitted, StopToken stop);

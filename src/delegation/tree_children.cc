@@ -175,6 +175,7 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
   if (session->run < resumption.run) {  // else an attempt before this one has begun it
     if (!is_terminal(session->state) || running_.is_live(id) || lost_.contains(id)) co_return not_ended(id);
     CO_TRY(auto admitted, admit(resumption.parent, *profile, *session));
+    discard_letters(id);
     session->run = resumption.run;
     if (resumption.timeout)
       session->timeout = *resumption.timeout == kNoTimeout ? std::nullopt : resumption.timeout;
@@ -254,6 +255,29 @@ void Tree::nudge_soon(const SessionId& to, Nudged nudge) {
 
 Task<> Tree::nudge_and_forget(SessionId to, Nudged nudge) {
   (void)co_await this->nudge(to, std::move(nudge));
+}
+
+// A cancel stays in the inbox until the session's end is on record. Letters that cannot be read now are
+// looked for again while it runs.
+Task<Result<void>> Tree::heed_letters(Session session) {
+  const auto letters = services_.store.letters(id_);
+  if (!letters) co_return Result<void>{};
+  for (const Letter& letter : *letters) {
+    if (letter.session != session.id) continue;
+    if (letter.kind == LetterKind::cancel) cancel(session.id, StopReason::user);
+    if (letter.kind != LetterKind::nudge) continue;
+    const Fact kept = services_.store.as_kept(nudge_of(letter));
+    CO_TRY(co_await services_.store.record({event_of(session, kept, session.steps)}));
+    (void)services_.store.discard(letter.id);
+  }
+  co_return Result<void>{};
+}
+
+void Tree::discard_letters(const SessionId& session) {
+  const auto letters = services_.store.letters(id_);
+  if (!letters) return;
+  for (const Letter& letter : *letters)
+    if (letter.session == session) (void)services_.store.discard(letter.id);
 }
 
 bool Tree::cancel(const SessionId& id, StopReason reason) {

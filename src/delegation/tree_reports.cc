@@ -68,7 +68,7 @@ Task<Report> Tree::complete(Session session, Report report) {
   co_await background_.end_all_of(session.id);  // nothing may change any more what is looked at now
   pass_wait_on(session);
   if (const auto profile = services_.profiles.find(session.agent); profile && !(*profile)->driver.empty()) {
-    if (const auto children = services_.store.sessions({.parent = session.id}))
+    if (const auto children = services_.store.sessions({.parent = session.id, .most = kAllSessions}))
       report = judged_by_children(std::move(report), session, *children);
   }
   std::string bug;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "async/sleep.h"
+#include "delegation/mailbox.h"
 
 namespace deputy {
 namespace {
@@ -46,8 +47,7 @@ Task<bool> Inbox::act_on(Letter letter) {
       break;
   }
   if (has_ended) co_return true;
-  const auto sent = co_await tree_.nudge(
-      letter.session, {"letter_" + std::to_string(letter.id), Source::person, letter.text});
+  const auto sent = co_await tree_.nudge(letter.session, nudge_of(letter));
   co_return sent.has_value();
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "transcript/session.h"
 
 namespace deputy {
+
+inline constexpr std::size_t kAllSessions = std::numeric_limits<std::int32_t>::max();
 
 struct SessionFilter {
   std::optional<SessionId> parent;

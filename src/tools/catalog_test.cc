@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+#include <set>
+#include <string>
+
 #include "base/json_schema.h"
 #include "guard/tool_names.h"
 #include "net/sim_network.h"
@@ -35,6 +39,17 @@ TEST_F(Catalog, HoldsEveryToolOfTheContract) {
   EXPECT_THAT(names, testing::UnorderedElementsAre("Read", "Grep", "Glob", "List", "Edit", "Write",
                                                    "NotebookEdit", "Bash", "WebFetch", "WebSearch", "Todo",
                                                    "Note", "task_status", "task_cancel", "task_message"));
+}
+
+TEST_F(Catalog, SaysOfEachToolWhatARestartMayDoWithItsCalls) {
+  using Names = std::set<std::string>;
+  std::map<Effect, Names> names;
+  for (const auto& tool : all()) names[tool->effect()].insert(tool->text().name);
+  EXPECT_EQ(names[Effect::pure], (Names{"Read", "Grep", "Glob", "List", "Todo", "task_status"}));
+  EXPECT_EQ(names[Effect::repeatable], (Names{"WebFetch", "WebSearch"}));
+  EXPECT_EQ(names[Effect::keyed],
+            (Names{"Edit", "Write", "NotebookEdit", "Note", "task_cancel", "task_message"}));
+  EXPECT_EQ(names[Effect::once], (Names{"Bash"}));
 }
 
 TEST_F(Catalog, WrongArgumentsAreToldByNameAndHowToPutThemRight) {

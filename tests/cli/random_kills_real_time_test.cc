@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <chrono>
 #include <random>
 
 #include "base/json.h"
@@ -17,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr int kKills = 1000;
 constexpr int kAtATime = 4;
-constexpr int kMostDelayMs = 400;  // few come to their end before it
+constexpr int kMostDelayMs = 600;  // few come to their end before it
 constexpr std::array kEffects{"first", "of_child", "last"};
 
 constexpr std::string_view kScript = R"({"v":1,"log":"CALLS","sessions":[
@@ -46,7 +48,7 @@ class RandomKillsRealTime : public DeputyTest {
     std::unique_ptr<Running> running;
     int kills = 0;
     bool has_begun = false;  // something of it was kept
-    int delay_ms = 0;
+    std::chrono::steady_clock::time_point killed_at = {};
   };
 
   void begin(Tree& tree, int number) {
@@ -66,7 +68,7 @@ class RandomKillsRealTime : public DeputyTest {
     tree.running = tree.has_begun ? start(words(tree, {"resume", "--yes"}))
                                   : start(words(tree, {"run", "--yes", "--model", model, "--cwd",
                                                        (tree.folder / "work").string(), "go"}));
-    tree.delay_ms = static_cast<int>(chance_() % kMostDelayMs);
+    tree.killed_at = std::chrono::steady_clock::now() + std::chrono::milliseconds(chance_() % kMostDelayMs);
   }
   // What it ended with, as it said itself, or as it says again where it was killed after its end; empty where
   // nothing was kept yet.
@@ -143,6 +145,11 @@ class RandomKillsRealTime : public DeputyTest {
     fs::remove_all(tree.folder);
   }
 
+  static void wait_until(std::chrono::steady_clock::time_point time) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(time - std::chrono::steady_clock::now());
+    if (left.count() > 0) ::poll(nullptr, 0, static_cast<int>(left.count()));
+  }
+
   // Processes that were given something of these trees.
   int processes_left() const {
     int count = 0;
@@ -163,15 +170,15 @@ TEST_F(RandomKillsRealTime, AThousandLoseNothingAndRepeatNothing) {
   int number = 0;
   std::vector<Tree> trees(kAtATime);
   for (Tree& tree : trees) begin(tree, number++);
+  for (Tree& tree : trees) go(tree);
+  // Each goes on as soon as it was killed: none waits for the others.
   while (kills_ < kKills && !HasFailure()) {
-    for (Tree& tree : trees) go(tree);
-    std::ranges::sort(trees, {}, &Tree::delay_ms);
-    for (int waited = 0; Tree & tree : trees) {
-      ::poll(nullptr, 0, tree.delay_ms - waited);
-      waited = tree.delay_ms;
-      if (kill_one(tree)) begin(tree, number++);
-    }
+    Tree& next = *std::ranges::min_element(trees, {}, &Tree::killed_at);
+    wait_until(next.killed_at);
+    if (kill_one(next)) begin(next, number++);
+    go(next);
   }
+  trees.clear();
   for (int waited_ms = 0; waited_ms < 2000 && processes_left() > 0; waited_ms += 20) ::poll(nullptr, 0, 20);
   EXPECT_EQ(processes_left(), 0);
   fmt::print(

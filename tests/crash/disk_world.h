@@ -46,7 +46,7 @@ struct DiskWorld {
     tree.expect_whole(store, report, where);
   }
 
-  TempFolder home;
+  TempFolder home{TempFolder::Where::in_memory};
   EightChildren tree;
 };
 

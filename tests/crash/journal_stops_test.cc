@@ -1,7 +1,6 @@
 // The journal stops after every n-th record of a tree of eight, for every n, and the tree is resumed.
 #include "base/json.h"
 #include "eight_children.h"
-#include "faulty_disk.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/temp_folder.h"
 
@@ -27,8 +26,7 @@ enum class Kept { in_memory, on_disk };
 struct Stopped {
   explicit Stopped(int children) : tree(children) {}
   EightChildren tree;
-  TempFolder home;
-  FaultyDisk quick;  // it never really syncs
+  TempFolder home{TempFolder::Where::in_memory};
 
   std::unique_ptr<Life> life(Kept kept, Life::Options options) {
     if (kept == Kept::on_disk) {

@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 
 #include <array>
+#include <filesystem>
 
 #include "faulty_disk.h"
 #include "store/sqlite/sqlite_store.h"
@@ -15,6 +16,8 @@
 
 namespace deputy {
 namespace {
+
+namespace fs = std::filesystem;
 
 // The first is not to be pruned; the last has the newest records.
 const std::array<SessionId, 3> kTrees{SessionId("sess_1_kept00"), SessionId("sess_1_older0"),
@@ -25,7 +28,12 @@ class PruningStops : public testing::Test {
  protected:
   FaultyDisk disk_;
   SimLoop loop_{1};
+  TempFolder filled_{TempFolder::Where::in_memory};  // what each try begins with
 
+  PruningStops() {
+    fill(**SystemDisk().open(filled_.path(), IfAbsent::fail));
+    disk_.lose_memory();
+  }
   std::unique_ptr<SqliteStore> open(const Folder& home) {
     auto store = SqliteStore::open(loop_, home, std::make_unique<InlineWriter>(loop_));
     EXPECT_TRUE(store) << to_text(store.error());
@@ -81,10 +89,9 @@ class PruningStops : public testing::Test {
     return left;
   }
   int operations_of_a_prune() {
-    const TempFolder home;
+    const TempFolder home(TempFolder::Where::in_memory);
     const auto folder = *SystemDisk().open(home.path(), IfAbsent::fail);
-    disk_.heal();
-    fill(*folder);
+    fs::copy(filled_.path(), home.path(), fs::copy_options::recursive);
     disk_.heal();
     EXPECT_TRUE(prune(*folder));
     EXPECT_EQ(expect_whole_or_gone(*folder, "undisturbed"), 0u);
@@ -92,9 +99,9 @@ class PruningStops : public testing::Test {
   }
   template <class Stop>
   void stopped_at(int n, int code, bool stays, const std::string& where, Stop stop) {
-    const TempFolder home;
+    const TempFolder home(TempFolder::Where::in_memory);
     const auto folder = *SystemDisk().open(home.path(), IfAbsent::fail);
-    fill(*folder);
+    fs::copy(filled_.path(), home.path(), fs::copy_options::recursive);
     disk_.fail_at(n, code, stays);
     (void)prune(*folder);
     stop();

@@ -32,7 +32,11 @@ Act a_tree(const Scene& scene) {
 
 class Cancel : public testing::Test {
  protected:
-  Cancel() : world(a_tree) {
+  Cancel()
+      : world([this](const Scene& scene) {
+          asked.push_back(scene);
+          return a_tree(scene);
+        }) {
     world.options.profiles = {
         Profile{.name = "middle", .description = "m", .tools = {"Note"}, .subagents = {"*"}, .timeout = 48h}};
   }
@@ -53,6 +57,7 @@ class Cancel : public testing::Test {
   }
   DialogueWorld world;
   int notes = 0;
+  std::vector<Scene> asked;  // what its models were
 };
 
 TEST_F(Cancel, OfOneSessionLeavesTheOthersAlone) {
@@ -360,6 +365,72 @@ TEST_F(Inbox, ALetterWithoutAHolderWaitsForTheResume) {
   EXPECT_EQ(world.child("explore").reason, Reason::cancelled_by_user);
   EXPECT_THAT(world.heard_by_root(), HasSubstr("be brief"));
   EXPECT_TRUE(world.world.memory->inbox.empty());
+}
+
+TEST_F(Inbox, ACancelOfATreeThatNobodyRunsEndsItAndAsksNoModel) {
+  when_all_run([](Runtime& runtime) { runtime.cancel(StopReason::shutdown); });
+  EXPECT_FALSE(world.run());
+  post(LetterKind::cancel, "root");
+  asked.clear();
+  const auto report = world.resume(99);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->reason, Reason::cancelled_by_user);
+  EXPECT_TRUE(asked.empty()) << asked.front().label;
+  EXPECT_EQ(world.sessions().size(), 5u);
+  for (const auto& session : world.sessions())
+    EXPECT_EQ(world.world.terminal_records(session.id), 1) << session.label;
+  EXPECT_TRUE(world.world.memory->inbox.empty());
+}
+
+TEST_F(Inbox, ACancelOfAChildThatNobodyRunsEndsItBeforeItsModelIsAsked) {
+  when_all_run([](Runtime& runtime) { runtime.cancel(StopReason::shutdown); });
+  EXPECT_FALSE(world.run());
+  post(LetterKind::cancel, "middle");
+  asked.clear();
+  const auto report = world.resume(99);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(world.child("middle").reason, Reason::cancelled_by_user);
+  EXPECT_EQ(world.child("explore").state, SessionState::completed);
+  for (const auto* stopped : {"middle", "planner", "researcher"}) {
+    EXPECT_EQ(std::ranges::count(asked, stopped, &Scene::label), 0) << stopped;
+    EXPECT_EQ(world.terminal_records(stopped), 1) << stopped;
+  }
+}
+
+TEST_F(Inbox, ANudgeOfATreeThatNobodyRunsIsInTheFirstRequest) {
+  std::vector<Scene> thought;
+  DialogueWorld thinker([&thought](const Scene& scene) -> Act {
+    thought.push_back(scene);
+    return {.text = "said", .after = 20min};
+  });
+  thinker.options.inbox_every = 80ms;
+  thinker.on_event = [](Runtime& runtime, const Event& event) {
+    if (std::holds_alternative<InputGiven>(event.fact)) runtime.cancel(StopReason::shutdown);
+  };
+  EXPECT_FALSE(thinker.run());
+  const SessionId root = thinker.sessions().front().id;
+  MemoryStore other(other_loop, thinker.world.memory);
+  ASSERT_TRUE(other.post({.tree = root, .session = root, .kind = LetterKind::nudge, .text = "be brief"}));
+  thought.clear();
+  ASSERT_TRUE(thinker.resume(99));
+  ASSERT_EQ(thought.size(), 1u) << "it has said all when it is asked once";
+  EXPECT_THAT(thought.front().news, HasSubstr("be brief"));
+  EXPECT_EQ(thinker.facts<Nudged>().size(), 1u);
+  EXPECT_TRUE(thinker.world.memory->inbox.empty());
+}
+
+// Whoever acted on it died before it could be discarded.
+TEST_F(Inbox, ACancelOfARunThatHasEndedIsNotOneOfTheNext) {
+  DialogueWorld thinker([](const Scene&) -> Act { return {.text = "said", .after = 20min}; });
+  thinker.options.inbox_every = 80ms;
+  ASSERT_TRUE(thinker.run());
+  const SessionId root = thinker.sessions().front().id;
+  MemoryStore other(other_loop, thinker.world.memory);
+  ASSERT_TRUE(other.post({.tree = root, .session = root, .kind = LetterKind::cancel}));
+  const auto report = thinker.say("and now?");
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed);
+  EXPECT_TRUE(thinker.world.memory->inbox.empty());
 }
 
 TEST(InboxSimulation, ANudgeIsReadOnceThroughACrashAtEveryRecord) {

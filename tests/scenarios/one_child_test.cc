@@ -1,6 +1,7 @@
 // One parent, one child, in simulation: started, finished, cancelled, and resumed after a stop at every
 // journal record.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <ranges>
@@ -103,6 +104,27 @@ TEST(OneChild, CostsOneSyncToStartAndOneToEnd) {
   root.rules = Rules({{Decision::allow, "task", ""}});
   ASSERT_TRUE(life.start(std::move(root)));
   EXPECT_EQ(life.records(), 5) << "the root's start; the child's; its end; its report; the root's end";
+}
+
+TEST(OneStep, CostsOneSyncWhereItReadsAndTwoWhereItHasAnEffect) {
+  const auto records = [](std::string_view calls) {
+    SimWorld world;
+    world.write_file("a.txt", "one\n");
+    world.script = fmt::format(R"({{"v":1,"sessions":[{{"replies":[{}{{"text":"over"}}]}}]}})", calls);
+    Life life(world, {});
+    life.processes().define("bash", [](const ProcessSpec&) { return ProcessResult{}; });
+    RootBrief root = life.brief("go");
+    root.rules = Rules({{Decision::allow, "Bash", ""}, {Decision::allow, "Write", ""}});
+    const auto report = life.start(std::move(root));
+    EXPECT_TRUE(report && report->status == Status::completed) << calls;
+    return life.records();
+  };
+  const int without = records("");
+  EXPECT_EQ(without, 2) << "the root's start and its end";
+  EXPECT_EQ(records(R"({"calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}]},)"), without + 1);
+  EXPECT_EQ(records(R"({"calls":[{"name":"Bash","arguments":{"command":"make"}}]},)"), without + 2);
+  EXPECT_EQ(records(R"({"calls":[{"name":"Write","arguments":{"file_path":"b.txt","content":"two"}}]},)"),
+            without + 2);
 }
 
 // What a request may come to is in the unit that is synced before it anyway: only a session's first request

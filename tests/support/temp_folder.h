@@ -7,7 +7,9 @@ namespace deputy {
 
 class TempFolder {
  public:
-  TempFolder();
+  // In memory, where the system has a folder there: for a test that plays the disk's part itself.
+  enum class Where { on_disk, in_memory };
+  explicit TempFolder(Where where = Where::on_disk);
   ~TempFolder();
   TempFolder(const TempFolder&) = delete;
   const std::string& path() const { return path_; }

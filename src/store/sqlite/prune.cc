@@ -15,8 +15,6 @@
 namespace deputy {
 namespace {
 
-constexpr std::size_t kAll = 1'000'000;
-
 constexpr std::string_view kBytesOfRows =
     "SELECT (SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) FROM journal WHERE tree=?1) +"
     " (SELECT coalesce(sum(length(CAST(fixed AS BLOB)) + length(CAST(prompt AS BLOB)) +"
@@ -87,7 +85,7 @@ Result<Pruning> Pruning::open(const Folder& home) {
   TRY(const auto loss, look_for_loss(home, mark));
   if (loss && loss->only_to_read) return std::unexpected(loss->told);
   const auto pages = database.check_pages();
-  const auto rows = select_sessions(database, {.most = kAll});
+  const auto rows = select_sessions(database, {.most = kAllSessions});
   const std::string passed = database.take_damage();
   std::optional<Error> damage;
   if (!pages || !rows || !passed.empty()) {
@@ -105,7 +103,7 @@ Result<Pruning> Pruning::open(const Folder& home) {
 
 // Its sessions, where it may go.
 Result<std::vector<Session>> Pruning::removable(const SessionId& tree) const {
-  TRY(auto sessions, select_sessions(database_, {.tree = tree, .most = kAll}));
+  TRY(auto sessions, select_sessions(database_, {.tree = tree, .most = kAllSessions}));
   TRY(check_ended(sessions, tree));
   TRY(check_whole(database_, tree));
   if (database_.has_met_damage())

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <ranges>
 #include <vector>
 
 #include "base/text.h"
@@ -16,33 +17,45 @@ namespace deputy {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
-constexpr int kMostCopies = 8;  // of what looks the same and is not
+constexpr std::size_t kMostCopies = 32;
+constexpr std::string_view kUnfinished = "unfinished-";
+constexpr std::array kBesideDatabase{"deputy.db-journal", "deputy.db-wal"};
 
 using Files = std::map<std::string, std::string>;  // by name, with what is in them
 
-// Both of one moment: while somebody reads, the log is not begun anew, nor more of it written back than he
+std::uint64_t size_of(const Folder& home, std::string_view name) {
+  const auto status = home.status(name);
+  return status ? status->size : 0;
+}
+
+// All of one moment: while somebody reads, the log is not begun anew, nor more of it written back than he
 // knows of.
 Result<Files> files_of(const Folder& home, const Database& database) {
   const auto moment = Transaction::begin_reading(database);
   if (moment) (void)database.integer("PRAGMA user_version");
   Files files;
-  const auto log = home.status("deputy.db-wal");
-  TRY(const auto size, database.file_size());
-  if (size > kMostBytes || (log && log->size > kMostBytes))
+  TRY(std::uint64_t largest, database.file_size());
+  for (const char* name : kBesideDatabase) largest = std::max(largest, size_of(home, name));
+  if (largest > kMostBytes)
     return fail(ErrorCode::exhausted,
                 fmt::format("{} has more than {} bytes", database.path(), with_thousands(kMostBytes)),
                 "copy deputy.db and deputy.db-wal by hand before you go on");
-  if (log && log->size > 0) {
-    TRY(files["deputy.db-wal"], home.read("deputy.db-wal", 0, kMostBytes));
+  for (const char* name : kBesideDatabase) {
+    if (size_of(home, name) == 0) continue;
+    TRY(files[name], home.read(name, 0, kMostBytes));
   }
   TRY(files["deputy.db"], database.file_bytes(kMostBytes));
   return files;
 }
 
 bool is_copied(const Folder& home, const std::string& folder, const Files& files) {
-  if (!files.contains("deputy.db-wal") && home.status(join_path(folder, "deputy.db-wal"))) return false;
+  for (const char* name : kBesideDatabase) {
+    if (!files.contains(name) && home.status(join_path(folder, name))) return false;
+  }
   return std::ranges::all_of(files, [&](const auto& file) {
-    const auto kept = home.read(join_path(folder, file.first), 0, kMostBytes);
+    const std::string name = join_path(folder, file.first);
+    if (size_of(home, name) != file.second.size()) return false;  // it need not be read
+    const auto kept = home.read(name, 0, kMostBytes);
     return kept && *kept == file.second;
   });
 }
@@ -99,9 +112,19 @@ Result<void> check_migratable(const Database& database) {
   return is_readable_schema(version) && version < newest_schema() ? database.check_pages() : Result<void>{};
 }
 
-std::uint64_t size_of(const Folder& home, std::string_view name) {
-  const auto status = home.status(name);
-  return status ? status->size : 0;
+// SQLite takes back what was stopped in its middle when it opens the database: not before it is copied. One
+// that never came to be of use it leaves alone.
+Result<void> copy_before_rollback(const Folder& home, const std::string& path) {
+  const auto begin = home.read("deputy.db-journal", 0, 1);
+  if (begin && *begin == std::string(1, '\0')) return {};
+  TRY(const auto database, Database::open(path, Database::Mode::read_only));
+  const auto copy = set_aside(home, database, "stopped", "");
+  if (copy) return {};
+  return fail(copy.error().code,
+              fmt::format("a change to {} was stopped in its middle, and is not taken back: it could not be "
+                          "copied: {}",
+                          path, copy.error().message),
+              copy.error().advice);
 }
 
 std::string newest_lost(std::uint64_t count, std::string_view path) {
@@ -129,6 +152,7 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& ma
                 "not changed them");
   }
   if (has_rollback_journal(home)) {
+    if (expected > 0) TRY(copy_before_rollback(home, path));
     TRY(const auto stopped, Database::open(path, Database::Mode::read_write));
     TRY(stopped.integer("PRAGMA user_version"));
     if (size_of(home, "deputy.db") == 0 && expected == 0) return std::nullopt;
@@ -180,36 +204,41 @@ std::string signature(const Database& database, std::string_view why) {
   return fmt::format("{:08x}", crc32(fmt::format("{}\n{}", said, why)));
 }
 
+std::unexpected<Error> too_many(const Folder& home) {
+  return fail(ErrorCode::exhausted,
+              fmt::format("{} copies are kept in {} already", kMostCopies, join_path(home.path(), "damaged")),
+              "move them away");
+}
+
 }  // namespace
 
 Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name,
                               std::string_view why) {
-  std::string folder = join_path("damaged", fmt::format("{}-{}", name, signature(database, why)));
-  // The database comes last: where it is, all of it is.
-  const auto is_taken = [&home](const std::string& at) { return home.status(join_path(at, "deputy.db")); };
-  if (!why.empty() && is_taken(folder)) return join_path(home.path(), folder);
+  const std::string folder = join_path("damaged", fmt::format("{}-{}", name, signature(database, why)));
+  if (!why.empty() && home.status(join_path(folder, "deputy.db"))) return join_path(home.path(), folder);
   TRY(const auto files, files_of(home, database));
-  for (const Entry& entry : home.list("damaged").value_or(std::vector<Entry>{})) {
+  const auto kept = home.list("damaged").value_or(std::vector<Entry>{});
+  for (const Entry& entry : kept) {
+    if (entry.name.starts_with(kUnfinished)) continue;
     const std::string other = join_path("damaged", entry.name);
     if (is_copied(home, other, files)) return join_path(home.path(), other);
   }
-  const std::string first = folder;
-  for (int number = 2; is_taken(folder); ++number) {
-    if (number > kMostCopies)
-      return fail(
-          ErrorCode::exhausted,
-          fmt::format("{} copies like {} are kept already", kMostCopies, join_path(home.path(), first)),
-          "move them away");
-    folder = fmt::format("{}-{}", first, number);
+  if (kept.size() >= kMostCopies) return too_many(home);
+  // Under a name of its own until it is whole: another process may be copying too.
+  const std::string unfinished = join_path("damaged", fmt::format("{}{}", kUnfinished, ::getpid()));
+  TRY(home.make_folder(unfinished));
+  for (const char* left : kBesideDatabase) (void)home.remove(join_path(unfinished, left));
+  for (const auto& [file, bytes] : files) TRY(home.replace(join_path(unfinished, file), bytes));
+  if (!is_copied(home, unfinished, files)) {
+    for (const auto& [file, bytes] : files) (void)home.remove(join_path(unfinished, file));
+    return fail(ErrorCode::io, fmt::format("the copy of {} is not like it", database.path()),
+                "copy deputy.db and deputy.db-wal by hand before you go on");
   }
-  TRY(home.make_folder(folder));
-  (void)home.remove(join_path(folder, "deputy.db-wal"));  // of a copy that was never finished
-  for (const auto& [file, bytes] : std::views::reverse(files))
-    TRY(home.replace(join_path(folder, file), bytes));
-  if (is_copied(home, folder, files)) return join_path(home.path(), folder);
-  for (const auto& [file, bytes] : files) (void)home.remove(join_path(folder, file));
-  return fail(ErrorCode::io, fmt::format("the copy of {} is not like it", database.path()),
-              "copy deputy.db and deputy.db-wal by hand before you go on");
+  for (std::size_t number = 1; number <= kMostCopies; ++number) {
+    const std::string place = number == 1 ? folder : fmt::format("{}-{}", folder, number);
+    if (!home.status(place) && home.rename(unfinished, place)) return join_path(home.path(), place);
+  }
+  return too_many(home);
 }
 
 }  // namespace deputy

@@ -32,7 +32,7 @@ Result<void> check_pages_of(const Folder& home);
 
 // Copies database and log, as they are at one moment, into a folder under damaged/ and compares; yields its
 // path. A copy that is like them serves; and where `why` tells where the damage was met, so does the older
-// one that was made of the same: others may have written since.
+// one that was made of the same: others may have written since. Where 32 are kept no further one is made.
 Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name,
                               std::string_view why);
 

@@ -2,6 +2,7 @@
 #include "store/sqlite/quarantine.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -101,11 +102,15 @@ class QuarantineTest : public testing::Test {
     ASSERT_NE(at, std::string::npos);
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
   }
-  // Half of the first page of a table or an index was never written.
-  void tear(Files& files, const std::string& name) const {
+  // Where in the file that of a table or an index begins.
+  std::size_t first_page_of(const std::string& name) const {
     const auto raw = Database::open(home_.file("deputy.db"), Database::Mode::read_only);
     const auto page = raw->integer("SELECT rootpage FROM sqlite_schema WHERE name='" + name + "'");
-    files.at("deputy.db").replace(static_cast<std::size_t>((*page - 1) * kPage), kPage / 2, kPage / 2, '\0');
+    return static_cast<std::size_t>((*page - 1) * kPage);
+  }
+  // Half of the first page was never written.
+  void tear(Files& files, const std::string& name) const {
+    files.at("deputy.db").replace(first_page_of(name), kPage / 2, kPage / 2, '\0');
   }
 
   TempFolder home_;
@@ -187,6 +192,29 @@ TEST_F(QuarantineTest, DamageThatOnlyAWriteMeetsIsCopiedAndNothingIsWrittenBack)
   EXPECT_EQ(files().at("deputy.db"), killed_.at("deputy.db"));
 }
 
+TEST_F(QuarantineTest, AnIndexThatSaysItIsEmptyHidesNoSession) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  Session child = root("sess_1_cccccc");
+  child.tree = one_.id;
+  child.parent = one_.id;
+  ASSERT_TRUE(begin(**open(), child));  // written back
+  auto emptied = files();
+  ASSERT_FALSE(emptied.contains("deputy.db-wal"));
+  for (const char* index : {"sessions_of_parent", "sessions_by_state"}) {
+    const auto count_at = first_page_of(index) + 3;
+    emptied.at("deputy.db").replace(count_at, 2, 2, '\0');
+  }
+  put(emptied);
+  {
+    const auto raw = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+    EXPECT_EQ(*raw.integer("SELECT count(*) FROM sessions WHERE parent='sess_1_aaaaaa'"), 0) << "control";
+  }
+  const auto store = *open();
+  EXPECT_EQ(store->sessions({.parent = one_.id})->size(), 1u);
+  EXPECT_EQ(store->sessions({.roots_only = true})->size(), 2u);
+  EXPECT_EQ(store->sessions({.unfinished_only = true})->size(), 3u);
+}
+
 // SQLite would write over the pages that it does not know of.
 TEST_F(QuarantineTest, AFileThatIsNotAsLongAsItSaysIsReadAndNotWritten) {
   ASSERT_NO_FATAL_FAILURE(make());
@@ -232,6 +260,62 @@ TEST_F(QuarantineTest, WhatIsDamagedLaterIsCopiedToo) {
     EXPECT_EQ(copies_of("database").size(), torn.size()) << index;
   }
   EXPECT_THAT(copies_of("database"), testing::UnorderedElementsAreArray(torn));
+}
+
+TEST_F(QuarantineTest, ACopyHasItsNameOnceItIsWhole) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  tear(killed_, "sessions");
+  Files torn{{"deputy.db", killed_.at("deputy.db")}};
+  put(torn);
+  fs::remove(home_.file("deputy.mark"));
+  const std::string left = home_.file("damaged/unfinished-" + std::to_string(::getpid()));
+  fs::create_directories(left);
+  std::ofstream(left + "/deputy.db-wal") << "of one that was never finished";
+  ASSERT_TRUE((*open())->session(one_.id));
+  EXPECT_EQ(copy_of("database"), torn);
+  EXPECT_FALSE(fs::exists(left));
+}
+
+TEST_F(QuarantineTest, ThirtyTwoCopiesAreKeptAndNoMore) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  for (int other = 0; other < 31; ++other)
+    fs::create_directories(home_.file("damaged/other-" + std::to_string(other)));
+  const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+  const auto last = set_aside(*folder, database, "database", "");
+  ASSERT_TRUE(last) << to_text(last.error());
+  EXPECT_EQ(*set_aside(*folder, database, "database", ""), *last) << "it is like it, and serves";
+  fs::resize_file(*last + "/deputy.db", 100);
+  const auto refused = set_aside(*folder, database, "database", "");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::exhausted);
+  EXPECT_TRUE(refused.error().message.contains("32 copies")) << refused.error().message;
+  EXPECT_TRUE(refused.error().advice.contains("move them away")) << refused.error().advice;
+}
+
+TEST_F(QuarantineTest, AChangeThatWasStoppedIsCopiedBeforeItIsTakenBack) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  const auto contents = [this](const std::string& name) {
+    std::ifstream in(home_.file(name), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  Files stopped;
+  {
+    const auto raw = *Database::open(home_.file("deputy.db"), Database::Mode::read_write);
+    for (const char* sql : {"PRAGMA journal_mode=DELETE", "PRAGMA synchronous=OFF", "BEGIN IMMEDIATE",
+                            "UPDATE sessions SET label='half'"})
+      ASSERT_TRUE(raw.execute(sql)) << sql;
+    for (const char* name : {"deputy.db", "deputy.db-journal"}) stopped[name] = contents(name);
+    ASSERT_TRUE(raw.execute("ROLLBACK"));
+  }
+  ASSERT_NE(stopped.at("deputy.db-journal").front(), '\0') << "it is one to be taken back";
+  put(stopped);
+  EXPECT_EQ((*open())->events_of_tree(two_.id)->size(), 6u);
+  EXPECT_FALSE(fs::exists(home_.file("deputy.db-journal"))) << "taken back";
+  const std::string copy = fs::directory_iterator(home_.file("damaged"))->path();
+  EXPECT_TRUE(copy.contains("damaged/stopped-")) << copy;
+  for (const auto& [name, bytes] : stopped)
+    EXPECT_EQ(contents("damaged/" + fs::path(copy).filename().string() + "/" + name), bytes) << name;
 }
 
 // What is cut off is no copy.

@@ -248,15 +248,15 @@ Result<std::int64_t> events_counted(const Database& database, const SessionId& t
 Result<std::vector<Session>> select_sessions(const Database& database, const SessionFilter& filter) {
   std::string where = "1";
   std::string parameter;
+  // By no index but that of the tree: nobody would notice what one hides, where no count tells of it.
   if (filter.parent) {
-    where += " AND parent=?1";
+    where += " AND +parent=?1";
     parameter = filter.parent->value;
   } else if (filter.tree) {
     where += " AND tree=?1";
     parameter = filter.tree->value;
   }
-  if (filter.roots_only) where += " AND parent IS NULL";
-  // Not by its index: nobody would notice what that hides.
+  if (filter.roots_only) where += " AND +parent IS NULL";
   if (filter.unfinished_only) where += " AND +state IN ('pending', 'running', 'waiting', 'interrupted')";
   const auto sql = fmt::format("SELECT {} FROM sessions WHERE {} ORDER BY created_us DESC, id DESC LIMIT {}",
                                kColumns, where, filter.most);

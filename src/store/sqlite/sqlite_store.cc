@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include "base/text.h"
 #include "store/commit_queue.h"
 #include "store/session_view.h"
+#include "store/sqlite/damage_met.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/inbox_rows.h"
 #include "store/sqlite/journal_rows.h"
@@ -32,8 +34,6 @@ constexpr int kCheckpointPages = 1024;
 
 // Each waits as long as SQLite does for another process that writes: a minute in all.
 constexpr int kMostTries = 12;
-
-enum class Damage { none, copied, not_copied };
 
 using EventsBySession = std::map<SessionId, std::vector<Event>>;
 
@@ -101,14 +101,12 @@ struct SqliteStore::State {
   }
   bool can_write() const { return !loss || !loss->only_to_read; }
   Result<void> check_writable() const;
-  template <class T>
-  Result<T> kept_as_found(Result<T> result, const Database& met_by, std::string_view name);
-  // The same for who does not hold `claims`, and waits for it only then.
+  // For who does not hold `claims`, and waits for it only where there is damage to be kept as it was found.
   template <class T>
   Result<T> noticed(Result<T> result, const Database& met_by, std::string_view name = "database") {
     if (!met_by.has_met_damage() && (result || result.error().code != ErrorCode::corrupt)) return result;
     const std::lock_guard lock(claims);
-    return kept_as_found(std::move(result), met_by, name);
+    return damage.kept_as_found(std::move(result), met_by, name);
   }
   Result<void> commit(const EventRefs& events);
   Result<void> commit(Transaction& transaction);
@@ -124,25 +122,25 @@ struct SqliteStore::State {
   std::unique_ptr<Folder> home;
   Database writing;
   Database reading;
+  DamageMet damage{*home};  // guarded by `claims`
   // Goes after all who use them, and so needs no lock for what it says to them.
   struct Closing {
-    Database& writing;
-    Database& reading;
-    bool writes_back = false;
+    const Database& writing;
+    const Database& reading;
+    const DamageMet& damage;
+    bool has_claimed = false;
     ~Closing() {
+      const bool writes_back = has_claimed && damage.is_none();
       writing.write_back_at_close(writes_back);
       reading.write_back_at_close(writes_back);
     }
-  } closing{writing, reading};
+  } closing{writing, reading, damage};
   TreeLocks locks;
   DiskMark mark;                // see kHowFar
   std::set<SessionId> holding;  // on the loop
   std::unique_ptr<TranscriptFiles> files;
   std::optional<Loss> loss;
   std::mutex claims;  // guards what follows, and files, against the loop while the writer works
-  Damage damage = Damage::none;
-  std::shared_ptr<PassedDamage> passed = std::make_shared<PassedDamage>();
-  std::map<std::string, std::string> copies;  // where they are, by what was met
   std::map<SessionId, std::int64_t> claimed;
   std::map<SessionId, SessionRow>
       live;                 // rows of sessions that have not ended, so that a step need not read its row
@@ -199,11 +197,11 @@ Result<std::vector<Event>> SqliteStore::claim(const SessionId& tree) {
   auto taken = state.take_up(tree);
   if (taken) {
     state.holding.insert(tree);
-    state.closing.writes_back = state.damage == Damage::none;
+    state.closing.has_claimed = true;
     return taken;
   }
   release(tree);
-  return state.kept_as_found(std::move(taken), state.reading, tree.value);
+  return state.damage.kept_as_found(std::move(taken), state.reading, tree.value);
 }
 
 void SqliteStore::release(const SessionId& tree) {
@@ -224,33 +222,6 @@ Result<void> SqliteStore::State::check_writable() const {
               "move deputy.db, deputy.db-wal and deputy.mark away to start anew");
 }
 
-// Where damage was met, what was found is copied, since others will write into the same file.
-template <class T>
-Result<T> SqliteStore::State::kept_as_found(Result<T> result, const Database& met_by, std::string_view name) {
-  std::string why = met_by.take_damage();
-  const bool is_corrupt = !result && result.error().code == ErrorCode::corrupt;
-  if (why.empty() && !is_corrupt) return result;
-  if (is_corrupt) why = result.error().message;
-  auto& known = copies[fmt::format("{}\n{}", name, why)];
-  const auto copy = known.empty() ? set_aside(*home, met_by, name, why) : Result<std::string>(known);
-  if (copy) known = *copy;
-  damage = copy && damage != Damage::not_copied ? Damage::copied : Damage::not_copied;
-  closing.writes_back = false;
-  const std::string kept = copy ? "a copy of what was found is in " + *copy
-                                : fmt::format("it could not be copied: {}; {}", copy.error().message,
-                                              "copy deputy.db and deputy.db-wal by hand before you go on");
-  if (is_corrupt)
-    return fail(ErrorCode::corrupt, result.error().message,
-                fmt::format("{}; {}", result.error().advice, kept));
-  if (!passed->told() || !copy)
-    passed->tell({ErrorCode::corrupt,
-                  fmt::format("{} is damaged: not all of its rows and indexes can be used; what they told "
-                              "was found in the records",
-                              met_by.path()),
-                  kept});
-  return result;
-}
-
 // Reads all of it before it writes anything.
 Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
   TRY(auto events, in_one_state([&]() -> Result<std::vector<Event>> {
@@ -259,8 +230,9 @@ Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
       }));
   EventsBySession sessions;
   for (Event& event : events) sessions[event.run.session].push_back(std::move(event));
-  TRY(auto rows, kept_as_found(verified_rows(reading, tree, sessions), reading, tree.value));
-  if (damage == Damage::not_copied)
+  TRY(auto rows, verified_rows(reading, tree, sessions));
+  TRY(damage.kept_as_found(Result<void>{}, reading, tree.value));
+  if (!damage.is_copied())
     return fail(ErrorCode::exhausted,
                 fmt::format("{} is not gone on with: {} is damaged, and could not be copied", tree.value,
                             reading.path()),
@@ -373,7 +345,7 @@ void SqliteStore::State::write_back_log() {
   const int pages = writing.log_pages();
   if (pages < written_back_at) written_back_at = 0;  // another process wrote it back
   if (pages - written_back_at < kCheckpointPages) return;
-  written_back_at = damage != Damage::not_copied && writing.write_back() ? 0 : pages;
+  written_back_at = damage.is_copied() && writing.write_back() ? 0 : pages;
 }
 
 // A session that has ended is not among the live ones; it may begin another run.
@@ -471,7 +443,7 @@ Task<Result<void>> SqliteStore::record(std::vector<Event> events) {
 void SqliteStore::ride_along(std::vector<Event> events) { state_->queue.ride_along(std::move(events)); }
 void SqliteStore::subscribe(Listener listener) { state_->queue.subscribe(std::move(listener)); }
 std::optional<Error> SqliteStore::export_failure() const { return state_->files->failure(); }
-std::shared_ptr<const PassedDamage> SqliteStore::damage_passed() const { return state_->passed; }
+std::shared_ptr<const PassedDamage> SqliteStore::damage_passed() const { return state_->damage.passed(); }
 bool SqliteStore::can_write() const { return state_->can_write(); }
 std::optional<Error> SqliteStore::loss() const {
   return state_->loss ? std::optional(state_->loss->told) : std::nullopt;

@@ -5,33 +5,15 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "async/pool.h"
 #include "base/disk.h"
+#include "store/sqlite/passed_damage.h"
 #include "store/store.h"
 #include "store/writer.h"
 
 namespace deputy {
-
-// Damage that was met since a store was opened and kept nothing from being read, and where the copy of it is:
-// for who tells of it when the store is gone. Other damage is in what the reads yield.
-class PassedDamage {
- public:
-  std::optional<Error> told() const {
-    const std::lock_guard lock(guard_);
-    return told_;
-  }
-  void tell(Error error) {
-    const std::lock_guard lock(guard_);
-    told_ = std::move(error);
-  }
-
- private:
-  mutable std::mutex guard_;
-  std::optional<Error> told_;
-};
 
 class SqliteStore final : public Store {
  public:

@@ -1,0 +1,55 @@
+#include "store/sqlite/damage_met.h"
+
+#include <fmt/format.h>
+
+#include "store/sqlite/quarantine.h"
+
+namespace deputy {
+namespace {
+
+std::string in_words(const Result<std::string>& copy) {
+  if (copy) return "a copy of what was found is in " + *copy;
+  return fmt::format("it could not be copied: {}; {}", copy.error().message,
+                     "copy deputy.db and deputy.db-wal by hand before you go on");
+}
+
+}  // namespace
+
+DamageMet::Moment DamageMet::now(const Database& database) const {
+  const auto log = home_.status("deputy.db-wal");
+  return {database.file_size().value_or(0), log ? log->size : 0, log ? log->modified : WallTime{}};
+}
+
+Result<std::string> DamageMet::keep(const Database& met_by, std::string_view name, std::string_view why) {
+  std::string& known = copies_[fmt::format("{}\n{}", name, why)];
+  if (!known.empty()) return known;
+  const Moment moment = now(met_by);
+  const bool has_one = !newest_.empty() && moment == newest_is_of_;
+  auto copy = has_one ? Result<std::string>(newest_) : set_aside(home_, met_by, name, why);
+  if (!copy) {
+    level_ = Level::not_copied;
+    return copy;
+  }
+  known = newest_ = *copy;
+  newest_is_of_ = moment;
+  if (level_ == Level::none) level_ = Level::copied;
+  return copy;
+}
+
+Error DamageMet::told(Error error, const Database& met_by, std::string_view name) {
+  const auto copy = keep(met_by, name, error.message);
+  error.advice = fmt::format("{}; {}", error.advice, in_words(copy));
+  return error;
+}
+
+void DamageMet::pass(const Database& met_by, std::string_view name, std::string_view where) {
+  const auto copy = keep(met_by, name, where);
+  if (passed_->told() && copy) return;
+  passed_->tell({ErrorCode::corrupt,
+                 fmt::format("{} is damaged: not all of its rows and indexes can be used; what they told "
+                             "was found in the records",
+                             met_by.path()),
+                 in_words(copy)});
+}
+
+}  // namespace deputy
