@@ -164,6 +164,8 @@ TEST(FormatOfFile, GoesByWhereItLies) {
   EXPECT_EQ(format_of_file("/a/x.toml"), ProfileFormat::codex);
   EXPECT_EQ(format_of_file("/a/.deputy/agents/x.md"), ProfileFormat::deputy);
   EXPECT_EQ(format_of_file("/tmp/x.md"), ProfileFormat::deputy);
+  EXPECT_EQ(format_of_file("/src/opencode/.gemini/agents/x.md"), ProfileFormat::gemini) << "the nearest";
+  EXPECT_EQ(format_of_file("/src/.claude/x/.config/deputy/agents/x.md"), ProfileFormat::deputy);
 }
 
 }  // namespace
