@@ -174,6 +174,7 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
   CO_TRY(const auto* profile, services_.profiles.find(session->agent));
   if (session->run < resumption.run) {  // else an attempt before this one has begun it
     if (!is_terminal(session->state) || running_.is_live(id) || lost_.contains(id)) co_return not_ended(id);
+    if (stop.stopped()) co_return fail(ErrorCode::cancelled, "its parent was stopped");
     CO_TRY(auto admitted, admit(resumption.parent, *profile, *session));
     session->run = resumption.run;
     if (resumption.timeout)
