@@ -122,7 +122,10 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
     const Next next = decide({}, {}, stop.reason());
     const auto* finish = std::get_if<Finish>(&next);
     if (!finish) co_return std::unexpected(Error::cancelled());
-    co_return co_await record_end(std::move(session), *finish);
+    const SessionId id = session.id;
+    auto report = co_await record_end(std::move(session), *finish);
+    if (report) co_await log_errors(id, *report);
+    co_return report;
   }
   const auto deadline_before = session.deadline;
   if (session.parent) session.deadline = deadline_after(session.timeout);  // its time begins when it does
