@@ -10,6 +10,12 @@
 
 namespace deputy {
 
+std::string code_of(Reason reason) {
+  std::string code(name_of(reason));
+  for (char& c : code) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return code;
+}
+
 namespace {
 
 bool has_text(const Message& message) {
@@ -77,12 +83,6 @@ std::string body_of(const Conversation& conversation, const Finish& finish) {
   const Completion* report = handed_in(conversation, finish.status);
   if (report && report->is_data) return report->body;
   return after_notes(conversation, finish.status, text_of(conversation, finish.status));
-}
-
-std::string code_of(Reason reason) {
-  std::string code(name_of(reason));
-  for (char& c : code) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return code;
 }
 
 bool is_recoverable(const Finish& finish) {

@@ -142,8 +142,8 @@ Task<Report> DelegateTool::run_task(DelegateTask task, int index, int total, Too
           return with_context_files(task.brief.prompt, task.context, context.workspace, sight, bounds);
         });
     if (!prompt) {
-      Report refused = report_of_refusal(delegation, prompt.error());
-      refused.reason = Reason::denied;  // whatever is wrong with the file: it could not be had
+      // Whatever is wrong with the file: it could not be had.
+      Report refused = report_of_refusal(delegation, prompt.error(), Reason::denied);
       co_await tree_.log_errors(context.session.id, refused);
       co_return refused;
     }

@@ -108,6 +108,7 @@ struct Resumption {
 
 // The report of a child that never came to be.
 Report report_of_refusal(const Delegation& delegation, const Error& error);
+Report report_of_refusal(const Delegation& delegation, const Error& error, Reason reason);
 
 // Whether the session is offered task_completion: every child but those of a batch, unless their profile
 // demands it.
