@@ -16,7 +16,11 @@ void Deadlines::start(const Session& session, StopSource& stop) {
   clocks_.insert_or_assign(session.id, clock);
 }
 
-void Deadlines::end(const SessionId& id) { clocks_.erase(id); }
+void Deadlines::end(const SessionId& id) {
+  const auto ended = clocks_.extract(id);
+  if (!ended || !ended.mapped().parent) return;
+  for (int holds = ended.mapped().holds; holds > 0; --holds) go_on(*ended.mapped().parent);
+}
 
 Deadlines::Clock* Deadlines::find(const std::optional<SessionId>& id) {
   const auto found = id ? clocks_.find(*id) : clocks_.end();
