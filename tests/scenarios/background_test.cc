@@ -89,6 +89,24 @@ TEST(BackgroundSimulation, TheStatusIsToldAnyNumberOfTimes) {
   });
 }
 
+TEST(Background, TheStatusTellsStateStepsTokensCostIdleTimeAndLastActivity) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0 && scene.step == 0)
+      return {.calls = {call_of("Glob", R"({"pattern":"*.txt"})")},
+              .usage = {.input = 1200, .output = 34, .cost_micros = 5600}};
+    if (scene.depth > 0) return {.text = "found it", .after = 1min};
+    if (scene.step == 0) return {.calls = {in_background("explore")}};
+    if (scene.step == 1) return {.calls = {about("task_status", scene.value_of("id: "))}, .after = 40s};
+    return {.text = "done"};
+  });
+  ASSERT_TRUE(world.run());
+  const auto told = world.results_of("task_status");
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_THAT(told[0], AllOf(HasSubstr(world.child("explore").id.value + " (explore): running"),
+                             HasSubstr("1 steps"), HasSubstr("in=1200 out=34 tokens"), HasSubstr("$0.0056"),
+                             HasSubstr("idle 40"), HasSubstr("last: Glob"), HasSubstr("*.txt")));
+}
+
 TEST(Background, ALongReportIsBoundedWithItsPathByMailAndInEveryStatus) {
   DialogueWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = "HEAD" + std::string(5000, 'x') + "TAIL", .after = 30s};
