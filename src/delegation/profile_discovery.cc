@@ -132,6 +132,19 @@ void settle_standing(std::vector<FoundProfile>& found, bool project_is_trusted) 
   }
 }
 
+// Whom an agent may hand work to and who is nobody here is left out when it runs.
+void warn_of_nobody(std::vector<FoundProfile>& found) {
+  const Profiles profiles = profiles_of(found);
+  const auto offered = profiles.offered();
+  for (auto& each : found) {
+    if (each.standing != Standing::used) continue;
+    for (const auto& name : each.read.profile.subagents) {
+      if (name != "*" && std::ranges::find(offered, name, &Profile::name) == offered.end())
+        each.read.warnings.push_back({0, fmt::format("subagents names {}, which is no agent here", name)});
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(ProfileOrigin origin) {
@@ -203,6 +216,7 @@ std::vector<FoundProfile> find_profiles(const Disk& disk, const std::vector<Prof
   for (const auto& place : places) std::ranges::move(profiles_in(disk, place), std::back_inserter(found));
   add_built_in(found);
   settle_standing(found, project_is_trusted);
+  warn_of_nobody(found);
   return found;
 }
 
