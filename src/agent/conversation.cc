@@ -77,13 +77,18 @@ int rounds_of_two(const std::vector<Message>& messages) {
   return count % 2 == 0 ? static_cast<int>(count / 2) : 0;
 }
 
-void note_report(Conversation& conversation, const Call& call, const ToolResult& result) {
-  if (result.status == ToolStatus::ok) {
-    if (const auto arguments = parse_json_object(call.arguments))
+// Several that are refused in one step are one try: it is told of all of them before it can mend any.
+void note_reports(Conversation& conversation, const std::vector<Call>& calls,
+                  const std::vector<ToolResult>& results) {
+  const int refused_before = conversation.refused.count;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (calls[i].name != kCompletionTool) continue;
+    if (results[i].status != ToolStatus::ok) {
+      conversation.refused = {refused_before + 1, calls[i].arguments, results[i].content};
+    } else if (const auto arguments = parse_json_object(calls[i].arguments)) {
       conversation.completion = completion_of(*arguments);
-    return;
+    }
   }
-  conversation.refused = {conversation.refused.count + 1, call.arguments, result.content};
 }
 
 // All calls of the last reply have their results.
@@ -91,10 +96,8 @@ void close_step(Conversation& conversation) {
   std::vector<ToolResult> results = std::exchange(conversation.results, {});
   const std::vector<Call> calls = conversation.messages.back().calls;
   conversation.repetition.peak = 0;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    note_result(conversation.repetition, calls[i], results[i]);
-    if (calls[i].name == kCompletionTool) note_report(conversation, calls[i], results[i]);
-  }
+  for (std::size_t i = 0; i < results.size(); ++i) note_result(conversation.repetition, calls[i], results[i]);
+  note_reports(conversation, calls, results);
   conversation.messages.push_back({.role = Role::tool, .results = std::move(results)});
   conversation.repetition.peak = std::max(conversation.repetition.peak, rounds_of_two(conversation.messages));
   std::ranges::move(std::exchange(conversation.held, {}), std::back_inserter(conversation.messages));
@@ -130,6 +133,9 @@ struct Fold {
     conversation.run_steps = 0;
     conversation.pauses = 0;
     conversation.completion.reset();
+    conversation.former_report.reset();
+    conversation.was_denied = false;
+    conversation.went_without = false;
     conversation.refused = {};
     conversation.repetition = {};
     conversation.grace.reset();
@@ -252,9 +258,10 @@ struct Fold {
   void operator()(const Nudged& fact) const { conversation.unread.push_back(fact); }
 
   void operator()(const Delivered& fact) const {
+    if (auto report = std::exchange(conversation.completion, std::nullopt))
+      conversation.former_report = FormerReport{*std::move(report), conversation.messages.size()};
     conversation.messages.push_back({.role = Role::user, .source = fact.source, .text = fact.text});
     conversation.last_reply.reset();  // there is something to reply to
-    conversation.completion.reset();
     conversation.delivered.insert(fact.item);
     std::erase_if(conversation.unread,
                   [&](const Nudged& nudge) { return nudge_item(nudge.id) == fact.item; });

@@ -39,6 +39,12 @@ struct RefusedReports {
   std::string why;
 };
 
+// A report that it handed in before something came in that it has to go on with.
+struct FormerReport {
+  Completion report;
+  std::size_t before = 0;  // where in the messages it went on
+};
+
 struct Conversation {
   std::vector<Message> messages;
   std::set<std::size_t> broken_off;  // where in them are replies of this run that were not ended
@@ -67,6 +73,7 @@ struct Conversation {
   bool was_denied = false;    // a call that needed approval
   bool went_without = false;  // an answer to a question of its own
   std::optional<Completion> completion;
+  std::optional<FormerReport> former_report;  // of this run
   RefusedReports refused;
   Repetition repetition;
   std::optional<Grace> grace;

@@ -185,7 +185,8 @@ Next decide(const Conversation& conversation, const RunLimits& limits, StopReaso
     if (auto next = after_refused_report(conversation, limits)) return *std::move(next);
     if (auto next = going_in_circles(conversation, limits)) return *std::move(next);
   }
-  if (auto next = at_own_limit(conversation, limits)) return *std::move(next);
+  if (auto next = at_own_limit(conversation, limits))
+    return has_reported ? Next(after_completion(conversation)) : *std::move(next);
   const bool is_paused = reply && reply->stop == ReplyStop::paused;
   if (mail == MailState::here && !is_paused) return TakeMail{};
   return has_said_all ? Next(AwaitMail{}) : Next(AskModel{});

@@ -57,6 +57,9 @@ inline constexpr Duration kLongestSilence = std::chrono::hours(24);
 Next decide(const Conversation& conversation, const RunLimits& limits, StopReason stop,
             MailState mail = MailState::none);
 
+// What an error of that kind is called by programs: "MAX_TURNS".
+std::string code_of(Reason reason);
+
 // The report of a run that ends here: what it reported itself, else its text, or what there is of it; with
 // the runtime's own knowledge of the run.
 Report report_of(const Conversation& conversation, const Session& session, const Finish& finish,

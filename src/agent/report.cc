@@ -10,6 +10,12 @@
 
 namespace deputy {
 
+std::string code_of(Reason reason) {
+  std::string code(name_of(reason));
+  for (char& c : code) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return code;
+}
+
 namespace {
 
 bool has_text(const Message& message) {
@@ -47,9 +53,20 @@ std::string text_so_far(const Conversation& conversation) {
   return texts_from(conversation, last_text_before(conversation, first).value_or(first));
 }
 
+// What it has handed in. Where it had to go on after that and did not come to a good end, that is still what
+// there is.
+const Completion* handed_in(const Conversation& conversation, Status status) {
+  if (conversation.completion) return &*conversation.completion;
+  const bool is_kept = status != Status::completed && conversation.former_report;
+  return is_kept ? &conversation.former_report->report : nullptr;
+}
+
 std::string text_of(const Conversation& conversation, Status status) {
-  if (conversation.completion) return conversation.completion->body;
-  return status == Status::completed ? last_text(conversation) : text_so_far(conversation);
+  const Completion* report = handed_in(conversation, status);
+  if (!report) return status == Status::completed ? last_text(conversation) : text_so_far(conversation);
+  if (conversation.completion || report->is_data) return report->body;
+  const std::string since = texts_from(conversation, conversation.former_report->before);
+  return since.empty() ? report->body : report->body + "\n\n" + since;
 }
 
 // What it noted stands before the text, unless the task is done.
@@ -62,16 +79,10 @@ std::string after_notes(const Conversation& conversation, Status status, std::st
 std::string body_of(const Conversation& conversation, const Finish& finish) {
   if (finish.reason == Reason::invalid_report && conversation.last_reply &&
       conversation.last_reply->stop == ReplyStop::calls)
-    return conversation.refused.last;  // the original
-  const auto& completion = conversation.completion;
-  if (completion && completion->is_data) return completion->body;
+    return after_notes(conversation, finish.status, conversation.refused.last);  // the original
+  const Completion* report = handed_in(conversation, finish.status);
+  if (report && report->is_data) return report->body;
   return after_notes(conversation, finish.status, text_of(conversation, finish.status));
-}
-
-std::string code_of(Reason reason) {
-  std::string code(name_of(reason));
-  for (char& c : code) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return code;
 }
 
 bool is_recoverable(const Finish& finish) {
@@ -122,7 +133,7 @@ ReportedError error_of(const Finish& finish, const Session& session) {
 std::vector<ReportedError> errors_of(const Conversation& conversation, const Session& session,
                                      const Finish& finish) {
   std::vector<ReportedError> errors;
-  if (conversation.completion) errors = conversation.completion->errors;
+  if (const Completion* report = handed_in(conversation, finish.status)) errors = report->errors;
   const bool is_own_word = finish.reason == Reason::reported || finish.reason == Reason::denied ||
                            finish.reason == Reason::question_unanswered;
   const bool child_says_why = conversation.completion && !errors.empty() && is_own_word;
@@ -151,10 +162,10 @@ Report report_of(const Conversation& conversation, const Session& session, const
   report.body = body_of(conversation, finish);
   report.errors = errors_of(conversation, session, finish);
   report.summary = first_characters(report.body.empty() ? to_words(finish.reason) : report.body);
-  if (conversation.completion) {
-    report.summary = conversation.completion->summary;
-    report.artifacts = conversation.completion->artifacts;
-    report.next_steps = conversation.completion->next_steps;
+  if (const Completion* own = handed_in(conversation, finish.status)) {
+    report.summary = own->summary;
+    report.artifacts = own->artifacts;
+    report.next_steps = own->next_steps;
   }
   report.session = session.id;
   report.agent = session.agent;

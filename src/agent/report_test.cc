@@ -117,6 +117,25 @@ TEST_F(ARun, MayCorrectItsReportTwice) {
   EXPECT_EQ(report().body, R"({"status":"done!"})") << "the original is kept";
 }
 
+TEST_F(ARun, IsToldOfAllThatIsRefusedInOneStepBeforeThatCountsAsAnotherTry) {
+  reply(ReplyStop::calls, "",
+        {{"1", "task_completion", "{}"}, {"2", "task_completion", "[]"}, {"3", "task_completion", "0"}});
+  for (int call = 0; call < 3; ++call)
+    apply_fact(CallFinished{{std::to_string(call + 1), ToolStatus::error, "no"}}, call);
+  EXPECT_TRUE(asks()) << "none of them was corrected yet";
+  calls("task_completion", R"({"status":"done"})", ToolStatus::error, "no");
+  EXPECT_TRUE(asks());
+  calls("task_completion", R"({"status":"done!"})", ToolStatus::error, "no");
+  EXPECT_EQ(finish().reason, Reason::invalid_report);
+}
+
+TEST_F(ARun, WhoseReportIsNotValidKeepsItsNotesToo) {
+  apply_fact(NoteTaken{"a finding"});
+  for (const auto* status : {"1", "2", "3"}) calls("task_completion", status, ToolStatus::error, "no");
+  EXPECT_EQ(finish().reason, Reason::invalid_report);
+  EXPECT_EQ(report().body, "a finding\n\n3");
+}
+
 TEST_F(ARun, AValidReportAfterTwoCorrectionsIsTaken) {
   for (int refused = 1; refused <= 2; ++refused)
     calls("task_completion", R"({"status":"done"})", ToolStatus::error, "no");
@@ -256,6 +275,40 @@ TEST_F(ARun, CancelledInItsGraceStepIsCancelled) {
 TEST_F(ARun, WithAReportInHandIsNotPartialForADeadlineThatPassesThen) {
   completes(kGood);
   EXPECT_EQ(finish(StopReason::deadline), Finish{});
+}
+
+TEST_F(ARun, WithAReportInHandIsNotPartialForAStepLimitThatLeavesMailUnread) {
+  completes(kGood);
+  const auto next_with = [this](int max_turns, MailState mail) {
+    limits.max_turns = max_turns;
+    return decide(conversation, limits, StopReason::none, mail);
+  };
+  EXPECT_TRUE(std::holds_alternative<TakeMail>(next_with(2, MailState::here))) << "there is a step left";
+  for (const auto mail : {MailState::here, MailState::expected}) {
+    const Next next = next_with(1, mail);
+    ASSERT_TRUE(std::holds_alternative<Finish>(next));
+    EXPECT_EQ(std::get<Finish>(next), Finish{});
+  }
+}
+
+TEST_F(ARun, KeepsTheReportThatItHadHandedInWhereMailFollowedAndItCameToNoOther) {
+  apply_fact(NoteTaken{"a note"});
+  completes(kGood);
+  apply_fact(Delivered{"nudge/1", Source::person, "and b?"});
+  EXPECT_TRUE(asks());
+  apply_fact(RequestStopped{{}, "b is"});
+  const Report stopped = report_of(conversation, session, finish(StopReason::user), {});
+  EXPECT_EQ(stopped.body, "a note\n\nthe whole story\n\nb is");
+  EXPECT_EQ(stopped.summary, "all done");
+  EXPECT_EQ(stopped.artifacts.size(), 1u);
+  EXPECT_EQ(stopped.next_steps, std::vector<std::string>{"merge it"});
+  says("both, then");
+  EXPECT_EQ(report().body, "both, then") << "done, its last word is the one that counts";
+  EXPECT_TRUE(report().artifacts.empty());
+  apply_fact(RunStarted{});
+  reply(ReplyStop::failed, "");
+  EXPECT_EQ(report().body, "a note") << "that report was another run's";
+  EXPECT_TRUE(report().artifacts.empty());
 }
 
 TEST_F(ARun, MayMakeTheSameCallTwice) {
@@ -454,6 +507,10 @@ TEST_F(ARun, BlockedSaysWhetherItWasDeniedOrLeftWithoutAnAnswer) {
   EXPECT_EQ(report().status, Status::blocked);
   EXPECT_EQ(report().reason, Reason::question_unanswered);
   EXPECT_EQ(report().errors.front().message, "no right to push") << "it names its blocker";
+  apply_fact(RunStarted{});
+  apply_fact(InputGiven{Source::parent, "go on"});
+  completes(blocked);
+  EXPECT_EQ(report().reason, Reason::reported) << "nobody was asked in this run";
 }
 
 TEST_F(ARun, WhoseReplyWasPausedReportsAllOfIt) {

@@ -49,11 +49,6 @@ Result<std::optional<T>> limit(const Typed& typed, std::optional<T> (*read)(std:
   return std::unexpected(wrong_value(typed, std::string(must_be)));
 }
 
-std::optional<Duration> some_time(std::string_view text) {
-  const auto time = parse_duration(text);
-  return time > Duration::zero() ? time : std::nullopt;
-}
-
 Result<LimitSettings> limits_of(const Words& typed) {
   LimitSettings limits;
   TRY(limits.max_depth, limit(typed.max_depth, count_limit, kWholeLimit));
@@ -141,8 +136,7 @@ Result<decltype(Arguments::command)> command_of(const Words& typed) {
                           .prompt = typed.task_prompt.value(),
                           .resume = typed.task_resume.value(),
                           .background = typed.task_background};
-    TRY(task.timeout,
-        limit(typed.task_timeout, some_time, "it must be a time above 0 such as 90s, 5m or 1h"));
+    TRY(task.timeout, limit(typed.task_timeout, time_limit, kTimeLimit));
     return task;
   }
   if (name == "sessions") return sessions_of(typed);

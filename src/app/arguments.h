@@ -49,7 +49,7 @@ struct BatchArguments {
 struct OneTaskArguments {
   std::string agent;
   std::optional<std::string> prompt;  // absent: it comes on stdin
-  std::optional<Duration> timeout;
+  std::optional<Duration> timeout;    // kNoTimeout for none
   std::optional<std::string> resume;  // a session that has ended: it goes on with the prompt
   bool background = false;            // in a process of its own, once its id is known
 };

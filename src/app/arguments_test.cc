@@ -100,6 +100,23 @@ TEST(Arguments, MoneyTokensStepsAndTimeCanBeLimited) {
   EXPECT_THAT(mistake_in({"demo", "--timeout", "5"}), HasSubstr("90s, 5m or 1h"));
 }
 
+TEST(Arguments, TheTimeOfATaskIsItsOwnAndMayBeNone) {
+  const auto time_of = [](std::vector<std::string> more) {
+    std::vector<std::string> words{"task", "explore", "look"};
+    words.insert(words.end(), more.begin(), more.end());
+    return command_of<OneTaskArguments>(std::move(words)).timeout;
+  };
+  EXPECT_FALSE(time_of({}));
+  EXPECT_EQ(time_of({"--timeout", "90s"}), std::chrono::seconds(90));
+  EXPECT_EQ(time_of({"--timeout", "none"}), Duration::max());
+  EXPECT_EQ(time_of({"--timeout", "365d"}), std::chrono::hours(24 * 365));
+  for (const auto* wrong : {"366d", "0s", "soon"}) {
+    EXPECT_THAT(mistake_in({"task", "explore", "look", "--timeout", wrong}),
+                AllOf(HasSubstr("--timeout"), HasSubstr("or none")))
+        << wrong;
+  }
+}
+
 TEST(Arguments, LimitsAreWholeNumbersOrNone) {
   const auto limits = common_of({"demo", "--max-depth", "0", "--max-live", "none"}).limits;
   EXPECT_EQ(limits.max_depth, 0);

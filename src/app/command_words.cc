@@ -134,7 +134,7 @@ void add_task(CLI::App& app, Words& raw) {
   task->add_option("agent", raw.task_agent, "its name; see `deputy agents ls`")->required()->type_name("");
   add_value(*task, "prompt", raw.task_prompt, "", "what to do; without it, read from stdin");
   add_value(*task, "--timeout", raw.task_timeout, "TIME",
-            "above 0, such as 90s or 10m, in place of the agent's own");
+            "above 0, such as 90s or 10m, or none, in place of the agent's own");
   add_value(*task, "--resume", raw.task_resume, "ID",
             "a session that has ended: it goes on with the prompt, and with its own model");
   task->add_flag("--background", raw.task_background, "print its id and let it go on by itself");

@@ -38,8 +38,11 @@ OrFailure<void> check_agent(Program& program, const std::string& name) {
 json::object call_of(const OneTaskArguments& arguments, std::string prompt) {
   json::object call{{"agent", arguments.agent}, {"prompt", std::move(prompt)}};
   if (arguments.resume) call["resume"] = *arguments.resume;
-  if (arguments.timeout)
+  if (arguments.timeout == kNoTimeout) {
+    call["timeout"] = "none";
+  } else if (arguments.timeout) {
     call["timeout"] = std::chrono::ceil<std::chrono::seconds>(*arguments.timeout).count();
+  }
   return call;
 }
 
@@ -93,12 +96,14 @@ OrFailure<void> check_same_model(Program& program, const Session& session) {
                  "leave --model out, or start another task with it");
 }
 
-// More time for an agent is more for its tree, where that has less.
+// More time for an agent is more for its tree, where that has less. A root has no time but its tree's.
 std::optional<TreeLimits> terms_of(const Program& program, const OneTaskArguments& arguments,
-                                   const Session& root) {
+                                   const Session& session, const Session& root) {
   LimitSettings given = program.common.limits;
-  const bool has_less = root.limits && root.limits->time < arguments.timeout.value_or(Duration{});
-  if (!given.timeout && has_less) given.timeout = arguments.timeout;
+  const Duration time = root.limits.value_or(TreeLimits{}).time;
+  const bool has_less = time < arguments.timeout.value_or(Duration{});
+  const bool is_all_there_is = !session.parent && time == kNoTimeout;
+  if (!given.timeout && (has_less || is_all_there_is)) given.timeout = arguments.timeout;
   return terms_for(root, given);
 }
 
@@ -113,8 +118,8 @@ Ended further_task(Program& program, OneTaskArguments arguments) {
   TRY(const auto found, store->session(session.tree));
   const Session root = found.value_or(session);
   TRY(auto request, request_for(program, root, std::move(store)));
-  request.what =
-      FurtherInput{session.tree, {.text = std::move(input), .terms = terms_of(program, arguments, root)}};
+  request.what = FurtherInput{
+      session.tree, {.text = std::move(input), .terms = terms_of(program, arguments, session, root)}};
   return print_result(program, result_of(run_tree(program, signals, std::move(request))));
 }
 

@@ -43,5 +43,18 @@ TEST(Refusal, OfAChildWhoseParentWasStoppedIsACancelAndNoFailure) {
   EXPECT_EQ(report_of_refusal(delegation, Error{ErrorCode::exhausted, "no", ""}).status, Status::failed);
 }
 
+TEST(Refusal, IsAnErrorWithTypeAndCode) {
+  const Session parent;
+  const Delegation delegation{.key = {}, .parent = parent, .model = {}, .agent = "explore", .brief = {}};
+  const Report refused = report_of_refusal(delegation, Error{ErrorCode::exhausted, "no room", ""});
+  ASSERT_EQ(refused.errors.size(), 1u);
+  EXPECT_EQ(refused.errors.front().type, "budget");
+  EXPECT_EQ(refused.errors.front().code, "BUDGET");
+  const Report missing =
+      report_of_refusal(delegation, Error{ErrorCode::not_found, "no file", ""}, Reason::denied);
+  EXPECT_EQ(missing.reason, Reason::denied);
+  EXPECT_EQ(missing.errors.front().type, "denied") << "as the reason";
+}
+
 }  // namespace
 }  // namespace deputy

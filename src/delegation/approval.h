@@ -17,7 +17,8 @@ struct PlannedChild {
 
 // "model a/x, b/y, …": every model there is among them, and the most they may cost. Where the tree's dollars
 // are limited, that is what is left of them. Else a whole window in and the output cap out, for each child,
-// marked as the estimate it is; "cost unknown" where one price is.
+// marked as the estimate it is; "cost unknown" where one price is. Of tokens and steps, what is left where
+// they are limited.
 std::string terms_text(const std::vector<PlannedChild>& children, const Models& models, const Budget& budget);
 
 }  // namespace deputy

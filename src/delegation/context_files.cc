@@ -10,8 +10,8 @@ namespace deputy {
 namespace {
 
 Result<std::string> context_file(const std::string& path, const Folder& workspace, const Sight& sight,
-                                 const ContextBounds& bounds) {
-  const auto target = find_target(workspace, {}, path);
+                                 const ContextBounds& bounds, const std::vector<const Folder*>& roots) {
+  const auto target = find_target(workspace, roots, path);
   if (target && !sight.shows("Read", target->name, target->place->status().value_or(FileStatus{}))) {
     return fail(ErrorCode::denied,
                 fmt::format("context file '{}' is kept back by permission rules", made_visible(path)),
@@ -21,7 +21,7 @@ Result<std::string> context_file(const std::string& path, const Folder& workspac
   if (!bytes) {
     return fail(bytes.error().code,
                 fmt::format("context file '{}': {}", made_visible(path), bytes.error().message),
-                "name a readable text file inside the workspace");
+                "name a text file that you can read");
   }
   if (bytes->size() > bounds.file_bytes) {
     return fail(ErrorCode::exhausted,
@@ -40,10 +40,10 @@ Result<std::string> context_file(const std::string& path, const Folder& workspac
 
 Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths,
                                        const Folder& workspace, const Sight& sight,
-                                       const ContextBounds& bounds) {
+                                       const ContextBounds& bounds, const std::vector<const Folder*>& roots) {
   std::string text;
   for (const auto& path : paths) {
-    TRY(const auto content, context_file(path, workspace, sight, bounds));
+    TRY(const auto content, context_file(path, workspace, sight, bounds, roots));
     text +=
         fmt::format("=== {} ===\n{}{}\n", made_visible(path), content, content.ends_with('\n') ? "" : "\n");
     if (text.size() > bounds.task_bytes) {

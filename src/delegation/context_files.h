@@ -17,10 +17,11 @@ struct ContextBounds {
   std::size_t task_bytes = 1024 * 1024;
 };
 
-// The prompt with the files before it; an Error names the first file that is missing, forbidden, not text or
-// too large.
+// The prompt with the files before it, from the workspace or a root beside it; an Error names the first file
+// that is missing, forbidden, not text or too large.
 Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths,
                                        const Folder& workspace, const Sight& sight,
-                                       const ContextBounds& bounds = {});
+                                       const ContextBounds& bounds = {},
+                                       const std::vector<const Folder*>& roots = {});
 
 }  // namespace deputy

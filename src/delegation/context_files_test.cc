@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/tool_bench.h"
+
 namespace deputy {
 namespace {
 
@@ -51,6 +53,19 @@ TEST_F(ContextFiles, MissingForeignAndBinaryFilesAreNamed) {
   }
   const std::vector<std::string> control{"passwd"};
   EXPECT_TRUE(with_context_files("p", control, *outside, sight_)) << "from its own folder";
+}
+
+TEST(ContextFilesElsewhere, AreReachedWhereReadReachesThem) {
+  ToolBench bench;
+  const auto root = *bench.disk.open("/extra", IfAbsent::create);
+  ASSERT_TRUE(root->replace("a", "one\n"));
+  ToolContext context = bench.context();
+  const std::vector<std::string> paths{"/extra/a"};
+  EXPECT_FALSE(with_context_files("p", paths, *bench.workspace, *Sight::of(context), {}, context.roots));
+  context.roots = {root.get()};
+  const auto found = with_context_files("p", paths, *bench.workspace, *Sight::of(context), {}, context.roots);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(*found, "=== /extra/a ===\none\n\np");
 }
 
 TEST_F(ContextFiles, WhatTheRulesKeepFromReadIsKeptFromContext) {

@@ -25,7 +25,9 @@ Deadlines::~Deadlines() {
 
 void Deadlines::end(const SessionId& id) {
   rest(id);
-  clocks_.erase(id);
+  const auto ended = clocks_.extract(id);
+  if (!ended) return;
+  for (int holds = ended.mapped().holds; holds > 0; --holds) go_on(ended.mapped().parent);
 }
 
 WallTime Deadlines::end_of(const SessionId& id) const {

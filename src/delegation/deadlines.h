@@ -26,6 +26,7 @@ class Deadlines {
 
   // `stop` is stopped when the session's time is up; it lives until end(). Parents come before children.
   void start(const Session& session, StopSource& stop);
+  // One that is ended by force may still ask: it holds nobody above it any longer.
   void end(const SessionId& id);
   // When it is ended at the latest, if nothing more is heard of it.
   WallTime end_of(const SessionId& id) const;

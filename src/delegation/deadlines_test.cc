@@ -68,6 +68,20 @@ TEST_F(DeadlinesTest, ThoseOfASessionThatWaitsAndOfAllAboveItStandStillAndNoOthe
   EXPECT_EQ(root_.token().reason(), StopReason::deadline);
 }
 
+TEST_F(DeadlinesTest, OneThatEndsWhileItAsksHoldsNobodyAboveItAnyLonger) {
+  deadlines_.start(session("root", "", 10), root_);
+  deadlines_.start(session("child", "root", 5), child_);
+  deadlines_.hold(SessionId("child"));
+  deadlines_.hold(SessionId("child"));
+  pass(60);
+  deadlines_.end(SessionId("child"));
+  EXPECT_TRUE(deadlines_.go_on(SessionId("child")).empty()) << "when it hears of an answer at last";
+  pass(9);
+  EXPECT_FALSE(root_.token().stopped());
+  pass(1);
+  EXPECT_EQ(root_.token().reason(), StopReason::deadline);
+}
+
 TEST_F(DeadlinesTest, TwoQuestionsAtOnceAreWaitedForTogether) {
   deadlines_.start(session("root", "", 10), root_);
   deadlines_.hold(SessionId("root"));

@@ -135,15 +135,16 @@ Task<> DelegateTool::run_tasks(Batch& batch) {
 Task<Report> DelegateTool::run_task(DelegateTask task, int index, int total, ToolContext context) {
   Delegation delegation = delegation_of(task, index, total, context);
   if (!tree_.has_child(delegation.key)) {  // one that is there already was given its files when it was made
-    auto prompt = co_await on_pool(
-        context.loop, context.pool,
-        [&task, &context, bounds = tree_.context_bounds()]() -> Result<std::string> {
-          TRY(const auto sight, Sight::of(context));
-          return with_context_files(task.brief.prompt, task.context, context.workspace, sight, bounds);
-        });
+    auto prompt =
+        co_await on_pool(context.loop, context.pool,
+                         [&task, &context, bounds = tree_.context_bounds()]() -> Result<std::string> {
+                           TRY(const auto sight, Sight::of(context));
+                           return with_context_files(task.brief.prompt, task.context, context.workspace,
+                                                     sight, bounds, context.roots);
+                         });
     if (!prompt) {
-      Report refused = report_of_refusal(delegation, prompt.error());
-      refused.reason = Reason::denied;  // whatever is wrong with the file: it could not be had
+      // Whatever is wrong with the file: it could not be had.
+      Report refused = report_of_refusal(delegation, prompt.error(), Reason::denied);
       co_await tree_.log_errors(context.session.id, refused);
       co_return refused;
     }

@@ -91,6 +91,18 @@ TEST(ClaudeProfile, ACommentAfterAValueIsNoPartOfItEither) {
   EXPECT_THAT(read->profile.tools, ElementsAre("Read", "Grep", "Note"));
 }
 
+TEST(ClaudeProfile, NorIsItPartOfAnItemOfAListOrOfAValueInQuotes) {
+  const auto read =
+      deputy::read_profile(ProfileFormat::claude,
+                           "---\nname: \"a\" # the first\ndescription: Use when: asked\n"
+                           "model: 'claude # x'\ntools:\n- Read # to look\n- \"Grep\"  # too\n---\nx",
+                           "x");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->profile.name, "a");
+  EXPECT_EQ(read->profile.model, ModelName("anthropic/claude # x")) << "in quotes it is none";
+  EXPECT_THAT(read->profile.tools, ElementsAre("Read", "Grep", "Note"));
+}
+
 TEST(ClaudeProfile, APermissionModeThatNobodyKnowsIsRefused) {
   EXPECT_THAT(mistake(ProfileFormat::claude, "---\nname: a\npermissionMode: readonly\n---\nx").message,
               HasSubstr("line 3: permissionMode is 'readonly'"));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "base/disk_names.h"
 #include "base/text.h"
@@ -104,24 +105,42 @@ std::string place_text(const FoundProfile& profile) {
   return profile.file.empty() ? "the built-in one" : profile.file;
 }
 
-// Who counts, in order of precedence.
+// By what its own file says.
+void settle_alone(FoundProfile& found) {
+  const std::string& name = found.read.profile.name;
+  if (found.read.is_disabled) {
+    found.standing = Standing::disabled;
+    found.problem = "its file says that it is disabled";
+  } else if (is_reserved(name)) {
+    found.standing = Standing::broken;
+    found.problem = fmt::format("'{}' is a name of deputy's own; give it another", name);
+  }
+}
+
+// Who counts of those that could, in order of precedence.
 void settle_standing(std::vector<FoundProfile>& found, bool project_is_trusted) {
   std::map<std::string, const FoundProfile*> used;
   for (auto& each : found) {
-    const std::string& name = each.read.profile.name;
-    if (each.standing == Standing::broken) continue;
-    if (each.read.is_disabled) {
-      each.standing = Standing::disabled;
-      each.problem = "its file says that it is disabled";
-    } else if (is_reserved(name)) {
-      each.standing = Standing::broken;
-      each.problem = fmt::format("'{}' is a name of deputy's own; give it another", name);
-    } else if (each.origin == ProfileOrigin::project && !project_is_trusted) {
+    if (each.standing != Standing::used) continue;
+    if (each.origin == ProfileOrigin::project && !project_is_trusted) {
       each.standing = Standing::untrusted;
       each.problem = "this folder is not trusted; see what it says, then run `deputy agents trust`";
-    } else if (const auto [other, is_first] = used.emplace(name, &each); !is_first) {
+    } else if (const auto [other, is_first] = used.emplace(each.read.profile.name, &each); !is_first) {
       each.standing = Standing::shadowed;
       each.problem = fmt::format("{} has the same name and comes first", place_text(*other->second));
+    }
+  }
+}
+
+// Whom an agent may hand work to and who is nobody here is left out when it runs.
+void warn_of_nobody(std::vector<FoundProfile>& found) {
+  const Profiles profiles = profiles_of(found);
+  const auto offered = profiles.offered();
+  for (auto& each : found) {
+    if (each.standing != Standing::used) continue;
+    for (const auto& name : each.read.profile.subagents) {
+      if (name != "*" && std::ranges::find(offered, name, &Profile::name) == offered.end())
+        each.read.warnings.push_back({0, fmt::format("subagents names {}, which is no agent here", name)});
     }
   }
 }
@@ -183,10 +202,12 @@ FoundProfile read_profile_file(const Folder& folder, std::string_view name, cons
   if (!text) return unread(place, name, text.error());
   auto read = read_profile(place.format, *text, without_ending(name));
   if (!read) return unread(place, name, read.error());
-  return {.file = join_path(place.folder(), name),
-          .format = place.format,
-          .origin = place.origin,
-          .read = *std::move(read)};
+  FoundProfile found{.file = join_path(place.folder(), name),
+                     .format = place.format,
+                     .origin = place.origin,
+                     .read = *std::move(read)};
+  settle_alone(found);
+  return found;
 }
 
 std::vector<FoundProfile> find_profiles(const Disk& disk, const std::vector<ProfilePlace>& places,
@@ -195,6 +216,7 @@ std::vector<FoundProfile> find_profiles(const Disk& disk, const std::vector<Prof
   for (const auto& place : places) std::ranges::move(profiles_in(disk, place), std::back_inserter(found));
   add_built_in(found);
   settle_standing(found, project_is_trusted);
+  warn_of_nobody(found);
   return found;
 }
 
@@ -208,12 +230,13 @@ Profiles profiles_of(const std::vector<FoundProfile>& found) {
 
 ProfileFormat format_of_file(std::string_view path) {
   if (path.ends_with(".toml")) return ProfileFormat::codex;
-  for (const auto& usual : kUsual) {
-    if (usual.format == ProfileFormat::codex) continue;
-    const std::string_view folder = usual.in_project.substr(0, usual.in_project.find('/'));
-    const std::string_view config = usual.in_config.substr(0, usual.in_config.find('/'));
-    for (const auto part : split(path, '/')) {
-      if (part == folder || (part == config && !config.empty() && config != "deputy")) return usual.format;
+  const auto parts = split(path, '/');
+  for (const auto part : std::views::reverse(parts)) {  // the nearest folder counts
+    for (const auto& usual : kUsual) {
+      const std::string_view folder = usual.in_project.substr(0, usual.in_project.find('/'));
+      const std::string_view config = usual.in_config.substr(0, usual.in_config.find('/'));
+      const bool is_markdown = usual.format != ProfileFormat::codex;
+      if (is_markdown && !part.empty() && (part == folder || part == config)) return usual.format;
     }
   }
   return ProfileFormat::deputy;

@@ -102,6 +102,22 @@ TEST_F(Discovery, AnUntrustedFoldersProfilesAreFoundButNotUsedAndShadowNothing) 
   EXPECT_THAT(described(found, "explore"), Not(HasSubstr("project")));
 }
 
+TEST_F(Discovery, ASubagentThatIsNobodyIsWarnedOf) {
+  put("/home/me/.config/deputy/agents", "lead.md",
+      "---\nsubagents: [explore, helper, reader, '*']\n---\nDo.");
+  const auto warnings_of_lead = [this] {
+    const auto found = find(true);
+    std::vector<std::string> texts;
+    for (const auto& warning : at(found, "/home/me/.config/deputy/agents/lead.md")->read.warnings)
+      texts.push_back(warning.text);
+    return texts;
+  };
+  EXPECT_THAT(warnings_of_lead(), ::testing::ElementsAre("subagents names helper, which is no agent here",
+                                                         "subagents names reader, which is no agent here"));
+  put_named("/home/me/.claude/agents", "helper", "x");
+  EXPECT_THAT(warnings_of_lead(), ::testing::ElementsAre("subagents names reader, which is no agent here"));
+}
+
 TEST_F(Discovery, NobodyTakesTheNamesOfDeputysOwnSessions) {
   for (const auto* name : {"main", "reader", "command"})
     put_named("/home/me/.config/deputy/agents", name, "mine");
@@ -164,6 +180,8 @@ TEST(FormatOfFile, GoesByWhereItLies) {
   EXPECT_EQ(format_of_file("/a/x.toml"), ProfileFormat::codex);
   EXPECT_EQ(format_of_file("/a/.deputy/agents/x.md"), ProfileFormat::deputy);
   EXPECT_EQ(format_of_file("/tmp/x.md"), ProfileFormat::deputy);
+  EXPECT_EQ(format_of_file("/src/opencode/.gemini/agents/x.md"), ProfileFormat::gemini) << "the nearest";
+  EXPECT_EQ(format_of_file("/src/.claude/x/.config/deputy/agents/x.md"), ProfileFormat::deputy);
 }
 
 }  // namespace

@@ -127,6 +127,8 @@ TEST(ToolSpellings, OfOtherProgramsAreMapped) {
   const auto read = own("tools: [read_file, LS, run_shell_command, todowrite, search_file_content]");
   EXPECT_THAT(read.profile.tools, ElementsAre("Read", "List", "Bash", "Todo", "Grep", "Note"));
   EXPECT_THAT(read.mapped, Contains("LS → List"));
+  EXPECT_THAT(own("tools: [write_todos, Bash, TaskOutput, TaskStop]").profile.tools,
+              ElementsAre("Todo", "Bash", "task_status", "task_cancel", "Note"));
 }
 
 TEST(ToolSpellings, AnUnknownToolIsNamedWithItsLineAndMakesTheProfileUnusable) {

@@ -9,6 +9,7 @@
 #include "delegation/workspaces.h"
 #include "guard/rules.h"
 #include "guard/tool_names.h"
+#include "transcript/limits.h"
 
 namespace deputy {
 namespace {
@@ -16,6 +17,11 @@ namespace {
 std::optional<int> lower_of(std::optional<int> a, std::optional<int> b) {
   if (!a || !b) return a ? a : b;
   return std::min(*a, *b);
+}
+
+std::optional<int> steps_of(const Session& parent, const Profile& profile, const CallWishes& call) {
+  const auto said = lower_of(profile.max_turns ? profile.max_turns : parent.max_turns, call.max_turns);
+  return said == kUnlimited<int> ? std::nullopt : said;
 }
 
 // A profile has a say only in what its rules are about: tools that none of its rules allows in part stay as
@@ -84,7 +90,7 @@ Result<Session> inherited_session(const Session& parent, const Profile& profile,
   session.path = parent.path;
   session.path.push_back(profile.name);
   session.model = call.model.value_or(profile.model.value_or(call.made_by));
-  session.max_turns = lower_of(profile.max_turns ? profile.max_turns : parent.max_turns, call.max_turns);
+  session.max_turns = steps_of(parent, profile, call);
   session.max_output_tokens =
       call.max_output_tokens.value_or(profile.max_output_tokens.value_or(parent.max_output_tokens));
   session.kind = profile.kind ? profile.kind : parent.kind.value_or(WorkKind::simple);

@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "guard/rules.h"
+#include "transcript/limits.h"
 
 namespace deputy {
 namespace {
@@ -56,6 +57,19 @@ TEST(Inheritance, OutputCapAndStepCapAreInheritedWhenAbsent) {
   profile.max_turns = 8;
   EXPECT_EQ(child_of(parent, profile).max_output_tokens, 99);
   EXPECT_EQ(child_of(parent, profile).max_turns, 8);
+}
+
+TEST(Inheritance, NoneIsNoCapOnStepsWhateverTheParentHas) {
+  Session parent = parent_session();
+  parent.max_turns = 6;
+  Profile profile = some_profile();
+  profile.max_turns = kUnlimited<int>;
+  const Session child = child_of(parent, profile);
+  EXPECT_FALSE(child.max_turns);
+  EXPECT_FALSE(child_of(child, some_profile()).max_turns) << "which is inherited too";
+  CallWishes call = call_by("scripted/now");
+  call.max_turns = 3;
+  EXPECT_EQ(child_of(parent, profile, call).max_turns, 3);
 }
 
 TEST(Inheritance, GrandchildrenInheritFromTheResolvedChild) {

@@ -39,26 +39,27 @@ bool is_block_mark(std::string_view text) {
   return (text.starts_with('|') || text.starts_with('>')) && text.size() <= 2;
 }
 
+// What follows a " #" is a comment, but not in quotes.
+std::string_view without_comment(std::string_view value) {
+  const bool is_quoted = value.starts_with('"') || value.starts_with('\'');
+  const std::size_t quote = is_quoted ? value.find(value.front(), 1) : 0;
+  const std::size_t comment = quote == std::string_view::npos ? quote : value.find(" #", quote);
+  return comment == std::string_view::npos ? value : trimmed(value.substr(0, comment));
+}
+
 // What follows a key: an item of its list, or more of its text.
 void add_line(ProfileNode& value, std::string_view line, int number) {
   const std::string_view text = trimmed(line);
   const bool is_item = text.starts_with("- ") && value.text.empty();
   if (is_item) {
     value.kind = ProfileNode::Kind::list;
-    value.items.push_back(text_node(trimmed(text.substr(2)), number));
+    value.items.push_back(text_node(without_comment(trimmed(text.substr(2))), number));
   } else if (value.kind != ProfileNode::Kind::list && !text.empty()) {
     value.kind = ProfileNode::Kind::text;
     if (is_block_mark(value.text)) value.text.clear();
     if (!value.text.empty()) value.text += '\n';
     value.text += text;
   }
-}
-
-// What follows a " #" is a comment, but not in the one value that is prose, nor in quotes.
-std::string_view without_comment(std::string_view key, std::string_view value) {
-  if (key == "description" || value.starts_with('"') || value.starts_with('\'')) return value;
-  const std::size_t comment = value.find(" #");
-  return comment == std::string_view::npos ? value : trimmed(value.substr(0, comment));
 }
 
 }  // namespace
@@ -76,7 +77,9 @@ ProfileNode read_line_by_line(std::string_view head, int first_line) {
     if (!key) {
       if (!map.items.empty()) add_line(map.items.back(), line, number);
     } else {
-      const std::string_view value = without_comment(line.substr(0, *key), trimmed(line.substr(*key + 1)));
+      const bool is_prose = line.substr(0, *key) == "description";
+      const std::string_view said = trimmed(line.substr(*key + 1));
+      const std::string_view value = is_prose ? said : without_comment(said);
       is_in_block = is_block_mark(value);
       map.keys.emplace_back(line.substr(0, *key));
       map.items.push_back(value.empty() ? ProfileNode{.line = number} : text_node(value, number));

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "guard/tool_names.h"
+#include "transcript/limits.h"
 
 namespace deputy {
 
@@ -20,6 +21,7 @@ Profile reader() {
           "You investigate a codebase or document collection with read-only tools and report what you find. "
           "You cannot change files or run commands. Cite what you rely on as path:line.",
       .tools = {"Read", "Grep", "Glob", "WebFetch", "WebSearch", "Note"},
+      .max_turns = kUnlimited<int>,
       .timeout = kNoTimeout,
       .workspace = WorkspaceMode::read_only,
       .hidden = true,

@@ -10,8 +10,8 @@
 namespace deputy {
 namespace {
 
-bool is_there(const Folder& workspace, const std::string& path) {
-  const auto target = find_target(workspace, {}, path);
+bool is_there(const Folder& workspace, const std::vector<const Folder*>& roots, const std::string& path) {
+  const auto target = find_target(workspace, roots, path);
   return target && target->place->status();
 }
 
@@ -23,9 +23,9 @@ ReportedError struck(const Artifact& artifact) {
           .recommendation = "do not rely on it; have the work checked"};
 }
 
-Report without_missing(Report report, const Folder& workspace) {
+Report without_missing(Report report, const Folder& workspace, const std::vector<const Folder*>& roots) {
   for (const Artifact& artifact : std::exchange(report.artifacts, {})) {
-    if (is_there(workspace, artifact.path)) {
+    if (is_there(workspace, roots, artifact.path)) {
       report.artifacts.push_back(artifact);
     } else {
       report.errors.push_back(struck(artifact));
@@ -66,10 +66,12 @@ std::string error_lines(const Report& report, std::string_view command, WallTime
   return lines;
 }
 
-Task<Report> ReportDesk::checked(Report report, std::shared_ptr<const Folder> workspace) {
+Task<Report> ReportDesk::checked(Report report, std::shared_ptr<const Folder> workspace,
+                                 std::vector<const Folder*> roots) {
   if (report.artifacts.empty()) co_return report;
-  co_return co_await on_pool(services_.loop, services_.pool,
-                             [&report, &workspace] { return without_missing(report, *workspace); });
+  co_return co_await on_pool(services_.loop, services_.pool, [&report, &workspace, &roots] {
+    return without_missing(report, *workspace, roots);
+  });
 }
 
 Task<> ReportDesk::log(Report report, std::string command) {

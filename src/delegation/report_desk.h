@@ -47,8 +47,10 @@ class ReportDesk {
   // while there are none.
   std::vector<const Folder*> roots_of(const SessionId& reader);
 
-  // The report without the artifacts that are not there; each is named among its errors.
-  Task<Report> checked(Report report, std::shared_ptr<const Folder> workspace);
+  // The report without the artifacts that are neither in the workspace nor in a root beside it; each is named
+  // among its errors.
+  Task<Report> checked(Report report, std::shared_ptr<const Folder> workspace,
+                       std::vector<const Folder*> roots);
 
   // One line for each error. `command` is what the person had started.
   Task<> log(Report report, std::string command);

@@ -79,6 +79,25 @@ TEST_F(TheReportDesk, KeepsALongTextWithoutSecretsForItsReader) {
       run(loop, ReportDesk({loop, pool, journal, nullptr}).keep(SessionId("sess_1_aaaaaa"), "x", "text")));
 }
 
+TEST_F(TheReportDesk, StrikesAnArtifactThatIsNowhereInReachAndNotOneInAnotherRoot) {
+  const std::shared_ptr<const Folder> workspace = *disk.open("/work", IfAbsent::create);
+  const std::shared_ptr<const Folder> root = *disk.open("/extra", IfAbsent::create);
+  ASSERT_TRUE(workspace->replace("a.txt", "x"));
+  ASSERT_TRUE(root->replace("b.txt", "x"));
+  ASSERT_TRUE(home->replace("c.txt", "x"));
+  report.errors.clear();
+  for (const auto* path : {"a.txt", "/extra/b.txt", "/extra/gone.txt", "/home/c.txt"})
+    report.artifacts.push_back({.path = path});
+  ReportDesk desk({loop, pool, journal, home});
+  const Report checked = run(loop, desk.checked(report, workspace, {root.get()}));
+  ASSERT_EQ(checked.artifacts.size(), 2u);
+  EXPECT_EQ(checked.artifacts[0].path, "a.txt");
+  EXPECT_EQ(checked.artifacts[1].path, "/extra/b.txt");
+  ASSERT_EQ(checked.errors.size(), 2u);
+  EXPECT_THAT(checked.errors[0].message, HasSubstr("/extra/gone.txt"));
+  EXPECT_THAT(checked.errors[1].message, HasSubstr("/home/c.txt"));
+}
+
 TEST_F(TheReportDesk, KeepsEachReportOfASessionThatReportsAgain) {
   ReportDesk desk({loop, pool, journal, home, {.report_bytes = 10, .batch_bytes = 10}});
   const SessionId reader("sess_1_aaaaaa");

@@ -168,8 +168,7 @@ Result<void> Tree::take_up(Session& root, std::vector<Event> events, const std::
   events.insert(events.end(), left_open.begin(), left_open.end());
   budget_ = std::make_unique<Budget>(limits_, used_by(events));
   if (!left_open.empty()) services_.store.ride_along(std::move(left_open));
-  if (limits_.time != time_before)
-    root.deadline = moved_deadline(root.deadline, time_before, limits_.time, *left_at_);
+  root.deadline = moved_deadline(root.deadline, time_before, limits_.time, *left_at_);
   return {};
 }
 

@@ -108,6 +108,7 @@ struct Resumption {
 
 // The report of a child that never came to be.
 Report report_of_refusal(const Delegation& delegation, const Error& error);
+Report report_of_refusal(const Delegation& delegation, const Error& error, Reason reason);
 
 // Whether the session is offered task_completion: every child but those of a batch, unless their profile
 // demands it.
@@ -211,6 +212,8 @@ class Tree {
   Result<Session> child_session(const Delegation& delegation, const Profile& profile) const;
   Result<Kit> kit_for(const Session& session, const Profile& profile);
   Task<Result<std::string>> workspace_above(Session session) const;
+  // What a session may reach beside its workspace.
+  std::vector<const Folder*> roots_of(const SessionId& session);
   Result<std::vector<std::shared_ptr<Tool>>> tools_for(const Profile& profile, const Session& session);
   // Whether a question of the session goes to the person: there is no agent above it.
   bool asks_person(const Session& session) const;

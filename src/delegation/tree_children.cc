@@ -121,7 +121,10 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
     const Next next = decide({}, {}, stop.reason());
     const auto* finish = std::get_if<Finish>(&next);
     if (!finish) co_return std::unexpected(Error::cancelled());
-    co_return co_await record_end(std::move(session), *finish);
+    const SessionId id = session.id;
+    auto report = co_await record_end(std::move(session), *finish);
+    if (report) co_await log_errors(id, *report);
+    co_return report;
   }
   const auto deadline_before = session.deadline;
   if (session.parent) session.deadline = deadline_after(session.timeout);  // its time begins when it does
@@ -174,6 +177,7 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
   CO_TRY(const auto* profile, services_.profiles.find(session->agent));
   if (session->run < resumption.run) {  // else an attempt before this one has begun it
     if (!is_terminal(session->state) || running_.is_live(id) || lost_.contains(id)) co_return not_ended(id);
+    if (stop.stopped()) co_return fail(ErrorCode::cancelled, "its parent was stopped");
     CO_TRY(auto admitted, admit(resumption.parent, *profile, *session));
     discard_letters(id);
     session->run = resumption.run;

@@ -84,7 +84,8 @@ Task<Report> Tree::with_its_work(Session session, Report report) {
   const auto above = co_await workspace_above(session);
   if (above && !report.artifacts.empty()) {
     auto workspace = co_await workspaces_.open(session, *above, {});
-    if (workspace) report = co_await reports_.checked(std::move(report), *std::move(workspace));
+    if (workspace)
+      report = co_await reports_.checked(std::move(report), *std::move(workspace), roots_of(session.id));
   }
   auto finished = above ? co_await workspaces_.finish(session, *above) : std::unexpected(above.error());
   if (finished) {

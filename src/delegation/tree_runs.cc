@@ -287,12 +287,7 @@ Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
                  .asker = profile->on_ask == OnAsk::deny ? static_cast<Asker&>(denies_all) : person,
                  .mail = mail.get(),
                  .above = stop,
-                 .roots =
-                     [this, id = session.id] {
-                       auto roots = services_.tools.root_folders();
-                       std::ranges::copy(reports_.roots_of(id), std::back_inserter(roots));
-                       return roots;
-                     },
+                 .roots = [this, id = session.id] { return roots_of(id); },
                  .home = services_.home,
                  .hidden = services_.hidden,
                  .state = services_.state.get(),
@@ -325,6 +320,12 @@ Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
   deadlines_.end(session.id);
   if (bug) std::rethrow_exception(bug);
   co_return report;
+}
+
+std::vector<const Folder*> Tree::roots_of(const SessionId& session) {
+  auto roots = services_.tools.root_folders();
+  std::ranges::copy(reports_.roots_of(session), std::back_inserter(roots));
+  return roots;
 }
 
 // The workspace that the session's own was made in.

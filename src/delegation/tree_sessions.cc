@@ -33,11 +33,16 @@ CallWishes wishes_of(const Delegation& delegation) {
 }  // namespace
 
 Report report_of_refusal(const Delegation& delegation, const Error& error) {
+  return report_of_refusal(delegation, error, reason_of(error));
+}
+
+Report report_of_refusal(const Delegation& delegation, const Error& error, Reason reason) {
   Report report;
   report.status = error.code == ErrorCode::cancelled ? Status::cancelled : Status::failed;
-  report.reason = reason_of(error);
+  report.reason = reason;
   report.summary = shorten(error.message, kSummaryCharacters);
-  report.errors.push_back({.type = std::string(name_of(report.reason)),
+  report.errors.push_back({.type = std::string(name_of(reason)),
+                           .code = code_of(reason),
                            .message = error.message,
                            .recoverable = !error.advice.empty(),
                            .recommendation = error.advice});

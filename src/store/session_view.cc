@@ -26,7 +26,9 @@ struct Fold {
     session.ended_at.reset();
   }
   void operator()(const ReplyReceived& fact) const {
-    session.steps += 1;
+    const Reply& reply = fact.reply;
+    const bool had_no_room = reply.stop == ReplyStop::over_budget && reply.message.text.empty();
+    if (!had_no_room) session.steps += 1;
     session.usage = session.usage + fact.reply.usage;
   }
   void operator()(const Retried& fact) const { session.usage = session.usage + fact.usage; }

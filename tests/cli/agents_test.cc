@@ -102,6 +102,22 @@ TEST_F(AgentsTest, CheckNamesWhatIsWrongWithItsLineAndFails) {
   EXPECT_EQ(deputy({"agents", "check", "nowhere.md"}).status, 2);
 }
 
+TEST_F(AgentsTest, CheckSaysOfOneFileWhatItSaysOfItAmongAll) {
+  put_own("reader", "description: not the built-in one");
+  const fs::path off = work() / ".opencode/agent/off.md";
+  put(off, "---\ndescription: d\ndisable: true\n---\nDo it.\n");
+  using Words = std::vector<std::string>;
+  for (const auto& words :
+       {Words{"agents", "check"}, Words{"agents", "check", (own() / "reader.md").string()}}) {
+    const auto ran = deputy(words);
+    EXPECT_EQ(ran.status, 1) << ran.out;
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("reader.md: cannot be used"), HasSubstr("a name of deputy's own")));
+  }
+  const auto ran = deputy({"agents", "check", off.string()});
+  EXPECT_EQ(ran.status, 0) << "nothing is wrong with it";
+  EXPECT_THAT(ran.out, HasSubstr("off.md: disabled"));
+}
+
 TEST_F(AgentsTest, EveryPresetIsWrittenSoundAndNeverOverAnother) {
   for (const std::string preset : {"security", "testing", "research", "coding", "blank"}) {
     const auto ran = deputy({"agents", "init", preset});

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <chrono>
 #include <sstream>
 
 #include "base/json.h"
@@ -113,6 +114,42 @@ TEST_F(LimitsTest, WhatEndedAtALimitGoesOnUnderARaisedOneAsTheRefusalSays) {
   const auto further = deputy({"task", "explore", "go on", "--resume", child, "--max-steps", "50"});
   EXPECT_EQ(further.status, 0) << further.err;
   EXPECT_THAT(further.out, HasSubstr("all of it"));
+}
+
+TEST_F(LimitsTest, WhatGoesOnHasTheTimeThatThePersonGivesIt) {
+  const std::string model = script(R"({"v":1,"sessions":[{"replies":[
+    {"text":"one"},{"text":"two"},{"text":"three"},{"text":"four"}]}]})");
+  const auto newest = [this] {
+    const auto rows = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
+    return string_or(rows->as_array().front().as_object(), "id", "");
+  };
+  const auto deadline_of = [this](const std::string& id) {
+    return integer_at(*parse_json_object(deputy({"sessions", "show", id, "--output", "json"}).out),
+                      "deadline_us");
+  };
+  const auto expect_within = [](std::optional<std::int64_t> deadline, std::chrono::seconds time) {
+    ASSERT_TRUE(deadline);
+    const auto left =
+        std::chrono::microseconds(*deadline) - std::chrono::system_clock::now().time_since_epoch();
+    EXPECT_LE(left, time);
+    EXPECT_GT(left, time / 2);
+  };
+  ASSERT_EQ(deputy({"task", "explore", "look", "--timeout", "none", "--model", model}).status, 0);
+  const auto tree = parse_json_object(deputy({"sessions", "tree", newest(), "--output", "json"}).out);
+  const std::string child = string_or(array_at(*tree, "children")->front().as_object(), "id", "");
+  EXPECT_FALSE(deadline_of(child));
+  ASSERT_EQ(deputy({"task", "explore", "go on", "--resume", child, "--timeout", "900s"}).status, 0);
+  expect_within(deadline_of(child), std::chrono::seconds(900));
+  ASSERT_EQ(deputy({"task", "explore", "go on", "--resume", child}).status, 0);
+  EXPECT_FALSE(deadline_of(child)) << "that was for one run";
+
+  ASSERT_EQ(deputy({"run", "hello", "--model", model}).status, 0);
+  const std::string root = newest();
+  ASSERT_NE(root, string_or(*tree, "id", ""));
+  ASSERT_EQ(deputy({"task", "main", "go on", "--resume", root, "--timeout", "900s"}).status, 0);
+  expect_within(deadline_of(root), std::chrono::seconds(900));
+  ASSERT_EQ(deputy({"task", "main", "go on", "--resume", root}).status, 0);
+  EXPECT_FALSE(deadline_of(root));
 }
 
 TEST_F(LimitsTest, ACommandIsNotGoneOnWithAndItsResultStays) {

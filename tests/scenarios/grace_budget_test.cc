@@ -87,6 +87,8 @@ TEST_F(GraceUnderABudget, SoDoesALimitOnTheStepsOfTheTree) {
   EXPECT_EQ(child()->reason, Reason::budget);
   EXPECT_EQ(child()->body, "what I found");
   EXPECT_EQ(last_steps(), 1);
+  ASSERT_TRUE(world_.session_labelled("general"));
+  EXPECT_EQ(world_.session_labelled("general")->steps, child()->steps) << "the request without room is none";
 }
 
 TEST_F(GraceUnderABudget, AnAnswerCutOffByALoweredOutputCapIsFollowedByTheLastStep) {

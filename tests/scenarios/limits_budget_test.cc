@@ -402,14 +402,19 @@ TEST(BudgetOfATree, AModelOfUnknownPriceIsRefusedUnderMaxCostAndUsedWithoutIt) {
 }
 
 TEST(BudgetOfATree, TheApprovalShowsWhatIsLeftWhereThereIsALimitAndAnEstimateElse) {
-  for (const bool is_capped : {true, false}) {
+  struct Case {
+    TreeLimits limits;
+    const char* told;
+  };
+  for (const auto& [limits, told] : {Case{{.cost_micros = 5'000'000}, "at most $4.9"},
+                                     Case{{.cost_micros = 5'000'000}, "is left of $5.0000"},
+                                     Case{{.tokens = 1'000'000}, "tokens are left of 1,000,000"},
+                                     Case{{.steps = 50}, "steps are left of 50"}, Case{{}, "(estimate)"}}) {
     Spending spending;
     std::string shown;
-    Life life(spending.world, [&] {
-      auto options = spending.options({.cost_micros = is_capped ? 5'000'000 : kUnlimited<std::int64_t>});
-      options.attendance = Attendance::person;
-      return options;
-    }());
+    Life::Options options = spending.options(limits);
+    options.attendance = Attendance::person;
+    Life life(spending.world, options);
     life.runtime().subscribe([&](const Event& event, const EventOrigin&) {
       if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) {
         shown = asked->question.text;
@@ -420,12 +425,8 @@ TEST(BudgetOfATree, TheApprovalShowsWhatIsLeftWhereThereIsALimitAndAnEstimateEls
     });
     ASSERT_TRUE(life.start(Spending::brief(life)));
     EXPECT_THAT(shown, AllOf(HasSubstr("Spawn 4 subagents: [a] p"), HasSubstr("model priced/x"),
-                             HasSubstr("risk medium")));
-    if (is_capped) {
-      EXPECT_THAT(shown, AllOf(HasSubstr("is left of $5.0000"), HasSubstr("$4.9")));
-    } else {
-      EXPECT_THAT(shown, HasSubstr("(estimate)"));
-    }
+                             HasSubstr("risk medium"), HasSubstr(told)));
+    EXPECT_EQ(shown.contains("(estimate)"), limits.cost_micros == kUnlimited<std::int64_t>);
     EXPECT_EQ(spending.world.sessions().size(), 1u);
   }
 }

@@ -162,6 +162,27 @@ TEST_F(ProfilesOnATree, CapsKindAndTimeoutAreInheritedWhenAbsentAndGrandchildren
   EXPECT_EQ(heard["plain"].max_output_tokens, 500);
 }
 
+TEST_F(ProfilesOnATree, TheChildrenOfABatchHaveNoCapOnTimeOrStepsWhateverTheirParentHas) {
+  add({.name = "lead", .tools = {"Delegate"}, .max_turns = 2, .kind = WorkKind::simple});
+  script(
+      root_calls("lead") +
+      agent_says(
+          "lead",
+          R"({"calls":[{"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"p"}]}}]},{"text":"ok"})") +
+      agent_says("reader", R"({"calls":[{"name":"Read","arguments":{"file_path":"a.txt","limit":1}}]},
+                              {"calls":[{"name":"Read","arguments":{"file_path":"a.txt","limit":2}}]},
+                              {"calls":[{"name":"Read","arguments":{"file_path":"a.txt","limit":3}}]},
+                              {"text":"found it"})"));
+  ASSERT_TRUE(go());
+  EXPECT_EQ(child("lead").max_turns, 2);
+  const Session& reader = child("reader");
+  EXPECT_EQ(reader.state, SessionState::completed);
+  EXPECT_EQ(reader.steps, 4);
+  EXPECT_FALSE(reader.max_turns);
+  EXPECT_FALSE(reader.deadline);
+  EXPECT_THAT(heard["reader"].system, testing::HasSubstr("Your limit is your context window."));
+}
+
 TEST_F(ProfilesOnATree, TheDeadlineGoesByKindAndTheBuiltInOnesHaveTheirs) {
   const std::pair<const char*, int> agents[] = {
       {"general", 7200}, {"explore", 3600}, {"researcher", 3600}, {"planner", 1800}, {"plain", 300}};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "delegation/budget.h"
 #include "support/dialogue_world.h"
 
 namespace deputy {
@@ -145,6 +146,30 @@ TEST(ResumedChildSimulation, OfTwoCallsOfOneReplyOneResumesItAndTheOtherIsRefuse
     EXPECT_EQ(count("found"), 2) << seed;
     EXPECT_EQ(world.child("explore").run, 2) << seed;
   }
+}
+
+TEST(ResumedChildSimulation, IsNotAdmittedOnceItsParentIsStopped) {
+  int refused = 0;
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(50); ++seed) {
+    DialogueWorld world(two_runs("explore", 1s));
+    world.on_event = [seed](Runtime& runtime, const Event& event) {
+      const auto* reply = std::get_if<ReplyReceived>(&event.fact);
+      const bool asks_for_it = reply && !reply->reply.message.calls.empty() &&
+                               reply->reply.message.calls.front().arguments.contains("resume");
+      const bool is_about_to = std::holds_alternative<Attached>(event.fact);
+      if (seed % 2 == 0 ? asks_for_it : is_about_to) runtime.cancel(StopReason::user);
+    };
+    world.options.seed = seed;
+    const auto report = world.run();
+    ASSERT_TRUE(report) << seed;
+    EXPECT_EQ(report->status, Status::cancelled) << seed;
+    const bool was_between = !world.facts<Attached>().empty() && world.child("explore").run == 1;
+    if (!was_between) continue;
+    refused += 1;
+    EXPECT_EQ(world.child("explore").state, SessionState::completed) << seed;
+    EXPECT_EQ(used_by(world.world.memory->journal).delegations, 1) << seed;
+  }
+  EXPECT_GT(refused, 0) << "no stop came between: this proves nothing";
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ TEST_P(InLine, AStopCancelsItAndItWasNoDelegation) {
   for (const Session& child : children_of(world)) {
     EXPECT_EQ(child.state, SessionState::cancelled);
     EXPECT_EQ(child.reason, Reason::cancelled_by_user);
+    EXPECT_THAT(world.world.disk.files()["/home/errors.jsonl"], HasSubstr(child.id.value));
   }
   EXPECT_EQ(used_by(world.world.memory->journal).delegations, 1);
 }
