@@ -55,6 +55,7 @@ Ended list_live(Program& program, const Store& store) {
     program.err.write_line("deputy: nothing is unfinished");
   } else {
     program.out.write(live_text(sessions, now, program.looks.out));
+    tell_questions(program, store, sessions);
   }
   return ExitStatus::completed;
 }
@@ -146,6 +147,7 @@ Ended show(Program& program, const Store& store, const Session& session) {
   TRY(const auto sessions, tree_of(store, session));
   program.out.write(
       details_text(session, sessions, program.loop.clock().wall(), transcript_file(program, session), used));
+  tell_questions(program, store, {session});
   return tell_damaged(program, damaged);
 }
 
@@ -167,6 +169,7 @@ Ended tree(Program& program, const Store& store, const Session& session) {
   if (program.common.output == OutputForm::text) {
     program.out.write(
         tree_text(session, sessions, program.loop.clock().wall(), program.looks.out, resources));
+    tell_questions(program, store, sessions);
   } else {
     print_json(program, nested_json(session, sessions, resources));
   }
