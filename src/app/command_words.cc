@@ -100,7 +100,7 @@ void add_sessions(CLI::App& app, Words& raw) {
     }
     return command;
   };
-  view("ls", "List root sessions, newest first", SessionView::list);
+  view("ls", "List root sessions, newest first, and who of their children still works", SessionView::list);
   view("show", "Show all that is known of one session", SessionView::show);
   view("tree", "Show a session and its children with state, tokens, cost, time", SessionView::tree);
   view("tail", "Follow what a session and its children do, until it ends", SessionView::tail);

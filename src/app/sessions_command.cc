@@ -29,13 +29,24 @@ void print_json(Program& program, const json::value& document) {
 }
 
 // As one document, or one line each.
-Ended print_list(Program& program, const json::array& list) {
+void print_list(Program& program, const json::array& list) {
   if (program.common.output == OutputForm::json) {
     print_json(program, list);
   } else {
     for (const auto& each : list) print_json(program, each);
   }
-  return ExitStatus::completed;
+}
+
+// Each root, and the ids of its children.
+json::array listed_json(const std::vector<ListedTree>& trees) {
+  json::array document;
+  for (const auto& [root, sessions] : trees) {
+    json::object row = to_full_json(root);
+    auto& children = row["children"].emplace_array();
+    for (const auto& child : children_of(root.id, sessions)) children.emplace_back(child.id.value);
+    document.emplace_back(std::move(row));
+  }
+  return document;
 }
 
 // Tree by tree, each from its root down.
@@ -49,7 +60,8 @@ Ended list_live(Program& program, const Store& store) {
   if (program.common.output != OutputForm::text) {
     json::array document;
     for (const auto& session : sessions) document.emplace_back(to_live_json(session, now));
-    return print_list(program, document);
+    print_list(program, document);
+    return ExitStatus::completed;
   }
   if (sessions.empty()) {
     program.err.write_line("deputy: nothing is unfinished");
@@ -64,16 +76,12 @@ Ended list(Program& program, const Store& store, const SessionsArguments& argume
   if (arguments.live_only) return list_live(program, store);
   TRY(auto roots, store.sessions({.roots_only = true}));
   roots = as_seen(store, std::move(roots));
-  if (program.common.output != OutputForm::text) {
-    json::array document;
-    for (const auto& root : roots) document.emplace_back(to_full_json(root));
-    return print_list(program, document);
-  }
-  if (roots.empty() && program.loss()) {
+  const bool as_json = program.common.output != OutputForm::text;
+  if (roots.empty() && !as_json && program.loss()) {
     program.err.write_line("deputy: no session can be read");
     return ExitStatus::partial;
   }
-  if (roots.empty()) {
+  if (roots.empty() && !as_json) {
     program.err.write_line("deputy: no sessions yet; try `deputy demo`");
     return ExitStatus::completed;
   }
@@ -88,7 +96,11 @@ Ended list(Program& program, const Store& store, const SessionsArguments& argume
     }
     trees.push_back({root, *std::move(sessions)});
   }
-  program.out.write(list_text(trees, program.looks.out));
+  if (as_json) {
+    print_list(program, listed_json(trees));
+  } else {
+    program.out.write(list_text(trees, program.looks.out));
+  }
   return ended;
 }
 

@@ -54,6 +54,8 @@ TEST_F(BackgroundTest, ATaskGoesOnAfterTheCommandReturned) {
   EXPECT_THAT(id, AllOf(StartsWith("sess_"), Not(HasSubstr("\n"))));
   EXPECT_THAT(deputy({"sessions", "tail", id}).out, HasSubstr("complete"));  // returns at its end
   EXPECT_THAT(deputy({"sessions", "show", id}).out, AllOf(HasSubstr("completed"), HasSubstr("found it")));
+  EXPECT_THAT(deputy({"sessions", "ls"}).out, HasSubstr(id)) << "the id that was given out";
+  EXPECT_THAT(deputy({"sessions", "ls", "--output", "json"}).out, HasSubstr("\"children\":[\"" + id + "\"]"));
 }
 
 TEST_F(BackgroundTest, TheIdIsJsonWhereJsonIsAskedFor) {
