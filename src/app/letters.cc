@@ -7,6 +7,7 @@
 #include "app/run_on.h"
 #include "async/sleep.h"
 #include "base/text.h"
+#include "delegation/giving_up.h"
 #include "delegation/question_desk.h"
 
 namespace deputy {
@@ -69,6 +70,10 @@ Task<> wait_until_taken(Loop& loop, Store& store, SessionId tree, std::int64_t i
   }
 }
 
+Task<> give_up_now(Loop& loop, Store& store, SessionId tree, Result<void>& ended) {
+  ended = co_await give_up(store, std::move(tree), loop.clock().wall());
+}
+
 }  // namespace
 
 std::vector<Question> open_questions(const std::vector<Event>& events) {
@@ -106,13 +111,28 @@ void tell_questions(Program& program, const Store& store, const std::vector<Sess
   }
 }
 
-Ended leave_letter(Program& program, Store& store, const Session& session, LetterKind kind,
-                   const std::string& text) {
-  if (kind == LetterKind::cancel && is_terminal(session.state)) {  // twice is harmless
+Ended cancel_session(Program& program, Store& store, const Session& session) {
+  const auto holder = store.holder(session.tree);
+  if (holder && !*holder && !session.parent) {
+    TRY(const auto left, store.sessions({.tree = session.tree, .unfinished_only = true, .most = 1}));
+    if (!left.empty()) {
+      Result<void> ended;
+      run_on(program.loop, give_up_now(program.loop, store, session.tree, ended));
+      TRY(std::move(ended));
+      program.out.write_line(fmt::format("{} {}", session.id.value, done(LetterKind::cancel)));
+      return ExitStatus::completed;
+    }
+  }
+  if (is_terminal(session.state)) {  // twice is harmless
     program.out.write_line(
         fmt::format("{} had ended already ({})", session.id.value, name_of(session.state)));
     return ExitStatus::completed;
   }
+  return leave_letter(program, store, session, LetterKind::cancel, "");
+}
+
+Ended leave_letter(Program& program, Store& store, const Session& session, LetterKind kind,
+                   const std::string& text) {
   TRY(const auto letter, letter_for(program, store, session, kind, text));
   TRY(const auto id, store.post(letter));
   bool taken = false;

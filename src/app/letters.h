@@ -20,6 +20,8 @@ std::string question_line(const Program& program, const Question& question);
 // All that the sessions ask the person, on stderr.
 void tell_questions(Program& program, const Store& store, const std::vector<Session>& sessions);
 
+// Stops what another process runs. A whole tree that nobody runs ends here and now.
+Ended cancel_session(Program& program, Store& store, const Session& session);
 // Leaves it, waits a little for the holder, and tells what became of it.
 Ended leave_letter(Program& program, Store& store, const Session& session, LetterKind kind,
                    const std::string& text);

@@ -264,7 +264,7 @@ Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
     case SessionView::notes:
       return notes(program, store, session);
     case SessionView::cancel:
-      return leave_letter(program, store, session, LetterKind::cancel, "");
+      return cancel_session(program, store, session);
     case SessionView::answer:
       return leave_letter(program, store, session, LetterKind::answer, arguments.text);
     case SessionView::nudge:
