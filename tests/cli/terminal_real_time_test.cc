@@ -172,6 +172,33 @@ TEST_F(TerminalRealTime, GoesOnAfterAKillWhereItWas) {
   EXPECT_THAT(tmux.history(), HasSubstr("❯ go"));
 }
 
+TEST_F(TerminalRealTime, WhatIsSaidOnLeavingGoesOnWithTheChat) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."},{"text":"Still here."}]}]})");
+  chat(model);
+  tmux.type("hello");
+  tmux.key("Enter");
+  tmux.wait_for("Hello.");
+  tmux.type("/quit");
+  tmux.key("Enter");
+  tmux.wait_for("Kept as sess_");
+  const std::string left = tmux.history();
+  EXPECT_THAT(left, HasSubstr("--model"));
+  const std::string id = left.substr(left.find("Kept as ") + 8, 22);
+
+  chat("rehearsal");
+  tmux.type("/resume " + id);
+  tmux.key("Enter");
+  tmux.wait_for(id + " needs the model");
+
+  chat(model);
+  tmux.type("/resume " + id);
+  tmux.key("Enter");
+  tmux.wait_for("Hello.");
+  tmux.type("more");
+  tmux.key("Enter");
+  tmux.wait_for("Still here.");
+}
+
 TEST_F(TerminalRealTime, WhatIsOlderThanSevenDaysGoesWhenAChatBegins) {
   deputy({"sessions", "ls"});  // makes the state folder
   const auto report = home() / "reports/sess_1_reader/old.md";
