@@ -28,16 +28,17 @@ Line row(std::string_view left, std::string_view right) {
 }
 
 Lines help_lines() {
-  Lines lines{{{"Keys", Tone::heading}},
-              row("Enter", "send; Alt-Enter or Ctrl-J begins a new line"),
-              row("Up, Down", "what you typed before"),
-              row("@path", "names a file of the folder; Tab takes the one shown"),
-              row("Tab (empty line)",
-                  "choose a child: follow it; n nudges it, b lets its parent go on, c cancels it"),
-              row("Ctrl-C", "cancel what runs; twice within 2 s leaves"),
-              row("Ctrl-D (empty line)", "leave; what runs can be resumed"),
-              {},
-              {{"Commands", Tone::heading}}};
+  Lines lines{
+      {{"Keys", Tone::heading}},
+      row("Enter", "send; Alt-Enter or Ctrl-J begins a new line"),
+      row("Up, Down", "what you typed before"),
+      row("@path", "names a file of the folder; Tab takes the one shown"),
+      row("Tab (empty line)",
+          "choose a child: follow it; n nudges it, a answers it, b lets its parent go on, c cancels it"),
+      row("Ctrl-C", "cancel what runs; twice within 2 s leaves"),
+      row("Ctrl-D (empty line)", "leave; what runs can be resumed"),
+      {},
+      {{"Commands", Tone::heading}}};
   for (const auto& command : slash_commands())
     lines.push_back(row(fmt::format("{} {}", command.name, command.arguments), command.about));
   return lines;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "tui/chat.h"
@@ -109,23 +110,31 @@ void choose(ChatState& state, int by) {
 
 Intents act_on(ChatState& state, const TreeNode& child, std::string_view key) {
   if (key == "c") return {CancelOne{child.id}};
-  if (key == "n") state.is_nudging = true;
+  if (key == "n") state.typing = Typing::nudge;
+  if (key == "a" && !child.question.empty()) state.typing = Typing::answer;
   if (key != "b") return {};
   state.notice =
       fmt::format("{} goes to the background; what Delegate started is waited for all the same", child.label);
   return {SendToBackground{child.id}};
 }
 
-// Keys while a nudge is typed. The line is empty before and after: it was when the child was chosen.
-Intents on_nudge_key(ChatState& state, const TreeNode* child, const Key& key) {
+// Keys while something is typed for the child. The line is empty before and after: it was when the child was
+// chosen.
+Intents on_key_for_child(ChatState& state, const TreeNode* child, const Key& key) {
   if (key.name != KeyName::enter && key.name != KeyName::escape) {
     edit(state.input, key);
     return {};
   }
   const std::string text(trimmed(state.input.text));
   set_text(state.input, "");
-  state.is_nudging = false;
+  const Typing typed = std::exchange(state.typing, Typing::input);
   if (key.name == KeyName::escape || text.empty()) return {};
+  if (typed == Typing::answer && child && !child->question.empty())
+    return {GiveAnswer{child->question, {AnswerKind::text, text}}};
+  if (typed == Typing::answer) {
+    state.notice = "it was answered, or has ended, meanwhile";
+    return {};
+  }
   if (!child || child->has_ended) {
     state.notice = "it has ended meanwhile and was not told";
     return {};
@@ -138,7 +147,7 @@ Intents on_nudge_key(ChatState& state, const TreeNode* child, const Key& key) {
 std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
   if (!state.chosen) return std::nullopt;
   const TreeNode* node = find_node(state.tree, *state.chosen);
-  if (state.is_nudging) return on_nudge_key(state, node, key);
+  if (state.typing != Typing::input) return on_key_for_child(state, node, key);
   switch (key.name) {
     case KeyName::up:
       choose(state, -1);

@@ -350,6 +350,46 @@ TEST_F(Chat, AChosenChildCanBeNudged) {
   EXPECT_THAT(story.state.queued, IsEmpty()) << "it is nothing for the root";
 }
 
+TEST_F(Chat, AChosenChildThatAsksItsParentCanBeAnswered) {
+  story.begin("go");
+  story.child("a");
+  key(KeyName::tab);
+  EXPECT_THAT(type("a"), IsEmpty());
+  EXPECT_EQ(story.state.typing, Typing::input) << "it asks nothing";
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  EXPECT_THAT(story.screen(80), HasSubstr("a answer"));
+  type("a");
+  type("the red one");
+  EXPECT_THAT(story.screen(80), HasSubstr("answer ❯ the red one"));
+  const auto intents = key(KeyName::enter);
+  ASSERT_TRUE(only<GiveAnswer>(intents));
+  EXPECT_EQ(only<GiveAnswer>(intents)->question_id, "q1");
+  EXPECT_EQ(only<GiveAnswer>(intents)->answer, (Answer{AnswerKind::text, "the red one"}));
+}
+
+TEST_F(Chat, AnAnswerThatComesTooLateIsToldAsSuch) {
+  story.begin("go");
+  story.child("a");
+  key(KeyName::tab);
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  type("a");
+  type("late");
+  story.tell_child("a", QuestionAnswered{"q1", {AnswerKind::text, "by its parent"}});
+  EXPECT_THAT(key(KeyName::enter), IsEmpty());
+  EXPECT_THAT(story.screen(80), HasSubstr("meanwhile"));
+}
+
+TEST_F(Chat, WhatIsTypedForAChildIsNotSentToTheChatWhenAllHasEnded) {
+  story.begin("go");
+  story.child("a");
+  key(KeyName::tab);
+  type("n");
+  type("be brief");
+  story.tell_root(RunEnded{Report{}});
+  EXPECT_THAT(key(KeyName::enter), IsEmpty());
+  EXPECT_EQ(story.state.typing, Typing::input);
+}
+
 TEST_F(Chat, ANudgeCanBeGivenUp) {
   story.begin("go");
   story.child("a");
