@@ -6,6 +6,7 @@
 
 #include "app/run_on.h"
 #include "async/sleep.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "delegation/giving_up.h"
 #include "delegation/question_desk.h"
@@ -70,6 +71,20 @@ Task<> wait_until_taken(Loop& loop, Store& store, SessionId tree, std::int64_t i
   }
 }
 
+// What became of it: in words, or as the JSON that was asked for.
+Ended tell(Program& program, const Session& session, std::string_view status, const std::string& line) {
+  if (program.common.output == OutputForm::text) {
+    program.out.write_line(line);
+  } else {
+    program.out.write_line(to_json_text(json::object{{"status", status}, {"session_id", session.id.value}}));
+  }
+  return ExitStatus::completed;
+}
+
+Ended tell_done(Program& program, const Session& session, LetterKind kind) {
+  return tell(program, session, done(kind), fmt::format("{} {}", session.id.value, done(kind)));
+}
+
 Task<> give_up_now(Loop& loop, Store& store, SessionId tree, Result<void>& ended) {
   ended = co_await give_up(store, std::move(tree), loop.clock().wall());
 }
@@ -119,15 +134,12 @@ Ended cancel_session(Program& program, Store& store, const Session& session) {
       Result<void> ended;
       run_on(program.loop, give_up_now(program.loop, store, session.tree, ended));
       TRY(std::move(ended));
-      program.out.write_line(fmt::format("{} {}", session.id.value, done(LetterKind::cancel)));
-      return ExitStatus::completed;
+      return tell_done(program, session, LetterKind::cancel);
     }
   }
-  if (is_terminal(session.state)) {  // twice is harmless
-    program.out.write_line(
-        fmt::format("{} had ended already ({})", session.id.value, name_of(session.state)));
-    return ExitStatus::completed;
-  }
+  if (is_terminal(session.state))  // twice is harmless
+    return tell(program, session, "ended",
+                fmt::format("{} had ended already ({})", session.id.value, name_of(session.state)));
   return leave_letter(program, store, session, LetterKind::cancel, "");
 }
 
@@ -139,13 +151,12 @@ Ended leave_letter(Program& program, Store& store, const Session& session, Lette
   const auto holder = store.holder(session.tree);
   if (!holder || *holder)
     run_on(program.loop, wait_until_taken(program.loop, store, session.tree, id, taken));
-  program.out.write_line(
-      taken ? fmt::format("{} {}", session.id.value, done(kind))
-      : holder && *holder
-          ? fmt::format("left for {}: it is acted on once there is a place for it to run", session.id.value)
-          : fmt::format("left for {}: nobody runs its tree now; it is acted on with `{}`", session.id.value,
-                        program.command_line(fmt::format("resume {}", session.tree.value))));
-  return ExitStatus::completed;
+  if (taken) return tell_done(program, session, kind);
+  const std::string why =
+      holder && *holder ? "it is acted on once there is a place for it to run"
+                        : fmt::format("nobody runs its tree now; it is acted on with `{}`",
+                                      program.command_line(fmt::format("resume {}", session.tree.value)));
+  return tell(program, session, "left", fmt::format("left for {}: {}", session.id.value, why));
 }
 
 }  // namespace deputy

@@ -104,6 +104,8 @@ TEST_F(PruneTest, WhatWasLeftIsCancelledWithoutItsModelAndThenGoes) {
   EXPECT_EQ(cancelled.out, tree + " cancelled\n");
   EXPECT_EQ(deputy({"sessions", "ls", "--live"}).out, "");
   EXPECT_THAT(deputy({"sessions", "cancel", tree}).out, HasSubstr("had ended already (cancelled)"));
+  EXPECT_EQ(deputy({"sessions", "cancel", tree, "--output", "json"}).out,
+            "{\"status\":\"ended\",\"session_id\":\"" + tree + "\"}\n");
   const auto pruned = deputy({"sessions", "prune", tree});
   EXPECT_EQ(pruned.status, 0) << pruned.err;
   EXPECT_EQ(listed(), "");
