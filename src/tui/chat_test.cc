@@ -234,6 +234,17 @@ TEST_F(Chat, SuggestionsAreChoices) {
   EXPECT_EQ(only<GiveAnswer>(own)->answer.text, "neither");
 }
 
+TEST_F(Chat, EachOfTenSuggestionsHasAKeyOfItsOwn) {
+  const std::vector<std::string> ten{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+  for (const auto& [typed, meant] : {std::pair("9", "i"), std::pair("0", "j")}) {
+    story.ask("a", "Which?", ten, QuestionKind::to_person);
+    story.pass(kTooSoon);
+    const auto intents = type(typed);
+    ASSERT_TRUE(only<GiveAnswer>(intents)) << typed;
+    EXPECT_EQ(only<GiveAnswer>(intents)->answer.text, meant);
+  }
+}
+
 TEST_F(Chat, AQuestionThatWasSettledElsewhereGoesAway) {
   story.begin("go");
   story.ask("a", "Run", {});

@@ -33,9 +33,9 @@ std::vector<Key> answer_keys(const Question& question, std::string_view line) {
   const std::string text(trimmed(line));
   if (text.empty()) return {};
   if (question.kind == QuestionKind::permission) return approval_keys(text);
-  const bool is_choice = text.size() == 1 && text[0] >= '1' &&
-                         static_cast<std::size_t>(text[0] - '1') < question.suggestions.size();
-  if (is_choice) return {{KeyName::text, text}};
+  for (std::size_t at = 0; at < question.suggestions.size(); ++at) {
+    if (text == std::string(1, key_of_suggestion(at))) return {{KeyName::text, text}};
+  }
   return {{KeyName::text, "w"}, {KeyName::text, text}, kEnter};
 }
 
