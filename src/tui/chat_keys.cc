@@ -45,6 +45,43 @@ Intents answer(ChatState& state, const DialogAnswer& given) {
   return intents;
 }
 
+void refuse(ChatState& state, const std::string& why) { print_separated(state, {line_of(why, Tone::bad)}); }
+
+// The child at work whose label the words begin with.
+const TreeNode* child_named(const ChatState& state, std::string_view words) {
+  const TreeNode* named = nullptr;
+  for (const TreeRow& row : shown_rows(state)) {
+    const std::string& label = row.node->label;
+    const bool fits =
+        words.starts_with(label) && (words.size() == label.size() || words[label.size()] == ' ');
+    if (fits && !row.node->has_ended && (!named || named->label.size() < label.size())) named = row.node;
+  }
+  return named;
+}
+
+// The keys of a chosen child as commands, for where none can be chosen: plain lines. Nothing where it is none
+// of these.
+std::optional<Intents> on_child_command(ChatState& state, std::string_view name, std::string_view words) {
+  const bool wants_text = name == "/nudge" || name == "/answer";
+  if (!wants_text && name != "/background" && name != "/cancel") return std::nullopt;
+  const TreeNode* child = child_named(state, words);
+  if (!child) {
+    refuse(state, fmt::format("no child of that name is at work; type {} and a label of /tree", name));
+    return Intents{};
+  }
+  const std::string text(trimmed(words.substr(child->label.size())));
+  if (wants_text == text.empty()) {
+    refuse(state, fmt::format("type {} {}{}", name, child->label, wants_text ? " and what it is told" : ""));
+    return Intents{};
+  }
+  if (name == "/cancel") return Intents{CancelOne{child->id}};
+  if (name == "/background") return Intents{SendToBackground{child->id}};
+  if (name == "/nudge") return Intents{NudgeOne{child->id, text}};
+  if (!child->question.empty()) return Intents{GiveAnswer{child->question, {AnswerKind::text, text}}};
+  refuse(state, fmt::format("{} asks its parent nothing; /nudge tells it something", child->label));
+  return Intents{};
+}
+
 Intents submit(ChatState& state) {
   const std::string text = take_text(state.input);
   state.completion = {};
@@ -52,7 +89,10 @@ Intents submit(ChatState& state) {
   if (meant.empty()) return {};
   if (meant.starts_with('/') && !meant.contains('\n')) {
     const std::size_t space = std::min(meant.find(' '), meant.size());
-    return {DoCommand{std::string(meant.substr(0, space)), std::string(trimmed(meant.substr(space)))}};
+    const std::string_view name = meant.substr(0, space);
+    const std::string_view words = trimmed(meant.substr(space));
+    if (auto intents = on_child_command(state, name, words)) return *std::move(intents);
+    return {DoCommand{std::string(name), std::string(words)}};
   }
   if (state.is_running) {
     state.queued.emplace_back(meant);

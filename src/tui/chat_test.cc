@@ -401,6 +401,36 @@ TEST_F(Chat, WhatIsTypedForAChildIsNotSentToTheChatWhenAllHasEnded) {
   EXPECT_EQ(story.state.typing, Typing::input);
 }
 
+TEST_F(Chat, ChildrenAreSteeredByCommandsToo) {
+  const auto command = [this](std::string_view text) {
+    type(text);
+    return key(KeyName::enter);
+  };
+  story.begin("go");
+  story.child("a");
+  story.child("a b");
+  const auto nudged = command("/nudge a b be brief");
+  ASSERT_TRUE(only<NudgeOne>(nudged));
+  EXPECT_EQ(only<NudgeOne>(nudged)->session, SessionId("sess_a b")) << "the longest label that fits";
+  EXPECT_EQ(only<NudgeOne>(nudged)->text, "be brief");
+  const auto cancelled = command("/cancel a");
+  ASSERT_TRUE(only<CancelOne>(cancelled));
+  EXPECT_EQ(only<CancelOne>(cancelled)->session, SessionId("sess_a"));
+  EXPECT_TRUE(only<SendToBackground>(command("/background a")));
+  story.take_out();
+  EXPECT_THAT(command("/answer a red"), IsEmpty());
+  EXPECT_THAT(story.take_out(), HasSubstr("asks its parent nothing"));
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  const auto answered = command("/answer a red");
+  ASSERT_TRUE(only<GiveAnswer>(answered));
+  EXPECT_EQ(only<GiveAnswer>(answered)->answer, (Answer{AnswerKind::text, "red"}));
+  EXPECT_THAT(command("/nudge a"), IsEmpty());
+  EXPECT_THAT(story.take_out(), HasSubstr("what it is told"));
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_THAT(command("/cancel a"), IsEmpty());
+  EXPECT_THAT(story.take_out(), HasSubstr("no child of that name is at work"));
+}
+
 TEST_F(Chat, ANudgeCanBeGivenUp) {
   story.begin("go");
   story.child("a");

@@ -63,6 +63,14 @@ TEST_F(Plain, AQuestionIsAnsweredByALine) {
   EXPECT_EQ(std::get<GiveAnswer>(line("none of these\n").at(0)).answer.text, "none of these");
 }
 
+TEST_F(Plain, AChildIsNudgedByACommand) {
+  story.begin("go");
+  story.child("child");
+  const auto intents = line("/nudge child be brief\n");
+  ASSERT_EQ(intents.size(), 1u);
+  EXPECT_EQ(std::get<NudgeOne>(intents[0]).text, "be brief");
+}
+
 TEST_F(Plain, OnlyAChoiceByItselfApprovesAndAnythingElseIsAskedAgain) {
   story.begin("go");
   story.ask("child", "Run ls", {"Bash(ls)"});
