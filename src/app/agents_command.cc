@@ -96,7 +96,11 @@ Ended init(Program& program, const AgentsArguments& arguments, std::string_view 
   if (folder->status(name))
     return misused(fmt::format("{} exists already", path), "change it there, or remove it first");
   TRY(folder->replace(name, *text));
-  program.out.write_line(path);
+  if (program.common.output == OutputForm::text) {
+    program.out.write_line(path);
+  } else {
+    write_json(program, json::object{{"path", path}});
+  }
   program.err.write_line(
       fmt::format("deputy: change it to your needs, `{}` tells what it means; then `{}`{}",
                   program.command_line(fmt::format("agents check {}", shell_quoted(path))),

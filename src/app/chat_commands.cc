@@ -11,6 +11,7 @@
 #include "app/transcript_text.h"
 #include "base/display.h"
 #include "base/text.h"
+#include "delegation/profiles.h"
 
 namespace deputy {
 namespace {
@@ -26,16 +27,17 @@ Line row(std::string_view left, std::string_view right) {
 }
 
 Lines help_lines() {
-  Lines lines{{{"Keys", Tone::heading}},
-              row("Enter", "send; Alt-Enter or Ctrl-J begins a new line"),
-              row("Up, Down", "what you typed before"),
-              row("@path", "names a file of the folder; Tab takes the one shown"),
-              row("Tab (empty line)",
-                  "choose a child: follow it; n nudges it, b lets its parent go on, c cancels it"),
-              row("Ctrl-C", "cancel what runs; twice within 2 s leaves"),
-              row("Ctrl-D (empty line)", "leave; what runs can be resumed"),
-              {},
-              {{"Commands", Tone::heading}}};
+  Lines lines{
+      {{"Keys", Tone::heading}},
+      row("Enter", "send; Alt-Enter or Ctrl-J begins a new line"),
+      row("Up, Down", "what you typed before"),
+      row("@path", "names a file of the folder; Tab takes the one shown"),
+      row("Tab (empty line)",
+          "choose a child: follow it; n nudges it, a answers it, b lets its parent go on, c cancels it"),
+      row("Ctrl-C", "cancel what runs; twice within 2 s leaves"),
+      row("Ctrl-D (empty line)", "leave; what runs can be resumed"),
+      {},
+      {{"Commands", Tone::heading}}};
   for (const auto& command : slash_commands())
     lines.push_back(row(fmt::format("{} {}", command.name, command.arguments), command.about));
   return lines;
@@ -145,16 +147,32 @@ Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
   if (!typed.empty()) {
     TRY(const auto session, find_session(store, typed));
     TRY(const auto root, store.session(session.tree));
-    return *root;
+    if (root && root->agent == kCommandAgent && is_terminal(root->state))
+      return fail(ErrorCode::invalid, fmt::format("{} is a command of yours, not a chat", root->id.value),
+                  fmt::format("`deputy sessions tree {}` names the agents that it started; leave, and go on "
+                              "with one by `deputy task AGENT TEXT --resume ID`",
+                              root->id.value));
+    return root.value_or(session);
   }
   TRY(auto unfinished, left_unfinished(store));
   if (!unfinished.empty()) return std::move(unfinished.front());
   TRY(const auto roots, store.sessions({.roots_only = true, .most = kMostListed}));
-  const auto usable = [&](const Session& root) { return root.id != current_root && root.agent != "command"; };
+  const auto usable = [&](const Session& root) {
+    return root.id != current_root && root.agent != kCommandAgent;
+  };
   const auto newest = std::ranges::find_if(roots, usable);
   if (newest == roots.end())
     return fail(ErrorCode::not_found, "there is no earlier session", "see /sessions");
   return *newest;
+}
+
+ModelName last_model_of(const Session& root, const std::vector<Event>& events) {
+  ModelName model = root.model;
+  for (const auto& event : events) {
+    const auto* started = std::get_if<RunStarted>(&event.fact);
+    if (started && event.run.session == root.id && !started->model.empty()) model = started->model;
+  }
+  return model;
 }
 
 void fold_history(ChatState& state, const Store& store, const SessionId& root,

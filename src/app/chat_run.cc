@@ -10,6 +10,7 @@
 #include "app/chat_commands.h"
 #include "app/chat_screen.h"
 #include "app/history.h"
+#include "app/places.h"
 #include "app/rule_writer.h"
 #include "app/run_on.h"
 #include "async/descriptor.h"
@@ -190,10 +191,17 @@ void ChatRunner::choose_model(const std::string& name) {
 void ChatRunner::resume(const Session& root) {
   const auto events = runtime_.store().events_of_tree(root.id);
   if (!events) return say_error(events.error());
+  const ModelName model = last_model_of(root, *events);
+  if (!runtime_.models().find(model))
+    return say_error(
+        {ErrorCode::not_found,
+         fmt::format("{} needs the model {}, which this chat does not have", root.id.value, model.value),
+         fmt::format("leave, and go on with it in a chat of that model: `{}`",
+                     program_.command_line(fmt::format("--model {}", shell_quoted(model.value))))});
   fold_history(state_, runtime_.store(), root.id, *events);
   next_model_ = {};
-  state_.model = for_model_line(root.model);
-  state_.window = window_of(runtime_.models(), root.model);
+  state_.model = for_model_line(model);
+  state_.window = window_of(runtime_.models(), model);
   if (is_terminal(root.state)) return;
   state_.is_running = true;
   runtime_.resume(root.id, [this](const Result<Report>& report) { on_ended(report); });
@@ -303,8 +311,10 @@ ExitStatus ChatRunner::run() {
   if (key_timer_) program_.loop.timers().cancel(*key_timer_);
   screen_.finish();
   if (!state_.root.empty()) {
+    const auto& model = program_.common.model;
     program_.out.write_line(
-        fmt::format("Kept as {0}; `/resume {0}` in the next chat goes on with it.", state_.root.value));
+        fmt::format("Kept as {0}. To go on: `{1}`, and there `/resume {0}`.", state_.root.value,
+                    program_.command_line(model ? fmt::format("--model {}", shell_quoted(*model)) : "")));
   }
   return status_;
 }

@@ -100,7 +100,7 @@ void add_sessions(CLI::App& app, Words& raw) {
     }
     return command;
   };
-  view("ls", "List root sessions, newest first", SessionView::list);
+  view("ls", "List root sessions, newest first, and who of their children still works", SessionView::list);
   view("show", "Show all that is known of one session", SessionView::show);
   view("tree", "Show a session and its children with state, tokens, cost, time", SessionView::tree);
   view("tail", "Follow what a session and its children do, until it ends", SessionView::tail);
@@ -108,12 +108,13 @@ void add_sessions(CLI::App& app, Words& raw) {
   view("notes", "Show the notes of a session and its children", SessionView::notes);
   view("export", "Print every event of the whole tree as JSON lines", SessionView::events);
   view("cancel", "Stop a session and all below it, also one that another process runs", SessionView::cancel);
-  for (const auto& [name, about, chosen] :
-       {std::tuple("answer", "Answer what a session asks", SessionView::answer),
+  for (const auto& [name, about, chosen, told] :
+       {std::tuple("answer", "Answer what a session asks", SessionView::answer,
+                   "what it is told; where it asks for permission: yes, or no with a reason"),
         std::tuple("nudge", "Tell a running session something; it reads it between two steps",
-                   SessionView::nudge)}) {
+                   SessionView::nudge, "what it is told")}) {
     auto* command = view(name, about, chosen);
-    command->add_option("text", raw.sessions.text, "what it is told")->required()->type_name("");
+    command->add_option("text", raw.sessions.text, told)->required()->type_name("");
     command->footer(
         fmt::format("Example:\n  deputy sessions {} sess_1800000000_ab12cd \"Use the staging "
                     "server\"\n\nOptions for every command: deputy --help",

@@ -14,13 +14,15 @@ constexpr std::array kDeadly{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 const RawTerminal* g_terminal = nullptr;
 std::array<struct sigaction, kDeadly.size()> g_before;
 
-// What was to happen happens afterwards: the faulting instruction is run again, an abort goes on.
-void restore_terminal(int number) {
+// What was to happen happens afterwards: the faulting instruction is run again. What was sent, by an abort or
+// by another process, is sent again.
+void restore_terminal(int number, siginfo_t* info, void*) {
   if (g_terminal) g_terminal->restore();
   for (std::size_t at = 0; at < kDeadly.size(); ++at) {
     if (kDeadly[at] == number) ::sigaction(number, &g_before[at], nullptr);
   }
-  if (number == SIGABRT) ::raise(number);
+  const bool was_sent = info->si_code <= 0;
+  if (was_sent) ::raise(number);
 }
 
 }  // namespace
@@ -28,8 +30,8 @@ void restore_terminal(int number) {
 CrashRestore::CrashRestore(const RawTerminal& terminal) {
   g_terminal = &terminal;
   struct sigaction action{};
-  action.sa_handler = restore_terminal;
-  action.sa_flags = SA_NODEFER;
+  action.sa_sigaction = restore_terminal;
+  action.sa_flags = SA_NODEFER | SA_SIGINFO;
   for (std::size_t at = 0; at < kDeadly.size(); ++at) ::sigaction(kDeadly[at], &action, &g_before[at]);
 }
 

@@ -6,13 +6,17 @@
 
 #include "app/run_on.h"
 #include "async/sleep.h"
+#include "base/json.h"
 #include "base/text.h"
+#include "delegation/giving_up.h"
+#include "delegation/question_desk.h"
 
 namespace deputy {
 namespace {
 
 constexpr Duration kGlance = std::chrono::milliseconds(50);
 constexpr Duration kPatience = std::chrono::seconds(3);  // processes may take two to end
+constexpr std::size_t kQuestionCharacters = 240;
 
 std::string_view done(LetterKind kind) {
   switch (kind) {
@@ -26,19 +30,18 @@ std::string_view done(LetterKind kind) {
   return "nudged";
 }
 
-// What the session asks and has no answer to.
-std::optional<Question> open_question(const std::vector<Event>& events) {
-  std::optional<Question> open;
-  for (const Event& event : events) {
-    if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) open = asked->question;
-    if (std::holds_alternative<QuestionAnswered>(event.fact)) open.reset();
-  }
-  return open;
+// How the answer to it is typed.
+std::string how_to_answer(const Program& program, const Question& question) {
+  const auto line = [&](std::string_view text) {
+    return program.command_line(fmt::format("sessions answer {} {}", question.asker.value, text));
+  };
+  if (question.kind != QuestionKind::permission) return fmt::format("answer with `{}`", line("TEXT"));
+  return fmt::format("approve with `{}`, decline with `{}`", line("yes"), line("'no, REASON'"));
 }
 
 // The letter to leave, or why there is none.
-Result<Letter> letter_for(const Store& store, const Session& session, LetterKind kind,
-                          const std::string& text) {
+OrFailure<Letter> letter_for(const Program& program, const Store& store, const Session& session,
+                             LetterKind kind, const std::string& text) {
   const std::string& id = session.id.value;
   if (is_terminal(session.state))
     return fail(ErrorCode::invalid, fmt::format("{} has ended ({})", id, name_of(session.state)),
@@ -48,11 +51,15 @@ Result<Letter> letter_for(const Store& store, const Session& session, LetterKind
   Letter letter{.tree = session.tree, .session = session.id, .kind = kind, .text = text};
   if (kind != LetterKind::answer) return letter;
   TRY(const auto events, store.events_of_session(session.id));
-  const auto question = open_question(events);
-  if (!question)
+  const auto open = open_questions(events);
+  if (open.empty())
     return fail(ErrorCode::invalid, fmt::format("{} asks nothing", id),
                 fmt::format("say something to it with `deputy sessions nudge {} TEXT`", id));
-  letter.question = question->id;
+  const Question& question = open.front();
+  if (question.kind == QuestionKind::permission && !answer_from(text))
+    return misused(fmt::format("{} asks for permission: the answer is yes, or no with a reason", id),
+                   how_to_answer(program, question));
+  letter.question = question.id;
   return letter;
 }
 
@@ -64,28 +71,92 @@ Task<> wait_until_taken(Loop& loop, Store& store, SessionId tree, std::int64_t i
   }
 }
 
+// What became of it: in words, or as the JSON that was asked for.
+Ended tell(Program& program, const Session& session, std::string_view status, const std::string& line) {
+  if (program.common.output == OutputForm::text) {
+    program.out.write_line(line);
+  } else {
+    program.out.write_line(to_json_text(json::object{{"status", status}, {"session_id", session.id.value}}));
+  }
+  return ExitStatus::completed;
+}
+
+Ended tell_done(Program& program, const Session& session, LetterKind kind) {
+  return tell(program, session, done(kind), fmt::format("{} {}", session.id.value, done(kind)));
+}
+
+Task<> give_up_now(Loop& loop, Store& store, SessionId tree, Result<void>& ended) {
+  ended = co_await give_up(store, std::move(tree), loop.clock().wall());
+}
+
 }  // namespace
+
+std::vector<Question> open_questions(const std::vector<Event>& events) {
+  std::vector<Question> open;
+  const auto forget = [&open](const std::string& id) {
+    std::erase_if(open, [&](const Question& each) { return each.id == id; });
+  };
+  for (const Event& event : events) {
+    if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) {
+      forget(asked->question.id);  // one that is asked again, after a restart
+      open.push_back(asked->question);
+    } else if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact)) {
+      forget(answered->question_id);
+    } else if (std::holds_alternative<RunEnded>(event.fact)) {
+      std::erase_if(open, [&](const Question& each) { return each.asker == event.run.session; });
+    }
+  }
+  return open;
+}
+
+std::string question_line(const Program& program, const Question& question) {
+  return program.redactor.redact(
+      error_line({ErrorCode::invalid,
+                  fmt::format("[{}] waits for you: {}", question.label,
+                              shorten(on_one_line(to_utf8(question.text)), kQuestionCharacters)),
+                  how_to_answer(program, question)}));
+}
+
+void tell_questions(Program& program, const Store& store, const std::vector<Session>& sessions) {
+  for (const Session& session : sessions) {
+    if (!session.wait || session.wait->owner != kPerson) continue;
+    const auto events = store.events_of_session(session.id);
+    for (const Question& question : open_questions(events.value_or(std::vector<Event>{})))
+      program.err.write_line(question_line(program, question));
+  }
+}
+
+Ended cancel_session(Program& program, Store& store, const Session& session) {
+  const auto holder = store.holder(session.tree);
+  if (holder && !*holder && !session.parent) {
+    TRY(const auto left, store.sessions({.tree = session.tree, .unfinished_only = true, .most = 1}));
+    if (!left.empty()) {
+      Result<void> ended;
+      run_on(program.loop, give_up_now(program.loop, store, session.tree, ended));
+      TRY(std::move(ended));
+      return tell_done(program, session, LetterKind::cancel);
+    }
+  }
+  if (is_terminal(session.state))  // twice is harmless
+    return tell(program, session, "ended",
+                fmt::format("{} had ended already ({})", session.id.value, name_of(session.state)));
+  return leave_letter(program, store, session, LetterKind::cancel, "");
+}
 
 Ended leave_letter(Program& program, Store& store, const Session& session, LetterKind kind,
                    const std::string& text) {
-  if (kind == LetterKind::cancel && is_terminal(session.state)) {  // twice is harmless
-    program.out.write_line(
-        fmt::format("{} had ended already ({})", session.id.value, name_of(session.state)));
-    return ExitStatus::completed;
-  }
-  TRY(const auto letter, letter_for(store, session, kind, text));
+  TRY(const auto letter, letter_for(program, store, session, kind, text));
   TRY(const auto id, store.post(letter));
   bool taken = false;
   const auto holder = store.holder(session.tree);
   if (!holder || *holder)
     run_on(program.loop, wait_until_taken(program.loop, store, session.tree, id, taken));
-  program.out.write_line(
-      taken ? fmt::format("{} {}", session.id.value, done(kind))
-      : holder && *holder
-          ? fmt::format("left for {}: it is acted on once there is a place for it to run", session.id.value)
-          : fmt::format("left for {}: nobody runs its tree now; it is acted on with `{}`", session.id.value,
-                        program.command_line(fmt::format("resume {}", session.tree.value))));
-  return ExitStatus::completed;
+  if (taken) return tell_done(program, session, kind);
+  const std::string why =
+      holder && *holder ? "it is acted on once there is a place for it to run"
+                        : fmt::format("nobody runs its tree now; it is acted on with `{}`",
+                                      program.command_line(fmt::format("resume {}", session.tree.value)));
+  return tell(program, session, "left", fmt::format("left for {}: {}", session.id.value, why));
 }
 
 }  // namespace deputy

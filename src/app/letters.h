@@ -2,12 +2,26 @@
 // store. Its holder acts within 200 ms; without one it waits for `deputy resume`.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "app/program.h"
 #include "store/store.h"
+#include "transcript/event.h"
 #include "transcript/session.h"
 
 namespace deputy {
 
+// What the sessions of these events ask and have no answer to, in the order in which it was asked.
+std::vector<Question> open_questions(const std::vector<Event>& events);
+
+// A question to the person as one line, with the words that answer it.
+std::string question_line(const Program& program, const Question& question);
+// All that the sessions ask the person, on stderr.
+void tell_questions(Program& program, const Store& store, const std::vector<Session>& sessions);
+
+// Stops what another process runs. A whole tree that nobody runs ends here and now.
+Ended cancel_session(Program& program, Store& store, const Session& session);
 // Leaves it, waits a little for the holder, and tells what became of it.
 Ended leave_letter(Program& program, Store& store, const Session& session, LetterKind kind,
                    const std::string& text);

@@ -61,8 +61,11 @@ bool wants_background(const Result<Arguments>& arguments) {
 ExitStatus tell(Program& program, const Announced& announced) {
   if (program.common.output == OutputForm::text) {
     program.out.write_line(announced.text);
-    program.err.write_line(fmt::format("deputy: it goes on in the background; follow it with `{}`",
-                                       program.command_line("sessions tail " + announced.text)));
+    program.err.write_line(
+        fmt::format("deputy: it goes on in the background; follow it with `{}`, and where it asks, answer it "
+                    "with `{}`",
+                    program.command_line("sessions tail " + announced.text),
+                    program.command_line(fmt::format("sessions answer {} TEXT", announced.text))));
   } else {
     program.out.write_line(to_json_text(json::object{{"status", "running"}, {"session_id", announced.text}}));
   }

@@ -121,7 +121,7 @@ OrFailure<ToolSettings> Program::tool_settings() {
 
 std::string Program::command_line(std::string_view arguments) const {
   std::string line = typed_name_.contains('/') ? shell_quoted(typed_name_) : "deputy";
-  line += fmt::format(" {}", arguments);
+  if (!arguments.empty()) line += fmt::format(" {}", arguments);
   if (common.home) line += fmt::format(" --home {}", shell_quoted(*common.home));
   return line;
 }

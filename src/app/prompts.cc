@@ -8,6 +8,7 @@
 
 #include "async/descriptor.h"
 #include "base/text.h"
+#include "delegation/question_desk.h"
 
 namespace deputy {
 namespace {
@@ -20,20 +21,6 @@ std::string_view choices_for(const Question& question) {
 }
 
 }  // namespace
-
-std::optional<Answer> answer_from(std::string_view line) {
-  const std::string_view text = trimmed(line);
-  const std::size_t space = text.find_first_of(" \t,:");
-  const std::string first = lowered(text.substr(0, space));
-  const std::string_view rest =
-      space == std::string_view::npos ? std::string_view{} : trimmed(text.substr(space + 1));
-  if (first == "y" || first == "yes") {
-    // "yes, but …" is not a yes.
-    return rest.empty() ? std::optional(Answer{AnswerKind::approved, ""}) : std::nullopt;
-  }
-  if (first == "n" || first == "no") return Answer{AnswerKind::refused, to_utf8(rest)};
-  return std::nullopt;
-}
 
 std::optional<Answer> words_from(const Question& question, std::string_view line) {
   const std::string_view text = trimmed(line);

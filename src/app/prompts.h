@@ -20,9 +20,6 @@
 
 namespace deputy {
 
-// "y", "yes", "n", "no", or "no" with a reason behind it; nothing when it is none of these.
-std::optional<Answer> answer_from(std::string_view line);
-
 // The person's words to a question that wants some; a number chooses a suggestion. Nothing where there are
 // none.
 std::optional<Answer> words_from(const Question& question, std::string_view line);

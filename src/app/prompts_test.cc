@@ -9,24 +9,6 @@
 namespace deputy {
 namespace {
 
-TEST(AnswerFrom, YesAndNoInAnyCase) {
-  EXPECT_EQ(answer_from("y\n")->kind, AnswerKind::approved);
-  EXPECT_EQ(answer_from(" YES ")->kind, AnswerKind::approved);
-  EXPECT_EQ(answer_from("n")->kind, AnswerKind::refused);
-  EXPECT_EQ(answer_from("No\n")->text, "");
-}
-
-TEST(AnswerFrom, AReasonMayFollowNo) {
-  EXPECT_EQ(*answer_from("n too many children\n"), (Answer{AnswerKind::refused, "too many children"}));
-  EXPECT_EQ(*answer_from("no, use one"), (Answer{AnswerKind::refused, "use one"}));
-}
-
-TEST(AnswerFrom, AnythingElseIsNoAnswer) {
-  for (const auto* line : {"", "\n", "yep", "yes but not that one", "nope", "sure", "ye s"}) {
-    EXPECT_EQ(answer_from(line), std::nullopt) << line;
-  }
-}
-
 TEST(QuestionText, ShowsExactlyWhatWillHappenAndWhoAsks) {
   const Question question{.label = "a\x1b", .text = "Spawn 2 subagents: [x] y"};
   EXPECT_EQ(question_text(question),

@@ -122,6 +122,20 @@ void add_rows(const Session& session, const std::vector<Session>& sessions, Wall
     add_rows(child, sessions, now, depth + 1, resources, rows);
 }
 
+// Below its parent stands who has not ended, and an only child: its id is the one that its command gave out.
+void add_listed(const Session& session, const std::vector<Session>& sessions, std::size_t depth,
+                std::vector<TreeRow>& rows) {
+  const auto children = children_of(session.id, sessions);
+  rows.push_back({{std::string(depth * 2, ' ') + session.id.value, local_time(session.created_at),
+                   std::string(name_of(session.state)), session.agent, one_line(session.label, 20),
+                   std::to_string(children.size()), tokens(usage_with_children(session, sessions)),
+                   goal_of(session, kGoalCharacters)},
+                  session.state});
+  for (const auto& child : children) {
+    if (children.size() == 1 || !is_terminal(child.state)) add_listed(child, sessions, depth + 1, rows);
+  }
+}
+
 void add_line(std::string& text, std::string_view name, std::string_view value) {
   if (!value.empty()) text += fmt::format("{:<12}{}\n", name, value);
 }
@@ -200,19 +214,15 @@ json::object to_live_json(const Session& session, WallTime now) {
 }
 
 std::string list_text(const std::vector<ListedTree>& trees, const Style& style) {
-  std::vector<std::vector<std::string>> rows{
+  std::vector<TreeRow> rows;
+  for (const auto& [root, sessions] : trees) add_listed(root, sessions, 0, rows);
+  std::vector<std::vector<std::string>> cells{
       {"ID", "WHEN", "STATE", "AGENT", "LABEL", "CHILDREN", "TOKENS", "PROMPT"}};
-  for (const auto& [root, sessions] : trees) {
-    Usage usage;
-    for (const auto& session : sessions) usage = usage + session.usage;
-    rows.push_back({root.id.value, local_time(root.created_at), std::string(name_of(root.state)), root.agent,
-                    one_line(root.label, 20), std::to_string(children_of(root.id, sessions).size()),
-                    tokens(usage), goal_of(root, kGoalCharacters)});
-  }
-  const auto lines = aligned(rows);
+  for (const auto& row : rows) cells.push_back(row.cells);
+  const auto lines = aligned(cells);
   std::string text = toned(style, Tone::faint, lines.front()) + "\n";
   for (std::size_t at = 1; at < lines.size(); ++at)
-    text += toned(style, tone_of(trees[at - 1].root.state), lines[at]) + "\n";
+    text += toned(style, tone_of(rows[at - 1].state), lines[at]) + "\n";
   return text;
 }
 

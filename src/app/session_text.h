@@ -18,6 +18,7 @@ struct ListedTree {
   std::vector<Session> sessions;
 };
 
+// The roots; below each who of its tree has not ended, and an only child.
 std::string list_text(const std::vector<ListedTree>& trees, const Style& style);
 
 // The registry: every session that has not ended, and since when nothing was heard of it.

@@ -124,6 +124,17 @@ TEST(SessionText, AListCountsChildrenAndTokensOfTheWholeTree) {
                           Not(HasSubstr("\x1b"))));
 }
 
+TEST(SessionText, AListNamesAnOnlyChildAndWhoHasNotEnded) {
+  const auto root = session_of("root", "main");
+  EXPECT_THAT(list_text({{root, {root, session_of("only", "first", 0)}}}, Style{}), HasSubstr("\n  only  "));
+  auto at_work = session_of("at_work", "second", 1);
+  at_work.state = SessionState::running;
+  auto below = session_of("below", "third", 2);
+  below.parent = at_work.id;
+  const auto text = list_text({{root, {root, session_of("ended", "first", 0), at_work, below}}}, Style{});
+  EXPECT_THAT(text, AllOf(HasSubstr("\n  at_work  "), HasSubstr("\n    below  "), Not(HasSubstr("ended  "))));
+}
+
 TEST(SessionText, TheGoalOfACommandIsWhatWasTyped) {
   auto session = session_of("root", "delegate");
   session.agent = "command";

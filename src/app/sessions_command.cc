@@ -27,13 +27,24 @@ void print_json(Program& program, const json::value& document) {
 }
 
 // As one document, or one line each.
-Ended print_list(Program& program, const json::array& list) {
+void print_list(Program& program, const json::array& list) {
   if (program.common.output == OutputForm::json) {
     print_json(program, list);
   } else {
     for (const auto& each : list) print_json(program, each);
   }
-  return ExitStatus::completed;
+}
+
+// Each root, and the ids of its children.
+json::array listed_json(const std::vector<ListedTree>& trees) {
+  json::array document;
+  for (const auto& [root, sessions] : trees) {
+    json::object row = to_full_json(root);
+    auto& children = row["children"].emplace_array();
+    for (const auto& child : children_of(root.id, sessions)) children.emplace_back(child.id.value);
+    document.emplace_back(std::move(row));
+  }
+  return document;
 }
 
 // Tree by tree, each from its root down.
@@ -47,12 +58,14 @@ Ended list_live(Program& program, const Store& store) {
   if (program.common.output != OutputForm::text) {
     json::array document;
     for (const auto& session : sessions) document.emplace_back(to_live_json(session, now));
-    return print_list(program, document);
+    print_list(program, document);
+    return ExitStatus::completed;
   }
   if (sessions.empty()) {
     program.err.write_line("deputy: nothing is unfinished");
   } else {
     program.out.write(live_text(sessions, now, program.looks.out));
+    tell_questions(program, store, sessions);
   }
   return ExitStatus::completed;
 }
@@ -61,16 +74,12 @@ Ended list(Program& program, const Store& store, const SessionsArguments& argume
   if (arguments.live_only) return list_live(program, store);
   TRY(auto roots, store.sessions({.roots_only = true}));
   roots = as_seen(store, std::move(roots));
-  if (program.common.output != OutputForm::text) {
-    json::array document;
-    for (const auto& root : roots) document.emplace_back(to_full_json(root));
-    return print_list(program, document);
-  }
-  if (roots.empty() && program.loss()) {
+  const bool as_json = program.common.output != OutputForm::text;
+  if (roots.empty() && !as_json && program.loss()) {
     program.err.write_line("deputy: no session can be read");
     return ExitStatus::partial;
   }
-  if (roots.empty()) {
+  if (roots.empty() && !as_json) {
     program.err.write_line("deputy: no sessions yet; try `deputy demo`");
     return ExitStatus::completed;
   }
@@ -85,7 +94,11 @@ Ended list(Program& program, const Store& store, const SessionsArguments& argume
     }
     trees.push_back({root, *std::move(sessions)});
   }
-  program.out.write(list_text(trees, program.looks.out));
+  if (as_json) {
+    print_list(program, listed_json(trees));
+  } else {
+    program.out.write(list_text(trees, program.looks.out));
+  }
   return ended;
 }
 
@@ -144,6 +157,7 @@ Ended show(Program& program, const Store& store, const Session& session) {
   TRY(const auto sessions, tree_of(store, session));
   program.out.write(
       details_text(session, sessions, program.loop.clock().wall(), transcript_file(program, session), used));
+  tell_questions(program, store, {session});
   return tell_damaged(program, damaged);
 }
 
@@ -165,6 +179,7 @@ Ended tree(Program& program, const Store& store, const Session& session) {
   if (program.common.output == OutputForm::text) {
     program.out.write(
         tree_text(session, sessions, program.loop.clock().wall(), program.looks.out, resources));
+    tell_questions(program, store, sessions);
   } else {
     print_json(program, nested_json(session, sessions, resources));
   }
@@ -247,7 +262,7 @@ Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
     case SessionView::notes:
       return notes(program, store, session);
     case SessionView::cancel:
-      return leave_letter(program, store, session, LetterKind::cancel, "");
+      return cancel_session(program, store, session);
     case SessionView::answer:
       return leave_letter(program, store, session, LetterKind::answer, arguments.text);
     case SessionView::nudge:

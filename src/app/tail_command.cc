@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
+#include "app/letters.h"
 #include "app/progress_view.h"
 #include "app/run_on.h"
 #include "async/sleep.h"
@@ -31,7 +33,7 @@ class Tail {
       moved = std::max(moved, each.last_event_at);
       if (each.id == session_.id) session_ = each;
     }
-    if (std::exchange(moved_, moved) != moved) TRY(print_new());
+    if (std::exchange(moved_, moved) != moved) TRY(print_new(is_run));
     if (is_run || is_terminal(session_.state)) return is_terminal(session_.state);
     program_.err.write_line(fmt::format(
         "deputy: nobody runs it any more; go on with it with `deputy resume {}`", session_.tree.value));
@@ -48,14 +50,27 @@ class Tail {
     }
   }
 
-  Result<void> print_new() {
+  Result<void> print_new(bool is_run) {
     TRY(const auto events, store_.events_of_tree(session_.tree));
+    const auto open = is_run ? open_questions(events) : std::vector<Question>{};
     for (const auto& event : events) {
       if (event.seq <= last_seq_) continue;
       last_seq_ = event.seq;
-      if (is_below(event.run.session)) print(event);
+      if (!is_below(event.run.session)) continue;
+      tell_how_to_answer(event, open);
+      print(event);
     }
     return {};
+  }
+
+  // How to answer it, where somebody still can.
+  void tell_how_to_answer(const Event& event, const std::vector<Question>& open) {
+    const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+    if (!asked || asked->question.kind == QuestionKind::to_parent ||
+        program_.common.output != OutputForm::text)
+      return;
+    if (std::ranges::find(open, asked->question.id, &Question::id) != open.end())
+      program_.err.write_line(question_line(program_, asked->question));
   }
 
   void print(const Event& event) {

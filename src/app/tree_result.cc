@@ -1,10 +1,12 @@
 #include "app/tree_result.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "app/places.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "delegation/batch_report.h"
@@ -12,6 +14,8 @@
 
 namespace deputy {
 namespace {
+
+constexpr std::size_t kMostRules = 3;  // named to the person
 
 const Session* root_of(const TreeEnd& end) {
   const auto found = std::ranges::find(end.sessions, end.root, &Session::id);
@@ -129,6 +133,7 @@ void fill_in_report(TreeResult& result, const Report& report) {
 
 TreeResult result_of(const TreeEnd& end) {
   TreeResult result;
+  result.unapproved = end.unapproved;
   for (const auto& session : end.sessions) result.usage = result.usage + session.usage;
   if (end.report) {
     fill_in_report(result, *end.report);
@@ -151,6 +156,25 @@ TreeResult result_of(const TreeEnd& end) {
   return result;
 }
 
+std::optional<Error> told_of_unapproved(const std::vector<Question>& unapproved) {
+  if (unapproved.empty()) return std::nullopt;
+  std::vector<std::string> rules;
+  for (const Question& question : unapproved) {
+    for (const std::string& rule : question.suggestions) {
+      std::string flag = fmt::format("--allow {}", shell_quoted(rule));
+      if (rules.size() < kMostRules && std::ranges::find(rules, flag) == rules.end())
+        rules.push_back(std::move(flag));
+    }
+  }
+  const bool is_one = unapproved.size() == 1;
+  return Error{ErrorCode::denied,
+               fmt::format("{} call{} not made: nobody was there to approve {}", unapproved.size(),
+                           is_one ? " was" : "s were", is_one ? "it" : "them"),
+               rules.empty() ? "--yes approves whatever is asked"
+                             : fmt::format("--yes approves whatever is asked, a rule what it names: {}",
+                                           fmt::join(rules, " "))};
+}
+
 json::object to_json(const TreeResult& result) {
   json::object document{{"status", word_for(result.status)}, {"result", result.text}};
   if (result.is_json) {
@@ -159,6 +183,7 @@ json::object to_json(const TreeResult& result) {
   if (result.reason != Reason::none) document["reason"] = name_of(result.reason);
   if (!result.problem.empty()) document["error"] = result.problem;
   for (const auto& [key, value] : result.evidence) document[key] = value;
+  if (!result.unapproved.empty()) document["unapproved_calls"] = result.unapproved.size();
   document["session_id"] = result.session.value;
   document["usage"] = to_json(result.usage);
   document["duration_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(result.duration).count();
@@ -193,6 +218,8 @@ Ended print_result(Program& program, const TreeResult& result) {
   if (!result.problem.empty()) {
     program.err.write_line(error_line({ErrorCode::internal, result.problem, result.advice}));
   }
+  if (const auto told = told_of_unapproved(result.unapproved))
+    program.err.write_line(program.redactor.redact(error_line(*told)));
   if (result.can_resume) {
     const auto line = program.command_line(fmt::format("resume {}", result.session.value));
     program.err.write_line(fmt::format("deputy: continue with `{}`", line));

@@ -24,10 +24,14 @@ struct TreeResult {
   Reason reason = Reason::none;
   json::object
       evidence;  // of the root's report: errors, files, commands …; what there is none of is left out
-  bool can_resume = false;  // it was left as it is, for another process to go on with
+  std::vector<Question> unapproved;  // calls that were not made: nobody was there to approve them
+  bool can_resume = false;           // it was left as it is, for another process to go on with
 };
 
 TreeResult result_of(const TreeEnd& end);
+
+// That calls were not made for want of approval, and what approves them; nothing where all were.
+std::optional<Error> told_of_unapproved(const std::vector<Question>& unapproved);
 
 // The one document of `--output json`.
 json::object to_json(const TreeResult& result);

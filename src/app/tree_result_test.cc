@@ -119,6 +119,32 @@ TEST(TreeResult, AFailureOfTheStoreIsAFailure) {
   EXPECT_FALSE(result.can_resume);
 }
 
+Question asking_for(const std::string& rule) { return {.text = "may I?", .suggestions = {rule}}; }
+
+TEST(TreeResult, WhatNobodyApprovedIsCountedAndTheWayToAllowItNamed) {
+  EXPECT_FALSE(told_of_unapproved({}));
+  EXPECT_FALSE(to_json(result_of(batch_of({SessionState::completed}))).contains("unapproved_calls"));
+  auto end = batch_of({SessionState::completed});
+  end.unapproved = {asking_for("Write(a.txt)")};
+  EXPECT_EQ(told_of_unapproved(end.unapproved)->message,
+            "1 call was not made: nobody was there to approve it");
+  end.unapproved.push_back(asking_for("Write(a.txt)"));
+  const auto told = told_of_unapproved(end.unapproved);
+  EXPECT_EQ(told->message, "2 calls were not made: nobody was there to approve them");
+  EXPECT_THAT(told->advice,
+              ::testing::AllOf(HasSubstr("--yes"), ::testing::EndsWith(": --allow 'Write(a.txt)'")));
+  const auto result = result_of(end);
+  EXPECT_EQ(result.status, ExitStatus::completed) << "the run follows its root";
+  EXPECT_THAT(to_json_text(to_json(result)), HasSubstr(R"("unapproved_calls":2)"));
+}
+
+TEST(TreeResult, AtMostThreeRulesAreNamed) {
+  const std::vector<Question> four{asking_for("A"), asking_for("B"), asking_for("C"), asking_for("D")};
+  const auto told = told_of_unapproved(four);
+  EXPECT_THAT(told->message, HasSubstr("4 calls"));
+  EXPECT_THAT(told->advice, ::testing::AllOf(HasSubstr("--allow C"), ::testing::Not(HasSubstr("--allow D"))));
+}
+
 TEST(TreeResult, AsJsonABatchStandsAsAnObjectOrAsText) {
   auto json = to_json(result_of(batch_of({SessionState::completed}, "json")));
   EXPECT_EQ(to_json_text(json), R"({"status":"completed","result":{"total":1},"session_id":"root",)"

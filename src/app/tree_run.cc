@@ -26,6 +26,7 @@ class TreeRunner {
  private:
   void on_event(const Event& event, const EventOrigin& origin);
   void on_output(const SessionId& session, const EventOrigin& origin, std::string_view text);
+  void keep_unapproved(const Event& event);
   void start();
   Task<> drive();
   Task<> watch_signals(StopToken stop);
@@ -40,6 +41,7 @@ class TreeRunner {
   std::optional<TreeLimits> terms_;
   TreeEnd end_;
   std::uint64_t last_seq_ = 0;
+  std::map<std::string, Question> asked_;    // for permission, by id
   std::map<SessionId, OutputLines> output_;  // of commands
   Progress progress_;
   Engine engine_;
@@ -86,10 +88,21 @@ void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
   if (program_.announcer && !origin.parent.empty()) program_.announcer->announce(event.run.session.value);
   progress_.on_event(event, origin);
   if (prompts_person(program_)) prompts_.on_event(event);
+  if (attendance_of(program_) == Attendance::nobody) keep_unapproved(event);
   if (program_.common.output != OutputForm::stream_json) return;
   for (const auto& line : to_lines(event, origin)) {
     program_.out.write_line(program_.redactor.redact(to_json_text(line)));
   }
+}
+
+void TreeRunner::keep_unapproved(const Event& event) {
+  const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+  if (asked && asked->question.kind == QuestionKind::permission)
+    asked_.insert_or_assign(asked->question.id, asked->question);
+  const auto* answered = std::get_if<QuestionAnswered>(&event.fact);
+  const auto found = answered ? asked_.find(answered->question_id) : asked_.end();
+  if (found != asked_.end() && answered->answer.kind == AnswerKind::nobody)
+    end_.unapproved.push_back(found->second);
 }
 
 // For who follows the stream, and for a person who wants to see everything.

@@ -32,6 +32,8 @@ struct TreeEnd {
   std::vector<Session> sessions;   // of the whole tree
   std::vector<Event> root_events;  // of the root session
   std::optional<Report> child;     // of its only child, where it has one
+  // What needed approval here, with nobody there to give it: none of it was done.
+  std::vector<Question> unapproved = {};
 };
 
 TreeEnd run_tree(Program& program, Signals& signals, TreeRequest request);

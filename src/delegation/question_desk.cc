@@ -6,14 +6,25 @@
 
 namespace deputy {
 
+std::optional<Answer> answer_from(std::string_view line) {
+  const std::string_view text = trimmed(line);
+  const std::size_t space = text.find_first_of(" \t,:");
+  const std::string first = lowered(text.substr(0, space));
+  const std::string_view rest =
+      space == std::string_view::npos ? std::string_view{} : trimmed(text.substr(space + 1));
+  if (first == "y" || first == "yes") {
+    // "yes, but …" is not a yes.
+    return rest.empty() ? std::optional(Answer{AnswerKind::approved, ""}) : std::nullopt;
+  }
+  if (first == "n" || first == "no") return Answer{AnswerKind::refused, to_utf8(rest)};
+  return std::nullopt;
+}
+
 Answer answer_in_words(const Question& question, const std::string& text) {
   if (question.kind != QuestionKind::permission) return {AnswerKind::text, text, Source::person};
-  const std::string word = lowered(trimmed(text));
-  if (word == "y" || word == "yes") return {AnswerKind::approved, "", Source::person};
-  constexpr std::string_view kNo = "no";
-  const std::string_view reason =
-      word.starts_with(kNo) ? trimmed(trimmed(text).substr(kNo.size())) : trimmed(text);
-  return {AnswerKind::refused, std::string(reason), Source::person};
+  Answer answer = answer_from(text).value_or(Answer{AnswerKind::refused, to_utf8(trimmed(text))});
+  answer.by = Source::person;
+  return answer;
 }
 
 Task<Answer> QuestionDesk::ask(Question question, StopToken stop) {

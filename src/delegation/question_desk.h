@@ -4,7 +4,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "async/waiter.h"
@@ -12,7 +14,12 @@
 
 namespace deputy {
 
-// What a person wrote: "yes" and "no" to a permission, anything to a question that wants words.
+// What a person wrote where permission is asked: "y", "yes", "n", "no", or "no" with a reason behind it;
+// nothing when it is none of these.
+std::optional<Answer> answer_from(std::string_view line);
+
+// What a person wrote to whatever is asked. To a permission anything that answer_from does not know is no
+// approval, but the reason of a refusal.
 Answer answer_in_words(const Question& question, const std::string& text);
 
 enum class Attendance { person, nobody, approves_all };

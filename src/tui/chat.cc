@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -83,6 +84,7 @@ struct RootFold {
     finish_reply(state, state.reply.text);
     state.is_running = false;
     state.chosen.reset();
+    if (std::exchange(state.typing, Typing::input) != Typing::input) set_text(state.input, "");
     if (fact.report.status != Status::completed) print_separated(state, {{ending_of(fact.report)}});
   }
   void operator()(const auto&) const {}

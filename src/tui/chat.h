@@ -69,6 +69,9 @@ struct ReplyStream {
   std::string held;         // its end as it came, which may be the beginning of a secret
 };
 
+// What the line is for: the chat, or the child that is chosen.
+enum class Typing { input, nudge, answer };
+
 struct ChatState {
   // What a model says goes through it whole: once it is in lines, a secret may lie in pieces.
   const Redactor& redactor;
@@ -94,8 +97,8 @@ struct ChatState {
   InputCompletion completion;
   Dialog dialog;
   std::optional<SessionId> chosen;  // a child that the keys go to
-  bool is_nudging = false;          // what is typed is for that child
-  std::deque<std::string> queued;   // typed while it ran: the next inputs
+  Typing typing = Typing::input;
+  std::deque<std::string> queued;  // typed while it ran: the next inputs
   std::set<std::string> session_rules;
   std::optional<TimePoint> interrupted_at;
   std::string notice;  // for the status line, until the next key

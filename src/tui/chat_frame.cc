@@ -16,6 +16,11 @@ constexpr std::size_t kMostChoices = 8;
 constexpr std::size_t kNarrow = 60;
 constexpr std::string_view kPrompt = "❯ ";
 constexpr std::string_view kNudgePrompt = "to it ❯ ";
+constexpr std::string_view kAnswerPrompt = "answer ❯ ";
+
+std::string_view prompt_of(Typing typing) {
+  return typing == Typing::nudge ? kNudgePrompt : typing == Typing::answer ? kAnswerPrompt : kPrompt;
+}
 
 void add_all(std::vector<Line>& lines, std::vector<Line> more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -50,7 +55,9 @@ std::string hint_of(const ChatState& state) {
   if (is_open(state.dialog)) return "";
   if (state.chosen) {
     const TreeNode* node = find_node(state.tree, *state.chosen);
-    if (state.is_nudging) return "Enter nudges it  Esc back";
+    if (state.typing == Typing::nudge) return "Enter nudges it  Esc back";
+    if (state.typing == Typing::answer) return "Enter answers it in its parent's place  Esc back";
+    if (node && !node->question.empty()) return "a answer  n nudge  b background  c cancel  Esc back";
     return node && !node->has_ended ? "↑↓ choose  n nudge  b background  c cancel  Esc back"
                                     : "↑↓ choose  Esc back";
   }
@@ -120,8 +127,7 @@ Frame frame_of(const ChatState& state) {
     frame.cursor_column = dialog.cursor_row ? dialog.cursor_column : 0;
     below = std::move(dialog.lines);
   } else {
-    auto input = view_of(state.input, state.is_nudging ? kNudgePrompt : kPrompt, columns,
-                         std::min(kMostInputRows, room.left));
+    auto input = view_of(state.input, prompt_of(state.typing), columns, std::min(kMostInputRows, room.left));
     room.take(input.lines.size());
     cursor_row = input.cursor_row;
     frame.cursor_column = input.cursor_column;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "tui/chat.h"
@@ -44,6 +45,43 @@ Intents answer(ChatState& state, const DialogAnswer& given) {
   return intents;
 }
 
+void refuse(ChatState& state, const std::string& why) { print_separated(state, {line_of(why, Tone::bad)}); }
+
+// The child at work whose label the words begin with.
+const TreeNode* child_named(const ChatState& state, std::string_view words) {
+  const TreeNode* named = nullptr;
+  for (const TreeRow& row : shown_rows(state)) {
+    const std::string& label = row.node->label;
+    const bool fits =
+        words.starts_with(label) && (words.size() == label.size() || words[label.size()] == ' ');
+    if (fits && !row.node->has_ended && (!named || named->label.size() < label.size())) named = row.node;
+  }
+  return named;
+}
+
+// The keys of a chosen child as commands, for where none can be chosen: plain lines. Nothing where it is none
+// of these.
+std::optional<Intents> on_child_command(ChatState& state, std::string_view name, std::string_view words) {
+  const bool wants_text = name == "/nudge" || name == "/answer";
+  if (!wants_text && name != "/background" && name != "/cancel") return std::nullopt;
+  const TreeNode* child = child_named(state, words);
+  if (!child) {
+    refuse(state, fmt::format("no child of that name is at work; type {} and a label of /tree", name));
+    return Intents{};
+  }
+  const std::string text(trimmed(words.substr(child->label.size())));
+  if (wants_text == text.empty()) {
+    refuse(state, fmt::format("type {} {}{}", name, child->label, wants_text ? " and what it is told" : ""));
+    return Intents{};
+  }
+  if (name == "/cancel") return Intents{CancelOne{child->id}};
+  if (name == "/background") return Intents{SendToBackground{child->id}};
+  if (name == "/nudge") return Intents{NudgeOne{child->id, text}};
+  if (!child->question.empty()) return Intents{GiveAnswer{child->question, {AnswerKind::text, text}}};
+  refuse(state, fmt::format("{} asks its parent nothing; /nudge tells it something", child->label));
+  return Intents{};
+}
+
 Intents submit(ChatState& state) {
   const std::string text = take_text(state.input);
   state.completion = {};
@@ -51,7 +89,10 @@ Intents submit(ChatState& state) {
   if (meant.empty()) return {};
   if (meant.starts_with('/') && !meant.contains('\n')) {
     const std::size_t space = std::min(meant.find(' '), meant.size());
-    return {DoCommand{std::string(meant.substr(0, space)), std::string(trimmed(meant.substr(space)))}};
+    const std::string_view name = meant.substr(0, space);
+    const std::string_view words = trimmed(meant.substr(space));
+    if (auto intents = on_child_command(state, name, words)) return *std::move(intents);
+    return {DoCommand{std::string(name), std::string(words)}};
   }
   if (state.is_running) {
     state.queued.emplace_back(meant);
@@ -109,23 +150,31 @@ void choose(ChatState& state, int by) {
 
 Intents act_on(ChatState& state, const TreeNode& child, std::string_view key) {
   if (key == "c") return {CancelOne{child.id}};
-  if (key == "n") state.is_nudging = true;
+  if (key == "n") state.typing = Typing::nudge;
+  if (key == "a" && !child.question.empty()) state.typing = Typing::answer;
   if (key != "b") return {};
   state.notice =
       fmt::format("{} goes to the background; what Delegate started is waited for all the same", child.label);
   return {SendToBackground{child.id}};
 }
 
-// Keys while a nudge is typed. The line is empty before and after: it was when the child was chosen.
-Intents on_nudge_key(ChatState& state, const TreeNode* child, const Key& key) {
+// Keys while something is typed for the child. The line is empty before and after: it was when the child was
+// chosen.
+Intents on_key_for_child(ChatState& state, const TreeNode* child, const Key& key) {
   if (key.name != KeyName::enter && key.name != KeyName::escape) {
     edit(state.input, key);
     return {};
   }
   const std::string text(trimmed(state.input.text));
   set_text(state.input, "");
-  state.is_nudging = false;
+  const Typing typed = std::exchange(state.typing, Typing::input);
   if (key.name == KeyName::escape || text.empty()) return {};
+  if (typed == Typing::answer && child && !child->question.empty())
+    return {GiveAnswer{child->question, {AnswerKind::text, text}}};
+  if (typed == Typing::answer) {
+    state.notice = "it was answered, or has ended, meanwhile";
+    return {};
+  }
   if (!child || child->has_ended) {
     state.notice = "it has ended meanwhile and was not told";
     return {};
@@ -138,7 +187,7 @@ Intents on_nudge_key(ChatState& state, const TreeNode* child, const Key& key) {
 std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
   if (!state.chosen) return std::nullopt;
   const TreeNode* node = find_node(state.tree, *state.chosen);
-  if (state.is_nudging) return on_nudge_key(state, node, key);
+  if (state.typing != Typing::input) return on_key_for_child(state, node, key);
   switch (key.name) {
     case KeyName::up:
       choose(state, -1);

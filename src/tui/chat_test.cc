@@ -234,6 +234,17 @@ TEST_F(Chat, SuggestionsAreChoices) {
   EXPECT_EQ(only<GiveAnswer>(own)->answer.text, "neither");
 }
 
+TEST_F(Chat, EachOfTenSuggestionsHasAKeyOfItsOwn) {
+  const std::vector<std::string> ten{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+  for (const auto& [typed, meant] : {std::pair("9", "i"), std::pair("0", "j")}) {
+    story.ask("a", "Which?", ten, QuestionKind::to_person);
+    story.pass(kTooSoon);
+    const auto intents = type(typed);
+    ASSERT_TRUE(only<GiveAnswer>(intents)) << typed;
+    EXPECT_EQ(only<GiveAnswer>(intents)->answer.text, meant);
+  }
+}
+
 TEST_F(Chat, AQuestionThatWasSettledElsewhereGoesAway) {
   story.begin("go");
   story.ask("a", "Run", {});
@@ -348,6 +359,76 @@ TEST_F(Chat, AChosenChildCanBeNudged) {
   EXPECT_EQ(story.state.input.text, "");
   EXPECT_EQ(story.state.chosen, SessionId("sess_a")) << "it is still followed";
   EXPECT_THAT(story.state.queued, IsEmpty()) << "it is nothing for the root";
+}
+
+TEST_F(Chat, AChosenChildThatAsksItsParentCanBeAnswered) {
+  story.begin("go");
+  story.child("a");
+  key(KeyName::tab);
+  EXPECT_THAT(type("a"), IsEmpty());
+  EXPECT_EQ(story.state.typing, Typing::input) << "it asks nothing";
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  EXPECT_THAT(story.screen(80), HasSubstr("a answer"));
+  type("a");
+  type("the red one");
+  EXPECT_THAT(story.screen(80), HasSubstr("answer ❯ the red one"));
+  const auto intents = key(KeyName::enter);
+  ASSERT_TRUE(only<GiveAnswer>(intents));
+  EXPECT_EQ(only<GiveAnswer>(intents)->question_id, "q1");
+  EXPECT_EQ(only<GiveAnswer>(intents)->answer, (Answer{AnswerKind::text, "the red one"}));
+}
+
+TEST_F(Chat, AnAnswerThatComesTooLateIsToldAsSuch) {
+  story.begin("go");
+  story.child("a");
+  key(KeyName::tab);
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  type("a");
+  type("late");
+  story.tell_child("a", QuestionAnswered{"q1", {AnswerKind::text, "by its parent"}});
+  EXPECT_THAT(key(KeyName::enter), IsEmpty());
+  EXPECT_THAT(story.screen(80), HasSubstr("meanwhile"));
+}
+
+TEST_F(Chat, WhatIsTypedForAChildIsNotSentToTheChatWhenAllHasEnded) {
+  story.begin("go");
+  story.child("a");
+  key(KeyName::tab);
+  type("n");
+  type("be brief");
+  story.tell_root(RunEnded{Report{}});
+  EXPECT_THAT(key(KeyName::enter), IsEmpty());
+  EXPECT_EQ(story.state.typing, Typing::input);
+}
+
+TEST_F(Chat, ChildrenAreSteeredByCommandsToo) {
+  const auto command = [this](std::string_view text) {
+    type(text);
+    return key(KeyName::enter);
+  };
+  story.begin("go");
+  story.child("a");
+  story.child("a b");
+  const auto nudged = command("/nudge a b be brief");
+  ASSERT_TRUE(only<NudgeOne>(nudged));
+  EXPECT_EQ(only<NudgeOne>(nudged)->session, SessionId("sess_a b")) << "the longest label that fits";
+  EXPECT_EQ(only<NudgeOne>(nudged)->text, "be brief");
+  const auto cancelled = command("/cancel a");
+  ASSERT_TRUE(only<CancelOne>(cancelled));
+  EXPECT_EQ(only<CancelOne>(cancelled)->session, SessionId("sess_a"));
+  EXPECT_TRUE(only<SendToBackground>(command("/background a")));
+  story.take_out();
+  EXPECT_THAT(command("/answer a red"), IsEmpty());
+  EXPECT_THAT(story.take_out(), HasSubstr("asks its parent nothing"));
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  const auto answered = command("/answer a red");
+  ASSERT_TRUE(only<GiveAnswer>(answered));
+  EXPECT_EQ(only<GiveAnswer>(answered)->answer, (Answer{AnswerKind::text, "red"}));
+  EXPECT_THAT(command("/nudge a"), IsEmpty());
+  EXPECT_THAT(story.take_out(), HasSubstr("what it is told"));
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_THAT(command("/cancel a"), IsEmpty());
+  EXPECT_THAT(story.take_out(), HasSubstr("no child of that name is at work"));
 }
 
 TEST_F(Chat, ANudgeCanBeGivenUp) {

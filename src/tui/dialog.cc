@@ -26,7 +26,7 @@ std::vector<Choice> choices_of(const Question& question) {
   std::vector<Choice> choices;
   if (question.kind != QuestionKind::permission) {
     for (const auto& suggestion : question.suggestions) {
-      choices.push_back({static_cast<char>('1' + std::min<std::size_t>(choices.size(), 8)), suggestion});
+      choices.push_back({key_of_suggestion(choices.size()), suggestion});
     }
     choices.push_back({'w', "in my own words"});
     return choices;
@@ -110,6 +110,8 @@ std::vector<Line> body_of(const Question& question, std::size_t columns, std::si
 }
 
 }  // namespace
+
+char key_of_suggestion(std::size_t at) { return at < 9 ? static_cast<char>('1' + at) : '0'; }
 
 void ask(Dialog& dialog, Question question, TimePoint now) {
   if (dialog.waiting.empty()) dialog.shown_at = now;

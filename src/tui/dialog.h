@@ -35,6 +35,9 @@ struct Dialog {
 
 inline constexpr auto kTooSoon = std::chrono::milliseconds(400);
 
+// What chooses it: 1 to 9, and 0 for the tenth, the last there may be.
+char key_of_suggestion(std::size_t at);
+
 void ask(Dialog& dialog, Question question, TimePoint now);
 // It was answered, or nobody needs the answer any more.
 void settle(Dialog& dialog, const std::string& question_id, TimePoint now);

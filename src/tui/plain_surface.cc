@@ -1,5 +1,6 @@
 #include "tui/plain_surface.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -11,20 +12,30 @@ constexpr std::size_t kColumns = 10'000;  // the terminal wraps by itself
 constexpr std::size_t kRows = 10'000;
 const Key kEnter{KeyName::enter};
 
+// A choice by its key or its word, and nothing beside it: "always ask me" approves nothing. Only a no may
+// have a reason. No keys where it is none of these.
+std::vector<Key> approval_keys(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_of(" \t,:"), text.size());
+  const std::string first = lowered(text.substr(0, end));
+  if (first == "n" || first == "no") {
+    const std::string reason(trimmed(text.substr(std::min(end + 1, text.size()))));
+    return {{KeyName::text, "n"}, {KeyName::text, reason}, kEnter};
+  }
+  if (end < text.size()) return {};
+  for (const std::string_view word : {"yes", "session", "always"}) {
+    if (first == word || first == word.substr(0, 1)) return {{KeyName::text, first.substr(0, 1)}};
+  }
+  return {};
+}
+
 // "y", "n because …", "2", or an answer in words.
 std::vector<Key> answer_keys(const Question& question, std::string_view line) {
   const std::string text(trimmed(line));
   if (text.empty()) return {};
-  if (question.kind == QuestionKind::permission) {
-    const std::string first(1, lowered(text)[0]);
-    if (first != "n") return {{KeyName::text, first}};
-    const std::size_t space = text.find(' ');
-    const std::string reason = space == std::string::npos ? "" : std::string(trimmed(text.substr(space)));
-    return {{KeyName::text, "n"}, {KeyName::text, reason}, kEnter};
+  if (question.kind == QuestionKind::permission) return approval_keys(text);
+  for (std::size_t at = 0; at < question.suggestions.size(); ++at) {
+    if (text == std::string(1, key_of_suggestion(at))) return {{KeyName::text, text}};
   }
-  const bool is_choice = text.size() == 1 && text[0] >= '1' &&
-                         static_cast<std::size_t>(text[0] - '1') < question.suggestions.size();
-  if (is_choice) return {{KeyName::text, text}};
   return {{KeyName::text, "w"}, {KeyName::text, text}, kEnter};
 }
 
@@ -36,7 +47,11 @@ std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
   const std::string line = to_utf8(typed_.substr(0, end));
   typed_.erase(0, end + 1);
   is_prompted_ = false;
-  if (is_open(state.dialog)) return answer_keys(state.dialog.waiting.front(), line);
+  if (is_open(state.dialog)) {
+    auto keys = answer_keys(state.dialog.waiting.front(), line);
+    if (keys.empty()) question_.clear();  // it is asked again
+    return keys;
+  }
   return std::vector<Key>{{KeyName::paste, line}, kEnter};
 }
 

@@ -63,6 +63,29 @@ TEST_F(Plain, AQuestionIsAnsweredByALine) {
   EXPECT_EQ(std::get<GiveAnswer>(line("none of these\n").at(0)).answer.text, "none of these");
 }
 
+TEST_F(Plain, AChildIsNudgedByACommand) {
+  story.begin("go");
+  story.child("child");
+  const auto intents = line("/nudge child be brief\n");
+  ASSERT_EQ(intents.size(), 1u);
+  EXPECT_EQ(std::get<NudgeOne>(intents[0]).text, "be brief");
+}
+
+TEST_F(Plain, OnlyAChoiceByItselfApprovesAndAnythingElseIsAskedAgain) {
+  story.begin("go");
+  story.ask("child", "Run ls", {"Bash(ls)"});
+  for (const auto* unclear : {"actually no\n", "always ask me\n", "sure\n", "yes but not that\n", "yep\n"}) {
+    story.pass(kTooSoon);
+    EXPECT_THAT(draw(), HasSubstr("[child] asks for approval")) << unclear;
+    EXPECT_TRUE(line(unclear).empty()) << unclear;
+    EXPECT_TRUE(is_open(story.state.dialog)) << unclear;
+  }
+  draw();
+  const auto approved = line("Yes\n");
+  ASSERT_EQ(approved.size(), 1u);
+  EXPECT_EQ(std::get<GiveAnswer>(approved[0]).answer.kind, AnswerKind::approved);
+}
+
 TEST_F(Plain, WhatWasTypedBeforeAQuestionDoesNotAnswerIt) {
   story.begin("go");
   surface.feed("y");

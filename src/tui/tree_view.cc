@@ -66,10 +66,12 @@ struct Fold {
   void operator()(const QuestionAsked& fact) const {
     node.activity = short_text("asks: " + fact.question.text);
     node.is_asking = true;
+    if (fact.question.kind == QuestionKind::to_parent) node.question = fact.question.id;
   }
   void operator()(const QuestionAnswered& fact) const {
     node.activity = fact.answer.kind == AnswerKind::refused ? "declined" : "answered";
     node.is_asking = false;
+    if (node.question == fact.question_id) node.question.clear();
   }
   void operator()(const Retried& fact) const {
     node.usage = node.usage + fact.usage;
@@ -85,6 +87,7 @@ struct Fold {
     node.tone = ending.tone;
     node.has_ended = true;
     node.is_asking = false;
+    node.question.clear();
   }
   void operator()(const auto&) const {}
 };

@@ -20,6 +20,7 @@ struct TreeNode {
   std::string activity;  // what it does, or how it ended
   Tone tone = Tone::plain;
   bool is_asking = false;
+  std::string question;  // the id of the one that it waits with for its parent
   bool has_ended = false;
   Usage usage;
   int steps = 0;

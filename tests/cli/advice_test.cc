@@ -75,6 +75,10 @@ TEST_F(AdviceTest, APresetLiesUnderItsAgentsName) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("/.deputy/agents/my-agent.md"));
   EXPECT_THAT(ran.err, HasSubstr("task my-agent"));
+  const auto as_json =
+      parse_json_object(deputy({"agents", "init", "testing", "--project", "--output", "json"}).out);
+  ASSERT_TRUE(as_json);
+  EXPECT_THAT(string_or(*as_json, "path", ""), HasSubstr("/.deputy/agents/testing.md"));
 }
 
 }  // namespace

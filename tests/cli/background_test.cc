@@ -54,6 +54,8 @@ TEST_F(BackgroundTest, ATaskGoesOnAfterTheCommandReturned) {
   EXPECT_THAT(id, AllOf(StartsWith("sess_"), Not(HasSubstr("\n"))));
   EXPECT_THAT(deputy({"sessions", "tail", id}).out, HasSubstr("complete"));  // returns at its end
   EXPECT_THAT(deputy({"sessions", "show", id}).out, AllOf(HasSubstr("completed"), HasSubstr("found it")));
+  EXPECT_THAT(deputy({"sessions", "ls"}).out, HasSubstr(id)) << "the id that was given out";
+  EXPECT_THAT(deputy({"sessions", "ls", "--output", "json"}).out, HasSubstr("\"children\":[\"" + id + "\"]"));
 }
 
 TEST_F(BackgroundTest, TheIdIsJsonWhereJsonIsAskedFor) {
@@ -157,10 +159,39 @@ TEST_F(BackgroundTest, AsksWhoeverSentItThereAndWaitsForTheAnswer) {
   const std::string id = sent.out.substr(0, sent.out.find('\n'));
   auto tail = start({"sessions", "tail", id});
   tail->read_until("asks: ");
+  const std::string how = "sessions answer " + id + " TEXT";
+  EXPECT_THAT(sent.err, HasSubstr(how));
+  EXPECT_THAT(deputy({"sessions", "show", id}).err, AllOf(HasSubstr("Which one?"), HasSubstr(how)));
   EXPECT_THAT(deputy({"sessions", "answer", id, "the red one"}).out, HasSubstr(id + " answered"));
-  tail->wait();
+  EXPECT_THAT(tail->wait().err, HasSubstr(how));
   EXPECT_THAT(deputy({"sessions", "transcript", id}).out,
               AllOf(HasSubstr("the red one"), HasSubstr("done as told")));
+  EXPECT_EQ(deputy({"sessions", "show", id}).err, "") << "it asks nothing any more";
+}
+
+TEST_F(BackgroundTest, APermissionIsGivenByYesAloneAndEveryListSaysSo) {
+  const auto sent =
+      deputy({"task", "general", "write", "--background", "--model", script(R"({"v":1,"sessions":[
+    {"match":{"agent":"general"},"replies":[
+      {"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},{"text":"written"}]}]})")});
+  ASSERT_EQ(sent.status, 0) << sent.err;
+  const std::string id(trimmed(sent.out));
+  auto tail = start({"sessions", "tail", id});
+  tail->read_until("asks: ");
+  const std::string approve = "sessions answer " + id + " yes`";
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"sessions", "ls", "--live"},
+                                                {"sessions", "tree", id},
+                                                {"sessions", "show", id}})
+    EXPECT_THAT(deputy(words).err, AllOf(HasSubstr(approve), HasSubstr("'no, REASON'"))) << words[1];
+  for (const auto* unclear : {"yes please", "maybe", "nope"}) {
+    const auto ran = deputy({"sessions", "answer", id, unclear});
+    EXPECT_EQ(ran.status, 2) << unclear;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("the answer is yes, or no with a reason"), HasSubstr(approve)));
+  }
+  EXPECT_THAT(deputy({"sessions", "answer", id, "yes"}).out, HasSubstr(id + " answered"));
+  EXPECT_THAT(tail->wait().err, HasSubstr(approve));
+  EXPECT_THAT(deputy({"sessions", "transcript", id}).out,
+              AllOf(HasSubstr("written"), Not(HasSubstr("declined"))));
 }
 
 }  // namespace

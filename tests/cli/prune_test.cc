@@ -95,6 +95,22 @@ TEST_F(PruneTest, WhatIsUnfinishedStays) {
   EXPECT_THAT(listed(), HasSubstr(tree));
 }
 
+TEST_F(PruneTest, WhatWasLeftIsCancelledWithoutItsModelAndThenGoes) {
+  const auto tree = add_unfinished();
+  std::filesystem::remove(root() / "script.json");
+  EXPECT_THAT(deputy({"sessions", "prune", tree}).err, HasSubstr("deputy sessions cancel " + tree));
+  const auto cancelled = deputy({"sessions", "cancel", tree});
+  EXPECT_EQ(cancelled.status, 0) << cancelled.err;
+  EXPECT_EQ(cancelled.out, tree + " cancelled\n");
+  EXPECT_EQ(deputy({"sessions", "ls", "--live"}).out, "");
+  EXPECT_THAT(deputy({"sessions", "cancel", tree}).out, HasSubstr("had ended already (cancelled)"));
+  EXPECT_EQ(deputy({"sessions", "cancel", tree, "--output", "json"}).out,
+            "{\"status\":\"ended\",\"session_id\":\"" + tree + "\"}\n");
+  const auto pruned = deputy({"sessions", "prune", tree});
+  EXPECT_EQ(pruned.status, 0) << pruned.err;
+  EXPECT_EQ(listed(), "");
+}
+
 TEST_F(PruneTest, WhatCannotBeMeantIsRefused) {
   const auto tree = add_tree();
   const auto both = deputy({"sessions", "prune", tree, "--older-than", "1d"});

@@ -51,6 +51,10 @@ TEST_F(RunTest, WithNobodyThereADelegationIsNotApproved) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.err, AllOf(HasSubstr("[main] asks: Spawn 2 subagents"), HasSubstr("nobody is there"),
                              Not(HasSubstr("[a] started"))));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("deputy: 1 call was not made: nobody was there to approve it"),
+                             HasSubstr("--yes"), HasSubstr("--allow Delegate")));
+  EXPECT_THAT(deputy({"run", "--model", script(kParent), "--allow", "Delegate", "go"}).err,
+              AllOf(HasSubstr("[a] ✓ complete"), Not(HasSubstr("not made"))));
 }
 
 TEST_F(RunTest, YesApprovesAndTheChildrenRun) {
@@ -58,6 +62,7 @@ TEST_F(RunTest, YesApprovesAndTheChildrenRun) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out, "the children have spoken\n");
   EXPECT_THAT(ran.err, AllOf(HasSubstr("[a] ✓ complete"), HasSubstr("[b] ✓ complete")));
+  EXPECT_THAT(ran.err, Not(HasSubstr("not made")));
 }
 
 TEST_F(RunTest, YesNeverApprovesWhatIsDenied) {

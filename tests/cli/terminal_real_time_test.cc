@@ -80,6 +80,46 @@ TEST_F(TerminalRealTime, ARefusalIsToldToTheModelWithItsReason) {
   EXPECT_FALSE(std::filesystem::exists(work() / "a.txt"));
 }
 
+TEST_F(TerminalRealTime, AQuestionIsAnsweredByASuggestionOrInWords) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"ask_user","arguments":{"question":"Which colour?","suggestions":["red","blue"]}}]},
+    {"calls":[{"name":"ask_user","arguments":{"question":"How dark?"}}],"expect":{"contains":"blue"}},
+    {"text":"As dark as that.","expect":{"contains":"like the night"}}]}]})"));
+  tmux.type("paint");
+  tmux.key("Enter");
+  tmux.wait_for("Which colour?");
+  tmux.wait_for("(2) blue");
+  tmux.key("2");
+  tmux.wait_for("How dark?");
+  tmux.wait_for("(w)");
+  tmux.key("w");
+  tmux.wait_for("answer:");
+  tmux.type("like the night");
+  tmux.key("Enter");
+  tmux.wait_for("As dark as that.");
+}
+
+TEST_F(TerminalRealTime, AChildsQuestionToItsParentIsAnsweredInItsPlace) {
+  chat(script(R"({"v":1,"sessions":[
+  {"match":{"label":"main"},"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look","run_in_background":true}}]},
+    {"first_byte_ms":86400000,"text":"never"}]},
+  {"match":{"agent":"explore"},"replies":[
+    {"calls":[{"name":"ask_parent","arguments":{"question":"Which one?"}}]},
+    {"text":"taken","expect":{"contains":"the red one"}}]}]})"),
+       {"--yes"});
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("asks: Which one?");
+  tmux.key("Tab");
+  tmux.wait_for("a answer");
+  tmux.key("a");
+  tmux.type("the red one");
+  tmux.wait_for("answer ❯ the red one");
+  tmux.key("Enter");
+  tmux.wait_for("✓ complete");
+}
+
 TEST_F(TerminalRealTime, AnApprovalForAlwaysIsARuleOfTheNextChat) {
   const auto model = script(R"({"v":1,"sessions":[{"replies":[
     {"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},
@@ -170,6 +210,33 @@ TEST_F(TerminalRealTime, GoesOnAfterAKillWhereItWas) {
   tmux.key("Enter");
   tmux.wait_for("Both have reported.");
   EXPECT_THAT(tmux.history(), HasSubstr("❯ go"));
+}
+
+TEST_F(TerminalRealTime, WhatIsSaidOnLeavingGoesOnWithTheChat) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."},{"text":"Still here."}]}]})");
+  chat(model);
+  tmux.type("hello");
+  tmux.key("Enter");
+  tmux.wait_for("Hello.");
+  tmux.type("/quit");
+  tmux.key("Enter");
+  tmux.wait_for("Kept as sess_");
+  const std::string left = tmux.history();
+  EXPECT_THAT(left, HasSubstr("--model"));
+  const std::string id = left.substr(left.find("Kept as ") + 8, 22);
+
+  chat("rehearsal");
+  tmux.type("/resume " + id);
+  tmux.key("Enter");
+  tmux.wait_for(id + " needs the model");
+
+  chat(model);
+  tmux.type("/resume " + id);
+  tmux.key("Enter");
+  tmux.wait_for("Hello.");
+  tmux.type("more");
+  tmux.key("Enter");
+  tmux.wait_for("Still here.");
 }
 
 TEST_F(TerminalRealTime, WhatIsOlderThanSevenDaysGoesWhenAChatBegins) {
