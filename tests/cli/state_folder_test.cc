@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
+#include "base/disk_mark.h"
 #include "base/json.h"
 #include "deputy_program.h"
 #include "store/migrations/0001_initial.h"
@@ -46,6 +47,11 @@ class StateFolderTest : public DeputyTest {
     Folder folder;
     for (const auto& name : files_below(home()))
       folder[name] = fs::is_regular_file(home() / name) ? contents(home() / name) : "";
+    return folder;
+  }
+  Folder everything_but_index() const {
+    Folder folder = everything();
+    folder.erase("deputy.db-shm");  // of the log, for who looks at it
     return folder;
   }
   void alter_database(const char* sql, int leaves_its_log = 0) const {
@@ -140,6 +146,19 @@ TEST_F(StateFolderTest, ANewerDatabaseIsRefusedAndUntouched) {
   }
 }
 
+// Its mark may count what this one does not know of: nothing is taken for lost, and nothing copied.
+TEST_F(StateFolderTest, ANewerDatabaseIsRefusedWithALogBesideIt) {
+  ASSERT_EQ(delegate().status, 0);
+  alter_database("PRAGMA user_version=999", 1);
+  ASSERT_GT(fs::file_size(home() / "deputy.db-wal"), 0u);
+  const auto folder = *SystemDisk().open(home().string(), IfAbsent::fail);
+  DiskMark::open(*folder, "deputy.mark")->write(1'000'000);
+  const auto before = everything_but_index();
+  expect_failure(delegate(), "newer");
+  expect_failure(deputy({"sessions", "ls"}), "newer");
+  EXPECT_EQ(everything_but_index(), before);
+}
+
 TEST_F(StateFolderTest, ADamagedDatabaseIsRefusedAndUntouched) {
   write(home() / "deputy.db", std::string(8192, 'g'));
   const auto before = everything();
@@ -187,15 +206,10 @@ TEST_F(StateFolderTest, ADatabaseOfAnotherProgramIsRefusedWithALogBesideIt) {
   fs::create_directories(home());
   alter_database("PRAGMA journal_mode=WAL; CREATE TABLE mine(x); INSERT INTO mine VALUES (1)", 1);
   ASSERT_GT(fs::file_size(home() / "deputy.db-wal"), 0u);
-  const auto without_index = [this] {
-    auto folder = everything();
-    folder.erase("deputy.db-shm");  // of the log, for who looks at it
-    return folder;
-  };
-  const auto before = without_index();
+  const auto before = everything_but_index();
   expect_failure(delegate(), "its tables are not those of a deputy's database");
   expect_failure(deputy({"sessions", "ls"}), "its tables are not those of a deputy's database");
-  EXPECT_EQ(without_index(), before);
+  EXPECT_EQ(everything_but_index(), before);
 }
 
 // Whoever closes a database last writes its log back and removes it. Whether one is the last is a matter of

@@ -143,6 +143,9 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home) {
     if (size_of(home, "deputy.db") == 0 && expected == 0) return std::nullopt;
   }
   TRY(const auto database, Database::open(path, Database::Mode::read_only));
+  // What a newer deputy keeps how is not known here.
+  if (const auto version = database.integer("PRAGMA user_version"); version && *version > newest_schema())
+    TRY(check_version(*version, path));
   auto found = how_far(home, database);
   if (const auto checked = found ? check_migratable(database) : Result<void>{}; !checked)
     found = std::unexpected(checked.error());
