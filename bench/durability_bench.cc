@@ -2,11 +2,11 @@
 // to be resumed. Prints figures; not a test.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "async/sleep.h"
 #include "async/task_group.h"
+#include "bench.h"
 #include "guard/rules.h"
 #include "runtime/runtime.h"
 #include "store/memory_store.h"
@@ -205,15 +205,12 @@ bool tell_resume(const std::string& folder) {
 }
 
 }  // namespace
-}  // namespace deputy
 
-int main() {
+int run_bench(const std::string& folder) {
   using std::chrono::milliseconds;
-  char folder[] = "/tmp/deputy-bench-XXXXXX";
-  if (!::mkdtemp(folder)) return 1;
-  deputy::tell_cost(folder, milliseconds(20), 200);
-  deputy::tell_cost(folder, milliseconds(500), 20);
-  const bool is_resumed = deputy::tell_resume(folder);
-  std::filesystem::remove_all(folder);
-  return is_resumed ? 0 : 1;
+  tell_cost(folder, milliseconds(20), 200);
+  tell_cost(folder, milliseconds(500), 20);
+  return tell_resume(folder) ? 0 : 1;
 }
+
+}  // namespace deputy

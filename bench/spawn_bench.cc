@@ -7,13 +7,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <vector>
 
 #include "async/sleep.h"
 #include "async/task_group.h"
+#include "bench.h"
 #include "model/http_provider.h"
 #include "model/tongues.h"
 #include "runtime/runtime.h"
@@ -95,19 +93,6 @@ Task<> wait_for_end(Runtime& runtime, SystemLoop& loop) {
   loop.stop();
 }
 
-struct Percentiles {
-  double p50 = 0;
-  double p99 = 0;
-};
-Percentiles percentiles_of(std::vector<Duration> taken) {
-  std::ranges::sort(taken);
-  const auto at = [&](double part) {
-    const auto index = static_cast<std::size_t>(part * static_cast<double>(taken.size() - 1));
-    return std::chrono::duration<double, std::milli>(taken[index]).count();
-  };
-  return {at(0.5), at(0.99)};
-}
-
 // As the journal does: a few pages at the end of a file.
 std::vector<Duration> syncs_in(const std::string& folder) {
   const int file = ::open((folder + "/sync").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -123,7 +108,7 @@ std::vector<Duration> syncs_in(const std::string& folder) {
   return taken;
 }
 
-int run_bench(const std::string& folder, std::string_view terms, std::int64_t most_micros) {
+int measure_spawns(const std::string& folder, std::string_view terms, std::int64_t most_micros) {
   SystemLoop loop;
   ThreadPool pool(2);
   SystemDisk disk;
@@ -184,13 +169,10 @@ int run_bench(const std::string& folder, std::string_view terms, std::int64_t mo
 }
 
 }  // namespace
-}  // namespace deputy
 
-int main() {
-  char folder[] = "/tmp/deputy-bench-XXXXXX";
-  if (!::mkdtemp(folder)) return 1;
-  int status = deputy::run_bench(folder, "", deputy::kUnlimited<std::int64_t>);
-  if (status == 0) status = deputy::run_bench(folder, " under --max-cost", 1'000'000'000);
-  std::filesystem::remove_all(folder);
-  return status;
+int run_bench(const std::string& folder) {
+  const int status = measure_spawns(folder, "", kUnlimited<std::int64_t>);
+  return status != 0 ? status : measure_spawns(folder, " under --max-cost", 1'000'000'000);
 }
+
+}  // namespace deputy

@@ -19,7 +19,6 @@ pkg_check_modules(gumbo REQUIRED IMPORTED_TARGET gumbo)
 pkg_check_modules(md4c REQUIRED IMPORTED_TARGET md4c)
 
 find_package(mimalloc QUIET)
-find_package(benchmark QUIET)
 if(DEPUTY_TESTS)
   find_package(GTest REQUIRED)
   pkg_check_modules(vterm REQUIRED IMPORTED_TARGET vterm)

@@ -118,7 +118,7 @@ Result<SessionsArguments> sessions_of(const Words& typed) {
 }
 
 Result<TextArguments> completions_for(const Typed& shell) {
-  using Writer = std::string (*)(const CommandInfo&);
+  using Writer = std::string (*)(const CommandTree&);
   constexpr Choice<Writer> kShells[] = {
       {"bash", bash_completions}, {"zsh", zsh_completions}, {"fish", fish_completions}};
   TRY(const Writer writer, chosen(shell, kShells, Writer{bash_completions}));

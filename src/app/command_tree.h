@@ -7,28 +7,28 @@
 
 namespace deputy {
 
-struct OptionInfo {
+struct CommandOption {
   std::vector<std::string> names;  // "--model", "-v"; of an argument its name alone
   std::string kind;                // "DIR"; empty where it takes no value
   std::string about;
   std::vector<std::string> choices = {};  // all that it may be, where that is known
 };
 
-struct CommandInfo {
+struct CommandTree {
   std::string name;
   std::string about;
   std::string example;
-  std::vector<OptionInfo> options;
-  std::vector<OptionInfo> arguments;
-  std::vector<CommandInfo> commands;
+  std::vector<CommandOption> options;
+  std::vector<CommandOption> arguments;
+  std::vector<CommandTree> commands;
 };
 
-CommandInfo command_tree();
+CommandTree command_tree();
 
 // Completions for a shell, and the page for man(1).
-std::string bash_completions(const CommandInfo& program);
-std::string zsh_completions(const CommandInfo& program);
-std::string fish_completions(const CommandInfo& program);
-std::string manual_page(const CommandInfo& program);
+std::string bash_completions(const CommandTree& program);
+std::string zsh_completions(const CommandTree& program);
+std::string fish_completions(const CommandTree& program);
+std::string manual_page(const CommandTree& program);
 
 }  // namespace deputy

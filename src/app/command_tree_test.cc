@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-void expect_described(const CommandInfo& command, const std::string& path) {
+void expect_described(const CommandTree& command, const std::string& path) {
   EXPECT_THAT(command.about, Not(IsEmpty())) << path;
   if (command.commands.empty()) EXPECT_THAT(command.example, HasSubstr("deputy")) << path;
   for (const auto& option : command.options)
@@ -26,7 +26,7 @@ TEST(CommandTree, KnowsWhichOptionsTakeAValue) {
   const auto program = command_tree();
   const auto find = [&](std::string_view name) {
     return *std::ranges::find_if(program.options,
-                                 [&](const OptionInfo& option) { return option.names.back() == name; });
+                                 [&](const CommandOption& option) { return option.names.back() == name; });
   };
   EXPECT_EQ(find("--cwd").kind, "DIR");
   EXPECT_EQ(find("--yes").kind, "");

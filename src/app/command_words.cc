@@ -210,27 +210,27 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
   return {};
 }
 
-OptionInfo info_of(const CLI::Option& option) {
-  OptionInfo info{.about = option.get_description(), .choices = choices_of(option)};
-  for (const auto& name : option.get_snames()) info.names.push_back("-" + name);
-  for (const auto& name : option.get_lnames()) info.names.push_back("--" + name);
-  if (info.names.empty()) info.names.push_back(option.get_name(true));
-  if (option.nonpositional() && option.get_items_expected_max() > 0) info.kind = option.get_type_name();
-  return info;
+CommandOption option_of(const CLI::Option& option) {
+  CommandOption found{.about = option.get_description(), .choices = choices_of(option)};
+  for (const auto& name : option.get_snames()) found.names.push_back("-" + name);
+  for (const auto& name : option.get_lnames()) found.names.push_back("--" + name);
+  if (found.names.empty()) found.names.push_back(option.get_name(true));
+  if (option.nonpositional() && option.get_items_expected_max() > 0) found.kind = option.get_type_name();
+  return found;
 }
 
-CommandInfo info_of(const CLI::App& app) {
-  CommandInfo info{.name = app.get_name(), .about = app.get_description()};
+CommandTree tree_of(const CLI::App& app) {
+  CommandTree tree{.name = app.get_name(), .about = app.get_description()};
   const std::string footer = app.get_footer();
   constexpr std::string_view kBefore = "Example:\n  ";
   if (footer.starts_with(kBefore)) {
-    info.example = footer.substr(kBefore.size());
-    info.example.erase(std::min(info.example.find('\n'), info.example.size()));
+    tree.example = footer.substr(kBefore.size());
+    tree.example.erase(std::min(tree.example.find('\n'), tree.example.size()));
   }
   for (const auto* option : app.get_options())
-    (option->nonpositional() ? info.options : info.arguments).push_back(info_of(*option));
-  for (const auto* command : app.get_subcommands({})) info.commands.push_back(info_of(*command));
-  return info;
+    (option->nonpositional() ? tree.options : tree.arguments).push_back(option_of(*option));
+  for (const auto* command : app.get_subcommands({})) tree.commands.push_back(tree_of(*command));
+  return tree;
 }
 
 // The app of the command that was being read when it went wrong.
@@ -288,11 +288,11 @@ std::optional<std::string> Typed::value() const {
 }
 std::string Typed::name() const { return option->get_name(); }
 
-CommandInfo command_tree() {
+CommandTree command_tree() {
   Words raw;
   CLI::App app(kAbout, "deputy");
   add_everything(app, raw);
-  return info_of(app);
+  return tree_of(app);
 }
 
 Result<std::variant<Words, TextArguments>> told_apart(std::span<const std::string> words) {

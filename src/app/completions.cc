@@ -12,27 +12,27 @@ namespace {
 
 struct Known {
   std::string path;  // "sessions ls"; empty for the program itself
-  const CommandInfo* command = nullptr;
+  const CommandTree* command = nullptr;
 };
 
-void add_all(const CommandInfo& command, const std::string& path, std::vector<Known>& all) {
+void add_all(const CommandTree& command, const std::string& path, std::vector<Known>& all) {
   all.push_back({path, &command});
   for (const auto& each : command.commands)
     add_all(each, path.empty() ? each.name : path + " " + each.name, all);
 }
 
-std::vector<Known> all_of(const CommandInfo& program) {
+std::vector<Known> all_of(const CommandTree& program) {
   std::vector<Known> all;
   add_all(program, "", all);
   return all;
 }
 
-bool names_files(const OptionInfo& option) {
+bool names_files(const CommandOption& option) {
   return option.kind.contains("DIR") || option.kind.contains("FILE") || option.kind.contains("PATH");
 }
 
 // Every option that takes a value, so that the word behind it is not taken for a command.
-std::vector<std::string> with_value(const CommandInfo& program, bool files_only) {
+std::vector<std::string> with_value(const CommandTree& program, bool files_only) {
   std::vector<std::string> names;
   for (const auto& known : all_of(program)) {
     for (const auto& option : known.command->options) {
@@ -46,7 +46,7 @@ std::vector<std::string> with_value(const CommandInfo& program, bool files_only)
   return names;
 }
 
-std::vector<std::string> words_for(const CommandInfo& program, const CommandInfo& command) {
+std::vector<std::string> words_for(const CommandTree& program, const CommandTree& command) {
   std::vector<std::string> words;
   for (const auto& each : command.commands) words.push_back(each.name);
   for (const auto& argument : command.arguments)
@@ -60,7 +60,7 @@ std::vector<std::string> words_for(const CommandInfo& program, const CommandInfo
 }
 
 // "--color) WORDS ;;" for every option whose values are known, in a shell's case.
-std::string cases_of_choices(const CommandInfo& program, std::string_view before, std::string_view after) {
+std::string cases_of_choices(const CommandTree& program, std::string_view before, std::string_view after) {
   std::map<std::string, std::vector<std::string>> choices;
   for (const auto& known : all_of(program)) {
     for (const auto& option : known.command->options) {
@@ -83,7 +83,7 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
-std::string bash_completions(const CommandInfo& program) {
+std::string bash_completions(const CommandTree& program) {
   std::string cases;
   for (const auto& [path, command] : all_of(program)) {
     cases += fmt::format("    {}) words={} ;;\n", quoted(path),
@@ -123,7 +123,7 @@ complete -o filenames -F _deputy deputy
       cases_of_choices(program, "COMPREPLY=($(compgen -W '", "' -- \"$current\"))"));
 }
 
-std::string zsh_completions(const CommandInfo& program) {
+std::string zsh_completions(const CommandTree& program) {
   std::string cases;
   std::vector<std::string> paths;
   for (const auto& [path, command] : all_of(program)) {
@@ -175,11 +175,11 @@ _deputy() {{
                      cases_of_choices(program, "compadd -- ", ""));
 }
 
-std::string fish_completions(const CommandInfo& program) {
+std::string fish_completions(const CommandTree& program) {
   std::string text =
       "# deputy completions for fish: put this into ~/.config/fish/completions/deputy.fish\ncomplete -c "
       "deputy -f\n";
-  const auto add_options = [&text](const CommandInfo& command, const std::string& condition) {
+  const auto add_options = [&text](const CommandTree& command, const std::string& condition) {
     for (const auto& option : command.options) {
       std::string line = "complete -c deputy";
       if (!condition.empty()) line += fmt::format(" -n {}", quoted(condition));

@@ -24,7 +24,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-void add_options(std::string& page, const std::vector<OptionInfo>& options) {
+void add_options(std::string& page, const std::vector<CommandOption>& options) {
   for (const auto& option : options) {
     std::string names;
     for (const auto& name : option.names)
@@ -34,7 +34,7 @@ void add_options(std::string& page, const std::vector<OptionInfo>& options) {
   }
 }
 
-void add_command(std::string& page, const CommandInfo& command, const std::string& path) {
+void add_command(std::string& page, const CommandTree& command, const std::string& path) {
   const std::string name = path + " " + command.name;
   if (command.commands.empty()) {
     page += fmt::format(".SS {}\n{}.\n", escaped(name), escaped(command.about));
@@ -70,7 +70,7 @@ All that is kept: the journal, transcripts, scratchpads.
 
 }  // namespace
 
-std::string manual_page(const CommandInfo& program) {
+std::string manual_page(const CommandTree& program) {
   std::string page = fmt::format(
       ".TH DEPUTY 1 \"\" \"deputy {}\"\n.SH NAME\ndeputy \\- hand work from one agent to others\n.SH "
       "SYNOPSIS\n"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
+#include <iterator>
 #include <stdexcept>
 
 namespace deputy {
@@ -34,7 +35,8 @@ std::string Sha256::hex() {
   unsigned int size = 0;
   must(EVP_DigestFinal_ex(context_->state.get(), digest, &size));
   std::string hex;
-  for (unsigned int i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
+  hex.reserve(std::size_t{size} * 2);
+  for (unsigned int i = 0; i < size; ++i) fmt::format_to(std::back_inserter(hex), "{:02x}", digest[i]);
   return hex;
 }
 

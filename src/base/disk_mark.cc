@@ -28,9 +28,10 @@ DiskMark::DiskMark(std::unique_ptr<File> file) : file_(std::move(file)) {}
 DiskMark::DiskMark(DiskMark&&) noexcept = default;
 DiskMark::~DiskMark() = default;
 
-Result<DiskMark> DiskMark::open(const Folder& folder, std::string_view name) {
-  Descriptor file =
-      open_beneath(folder.descriptor(), std::string(name), O_RDWR | O_CREAT | kNeverWait, kNewFile);
+Result<DiskMark> DiskMark::open(const Folder& folder, std::string_view name, IfAbsent if_absent) {
+  const bool is_made = if_absent == IfAbsent::create;
+  Descriptor file = open_beneath(folder.descriptor(), std::string(name),
+                                 O_RDWR | kNeverWait | (is_made ? O_CREAT : 0), is_made ? kNewFile : 0);
   if (!file) return failed("open", join_path(folder.path(), name));
   return DiskMark(std::make_unique<File>(std::move(file)));
 }

@@ -13,7 +13,8 @@ namespace deputy {
 
 class DiskMark {
  public:
-  static Result<DiskMark> open(const Folder& folder, std::string_view name);  // made if absent
+  static Result<DiskMark> open(const Folder& folder, std::string_view name,
+                               IfAbsent if_absent = IfAbsent::create);
   DiskMark(DiskMark&&) noexcept;
   ~DiskMark();
 

@@ -22,6 +22,15 @@ TEST(DiskMark, KeepsTheLastNumberAndBelievesNoDamagedOne) {
   EXPECT_EQ(mark.read(), std::nullopt);
 }
 
+TEST(DiskMark, IsNotMadeForWhoOnlyLooks) {
+  const TempFolder home;
+  const auto folder = *SystemDisk().open(home.path(), IfAbsent::fail);
+  EXPECT_EQ(DiskMark::open(*folder, "mark", IfAbsent::fail).error().code, ErrorCode::not_found);
+  EXPECT_FALSE(folder->status("mark"));
+  DiskMark::open(*folder, "mark")->write(5);
+  EXPECT_EQ(DiskMark::open(*folder, "mark", IfAbsent::fail)->read(), 5u);
+}
+
 TEST(DiskMark, IsRaisedAndNeverLoweredBySomebodyWhoIsLate) {
   const TempFolder home;
   const auto folder = *SystemDisk().open(home.path(), IfAbsent::fail);

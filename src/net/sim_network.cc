@@ -50,8 +50,8 @@ std::optional<SocketAddress> peer_of(const std::string& url, const std::string& 
 
 }  // namespace
 
-void SimNetwork::define(std::string url_prefix, Handler handler, std::vector<std::string> addresses) {
-  hosts_.insert_or_assign(std::move(url_prefix), Host{std::move(handler), std::move(addresses)});
+void SimNetwork::define(std::string url_prefix, Server server, std::vector<std::string> addresses) {
+  hosts_.insert_or_assign(std::move(url_prefix), Host{std::move(server), std::move(addresses)});
 }
 
 SimNetwork::Host* SimNetwork::host_for(const std::string& url) {
@@ -78,7 +78,7 @@ Task<Result<HttpEnd>> SimNetwork::exchange(HttpRequest request, HttpSink sink, S
                      "only public addresses are reached, at the ports 80 and 443");
     }
   }
-  const SimExchange script = host->handler(request);
+  const SimExchange script = host->server(request);
   if (co_await sleep_for(loop_, script.delay, stop) == Slept::stopped) {
     co_return std::unexpected(Error::cancelled());
   }

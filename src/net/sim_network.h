@@ -40,16 +40,16 @@ struct SimExchange {
 
 class SimNetwork final : public Network {
  public:
-  using Handler = std::function<SimExchange(const HttpRequest&)>;
+  using Server = std::function<SimExchange(const HttpRequest&)>;
   explicit SimNetwork(Loop& loop) : loop_(loop) {}
   // The longest prefix wins; the same one again replaces it. Each lookup of the name answers with the next of
   // `addresses`, in the end with the last; without any it is a public one, or the address in the URL.
-  void define(std::string url_prefix, Handler handler, std::vector<std::string> addresses = {});
+  void define(std::string url_prefix, Server server, std::vector<std::string> addresses = {});
   Task<Result<HttpEnd>> exchange(HttpRequest request, HttpSink sink, StopToken stop) override;
 
  private:
   struct Host {
-    Handler handler;
+    Server server;
     std::vector<std::string> addresses;
     std::size_t lookups = 0;
   };

@@ -121,7 +121,7 @@ class SimNetworkReachTest : public SimNetworkTest {
     const auto end = run(loop, network.exchange({.url = url, .reach = reach}, {}, {}));
     return end ? "reached" : std::string(name_of(end.error().code));
   }
-  SimNetwork::Handler counting = [this](const auto&) {
+  SimNetwork::Server counting = [this](const auto&) {
     ++reached;
     return SimExchange{};
   };

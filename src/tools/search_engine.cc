@@ -89,7 +89,7 @@ Result<std::vector<SearchHit>> search_hits(SearchService service, std::string_vi
     if (hits.size() == kMostSearchHits) break;
     if (!each.is_object()) continue;
     const json::object& result = each.as_object();
-    SearchHit hit{plain(string_or(result, "title", "")), string_or(result, "url", ""),
+    SearchHit hit{plain(string_or(result, "title", "")), on_one_line(string_or(result, "url", "")),
                   plain(string_or(result, service == SearchService::brave ? "description" : "content", ""))};
     if (!hit.url.empty()) hits.push_back(std::move(hit));
   }

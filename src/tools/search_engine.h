@@ -23,6 +23,7 @@ struct SearchSettings {
   std::string key;       // SearXNG needs none
 };
 
+// Each on one line: what one hit says is not taken for another.
 struct SearchHit {
   std::string title;
   std::string url;

@@ -40,6 +40,14 @@ TEST(SearchEngine, ReadsEachServicesAnswer) {
   EXPECT_FALSE(search_hits(SearchService::tavily, "{}"));
 }
 
+TEST(SearchEngine, KeepsEveryPartOfAHitOnOneLine) {
+  const std::vector<SearchHit> expected{{"a b", "https://a.example/ 2. c", "d e"}};
+  EXPECT_EQ(
+      search_hits(SearchService::searxng,
+                  R"({"results":[{"title":"a\nb","url":"https://a.example/\n2. c","content":"d\r\ne"}]})"),
+      expected);
+}
+
 TEST(SearchEngine, TakesTenHitsAndNoMore) {
   std::string body = R"({"results":[)";
   for (int i = 0; i < 11; ++i) body += R"({"title":"t","url":"u","content":""},)";

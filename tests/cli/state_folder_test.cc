@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
+#include "base/disk_mark.h"
 #include "base/json.h"
 #include "deputy_program.h"
 #include "store/migrations/0001_initial.h"
@@ -48,9 +49,15 @@ class StateFolderTest : public DeputyTest {
       folder[name] = fs::is_regular_file(home() / name) ? contents(home() / name) : "";
     return folder;
   }
-  void alter_database(const char* sql) const {
+  Folder everything_but_index() const {
+    Folder folder = everything();
+    folder.erase("deputy.db-shm");  // of the log, for who looks at it
+    return folder;
+  }
+  void alter_database(const char* sql, int leaves_its_log = 0) const {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open((home() / "deputy.db").c_str(), &database), SQLITE_OK);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves_its_log, nullptr);
     EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK);
     sqlite3_close(database);
   }
@@ -139,6 +146,19 @@ TEST_F(StateFolderTest, ANewerDatabaseIsRefusedAndUntouched) {
   }
 }
 
+// Its mark may count what this one does not know of: nothing is taken for lost, and nothing copied.
+TEST_F(StateFolderTest, ANewerDatabaseIsRefusedWithALogBesideIt) {
+  ASSERT_EQ(delegate().status, 0);
+  alter_database("PRAGMA user_version=999", 1);
+  ASSERT_GT(fs::file_size(home() / "deputy.db-wal"), 0u);
+  const auto folder = *SystemDisk().open(home().string(), IfAbsent::fail);
+  DiskMark::open(*folder, "deputy.mark")->write(1'000'000);
+  const auto before = everything_but_index();
+  expect_failure(delegate(), "newer");
+  expect_failure(deputy({"sessions", "ls"}), "newer");
+  EXPECT_EQ(everything_but_index(), before);
+}
+
 TEST_F(StateFolderTest, ADamagedDatabaseIsRefusedAndUntouched) {
   write(home() / "deputy.db", std::string(8192, 'g'));
   const auto before = everything();
@@ -179,6 +199,17 @@ TEST_F(StateFolderTest, ADatabaseOfAnotherProgramIsRefusedAndUntouched) {
   EXPECT_EQ(everything(), before);
   alter_database(fmt::format("PRAGMA user_version={}", newest_schema()).c_str());
   EXPECT_EQ(delegate().status, 0) << "kept without a log, but ours";
+}
+
+// It can only be looked at with what lies beside it, so it is opened before it is known.
+TEST_F(StateFolderTest, ADatabaseOfAnotherProgramIsRefusedWithALogBesideIt) {
+  fs::create_directories(home());
+  alter_database("PRAGMA journal_mode=WAL; CREATE TABLE mine(x); INSERT INTO mine VALUES (1)", 1);
+  ASSERT_GT(fs::file_size(home() / "deputy.db-wal"), 0u);
+  const auto before = everything_but_index();
+  expect_failure(delegate(), "its tables are not those of a deputy's database");
+  expect_failure(deputy({"sessions", "ls"}), "its tables are not those of a deputy's database");
+  EXPECT_EQ(everything_but_index(), before);
 }
 
 // Whoever closes a database last writes its log back and removes it. Whether one is the last is a matter of

@@ -1,5 +1,5 @@
-// A provider behind HTTP with a network of its own, on the loop of the life that it is used in: a handler
-// says what its server answers.
+// A provider behind HTTP with a network of its own, on the loop of the life that it is used in, and the
+// server that a test plays.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace deputy {
 
 class HostedProvider final : public Provider {
  public:
-  HostedProvider(Loop& loop, Tongue tongue, SimNetwork::Handler handler, std::int64_t window)
+  HostedProvider(Loop& loop, Tongue tongue, SimNetwork::Server server, std::int64_t window)
       : network_(loop),
         governors_(loop),
         provider_({.dialect = dialect_of(tongue),
@@ -28,7 +28,7 @@ class HostedProvider final : public Provider {
                      return ModelFacts{
                          .window = window, .max_output = {}, .price = Price{.input = 1, .output = 5}};
                    }}) {
-    network_.define("http://model", std::move(handler));
+    network_.define("http://model", std::move(server));
   }
   std::string_view name() const override { return provider_.name(); }
   std::string encode(const Message& message) const override { return provider_.encode(message); }

@@ -25,15 +25,6 @@ constexpr std::size_t kVersionAt = 60;  // four bytes, the highest first
 constexpr std::size_t kFormatAt = 18;
 constexpr char kKeepsALog = 2;
 
-Result<void> check_version(std::int64_t found, std::string_view path) {
-  if (found < 0) return std::unexpected(damaged_database(path, "its schema has a number below 0"));
-  if (found <= newest_schema()) return {};
-  return fail(ErrorCode::too_new,
-              fmt::format("{} was written by a newer deputy (schema {}, this one knows {})", path, found,
-                          newest_schema()),
-              "use the newer deputy, or choose another state folder with --home; nothing was changed");
-}
-
 Result<void> apply(const Database& database, std::int64_t from, std::int64_t to) {
   for (auto version = from; version < to; ++version)
     TRY(database.execute(kMigrations[static_cast<std::size_t>(version)]));
@@ -108,6 +99,15 @@ Result<void> check_as_it_lies(const std::string& path) {
 }  // namespace
 
 int newest_schema() { return static_cast<int>(kMigrations.size()); }
+
+Result<void> check_version(std::int64_t found, std::string_view path) {
+  if (found < 0) return std::unexpected(damaged_database(path, "its schema has a number below 0"));
+  if (found <= newest_schema()) return {};
+  return fail(ErrorCode::too_new,
+              fmt::format("{} was written by a newer deputy (schema {}, this one knows {})", path, found,
+                          newest_schema()),
+              "use the newer deputy, or choose another state folder with --home; nothing was changed");
+}
 
 bool is_readable_schema(std::int64_t version) {
   return version >= kOldestReadable && version <= newest_schema();

@@ -22,6 +22,8 @@ Result<bool> check_header(std::string_view beginning, std::string_view path);
 // For a database whose pages are whole.
 Result<void> migrate(const Database& database);
 int newest_schema();
+// Whether a database may call itself that: ErrorCode::too_new where a newer deputy wrote it.
+Result<void> check_version(std::int64_t found, std::string_view path);
 // Whether one of that version can be read as it is; where a page is damaged it is not brought to the newest.
 bool is_readable_schema(std::int64_t version);
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "base/disk_mark.h"
 #include "base/text.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/select.h"
@@ -127,6 +128,14 @@ Result<void> copy_before_rollback(const Folder& home, const std::string& path) {
               copy.error().advice);
 }
 
+// Nothing is made: the database may be another program's.
+Result<std::uint64_t> how_far_it_had_come(const Folder& home) {
+  const auto mark = DiskMark::open(home, kMarkName, IfAbsent::fail);
+  if (mark) return mark->read().value_or(0);
+  if (mark.error().code == ErrorCode::not_found) return 0;
+  return std::unexpected(mark.error());
+}
+
 std::string newest_lost(std::uint64_t count, std::string_view path) {
   return fmt::format("{} of the newest records are lost: the log of {} is damaged", count, path);
 }
@@ -138,8 +147,8 @@ Result<void> check_pages_of(const Folder& home) {
   return database.check_pages();
 }
 
-Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& mark) {
-  const std::uint64_t expected = mark.read().value_or(0);
+Result<std::optional<Loss>> look_for_loss(const Folder& home) {
+  TRY(const auto expected, how_far_it_had_come(home));
   const std::string path = join_path(home.path(), "deputy.db");
   const bool has_log = size_of(home, "deputy.db-wal") > 0;  // before the other, which is made before it
   if (size_of(home, "deputy.db") == 0) {
@@ -158,6 +167,9 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& ma
     if (size_of(home, "deputy.db") == 0 && expected == 0) return std::nullopt;
   }
   TRY(const auto database, Database::open(path, Database::Mode::read_only));
+  // What a newer deputy keeps how is not known here.
+  if (const auto version = database.integer("PRAGMA user_version"); version && *version > newest_schema())
+    TRY(check_version(*version, path));
   auto found = how_far(home, database);
   if (const auto checked = found ? check_migratable(database) : Result<void>{}; !checked)
     found = std::unexpected(checked.error());

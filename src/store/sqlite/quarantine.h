@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "base/disk.h"
-#include "base/disk_mark.h"
 #include "store/sqlite/database.h"
 
 namespace deputy {
@@ -24,8 +23,11 @@ struct Loss {
   bool only_to_read = false;  // a page is damaged where new records would go: nothing is written any more
 };
 
-// For before the database is made, or opened to be written. `mark` is how far it had come.
-Result<std::optional<Loss>> look_for_loss(const Folder& home, const DiskMark& mark);
+// How far it had come, as a DiskMark.
+inline constexpr std::string_view kMarkName = "deputy.mark";
+
+// For before the database is made, or opened to be written.
+Result<std::optional<Loss>> look_for_loss(const Folder& home);
 
 // Whether every page of the database fits the others; what is in the records is not looked at.
 Result<void> check_pages_of(const Folder& home);

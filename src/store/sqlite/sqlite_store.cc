@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/disk_mark.h"
 #include "base/text.h"
 #include "store/commit_queue.h"
 #include "store/session_view.h"
@@ -160,13 +161,13 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   const std::string path = join_path(home.path(), "deputy.db");
   TRY(check_unopened(home));
   TRY(auto own_home, home.open_folder("."));
-  TRY(auto mark, DiskMark::open(home, "deputy.mark"));
-  TRY(auto loss, look_for_loss(home, mark));
+  TRY(auto loss, look_for_loss(home));
   // Made here so that it is for the owner alone; SQLite gives its companions the same mode.
   if (!home.status("deputy.db")) TRY(home.append_to("deputy.db", ""));
   const auto mode = loss && loss->only_to_read ? Database::Mode::read_only : Database::Mode::read_write;
   TRY(auto writing, Database::open(path, mode));
   if (mode == Database::Mode::read_write) TRY(migrate(writing));
+  TRY(auto mark, DiskMark::open(home, kMarkName));
   TRY(home.make_folder("subagent"));
   TRY(auto transcripts, home.open_folder("subagent"));
   TRY(auto reading, Database::open(path, mode));
