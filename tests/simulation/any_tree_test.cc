@@ -215,7 +215,7 @@ TEST_P(AnyTreeSimulation, IsSoundAtEveryEventAndComesToItsEnd) {
     all.events += came.events;
     all.cancels += came.cancels;
     all.questions += came.questions;
-    if (seed % 100 == GetParam()) {
+    if (seed % 100 == GetParam() && !HasFailure()) {
       AnyTree again(seed);
       again.grow();
       EXPECT_EQ(tree.journal(), again.journal()) << "a seed gives one run";
