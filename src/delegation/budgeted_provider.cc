@@ -75,6 +75,21 @@ bool is_counted(const Reply& reply) {
   return reply.stop != ReplyStop::refused || reply.usage.input > 0 || reply.usage.output > 0;
 }
 
+// Of a request that came to no end, by a bug or because whoever asked is gone, nobody knows what it used: it
+// counts in full, as the journal counts it.
+class Unsettled {
+ public:
+  explicit Unsettled(Budget::Hold& hold) : hold_(&hold) {}
+  Unsettled(const Unsettled&) = delete;
+  ~Unsettled() {
+    if (hold_) hold_->settle(Amount(hold_->amount()));
+  }
+  void settle(const Amount& used) { std::exchange(hold_, nullptr)->settle(used); }
+
+ private:
+  Budget::Hold* hold_;
+};
+
 std::shared_ptr<const RequestPrefix> with_cap(const std::shared_ptr<const RequestPrefix>& prefix, int cap) {
   if (prefix->max_output_tokens <= cap) return prefix;
   auto capped = std::make_shared<RequestPrefix>(*prefix);
@@ -165,6 +180,7 @@ Task<Reply> BudgetedProvider::ask(Request request, DeltaSink deltas, StopToken s
   const bool is_lowered = reserved->max_output_tokens < request.prefix->max_output_tokens;
   request.prefix = with_cap(request.prefix, reserved->max_output_tokens);
 
+  Unsettled unsettled(reserved->hold);
   StopSource own(stop);
   Amount failed;
   bool is_over = false;
@@ -185,8 +201,8 @@ Task<Reply> BudgetedProvider::ask(Request request, DeltaSink deltas, StopToken s
   };
   Reply reply = co_await parts_.inner.ask(std::move(request), std::move(watching), own.token());
   if (!is_counted(reply)) reply.usage = reserved->most_of(reply.usage);
-  reserved->hold.settle(reply.stop == ReplyStop::stopped ? amount_of(reply.usage)
-                                                         : amount_of(reply, reserved->most));
+  unsettled.settle(reply.stop == ReplyStop::stopped ? amount_of(reply.usage)
+                                                    : amount_of(reply, reserved->most));
   if (is_over && reply.stop == ReplyStop::stopped && !stop.stopped()) {
     Reply over = over_budget(
         model, fmt::format("budget exhausted: an attempt that failed has used {} tokens, and what is "
