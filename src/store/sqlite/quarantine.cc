@@ -185,8 +185,8 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home) {
                                                  : found.error().advice));
   const auto copy =
       set_aside(home, database, found ? fmt::format("{}-of-{}", *found, expected) : "database", "");
-  const std::string kept =
-      copy ? "it is kept in " + *copy : fmt::format("it could not be copied: {}", to_text(copy.error()));
+  const std::string kept = copy ? "it is kept in " + copy->folder
+                                : fmt::format("it could not be copied: {}", to_text(copy.error()));
   if (!found || !copy)
     return Loss{
         .told = {ErrorCode::corrupt, found ? newest_lost(expected - *found, path) : found.error().message,
@@ -195,7 +195,7 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home) {
                              kept)},
         .only_to_read = true};
   return Loss{.told = {ErrorCode::corrupt, newest_lost(expected - *found, path),
-                       fmt::format("all before them is whole; what was there is kept in {}", *copy)},
+                       fmt::format("all before them is whole; what was there is kept in {}", copy->folder)},
               .left = *found};
 }
 
@@ -224,16 +224,17 @@ std::unexpected<Error> too_many(const Folder& home) {
 
 }  // namespace
 
-Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name,
-                              std::string_view why) {
+Result<Copy> set_aside(const Folder& home, const Database& database, std::string_view name,
+                       std::string_view why) {
   const std::string folder = join_path("damaged", fmt::format("{}-{}", name, signature(database, why)));
-  if (!why.empty() && home.status(join_path(folder, "deputy.db"))) return join_path(home.path(), folder);
+  if (!why.empty() && home.status(join_path(folder, "deputy.db")))
+    return Copy{.folder = join_path(home.path(), folder), .is_of_now = false};
   TRY(const auto files, files_of(home, database));
   const auto kept = home.list("damaged").value_or(std::vector<Entry>{});
   for (const Entry& entry : kept) {
     if (entry.name.starts_with(kUnfinished)) continue;
     const std::string other = join_path("damaged", entry.name);
-    if (is_copied(home, other, files)) return join_path(home.path(), other);
+    if (is_copied(home, other, files)) return Copy{join_path(home.path(), other)};
   }
   if (kept.size() >= kMostCopies) return too_many(home);
   // Under a name of its own until it is whole: another process may be copying too.
@@ -248,7 +249,7 @@ Result<std::string> set_aside(const Folder& home, const Database& database, std:
   }
   for (std::size_t number = 1; number <= kMostCopies; ++number) {
     const std::string place = number == 1 ? folder : fmt::format("{}-{}", folder, number);
-    if (!home.status(place) && home.rename(unfinished, place)) return join_path(home.path(), place);
+    if (!home.status(place) && home.rename(unfinished, place)) return Copy{join_path(home.path(), place)};
   }
   return too_many(home);
 }
