@@ -2,14 +2,15 @@
 #include "store/sqlite/quarantine.h"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <map>
 
+#include "base/disk_locks.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/sqlite_store.h"
+#include "store/sqlite/tree_locks.h"
 #include "support/run.h"
 #include "support/temp_folder.h"
 
@@ -294,7 +295,7 @@ TEST_F(QuarantineTest, ACopyHasItsNameOnceItIsWhole) {
   Files torn{{"deputy.db", killed_.at("deputy.db")}};
   put(torn);
   fs::remove(home_.file("deputy.mark"));
-  const std::string left = home_.file("damaged/unfinished-" + std::to_string(::getpid()));
+  const std::string left = home_.file("damaged/unfinished-1");
   fs::create_directories(left);
   std::ofstream(left + "/deputy.db-wal") << "of one that was never finished";
   ASSERT_TRUE((*open())->session(one_.id));
@@ -318,6 +319,33 @@ TEST_F(QuarantineTest, ThirtyTwoCopiesAreKeptAndNoMore) {
   EXPECT_EQ(refused.error().code, ErrorCode::exhausted);
   EXPECT_TRUE(refused.error().message.contains("32 copies")) << refused.error().message;
   EXPECT_TRUE(refused.error().advice.contains("move them away")) << refused.error().advice;
+}
+
+TEST_F(QuarantineTest, WhatWasLeftUnfinishedIsNoCopyAndIsRemovedOnceNobodyCopiesThere) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  for (int left = 1; left <= 32; ++left) {
+    const std::string unfinished = home_.file("damaged/unfinished-" + std::to_string(left));
+    fs::create_directories(unfinished);
+    for (const char* name : {"/deputy.db", "/.deputy-0123.tmp"}) std::ofstream(unfinished + name) << "half";
+  }
+  const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  auto other = *DiskLocks::open(*folder, kLockName);
+  ASSERT_TRUE(*other.take(kPastTreePlaces + 1)) << "another process copies";
+  const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+  const auto copy = set_aside(*folder, database, "database", "");
+  ASSERT_TRUE(copy) << to_text(copy.error());
+  EXPECT_EQ(copy_of("database").at("deputy.db"), files().at("deputy.db"));
+  EXPECT_TRUE(fs::exists(home_.file("damaged/unfinished-1/deputy.db")));
+  EXPECT_EQ(std::distance(fs::directory_iterator(home_.file("damaged")), {}), 2);
+}
+
+TEST_F(QuarantineTest, ACopyThatCannotHaveItsNameSaysWhy) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+  const auto copy = set_aside(*folder, database, std::string(300, 'x'), "");
+  ASSERT_FALSE(copy);
+  EXPECT_TRUE(copy.error().message.contains("File name too long")) << copy.error().message;
 }
 
 TEST_F(QuarantineTest, AChangeThatWasStoppedIsCopiedBeforeItIsTakenBack) {
