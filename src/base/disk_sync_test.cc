@@ -58,6 +58,16 @@ TEST_F(DiskSyncTest, TheNameOfANewFolderIsSynced) {
   EXPECT_EQ(synced_.size(), 2u) << "it was there";
 }
 
+TEST_F(DiskSyncTest, ARenamedFolderHasItsNewNameForGood) {
+  ASSERT_TRUE(folder_->make_folder("a"));
+  ASSERT_TRUE(folder_->make_folder("to"));
+  synced_.clear();
+  ASSERT_TRUE(folder_->rename("a", "to/b"));
+  EXPECT_EQ(synced_, (std::vector<std::string>{"folder"}));
+  refused_with = EIO;
+  EXPECT_FALSE(folder_->rename("to/b", "c")) << "it is not for good";
+}
+
 TEST_F(DiskSyncTest, WhatCannotBeSyncedReplacesNothing) {
   ASSERT_TRUE(folder_->replace("a", "before"));
   refused_with = EIO;

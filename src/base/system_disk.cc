@@ -107,6 +107,13 @@ Result<std::string> SystemFolder::read(std::string_view name, std::uint64_t offs
   return read_bytes(file.get(), offset, max, shown(clean));
 }
 
+// What is made durable in a folder is lost without its name. A parent that cannot be read cannot be synced.
+Result<void> sync_names_in(const Descriptor& parent, std::string_view shown) {
+  const Descriptor readable = open_beneath(parent.get(), ".", kReadableFolder);
+  if (readable && !sync_folder(readable.get())) return failed("sync the folder of", shown);
+  return {};
+}
+
 Result<void> SystemFolder::make_folder(std::string_view name) const {
   TRY(const std::string clean, beneath(name));
   Result<Descriptor> opened = open_it(clean, kFolder, "make the folder");
@@ -117,10 +124,7 @@ Result<void> SystemFolder::make_folder(std::string_view name) const {
   TRY(make_folder(parts.parent));
   TRY(const Descriptor parent, open_it(parts.parent, kFolder, "make the folder"));
   if (::mkdirat(parent.get(), parts.leaf.c_str(), kNewFolder) == 0) {
-    // What is made durable in it is lost without its name. A parent that cannot be read cannot be synced.
-    const auto readable = open_it(parts.parent, kReadableFolder, "sync");
-    if (readable && !sync_folder(readable->get())) return failed("sync the folder of", shown(clean));
-    return {};
+    return sync_names_in(parent, shown(clean));
   }
   if (errno != EEXIST) return failed("make the folder", shown(clean));
   // Made by somebody else meanwhile, or a link that leads nowhere.
@@ -175,7 +179,7 @@ Result<void> SystemFolder::rename(std::string_view from, std::string_view to) co
                  new_place.leaf.c_str()) != 0) {
     return failed("rename", fmt::format("{} to {}", old_place.shown, new_place.shown));
   }
-  return {};
+  return sync_names_in(new_place.parent, new_place.shown);
 }
 
 Result<void> SystemFolder::remove(std::string_view name) const {

@@ -25,15 +25,18 @@ Result<std::string> DamageMet::keep(const Database& met_by, std::string_view nam
   if (!known.empty()) return known;
   const Moment moment = now(met_by);
   const bool has_one = !newest_.empty() && moment == newest_is_of_;
-  auto copy = has_one ? Result<std::string>(newest_) : set_aside(home_, met_by, name, why);
+  const auto copy = has_one ? Result<Copy>(Copy{newest_}) : set_aside(home_, met_by, name, why);
   if (!copy) {
     level_ = Level::not_copied;
-    return copy;
+    return std::unexpected(copy.error());
   }
-  known = newest_ = *copy;
-  newest_is_of_ = moment;
+  known = copy->folder;
+  if (copy->is_of_now) {
+    newest_ = known;
+    newest_is_of_ = moment;
+  }
   if (level_ == Level::none) level_ = Level::copied;
-  return copy;
+  return known;
 }
 
 Error DamageMet::told(Error error, const Database& met_by, std::string_view name) {

@@ -52,7 +52,7 @@ class DamageMet {
   const Folder& home_;
   Level level_ = Level::none;
   std::map<std::string, std::string> copies_;  // where they are, by what was met
-  std::string newest_;                         // of the copies, and of which moment it is
+  std::string newest_;                         // of those made here, and of which moment it is
   Moment newest_is_of_;
   std::shared_ptr<PassedDamage> passed_ = std::make_shared<PassedDamage>();
 };

@@ -94,7 +94,8 @@ Result<Pruning> Pruning::open(const Folder& home) {
       return fail(copy.error().code,
                   fmt::format("{}; it could not be copied: {}", damage->message, copy.error().message),
                   copy.error().advice);
-    damage->advice = fmt::format("a copy of what was found is in {}, and it is not made smaller", *copy);
+    damage->advice =
+        fmt::format("a copy of what was found is in {}, and it is not made smaller", copy->folder);
   }
   database.write_back_at_close(!damage);
   return Pruning(home, std::move(database), std::move(locks), std::move(damage));

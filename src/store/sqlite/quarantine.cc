@@ -2,17 +2,19 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 #include <vector>
 
+#include "base/disk_locks.h"
 #include "base/disk_mark.h"
 #include "base/text.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/select.h"
+#include "store/sqlite/tree_locks.h"
 
 namespace deputy {
 namespace {
@@ -185,8 +187,8 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home) {
                                                  : found.error().advice));
   const auto copy =
       set_aside(home, database, found ? fmt::format("{}-of-{}", *found, expected) : "database", "");
-  const std::string kept =
-      copy ? "it is kept in " + *copy : fmt::format("it could not be copied: {}", to_text(copy.error()));
+  const std::string kept = copy ? "it is kept in " + copy->folder
+                                : fmt::format("it could not be copied: {}", to_text(copy.error()));
   if (!found || !copy)
     return Loss{
         .told = {ErrorCode::corrupt, found ? newest_lost(expected - *found, path) : found.error().message,
@@ -195,7 +197,7 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home) {
                              kept)},
         .only_to_read = true};
   return Loss{.told = {ErrorCode::corrupt, newest_lost(expected - *found, path),
-                       fmt::format("all before them is whole; what was there is kept in {}", *copy)},
+                       fmt::format("all before them is whole; what was there is kept in {}", copy->folder)},
               .left = *found};
 }
 
@@ -222,33 +224,65 @@ std::unexpected<Error> too_many(const Folder& home) {
               "move them away");
 }
 
+void remove_copy(const Folder& home, const std::string& folder) {
+  for (const Entry& file : home.list(folder).value_or(std::vector<Entry>{}))
+    (void)home.remove(join_path(folder, file.name));
+  (void)home.remove(folder);
+}
+
+// A number that no other process copies under, held as long as `locks` is. What those left that ended while
+// they copied is removed.
+Result<std::uint64_t> number_to_copy_under(const Folder& home, DiskLocks& locks) {
+  std::uint64_t number = 0;
+  for (bool is_ours = false; !is_ours;) {
+    ++number;
+    TRY(is_ours, locks.take(kPastTreePlaces + number));
+  }
+  for (const Entry& entry : home.list("damaged").value_or(std::vector<Entry>{})) {
+    if (!entry.name.starts_with(kUnfinished) || entry.status.kind != EntryKind::folder) continue;
+    std::uint32_t left = 0;
+    std::from_chars(entry.name.data() + kUnfinished.size(), entry.name.data() + entry.name.size(), left);
+    if (locks.take(kPastTreePlaces + left).value_or(false))
+      remove_copy(home, join_path("damaged", entry.name));
+  }
+  return number;
+}
+
 }  // namespace
 
-Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name,
-                              std::string_view why) {
+Result<Copy> set_aside(const Folder& home, const Database& database, std::string_view name,
+                       std::string_view why) {
   const std::string folder = join_path("damaged", fmt::format("{}-{}", name, signature(database, why)));
-  if (!why.empty() && home.status(join_path(folder, "deputy.db"))) return join_path(home.path(), folder);
+  if (!why.empty() && home.status(join_path(folder, "deputy.db")))
+    return Copy{.folder = join_path(home.path(), folder), .is_of_now = false};
   TRY(const auto files, files_of(home, database));
   const auto kept = home.list("damaged").value_or(std::vector<Entry>{});
+  std::size_t finished = 0;
   for (const Entry& entry : kept) {
     if (entry.name.starts_with(kUnfinished)) continue;
+    ++finished;
     const std::string other = join_path("damaged", entry.name);
-    if (is_copied(home, other, files)) return join_path(home.path(), other);
+    if (is_copied(home, other, files)) return Copy{join_path(home.path(), other)};
   }
-  if (kept.size() >= kMostCopies) return too_many(home);
+  if (finished >= kMostCopies) return too_many(home);
   // Under a name of its own until it is whole: another process may be copying too.
-  const std::string unfinished = join_path("damaged", fmt::format("{}{}", kUnfinished, ::getpid()));
+  TRY(auto locks, DiskLocks::open(home, kLockName));
+  TRY(const auto own, number_to_copy_under(home, locks));
+  const std::string unfinished = join_path("damaged", fmt::format("{}{}", kUnfinished, own));
   TRY(home.make_folder(unfinished));
-  for (const char* left : kBesideDatabase) (void)home.remove(join_path(unfinished, left));
   for (const auto& [file, bytes] : files) TRY(home.replace(join_path(unfinished, file), bytes));
   if (!is_copied(home, unfinished, files)) {
-    for (const auto& [file, bytes] : files) (void)home.remove(join_path(unfinished, file));
+    remove_copy(home, unfinished);
     return fail(ErrorCode::io, fmt::format("the copy of {} is not like it", database.path()),
                 "copy deputy.db and deputy.db-wal by hand before you go on");
   }
   for (std::size_t number = 1; number <= kMostCopies; ++number) {
     const std::string place = number == 1 ? folder : fmt::format("{}-{}", folder, number);
-    if (!home.status(place) && home.rename(unfinished, place)) return join_path(home.path(), place);
+    if (home.status(place)) continue;
+    const auto renamed = home.rename(unfinished, place);
+    if (renamed) return Copy{join_path(home.path(), place)};
+    // Another copy may have come to that name since.
+    if (!home.status(place) || !home.status(unfinished)) return std::unexpected(renamed.error());
   }
   return too_many(home);
 }

@@ -32,10 +32,15 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home);
 // Whether every page of the database fits the others; what is in the records is not looked at.
 Result<void> check_pages_of(const Folder& home);
 
-// Copies database and log, as they are at one moment, into a folder under damaged/ and compares; yields its
-// path. A copy that is like them serves; and where `why` tells where the damage was met, so does the older
-// one that was made of the same: others may have written since. Where 32 are kept no further one is made.
-Result<std::string> set_aside(const Folder& home, const Database& database, std::string_view name,
-                              std::string_view why);
+struct Copy {
+  std::string folder;
+  bool is_of_now = true;  // else of when the same damage was met before: a later one is not in it
+};
+
+// Copies database and log, as they are at one moment, into a folder under damaged/ and compares. A copy that
+// is like them serves; and where `why` tells where the damage was met, so does the older one that was made of
+// the same: others may have written since. Where 32 are kept no further one is made.
+Result<Copy> set_aside(const Folder& home, const Database& database, std::string_view name,
+                       std::string_view why);
 
 }  // namespace deputy

@@ -2,14 +2,15 @@
 #include "store/sqlite/quarantine.h"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <map>
 
+#include "base/disk_locks.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/sqlite_store.h"
+#include "store/sqlite/tree_locks.h"
 #include "support/run.h"
 #include "support/temp_folder.h"
 
@@ -262,13 +263,39 @@ TEST_F(QuarantineTest, WhatIsDamagedLaterIsCopiedToo) {
   EXPECT_THAT(copies_of("database"), testing::UnorderedElementsAreArray(torn));
 }
 
+TEST_F(QuarantineTest, AnOlderCopyIsNotTakenForOneOfWhatIsDamagedSince) {
+  const Session three = root("sess_1_cccccc");
+  ASSERT_NO_FATAL_FAILURE(make());
+  ASSERT_TRUE((*open())->claim(two_.id));  // written back
+  auto damaged = files();
+  flip(damaged.at("deputy.db"), "hello from sess_1_aaaaaa");
+  put(damaged);
+  ASSERT_FALSE((*open())->events_of_tree(one_.id));
+  {
+    const auto store = *open();
+    ASSERT_TRUE(begin(*store, three));
+    ASSERT_TRUE(note(*store, three.id, "hello from sess_1_cccccc"));
+  }
+  damaged = files();
+  ASSERT_FALSE(damaged.contains("deputy.db-wal"));
+  flip(damaged.at("deputy.db"), "hello from sess_1_cccccc");
+  put(damaged);
+  const auto store = *open();
+  EXPECT_FALSE(store->events_of_tree(one_.id));
+  const auto later = store->events_of_tree(three.id);
+  ASSERT_FALSE(later);
+  EXPECT_TRUE(later.error().advice.contains("damaged/sess_1_cccccc-")) << later.error().advice;
+  EXPECT_EQ(copy_of("sess_1_cccccc"), damaged);
+  EXPECT_EQ(copies_of("sess_1_aaaaaa").size(), 1u) << "the older one serves what was met before";
+}
+
 TEST_F(QuarantineTest, ACopyHasItsNameOnceItIsWhole) {
   ASSERT_NO_FATAL_FAILURE(make());
   tear(killed_, "sessions");
   Files torn{{"deputy.db", killed_.at("deputy.db")}};
   put(torn);
   fs::remove(home_.file("deputy.mark"));
-  const std::string left = home_.file("damaged/unfinished-" + std::to_string(::getpid()));
+  const std::string left = home_.file("damaged/unfinished-1");
   fs::create_directories(left);
   std::ofstream(left + "/deputy.db-wal") << "of one that was never finished";
   ASSERT_TRUE((*open())->session(one_.id));
@@ -284,13 +311,41 @@ TEST_F(QuarantineTest, ThirtyTwoCopiesAreKeptAndNoMore) {
   const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
   const auto last = set_aside(*folder, database, "database", "");
   ASSERT_TRUE(last) << to_text(last.error());
-  EXPECT_EQ(*set_aside(*folder, database, "database", ""), *last) << "it is like it, and serves";
-  fs::resize_file(*last + "/deputy.db", 100);
+  EXPECT_EQ(set_aside(*folder, database, "database", "")->folder, last->folder)
+      << "it is like it, and serves";
+  fs::resize_file(last->folder + "/deputy.db", 100);
   const auto refused = set_aside(*folder, database, "database", "");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::exhausted);
   EXPECT_TRUE(refused.error().message.contains("32 copies")) << refused.error().message;
   EXPECT_TRUE(refused.error().advice.contains("move them away")) << refused.error().advice;
+}
+
+TEST_F(QuarantineTest, WhatWasLeftUnfinishedIsNoCopyAndIsRemovedOnceNobodyCopiesThere) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  for (int left = 1; left <= 32; ++left) {
+    const std::string unfinished = home_.file("damaged/unfinished-" + std::to_string(left));
+    fs::create_directories(unfinished);
+    for (const char* name : {"/deputy.db", "/.deputy-0123.tmp"}) std::ofstream(unfinished + name) << "half";
+  }
+  const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  auto other = *DiskLocks::open(*folder, kLockName);
+  ASSERT_TRUE(*other.take(kPastTreePlaces + 1)) << "another process copies";
+  const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+  const auto copy = set_aside(*folder, database, "database", "");
+  ASSERT_TRUE(copy) << to_text(copy.error());
+  EXPECT_EQ(copy_of("database").at("deputy.db"), files().at("deputy.db"));
+  EXPECT_TRUE(fs::exists(home_.file("damaged/unfinished-1/deputy.db")));
+  EXPECT_EQ(std::distance(fs::directory_iterator(home_.file("damaged")), {}), 2);
+}
+
+TEST_F(QuarantineTest, ACopyThatCannotHaveItsNameSaysWhy) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+  const auto copy = set_aside(*folder, database, std::string(300, 'x'), "");
+  ASSERT_FALSE(copy);
+  EXPECT_TRUE(copy.error().message.contains("File name too long")) << copy.error().message;
 }
 
 TEST_F(QuarantineTest, AChangeThatWasStoppedIsCopiedBeforeItIsTakenBack) {

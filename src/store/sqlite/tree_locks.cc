@@ -27,7 +27,7 @@ std::uint64_t name_of(const SessionId& tree) {
 }  // namespace
 
 Result<TreeLocks> TreeLocks::open(const Folder& home) {
-  TRY(auto locks, DiskLocks::open(home, "deputy.lock"));
+  TRY(auto locks, DiskLocks::open(home, kLockName));
   return TreeLocks(std::move(locks));
 }
 

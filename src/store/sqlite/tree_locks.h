@@ -7,6 +7,9 @@
 
 namespace deputy {
 
+inline constexpr std::string_view kLockName = "deputy.lock";
+inline constexpr std::uint64_t kPastTreePlaces = std::uint64_t{1} << 61;  // no tree's lock is there
+
 class TreeLocks {
  public:
   static Result<TreeLocks> open(const Folder& home);
