@@ -6,7 +6,9 @@
 #include "async/sim_loop.h"
 #include "delegation/session_event.h"
 #include "store/memory_store.h"
+#include "support/crashing_store.h"
 #include "support/run.h"
+#include "tools/lost_commands.h"
 
 namespace deputy {
 namespace {
@@ -48,7 +50,7 @@ class GivingUp : public ::testing::Test {
     }
     return ids;
   }
-  Result<void> give_up_with(MemoryStore& store) { return run(loop_, give_up(store, root_.id, WallTime{})); }
+  Result<void> give_up_with(Store& store) { return run(loop_, give_up(store, root_.id, WallTime{})); }
 
   Session root_ = session_of("root", 0);
   Session child_ = session_of("child", 1);
@@ -76,6 +78,46 @@ TEST_F(GivingUp, EndsNothingTwice) {
   ASSERT_TRUE(give_up_with(store));
   ASSERT_TRUE(give_up_with(store));
   EXPECT_THAT(ended(), ElementsAre("child", "root"));
+}
+
+TEST_F(GivingUp, SkipsASessionThatIsListedAsUnfinishedAlthoughItsRunHasEnded) {
+  MemoryStore store(loop_, memory_);
+  ASSERT_TRUE(give_up_with(store));
+  memory_->sessions.at(child_.id).state = SessionState::running;
+  const auto again = give_up_with(store);
+  EXPECT_TRUE(again) << again.error().message;
+  EXPECT_THAT(ended(), ElementsAre("child", "root"));
+}
+
+TEST_F(GivingUp, LeavesItsCommandsInTheBackgroundToBeToldOfInTheNextRun) {
+  MemoryStore store(loop_, memory_);
+  ASSERT_TRUE(store.claim(root_.id));
+  ReplyReceived reply;
+  reply.reply.message.calls.push_back({"c", "Bash", R"({"command":"make serve","run_in_background":true})"});
+  Event finished = event_of(root_, CallFinished{});
+  finished.call = 0;
+  ASSERT_TRUE(run(loop_, store.record({event_of(root_, reply), finished})));
+  ASSERT_TRUE(give_up_with(store));
+  const auto events = store.events_of_session(root_.id);
+  ASSERT_TRUE(events);
+  EXPECT_EQ(lost_commands(*events).size(), 1u);
+}
+
+class UnlistableStore final : public CrashingStore {
+ public:
+  using CrashingStore::CrashingStore;
+  Result<std::vector<Session>> sessions(const SessionFilter&) const override {
+    return fail(ErrorCode::io, "the disk gives nothing");
+  }
+};
+
+TEST_F(GivingUp, HoldsNothingAfterItHasFailed) {
+  UnlistableStore store(std::make_unique<MemoryStore>(loop_, memory_), {});
+  const auto failed = give_up_with(store);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::io);
+  const auto holder = store.holder(root_.id);
+  EXPECT_TRUE(holder && !*holder) << "others may take it up";
 }
 
 TEST_F(GivingUp, LeavesWhatSomebodyRuns) {

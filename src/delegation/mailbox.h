@@ -23,7 +23,6 @@ class Mailbox final : public Mail {
   void put(Delivered item);
   // It is not to be told, or a call hands it out itself.
   void withdraw(const std::string& item);
-  bool knows(const std::string& item) const { return known_.contains(item); }
   // What is expected may have changed: whoever waits looks again.
   void changed();
 

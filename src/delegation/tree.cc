@@ -252,7 +252,7 @@ Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken
   }
   const bool had_its_place = had_place(events);
   events = std::vector<Event>();  // they are not kept while it runs
-  CO_TRY(co_await heed_letters(session));
+  co_await heed_letters(session);
   auto counted = session.parent && !had_its_place ? budget_->hold_again({.delegations = 1}) : Budget::Hold{};
   if (!has_started) {  // it was recorded, but there was no place for it
     std::string prompt = session.prompt;

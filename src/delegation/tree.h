@@ -221,6 +221,8 @@ class Tree {
   Task<Report> with_its_work(Session session, Report report);
   Task<> end_children_of(SessionId id);
 
+  // Records it for the session, once however often and by whomever its letter is acted on.
+  Task<Result<void>> take_in(Session session, Nudged nudge);
   Task<> nudge_and_forget(SessionId to, Nudged nudge);
 
   class SessionMail;
@@ -255,7 +257,7 @@ class Tree {
                                  Budget::Hold admitted, StopToken stop);
   Task<Result<Report>> go_on(Session session, RunStarted in_batch, StopToken stop);
   // What was asked of it while nobody ran it comes before its model is asked again.
-  Task<Result<void>> heed_letters(Session session);
+  Task<> heed_letters(Session session);
   // Before another run of one that has ended: what was asked of the last is not asked of it.
   void discard_letters(const SessionId& session);
   // A run whose start and input are on record, once there is a place for it. Its time has stood still since
@@ -297,10 +299,11 @@ class Tree {
   std::unique_ptr<Slots> slots_;
   std::map<SessionId, Live> live_;
   std::map<SessionId, std::vector<SessionId>> children_;
-  std::set<SessionId> left_;             // by a process before this one, and not taken up again
-  std::optional<StopSource> root_stop_;  // from its start
-  std::set<SessionId> lost_;             // ended by force, and something of them goes on
-  std::set<SessionId> to_be_resumed_;    // by a call that is about to
+  std::set<SessionId> left_;              // by a process before this one, and not taken up again
+  std::optional<StopSource> root_stop_;   // from its start
+  std::set<SessionId> lost_;              // ended by force, and something of them goes on
+  std::set<SessionId> to_be_resumed_;     // by a call that is about to
+  std::set<std::string> being_taken_in_;  // nudges whose record is under way
   BackgroundChildren beside_;
   Children running_;
   TaskGroup runs_;

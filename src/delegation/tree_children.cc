@@ -21,6 +21,13 @@ std::optional<Report> report_of(const RunId& run, const std::vector<Event>& even
   return std::nullopt;
 }
 
+bool has_nudge(const std::vector<Event>& events, const std::string& id) {
+  return std::ranges::any_of(events, [&id](const Event& event) {
+    const auto* nudge = std::get_if<Nudged>(&event.fact);
+    return nudge && nudge->id == id;
+  });
+}
+
 }  // namespace
 
 // What a process before this one left of those that go on beside the session.
@@ -239,17 +246,26 @@ Task<Answer> Tree::ask_parent(const Session* session, Question question, StopTok
 }
 
 Task<Result<void>> Tree::nudge(SessionId to, Nudged nudge) {
-  const Mailbox* box = running_.mailbox_of(to);
-  if (!box && !running_.is_live(to))
+  if (!running_.mailbox_of(to) && !running_.is_live(to))
     co_return fail(ErrorCode::not_found, to.value + " does not run",
                    "see `deputy sessions tree " + id_.value + "`");
-  if (box && box->knows(nudge_item(nudge.id))) co_return Result<void>{};
   CO_TRY(const auto session, services_.store.session(to));
   if (!session) co_return fail(ErrorCode::not_found, "there is no session " + to.value);
+  co_return co_await take_in(*session, std::move(nudge));
+}
+
+Task<Result<void>> Tree::take_in(Session session, Nudged nudge) {
+  const std::string id = nudge.id;
+  CO_TRY(const auto events, services_.store.events_of_session(session.id));
+  if (has_nudge(events, id)) co_return Result<void>{};
+  if (!being_taken_in_.insert(id).second)
+    co_return fail(ErrorCode::busy, "the message is being recorded already");
   const Fact kept = services_.store.as_kept(std::move(nudge));
-  CO_TRY(co_await services_.store.record({event_of(*session, kept, session->steps)}));
-  if (Mailbox* still = running_.mailbox_of(to)) still->put(nudge_mail(std::get<Nudged>(kept)));
-  co_return Result<void>{};
+  auto recorded = co_await services_.store.record({event_of(session, kept, session.steps)});
+  being_taken_in_.erase(id);
+  Mailbox* box = running_.mailbox_of(session.id);
+  if (recorded && box) box->put(nudge_mail(std::get<Nudged>(kept)));
+  co_return recorded;
 }
 
 // For one that does not run there is nobody to read it.
@@ -261,20 +277,26 @@ Task<> Tree::nudge_and_forget(SessionId to, Nudged nudge) {
   (void)co_await this->nudge(to, std::move(nudge));
 }
 
-// A cancel stays in the inbox until the session's end is on record. Letters that cannot be read now are
-// looked for again while it runs.
-Task<Result<void>> Tree::heed_letters(Session session) {
+// A cancel stays in the inbox until the session's end is on record, an answer until the asker has recorded
+// it: it is there before the question is asked again, whose time may be up. Letters that cannot be read or
+// taken in now are looked for again while it runs.
+Task<> Tree::heed_letters(Session session) {
   const auto letters = services_.store.letters(id_);
-  if (!letters) co_return Result<void>{};
+  if (!letters) co_return;
   for (const Letter& letter : *letters) {
     if (letter.session != session.id) continue;
-    if (letter.kind == LetterKind::cancel) cancel(session.id, StopReason::user);
-    if (letter.kind != LetterKind::nudge) continue;
-    const Fact kept = services_.store.as_kept(nudge_of(letter));
-    CO_TRY(co_await services_.store.record({event_of(session, kept, session.steps)}));
-    (void)services_.store.discard(letter.id);
+    switch (letter.kind) {
+      case LetterKind::cancel:
+        cancel(session.id, StopReason::user);
+        break;
+      case LetterKind::answer:
+        running_.answer(session.id, letter.question, {AnswerKind::text, letter.text, Source::person});
+        break;
+      case LetterKind::nudge:
+        if (co_await take_in(session, nudge_of(letter))) (void)services_.store.discard(letter.id);
+        break;
+    }
   }
-  co_return Result<void>{};
 }
 
 void Tree::discard_letters(const SessionId& session) {

@@ -419,6 +419,42 @@ TEST_F(Inbox, ANudgeOfATreeThatNobodyRunsIsInTheFirstRequest) {
   EXPECT_TRUE(thinker.world.memory->inbox.empty());
 }
 
+TEST_F(Inbox, AnAnswerToAChildThatNobodyRunsIsHeardHoweverLateAndBeforeItsParentIsAsked) {
+  for (const Duration away : {Duration(1min), Duration(1h)}) {  // it was to be answered within ten minutes
+    bool was_parent_asked = false;
+    DialogueWorld asker([&was_parent_asked](const Scene& scene) -> Act {
+      if (scene.depth > 0 && scene.step == 0)
+        return {.calls = {call_of("ask_parent", R"({"question":"Which one?"})")}};
+      if (scene.depth > 0) return {.text = "It took: " + scene.news, .after = 1s};
+      if (scene.step == 0)
+        return {.calls = {call_of("spawn_subagent", R"({"agent":"explore","task":"look"})")}};
+      was_parent_asked |= scene.is_told("state: question");
+      return {.text = "done"};
+    });
+    asker.options.inbox_every = 80ms;
+    asker.on_event = [](Runtime& runtime, const Event& event) {
+      if (std::holds_alternative<QuestionAsked>(event.fact)) runtime.cancel(StopReason::shutdown);
+    };
+    EXPECT_FALSE(asker.run());
+    asker.on_event = {};
+    const auto questions = asker.facts<QuestionAsked>();
+    ASSERT_EQ(questions.size(), 1u);
+    const Session child = asker.child("explore");
+    MemoryStore other(other_loop, asker.world.memory);
+    ASSERT_TRUE(other.post({.tree = child.tree,
+                            .session = child.id,
+                            .kind = LetterKind::answer,
+                            .text = "blue",
+                            .question = questions[0].question.id}));
+    asker.away = away;
+    const auto report = asker.resume(99);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_THAT(asker.results_of("ask_parent"), testing::ElementsAre(HasSubstr("The person answers: blue")));
+    EXPECT_FALSE(was_parent_asked);
+    EXPECT_TRUE(asker.world.memory->inbox.empty());
+  }
+}
+
 // Whoever acted on it died before it could be discarded.
 TEST_F(Inbox, ACancelOfARunThatHasEndedIsNotOneOfTheNext) {
   DialogueWorld thinker([](const Scene&) -> Act { return {.text = "said", .after = 20min}; });
@@ -460,6 +496,7 @@ TEST(InboxSimulation, ANudgeIsReadOnceThroughACrashAtEveryRecord) {
       const auto& body = (*report)->body;
       ASSERT_EQ(body.find("be brief"), body.rfind("be brief")) << where;
       ASSERT_THAT(body, HasSubstr("be brief")) << where;
+      ASSERT_EQ(world.facts<Nudged>().size(), 1u) << where;
     }
   }
 }
