@@ -84,7 +84,7 @@ class Folder {
   // Whole or not at all, and durable when it returns: a new file, synced, renamed into place, the folder
   // synced.
   virtual Result<void> replace(std::string_view name, std::string_view bytes) const = 0;
-  virtual Result<void> rename(std::string_view from, std::string_view to) const = 0;  // and durable
+  virtual Result<void> rename(std::string_view from, std::string_view to) const = 0;
   virtual Result<void> remove(std::string_view name) const = 0;  // a file, a link or an empty folder
 };
 
