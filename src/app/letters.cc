@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "delegation/giving_up.h"
+#include "delegation/mailbox.h"
 #include "delegation/question_desk.h"
 
 namespace deputy {
@@ -71,6 +72,27 @@ Task<> wait_until_taken(Loop& loop, Store& store, SessionId tree, std::int64_t i
   }
 }
 
+bool is_answer_to(const Event& event, const std::string& question) {
+  const auto* answered = std::get_if<QuestionAnswered>(&event.fact);
+  return answered && answered->question_id == question;
+}
+
+// One that is gone was acted on, or came too late for that.
+Result<void> check_was_told(const Store& store, const Letter& letter) {
+  if (letter.kind == LetterKind::cancel) return {};
+  TRY(const auto events, store.events_of_session(letter.session));
+  if (was_told(letter, events)) return {};
+  const std::string& id = letter.session.value;
+  const bool is_settled =
+      letter.kind == LetterKind::answer && std::ranges::any_of(events, [&letter](const Event& event) {
+        return is_answer_to(event, letter.question);
+      });
+  return fail(ErrorCode::invalid,
+              is_settled ? fmt::format("the question of {} was settled before it was told", id)
+                         : fmt::format("{} had ended before it was told", id),
+              fmt::format("see `deputy sessions show {}`", id));
+}
+
 // What became of it: in words, or as the JSON that was asked for.
 Ended tell(Program& program, const Session& session, std::string_view status, const std::string& line) {
   if (program.common.output == OutputForm::text) {
@@ -109,6 +131,22 @@ std::vector<Question> open_questions(const std::vector<Event>& events) {
   return open;
 }
 
+bool was_told(const Letter& letter, const std::vector<Event>& events) {
+  if (letter.kind == LetterKind::nudge)
+    return std::ranges::any_of(events, [id = nudge_of(letter).id](const Event& event) {
+      const auto* nudged = std::get_if<Nudged>(&event.fact);
+      return nudged && nudged->id == id;
+    });
+  std::optional<Answer> given;
+  for (const Event& event : events) {
+    const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+    if (asked && asked->question.id == letter.question) given = answer_in_words(asked->question, letter.text);
+    if (given && is_answer_to(event, letter.question))
+      return std::get<QuestionAnswered>(event.fact).answer == *given;
+  }
+  return false;
+}
+
 std::string question_line(const Program& program, const Question& question) {
   return program.redactor.redact(
       error_line({ErrorCode::invalid,
@@ -133,8 +171,9 @@ Ended cancel_session(Program& program, Store& store, const Session& session) {
     if (!left.empty()) {
       Result<void> ended;
       run_on(program.loop, give_up_now(program.loop, store, session.tree, ended));
-      TRY(std::move(ended));
-      return tell_done(program, session, LetterKind::cancel);
+      if (ended) return tell_done(program, session, LetterKind::cancel);
+      // Who has claimed it meanwhile is told.
+      if (ended.error().code != ErrorCode::busy) return std::unexpected(CommandFailure(ended.error()));
     }
   }
   if (is_terminal(session.state))  // twice is harmless
@@ -145,13 +184,17 @@ Ended cancel_session(Program& program, Store& store, const Session& session) {
 
 Ended leave_letter(Program& program, Store& store, const Session& session, LetterKind kind,
                    const std::string& text) {
-  TRY(const auto letter, letter_for(program, store, session, kind, text));
-  TRY(const auto id, store.post(letter));
+  TRY(auto letter, letter_for(program, store, session, kind, text));
+  TRY(letter.id, store.post(letter));
+  letter.text = program.redactor.redact(letter.text);  // as it is kept
   bool taken = false;
   const auto holder = store.holder(session.tree);
   if (!holder || *holder)
-    run_on(program.loop, wait_until_taken(program.loop, store, session.tree, id, taken));
-  if (taken) return tell_done(program, session, kind);
+    run_on(program.loop, wait_until_taken(program.loop, store, session.tree, letter.id, taken));
+  if (taken) {
+    TRY(check_was_told(store, letter));
+    return tell_done(program, session, kind);
+  }
   const std::string why =
       holder && *holder ? "it is acted on once there is a place for it to run"
                         : fmt::format("nobody runs its tree now; it is acted on with `{}`",

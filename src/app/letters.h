@@ -15,6 +15,9 @@ namespace deputy {
 // What the sessions of these events ask and have no answer to, in the order in which it was asked.
 std::vector<Question> open_questions(const std::vector<Event>& events);
 
+// Whether the nudge or the answer stands among what its session recorded.
+bool was_told(const Letter& letter, const std::vector<Event>& events);
+
 // A question to the person as one line, with the words that answer it.
 std::string question_line(const Program& program, const Question& question);
 // All that the sessions ask the person, on stderr.

@@ -85,7 +85,13 @@ Task<> Children::drive(std::shared_ptr<Child> child, Run run) {
   } catch (const std::exception& bug) {
     child->ended = fail(ErrorCode::internal, std::string("a bug in deputy: ") + bug.what());
   }
-  if (child->where == Where::beside) co_await mail_report(child);
+  try {
+    if (child->where == Where::beside) co_await mail_report(child);
+  } catch (const std::exception&) {
+    // Its parent is still owed the report, and finds it in the journal; it does not wait for it.
+    if (child->where == Where::beside) live_.erase(child->run.session);
+    if (Mailbox* box = box_above(*child)) box->changed();
+  }
   child->changed();
 }
 

@@ -1,6 +1,8 @@
 #include "delegation/deadlines.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 namespace deputy {
@@ -23,18 +25,27 @@ Deadlines::~Deadlines() {
   for (auto& [id, clock] : clocks_) stop_listening(clock);
 }
 
-void Deadlines::end(const SessionId& id) {
+std::vector<Deadlines::Moved> Deadlines::end(const SessionId& id) {
   rest(id);
   const auto ended = clocks_.extract(id);
-  if (!ended) return;
-  for (int holds = ended.mapped().holds; holds > 0; --holds) go_on(ended.mapped().parent);
+  std::vector<Moved> moved;
+  if (!ended) return moved;
+  for (int holds = ended.mapped().holds; holds > 0; --holds)
+    std::ranges::move(go_on(ended.mapped().parent), std::back_inserter(moved));
+  return moved;
 }
 
-WallTime Deadlines::end_of(const SessionId& id) const {
-  const auto found = clocks_.find(id);
-  if (found != clocks_.end() && found->second.deadline) return *found->second.deadline;
+WallTime Deadlines::end_of(const SessionId& id, const std::optional<WallTime>& planned) const {
   const TimePoint now = loop_.clock().now();
-  const TimePoint heard = found == clocks_.end() ? now : found->second.heard;
+  const auto found = clocks_.find(id);
+  const Clock* clock = found == clocks_.end() ? nullptr : &found->second;
+  if (!clock && planned) return *planned;
+  if (clock && clock->deadline) {
+    const Duration stood = clock->holds > 0 ? now - clock->held_since : Duration::zero();
+    return *clock->deadline + std::chrono::duration_cast<WallTime::duration>(stood);
+  }
+  // The day of one that rests has not begun.
+  const TimePoint heard = clock && clock->alarm ? clock->heard : now;
   return loop_.clock().wall() + std::chrono::duration_cast<WallTime::duration>(heard + kLongestSilence - now);
 }
 

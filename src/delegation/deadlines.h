@@ -26,10 +26,16 @@ class Deadlines {
 
   // `stop` is stopped when the session's time is up; it lives until end(). Parents come before children.
   void start(const Session& session, StopSource& stop);
-  // One that is ended by force may still ask: it holds nobody above it any longer.
-  void end(const SessionId& id);
-  // When it is ended at the latest, if nothing more is heard of it.
-  WallTime end_of(const SessionId& id) const;
+  struct Moved {
+    RunId run;
+    WallTime deadline;
+  };
+  // One that is ended by force may still ask: it holds nobody above it any longer. Those that go on now and
+  // had stood still for a while.
+  std::vector<Moved> end(const SessionId& id);
+  // When it is ended at the latest, if nothing more is heard of it. `planned` is the deadline of one that has
+  // not begun.
+  WallTime end_of(const SessionId& id, const std::optional<WallTime>& planned = std::nullopt) const;
 
   // The session has recorded something, or its model or a tool of its has said something.
   void heard(const SessionId& id);
@@ -37,10 +43,6 @@ class Deadlines {
   void rest(const SessionId& id);
   void work(const SessionId& id);
 
-  struct Moved {
-    RunId run;
-    WallTime deadline;
-  };
   void hold(const SessionId& id);
   // Those that go on now and had stood still for a while.
   std::vector<Moved> go_on(const SessionId& id);

@@ -74,7 +74,10 @@ TEST_F(DeadlinesTest, OneThatEndsWhileItAsksHoldsNobodyAboveItAnyLonger) {
   deadlines_.hold(SessionId("child"));
   deadlines_.hold(SessionId("child"));
   pass(60);
-  deadlines_.end(SessionId("child"));
+  const auto moved = deadlines_.end(SessionId("child"));
+  ASSERT_EQ(moved.size(), 1u) << "to be recorded";
+  EXPECT_EQ(moved[0].run.session, SessionId("root"));
+  EXPECT_EQ(moved[0].deadline, loop_.clock().wall() + minutes(10));
   EXPECT_TRUE(deadlines_.go_on(SessionId("child")).empty()) << "when it hears of an answer at last";
   pass(9);
   EXPECT_FALSE(root_.token().stopped());
@@ -147,6 +150,28 @@ TEST_F(DeadlinesTest, WhoHasOneOrHasEndedDoesNotStall) {
   EXPECT_THAT(stalled_, IsEmpty());
   EXPECT_EQ(deadlines_.end_of(SessionId("child")), loop_.clock().wall() + minutes(kDay))
       << "as for one that has not begun";
+}
+
+TEST_F(DeadlinesTest, TheEndOfOneThatRestsOrIsHeldLiesAheadHoweverLongItDoes) {
+  deadlines_.start(session("root", "", 0), root_);
+  deadlines_.start(session("child", "root", 5), child_);
+  deadlines_.rest(SessionId("root"));
+  deadlines_.hold(SessionId("child"));
+  pass(2 * kDay);
+  EXPECT_EQ(deadlines_.end_of(SessionId("root")), loop_.clock().wall() + minutes(kDay));
+  EXPECT_EQ(deadlines_.end_of(SessionId("child")), loop_.clock().wall() + minutes(5));
+  deadlines_.work(SessionId("root"));
+  deadlines_.go_on(SessionId("child"));
+  pass(1);
+  EXPECT_EQ(deadlines_.end_of(SessionId("root")), loop_.clock().wall() + minutes(kDay - 1) - kMoment);
+  EXPECT_EQ(deadlines_.end_of(SessionId("child")), loop_.clock().wall() + minutes(4) - kMoment);
+}
+
+TEST_F(DeadlinesTest, WhatIsPlannedForOneCountsUntilItBegins) {
+  const WallTime planned = loop_.clock().wall() + minutes(7);
+  EXPECT_EQ(deadlines_.end_of(SessionId("root"), planned), planned);
+  deadlines_.start(session("root", "", 10), root_);
+  EXPECT_EQ(deadlines_.end_of(SessionId("root"), planned), loop_.clock().wall() + minutes(10));
 }
 
 TEST_F(DeadlinesTest, AStepOfTheWallClockMovesNone) {

@@ -275,7 +275,7 @@ Task<Result<Report>> Tree::run_on(Session session, WallTime still_since, Budget:
   const bool waits = !slots_->has_room_for(parent);
   if (waits && !is_in_line(session)) CO_TRY(co_await stand_in_line(session));
   auto place = co_await place_to_begin(parent, stop);
-  if (!place && !stop.stopped()) co_return co_await record_end(std::move(session), no_place());
+  if (!place && !stop.stopped()) co_return co_await end_in_line(std::move(session), no_place());
   if (place) {
     if (waits || session.wait) services_.store.ride_along({now_running(session)});
     if (session.deadline && now() > still_since) {

@@ -268,6 +268,7 @@ class Tree {
   // Nothing where it is stopped before there is one, or none comes free for kLongestSilence.
   Task<std::optional<Slots::Place>> place_to_begin(SessionId parent, StopToken stop);
   static Finish no_place();
+  Task<Result<Report>> end_in_line(Session session, Finish finish);
   static Event now_running(const Session& session);
   // What is handed by value to a task that is awaited at once stays in the frame of who waits, beside the
   // task's own copy, for as long as it runs: a session and its conversation are in one place instead.
@@ -275,6 +276,7 @@ class Tree {
   Task<Result<Report>> run_in_place(std::shared_ptr<Run> run, std::optional<Slots::Place> place,
                                     Budget::Hold admitted);
   void tell_moved(const Deadlines::Moved& moved);
+  void end_clock_of(const SessionId& id);
   // Until the run ends, or has to be ended by force.
   Task<Result<Report>> oversee(std::shared_ptr<Run> run);
   Task<> drive(std::shared_ptr<Run> run);

@@ -123,15 +123,12 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
   if (!slots_->has_room_for(parent)) CO_TRY(co_await stand_in_line(session));
   std::optional<Slots::Place> place;
   if (!stop.stopped()) place = co_await place_to_begin(parent, stop);
-  if (!place && !stop.stopped()) co_return co_await record_end(std::move(session), no_place());
+  if (!place && !stop.stopped()) co_return co_await end_in_line(std::move(session), no_place());
   if (!place) {
     const Next next = decide({}, {}, stop.reason());
     const auto* finish = std::get_if<Finish>(&next);
     if (!finish) co_return std::unexpected(Error::cancelled());
-    const SessionId id = session.id;
-    auto report = co_await record_end(std::move(session), *finish);
-    if (report) co_await log_errors(id, *report);
-    co_return report;
+    co_return co_await end_in_line(std::move(session), *finish);
   }
   const auto deadline_before = session.deadline;
   if (session.parent) session.deadline = deadline_after(session.timeout);  // its time begins when it does

@@ -59,6 +59,10 @@ void Tree::tell_moved(const Deadlines::Moved& moved) {
   services_.store.ride_along(std::move(events));
 }
 
+void Tree::end_clock_of(const SessionId& id) {
+  for (const auto& moved : deadlines_.end(id)) tell_moved(moved);
+}
+
 // While a person is asked, the session holds no place, and its time and that of all above it stand still.
 // What the person has written from another process counts also where nobody is there now.
 class Tree::PatientAsker final : public Asker {
@@ -176,6 +180,7 @@ Task<Result<Report>> Tree::run_in_place(std::shared_ptr<Run> run, std::optional<
     live.place = std::move(place);  // a stopped session gets none: it only has its end to record
     live.first = std::move(admitted);
     report = co_await oversee(run);
+    end_clock_of(id);
   }
   if (report) co_await log_errors(id, *report);
   co_return report;
@@ -215,7 +220,7 @@ Task<> Tree::drive(std::shared_ptr<Run> run) {
 void Tree::force_after(const std::shared_ptr<Run>& run, Duration patience) {
   const auto force = [this, weak = std::weak_ptr(run)] {
     const auto late = weak.lock();
-    if (!late) return;
+    if (!late || late->ended.resumed()) return;
     late->timer.reset();
     if (!running_.live_of(late->session.id).empty()) return force_after(late, kAnotherMoment);
     late->journal.close();
@@ -249,6 +254,7 @@ Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
   CO_TRY(const auto above, co_await std::move(looking_above));
   Task<Result<std::shared_ptr<const Folder>>> opening = workspaces_.open(session, above, stop);
   auto workspace = co_await std::move(opening);
+  if (lost_.contains(session.id)) co_return std::unexpected(Error::cancelled());
   if (!workspace && suspends(stop.reason())) co_return std::unexpected(Error::cancelled());
   if (!workspace) {
     const Next next = decide(*run->so_far, {}, stop.reason());
@@ -317,7 +323,7 @@ Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
   co_await running_.end_all_of(session.id);
   co_await background_.end_all_of(session.id);
   if (lost_.contains(session.id)) co_return std::unexpected(Error::cancelled());
-  deadlines_.end(session.id);
+  end_clock_of(session.id);
   if (bug) std::rethrow_exception(bug);
   co_return report;
 }

@@ -71,7 +71,7 @@ Tree::OpenWait Tree::wait_for(const SessionId& child) const {
           {.state = SessionState::waiting,
            .why = "for its children",
            .waits_for = child.value,
-           .until = running_.deadline_of(child).value_or(deadlines_.end_of(child))}};
+           .until = deadlines_.end_of(child, running_.deadline_of(child))}};
 }
 
 void Tree::rest(const Session& session, OpenWait wait) {
@@ -156,6 +156,13 @@ Finish Tree::no_place() {
   return {Status::partial, Reason::stalled,
           fmt::format("no place to run came free for it in {}; --max-live lets more sessions run at once",
                       to_text(kLongestSilence))};
+}
+
+Task<Result<Report>> Tree::end_in_line(Session session, Finish finish) {
+  const SessionId id = session.id;
+  CO_TRY(auto report, co_await record_end(std::move(session), std::move(finish)));
+  co_await log_errors(id, report);
+  co_return report;
 }
 
 Event Tree::now_running(const Session& session) {

@@ -96,12 +96,20 @@ class Lines {
   void operator()(const QuestionAsked& fact) {
     const bool permission = fact.question.kind == QuestionKind::permission;
     say(permission ? "permission" : "question", to_json(fact.question));
+    const bool asks_parent = fact.question.kind == QuestionKind::to_parent && !origin_.parent.empty();
+    json::object status{{"state", name_of(SessionState::waiting)},
+                        {"why", "for an answer"},
+                        {"waits_for", asks_parent ? std::string_view(origin_.parent.value) : kPerson}};
+    if (fact.question.until) status["until"] = to_iso8601(*fact.question.until);
+    say("session.status", std::move(status));
   }
   void operator()(const QuestionAnswered& fact) {
     say("answer", {{"question_id", fact.question_id},
                    {"answer", name_of(fact.answer.kind)},
                    {"text", fact.answer.text},
                    {"by", name_of(fact.answer.by)}});
+    // Others come from those who let it wait, and with them a state of its own.
+    if (fact.answer.by == Source::runtime) say("session.status", {{"state", name_of(SessionState::running)}});
   }
   void operator()(const Retried& fact) {
     say("retry", {{"reason", fact.reason},

@@ -173,6 +173,37 @@ TEST(EventLines, ANoteCannotForgeAnotherLine) {  // inject-07
   EXPECT_TRUE(note.contains("\n{\"event\"")) << "control: printed as it is, it would be a line of its own";
 }
 
+TEST(EventLines, AQuestionSaysForWhomItsSessionWaitsAndUntilWhen) {
+  const auto status_of = [](QuestionKind kind, const SessionId& parent) {
+    Event event;
+    event.fact = QuestionAsked{
+        {.id = "q", .kind = kind, .text = "Which?", .until = WallTime{std::chrono::seconds{1'800'000'000}}}};
+    const auto lines = to_lines(event, {parent, "mine", "reader"});
+    EXPECT_EQ(lines.size(), 2U);
+    EXPECT_EQ(string_or(lines.back(), "event", ""), "session.status");
+    return lines.back();
+  };
+  const SessionId parent("sess_1_parent");
+  const auto status = status_of(QuestionKind::to_parent, parent);
+  EXPECT_EQ(string_or(status, "state", ""), "waiting");
+  EXPECT_EQ(string_or(status, "waits_for", ""), parent.value);
+  EXPECT_EQ(string_or(status, "until", ""), "2027-01-15T08:00:00.000000Z");
+  EXPECT_EQ(string_or(status_of(QuestionKind::permission, parent), "waits_for", ""), kPerson);
+  EXPECT_EQ(string_or(status_of(QuestionKind::to_person, parent), "waits_for", ""), kPerson);
+  EXPECT_EQ(string_or(status_of(QuestionKind::to_parent, {}), "waits_for", ""), kPerson)
+      << "there is no agent above it";
+}
+
+TEST(EventLines, OneThatNobodyLetsWaitRunsOnWithItsAnswer) {
+  Event event;
+  event.fact = QuestionAnswered{"q", {AnswerKind::nobody, ""}};
+  const auto lines = to_lines(event, {});
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(string_or(lines[1], "state", ""), "running");
+  event.fact = QuestionAnswered{"q", {AnswerKind::text, "red", Source::person}};
+  EXPECT_EQ(to_lines(event, {}).size(), 1U) << "its state is told on its own";
+}
+
 TEST(EventLines, AnEndIsToldWithStatusAndReason) {
   Event event;
   event.fact = RunEnded{some_report()};

@@ -47,14 +47,24 @@ Intents answer(ChatState& state, const DialogAnswer& given) {
 
 void refuse(ChatState& state, const std::string& why) { print_separated(state, {line_of(why, Tone::bad)}); }
 
-// The child at work whose label the words begin with.
-const TreeNode* child_named(const ChatState& state, std::string_view words) {
-  const TreeNode* named = nullptr;
+struct NamedChild {
+  const TreeNode* node = nullptr;
+  std::string_view name = {};  // as it was typed
+  bool is_shared = false;      // children of several parents are called so
+};
+
+// The child at work whose id or label the words begin with.
+NamedChild child_named(const ChatState& state, std::string_view words) {
+  const auto begin_with = [words](std::string_view name) {
+    return words.starts_with(name) && (words.size() == name.size() || words[name.size()] == ' ');
+  };
+  NamedChild named;
   for (const TreeRow& row : shown_rows(state)) {
-    const std::string& label = row.node->label;
-    const bool fits =
-        words.starts_with(label) && (words.size() == label.size() || words[label.size()] == ' ');
-    if (fits && !row.node->has_ended && (!named || named->label.size() < label.size())) named = row.node;
+    const TreeNode& node = *row.node;
+    if (node.has_ended) continue;
+    if (begin_with(node.id.value)) return {&node, node.id.value};
+    if (!begin_with(node.label) || node.label.size() < named.name.size()) continue;
+    named = {&node, node.label, named.name == node.label};
   }
   return named;
 }
@@ -64,14 +74,19 @@ const TreeNode* child_named(const ChatState& state, std::string_view words) {
 std::optional<Intents> on_child_command(ChatState& state, std::string_view name, std::string_view words) {
   const bool wants_text = name == "/nudge" || name == "/answer";
   if (!wants_text && name != "/background" && name != "/cancel") return std::nullopt;
-  const TreeNode* child = child_named(state, words);
+  const NamedChild named = child_named(state, words);
+  const TreeNode* child = named.node;
   if (!child) {
-    refuse(state, fmt::format("no child of that name is at work; type {} and a label of /tree", name));
+    refuse(state, fmt::format("no child of that name is at work; type {} and a label or id of /tree", name));
     return Intents{};
   }
-  const std::string text(trimmed(words.substr(child->label.size())));
+  if (named.is_shared) {
+    refuse(state, fmt::format("several are called {}; give the id of /tree", named.name));
+    return Intents{};
+  }
+  const std::string text(trimmed(words.substr(named.name.size())));
   if (wants_text == text.empty()) {
-    refuse(state, fmt::format("type {} {}{}", name, child->label, wants_text ? " and what it is told" : ""));
+    refuse(state, fmt::format("type {} {}{}", name, named.name, wants_text ? " and what it is told" : ""));
     return Intents{};
   }
   if (name == "/cancel") return Intents{CancelOne{child->id}};
@@ -151,7 +166,10 @@ void choose(ChatState& state, int by) {
 Intents act_on(ChatState& state, const TreeNode& child, std::string_view key) {
   if (key == "c") return {CancelOne{child.id}};
   if (key == "n") state.typing = Typing::nudge;
-  if (key == "a" && !child.question.empty()) state.typing = Typing::answer;
+  if (key == "a" && !child.question.empty()) {
+    state.typing = Typing::answer;
+    state.answering = child.question;
+  }
   if (key != "b") return {};
   state.notice =
       fmt::format("{} goes to the background; what Delegate started is waited for all the same", child.label);
@@ -169,7 +187,7 @@ Intents on_key_for_child(ChatState& state, const TreeNode* child, const Key& key
   set_text(state.input, "");
   const Typing typed = std::exchange(state.typing, Typing::input);
   if (key.name == KeyName::escape || text.empty()) return {};
-  if (typed == Typing::answer && child && !child->question.empty())
+  if (typed == Typing::answer && child && child->question == state.answering)
     return {GiveAnswer{child->question, {AnswerKind::text, text}}};
   if (typed == Typing::answer) {
     state.notice = "it was answered, or has ended, meanwhile";

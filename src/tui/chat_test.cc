@@ -390,6 +390,19 @@ TEST_F(Chat, AnAnswerThatComesTooLateIsToldAsSuch) {
   EXPECT_THAT(story.screen(80), HasSubstr("meanwhile"));
 }
 
+TEST_F(Chat, AnAnswerIsToTheQuestionThatWasAskedWhenItWasBegun) {
+  story.begin("go");
+  story.child("a");
+  key(KeyName::tab);
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  type("a");
+  type("the red one");
+  story.tell_child("a", QuestionAnswered{"q1", {AnswerKind::text, "by its parent"}});
+  story.ask("a", "Delete all?", {}, QuestionKind::to_parent);
+  EXPECT_THAT(key(KeyName::enter), IsEmpty());
+  EXPECT_THAT(story.screen(80), HasSubstr("meanwhile"));
+}
+
 TEST_F(Chat, WhatIsTypedForAChildIsNotSentToTheChatWhenAllHasEnded) {
   story.begin("go");
   story.child("a");
@@ -429,6 +442,35 @@ TEST_F(Chat, ChildrenAreSteeredByCommandsToo) {
   story.tell_child("a", RunEnded{Report{}});
   EXPECT_THAT(command("/cancel a"), IsEmpty());
   EXPECT_THAT(story.take_out(), HasSubstr("no child of that name is at work"));
+}
+
+TEST_F(Chat, AChildThatSharesItsLabelWithAnothersIsNamedByItsId) {
+  const auto command = [this](std::string_view text) {
+    type(text);
+    return key(KeyName::enter);
+  };
+  const auto start_twin = [this](const std::string& id, const std::string& parent) {
+    story.tell(SessionId(id), {SessionId("sess_" + parent), "twin", "reader"}, RunStarted{});
+  };
+  story.begin("go");
+  story.child("a");
+  story.child("b");
+  start_twin("sess_1", "a");
+  start_twin("sess_2", "b");
+  story.take_out();
+  EXPECT_THAT(command("/cancel twin"), IsEmpty());
+  EXPECT_THAT(story.take_out(), HasSubstr("several are called twin; give the id of /tree"));
+  const auto cancelled = command("/cancel sess_2");
+  ASSERT_TRUE(only<CancelOne>(cancelled));
+  EXPECT_EQ(only<CancelOne>(cancelled)->session, SessionId("sess_2"));
+  const auto nudged = command("/nudge sess_1 be brief");
+  ASSERT_TRUE(only<NudgeOne>(nudged));
+  EXPECT_EQ(only<NudgeOne>(nudged)->session, SessionId("sess_1"));
+  EXPECT_EQ(only<NudgeOne>(nudged)->text, "be brief");
+  story.tell(SessionId("sess_1"), {SessionId("sess_a"), "twin", "reader"}, RunEnded{Report{}});
+  const auto left = command("/cancel twin");
+  ASSERT_TRUE(only<CancelOne>(left)) << "the other has ended";
+  EXPECT_EQ(only<CancelOne>(left)->session, SessionId("sess_2"));
 }
 
 TEST_F(Chat, ANudgeCanBeGivenUp) {

@@ -217,6 +217,7 @@ TEST(InLineSimulation, AChildThatStandsForLongerIsPartialAndItsParentIsToldWhy) 
       EXPECT_EQ(world.terminal_records("explore"), 1);
       EXPECT_THAT(world.heard_by_root(), HasSubstr("no place to run came free for it in 24h"));
       EXPECT_EQ(*child.ended_at - child.created_at, kLongestSilence);
+      EXPECT_THAT(world.world.disk.files()["/home/errors.jsonl"], HasSubstr(child.id.value));
       world.expect_sound("");
     }
   });

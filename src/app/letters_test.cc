@@ -1,0 +1,109 @@
+#include "app/letters.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <utility>
+
+#include "store/memory_store.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::HasSubstr;
+
+const SessionId kRoot("sess_1_root");
+
+Event event_with(Fact fact) {
+  Event event;
+  event.tree = kRoot;
+  event.run = {kRoot, 1};
+  event.fact = std::move(fact);
+  return event;
+}
+
+Event asks(QuestionKind kind) { return event_with(QuestionAsked{{.id = "q", .kind = kind, .asker = kRoot}}); }
+
+// A tree that another store holds, or is about to.
+class Letters : public testing::Test {
+ protected:
+  Letters() {
+    root_.id = root_.tree = kRoot;
+    root_.state = SessionState::running;
+    memory_->sessions[kRoot] = root_;
+  }
+  // The other takes the first letter, and has recorded this by then.
+  void take_first(std::vector<Fact> recorded) {
+    if (memory_->inbox.empty()) {
+      program_.loop.timers().call_at(
+          program_.loop.clock().now() + std::chrono::milliseconds(1),
+          [this, recorded = std::move(recorded)]() mutable { take_first(std::move(recorded)); });
+      return;
+    }
+    for (Fact& fact : recorded) memory_->journal.push_back(event_with(std::move(fact)));
+    memory_->inbox.clear();
+  }
+  Ended leave(LetterKind kind) { return leave_letter(program_, store_, root_, kind, "be brief"); }
+
+  MapEnvironment environment_;
+  Program program_{{}, environment_, "deputy"};
+  std::shared_ptr<MemoryStore::Memory> memory_ = std::make_shared<MemoryStore::Memory>();
+  MemoryStore store_{program_.loop, memory_};
+  MemoryStore other_{program_.loop, memory_};
+  Session root_;
+};
+
+TEST_F(Letters, ANudgeIsDoneOnceItIsOnRecord) {
+  ASSERT_TRUE(other_.claim(kRoot));
+  take_first({Nudged{"letter_1", Source::person, "be brief"}});
+  EXPECT_TRUE(leave(LetterKind::nudge));
+}
+
+TEST_F(Letters, ANudgeThatWasThrownAwayIsNotDone) {
+  ASSERT_TRUE(other_.claim(kRoot));
+  take_first({RunEnded{}});
+  const auto ended = leave(LetterKind::nudge);
+  ASSERT_FALSE(ended);
+  EXPECT_THAT(ended.error().error.message, HasSubstr("had ended before it was told"));
+  EXPECT_EQ(ended.error().status, ExitStatus::failed);
+}
+
+TEST_F(Letters, AnAnswerAfterAnothersIsNotDone) {
+  ASSERT_TRUE(other_.claim(kRoot));
+  memory_->journal.push_back(asks(QuestionKind::to_person));
+  take_first({QuestionAnswered{"q", {AnswerKind::text, "go on", Source::person}}});
+  const auto ended = leave(LetterKind::answer);
+  ASSERT_FALSE(ended);
+  EXPECT_THAT(ended.error().error.message, HasSubstr("was settled before it was told"));
+}
+
+TEST_F(Letters, AnAnswerIsDoneOnceItIsOnRecord) {
+  ASSERT_TRUE(other_.claim(kRoot));
+  memory_->journal.push_back(asks(QuestionKind::to_person));
+  take_first({QuestionAnswered{"q", {AnswerKind::text, "be brief", Source::person}}});
+  EXPECT_TRUE(leave(LetterKind::answer));
+}
+
+TEST_F(Letters, ACancelGoesToWhoClaimsTheTreeJustThen) {
+  program_.loop.post([this] { EXPECT_TRUE(other_.claim(kRoot)); });
+  take_first({});
+  const auto ended = cancel_session(program_, store_, root_);
+  EXPECT_TRUE(ended) << ended.error().error.message;
+  EXPECT_EQ(memory_->letters_so_far, 1) << "it is theirs to end";
+}
+
+TEST(LetterOnRecord, AnAnswerIsThePersonsInItsOwnWords) {
+  const auto is_told = [](QuestionKind kind, const std::string& text, Answer recorded) {
+    const Letter letter{.session = kRoot, .kind = LetterKind::answer, .text = text, .question = "q"};
+    return was_told(letter, {asks(kind), event_with(QuestionAnswered{"q", std::move(recorded)})});
+  };
+  EXPECT_TRUE(is_told(QuestionKind::to_parent, "red", {AnswerKind::text, "red", Source::person}));
+  EXPECT_FALSE(is_told(QuestionKind::to_parent, "red", {AnswerKind::text, "red", Source::parent}));
+  EXPECT_FALSE(is_told(QuestionKind::to_parent, "red", {AnswerKind::nobody, ""}));
+  EXPECT_TRUE(is_told(QuestionKind::permission, "yes", {AnswerKind::approved, "", Source::person}));
+  EXPECT_TRUE(is_told(QuestionKind::permission, "no, why?", {AnswerKind::refused, "why?", Source::person}));
+  EXPECT_FALSE(is_told(QuestionKind::permission, "yes", {AnswerKind::refused, "", Source::person}));
+}
+
+}  // namespace
+}  // namespace deputy
