@@ -50,12 +50,14 @@ class MeteredProcesses final : public Processes {
 
 }  // namespace
 
-void Tree::tell_moved(const Deadlines::Moved& moved) {
-  running_.move_deadline(moved.run.session, moved.deadline);
+void Tree::tell_moved(const RunId& run, const std::optional<WallTime>& deadline) {
+  if (deadline) running_.move_deadline(run.session, *deadline);
+  const auto recorded = on_record(run.session, deadline);
+  if (!recorded) return;
   std::vector<Event> events(1);
   events[0].tree = id_;
-  events[0].run = moved.run;
-  events[0].fact = DeadlineMoved{moved.deadline};
+  events[0].run = run;
+  events[0].fact = DeadlineMoved{*recorded};
   services_.store.ride_along(std::move(events));
 }
 
@@ -76,7 +78,7 @@ class Tree::PatientAsker final : public Asker {
     tree_.deadlines_.hold(session_.id);
     co_await tree_.rest_with_question(session_, question);
     answer = co_await tree_.services_.asker.ask(std::move(question), stop);
-    for (const auto& moved : tree_.deadlines_.go_on(session_.id)) tree_.tell_moved(moved);
+    for (const auto& moved : tree_.deadlines_.go_on(session_.id)) tree_.tell_moved(moved.run, moved.deadline);
     co_await tree_.work_again(session_, id, std::move(stop));
     co_return *std::move(answer);
   }
