@@ -128,7 +128,9 @@ std::expected<BudgetedProvider::Reserved, std::string> BudgetedProvider::reserve
                     parts_.inner.price(request.prefix->model)};
   };
   if (request.is_last) return try_beside({});
-  auto reserved = try_beside(last_step(input + wanted));
+  // An answer without a cap is still one that the model's window holds.
+  const auto window = std::max(input, parts_.inner.window(request.prefix->model));
+  auto reserved = try_beside(last_step(std::min(input + wanted, window)));
   // A first step is worth more than a last one, and a root gets no other.
   if (!reserved && (request.depth == 0 || step_of(request.messages) == 0)) reserved = try_beside({});
   if (!reserved) {
