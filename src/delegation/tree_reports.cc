@@ -26,6 +26,14 @@ ReportedError ended_by_force(const Session& session) {
       .recommendation = fmt::format("`deputy sessions show {}` names its last call", session.id.value)};
 }
 
+ReportedError artifacts_unchecked() {
+  return {.type = "internal",
+          .code = "ARTIFACTS_UNCHECKED",
+          .message = "nobody has looked whether the artifacts that it names exist",
+          .recoverable = true,
+          .recommendation = "look for each before you rely on it"};
+}
+
 Report without_branch(Report report, const Session& session, std::string_view why) {
   report.workspace = {.mode = session.workspace_mode, .path = session.workspace};
   report.errors.push_back({.type = "workspace",
@@ -135,6 +143,7 @@ Task<Result<Report>> Tree::record_end(Session session, Finish finish, Ending end
     pass_wait_on(session);
     report.workspace = {.mode = session.workspace_mode, .path = session.workspace};
     report.errors.push_back(ended_by_force(session));
+    if (!report.artifacts.empty()) report.errors.push_back(artifacts_unchecked());
   }
   add(RunEnded{report});
   CO_TRY(co_await services_.store.record(std::move(end)));

@@ -231,7 +231,9 @@ void Tree::force_after(const std::shared_ptr<Run>& run, Duration patience) {
 Task<Result<Report>> Tree::end_by_force(Session session, StopReason why) {
   if (suspends(why)) co_return std::unexpected(Error::cancelled());
   CO_TRY(co_await services_.store.record({}));  // it may just have recorded its end itself
-  const Next next = decide({}, {}, why);
+  CO_TRY(const auto events, services_.store.events_of_session(session.id));
+  // It may have a report in hand, or have met a limit before.
+  const Next next = decide(conversation_of(events), {.max_turns = session.max_turns}, why);
   const auto* finish = std::get_if<Finish>(&next);
   co_return co_await record_end(
       std::move(session), finish ? *finish : Finish{Status::partial, Reason::timeout, "its time was up"},
