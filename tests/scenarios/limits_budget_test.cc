@@ -89,6 +89,7 @@ TEST(BudgetOfATree, AChildWithoutACapOnItsAnswersKeepsALastStepThatTheModelsWind
   Life life(spending.world, options);
   ASSERT_TRUE(life.start(Spending::brief(life)));
   EXPECT_THAT(spending.told(), AllOf(HasSubstr("Status: completed"), HasSubstr("A report.")));
+  EXPECT_THAT(spending.bank.caps, testing::Each(testing::Le(200'000))) << "nor may one count for more";
 }
 
 TEST(BudgetOfATreeSimulation, ARunWithMaxCostNeverExceedsIt) {
