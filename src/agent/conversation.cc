@@ -258,8 +258,10 @@ struct Fold {
   void operator()(const Nudged& fact) const { conversation.unread.push_back(fact); }
 
   void operator()(const Delivered& fact) const {
-    if (auto report = std::exchange(conversation.completion, std::nullopt))
+    if (auto report = std::exchange(conversation.completion, std::nullopt)) {
       conversation.former_report = FormerReport{*std::move(report), conversation.messages.size()};
+      conversation.refused = {};  // the next report has as many corrections as the first
+    }
     conversation.messages.push_back({.role = Role::user, .source = fact.source, .text = fact.text});
     conversation.last_reply.reset();  // there is something to reply to
     conversation.delivered.insert(fact.item);

@@ -63,8 +63,7 @@ Next in_grace(const Conversation& conversation, const RunLimits& limits, StopRea
 }
 
 // By what the child has said of its work itself.
-Finish after_completion(const Conversation& conversation) {
-  const Completion& completion = *conversation.completion;
+Finish as_reported(const Conversation& conversation, const Completion& completion) {
   if (completion.status == Status::completed) return {};
   Reason reason = Reason::reported;
   if (completion.status == Status::blocked) {
@@ -72,6 +71,10 @@ Finish after_completion(const Conversation& conversation) {
     if (conversation.was_denied) reason = Reason::denied;
   }
   return {completion.status, reason, completion.summary};
+}
+
+Finish after_completion(const Conversation& conversation) {
+  return as_reported(conversation, *conversation.completion);
 }
 
 Finish invalid_report(std::string_view why) {
@@ -103,6 +106,8 @@ std::optional<Next> after_reply(const Conversation& conversation, const RunLimit
       if (limits.reporting == Reporting::demanded) return without_report(conversation);
       if (trimmed(reply.message.text).empty())
         return Finish{Status::partial, Reason::no_text, "the model said nothing"};
+      // Plain text adds to what it had reported and does not make it better.
+      if (conversation.former_report) return as_reported(conversation, conversation.former_report->report);
       return Finish{};
     case ReplyStop::output_limit:
       return Finish{Status::partial, Reason::output_limit,

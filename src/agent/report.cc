@@ -77,10 +77,12 @@ std::string after_notes(const Conversation& conversation, Status status, std::st
 }
 
 std::string body_of(const Conversation& conversation, const Finish& finish) {
-  if (finish.reason == Reason::invalid_report && conversation.last_reply &&
-      conversation.last_reply->stop == ReplyStop::calls)
-    return after_notes(conversation, finish.status, conversation.refused.last);  // the original
   const Completion* report = handed_in(conversation, finish.status);
+  if (finish.reason == Reason::invalid_report && conversation.last_reply &&
+      conversation.last_reply->stop == ReplyStop::calls) {
+    const std::string former = report ? report->body + "\n\n" : "";
+    return after_notes(conversation, finish.status, former + conversation.refused.last);  // the original
+  }
   if (report && report->is_data) return report->body;
   return after_notes(conversation, finish.status, text_of(conversation, finish.status));
 }
@@ -133,10 +135,13 @@ ReportedError error_of(const Finish& finish, const Session& session) {
 std::vector<ReportedError> errors_of(const Conversation& conversation, const Session& session,
                                      const Finish& finish) {
   std::vector<ReportedError> errors;
-  if (const Completion* report = handed_in(conversation, finish.status)) errors = report->errors;
+  const Completion* report = handed_in(conversation, finish.status);
+  if (report) errors = report->errors;
   const bool is_own_word = finish.reason == Reason::reported || finish.reason == Reason::denied ||
                            finish.reason == Reason::question_unanswered;
-  const bool child_says_why = conversation.completion && !errors.empty() && is_own_word;
+  const bool is_of_child =
+      conversation.completion ? is_own_word : report && finish.reason == Reason::reported;
+  const bool child_says_why = is_of_child && !errors.empty();
   if (finish.status != Status::completed && !child_says_why)
     errors.insert(errors.begin(), error_of(finish, session));
   return errors;

@@ -311,6 +311,40 @@ TEST_F(ARun, KeepsTheReportThatItHadHandedInWhereMailFollowedAndItCameToNoOther)
   EXPECT_TRUE(report().artifacts.empty());
 }
 
+TEST_F(ARun, WhoseReportAfterMailIsNotValidKeepsTheFormerOneAndHadItsCorrectionsAgain) {
+  for (int refused = 1; refused <= 2; ++refused) calls("task_completion", "{}", ToolStatus::error, "no");
+  completes(kGood);
+  apply_fact(Delivered{"nudge/1", Source::person, "and b?"});
+  for (const auto* tried : {"1", "2"}) {
+    calls("task_completion", tried, ToolStatus::error, "no");
+    EXPECT_TRUE(asks()) << tried;
+  }
+  calls("task_completion", "3", ToolStatus::error, "no");
+  EXPECT_EQ(finish().reason, Reason::invalid_report);
+  EXPECT_EQ(report().body, "the whole story\n\n3");
+  EXPECT_EQ(report().summary, "all done");
+  EXPECT_EQ(report().artifacts.size(), 1u);
+}
+
+TEST_F(ARun, ThatReportedNoSuccessHasNoneByPlainTextAfterMail) {
+  for (const auto& [word, status] :
+       {std::pair("partial", Status::partial), std::pair("blocked", Status::blocked),
+        std::pair("failed", Status::failed)}) {
+    conversation = {};
+    completes(R"({"status":")" + std::string(word) +
+              R"(","summary":"s","body":"the story","errors":[{"type":"t","message":"m"}],
+                  "artifacts":[{"path":"a.txt","kind":"file","description":"d"}]})");
+    apply_fact(Delivered{"nudge/1", Source::person, "well done so far"});
+    says("ok");
+    EXPECT_EQ(report().status, status);
+    EXPECT_EQ(report().reason, Reason::reported) << word;
+    EXPECT_EQ(report().body, "the story\n\nok") << word;
+    ASSERT_EQ(report().errors.size(), 1u) << word;
+    EXPECT_EQ(report().errors.front().message, "m") << word;
+    EXPECT_EQ(report().artifacts.size(), 1u) << word;
+  }
+}
+
 TEST_F(ARun, MayMakeTheSameCallTwice) {
   for (int i = 0; i < 2; ++i) reads("a", "1");
   EXPECT_TRUE(asks());

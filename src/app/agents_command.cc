@@ -128,6 +128,10 @@ Ended agents_command(Program& program, const AgentsArguments& arguments) {
   if (arguments.action == AgentsAction::trust) return trust(program, arguments, workspace);
   if (arguments.action == AgentsAction::check && !arguments.name.empty()) {
     TRY(auto one, read_named(program, arguments.name));
+    TRY(const auto others, find_agents(program, workspace));
+    Profiles profiles = profiles_of(others);
+    if (one.standing == Standing::used) profiles.add(one.read.profile);  // it may name itself
+    warn_of_nobody(one, profiles);
     return check(program, {std::move(one)});
   }
   TRY(auto found, find_agents(program, workspace));

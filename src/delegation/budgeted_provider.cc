@@ -50,6 +50,11 @@ Amount as_amount(const BudgetReserved& most) {
   return {.steps = 1, .tokens = most.tokens, .cost_micros = most.cost_micros};
 }
 
+// An answer without a cap is still one that the model's window holds.
+std::int64_t most_output(const Provider& provider, const RequestPrefix& prefix) {
+  return std::min<std::int64_t>(prefix.max_output_tokens, provider.window(prefix.model));
+}
+
 // How much of `wanted` output there is room for beside the input.
 std::int64_t output_room(std::int64_t wanted, std::int64_t input, const Price& price, const Amount& left) {
   std::int64_t room = std::min(wanted, left.tokens - input);
@@ -111,7 +116,7 @@ std::expected<Amount, std::string> first_request(const Provider& provider, const
 BudgetReserved most_for_request(const Provider& provider, const RequestPrefix& prefix,
                                 std::span<const Message> messages, const std::optional<Measured>& measured) {
   const auto input = at_most(estimated_input(estimated_tokens(prefix), prefix.model, messages, measured));
-  return most_for(input, prefix.max_output_tokens, provider.price(prefix.model).value_or(Price{}));
+  return most_for(input, most_output(provider, prefix), provider.price(prefix.model).value_or(Price{}));
 }
 
 std::int64_t BudgetedProvider::most_input(const Request& request) {
@@ -128,7 +133,7 @@ std::expected<BudgetedProvider::Reserved, std::string> BudgetedProvider::reserve
   auto price = price_of(parts_.inner, request.prefix->model, budget.limits());
   if (!price) return std::unexpected(std::move(price).error());
   const auto input = most_input(request);
-  const std::int64_t wanted = request.prefix->max_output_tokens;
+  const std::int64_t wanted = most_output(parts_.inner, *request.prefix);
   const auto last_step = [&](std::int64_t from) {
     return as_amount(most_for(from + kLastInput, std::min(wanted, kLastOutput), *price));
   };
@@ -139,7 +144,11 @@ std::expected<BudgetedProvider::Reserved, std::string> BudgetedProvider::reserve
     auto hold = budget.reserve(as_amount(most) + kept);
     if (!hold) return std::unexpected(std::move(hold).error());
     kept_ = hold->split(kept);
-    return Reserved{*std::move(hold), most, input, static_cast<int>(output),
+    return Reserved{*std::move(hold),
+                    most,
+                    input,
+                    static_cast<int>(output),
+                    output < wanted,
                     parts_.inner.price(request.prefix->model)};
   };
   if (request.is_last) return try_beside({});
@@ -177,7 +186,6 @@ Task<Reply> BudgetedProvider::ask(Request request, DeltaSink deltas, StopToken s
   const ModelName model = request.prefix->model;
   auto reserved = std::exchange(next_, std::nullopt).value();
   if (!reserved) co_return over_budget(model, std::move(reserved).error());
-  const bool is_lowered = reserved->max_output_tokens < request.prefix->max_output_tokens;
   request.prefix = with_cap(request.prefix, reserved->max_output_tokens);
 
   Unsettled unsettled(reserved->hold);
@@ -212,7 +220,7 @@ Task<Reply> BudgetedProvider::ask(Request request, DeltaSink deltas, StopToken s
     over.usage = reply.usage;
     co_return over;
   }
-  if (is_lowered && reply.stop == ReplyStop::output_limit) {
+  if (reserved->is_lowered && reply.stop == ReplyStop::output_limit) {
     reply.stop = ReplyStop::over_budget;
     reply.error = fmt::format(
         "budget exhausted: the answer was cut off after {} tokens, for which there was "

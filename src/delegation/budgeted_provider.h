@@ -41,6 +41,7 @@ class BudgetedProvider final : public Provider {
     BudgetReserved most;
     std::int64_t input = 0;
     int max_output_tokens = 0;
+    bool is_lowered = false;  // for want of room
     std::optional<Price> price = {};
     // What a request without a whole answer may have come to, by what was told of it.
     Usage most_of(const Usage& told) const;

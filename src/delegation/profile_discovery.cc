@@ -132,19 +132,6 @@ void settle_standing(std::vector<FoundProfile>& found, bool project_is_trusted) 
   }
 }
 
-// Whom an agent may hand work to and who is nobody here is left out when it runs.
-void warn_of_nobody(std::vector<FoundProfile>& found) {
-  const Profiles profiles = profiles_of(found);
-  const auto offered = profiles.offered();
-  for (auto& each : found) {
-    if (each.standing != Standing::used) continue;
-    for (const auto& name : each.read.profile.subagents) {
-      if (name != "*" && std::ranges::find(offered, name, &Profile::name) == offered.end())
-        each.read.warnings.push_back({0, fmt::format("subagents names {}, which is no agent here", name)});
-    }
-  }
-}
-
 }  // namespace
 
 std::string_view name_of(ProfileOrigin origin) {
@@ -210,13 +197,23 @@ FoundProfile read_profile_file(const Folder& folder, std::string_view name, cons
   return found;
 }
 
+void warn_of_nobody(FoundProfile& found, const Profiles& profiles) {
+  if (found.standing != Standing::used) return;
+  const auto offered = profiles.offered();
+  for (const auto& name : found.read.profile.subagents) {
+    if (name != "*" && std::ranges::find(offered, name, &Profile::name) == offered.end())
+      found.read.warnings.push_back({0, fmt::format("subagents names {}, which is no agent here", name)});
+  }
+}
+
 std::vector<FoundProfile> find_profiles(const Disk& disk, const std::vector<ProfilePlace>& places,
                                         bool project_is_trusted) {
   std::vector<FoundProfile> found;
   for (const auto& place : places) std::ranges::move(profiles_in(disk, place), std::back_inserter(found));
   add_built_in(found);
   settle_standing(found, project_is_trusted);
-  warn_of_nobody(found);
+  const Profiles profiles = profiles_of(found);
+  for (auto& each : found) warn_of_nobody(each, profiles);
   return found;
 }
 

@@ -52,6 +52,9 @@ std::vector<FoundProfile> find_profiles(const Disk& disk, const std::vector<Prof
 // The built-in ones, and those that are used.
 Profiles profiles_of(const std::vector<FoundProfile>& found);
 
+// Whom an agent may hand work to and who is nobody here is left out when it runs.
+void warn_of_nobody(FoundProfile& found, const Profiles& profiles);
+
 // Which format a file is in that the person names: by where it lies, and by its ending.
 ProfileFormat format_of_file(std::string_view path);
 // Reads that one file.

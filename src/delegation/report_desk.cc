@@ -116,7 +116,8 @@ Task<std::optional<std::string>> ReportDesk::write(SessionId reader, std::string
         return own;
       });
   if (!written) co_return std::nullopt;
-  const auto& folder = spilled_.insert_or_assign(reader, *std::move(written)).first->second;
+  auto& folder = spilled_[reader];
+  if (!folder) folder = *std::move(written);  // the first one stays: calls under way hold it by its address
   co_return join_path(folder->path(), name);
 }
 

@@ -109,6 +109,18 @@ TEST_F(TheReportDesk, KeepsEachReportOfASessionThatReportsAgain) {
   EXPECT_EQ(disk.files().size(), 2u);
 }
 
+TEST_F(TheReportDesk, TheFolderThatACallHoldsStaysWhenAnotherReportIsSpilled) {
+  ReportDesk desk({loop, pool, journal, home, {.report_bytes = 10, .batch_bytes = 10}});
+  const SessionId reader("sess_1_aaaaaa");
+  run(loop, desk.told(reader, report));
+  const std::vector<const Folder*> held = desk.roots_of(reader);
+  ASSERT_EQ(held.size(), 1u);
+  report.body += " and more of it, in its second run";
+  run(loop, desk.told(reader, report));
+  EXPECT_EQ(desk.roots_of(reader), held);
+  EXPECT_EQ(held.front()->path(), "/home/reports/sess_1_aaaaaa");
+}
+
 TEST_F(TheReportDesk, WhatAnEarlierProcessSpilledCanStillBeRead) {
   const SessionId reader("sess_1_aaaaaa");
   {

@@ -168,7 +168,10 @@ Result<void> Tree::take_up(Session& root, std::vector<Event> events, const std::
   events.insert(events.end(), left_open.begin(), left_open.end());
   budget_ = std::make_unique<Budget>(limits_, used_by(events));
   if (!left_open.empty()) services_.store.ride_along(std::move(left_open));
+  const auto recorded = moved_deadline(root.deadline, time_before, time_before, *left_at_);
   root.deadline = moved_deadline(root.deadline, time_before, limits_.time, *left_at_);
+  other_terms_.reset();
+  if (recorded && limits_.time != time_before) other_terms_ = OtherTerms{*recorded, root.deadline};
   return {};
 }
 
@@ -278,9 +281,9 @@ Task<Result<Report>> Tree::run_on(Session session, WallTime still_since, Budget:
   if (!place && !stop.stopped()) co_return co_await end_in_line(std::move(session), no_place());
   if (place) {
     if (waits || session.wait) services_.store.ride_along({now_running(session)});
-    if (session.deadline && now() > still_since) {
-      *session.deadline += now() - still_since;
-      tell_moved({{session.id, session.run}, *session.deadline});
+    if (now() > still_since) {
+      if (session.deadline) *session.deadline += now() - still_since;
+      tell_moved({session.id, session.run}, session.deadline);
     }
     // Nothing follows before its model is asked, which may think for long.
     CO_TRY(co_await services_.store.record({}));

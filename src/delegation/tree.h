@@ -208,6 +208,9 @@ class Tree {
   std::optional<WallTime> deadline_after(const std::optional<Duration>& timeout) const;
   // While nobody ran the tree, its time stood still. Says whether that moved the deadline.
   bool skip_downtime(Session& session) const;
+  // What is recorded of a deadline: where the root was started with a limit of time, its own is on record
+  // under that one, since another holds only while this process runs it.
+  std::optional<WallTime> on_record(const SessionId& id, const std::optional<WallTime>& deadline) const;
   Result<Session> root_session(const RootBrief& root) const;
   Result<Session> child_session(const Delegation& delegation, const Profile& profile) const;
   Result<Kit> kit_for(const Session& session, const Profile& profile);
@@ -275,7 +278,7 @@ class Tree {
   std::shared_ptr<Run> new_run(Session&& session, std::unique_ptr<Conversation> so_far, StopToken stop);
   Task<Result<Report>> run_in_place(std::shared_ptr<Run> run, std::optional<Slots::Place> place,
                                     Budget::Hold admitted);
-  void tell_moved(const Deadlines::Moved& moved);
+  void tell_moved(const RunId& run, const std::optional<WallTime>& deadline);
   void end_clock_of(const SessionId& id);
   // Until the run ends, or has to be ended by force.
   Task<Result<Report>> oversee(std::shared_ptr<Run> run);
@@ -292,6 +295,11 @@ class Tree {
   std::unique_ptr<Budget> budget_;
   Deadlines deadlines_;
   std::optional<WallTime> left_at_;  // when the process before this one recorded its last
+  struct OtherTerms {                // the root's deadline when it was taken up
+    WallTime recorded;
+    std::optional<WallTime> real;
+  };
+  std::optional<OtherTerms> other_terms_;  // than the limit of time that it was started with
   BackgroundCommands background_;
   std::vector<std::shared_ptr<Tool>> tools_;
   std::vector<std::shared_ptr<Tool>> approved_web_;  // of a batch that the person has approved

@@ -132,7 +132,7 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
   }
   const auto deadline_before = session.deadline;
   if (session.parent) session.deadline = deadline_after(session.timeout);  // its time begins when it does
-  started.deadline = session.deadline;
+  started.deadline = on_record(session.id, session.deadline);
   CO_TRY(auto before, services_.store.events_of_session(session.id));
   auto so_far = std::make_unique<Conversation>(conversation_of(before));
   std::vector<Event> events;

@@ -26,6 +26,14 @@ ReportedError ended_by_force(const Session& session) {
       .recommendation = fmt::format("`deputy sessions show {}` names its last call", session.id.value)};
 }
 
+ReportedError artifacts_unchecked() {
+  return {.type = "internal",
+          .code = "ARTIFACTS_UNCHECKED",
+          .message = "nobody has looked whether the artifacts that it names exist",
+          .recoverable = true,
+          .recommendation = "look for each before you rely on it"};
+}
+
 Report without_branch(Report report, const Session& session, std::string_view why) {
   report.workspace = {.mode = session.workspace_mode, .path = session.workspace};
   report.errors.push_back({.type = "workspace",
@@ -67,6 +75,8 @@ Task<Report> Tree::complete(Session session, Report report) {
   co_await end_children_of(session.id);
   co_await background_.end_all_of(session.id);  // nothing may change any more what is looked at now
   pass_wait_on(session);
+  // What passes while no limit of time holds is not taken from the one that it was started with.
+  if (session.id == id_ && !session.deadline) tell_moved({session.id, session.run}, std::nullopt);
   if (const auto profile = services_.profiles.find(session.agent); profile && !(*profile)->driver.empty()) {
     if (const auto children = services_.store.sessions({.parent = session.id, .most = kAllSessions}))
       report = judged_by_children(std::move(report), session, *children);
@@ -122,7 +132,7 @@ Task<Result<Report>> Tree::record_end(Session session, Finish finish, Ending end
     };
     if (std::ranges::any_of(events, is_of_this_run)) co_return *so_far.ended;
     // Another run, stopped before there was a place for it: the report of the one before is not its own.
-    add(RunStarted{.deadline = session.deadline});
+    add(RunStarted{.deadline = on_record(session.id, session.deadline)});
     apply(so_far, end.back());
   }
   Report report = report_of(so_far, session, finish, services_.loop.clock().wall());
@@ -133,6 +143,7 @@ Task<Result<Report>> Tree::record_end(Session session, Finish finish, Ending end
     pass_wait_on(session);
     report.workspace = {.mode = session.workspace_mode, .path = session.workspace};
     report.errors.push_back(ended_by_force(session));
+    if (!report.artifacts.empty()) report.errors.push_back(artifacts_unchecked());
   }
   add(RunEnded{report});
   CO_TRY(co_await services_.store.record(std::move(end)));

@@ -50,17 +50,19 @@ class MeteredProcesses final : public Processes {
 
 }  // namespace
 
-void Tree::tell_moved(const Deadlines::Moved& moved) {
-  running_.move_deadline(moved.run.session, moved.deadline);
+void Tree::tell_moved(const RunId& run, const std::optional<WallTime>& deadline) {
+  if (deadline) running_.move_deadline(run.session, *deadline);
+  const auto recorded = on_record(run.session, deadline);
+  if (!recorded) return;
   std::vector<Event> events(1);
   events[0].tree = id_;
-  events[0].run = moved.run;
-  events[0].fact = DeadlineMoved{moved.deadline};
+  events[0].run = run;
+  events[0].fact = DeadlineMoved{*recorded};
   services_.store.ride_along(std::move(events));
 }
 
 void Tree::end_clock_of(const SessionId& id) {
-  for (const auto& moved : deadlines_.end(id)) tell_moved(moved);
+  for (const auto& moved : deadlines_.end(id)) tell_moved(moved.run, moved.deadline);
 }
 
 // While a person is asked, the session holds no place, and its time and that of all above it stand still.
@@ -80,7 +82,7 @@ class Tree::PatientAsker final : public Asker {
     tree_.deadlines_.hold(session_.id);
     co_await tree_.rest_with_question(session_, question);
     answer = co_await tree_.services_.asker.ask(std::move(question), stop);
-    for (const auto& moved : tree_.deadlines_.go_on(session_.id)) tree_.tell_moved(moved);
+    for (const auto& moved : tree_.deadlines_.go_on(session_.id)) tree_.tell_moved(moved.run, moved.deadline);
     co_await tree_.work_again(session_, id, std::move(stop));
     co_return *std::move(answer);
   }
@@ -234,7 +236,9 @@ void Tree::force_after(const std::shared_ptr<Run>& run, Duration patience) {
 Task<Result<Report>> Tree::end_by_force(Session session, StopReason why) {
   if (suspends(why)) co_return std::unexpected(Error::cancelled());
   CO_TRY(co_await services_.store.record({}));  // it may just have recorded its end itself
-  const Next next = decide({}, {}, why);
+  CO_TRY(const auto events, services_.store.events_of_session(session.id));
+  // It may have a report in hand, or have met a limit before.
+  const Next next = decide(conversation_of(events), {.max_turns = session.max_turns}, why);
   const auto* finish = std::get_if<Finish>(&next);
   co_return co_await record_end(
       std::move(session), finish ? *finish : Finish{Status::partial, Reason::timeout, "its time was up"},

@@ -1,4 +1,5 @@
 // How a tree makes its sessions: what each owns, inherits and may do.
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -69,6 +70,13 @@ bool Tree::skip_downtime(Session& session) const {
   if (!session.deadline || !left_at_ || now() <= *left_at_) return false;
   *session.deadline += now() - *left_at_;
   return true;
+}
+
+std::optional<WallTime> Tree::on_record(const SessionId& id, const std::optional<WallTime>& deadline) const {
+  if (!other_terms_ || id != id_) return deadline;
+  const auto& [recorded, real] = *other_terms_;
+  if (!deadline || !real) return recorded + std::max(WallTime::duration{}, now() - *left_at_);
+  return recorded + (*deadline - *real);
 }
 
 Result<Session> Tree::root_session(const RootBrief& root) const {

@@ -31,6 +31,7 @@ class Sight {
  private:
   Sight() = default;
   bool lies_in_reach(std::string_view name) const;
+  bool is_hidden(std::string_view name) const;
   bool shows(std::string_view tool, std::string_view name, std::uint64_t names) const;
 
   Rules rules_;

@@ -113,6 +113,13 @@ TEST_F(AgentsTest, CheckSaysOfOneFileWhatItSaysOfItAmongAll) {
     EXPECT_EQ(ran.status, 1) << ran.out;
     EXPECT_THAT(ran.out, AllOf(HasSubstr("reader.md: cannot be used"), HasSubstr("a name of deputy's own")));
   }
+  put_own("lead", "description: d\nsubagents: [explore, lead, nobody-at-all]");
+  for (const auto& words :
+       {Words{"agents", "check"}, Words{"agents", "check", (own() / "lead.md").string()}}) {
+    EXPECT_THAT(deputy(words).out,
+                AllOf(HasSubstr("subagents names nobody-at-all, which is no agent here"),
+                      Not(HasSubstr("subagents names explore")), Not(HasSubstr("subagents names lead"))));
+  }
   const auto ran = deputy({"agents", "check", off.string()});
   EXPECT_EQ(ran.status, 0) << "nothing is wrong with it";
   EXPECT_THAT(ran.out, HasSubstr("off.md: disabled"));

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "support/acting_model.h"
 #include "support/priced_model.h"
 #include "support/sim_world.h"
@@ -73,6 +75,21 @@ TEST(BudgetOfATree, EnoughChangesNothing) {
   EXPECT_EQ(spending.bank.micros, whole.micros);
   const Session root = spending.world.sessions().front();
   EXPECT_EQ(root.limits->cost_micros, whole.micros * 10);
+}
+
+TEST(BudgetOfATree, AChildWithoutACapOnItsAnswersKeepsALastStepThatTheModelsWindowHolds) {
+  Spending spending;
+  spending.world.script = R"({"v":1,"sessions":[
+    {"match":{"agent":"main"},"replies":[{"calls":[{"name":"task","arguments":{"agent":"uncapped","prompt":"p"}}]},{"text":"over"}]},
+    {"match":{"agent":"uncapped"},"replies":[
+      {"calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}]},{"text":"A report."},{"text":"Cut short."}]}]})";
+  Life::Options options = spending.options({.tokens = 500'000});
+  options.profiles = {
+      {.name = "uncapped", .tools = {"Read"}, .max_output_tokens = std::numeric_limits<int>::max()}};
+  Life life(spending.world, options);
+  ASSERT_TRUE(life.start(Spending::brief(life)));
+  EXPECT_THAT(spending.told(), AllOf(HasSubstr("Status: completed"), HasSubstr("A report.")));
+  EXPECT_THAT(spending.bank.caps, testing::Each(testing::Le(200'000))) << "nor may one count for more";
 }
 
 TEST(BudgetOfATreeSimulation, ARunWithMaxCostNeverExceedsIt) {

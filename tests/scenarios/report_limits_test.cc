@@ -2,6 +2,7 @@
 // the contract that it shows.
 
 #include "a_child.h"
+#include "base/disk_names.h"
 
 namespace deputy {
 namespace {
@@ -169,15 +170,32 @@ TEST_F(AChild, TheParentMayReadWhatWasSpilledForItAndNothingElseOfTheState) {
   ASSERT_THAT(told_first, HasSubstr(marker));
   const std::size_t at = told_first.find(marker) + marker.size();
   const std::string path = told_first.substr(at, told_first.find(']', at) - at);
+  const auto [folder, file] = split_name(path);
   world = {};  // the same once more: ids depend on the seed alone
   replies({long_text});
   world.script = fmt::format(
-      R"({{"v":1,"sessions":[{{"match":{{"depth":0}},"replies":[{{"calls":[{{"name":"task","arguments":{{"agent":"general","prompt":"go"}}}}]}},{},{},{{"text":"over"}}]}},{{"match":{{"depth":1}},"replies":[{}]}}]}})",
+      R"({{"v":1,"sessions":[{{"match":{{"depth":0}},"replies":[{{"calls":[{{"name":"task","arguments":{{"agent":"general","prompt":"go"}}}}]}},{},{},{},{},{{"text":"over"}}]}},{{"match":{{"label":"again"}},"replies":[{{"text":"seen"}}]}},{{"match":{{"depth":1}},"replies":[{}]}}]}})",
       call("Read", fmt::format(R"({{"file_path":"{}"}})", path)),
-      call("Read", R"({"file_path":"/home/subagent"})"), long_text);
-  run();
+      call("Read", R"({"file_path":"/home/subagent"})"),
+      call("Grep", fmt::format(R"({{"pattern":"x","path":"{}"}})", folder)),
+      call("Delegate",
+           fmt::format(R"({{"tasks":[{{"label":"again","prompt":"p","context":["{}"]}}]}})", path)),
+      long_text);
+  Life life(world, options);
+  life.processes().define("rg", [file](const ProcessSpec&) {
+    return ProcessResult{
+        .exit_status = 0,
+        .output = fmt::format(
+            R"({{"type":"match","data":{{"path":{{"text":"./{}"}},"lines":{{"text":"x\n"}},"line_number":1,"submatches":[]}}}})"
+            "\n",
+            file)};
+  });
+  ASSERT_TRUE(life.start(life.brief("go")));
   EXPECT_THAT(parent_told(1), HasSubstr(std::string(101, 'x')));
   EXPECT_THAT(parent_told(2), Not(HasSubstr("transcript")));
+  EXPECT_THAT(parent_told(3), AllOf(HasSubstr("1 matching line"), Not(HasSubstr("withheld"))));
+  EXPECT_THAT(parent_told(4), AllOf(HasSubstr("seen"), Not(HasSubstr("kept back"))));
+  EXPECT_THAT(world.sessions().back().prompt, HasSubstr(std::string(101, 'x')));
 }
 
 TEST_F(AChild, ErrorsTravelUpUnshortenedInStructure) {

@@ -65,6 +65,28 @@ TEST_F(AWorktreeChild, WithARepositoryOfItsOwnInItNamesWhatIsOnNoBranch) {
   EXPECT_THAT(told(), HasSubstr("git repositories of their own: lib"));
 }
 
+TEST_F(AWorktreeChild, WhoseEndIsForcedWithItsReportInHandKeepsItsStatusAndHasItsArtifactsUnchecked) {
+  replies(
+      {call("Note", R"({"content":"now"})"),
+       completion(
+           R"({"status":"completed","summary":"s","body":"b","artifacts":[{"path":"gone.txt","kind":"file","description":"d"}]})")},
+      "worker", R"(,"timeout":30)");
+  Life life(world, options);
+  const auto played = [this](const ProcessSpec& spec) { return git(spec); };
+  life.processes().define("git", played);
+  life.runtime().subscribe([&life, &played](const Event& event, const EventOrigin&) {
+    if (std::holds_alternative<NoteTaken>(event.fact))  // its worktree is made; its end needs git again
+      life.processes().define("git", played, std::chrono::seconds(50));
+  });
+  ASSERT_TRUE(life.start(life.brief("go")));
+  const Report report = report_of_child();
+  EXPECT_EQ(report.status, Status::completed);
+  EXPECT_EQ(report.body, "b");
+  EXPECT_EQ(report.artifacts.size(), 1u);
+  EXPECT_THAT(report.errors, ElementsAre(Field(&ReportedError::code, kForcedEnd),
+                                         Field(&ReportedError::code, "ARTIFACTS_UNCHECKED")));
+}
+
 TEST_F(AWorktreeChild, WithNothingToSayOfItsWorkspaceHasNoErrors) {  // control
   EXPECT_THAT(run_with_git().errors, testing::IsEmpty());
 }

@@ -1,6 +1,6 @@
 // Any tree, with anything happening to it: a seed decides what its agents do, what is allowed, what its
-// person says and when, where its process dies and how the clock jumps. The seed of a failure repeats it:
-// DEPUTY_SIM_SEED=SEED.
+// person says and when, where its process dies and how the clock jumps. The seed of a failure repeats it, and
+// prints its journal: DEPUTY_SIM_SEED=SEED.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -215,6 +215,7 @@ TEST_P(AnyTreeSimulation, IsSoundAtEveryEventAndComesToItsEnd) {
     all.events += came.events;
     all.cancels += came.cancels;
     all.questions += came.questions;
+    if (HasFailure() && only) fmt::print("{}", tree.journal());
     if (seed % 100 == GetParam() && !HasFailure()) {
       AnyTree again(seed);
       again.grow();
