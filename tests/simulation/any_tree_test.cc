@@ -84,7 +84,7 @@ class AnyTree {
       options.crash = {.at_record = 1 + static_cast<int>(chance_.below(50)), .committed = chance_.one_in(2)};
     options.model = [this](Loop& loop) {
       return std::make_unique<PricedModel>(std::make_unique<ActingModel>(loop, chance_play(seed_)), bank_,
-                                           PricedModel::kPrice);
+                                           PricedModel::kPrice, /*tells_untaken=*/true);
     };
     Life life(world_, std::move(options));
     life.loop().manual_clock().jump_wall(away_);

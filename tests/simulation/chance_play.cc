@@ -163,8 +163,10 @@ Act act_by(Chance chance, const Scene& scene) {
 
 ActingModel::Play chance_play(std::uint64_t seed) {
   return [seed](const Scene& scene) {
-    return act_by(Chance(seed, fmt::format("{} {} {} {}", scene.agent, scene.depth, scene.step, scene.heard)),
-                  scene);
+    Act act = act_by(
+        Chance(seed, fmt::format("{} {} {} {}", scene.agent, scene.depth, scene.step, scene.heard)), scene);
+    act.usage = {.input = 1};  // each request was taken
+    return act;
   };
 }
 

@@ -24,8 +24,10 @@ struct Bank {
 
 class PricedModel final : public Provider {
  public:
-  PricedModel(std::unique_ptr<Provider> inner, Bank& bank, std::optional<Price> price)
-      : inner_(std::move(inner)), bank_(bank), price_(price) {}
+  // `tells_untaken`: the inner one says of a request that it was not taken only where that is so.
+  PricedModel(std::unique_ptr<Provider> inner, Bank& bank, std::optional<Price> price,
+              bool tells_untaken = false)
+      : inner_(std::move(inner)), bank_(bank), price_(price), tells_untaken_(tells_untaken) {}
 
   static constexpr Price kPrice{.input = 3, .output = 15};
 
@@ -43,6 +45,7 @@ class PricedModel final : public Provider {
     const Request asked = request;
     Reply reply = co_await inner_->ask(std::move(request), std::move(deltas), std::move(stop));
     if (reply.stop == ReplyStop::stopped || is_failure(reply.stop)) {
+      if (tells_untaken_ && reply.usage == kUntaken) co_return reply;  // stopped between two attempts
       reply.usage = {};
       charge({.output = cap});
       co_return reply;
@@ -73,6 +76,7 @@ class PricedModel final : public Provider {
   std::unique_ptr<Provider> inner_;
   Bank& bank_;
   std::optional<Price> price_;
+  bool tells_untaken_;
 };
 
 }  // namespace deputy
