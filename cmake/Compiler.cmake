@@ -47,7 +47,8 @@ if(DEPUTY_SANITIZE)
   target_link_options(deputy_flags INTERFACE -fsanitize=${DEPUTY_SANITIZE})
   # Three checks at every use of a pointer take a sixth of the compile time: for null, which AddressSanitizer traps; for
   # alignment, which these machines do not ask for; and for the type behind it, where nothing casts down unseen.
-  target_compile_options(deputy_flags INTERFACE -fno-sanitize=null,alignment,vptr)
+  target_compile_options(deputy_flags INTERFACE
+    $<IF:$<BOOL:$<TARGET_PROPERTY:FOR_TESTS>>,-fno-sanitize=undefined,-fno-sanitize=null$<COMMA>alignment$<COMMA>vptr>)
   # Instrumented code grows with everything that is inlined into it, and its compile time with that.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_compile_options(deputy_flags INTERFACE "SHELL:-mllvm -inline-threshold=0")
@@ -66,10 +67,11 @@ if(DEPUTY_FUZZERS)
   target_link_options(deputy_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# for_tests(TARGET…): code that only tests use.
+# for_tests(TARGET…): code that only tests use. It is compiled as quickly as may be: a test says by itself where it
+# failed, and what is undefined is looked for in what it tests.
 function(for_tests)
   set_target_properties(${ARGN} PROPERTIES FOR_TESTS ON)
   foreach(target IN LISTS ARGN)
-    target_compile_options(${target} PRIVATE -O0)
+    target_compile_options(${target} PRIVATE -O0 -g0)
   endforeach()
 endfunction()

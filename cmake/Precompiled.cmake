@@ -2,6 +2,7 @@
 #   precompiled_values   the standard library, fmt, Boost.JSON
 #   precompiled_async    these and Asio: for what may see async
 #   precompiled_session  these and what the layers above the transcript share: for what may see async and transcript
+#   precompiled_runtime  these and the runtime: for what may see all of it
 #   precompiled_test, precompiled_session_test   these and GoogleTest, without optimisation
 #   precompiled_world_test   these and the whole runtime in a simulated world
 
@@ -33,6 +34,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   precompile(precompiled_values)
   precompile(precompiled_async)
   precompile(precompiled_session PACKAGES base async transcript)
+  precompile(precompiled_runtime PACKAGES runtime)
   if(DEPUTY_TESTS)
     precompile(precompiled_test PACKAGES GTest::gmock)
     precompile(precompiled_session_test PACKAGES base async transcript GTest::gmock)

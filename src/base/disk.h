@@ -58,6 +58,9 @@ class Place {
   virtual Result<void> replace(std::string_view bytes, std::string_view expected) const = 0;
 };
 
+// Whether what was written must outlive a power cut; what can be made again need not.
+enum class Durable { yes, no };
+
 class Folder {
  public:
   virtual ~Folder() = default;
@@ -82,9 +85,10 @@ class Folder {
   virtual Result<void> append_to(std::string_view name,
                                  std::string_view bytes) const = 0;  // created if absent
   // Whole or not at all, and durable when it returns: a new file, synced, renamed into place, the folder
-  // synced.
-  virtual Result<void> replace(std::string_view name, std::string_view bytes) const = 0;
-  virtual Result<void> rename(std::string_view from, std::string_view to) const = 0;
+  // synced. Not synced where it need not be durable.
+  virtual Result<void> replace(std::string_view name, std::string_view bytes,
+                               Durable durable = Durable::yes) const = 0;
+  virtual Result<void> rename(std::string_view from, std::string_view to) const = 0;  // and durable
   virtual Result<void> remove(std::string_view name) const = 0;  // a file, a link or an empty folder
 };
 

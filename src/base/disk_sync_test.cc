@@ -51,6 +51,20 @@ TEST_F(DiskSyncTest, AReplacedFileIsSyncedAndThenItsName) {
   EXPECT_EQ(synced_, (std::vector<std::string>{"file of 5", "folder"}));
 }
 
+TEST_F(DiskSyncTest, WhatNeedNotBeDurableIsNotSynced) {
+  ASSERT_TRUE(folder_->replace("a", "new", Durable::no));
+  EXPECT_EQ(*folder_->read("a", 0, 10), "new");
+  EXPECT_TRUE(synced_.empty());
+}
+
+TEST_F(DiskSyncTest, TheNamesOfAllThatIsMadeOnTheWayAreSynced) {
+  ASSERT_TRUE(SystemDisk().open(temp_.path() + "/one/two", IfAbsent::create));
+  EXPECT_EQ(synced_, (std::vector<std::string>{"folder", "folder"}));
+  synced_.clear();
+  ASSERT_TRUE(SystemDisk().open(temp_.path() + "/one/two", IfAbsent::create));
+  EXPECT_TRUE(synced_.empty());
+}
+
 TEST_F(DiskSyncTest, TheNameOfANewFolderIsSynced) {
   ASSERT_TRUE(folder_->make_folder("a/b"));
   EXPECT_EQ(synced_, (std::vector<std::string>{"folder", "folder"}));

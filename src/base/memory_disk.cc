@@ -78,7 +78,7 @@ class MemoryFolder final : public Folder {
     return write(name, bytes, [](std::string before, std::string_view more) { return before.append(more); });
   }
 
-  Result<void> replace(std::string_view name, std::string_view bytes) const override {
+  Result<void> replace(std::string_view name, std::string_view bytes, Durable) const override {
     return write(name, bytes, [](const std::string&, std::string_view all) { return std::string(all); });
   }
 

@@ -31,7 +31,7 @@ class SystemFolder final : public Folder {
   Result<std::string> read(std::string_view name, std::uint64_t offset, std::size_t max) const override;
   Result<void> make_folder(std::string_view name) const override;
   Result<void> append_to(std::string_view name, std::string_view bytes) const override;
-  Result<void> replace(std::string_view name, std::string_view bytes) const override;
+  Result<void> replace(std::string_view name, std::string_view bytes, Durable durable) const override;
   Result<void> rename(std::string_view from, std::string_view to) const override;
   Result<void> remove(std::string_view name) const override;
 
@@ -165,11 +165,11 @@ Result<void> SystemFolder::append_to(std::string_view name, std::string_view byt
   return failed(attempted, place.shown);
 }
 
-Result<void> SystemFolder::replace(std::string_view name, std::string_view bytes) const {
+Result<void> SystemFolder::replace(std::string_view name, std::string_view bytes, Durable durable) const {
   TRY(const Spot place, place_of(name, kReadableFolder));
   TRY(const mode_t mode, mode_for_writing(place));
-  return put_in_place(place.parent.get(), place.leaf, {bytes, mode, mode != kNewFile}, IfThere::replace,
-                      place.shown);
+  const NewFile file{.bytes = bytes, .mode = mode, .keeps_mode = mode != kNewFile, .durable = durable};
+  return put_in_place(place.parent.get(), place.leaf, file, IfThere::replace, place.shown);
 }
 
 Result<void> SystemFolder::rename(std::string_view from, std::string_view to) const {
@@ -199,6 +199,8 @@ Descriptor open_making(const std::string& path) {
     if (!next && errno == ENOENT &&
         (::mkdirat(folder.get(), name.c_str(), kNewFolder) == 0 || errno == EEXIST)) {
       next = Descriptor(::openat(folder.get(), name.c_str(), kFolder));
+      const Descriptor readable(::openat(folder.get(), ".", kReadableFolder));
+      if (readable && !sync_folder(readable.get())) return Descriptor();
     }
     folder = std::move(next);
   }

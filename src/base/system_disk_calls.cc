@@ -173,14 +173,15 @@ Result<void> put_in_place(int parent, const std::string& leaf, const NewFile& fi
                         ::fchown(opened.get(), file.like->st_uid, file.like->st_gid) == 0 || errno == EPERM;
   std::size_t written = 0;
   const bool is_in_place = is_owned && (!file.keeps_mode || ::fchmod(opened.get(), file.mode) == 0) &&
-                           write_all(opened.get(), file.bytes, written) && ::fsync(opened.get()) == 0 &&
+                           write_all(opened.get(), file.bytes, written) &&
+                           (file.durable == Durable::no || ::fsync(opened.get()) == 0) &&
                            ::renameat2(parent, temporary.c_str(), parent, leaf.c_str(), flags) == 0;
   if (!is_in_place) {
     auto error = failed("write", shown);
     ::unlinkat(parent, temporary.c_str(), 0);
     return error;
   }
-  if (!sync_folder(parent)) return failed("sync the folder of", shown);
+  if (file.durable == Durable::yes && !sync_folder(parent)) return failed("sync the folder of", shown);
   return {};
 }
 

@@ -57,12 +57,14 @@ Result<std::vector<Entry>> list_entries(Descriptor folder, const std::string& sh
 // The path of what a descriptor stands for, as the kernel knows it now.
 Result<std::string> path_of(int descriptor, std::string_view shown);
 
-// Synced and renamed to `leaf`, the folder synced. `leaf` must not exist where `if_there` says so.
+// Synced and renamed to `leaf`, the folder synced, where it is to be durable. `leaf` must not exist where
+// `if_there` says so.
 struct NewFile {
   std::string_view bytes;
   mode_t mode = kNewFile;
   bool keeps_mode = false;            // else the umask has its say
   const struct stat* like = nullptr;  // whose owner it gets, where we may give files away
+  Durable durable = Durable::yes;
 };
 enum class IfThere { replace, fail };
 Result<void> put_in_place(int parent, const std::string& leaf, const NewFile& file, IfThere if_there,

@@ -150,8 +150,8 @@ void TranscriptFiles::seal_left(const Session& session, const std::vector<Event>
     const Unsealed whole = unsealed_from(events);
     const auto end = has_ended ? end_in(events) : End{"interrupted", session.last_event_at};
     if (!end) return;
-    if (!whole.notes.empty()) note_failure(folder_->replace(scratch_name(stem), whole.notes));
-    note_failure(folder_->replace(sealed_name(stem), sealed_text(whole.session, *end, whole.lines)));
+    if (!whole.notes.empty()) note_failure(put(scratch_name(stem), whole.notes));
+    note_failure(put(sealed_name(stem), sealed_text(whole.session, *end, whole.lines)));
   }
   if (folder_->status(running_name(stem))) note_failure(folder_->remove(running_name(stem)));
 }
@@ -159,8 +159,8 @@ void TranscriptFiles::seal_left(const Session& session, const std::vector<Event>
 void TranscriptFiles::reopen(const std::vector<Event>& events) {
   Unsealed so_far = unsealed_from(events);
   const std::string stem = stem_of(so_far.session);
-  if (!so_far.notes.empty()) note_failure(folder_->replace(scratch_name(stem), so_far.notes));
-  note_failure(folder_->replace(running_name(stem), so_far.lines));
+  if (!so_far.notes.empty()) note_failure(put(scratch_name(stem), so_far.notes));
+  note_failure(put(running_name(stem), so_far.lines));
   if (folder_->status(sealed_name(stem))) note_failure(folder_->remove(sealed_name(stem)));
   const SessionId id = so_far.session.id;
   known_.insert_or_assign(id, Known{stem, std::move(so_far.session)});
@@ -216,7 +216,7 @@ Result<void> TranscriptFiles::seal(const Known& known, const Event& event) const
   if (!lines && folder_->status(sealed_name(known.stem)))
     return {};  // another process did it from the journal
   const End end{outcome_word(std::get<RunEnded>(event.fact).report), event.at};
-  TRY(folder_->replace(sealed_name(known.stem), sealed_text(known.session, end, lines ? *lines : "")));
+  TRY(put(sealed_name(known.stem), sealed_text(known.session, end, lines ? *lines : "")));
   if (lines) TRY(folder_->remove(running_name(known.stem)));
   return {};
 }

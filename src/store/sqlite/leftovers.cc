@@ -4,6 +4,7 @@
 
 #include "store/sqlite/database.h"
 #include "store/sqlite/journal_rows.h"
+#include "store/sqlite/quarantine.h"
 #include "store/sqlite/session_rows.h"
 #include "store/sqlite/tree_locks.h"
 #include "store/transcript_files.h"
@@ -63,11 +64,17 @@ Result<void> seal_leftover(const Folder& home, const Uuid& uuid) {
   TRY(auto transaction, Transaction::begin(database));
   TRY(const auto row, select_session(database, "uuid", uuid.value));
   if (!row || locks.is_held_by_another(row->session.tree)) return {};
-  // A damaged session keeps its files as they are; it is named when somebody reads it.
-  TRY(const auto events, select_events(database, row->session.id, std::nullopt));
+  // A damaged session keeps its files as they are and is copied, before this process writes anything back; it
+  // is named when somebody reads it.
+  const auto events = select_events(database, row->session.id, std::nullopt);
+  if (!events) {
+    if (events.error().code == ErrorCode::corrupt)
+      TRY(set_aside(home, database, row->session.id.value, events.error().message));
+    return std::unexpected(events.error());
+  }
   TRY(auto folder, home.open_folder("subagent"));
   TranscriptFiles files(std::move(folder));
-  files.seal_left(row->session, events);
+  files.seal_left(row->session, *events);
   if (auto failure = files.failure()) return std::unexpected(*std::move(failure));
   return transaction.commit();
 }

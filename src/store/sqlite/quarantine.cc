@@ -270,7 +270,12 @@ Result<Copy> set_aside(const Folder& home, const Database& database, std::string
   TRY(const auto own, number_to_copy_under(home, locks));
   const std::string unfinished = join_path("damaged", fmt::format("{}{}", kUnfinished, own));
   TRY(home.make_folder(unfinished));
-  for (const auto& [file, bytes] : files) TRY(home.replace(join_path(unfinished, file), bytes));
+  for (const auto& [file, bytes] : files) {
+    if (const auto written = home.replace(join_path(unfinished, file), bytes); !written) {
+      remove_copy(home, unfinished);
+      return std::unexpected(written.error());
+    }
+  }
   if (!is_copied(home, unfinished, files)) {
     remove_copy(home, unfinished);
     return fail(ErrorCode::io, fmt::format("the copy of {} is not like it", database.path()),

@@ -1,0 +1,2 @@
+#include "precompiled_session.h"
+#include "runtime/runtime.h"
