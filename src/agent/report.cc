@@ -53,16 +53,15 @@ std::string text_so_far(const Conversation& conversation) {
   return texts_from(conversation, last_text_before(conversation, first).value_or(first));
 }
 
-// What it has handed in. Where it had to go on after that and did not come to a good end, that is still what
-// there is.
-const Completion* handed_in(const Conversation& conversation, Status status) {
+// What it has handed in. Where it had to go on after that and handed in no other, that is still what there
+// is.
+const Completion* handed_in(const Conversation& conversation) {
   if (conversation.completion) return &*conversation.completion;
-  const bool is_kept = status != Status::completed && conversation.former_report;
-  return is_kept ? &conversation.former_report->report : nullptr;
+  return conversation.former_report ? &conversation.former_report->report : nullptr;
 }
 
 std::string text_of(const Conversation& conversation, Status status) {
-  const Completion* report = handed_in(conversation, status);
+  const Completion* report = handed_in(conversation);
   if (!report) return status == Status::completed ? last_text(conversation) : text_so_far(conversation);
   if (conversation.completion || report->is_data) return report->body;
   const std::string since = texts_from(conversation, conversation.former_report->before);
@@ -77,7 +76,7 @@ std::string after_notes(const Conversation& conversation, Status status, std::st
 }
 
 std::string body_of(const Conversation& conversation, const Finish& finish) {
-  const Completion* report = handed_in(conversation, finish.status);
+  const Completion* report = handed_in(conversation);
   if (finish.reason == Reason::invalid_report && conversation.last_reply &&
       conversation.last_reply->stop == ReplyStop::calls) {
     const std::string former = report ? report->body + "\n\n" : "";
@@ -135,7 +134,7 @@ ReportedError error_of(const Finish& finish, const Session& session) {
 std::vector<ReportedError> errors_of(const Conversation& conversation, const Session& session,
                                      const Finish& finish) {
   std::vector<ReportedError> errors;
-  const Completion* report = handed_in(conversation, finish.status);
+  const Completion* report = handed_in(conversation);
   if (report) errors = report->errors;
   const bool is_own_word = finish.reason == Reason::reported || finish.reason == Reason::denied ||
                            finish.reason == Reason::question_unanswered;
@@ -167,7 +166,7 @@ Report report_of(const Conversation& conversation, const Session& session, const
   report.body = body_of(conversation, finish);
   report.errors = errors_of(conversation, session, finish);
   report.summary = first_characters(report.body.empty() ? to_words(finish.reason) : report.body);
-  if (const Completion* own = handed_in(conversation, finish.status)) {
+  if (const Completion* own = handed_in(conversation)) {
     report.summary = own->summary;
     report.artifacts = own->artifacts;
     report.next_steps = own->next_steps;

@@ -303,8 +303,8 @@ TEST_F(ARun, KeepsTheReportThatItHadHandedInWhereMailFollowedAndItCameToNoOther)
   EXPECT_EQ(stopped.artifacts.size(), 1u);
   EXPECT_EQ(stopped.next_steps, std::vector<std::string>{"merge it"});
   says("both, then");
-  EXPECT_EQ(report().body, "both, then") << "done, its last word is the one that counts";
-  EXPECT_TRUE(report().artifacts.empty());
+  EXPECT_EQ(report().body, "the whole story\n\nb is\n\nboth, then") << "plain words add to it";
+  EXPECT_EQ(report().artifacts.size(), 1u);
   apply_fact(RunStarted{});
   reply(ReplyStop::failed, "");
   EXPECT_EQ(report().body, "a note") << "that report was another run's";

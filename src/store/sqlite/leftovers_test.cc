@@ -96,6 +96,21 @@ TEST_F(LeftoversTest, WhatNobodyRunsIsSealedAsInterruptedAndResumingOpensItAgain
   EXPECT_FALSE(fs::exists(file(kRunning, ".transcript.json")));
 }
 
+TEST_F(LeftoversTest, WhatIsDamagedIsCopiedAndNotSealed) {
+  const fs::path database = home_.file("deputy.db");
+  std::string bytes = text_of(database);
+  const auto at = bytes.rfind("do it");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] ^= 1;
+  std::ofstream(database, std::ios::binary) << bytes;
+  const auto sealed = seal_leftover(*home_folder_, Uuid(std::string(kRunning)));
+  ASSERT_FALSE(sealed);
+  EXPECT_EQ(sealed.error().code, ErrorCode::corrupt);
+  EXPECT_TRUE(fs::exists(file(kRunning, ".transcript.jsonl")));
+  ASSERT_TRUE(fs::exists(home_.file("damaged")));
+  EXPECT_EQ(std::distance(fs::directory_iterator(home_.file("damaged")), {}), 1);
+}
+
 TEST_F(LeftoversTest, WhatSomebodyRunsIsLeftAlone) {
   const auto store = open();
   ASSERT_TRUE(store->claim(id_of(kRunning)));
