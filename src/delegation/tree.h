@@ -153,7 +153,7 @@ class Tree {
   Result<Report> report_of_ended(const SessionId& child) const;
   // Goes on with a child that a process before this one left; one that runs is left alone. `in_batch` is for
   // one that had no place to run yet.
-  void take_up_child(Session child, Children::Where where, const StopToken& stop,
+  void take_up_child(const Session& child, Children::Where where, const StopToken& stop,
                      const RunStarted& in_batch = {});
   int run_of(const SessionId& child) const;
 

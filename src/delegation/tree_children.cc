@@ -45,7 +45,7 @@ Task<Result<void>> Tree::take_up_children(std::map<RunId, bool> children, Childr
     if (const auto report = report_of(run, said)) {
       post.box().put(report_mail(*report, run.number, co_await reports_.told(post.owner(), *report)));
     } else if (child) {
-      take_up_child(*std::move(child), Children::Where::beside, stop);
+      take_up_child(*child, Children::Where::beside, stop);
     }
   }
   co_return Result<void>{};
@@ -59,7 +59,7 @@ void Tree::start_running(const Session& child, Children::Where where, const Stop
                  });
 }
 
-void Tree::take_up_child(Session child, Children::Where where, const StopToken& stop,
+void Tree::take_up_child(const Session& child, Children::Where where, const StopToken& stop,
                          const RunStarted& in_batch) {
   if (running_.is_live(child.id)) return;
   left_.erase(child.id);
@@ -86,7 +86,7 @@ Task<Result<SessionId>> Tree::start_child(Delegation delegation, StopToken stop)
   CO_TRY(auto existing, services_.store.child_of(delegation.key));
   if (existing) {
     const SessionId id = existing->id;
-    if (!is_terminal(existing->state)) take_up_child(*std::move(existing), where, stop, started);
+    if (!is_terminal(existing->state)) take_up_child(*existing, where, stop, started);
     co_return id;
   }
   if (stop.stopped()) co_return fail(ErrorCode::cancelled, "not started: its parent was stopped");
@@ -202,7 +202,7 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
           return run_on(std::move(session), since, std::move(admitted), std::move(own));
         });
   } else if (!is_terminal(session->state)) {
-    take_up_child(*std::move(session), resumption.where, stop);
+    take_up_child(*session, resumption.where, stop);
   }
   co_return id;
 }

@@ -65,7 +65,7 @@ Task<> Tree::end_children_of(SessionId id) {
   for (const SessionId& child : children_[id]) {
     if (!left_.contains(child)) continue;
     if (auto session = services_.store.session(child); session && *session)
-      take_up_child(**std::move(session), Children::Where::awaited, {});
+      take_up_child(**session, Children::Where::awaited, {});
   }
   co_await running_.end_all_of(id);
 }
