@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -86,7 +87,8 @@ Result<json::value> parse_json(std::string_view text) {
                             with_thousands(text.size()), with_thousands(kMaxJsonBytes)));
   }
   try {
-    json::parser parser({}, json::parse_options{.max_depth = kMaxJsonDepth});
+    std::array<unsigned char, 4096> scratch;  // most texts are short, and need no more while they are read
+    json::parser parser({}, json::parse_options{.max_depth = kMaxJsonDepth}, scratch.data(), scratch.size());
     boost::system::error_code error;
     std::size_t used = parser.write_some(text.data(), text.size(), error);
     if (error) return not_json(text, used, reason_for(error));

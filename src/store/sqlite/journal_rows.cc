@@ -79,6 +79,7 @@ Result<Row> row_of(const Statement& row) {
 Result<std::vector<Event>> in_order_of_session(std::vector<Row> rows, const SessionId& session,
                                                std::optional<std::int64_t> count) {
   std::vector<Event> events;
+  events.reserve(rows.size());
   for (Row& row : rows) {
     const bool is_next = row.nth == 0 || row.nth == static_cast<std::int64_t>(events.size()) + 1;
     if (!is_next || row.event.run.session != session)  // a damaged index leads to another's
@@ -93,6 +94,7 @@ Result<std::vector<Event>> in_order_of_session(std::vector<Row> rows, const Sess
 Result<std::vector<Event>> in_order_of_tree(std::vector<Row> rows, const SessionId& tree,
                                             std::optional<std::int64_t> at_least) {
   std::vector<Event> events;
+  events.reserve(rows.size());
   for (Row& row : rows) {
     if (row.event.seq != events.size() + 1 || row.event.tree != tree)
       return incomplete(tree.value, events.size(), static_cast<std::int64_t>(row.event.seq));
