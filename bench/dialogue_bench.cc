@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <span>
 #include <vector>
 
 #include "async/sleep.h"
 #include "async/task_group.h"
+#include "bench.h"
 #include "runtime/runtime.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -142,13 +141,10 @@ struct World {
 };
 
 void print(std::string_view what, std::vector<Duration> taken, std::string_view most) {
-  std::ranges::sort(taken);
-  const auto at = [&](double part) {
-    const auto index = static_cast<std::size_t>(part * static_cast<double>(taken.size() - 1));
-    return std::chrono::duration<double, std::milli>(taken[index]).count();
-  };
-  fmt::print("{}, {} times: p50 {:.2f} ms, p99 {:.2f} ms (to be under {})\n", what, taken.size(), at(0.5),
-             at(0.99), most);
+  const std::size_t times = taken.size();
+  const Percentiles found = percentiles_of(std::move(taken));
+  fmt::print("{}, {} times: p50 {:.2f} ms, p99 {:.2f} ms (to be under {})\n", what, times, found.p50,
+             found.p99, most);
 }
 
 void ask_questions(const std::string& folder) {
@@ -249,7 +245,9 @@ void rest(const std::string& folder, bool asks) {
              kilobytes(transcripts));
 }
 
-int run_all(const std::string& folder) {
+}  // namespace
+
+int run_bench(const std::string& folder) {
   int number = 0;
   const auto next = [&] { return fmt::format("{}/{}", folder, ++number); };
   ask_questions(next());
@@ -264,13 +262,4 @@ int run_all(const std::string& folder) {
   return 0;
 }
 
-}  // namespace
 }  // namespace deputy
-
-int main() {
-  char folder[] = "/tmp/deputy-bench-XXXXXX";
-  if (!::mkdtemp(folder)) return 1;
-  const int status = deputy::run_all(folder);
-  std::filesystem::remove_all(folder);
-  return status;
-}
