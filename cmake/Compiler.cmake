@@ -49,6 +49,9 @@ if(DEPUTY_SANITIZE)
   # alignment, which these machines do not ask for; and for the type behind it, where nothing casts down unseen.
   target_compile_options(deputy_flags INTERFACE
     $<IF:$<BOOL:$<TARGET_PROPERTY:FOR_TESTS>>,-fno-sanitize=undefined,-fno-sanitize=null$<COMMA>alignment$<COMMA>vptr>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_options(deputy_flags INTERFACE -fsanitize-ignorelist=${root}cmake/foreign-code.txt)
+  endif()
   # Instrumented code grows with everything that is inlined into it, and its compile time with that.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_compile_options(deputy_flags INTERFACE "SHELL:-mllvm -inline-threshold=0")

@@ -2,8 +2,9 @@
 #   precompiled_values   the standard library, fmt, Boost.JSON
 #   precompiled_async    these and Asio: for what may see async
 #   precompiled_session  these and what the layers above the transcript share: for what may see async and transcript
-#   precompiled_runtime  these and the runtime: for what may see all of it
-#   precompiled_test, precompiled_session_test   these and GoogleTest, without optimisation
+#   precompiled_tools    these and what a tool is: for the tools and the layers that may see them
+#   precompiled_app      these, the runtime and what the commands share
+#   precompiled_test, precompiled_session_test, …   these and GoogleTest, without optimisation
 #   precompiled_world_test   these and the whole runtime in a simulated world
 
 target_link_libraries(deputy_flags INTERFACE fmt::fmt Boost::json)
@@ -34,11 +35,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   precompile(precompiled_values)
   precompile(precompiled_async)
   precompile(precompiled_session PACKAGES base async transcript)
-  precompile(precompiled_runtime PACKAGES runtime)
+  precompile(precompiled_tools PACKAGES tools)
+  precompile(precompiled_app PACKAGES app)
   if(DEPUTY_TESTS)
     precompile(precompiled_test PACKAGES GTest::gmock)
     precompile(precompiled_session_test PACKAGES base async transcript GTest::gmock)
+    precompile(precompiled_tools_test PACKAGES tools GTest::gmock)
+    precompile(precompiled_app_test PACKAGES app GTest::gmock)
     precompile(precompiled_world_test PACKAGES sim_world)
-    for_tests(precompiled_test precompiled_session_test precompiled_world_test)
+    for_tests(
+      precompiled_test precompiled_session_test precompiled_tools_test precompiled_app_test precompiled_world_test)
   endif()
 endif()

@@ -1,2 +1,2 @@
 #include "precompiled_session.h"
-#include "runtime/runtime.h"
+#include "tools/toolbox.h"

@@ -1,0 +1,3 @@
+#include "app/program.h"
+#include "precompiled_tools.h"
+#include "runtime/runtime.h"

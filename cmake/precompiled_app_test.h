@@ -1,0 +1,2 @@
+#include "precompiled_app.h"
+#include "precompiled_test.h"

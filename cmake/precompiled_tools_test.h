@@ -1,0 +1,2 @@
+#include "precompiled_test.h"
+#include "precompiled_tools.h"
