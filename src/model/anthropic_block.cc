@@ -32,25 +32,24 @@ std::string Block::arguments() const {
 
 std::size_t Block::grow(api::Object delta) {
   std::size_t added = 0;
-  for (const auto& [key, value] : delta) {
+  for (const auto& [key, value] : api::members_of(delta)) {
     if (key == "type") continue;
-    std::string_view text;
-    const bool is_text = value.get(text) == simdjson::SUCCESS;
-    const std::string other = is_text ? "" : api::json_of(value);
-    added += text.size() + other.size();
-    if (is_text && text.empty()) continue;
+    const auto text = api::text_in(value);
+    const std::string other = text ? "" : api::json_of(value);
+    added += text.value_or("").size() + other.size();
+    if (text && text->empty()) continue;
     has_changed_ = true;
     if (key == "partial_json") {
-      partial_input_ += text;
+      partial_input_ += text.value_or("");
       members_.emplace("input", json::object{});
     } else if (key == "citation") {
       json::value& citations = members_["citations"];
       if (!citations.is_array()) citations.emplace_array();
       citations.get_array().push_back(parse_json(other).value_or(nullptr));
-    } else if (is_text) {
+    } else if (text) {
       json::value& member = members_[key];
       if (!member.is_string()) member.emplace_string();
-      member.get_string().append(text);
+      member.get_string().append(*text);
     } else {
       members_[key] = parse_json(other).value_or(nullptr);
     }

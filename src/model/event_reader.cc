@@ -1,6 +1,9 @@
 #include "model/event_reader.h"
 
+#include <simdjson.h>
+
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <new>
@@ -11,6 +14,13 @@
 namespace deputy::api {
 
 namespace {
+
+namespace dom = simdjson::dom;
+
+dom::object known(Object object) { return std::bit_cast<dom::object>(object); }
+dom::element known(Element element) { return std::bit_cast<dom::element>(element); }
+Object told(dom::object object) { return std::bit_cast<Object>(object); }
+Element told(dom::element element) { return std::bit_cast<Element>(element); }
 
 constexpr std::size_t kEscapeLength = 6;  // \u1234
 
@@ -48,59 +58,86 @@ std::string without_lone_surrogates(std::string_view text) {
 
 }  // namespace
 
+struct EventReader::Parser {
+  dom::parser parser;
+};
+
+EventReader::EventReader() = default;
+EventReader::~EventReader() = default;
+EventReader::EventReader(EventReader&&) noexcept = default;
+EventReader& EventReader::operator=(EventReader&&) noexcept = default;
+
 std::optional<Object> EventReader::read(std::string_view text) {
-  Object object;
+  if (!parser_) parser_ = std::make_unique<Parser>();
+  dom::object object;
   const auto is_read = [&](std::string_view json) {
-    const auto error = parser_.parse(json.data(), json.size()).get(object);
+    const auto error = parser_->parser.parse(json.data(), json.size()).get(object);
     if (error == simdjson::MEMALLOC) {  // a parser that ran out of it once is broken
-      parser_ = simdjson::dom::parser();
+      parser_.reset();
       throw std::bad_alloc();
     }
     return error == simdjson::SUCCESS;
   };
-  if (is_read(text)) return object;
+  if (is_read(text)) return told(object);
   const std::string mended = without_lone_surrogates(to_utf8(text));
-  if (is_read(mended)) return object;
+  if (is_read(mended)) return told(object);
   // A number that no integer holds is no mistake: as a double it can be read.
   const auto value = parse_json(mended);
   const std::string printed = value ? to_json_text(*value) : "";
-  if (is_read(printed)) return object;
+  if (is_read(printed)) return told(object);
   return std::nullopt;
 }
 
 std::optional<Element> member_of(Object object, std::string_view key) {
-  Element element;
-  if (object.at_key(key).get(element) != simdjson::SUCCESS || element.is_null()) return std::nullopt;
-  return element;
+  dom::element element;
+  if (known(object).at_key(key).get(element) != simdjson::SUCCESS || element.is_null()) return std::nullopt;
+  return told(element);
 }
 
 std::string_view text_of(Object object, std::string_view key) {
   std::string_view text;
-  return object.at_key(key).get(text) == simdjson::SUCCESS ? text : std::string_view{};
+  return known(object).at_key(key).get(text) == simdjson::SUCCESS ? text : std::string_view{};
+}
+
+std::optional<std::string_view> text_in(Element element) {
+  std::string_view text;
+  if (known(element).get(text) != simdjson::SUCCESS) return std::nullopt;
+  return text;
+}
+
+bool is_true(Object object, std::string_view key) {
+  bool value = false;
+  return known(object).at_key(key).get(value) == simdjson::SUCCESS && value;
 }
 
 std::optional<Object> object_of(Object object, std::string_view key) {
-  Object inner;
-  if (object.at_key(key).get(inner) != simdjson::SUCCESS) return std::nullopt;
-  return inner;
+  dom::object inner;
+  if (known(object).at_key(key).get(inner) != simdjson::SUCCESS) return std::nullopt;
+  return told(inner);
 }
 
 std::vector<Object> objects_of(Object object, std::string_view key) {
   std::vector<Object> objects;
-  simdjson::dom::array list;
-  if (object.at_key(key).get(list) != simdjson::SUCCESS) return objects;
-  for (const Element element : list) {
-    Object inner;
-    if (element.get(inner) == simdjson::SUCCESS) objects.push_back(inner);
+  dom::array list;
+  if (known(object).at_key(key).get(list) != simdjson::SUCCESS) return objects;
+  for (const dom::element element : list) {
+    dom::object inner;
+    if (element.get(inner) == simdjson::SUCCESS) objects.push_back(told(inner));
   }
   return objects;
 }
 
+std::vector<Member> members_of(Object object) {
+  std::vector<Member> members;
+  for (const auto [key, value] : known(object)) members.push_back({key, told(value)});
+  return members;
+}
+
 std::optional<std::int64_t> number_of(Object object, std::string_view key) {
   std::int64_t number = 0;
-  if (object.at_key(key).get(number) == simdjson::SUCCESS) return number;
+  if (known(object).at_key(key).get(number) == simdjson::SUCCESS) return number;
   double fraction = 0;
-  if (object.at_key(key).get(fraction) != simdjson::SUCCESS || std::fabs(fraction) > 9e15) {
+  if (known(object).at_key(key).get(fraction) != simdjson::SUCCESS || std::fabs(fraction) > 9e15) {
     return std::nullopt;
   }
   return static_cast<std::int64_t>(fraction);
@@ -111,7 +148,7 @@ std::int64_t count_of(Object object, std::string_view key) {
   return std::clamp<std::int64_t>(number_of(object, key).value_or(0), 0, kMost);
 }
 
-std::string json_of(Element element) { return simdjson::minify(element); }
-std::string json_of(Object object) { return simdjson::minify(object); }
+std::string json_of(Element element) { return simdjson::minify(known(element)); }
+std::string json_of(Object object) { return simdjson::minify(known(object)); }
 
 }  // namespace deputy::api

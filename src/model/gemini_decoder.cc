@@ -116,8 +116,7 @@ class Decoder final : public ReplyDecoder {
   }
 
   static void show(Object part, const DeltaSink& deltas) {
-    bool is_thought = false;
-    if (part.at_key("thought").get(is_thought) == simdjson::SUCCESS && is_thought) return;
+    if (api::is_true(part, "thought")) return;
     const std::string_view text = text_of(part, "text");
     if (deltas && !text.empty()) deltas(TextDelta{text});
   }

@@ -20,14 +20,9 @@ namespace {
 using api::Object;
 using api::text_of;
 
-bool is_set(Object object, std::string_view key) {
-  bool value = false;
-  return object.at_key(key).get(value) == simdjson::SUCCESS && value;
-}
-
 // Nothing but its text, and whether it is a thought: such parts may be joined.
 bool is_plain(Object part) {
-  for (const auto& member : part) {
+  for (const auto& member : api::members_of(part)) {
     if (member.key != "text" && member.key != "thought") return false;
   }
   return true;
@@ -43,15 +38,15 @@ std::string arguments_of(Object call, std::string_view raw_part) {
 bool add_piece(json::value& arguments, Object piece) {
   json::value* place = place_at(arguments, text_of(piece, "jsonPath"));
   if (place == nullptr) return false;
-  std::string_view text;
-  if (piece.at_key("stringValue").get(text) == simdjson::SUCCESS) {
+  const auto spelled = api::member_of(piece, "stringValue");
+  if (const auto text = spelled ? api::text_in(*spelled) : std::nullopt) {
     if (place->is_null()) place->emplace_string();
     if (!place->is_string()) return false;
-    place->get_string().append(text);
+    place->get_string().append(*text);
   } else if (const auto number = api::member_of(piece, "numberValue")) {
     *place = parse_json(api::json_of(*number)).value_or(nullptr);
   } else if (const auto flag = api::member_of(piece, "boolValue")) {
-    *place = is_set(piece, "boolValue");
+    *place = api::is_true(piece, "boolValue");
   }
   return true;
 }
@@ -63,9 +58,10 @@ Parts::Taken Parts::take(Object part, std::string raw) {
   if (const auto call = api::object_of(part, "functionCall")) {
     return take_call(*call, std::move(raw), signature);
   }
-  std::string_view text;
-  if (part.at_key("text").get(text) != simdjson::SUCCESS) return add({.raw = std::move(raw)});
-  const auto kind = is_set(part, "thought") ? Part::Kind::thought : Part::Kind::text;
+  const auto spelled = api::member_of(part, "text");
+  if (!spelled || !api::text_in(*spelled)) return add({.raw = std::move(raw)});
+  const std::string_view text = text_of(part, "text");
+  const auto kind = api::is_true(part, "thought") ? Part::Kind::thought : Part::Kind::text;
   if (!is_plain(part)) return add({.kind = kind, .raw = std::move(raw), .text = std::string(text)});
   if (text.empty()) return Taken::yes;
   if (parts_.empty() || parts_.back().kind != kind || !parts_.back().raw.empty()) {
@@ -78,7 +74,7 @@ Parts::Taken Parts::take(Object part, std::string raw) {
 
 Parts::Taken Parts::take_call(Object call, std::string raw, std::string_view signature) {
   const std::string_view name = text_of(call, "name");
-  const bool goes_on = is_set(call, "willContinue");
+  const bool goes_on = api::is_true(call, "willContinue");
   if (name.empty()) {
     if (!open_) return Taken::unreadable;
     if (!signature.empty()) open_->signature = signature;

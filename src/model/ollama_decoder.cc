@@ -54,9 +54,7 @@ bool OllamaDecoder::take_line(std::string_view line, const DeltaSink& deltas) {
   if (reply_id_.empty()) reply_id_ = text_of(*object, "created_at");
   if (const auto message = object_of(*object, "message")) take_message(*message, deltas);
   if (draft_.is_too_large()) failure_ = too_large();
-  bool is_last = false;
-  if (const auto done = member_of(*object, "done");
-      done && done->get(is_last) == simdjson::SUCCESS && is_last) {
+  if (is_true(*object, "done")) {
     is_done_ = true;
     done_reason_ = text_of(*object, "done_reason");
     usage_.input = count_of(*object, "prompt_eval_count");
@@ -76,8 +74,7 @@ void OllamaDecoder::take_message(Object message, const DeltaSink& deltas) {
     call.name = text_of(function, "name");
     if (call.name.empty()) failure_ = unreadable();
     if (const auto arguments = member_of(function, "arguments")) {
-      draft_.add_arguments(place,
-                           arguments->is_string() ? text_of(function, "arguments") : json_of(*arguments));
+      draft_.add_arguments(place, text_in(*arguments) ? text_of(function, "arguments") : json_of(*arguments));
     }
   }
 }

@@ -144,8 +144,7 @@ void ChatDecoder::take_call(Object piece) {
   if (call.id.empty()) call.id = text_of(piece, "id");
   if (call.name.empty()) call.name = name;  // repeated by some, never continued
   if (const auto arguments = member_of(function, "arguments")) {
-    draft_.add_arguments(place,
-                         arguments->is_string() ? text_of(function, "arguments") : json_of(*arguments));
+    draft_.add_arguments(place, text_in(*arguments) ? text_of(function, "arguments") : json_of(*arguments));
   }
 }
 
