@@ -298,6 +298,24 @@ TEST_F(Chat, CompletesCommandsAndPaths) {
   EXPECT_EQ(story.state.input.text, "see @src/model/");
 }
 
+TEST_F(Chat, ACompactionIsAnnouncedAndSoIsItsUndoing) {
+  story.begin("hi");
+  story.reply("Hello.", {}, {.input = 90'000, .output = 10});
+  story.take_out();
+  Reply summary;
+  summary.message = {.role = Role::assistant, .text = "we said hello"};
+  story.tell_root(Compacted{summary, 2});
+  const std::string told = story.take_out();
+  EXPECT_THAT(told, HasSubstr("summary stands for the first 2 messages"));
+  EXPECT_THAT(told, HasSubstr("/compact undo"));
+  EXPECT_THAT(story.screen(160), Not(HasSubstr("context"))) << "nobody has counted it yet";
+  story.tell_root(RunStarted{.task = RunTask::undo_compaction});
+  EXPECT_THAT(story.take_out(), HasSubstr("Compaction undone"));
+  summary.stop = ReplyStop::calls;
+  story.tell_root(Compacted{summary, 2});
+  EXPECT_THAT(story.take_out(), HasSubstr("Not compacted: the model asked for tools"));
+}
+
 TEST_F(Chat, ACommandIsNoInput) {
   type("/cost");
   const auto intents = key(KeyName::enter);
