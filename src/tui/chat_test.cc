@@ -316,6 +316,21 @@ TEST_F(Chat, ACompactionIsAnnouncedAndSoIsItsUndoing) {
   EXPECT_THAT(story.take_out(), HasSubstr("Not compacted: the model asked for tools"));
 }
 
+TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
+  story.state.model = "anthropic/claude-sonnet-4-5";
+  const auto status = [this](int columns) {
+    std::string screen = story.screen(columns);
+    screen.pop_back();
+    return screen.substr(screen.rfind('\n') + 1);
+  };
+  EXPECT_EQ(status(40), "anthropic/claude-sonnet-4-5");
+  story.begin("hi");
+  story.reply("Hello.", {}, {.input = 45'000, .output = 2'000, .cost_micros = 190'000});
+  EXPECT_EQ(status(40), "claude-sonnet-4-5 · context 47%");
+  EXPECT_EQ(status(45), "claude-sonnet-4-5 · context 47% · $0.1900");
+  EXPECT_THAT(status(160), HasSubstr("anthropic/claude-sonnet-4-5 · context 47% · in=45k out=2k · $0.1900"));
+}
+
 TEST_F(Chat, ACommandIsNoInput) {
   type("/cost");
   const auto intents = key(KeyName::enter);
