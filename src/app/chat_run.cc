@@ -169,7 +169,7 @@ void ChatRunner::on_ended(const Result<Report>& report) {
 
 void ChatRunner::say_error(const Error& error) {
   std::vector<Line> lines;
-  for (auto& line : wrapped(line_of(to_text(error), Tone::bad),
+  for (auto& line : wrapped(line_of(program_.as_typed_here(to_text(error)), Tone::bad),
                             static_cast<std::size_t>(std::max(20, state_.size.columns - 1))))
     lines.push_back(std::move(line));
   print_separated(state_, std::move(lines));
