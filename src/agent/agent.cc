@@ -1,5 +1,7 @@
 #include "agent/agent.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/text.h"
@@ -15,6 +17,13 @@ Next at_time_above(const Conversation& conversation, RunLimits limits, MailState
   if (auto* finish = std::get_if<Finish>(&next); finish && finish->reason == Reason::timeout)
     finish->error = "the time of its parent, or of the whole tree, was up";
   return next;
+}
+
+// Those that requests do not tell any more, and those that summed them up.
+int replies_before(const Conversation& conversation) {
+  const auto aside = std::span(conversation.messages).first(conversation.told_from);
+  const auto replies = std::ranges::count(aside, Role::assistant, &Message::role);
+  return static_cast<int>(replies) + static_cast<int>(conversation.compactions.size());
 }
 
 }  // namespace
@@ -51,9 +60,13 @@ Task<Result<Report>> Agent::run(StopToken stop) {
       co_await parts_.mail->wait(now);
       continue;
     }
+    if (std::holds_alternative<Compact>(next)) {
+      CO_TRY(co_await compact(now));
+      continue;
+    }
     Request request = next_request();
     CO_TRY(co_await make_durable(parts_.provider.before(request)));
-    Reply reply = co_await ask(std::move(request), now);
+    Reply reply = co_await ask(std::move(request), Shown::yes, now);
     if (reply.stop == ReplyStop::stopped && now.stopped()) {
       // A run that is gone on with later asks for the same again.
       const bool is_kept = !suspends(now.reason());
@@ -64,6 +77,30 @@ Task<Result<Report>> Agent::run(StopToken stop) {
     if (is_cut_short && reply.message.text.empty()) reply.message.text = said();
     journal_->ride_along({.step = conversation_.step}, ReplyReceived{std::move(reply)});
   }
+}
+
+// The wish stands behind what there is to sum up, after the same prefix: so the provider's cache has it all.
+Task<Result<void>> Agent::compact(StopToken stop) {
+  const std::size_t from = conversation_.told_from;
+  const std::size_t end = compactable(conversation_).value();
+  Request request = next_request();
+  const auto summed_up = request.messages.first(end - from);
+  std::vector<Message> messages(summed_up.begin(), summed_up.end());
+  const auto as_sent = request.fragments.first(end - from);
+  std::vector<std::string> fragments(as_sent.begin(), as_sent.end());
+  messages.push_back(wish_for_summary());
+  fragments.push_back(parts_.provider.encode(messages.back()));
+  request.messages = messages;
+  request.fragments = fragments;
+  CO_TRY(co_await make_durable(parts_.provider.before(request)));
+  Reply reply = co_await ask(std::move(request), Shown::no, stop);
+  if (reply.stop == ReplyStop::stopped && stop.stopped()) {
+    journal_->ride_along({.step = conversation_.step}, RequestStopped{reply.usage, ""});
+    co_return Result<void>{};
+  }
+  fragments_.resize(end);  // what follows stands behind the summary now
+  journal_->ride_along({.step = conversation_.step}, Compacted{std::move(reply), end});
+  co_return Result<void>{};
 }
 
 // No task of its own: what it hands on is not kept beside the tasks that take it.
@@ -90,15 +127,18 @@ StopToken Agent::in_force(const StopToken& stop) {
 
 Request Agent::next_request() {
   while (fragments_.size() < conversation_.messages.size()) {
-    fragments_.push_back(parts_.provider.encode(conversation_.messages[fragments_.size()]));
+    const std::size_t at = fragments_.size();
+    const bool is_told = at >= conversation_.told_from;
+    fragments_.push_back(is_told ? parts_.provider.encode(conversation_.messages[at]) : "");
   }
   return {.prefix = parts_.prefix,
-          .messages = conversation_.messages,
-          .fragments = fragments_,
+          .messages = told(conversation_),
+          .fragments = std::span<const std::string>(fragments_).subspan(conversation_.told_from),
           .measured = conversation_.measured,
           .label = parts_.session.label,
           .agent = parts_.session.agent,
           .depth = parts_.session.depth,
+          .replies_before = replies_before(conversation_),
           .is_last = conversation_.grace.has_value()};
 }
 
@@ -108,11 +148,11 @@ Task<Result<void>> Agent::make_durable(std::vector<Fact> facts) {
   co_return co_await journal_->record({.step = conversation_.step}, std::move(facts));
 }
 
-Task<Reply> Agent::ask(Request request, StopToken stop) {
+Task<Reply> Agent::ask(Request request, Shown shown, StopToken stop) {
   said_.clear();
   said_before_.clear();
-  DeltaSink listening = [this](const Delta& delta) {
-    if (parts_.deltas) parts_.deltas(delta);
+  DeltaSink listening = [this, shown](const Delta& delta) {
+    if (parts_.deltas && shown == Shown::yes) parts_.deltas(delta);
     if (const auto* piece = std::get_if<TextDelta>(&delta)) said_ += piece->text;
     if (const auto* retried = std::get_if<Retried>(&delta)) {
       said_before_ = said();

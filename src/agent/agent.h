@@ -67,7 +67,9 @@ class Agent {
   Request next_request();
   Task<Result<void>> run_calls(StopToken stop);
   Task<Result<void>> make_durable(std::vector<Fact> facts);
-  Task<Reply> ask(Request request, StopToken stop);
+  Task<Result<void>> compact(StopToken stop);
+  enum class Shown { no, yes };  // to who follows the run, while it is said
+  Task<Reply> ask(Request request, Shown shown, StopToken stop);
   // What was heard of a reply that did not come to its end: the attempt that came furthest counts.
   std::string said() const;
   MailState mail() const { return parts_.mail ? parts_.mail->state() : MailState::none; }
@@ -77,7 +79,7 @@ class Agent {
 
   Parts parts_;
   Conversation conversation_;
-  std::vector<std::string> fragments_;  // the messages as the provider wants them
+  std::vector<std::string> fragments_;  // the messages as the provider wants them; empty where none is told
   std::shared_ptr<SessionJournal> journal_;
   std::string said_;         // of a reply, while it is under way
   std::string said_before_;  // of the same reply, by an attempt that failed

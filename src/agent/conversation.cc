@@ -121,8 +121,11 @@ struct Fold {
     conversation.pending.clear();
   }
 
-  void operator()(const RunStarted&) const {
+  void operator()(const RunStarted& fact) const {
     close_calls();
+    conversation.task = fact.task;
+    conversation.has_no_summary = false;
+    if (fact.task == RunTask::undo_compaction) undo_compaction();
     if (!conversation.started_at || conversation.ended) conversation.started_at = event.at;
     conversation.ended.reset();
     conversation.last_reply.reset();
@@ -181,7 +184,7 @@ struct Fold {
     conversation.results.clear();
     const Message& message = fact.reply.message;
     if (fact.reply.usage.input > 0 && !is_failure(fact.reply.stop)) {
-      conversation.measured = {.messages = conversation.messages.size(), .tokens = fact.reply.usage.input};
+      conversation.measured = {.messages = told(conversation).size(), .tokens = fact.reply.usage.input};
     }
     if (message.text.empty() && message.calls.empty() && message.wire.empty()) return;  // it said nothing
     if (breaks_off(fact.reply.stop)) conversation.broken_off.insert(conversation.messages.size());
@@ -191,6 +194,34 @@ struct Fold {
     for (int index = 0; const auto& call : message.calls)
       conversation.pending.push_back({.index = index++, .call = call});
     conversation.results.resize(message.calls.size());
+  }
+
+  // The summary stands among the messages, and requests begin with it: so nothing is lost, and to undo it is
+  // to take it out again.
+  void operator()(const Compacted& fact) const {
+    conversation.asked = true;
+    conversation.usage = conversation.usage + fact.reply.usage;
+    if (conversation.task == RunTask::compact) conversation.last_reply = fact.reply;
+    const auto summary = summary_in(fact.reply);
+    conversation.has_no_summary = !summary || fact.messages > conversation.messages.size();
+    if (conversation.has_no_summary) return;
+    conversation.compactions.push_back({conversation.told_from, conversation.measured});
+    conversation.told_from = fact.messages;
+    conversation.measured.reset();
+    conversation.stays_whole = false;
+    conversation.messages.insert(conversation.messages.begin() + static_cast<std::ptrdiff_t>(fact.messages),
+                                 summary_message(*summary));
+  }
+
+  void undo_compaction() const {
+    if (conversation.compactions.empty()) return;
+    const PutAside before = conversation.compactions.back();
+    conversation.compactions.pop_back();
+    conversation.messages.erase(conversation.messages.begin() +
+                                static_cast<std::ptrdiff_t>(conversation.told_from));
+    conversation.told_from = before.told_from;
+    conversation.measured = before.measured;
+    conversation.stays_whole = true;
   }
 
   void operator()(const Retried& fact) const { conversation.usage = conversation.usage + fact.usage; }
@@ -289,6 +320,27 @@ struct Fold {
 };
 
 }  // namespace
+
+std::span<const Message> told(const Conversation& conversation) {
+  return std::span(conversation.messages).subspan(conversation.told_from);
+}
+
+std::optional<std::size_t> compactable(const Conversation& conversation) {
+  std::size_t end = conversation.messages.size();
+  while (end > conversation.told_from && conversation.messages[end - 1].role == Role::user) --end;
+  return end > conversation.told_from ? std::optional(end) : std::nullopt;
+}
+
+Message wish_for_summary() {
+  return {.role = Role::user,
+          .source = Source::runtime,
+          .text =
+              "This conversation becomes too long and is compacted: what you write now takes the place of "
+              "all that stands above. Write down, as plain text and without calling a tool, what is "
+              "needed to go on: what the person asked for, in their words where these matter; what was "
+              "decided and why; what was done, with the files, commands and subagents concerned; what "
+              "was found, with paths and lines; what is left to do. At most 1000 words."};
+}
 
 void apply(Conversation& conversation, const Event& event) {
   std::visit(Fold{conversation, event}, event.fact);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,8 +46,19 @@ struct FormerReport {
   std::size_t before = 0;  // where in the messages it went on
 };
 
+// What a compaction put aside, to be taken back when it is undone.
+struct PutAside {
+  std::size_t told_from = 0;
+  std::optional<Measured> measured = {};
+};
+
 struct Conversation {
   std::vector<Message> messages;
+  std::size_t told_from = 0;  // where in them requests begin: at a summary, once it was compacted
+  std::vector<PutAside> compactions;
+  bool stays_whole = false;          // a compaction was undone: there is none again but by the person's wish
+  bool has_no_summary = false;       // the model gave none, this run
+  RunTask task = RunTask::reply;     // of this run
   std::set<std::size_t> broken_off;  // where in them are replies of this run that were not ended
   std::set<std::size_t> paused;      // and those of it that go on in the next one
   std::vector<Message> held;         // what came in while calls were without a result: it follows these
@@ -80,6 +92,14 @@ struct Conversation {
   std::optional<WallTime> started_at;
   std::optional<Report> ended;  // the terminal record, once there is one
 };
+
+// What a request tells of it.
+std::span<const Message> told(const Conversation& conversation);
+// Up to where a summary could stand for the messages: all but what the model has yet to reply to. Nothing
+// where there is nothing to sum up.
+std::optional<std::size_t> compactable(const Conversation& conversation);
+// How the model is asked for a summary.
+Message wish_for_summary();
 
 void apply(Conversation& conversation, const Event& event);
 Conversation conversation_of(const std::vector<Event>& events);

@@ -152,18 +152,56 @@ std::optional<Next> going_in_circles(const Conversation& conversation, const Run
                   peak, kRepeatsToEnd)};
 }
 
+std::int64_t tokens_told(const Conversation& conversation) {
+  const ModelName model = conversation.last_reply ? conversation.last_reply->model : ModelName{};
+  return estimated_input(0, model, told(conversation), conversation.measured);
+}
+
+// By what was added since a provider has counted, taken for as much as an estimate could make of it: so a
+// long conversation is not weighed anew at each step.
+bool is_surely_within(const Conversation& conversation, std::int64_t tokens) {
+  constexpr std::size_t kMostOfAByte = 3;
+  constexpr std::size_t kMostOfAFrame = 64;  // round a message, a call or a result
+  const auto messages = told(conversation);
+  const auto& measured = conversation.measured;
+  if (!measured || measured->messages > messages.size()) return false;
+  std::size_t most = 0;
+  for (const Message& message : messages.subspan(measured->messages)) {
+    std::size_t bytes = message.text.size() + message.wire.size();
+    for (const Call& call : message.calls) bytes += call.name.size() + call.arguments.size();
+    for (const ToolResult& result : message.results) bytes += result.content.size();
+    most += bytes * kMostOfAByte + (1 + message.calls.size() + message.results.size()) * kMostOfAFrame;
+  }
+  return measured->tokens + static_cast<std::int64_t>(most) <= tokens;
+}
+
+bool is_compaction_due(const Conversation& conversation, const RunLimits& limits) {
+  if (!limits.compact_above || conversation.stays_whole || conversation.has_no_summary) return false;
+  if (is_surely_within(conversation, *limits.compact_above)) return false;
+  return compactable(conversation) && tokens_told(conversation) > *limits.compact_above;
+}
+
+// A run that only sees to the session's history.
+Next for_history(const Conversation& conversation, const RunLimits& limits) {
+  const auto& reply = conversation.last_reply;
+  if (conversation.task == RunTask::undo_compaction || (reply && summary_in(*reply))) return Finish{};
+  if (!reply && compactable(conversation)) return Compact{};
+  if (!reply) return Finish{Status::partial, Reason::no_text, "there was nothing to compact"};
+  if (auto next = after_reply(conversation, limits)) return *std::move(next);
+  return Finish{Status::partial, Reason::no_text, why_no_summary(*reply)};
+}
+
 // Before the model is asked once more.
 std::optional<Next> at_own_limit(const Conversation& conversation, const RunLimits& limits) {
   if (limits.max_turns && conversation.run_steps >= *limits.max_turns)
     return at_limit(Reason::max_turns, limits);
-  if (limits.max_messages && std::ssize(conversation.messages) > *limits.max_messages) {
+  if (limits.max_messages && std::ssize(told(conversation)) > *limits.max_messages) {
     return Finish{Status::partial, Reason::context_exhausted,
                   fmt::format("its conversation holds {} messages; its limit is {}",
-                              conversation.messages.size(), *limits.max_messages)};
+                              told(conversation).size(), *limits.max_messages)};
   }
-  if (!limits.max_context_tokens) return std::nullopt;
-  const ModelName model = conversation.last_reply ? conversation.last_reply->model : ModelName{};
-  const auto tokens = estimated_input(0, model, conversation.messages, conversation.measured);
+  if (!limits.max_context_tokens || is_compaction_due(conversation, limits)) return std::nullopt;
+  const auto tokens = tokens_told(conversation);
   if (tokens <= *limits.max_context_tokens) return std::nullopt;
   return Finish{Status::partial, Reason::context_exhausted,
                 fmt::format("its conversation comes to about {} tokens; its limit is {}", tokens,
@@ -181,6 +219,7 @@ Next decide(const Conversation& conversation, const RunLimits& limits, StopReaso
     return after_completion(conversation);
   if (stop == StopReason::deadline) return at_limit(Reason::timeout, limits);
   if (stop == StopReason::stalled) return at_limit(Reason::stalled, limits);
+  if (conversation.task != RunTask::reply) return for_history(conversation, limits);
   if (!conversation.pending.empty()) return RunCalls{};
   const auto& reply = conversation.last_reply;
   const bool has_said_all =
@@ -194,7 +233,8 @@ Next decide(const Conversation& conversation, const RunLimits& limits, StopReaso
     return has_reported ? Next(after_completion(conversation)) : *std::move(next);
   const bool is_paused = reply && reply->stop == ReplyStop::paused;
   if (mail == MailState::here && !is_paused) return TakeMail{};
-  return has_said_all ? Next(AwaitMail{}) : Next(AskModel{});
+  if (has_said_all) return AwaitMail{};
+  return !is_paused && is_compaction_due(conversation, limits) ? Next(Compact{}) : Next(AskModel{});
 }
 
 }  // namespace deputy

@@ -16,6 +16,7 @@ namespace deputy {
 
 struct AskModel {};
 struct RunCalls {};
+struct Compact {};  // ask the model to sum up what was said, and go on from that
 struct TakeMail {};
 struct AwaitMail {};
 // Say something to the model, in the runtime's own name, before it is asked again.
@@ -32,7 +33,7 @@ struct Finish {
 // Leave the run as it is, without a terminal record: it will be resumed.
 struct Suspend {};
 
-using Next = std::variant<AskModel, RunCalls, TakeMail, AwaitMail, Tell, Finish, Suspend>;
+using Next = std::variant<AskModel, RunCalls, Compact, TakeMail, AwaitMail, Tell, Finish, Suspend>;
 
 // Whether a run may, or must, end with a call of task_completion.
 enum class Reporting { none, offered, demanded };
@@ -41,6 +42,8 @@ struct RunLimits {
   std::optional<int> max_turns = {};
   std::optional<int> max_context_tokens = {};
   std::optional<int> max_messages = {};
+  // How many tokens a conversation may come to before it is compacted; nothing: it never is.
+  std::optional<std::int64_t> compact_above = {};
   Reporting reporting = Reporting::none;
   // Then a limit of steps, time or money leaves it one grace step, and going round in circles ends it.
   bool is_delegated = false;

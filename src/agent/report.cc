@@ -75,7 +75,17 @@ std::string after_notes(const Conversation& conversation, Status status, std::st
   return text.empty() ? notes : notes + "\n\n" + text;
 }
 
+// Of a run that only saw to the session's history.
+std::string history_text(const Conversation& conversation, const Finish& finish) {
+  if (finish.status != Status::completed) return "";
+  if (conversation.task == RunTask::undo_compaction)
+    return "The compaction was undone: the model is told the whole conversation again.";
+  return fmt::format("Compacted: a summary stands for the first {} messages. /compact undo takes it back.",
+                     conversation.told_from);
+}
+
 std::string body_of(const Conversation& conversation, const Finish& finish) {
+  if (conversation.task != RunTask::reply) return history_text(conversation, finish);
   const Completion* report = handed_in(conversation);
   if (finish.reason == Reason::invalid_report && conversation.last_reply &&
       conversation.last_reply->stop == ReplyStop::calls) {

@@ -438,6 +438,28 @@ TEST_F(ARun, HoldsAsManyTokensAsItMayAndNotOneMore) {
   EXPECT_EQ(finish().reason, Reason::context_exhausted);
 }
 
+TEST_F(ARun, IsCompactedOneTokenAboveWhatItMayHoldAndNotBefore) {
+  reads("a", "1");
+  Reply counted;
+  counted.stop = ReplyStop::finished;
+  counted.message = {.role = Role::assistant};
+  counted.usage.input = 1000;
+  apply_fact(ReplyReceived{counted});
+  conversation.last_reply.reset();
+  limits.compact_above = 1000;
+  EXPECT_TRUE(asks());
+  limits.compact_above = 999;
+  EXPECT_TRUE(std::holds_alternative<Compact>(decide(conversation, limits, StopReason::none)));
+  conversation.stays_whole = true;
+  EXPECT_TRUE(asks()) << "the person has undone one";
+}
+
+TEST_F(ARun, WithNothingButItsInputIsNotCompactedHoweverLongThatIs) {
+  apply_fact(InputGiven{Source::person, "all of this"});
+  limits.compact_above = 0;
+  EXPECT_TRUE(asks());
+}
+
 TEST_F(ARun, GoesOnWhenSomethingCameInAfterItsLastWord) {
   says("done");
   apply_fact(InputGiven{Source::parent, "one more thing"});

@@ -109,6 +109,7 @@ std::string shown_agent(const FoundProfile& found) {
   rows.add("max_output_tokens", or_inherited(profile.max_output_tokens));
   if (profile.max_context_tokens) rows.add("max_context_tokens", or_inherited(profile.max_context_tokens));
   if (profile.max_messages) rows.add("max_messages", or_inherited(profile.max_messages));
+  if (profile.compact) rows.add("compact", *profile.compact ? "true" : "false");
   rows.add("returns", profile.returns == Returns::report ? "report" : "text");
   if (!profile.output_schema.empty()) rows.add("output_schema", clean(profile.output_schema));
   if (profile.reentrant) rows.add("reentrant", "true");

@@ -43,6 +43,7 @@ class ChatRunner {
   void resume(const Session& root);
   void do_command(const DoCommand& command);
   void choose_model(const std::string& name);
+  void compact(const std::string& how);
   void say_error(const Error& error);
   void leave(ExitStatus status);
 
@@ -168,7 +169,7 @@ void ChatRunner::on_ended(const Result<Report>& report) {
 
 void ChatRunner::say_error(const Error& error) {
   std::vector<Line> lines;
-  for (auto& line : wrapped(line_of(to_text(error), Tone::bad),
+  for (auto& line : wrapped(line_of(program_.as_typed_here(to_text(error)), Tone::bad),
                             static_cast<std::size_t>(std::max(20, state_.size.columns - 1))))
     lines.push_back(std::move(line));
   print_separated(state_, std::move(lines));
@@ -210,6 +211,7 @@ void ChatRunner::resume(const Session& root) {
 void ChatRunner::do_command(const DoCommand& command) {
   if (command.name == "/quit" || command.name == "/exit") return leave(ExitStatus::completed);
   if (command.name == "/model" && !command.arguments.empty()) return choose_model(command.arguments);
+  if (command.name == "/compact") return compact(command.arguments);
   if (command.name == "/resume") {
     if (state_.is_running)
       return say_error(
@@ -221,6 +223,21 @@ void ChatRunner::do_command(const DoCommand& command) {
   auto lines = lines_of_command(program_, runtime_, state_, command);
   if (!lines) return say_error(lines.error());
   print_separated(state_, *std::move(lines));
+}
+
+void ChatRunner::compact(const std::string& how) {
+  if (!how.empty() && how != "undo")
+    return say_error({ErrorCode::invalid, fmt::format("/compact does not know '{}'", shorten(how, 40)),
+                      "type /compact, or /compact undo"});
+  if (state_.root.empty())
+    return say_error({ErrorCode::not_found, "nothing has been said yet", "type something first"});
+  if (state_.is_running)
+    return say_error(
+        {ErrorCode::busy, "something runs here already", "wait for its end, or cancel it with Ctrl-C"});
+  state_.is_running = true;
+  state_.run_started_at = state_.wall;
+  runtime_.say(state_.root, {.text = "", .task = how.empty() ? RunTask::compact : RunTask::undo_compaction},
+               [this](const Result<Report>& report) { on_ended(report); });
 }
 
 void ChatRunner::leave(ExitStatus status) {

@@ -14,6 +14,11 @@ constexpr std::array kDeadly{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 const RawTerminal* g_terminal = nullptr;
 std::array<struct sigaction, kDeadly.size()> g_before;
 
+// A stack that has overflowed has no room for the handler.
+constexpr std::size_t kStackBytes = 64 * 1024;
+std::array<char, kStackBytes> g_stack;
+stack_t g_stack_before{};
+
 // What was to happen happens afterwards: the faulting instruction is run again. What was sent, by an abort or
 // by another process, is sent again.
 void restore_terminal(int number, siginfo_t* info, void*) {
@@ -29,14 +34,19 @@ void restore_terminal(int number, siginfo_t* info, void*) {
 
 CrashRestore::CrashRestore(const RawTerminal& terminal) {
   g_terminal = &terminal;
+  stack_t stack{};
+  stack.ss_sp = g_stack.data();
+  stack.ss_size = g_stack.size();
+  ::sigaltstack(&stack, &g_stack_before);
   struct sigaction action{};
   action.sa_sigaction = restore_terminal;
-  action.sa_flags = SA_NODEFER | SA_SIGINFO;
+  action.sa_flags = SA_NODEFER | SA_SIGINFO | SA_ONSTACK;
   for (std::size_t at = 0; at < kDeadly.size(); ++at) ::sigaction(kDeadly[at], &action, &g_before[at]);
 }
 
 CrashRestore::~CrashRestore() {
   for (std::size_t at = 0; at < kDeadly.size(); ++at) ::sigaction(kDeadly[at], &g_before[at], nullptr);
+  ::sigaltstack(&g_stack_before, nullptr);
   g_terminal = nullptr;
 }
 

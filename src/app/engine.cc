@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "app/home_bell.h"
 #include "app/places.h"
 #include "app/sandbox_memory.h"
 #include "async/sleep.h"
@@ -13,7 +14,7 @@
 namespace deputy {
 namespace {
 
-// Another process is heard within twice this.
+// Another process is heard within twice this: also where nothing tells that it has written.
 constexpr Duration kInboxEvery = std::chrono::milliseconds(80);
 
 // To seal takes the database's write lock. Who waits for it asks again within 100 ms and gives up after 5 s.
@@ -24,6 +25,12 @@ constexpr Duration kTurnOfOthers = std::chrono::milliseconds(150);
 std::vector<std::string> state_folders(const Program& program) {
   const auto home = program.open_home();
   return home ? std::vector{(*home)->path()} : std::vector<std::string>{};
+}
+
+std::function<std::unique_ptr<Bell>()> bell_of(Program& program) {
+  return [&loop = program.loop, folders = state_folders(program)]() -> std::unique_ptr<Bell> {
+    return folders.empty() ? nullptr : home_bell(loop, folders.front());
+  };
 }
 
 std::shared_ptr<const Folder> state_folder_of(const Program& program) {
@@ -105,7 +112,8 @@ Engine::Engine(Program& program, Parts parts)
                .hidden = state_folders(program),
                .reports = report_bounds(program),
                .context = context_bounds(program),
-               .inbox_every = kInboxEvery}) {}
+               .inbox_every = kInboxEvery,
+               .bell = bell_of(program)}) {}
 
 Task<> Engine::prune_what_is_old(Program& program) {
   auto home = program.open_home();

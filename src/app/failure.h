@@ -4,6 +4,7 @@
 
 #include <expected>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "app/exit_status.h"
@@ -43,5 +44,9 @@ OrFailure<T> or_misused(Result<T> result) {
 
 // "deputy: what; what to do", on one line, nothing invisible in it.
 std::string error_line(const Error& error);
+
+// The same text, each command line of deputy in it (between backticks) naming the state folder, which is
+// quoted for a shell.
+std::string with_home(std::string_view text, std::string_view home);
 
 }  // namespace deputy

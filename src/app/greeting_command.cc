@@ -31,7 +31,8 @@ Result<std::vector<Session>> unfinished(Program& program) {
 Ended greeting_command(Program& program) {
   program.out.write(kPage);
   TRY(const auto roots, unfinished(program));
-  for (const auto& line : unfinished_lines(roots, ReadIn::shell)) program.out.write_line(plain_text(line));
+  for (const auto& line : unfinished_lines(roots, ReadIn::shell))
+    program.out.write_line(program.as_typed_here(plain_text(line)));
   return ExitStatus::completed;
 }
 

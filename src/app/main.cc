@@ -93,9 +93,9 @@ ExitStatus run(const std::vector<std::string>& words, std::string typed_name) {
   const Ended ended = background && !*background ? std::unexpected(CommandFailure(background->error()))
                       : arguments                ? std::visit(Command{program}, arguments->command)
                                   : std::unexpected(CommandFailure(arguments.error(), ExitStatus::usage));
-  if (const auto damage = program.damage_passed()) program.err.write_line(error_line(*damage));
+  if (const auto damage = program.damage_passed()) program.tell(*damage);
   if (ended) return *ended;
-  program.err.write_line(error_line(ended.error().error));
+  program.tell(ended.error().error);
   return ended.error().status;
 }
 

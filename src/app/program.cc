@@ -57,7 +57,7 @@ Result<std::unique_ptr<Store>> Program::open_store() {
   loss_ = store->loss();
   passed_ = store->damage_passed();
   if (loss_) {
-    err.write_line(error_line(*loss_));
+    tell(*loss_);
     store->forget_loss();
   }
   return std::make_unique<RedactingStore>(std::move(store), redactor);
@@ -124,6 +124,10 @@ std::string Program::command_line(std::string_view arguments) const {
   if (!arguments.empty()) line += fmt::format(" {}", arguments);
   if (common.home) line += fmt::format(" --home {}", shell_quoted(*common.home));
   return line;
+}
+
+std::string Program::as_typed_here(std::string_view text) const {
+  return common.home ? with_home(text, shell_quoted(*common.home)) : std::string(text);
 }
 
 }  // namespace deputy

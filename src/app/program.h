@@ -45,6 +45,9 @@ class Program {
   OrFailure<ToolSettings> tool_settings();
   // A command line of this program that works from here, with the same state folder.
   std::string command_line(std::string_view arguments) const;
+  // A text that names command lines, such that they work from here, too.
+  std::string as_typed_here(std::string_view text) const;
+  void tell(const Error& error) { err.write_line(as_typed_here(error_line(error))); }
 
   const CommonArguments common;
   const Environment& environment;

@@ -107,6 +107,13 @@ struct ProgressView::Applied {
     row.activity = answered(fact.answer);
     row.is_asking = false;
   }
+  void operator()(const Compacted& fact) const {
+    row.usage = row.usage + fact.reply.usage;
+    row.activity =
+        summary_in(fact.reply)
+            ? fmt::format("compacted: a summary stands for {} messages", fact.messages)
+            : fmt::format("not compacted: {}", plain(why_no_summary(fact.reply), kActivityCharacters));
+  }
   void operator()(const Retried& fact) const {
     row.activity = fmt::format("retry {} in {}: {}", fact.attempt, to_text(fact.wait),
                                plain(fact.reason, kActivityCharacters));
@@ -144,6 +151,7 @@ struct ProgressView::Told {
     return row.activity;
   }
   Line operator()(const Retried&) const { return row.activity; }
+  Line operator()(const Compacted&) const { return row.activity; }
   Line operator()(const RunEnded&) const { return toned(view.style_, row.tone, row.activity); }
   Line operator()(const ReplyReceived& fact) const {
     if (detail == Detail::usual) return std::nullopt;

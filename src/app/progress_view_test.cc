@@ -90,6 +90,16 @@ TEST_F(ProgressViewTest, ACallThatWasRefusedIsALine) {
   EXPECT_EQ(finished(7, ToolStatus::error, "x"), std::nullopt);
 }
 
+TEST_F(ProgressViewTest, ACompactionIsALineAndItsTokensCount) {
+  start_command();
+  Compacted compacted{reply(1200, 10).reply, 7};
+  compacted.reply.message.text = "in short";
+  EXPECT_EQ(tell_child("a", compacted), "[a] compacted: a summary stands for 7 messages");
+  EXPECT_EQ(tell_child("a", ended(Status::completed)), "[a] ✓ complete (in=1.2k out=10)");
+  compacted.reply.message.text = "";
+  EXPECT_EQ(tell_child("b", compacted), "[b] not compacted: the model said nothing");
+}
+
 TEST_F(ProgressViewTest, AFailureSaysWhy) {
   start_command();
   EXPECT_EQ(tell_child("a", ended(Status::failed, Reason::provider_error, "the server is on fire")),

@@ -183,7 +183,7 @@ Ended prune_sessions(Program& program, const Store& store, const SessionsArgumen
   } else {
     show(program, pruned, arguments.dry_run);
   }
-  if (pruned.damage && !program.damage_passed()) program.err.write_line(error_line(*pruned.damage));
+  if (pruned.damage && !program.damage_passed()) program.tell(*pruned.damage);
   for (const Error& why : pruned.kept) program.err.write_line("deputy: kept: " + why.message);
   if (pruned.failure) return std::unexpected(*pruned.failure);
   return ExitStatus::completed;

@@ -88,7 +88,7 @@ Ended list(Program& program, const Store& store, const SessionsArguments& argume
   for (const auto& root : roots) {
     auto sessions = tree_of(store, root);
     if (!sessions) {
-      program.err.write_line(error_line(sessions.error()));
+      program.tell(sessions.error());
       sessions = std::vector{root};  // of this tree no more can be read
       ended = ExitStatus::partial;
     }
@@ -137,7 +137,7 @@ Result<Readable> readable_events(const Store& store, const SessionId& tree,
 }
 
 ExitStatus tell_damaged(Program& program, const std::vector<Error>& damaged) {
-  for (const auto& each : damaged) program.err.write_line(error_line(each));
+  for (const auto& each : damaged) program.tell(each);
   return damaged.empty() ? ExitStatus::completed : ExitStatus::partial;
 }
 

@@ -35,8 +35,9 @@ class Tail {
     }
     if (std::exchange(moved_, moved) != moved) TRY(print_new(is_run));
     if (is_run || is_terminal(session_.state)) return is_terminal(session_.state);
-    program_.err.write_line(fmt::format(
-        "deputy: nobody runs it any more; go on with it with `deputy resume {}`", session_.tree.value));
+    program_.err.write_line(
+        fmt::format("deputy: nobody runs it any more; go on with it with `{}`",
+                    program_.command_line(fmt::format("resume {}", session_.tree.value))));
     return true;
   }
 

@@ -216,7 +216,7 @@ Ended print_result(Program& program, const TreeResult& result) {
     }
   }
   if (!result.problem.empty()) {
-    program.err.write_line(error_line({ErrorCode::internal, result.problem, result.advice}));
+    program.tell({ErrorCode::internal, result.problem, result.advice});
   }
   if (const auto told = told_of_unapproved(result.unapproved))
     program.err.write_line(program.redactor.redact(error_line(*told)));

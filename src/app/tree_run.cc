@@ -165,9 +165,8 @@ Task<> TreeRunner::drive() {
   co_await beside_.stop(StopReason::shutdown);
   progress_.finish();
   if (const auto failure = runtime_.store().export_failure()) {
-    program_.err.write_line(
-        error_line({failure->code, "transcript files are incomplete: " + failure->message,
-                    "nothing is lost: `deputy sessions transcript ID` reads the journal"}));
+    program_.tell({failure->code, "transcript files are incomplete: " + failure->message,
+                   "nothing is lost: `deputy sessions transcript ID` reads the journal"});
   }
 }
 

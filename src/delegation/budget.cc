@@ -44,7 +44,8 @@ std::string refusal(const Line& line) {
 
 bool is_of_a_request(const Fact& fact) {
   return std::holds_alternative<BudgetReserved>(fact) || std::holds_alternative<ReplyReceived>(fact) ||
-         std::holds_alternative<RequestStopped>(fact) || std::holds_alternative<Retried>(fact);
+         std::holds_alternative<RequestStopped>(fact) || std::holds_alternative<Retried>(fact) ||
+         std::holds_alternative<Compacted>(fact);
 }
 
 // There was no room for the request.
@@ -70,9 +71,10 @@ struct Used {
       of.is_child = created->session.parent.has_value();
       of.is_command = created->session.agent == kCommandAgent;
       if (of.is_child) amount.delegations += 1;
-    } else if (std::holds_alternative<RunStarted>(event.fact)) {
+    } else if (const auto* started = std::get_if<RunStarted>(&event.fact)) {
       if (of.is_child && event.run.number > 1) amount.delegations += 1;  // resumed
-      of.has_begun = of.had_place = false;
+      of.had_place = false;
+      of.has_begun = started->task != RunTask::reply;  // there is nothing that it could be told
     } else if (std::holds_alternative<InputGiven>(event.fact)) {
       of.has_begun = true;
       if (event.run.number == 1) of.had_place = true;  // a further run is told before there is one
@@ -85,15 +87,21 @@ struct Used {
       if (of.open) amount = amount + whole(*of.open);
       of.open = *reserved;
     } else if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) {
-      if (was_not_asked(reply->reply)) return;  // what a process before it left open stays so
-      if (!of.is_command) amount = amount + amount_of(reply->reply, of.open);
-      of.open.reset();
+      settle(of, reply->reply);
+    } else if (const auto* compacted = std::get_if<Compacted>(&event.fact)) {
+      settle(of, compacted->reply);
     } else if (const auto* stopped = std::get_if<RequestStopped>(&event.fact)) {
       amount = amount + amount_of(stopped->usage);
       of.open.reset();
     } else if (const auto* retried = std::get_if<Retried>(&event.fact)) {
       amount = amount + amount_of(retried->usage);
     }
+  }
+
+  void settle(Of& of, const Reply& reply) {
+    if (was_not_asked(reply)) return;  // what a process before it left open stays so
+    if (!of.is_command) amount = amount + amount_of(reply, of.open);
+    of.open.reset();
   }
 };
 

@@ -56,6 +56,7 @@ Result<void> read_limits(ProfileFields& fields, Profile& profile) {
   TRY(profile.max_output_tokens, fields.number("max_output_tokens"));
   TRY(profile.max_context_tokens, fields.number("max_context_tokens"));
   TRY(profile.max_messages, fields.number("max_messages"));
+  TRY(profile.compact, fields.truth("compact"));
   return {};
 }
 

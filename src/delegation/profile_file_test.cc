@@ -34,6 +34,7 @@ max_turns: 7
 max_output_tokens: 2000
 max_context_tokens: 50000
 max_messages: 40
+compact: true
 returns: report
 output_schema:
   type: object
@@ -59,6 +60,7 @@ network: true)");
   EXPECT_EQ(profile.max_output_tokens, 2000);
   EXPECT_EQ(profile.max_context_tokens, 50000);
   EXPECT_EQ(profile.max_messages, 40);
+  EXPECT_EQ(profile.compact, true);
   EXPECT_EQ(profile.returns, Returns::report);
   EXPECT_THAT(profile.output_schema, HasSubstr(R"("required":["verdict"])"));
   EXPECT_TRUE(profile.reentrant);

@@ -92,6 +92,8 @@ kind: simple
 # max_output_tokens: 4096
 # max_context_tokens: 100000
 # max_messages: 200
+# Is a conversation that becomes too long summed up, to go on? Without it the agent reports what it has.
+# compact: false
 # report: it must end with a report that is checked; text: its last text will do.
 # returns: text
 # output_schema: {type: object, properties: {verdict: {type: string}}, required: [verdict]}

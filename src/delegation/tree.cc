@@ -96,6 +96,19 @@ Result<void> Tree::check_model(const SessionId& root) const {
               fmt::format("run `deputy resume {}`: it sets up what the tree needs", root.value));
 }
 
+// Before it is claimed: what has nothing to do is no run.
+Result<void> Tree::check_history(const SessionId& root, RunTask task) const {
+  if (task == RunTask::reply) return {};
+  TRY(const auto events, services_.store.events_of_session(root));
+  const Conversation so_far = conversation_of(events);
+  if (task == RunTask::compact && !compactable(so_far))
+    return fail(ErrorCode::invalid, "there is nothing to compact: nothing was said since",
+                "go on, and compact it when it has grown");
+  if (task == RunTask::undo_compaction && so_far.compactions.empty())
+    return fail(ErrorCode::invalid, "there is no compaction to undo", "/compact makes one");
+  return {};
+}
+
 Session Tree::as_started(Session session, const std::vector<Event>& events) {
   for (const auto& event : std::views::reverse(events)) {
     const auto* started = std::get_if<RunStarted>(&event.fact);
@@ -109,6 +122,7 @@ Session Tree::as_started(Session session, const std::vector<Event>& events) {
 
 Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) {
   if (!input.model.empty()) CO_TRY(services_.models.find(input.model));
+  CO_TRY(check_history(root, input.task));
   CO_TRY(auto session, claimed_root(root, input.terms));
   if (!is_terminal(session.state))
     co_return fail(ErrorCode::invalid, root.value + " has not ended", "resume it, or nudge it while it runs");
@@ -116,8 +130,9 @@ Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) 
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   session.model = input.model.empty() ? as_started(session, events).model : std::move(input.model);
   session.run += 1;
-  skip_downtime(session);                            // what is left of the whole tree's time
-  const RunStarted started{.model = session.model};  // the person may have chosen another
+  skip_downtime(session);                           // what is left of the whole tree's time
+  const RunStarted started{.model = session.model,  // the person may have chosen another
+                           .task = input.task};
   root_stop_.emplace(stop);
   co_return co_await to_its_end(session, [this, session, started, text = input.text](StopToken own) {
     return begin_run(session, started, text, {}, std::move(own));
@@ -185,7 +200,7 @@ Result<std::optional<Event>> Tree::unrecorded_request(const Session& session) {
   if (const auto profile = services_.profiles.find(session.agent)) {
     if (!(*profile)->driver.empty()) return std::nullopt;  // a command costs nothing
     if (const auto kit = kit_for(as_started(session, events), **profile))
-      most = most_for_request(*kit->provider, *kit->prefix, so_far.messages, so_far.measured);
+      most = most_for_request(*kit->provider, *kit->prefix, told(so_far), so_far.measured);
   }
   return event_of(session, most, so_far.step);
 }

@@ -79,6 +79,7 @@ struct NextInput {
   std::string text;
   ModelName model = {};  // from now on; empty: as before. Calls already made keep theirs
   std::optional<TreeLimits> terms = std::nullopt;  // other limits than it was started with; they are not kept
+  RunTask task = RunTask::reply;                   // the others take no text
 };
 
 // A child as one of the delegation tools wants it.
@@ -113,7 +114,8 @@ Report report_of_refusal(const Delegation& delegation, const Error& error, Reaso
 // Whether the session is offered task_completion: every child but those of a batch, unless their profile
 // demands it.
 bool may_report(const Session& session, const Profile& profile);
-RunLimits limits_of(const Session& session, const Profile& profile);
+RunLimits limits_of(const Session& session, const Profile& profile, const Provider& provider,
+                    const RequestPrefix& prefix);
 
 // How long a stopped session may take to its end: then that is recorded for it.
 inline constexpr Duration kEndTime = std::chrono::seconds(10);
@@ -246,6 +248,7 @@ class Tree {
   Result<Session> claimed_root(const SessionId& id, const std::optional<TreeLimits>& terms = std::nullopt);
   // What the run that these end with was given in place of the session's own.
   Result<void> check_model(const SessionId& root) const;
+  Result<void> check_history(const SessionId& root, RunTask task) const;
   static Session as_started(Session session, const std::vector<Event>& events);
   Task<Result<Report>> to_its_end(Session root, Children::Run run);
   // Whatever breaks on the way, the run has one report, and its end is on record where the session is.

@@ -140,8 +140,10 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
   if (session.deadline) running_.move_deadline(session.id, *session.deadline);
   if (session.run == 1 && session.deadline && session.deadline != deadline_before)
     events.push_back(event_of(session, DeadlineMoved{*session.deadline}, so_far->step));
-  events.push_back(event_of(
-      session, InputGiven{session.parent ? Source::parent : Source::person, std::move(input)}, so_far->step));
+  if (started.task == RunTask::reply)
+    events.push_back(event_of(session,
+                              InputGiven{session.parent ? Source::parent : Source::person, std::move(input)},
+                              so_far->step));
   for (auto& event : events) {
     event.fact = services_.store.as_kept(std::move(event.fact));
     apply(*so_far, event);

@@ -6,6 +6,7 @@
 
 #include "delegation/command_outcome.h"
 #include "delegation/tree.h"
+#include "model/context_estimate.h"
 
 namespace deputy {
 
@@ -44,16 +45,33 @@ Report without_branch(Report report, const Session& session, std::string_view wh
   return report;
 }
 
+// Of the room beside system prompt and tools: what is left must hold the summary.
+constexpr std::int64_t kCompactPercent = 80;
+
+// A root goes on for as long as the person does; a child ends partial where its window does, unless its
+// profile says otherwise.
+std::optional<std::int64_t> compact_above(const Session& session, const Profile& profile,
+                                          const Provider& provider, const RequestPrefix& prefix) {
+  if (!profile.driver.empty() || !profile.compact.value_or(session.depth == 0)) return std::nullopt;
+  std::int64_t window = provider.window(session.model);
+  if (profile.max_context_tokens) window = std::min<std::int64_t>(window, *profile.max_context_tokens);
+  const std::int64_t always = estimated_tokens(prefix);
+  if (window <= always) return std::nullopt;  // no summary would make it fit
+  return always + (window - always) * kCompactPercent / 100;
+}
+
 }  // namespace
 
 bool may_report(const Session& session, const Profile& profile) {
   return session.depth > 0 && (!profile.hidden || must_report(profile));
 }
 
-RunLimits limits_of(const Session& session, const Profile& profile) {
+RunLimits limits_of(const Session& session, const Profile& profile, const Provider& provider,
+                    const RequestPrefix& prefix) {
   RunLimits limits{.max_turns = session.max_turns,
                    .max_context_tokens = profile.max_context_tokens,
                    .max_messages = profile.max_messages,
+                   .compact_above = compact_above(session, profile, provider, prefix),
                    .is_delegated = session.depth > 0};
   if (may_report(session, profile))
     limits.reporting = must_report(profile) ? Reporting::demanded : Reporting::offered;

@@ -285,7 +285,7 @@ Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
     CO_TRY(co_await take_up_children(run->so_far->beside, post, run->own.token()));
     Agent agent({.session = session,
                  .run = session.run,
-                 .limits = limits_of(session, *profile),
+                 .limits = limits_of(session, *profile, *kit->provider, *kit->prefix),
                  .provider = is_free ? *kit->provider : budgeted,
                  .prefix = kit->prefix,
                  .toolbox = *kit->toolbox,

@@ -51,7 +51,8 @@ struct Request {
   std::string label;
   std::string agent;
   int depth = 0;
-  bool is_last = false;  // the grace step of a run at a limit: it may use what was reserved for it
+  int replies_before = 0;  // that a summary among the messages stands for, and its own
+  bool is_last = false;    // the grace step of a run at a limit: it may use what was reserved for it
 };
 
 // What there is to see while a reply is under way: a piece of its text, or that what came so far is void and

@@ -96,7 +96,7 @@ ScriptedProvider::~ScriptedProvider() = default;
 const std::string& ScriptedProvider::log_path() const { return script_->log; }
 
 Task<Reply> ScriptedProvider::ask(Request request, DeltaSink deltas, StopToken stop) {
-  const int step = step_of(request.messages);
+  const int step = request.replies_before + step_of(request.messages);
   const std::string news = news_of(request.messages);
   Reply reply;
   reply.message.role = Role::assistant;

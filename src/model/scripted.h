@@ -1,6 +1,6 @@
 // A model that follows a script (JSON): for tests, demos and bug reports. The reply is chosen by the number
-// of assistant messages in the request, so it keeps no state and survives a resume; each call is logged where
-// the script says. The script itself: script.h.
+// of assistant messages in the request and before it was compacted, so it keeps no state and survives a
+// resume; each call is logged where the script says. The script itself: script.h.
 //   {"v":1,"log":path,"sessions":[{"match":{"label"|"agent"|"depth"},"replies":[
 //      {"expect":{"contains"},"text","calls":[{"name","arguments","id"}],"usage","first_byte_ms","error"}]}]}
 #pragma once

@@ -19,18 +19,27 @@ bool is_answered(const Store& store, const Letter& letter) {
 
 }  // namespace
 
-Task<> Inbox::watch(Loop& loop, Duration every, StopToken stop) {
-  while (co_await sleep_for(loop, every, stop) == Slept::through) co_await look();
+Task<> Inbox::watch(Loop& loop, Duration every, Bell* bell, StopToken stop) {
+  bool has_more = true;  // what came before it was watched
+  for (;;) {
+    if (bell && !has_more) co_await bell->wait(stop);
+    // It rings for whatever is kept: so it is not answered more often than one would look without it.
+    if (co_await sleep_for(loop, every, stop) == Slept::stopped) co_return;
+    has_more = co_await look();
+  }
 }
 
-Task<> Inbox::look() {
-  if (tree_.id().empty()) co_return;
+Task<bool> Inbox::look() {
+  if (tree_.id().empty()) co_return true;
   const auto letters = store_.letters(tree_.id());
-  if (!letters) co_return;
+  if (!letters) co_return true;
+  bool has_more = false;
   for (const Letter& letter : *letters) {
     // What cannot be discarded now is met again, and does no harm.
-    if (co_await act_on(letter)) (void)store_.discard(letter.id);
+    const bool is_done = co_await act_on(letter) && store_.discard(letter.id);
+    has_more = has_more || !is_done;
   }
+  co_return has_more;
 }
 
 Task<bool> Inbox::act_on(Letter letter) {

@@ -6,6 +6,7 @@
 #include "async/loop.h"
 #include "delegation/question_desk.h"
 #include "delegation/tree.h"
+#include "runtime/bell.h"
 #include "store/store.h"
 
 namespace deputy {
@@ -13,9 +14,11 @@ namespace deputy {
 class Inbox {
  public:
   Inbox(Store& store, Tree& tree, QuestionDesk& desk) : store_(store), tree_(tree), desk_(desk) {}
-  // Looks every so often, until stopped.
-  Task<> watch(Loop& loop, Duration every, StopToken stop);
-  Task<> look();
+  // Looks every so often while there is something to see to, and else when the bell has rung, until stopped.
+  // Without a bell only looking tells.
+  Task<> watch(Loop& loop, Duration every, Bell* bell, StopToken stop);
+  // Whether a letter has yet to do its work.
+  Task<bool> look();
 
  private:
   // Whether the letter has done its work.

@@ -51,9 +51,11 @@ TreeServices Runtime::services() {
 Task<> Runtime::run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> run, Done done) {
   Tree tree(services(), options_.limits);
   running_.insert(&tree);
+  const std::unique_ptr<Bell> bell = options_.bell ? options_.bell() : nullptr;
   TaskGroup beside(parts_.loop);
   Inbox inbox(*parts_.store, tree, desk_);
-  if (options_.inbox_every) beside.spawn(inbox.watch(parts_.loop, *options_.inbox_every, beside.token()));
+  if (options_.inbox_every)
+    beside.spawn(inbox.watch(parts_.loop, *options_.inbox_every, bell.get(), beside.token()));
   auto report = co_await run(tree, trees_.token());
   co_await beside.stop(StopReason::shutdown);
   if (options_.inbox_every) co_await inbox.look();  // what was asked of it meanwhile and is done by its end

@@ -21,6 +21,7 @@
 #include "delegation/question_desk.h"
 #include "delegation/tree.h"
 #include "model/models.h"
+#include "runtime/bell.h"
 #include "sandbox/processes.h"
 #include "store/store.h"
 #include "tools/connected_tools.h"
@@ -54,6 +55,8 @@ class Runtime {
     ContextBounds context = {};
     // How often the inbox is looked into; nothing: no other process can reach these trees.
     std::optional<Duration> inbox_every = std::nullopt;
+    // For each tree; with one it is looked into only when that has rung. Empty, or nothing: all the time.
+    std::function<std::unique_ptr<Bell>()> bell = {};
   };
   Runtime(Parts parts, Options options);
   ~Runtime();

@@ -16,13 +16,15 @@ struct Cleaning {
     all(fact.session.label);
   }
   void operator()(InputGiven& fact) const { all(fact.text); }
-  void operator()(ReplyReceived& fact) const {
-    Message& message = fact.reply.message;
+  void operator()(ReplyReceived& fact) const { clean(fact.reply); }
+  void operator()(Compacted& fact) const { clean(fact.reply); }
+  void clean(Reply& reply) const {
+    Message& message = reply.message;
     values(message.text);
     values(message.thinking);
     values(message.wire);
     for (Call& call : message.calls) values(call.arguments);
-    all(fact.reply.error);
+    all(reply.error);
   }
   void operator()(RequestStopped& fact) const { all(fact.text); }
   void operator()(CallStarted& fact) const { all(fact.shown); }

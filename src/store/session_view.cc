@@ -33,6 +33,7 @@ struct Fold {
   }
   void operator()(const Retried& fact) const { session.usage = session.usage + fact.usage; }
   void operator()(const RequestStopped& fact) const { session.usage = session.usage + fact.usage; }
+  void operator()(const Compacted& fact) const { session.usage = session.usage + fact.reply.usage; }
   void operator()(const DeadlineMoved& fact) const { session.deadline = fact.deadline; }
   void operator()(const CallStarted& fact) const {
     session.last_activity = shorten(on_one_line(fact.tool + " " + fact.shown), kActivityCharacters);

@@ -55,6 +55,10 @@ std::string lines_for(const Event& event) {
   if (const auto* delivered = std::get_if<Delivered>(&event.fact))
     return lines_for({.role = Role::user, .source = delivered->source, .text = delivered->text});
   if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) return lines_for(reply->reply.message);
+  if (const auto* compacted = std::get_if<Compacted>(&event.fact)) {
+    const auto summary = summary_in(compacted->reply);
+    return summary ? lines_for(summary_message(*summary)) : "";
+  }
   if (const auto* stopped = std::get_if<RequestStopped>(&event.fact); stopped && !stopped->text.empty())
     return lines_for({.role = Role::assistant, .text = stopped->text});
   if (const auto* finished = std::get_if<CallFinished>(&event.fact))

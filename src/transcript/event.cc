@@ -17,6 +17,9 @@ struct Overloaded : Cases... {
 };
 
 constexpr int kFactVersion = 1;
+constexpr EnumNames<RunTask, 3> kRunTasks{{{RunTask::reply, "reply"},
+                                           {RunTask::compact, "compact"},
+                                           {RunTask::undo_compaction, "undo_compaction"}}};
 
 json::object answer_to_json(const Answer& answer) {
   return {{"kind", name_of(answer.kind)}, {"text", answer.text}, {"by", name_of(answer.by)}};
@@ -61,6 +64,7 @@ json::object body_of(const Fact& fact) {
             put_time(body, "deadline_us", f.deadline);
             if (!f.model.empty()) body["model"] = f.model.value;
             if (f.max_turns) body["max_turns"] = *f.max_turns;
+            if (f.task != RunTask::reply) body["task"] = name_of(f.task);
             return body;
           },
           [](const InputGiven& f) { return input_to_json(f); },
@@ -111,6 +115,9 @@ json::object body_of(const Fact& fact) {
             return json::object{{"program", f.program}, {"cpu_ns", f.cpu.count()}, {"memory", f.memory}};
           },
           [](const CommandEnded& f) { return json::object{{"exit_status", f.exit_status}}; },
+          [](const Compacted& f) {
+            return json::object{{"reply", to_json(f.reply)}, {"messages", f.messages}};
+          },
       },
       fact);
 }
@@ -138,6 +145,9 @@ Result<Fact> read_started(const json::object& body) {
                      static_cast<int>(integer_or(body, "total", 1)), time_in(body, "deadline_us"),
                      ModelName(string_or(body, "model", ""))};
   if (const auto turns = integer_at(body, "max_turns")) started.max_turns = static_cast<int>(*turns);
+  if (body.contains("task")) {
+    TRY(started.task, enum_in(body, "task", kRunTasks));
+  }
   return started;
 }
 
@@ -251,6 +261,14 @@ Result<Fact> read_command(const json::object& body) {
   return CommandEnded{static_cast<int>(integer_or(body, "exit_status", 0))};
 }
 
+Result<Fact> read_compacted(const json::object& body) {
+  TRY(const auto* object, member(body, "reply"));
+  TRY(auto reply, reply_from_json(*object));
+  const auto messages = integer_or(body, "messages", -1);
+  if (messages < 0) return fail(ErrorCode::corrupt, "a compaction that does not say of how many messages");
+  return Compacted{std::move(reply), static_cast<std::size_t>(messages)};
+}
+
 struct FactCodec {
   std::string_view kind;
   Result<Fact> (*read)(const json::object& body);
@@ -258,16 +276,38 @@ struct FactCodec {
 
 // In the order of the variant's alternatives.
 constexpr std::array<FactCodec, std::variant_size_v<Fact>> kFacts{
-    {{"created", read_created},   {"started", read_started},   {"input", read_input},
-     {"reply", read_reply},       {"intent", read_intent},     {"result", read_result},
-     {"note", read_note},         {"question", read_question}, {"answer", read_answer},
-     {"retry", read_retry},       {"state", read_state},       {"ended", read_ended},
-     {"touched", read_touched},   {"reserved", read_reserved}, {"stopped", read_stopped},
-     {"deadline", read_deadline}, {"nudge", read_nudge},       {"delivered", read_delivered},
-     {"detached", read_detached}, {"attached", read_attached}, {"process", read_process},
-     {"command", read_command}}};
+    {{"created", read_created},   {"started", read_started},    {"input", read_input},
+     {"reply", read_reply},       {"intent", read_intent},      {"result", read_result},
+     {"note", read_note},         {"question", read_question},  {"answer", read_answer},
+     {"retry", read_retry},       {"state", read_state},        {"ended", read_ended},
+     {"touched", read_touched},   {"reserved", read_reserved},  {"stopped", read_stopped},
+     {"deadline", read_deadline}, {"nudge", read_nudge},        {"delivered", read_delivered},
+     {"detached", read_detached}, {"attached", read_attached},  {"process", read_process},
+     {"command", read_command},   {"compacted", read_compacted}}};
 
 }  // namespace
+
+std::string_view name_of(RunTask task) { return name_in(kRunTasks, task); }
+
+std::optional<std::string_view> summary_in(const Reply& reply) {
+  const std::string_view text = trimmed(reply.message.text);
+  if (reply.stop != ReplyStop::finished || text.empty()) return std::nullopt;
+  return text;
+}
+
+Message summary_message(std::string_view summary) {
+  return {.role = Role::user,
+          .source = Source::runtime,
+          .text = "The conversation so far was compacted. This is the summary of it that you wrote:\n\n" +
+                  std::string(summary) + "\n\nGo on from here."};
+}
+
+std::string why_no_summary(const Reply& reply) {
+  if (!reply.error.empty()) return reply.error;
+  if (reply.stop == ReplyStop::calls) return "the model asked for tools where it should have summed up";
+  if (reply.stop == ReplyStop::finished) return "the model said nothing";
+  return "the summary was cut off: " + std::string(name_of(reply.stop));
+}
 
 std::string_view kind_of(const Fact& fact) { return kFacts[fact.index()].kind; }
 

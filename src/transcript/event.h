@@ -24,6 +24,10 @@ namespace deputy {
 struct SessionCreated {
   Session session;  // as it was at that moment
 };
+// What a run is for: to reply to what came in, or to see to the session's own history, without an input.
+enum class RunTask { reply, compact, undo_compaction };
+std::string_view name_of(RunTask task);
+
 struct RunStarted {
   int index = 0;  // which of its batch
   int total = 1;
@@ -31,6 +35,7 @@ struct RunStarted {
   std::optional<WallTime> deadline = {};
   ModelName model = {};
   std::optional<int> max_turns = {};
+  RunTask task = RunTask::reply;
 };
 struct InputGiven {
   Source source = Source::person;
@@ -79,6 +84,17 @@ struct RequestStopped {   // before its reply
   Usage usage;            // what it had come to by then
   std::string text = {};  // what the model had said by then, where the run does not ask for it again
 };
+// The model was asked to sum up what was said: from here on requests begin with its summary in place of the
+// first messages. They stay in the journal, so it can be undone.
+struct Compacted {
+  Reply reply;
+  std::size_t messages = 0;  // of the conversation that the summary stands for
+};
+// What the reply says of the conversation; nothing where it came to no end: then the history stays as it is.
+std::optional<std::string_view> summary_in(const Reply& reply);
+std::string why_no_summary(const Reply& reply);
+// What the model is told in place of what the summary stands for.
+Message summary_message(std::string_view summary);
 struct CommandEnded {  // of one that went on in the background, by itself
   int exit_status = 0;
 };
@@ -122,7 +138,7 @@ struct RunEnded {  // the one terminal record of a run
 using Fact = std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished,
                           NoteTaken, QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded,
                           FileTouched, BudgetReserved, RequestStopped, DeadlineMoved, Nudged, Delivered,
-                          Detached, Attached, ProcessEnded, CommandEnded>;
+                          Detached, Attached, ProcessEnded, CommandEnded, Compacted>;
 
 struct Event {
   std::uint64_t seq = 0;  // per tree, from 1

@@ -58,7 +58,9 @@ class Lines {
     say("session.created", {{"depth", fact.session.depth}, {"model", fact.session.model.value}});
   }
   void operator()(const RunStarted& fact) {
-    say("started", {{"index", fact.index}, {"total", fact.total}, {"run", event_.run.number}});
+    json::object started{{"index", fact.index}, {"total", fact.total}, {"run", event_.run.number}};
+    if (fact.task != RunTask::reply) started["task"] = name_of(fact.task);
+    say("started", std::move(started));
     say("session.status", {{"state", "running"}});
   }
   void operator()(const InputGiven& fact) {
@@ -134,6 +136,17 @@ class Lines {
   void operator()(const CommandEnded& fact) {
     say("session.progress",
         {{"step", event_.step}, {"call", event_.call}, {"exit_status", fact.exit_status}});
+  }
+  void operator()(const Compacted& fact) {
+    const Usage& usage = fact.reply.usage;
+    const auto summary = summary_in(fact.reply);
+    json::object details{{"step", event_.step},
+                         {"messages", fact.messages},
+                         {"summary", summary.value_or("")},
+                         {"usage", to_json(usage)}};
+    if (!summary) details["error"] = why_no_summary(fact.reply);
+    say("compacted", std::move(details));
+    say("tokens", {{"input", usage.input}, {"output", usage.output}});
   }
   void operator()(const RequestStopped& fact) {
     if (fact.usage == Usage{}) return;

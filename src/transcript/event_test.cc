@@ -93,7 +93,8 @@ std::vector<Fact> one_of_each() {
       Detached{SessionId("sess_1_bbbbbb"), 2, "q"},
       Attached{SessionId("sess_1_bbbbbb"), 2},
       ProcessEnded{"bash", std::chrono::milliseconds(1500), 4096},
-      CommandEnded{3}};
+      CommandEnded{3},
+      Compacted{some_reply(), 7}};
 }
 
 TEST(Fact, EveryKindReadsBackAsItWasWritten) {

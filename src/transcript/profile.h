@@ -39,6 +39,8 @@ struct Profile {
   std::optional<Duration> timeout;  // in place of its kind's; kNoTimeout for none
   std::optional<int> max_context_tokens;
   std::optional<int> max_messages;
+  std::optional<bool>
+      compact;  // whether a long conversation is summed up; absent: a root's is, a child's not
   Returns returns = Returns::text;
   std::string output_schema;  // JSON Schema of what it returns; empty where any text will do
   Permissions permissions = {};

@@ -49,7 +49,11 @@ struct RootFold {
   ChatState& state;
   const Event& event;
 
-  void operator()(const RunStarted&) const {
+  void operator()(const RunStarted& fact) const {
+    if (fact.task == RunTask::undo_compaction) {
+      state.context = 0;  // until the next reply counts it
+      tell("Compaction undone: the model is told the whole conversation again.");
+    }
     state.is_running = true;
     state.run_started_at = event.at;
     state.reply = {};
@@ -74,6 +78,16 @@ struct RootFold {
       call.arguments = state.redactor.redact(call.arguments);
       state.calls[{event.step, index++}] = std::move(call);
     }
+  }
+  void operator()(const Compacted& fact) const {
+    if (!summary_in(fact.reply))
+      return tell(fmt::format("Not compacted: {}", state.redactor.redact(why_no_summary(fact.reply))));
+    state.context = 0;
+    tell(fmt::format("Compacted: a summary stands for the first {} messages. /compact undo takes it back.",
+                     fact.messages));
+  }
+  void tell(std::string_view text) const {
+    print_separated(state, wrapped(line_of(text, Tone::faint), columns_of(state)));
   }
   void operator()(const CallFinished& fact) const {
     const auto call = state.calls.find({event.step, event.call});

@@ -50,37 +50,72 @@ std::vector<Line> followed_lines(const ChatState& state, std::size_t columns, st
   return last_of(std::move(lines), rows);
 }
 
-std::string hint_of(const ChatState& state) {
+std::string hint_of(const ChatState& state, bool is_narrow) {
   if (!state.notice.empty()) return state.notice;
   if (is_open(state.dialog)) return "";
   if (state.chosen) {
     const TreeNode* node = find_node(state.tree, *state.chosen);
     if (state.typing == Typing::nudge) return "Enter nudges it  Esc back";
-    if (state.typing == Typing::answer) return "Enter answers it in its parent's place  Esc back";
+    if (state.typing == Typing::answer)
+      return is_narrow ? "Enter answers for its parent  Esc"
+                       : "Enter answers it in its parent's place  Esc back";
     if (node && !node->question.empty()) return "a answer  n nudge  b background  c cancel  Esc back";
-    return node && !node->has_ended ? "↑↓ choose  n nudge  b background  c cancel  Esc back"
-                                    : "↑↓ choose  Esc back";
+    if (!node || node->has_ended) return "↑↓ choose  Esc back";
+    return is_narrow ? "n nudge  b background  c cancel  Esc"
+                     : "↑↓ choose  n nudge  b background  c cancel  Esc back";
   }
   if (state.is_running) return shown_rows(state).empty() ? "Ctrl-C cancels" : "Tab: children  Ctrl-C cancels";
   return "/help";
 }
 
-Line status_line(const ChatState& state, std::size_t columns) {
-  std::string left = state.model;
+// What is said of the session, in its order on the line. Where not all of it fits, what counts least goes
+// first: the lower the rank, the longer it stays.
+struct Figure {
+  int rank;
+  std::string text;
+};
+
+std::vector<Figure> figures_of(const ChatState& state) {
+  std::vector<Figure> figures{{1, state.model}};
   if (state.window > 0 && state.context > 0)
-    left += fmt::format(" · context {}%", std::min<std::int64_t>(100, state.context * 100 / state.window));
+    figures.push_back(
+        {2, fmt::format("context {}%", std::min<std::int64_t>(100, state.context * 100 / state.window))});
   const Usage usage = usage_of(state.tree);
   if (usage.input + usage.output > 0) {
-    left += " · " + tokens_text(usage);
-    if (const auto cost = cost_text(usage); !cost.empty()) left += " · " + cost;
+    figures.push_back({5, tokens_text(usage)});
+    if (auto cost = cost_text(usage); !cost.empty()) figures.push_back({4, std::move(cost)});
   }
   const auto rows = shown_rows(state);
   const auto live = std::ranges::count_if(rows, [](const TreeRow& row) { return !row.node->has_ended; });
-  if (live > 0) left += fmt::format(" · {} {}", live, live == 1 ? "child" : "children");
-  const std::string hint = hint_of(state);
+  if (live > 0) figures.push_back({3, fmt::format("{} {}", live, live == 1 ? "child" : "children")});
+  return figures;
+}
+
+Line line_of_figures(const std::vector<Figure>& figures) {
+  std::string text;
+  for (const Figure& figure : figures) text += (text.empty() ? "" : " · ") + figure.text;
+  return line_of(text, Tone::faint);
+}
+
+Line narrow_status_line(const ChatState& state, std::size_t columns) {
+  auto figures = figures_of(state);
+  const auto is_too_wide = [&] { return width_of(line_of_figures(figures)) > columns; };
+  std::string& model = figures.front().text;
+  if (is_too_wide()) model.erase(0, model.find('/') + 1);  // whose it is can be asked for
+  while (figures.size() > 1 && is_too_wide())
+    figures.erase(std::ranges::max_element(figures, {}, &Figure::rank));
+  return cut(line_of_figures(figures), columns);
+}
+
+Line status_line(const ChatState& state, std::size_t columns) {
+  const bool is_narrow = columns < kNarrow;
+  const std::string hint = hint_of(state, is_narrow);
   const Tone tone = state.notice.empty() ? Tone::faint : Tone::doubtful;
-  if (columns < kNarrow) return cut(line_of(state.notice.empty() ? left : hint, tone), columns);
-  return justified(line_of(left, Tone::faint), line_of(hint, tone), columns);
+  if (!is_narrow) return justified(line_of_figures(figures_of(state)), line_of(hint, tone), columns);
+  // There is room for one of them: the keys, where they are other than usual.
+  const bool has_keys = state.chosen && !is_open(state.dialog);
+  if (has_keys || !state.notice.empty()) return cut(line_of(hint, tone), columns);
+  return narrow_status_line(state, columns);
 }
 
 std::vector<Line> queued_lines(const ChatState& state, std::size_t columns) {

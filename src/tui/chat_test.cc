@@ -298,6 +298,39 @@ TEST_F(Chat, CompletesCommandsAndPaths) {
   EXPECT_EQ(story.state.input.text, "see @src/model/");
 }
 
+TEST_F(Chat, ACompactionIsAnnouncedAndSoIsItsUndoing) {
+  story.begin("hi");
+  story.reply("Hello.", {}, {.input = 90'000, .output = 10});
+  story.take_out();
+  Reply summary;
+  summary.message = {.role = Role::assistant, .text = "we said hello"};
+  story.tell_root(Compacted{summary, 2});
+  const std::string told = story.take_out();
+  EXPECT_THAT(told, HasSubstr("summary stands for the first 2 messages"));
+  EXPECT_THAT(told, HasSubstr("/compact undo"));
+  EXPECT_THAT(story.screen(160), Not(HasSubstr("context"))) << "nobody has counted it yet";
+  story.tell_root(RunStarted{.task = RunTask::undo_compaction});
+  EXPECT_THAT(story.take_out(), HasSubstr("Compaction undone"));
+  summary.stop = ReplyStop::calls;
+  story.tell_root(Compacted{summary, 2});
+  EXPECT_THAT(story.take_out(), HasSubstr("Not compacted: the model asked for tools"));
+}
+
+TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
+  story.state.model = "anthropic/claude-sonnet-4-5";
+  const auto status = [this](int columns) {
+    std::string screen = story.screen(columns);
+    screen.pop_back();
+    return screen.substr(screen.rfind('\n') + 1);
+  };
+  EXPECT_EQ(status(40), "anthropic/claude-sonnet-4-5");
+  story.begin("hi");
+  story.reply("Hello.", {}, {.input = 45'000, .output = 2'000, .cost_micros = 190'000});
+  EXPECT_EQ(status(40), "claude-sonnet-4-5 · context 47%");
+  EXPECT_EQ(status(45), "claude-sonnet-4-5 · context 47% · $0.1900");
+  EXPECT_THAT(status(160), HasSubstr("anthropic/claude-sonnet-4-5 · context 47% · in=45k out=2k · $0.1900"));
+}
+
 TEST_F(Chat, ACommandIsNoInput) {
   type("/cost");
   const auto intents = key(KeyName::enter);

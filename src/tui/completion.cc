@@ -23,6 +23,7 @@ constexpr SlashCommand kCommands[] = {
     {"/cancel", "CHILD", "stop a child and all below it"},
     {"/cost", "", "what was used so far"},
     {"/permissions", "", "the rules in force"},
+    {"/compact", "[undo]", "go on from a summary of what was said, or undo that"},
     {"/export", "FILE", "write this session's transcript to a file"},
     {"/quit", "", "leave"},
 };

@@ -73,6 +73,10 @@ struct Fold {
     node.is_asking = false;
     if (node.question == fact.question_id) node.question.clear();
   }
+  void operator()(const Compacted& fact) const {
+    node.usage = node.usage + fact.reply.usage;
+    node.activity = "compacted its conversation";
+  }
   void operator()(const Retried& fact) const {
     node.usage = node.usage + fact.usage;
     node.activity =

@@ -23,6 +23,14 @@ TEST_F(AdviceTest, ALimitThatRulesABatchOutIsToldToAPersonAndNotToAModel) {
   }
 }
 
+TEST_F(AdviceTest, ACommandLineThatIsNamedHasTheStateFolderThatWasGiven) {
+  const std::string home = (root() / "another home").string();
+  const auto unknown = deputy({"sessions", "show", "sess_1_nobody", "--home", home});
+  EXPECT_NE(unknown.status, 0);
+  EXPECT_THAT(unknown.err, HasSubstr("`deputy sessions ls --home '" + home + "'`"));
+  EXPECT_THAT(deputy({"sessions", "show", "sess_1_nobody"}).err, HasSubstr("`deputy sessions ls`"));
+}
+
 TEST_F(AdviceTest, ATimeOfNothingIsRefused) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"run", "x", "--timeout", "0s"},
                                                 {"task", "explore", "x", "--timeout", "0s"}}) {

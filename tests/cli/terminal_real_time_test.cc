@@ -239,6 +239,26 @@ TEST_F(TerminalRealTime, WhatIsSaidOnLeavingGoesOnWithTheChat) {
   tmux.wait_for("Still here.");
 }
 
+TEST_F(TerminalRealTime, AChatIsCompactedAndThatUndone) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"text":"Nice to meet you."},
+    {"text":"They greeted.","expect":{"contains":"is compacted"}},
+    {"text":"I know.","expect":{"contains":"They greeted."}}]}]})"));
+  const auto say = [this](std::string_view text, std::string_view answer) {
+    tmux.type(text);
+    tmux.key("Enter");
+    tmux.wait_for(answer);
+    tmux.wait_until_gone("Ctrl-C cancels");
+  };
+  say("/compact", "nothing has been said yet");
+  say("hello", "Nice to meet you.");
+  say("/compact undo", "there is no compaction to undo");
+  say("/compact", "Compacted: a summary stands for the first 2 messages.");
+  say("remember", "I know.");
+  say("/compact undo", "Compaction undone");
+  EXPECT_THAT(tmux.history(), Not(HasSubstr("They greeted."))) << "it is for the model";
+}
+
 TEST_F(TerminalRealTime, WhatIsOlderThanSevenDaysGoesWhenAChatBegins) {
   deputy({"sessions", "ls"});  // makes the state folder
   const auto report = home() / "reports/sess_1_reader/old.md";

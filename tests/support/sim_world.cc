@@ -90,7 +90,8 @@ Life::Life(SimWorld& world, Options options)
                                                         .hidden = {"/home"},
                                                         .reports = options.reports,
                                                         .context = options.context,
-                                                        .inbox_every = options.inbox_every});
+                                                        .inbox_every = options.inbox_every,
+                                                        .bell = options.bell});
   runtime_->subscribe([this](const Event& event, const EventOrigin&) {
     events_.push_back(event);
     if (const auto found = after_.find(static_cast<int>(events_.size())); found != after_.end())

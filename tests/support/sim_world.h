@@ -51,7 +51,8 @@ class Life {
     std::vector<Profile> profiles = {};                          // besides the built-in ones
     ReportBounds reports = {};
     ContextBounds context = {};
-    std::optional<Duration> inbox_every = {};       // whether other processes can reach it
+    std::optional<Duration> inbox_every = {};  // whether other processes can reach it
+    std::function<std::unique_ptr<Bell>()> bell = {};
     std::vector<std::shared_ptr<Tool>> tools = {};  // besides our own
     bool has_web = false;  // whether there are web tools; the search service is https://search.example
     // In place of the world's own; then what the world says of sessions and events does not hold.

@@ -9,13 +9,15 @@
 #include "store/migrations/0003_proof.h"
 #include "store/migrations/0004_answers.h"
 #include "store/migrations/0005_processes.h"
+#include "store/migrations/0006_compaction.h"
 
 namespace deputy {
 
 namespace {
 
 // The position in this list is the version it leads to, counted from 1.
-constexpr std::array kMigrations{k0001Initial, k0002Mail, k0003Proof, k0004Answers, k0005Processes};
+constexpr std::array kMigrations{k0001Initial, k0002Mail,      k0003Proof,
+                                 k0004Answers, k0005Processes, k0006Compaction};
 
 // From there on the tables are those of the newest.
 constexpr int kOldestReadable = 4;
