@@ -107,9 +107,7 @@ class Lines {
     say("answer", {{"question_id", fact.question_id},
                    {"answer", name_of(fact.answer.kind)},
                    {"text", fact.answer.text},
-                   {"by", name_of(fact.answer.by)}});
-    // Others come from those who let it wait, and with them a state of its own.
-    if (fact.answer.by == Source::runtime) say("session.status", {{"state", name_of(SessionState::running)}});
+                   {"by", name_of(fact.answer.by)}});  // its session's state is told on its own
   }
   void operator()(const Retried& fact) {
     say("retry", {{"reason", fact.reason},

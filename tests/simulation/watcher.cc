@@ -9,11 +9,12 @@
 
 namespace deputy {
 
-void Watcher::look(const Event& event, const Runtime& runtime) {
+void Watcher::look(const Event& event, const EventOrigin& origin, const Runtime& runtime) {
   EXPECT_LE(runtime.places_taken(), limits_.live_sessions);
   EXPECT_LE(bank_.micros, limits_.cost_micros) << "the provider has more than there was";
   EXPECT_LE(bank_.tokens, limits_.tokens);
   look_at_run(event);
+  EXPECT_EQ(stream_.fault_after(event, origin), "");
   const auto found = world_.memory->sessions.find(event.run.session);
   if (found == world_.memory->sessions.end()) return;
   if (std::holds_alternative<SessionCreated>(event.fact)) look_at_rights(found->second);
