@@ -93,8 +93,8 @@ void Watcher::expect_over(const Runtime& runtime, const std::map<std::string, in
 }
 
 // What a child that went on beside its parent has to say is put before the parent's model, which is asked
-// again: the second reply after the child's end is to a request that was made after it. Not in its last step
-// at a limit, which is to report: then it is owed to its next run.
+// again: the second reply after the child's end is to a request that was made after it. A last step at a
+// limit does not count: where it is told nothing but to report, the rest is owed to its next run.
 void Watcher::expect_nothing_lost() const {
   struct Owed {
     SessionId parent;
