@@ -204,6 +204,40 @@ TEST_F(ChatKeys, ChildrenAreSteeredByCommandsToo) {
   EXPECT_THAT(story.take_out(), HasSubstr("no child of that name is at work"));
 }
 
+TEST_F(ChatKeys, AnAnswerByCommandIsToWhatWasAskedWhenTheLineWasBegun) {
+  story.begin("go");
+  story.child("a");
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  type("/answer a the red one");
+  const auto in_time = key(KeyName::enter);
+  ASSERT_TRUE(only<GiveAnswer>(in_time));
+  EXPECT_EQ(only<GiveAnswer>(in_time)->question_id, "q1");
+
+  type("/answer a the red one");
+  story.tell_child("a", QuestionAnswered{"q1", {AnswerKind::text, "by its parent"}});
+  story.take_out();
+  EXPECT_THAT(key(KeyName::enter), IsEmpty());
+  EXPECT_THAT(story.take_out(), HasSubstr("answered meanwhile"));
+
+  type("/answer a the red");
+  story.ask("a", "Delete all?", {}, QuestionKind::to_parent);
+  type(" one");
+  EXPECT_THAT(key(KeyName::enter), IsEmpty()) << "it asked nothing when the line was begun";
+  EXPECT_THAT(story.take_out(), HasSubstr("something while you typed"));
+
+  type("/answer a the red");
+  story.tell_child("a", QuestionAnswered{"q2", {AnswerKind::text, "by its parent"}});
+  story.ask("a", "Delete the rest?", {}, QuestionKind::to_parent);
+  type(" one");
+  EXPECT_THAT(key(KeyName::enter), IsEmpty());
+  EXPECT_THAT(story.take_out(), HasSubstr("something while you typed"));
+
+  type("/answer a no");
+  const auto again = key(KeyName::enter);
+  ASSERT_TRUE(only<GiveAnswer>(again)) << "typed again it is to what is asked now";
+  EXPECT_EQ(only<GiveAnswer>(again)->question_id, "q3");
+}
+
 TEST_F(ChatKeys, AChildThatSharesItsLabelWithAnothersIsNamedByItsId) {
   const auto command = [this](std::string_view text) {
     type(text);
