@@ -74,6 +74,24 @@ TEST_F(MailInAConversation, WaitsForTheNextRunWhereThereIsNoStepLeft) {
   EXPECT_TRUE(comes_next<Finish>(MailState::here, {.max_turns = 1}));
 }
 
+TEST_F(MailInAConversation, IsTakenBeforeTheLastStepAtALimit) {
+  for (const Reason limit : {Reason::max_turns, Reason::timeout}) {
+    conversation = {};
+    add(InputGiven{Source::runtime, "report now", limit});
+    EXPECT_TRUE(comes_next<AskModel>(MailState::expected)) << "none is waited for";
+    EXPECT_TRUE(comes_next<TakeMail>(MailState::here));
+    add(Delivered{"report/sess_1_bbbbbb/1", Source::child, "found"});
+    EXPECT_TRUE(comes_next<AskModel>(MailState::none));
+    reply(ReplyStop::finished);
+    EXPECT_TRUE(comes_next<Finish>(MailState::here)) << "there is no step after it";
+  }
+}
+
+TEST_F(MailInAConversation, WaitsForTheNextRunWhereThereIsMoneyForAReportAlone) {
+  add(InputGiven{Source::runtime, "report now", Reason::budget});
+  EXPECT_TRUE(comes_next<AskModel>(MailState::here));
+}
+
 TEST_F(MailInAConversation, ANudgeIsUnreadUntilItIsDelivered) {
   add(Nudged{"1", Source::parent, "hurry"});
   EXPECT_TRUE(conversation.messages.empty());

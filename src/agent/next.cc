@@ -55,10 +55,15 @@ Next at_limit(Reason reason, const RunLimits& limits, const std::string& said = 
                           to_words(reason), how)};
 }
 
-Next in_grace(const Conversation& conversation, const RunLimits& limits, StopReason stop) {
+// What came in before its last step is told in it. Where money is what it has come to the end of, enough is
+// kept for a report alone.
+Next in_grace(const Conversation& conversation, const RunLimits& limits, StopReason stop, MailState mail) {
   const Grace& grace = *conversation.grace;
   if (stop == StopReason::none && !conversation.pending.empty()) return RunCalls{};
-  if (stop == StopReason::none && !grace.used) return AskModel{};
+  if (stop == StopReason::none && !grace.used) {
+    const bool takes_mail = mail == MailState::here && grace.reason != Reason::budget;
+    return takes_mail ? Next(TakeMail{}) : Next(AskModel{});
+  }
   return Finish{Status::partial, grace.reason, limit_text(grace.reason, limits, grace.why)};
 }
 
@@ -213,7 +218,7 @@ std::optional<Next> at_own_limit(const Conversation& conversation, const RunLimi
 Next decide(const Conversation& conversation, const RunLimits& limits, StopReason stop, MailState mail) {
   if (suspends(stop)) return Suspend{};
   if (auto finish = after_cancel(stop)) return *std::move(finish);
-  if (conversation.grace) return in_grace(conversation, limits, stop);
+  if (conversation.grace) return in_grace(conversation, limits, stop, mail);
   const bool has_reported = conversation.completion && conversation.pending.empty();
   if (has_reported && (mail == MailState::none || stop != StopReason::none))
     return after_completion(conversation);

@@ -3,69 +3,12 @@
 
 #include <gmock/gmock.h>
 
-#include "agent/next.h"
+#include "agent/a_run.h"
 
 namespace deputy {
 namespace {
 
 using ::testing::HasSubstr;
-
-// A run that is told one event after the other.
-class ARun : public testing::Test {
- protected:
-  void apply_fact(Fact fact, int call = -1) {
-    Event event;
-    event.step = conversation.step;
-    event.call = call;
-    event.fact = std::move(fact);
-    if (call >= 0) event.step -= 1;
-    apply(conversation, event);
-    events.push_back(std::move(event));
-  }
-  void reply(ReplyStop stop, std::string text, std::vector<Call> calls = {}) {
-    Reply reply;
-    reply.stop = stop;
-    reply.message = {.role = Role::assistant, .text = std::move(text), .calls = std::move(calls)};
-    apply_fact(ReplyReceived{std::move(reply)});
-  }
-  void says(std::string text) { reply(ReplyStop::finished, std::move(text)); }
-  // A step with one call.
-  void calls(std::string name, std::string arguments, ToolStatus status, std::string result) {
-    reply(ReplyStop::calls, "", {{"1", std::move(name), std::move(arguments)}});
-    apply_fact(CallFinished{{"1", status, std::move(result)}}, 0);
-  }
-  void reads(std::string path, std::string content) {
-    calls("Read", R"({"file_path":")" + path + "\"}", ToolStatus::ok, std::move(content));
-  }
-  void completes(std::string arguments) {
-    calls("task_completion", std::move(arguments), ToolStatus::ok, "Reported.");
-  }
-  Next next(StopReason stop = StopReason::none) const { return decide(conversation, limits, stop); }
-  bool asks(StopReason stop = StopReason::none) const { return std::holds_alternative<AskModel>(next(stop)); }
-  Finish finish(StopReason stop = StopReason::none) const {
-    const Next decided = next(stop);
-    const auto* finish = std::get_if<Finish>(&decided);
-    EXPECT_TRUE(finish) << "it goes on";
-    return finish ? *finish : Finish{Status::failed, Reason::internal, "it goes on"};
-  }
-  // What the run is told, which it then has heard.
-  Reason is_told(StopReason stop = StopReason::none) {
-    const Next decided = next(stop);
-    const auto* tell = std::get_if<Tell>(&decided);
-    if (!tell) return Reason::none;
-    apply_fact(InputGiven{Source::runtime, tell->text, tell->about});
-    return tell->about;
-  }
-  Report report() const { return report_of(conversation, session, finish(), {}); }
-
-  Conversation conversation;
-  std::vector<Event> events;
-  RunLimits limits{.reporting = Reporting::offered, .is_delegated = true};
-  Session session{.id = SessionId("sess_1_aaaaaa"), .agent = "general"};
-};
-
-constexpr auto kGood = R"({"status":"completed","summary":"all done","body":"the whole story",
-  "artifacts":[{"path":"a.txt","kind":"file","description":"d"}],"next_steps":["merge it"]})";
 
 TEST_F(ARun, EndsWithTheReportThatItHandedIn) {
   completes(kGood);
@@ -275,74 +218,6 @@ TEST_F(ARun, CancelledInItsGraceStepIsCancelled) {
 TEST_F(ARun, WithAReportInHandIsNotPartialForADeadlineThatPassesThen) {
   completes(kGood);
   EXPECT_EQ(finish(StopReason::deadline), Finish{});
-}
-
-TEST_F(ARun, WithAReportInHandIsNotPartialForAStepLimitThatLeavesMailUnread) {
-  completes(kGood);
-  const auto next_with = [this](int max_turns, MailState mail) {
-    limits.max_turns = max_turns;
-    return decide(conversation, limits, StopReason::none, mail);
-  };
-  EXPECT_TRUE(std::holds_alternative<TakeMail>(next_with(2, MailState::here))) << "there is a step left";
-  for (const auto mail : {MailState::here, MailState::expected}) {
-    const Next next = next_with(1, mail);
-    ASSERT_TRUE(std::holds_alternative<Finish>(next));
-    EXPECT_EQ(std::get<Finish>(next), Finish{});
-  }
-}
-
-TEST_F(ARun, KeepsTheReportThatItHadHandedInWhereMailFollowedAndItCameToNoOther) {
-  apply_fact(NoteTaken{"a note"});
-  completes(kGood);
-  apply_fact(Delivered{"nudge/1", Source::person, "and b?"});
-  EXPECT_TRUE(asks());
-  apply_fact(RequestStopped{{}, "b is"});
-  const Report stopped = report_of(conversation, session, finish(StopReason::user), {});
-  EXPECT_EQ(stopped.body, "a note\n\nthe whole story\n\nb is");
-  EXPECT_EQ(stopped.summary, "all done");
-  EXPECT_EQ(stopped.artifacts.size(), 1u);
-  EXPECT_EQ(stopped.next_steps, std::vector<std::string>{"merge it"});
-  says("both, then");
-  EXPECT_EQ(report().body, "the whole story\n\nb is\n\nboth, then") << "plain words add to it";
-  EXPECT_EQ(report().artifacts.size(), 1u);
-  apply_fact(RunStarted{});
-  reply(ReplyStop::failed, "");
-  EXPECT_EQ(report().body, "a note") << "that report was another run's";
-  EXPECT_TRUE(report().artifacts.empty());
-}
-
-TEST_F(ARun, WhoseReportAfterMailIsNotValidKeepsTheFormerOneAndHadItsCorrectionsAgain) {
-  for (int refused = 1; refused <= 2; ++refused) calls("task_completion", "{}", ToolStatus::error, "no");
-  completes(kGood);
-  apply_fact(Delivered{"nudge/1", Source::person, "and b?"});
-  for (const auto* tried : {"1", "2"}) {
-    calls("task_completion", tried, ToolStatus::error, "no");
-    EXPECT_TRUE(asks()) << tried;
-  }
-  calls("task_completion", "3", ToolStatus::error, "no");
-  EXPECT_EQ(finish().reason, Reason::invalid_report);
-  EXPECT_EQ(report().body, "the whole story\n\n3");
-  EXPECT_EQ(report().summary, "all done");
-  EXPECT_EQ(report().artifacts.size(), 1u);
-}
-
-TEST_F(ARun, ThatReportedNoSuccessHasNoneByPlainTextAfterMail) {
-  for (const auto& [word, status] :
-       {std::pair("partial", Status::partial), std::pair("blocked", Status::blocked),
-        std::pair("failed", Status::failed)}) {
-    conversation = {};
-    completes(R"({"status":")" + std::string(word) +
-              R"(","summary":"s","body":"the story","errors":[{"type":"t","message":"m"}],
-                  "artifacts":[{"path":"a.txt","kind":"file","description":"d"}]})");
-    apply_fact(Delivered{"nudge/1", Source::person, "well done so far"});
-    says("ok");
-    EXPECT_EQ(report().status, status);
-    EXPECT_EQ(report().reason, Reason::reported) << word;
-    EXPECT_EQ(report().body, "the story\n\nok") << word;
-    ASSERT_EQ(report().errors.size(), 1u) << word;
-    EXPECT_EQ(report().errors.front().message, "m") << word;
-    EXPECT_EQ(report().artifacts.size(), 1u) << word;
-  }
 }
 
 TEST_F(ARun, MayMakeTheSameCallTwice) {

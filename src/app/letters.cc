@@ -79,7 +79,6 @@ bool is_answer_to(const Event& event, const std::string& question) {
 
 // One that is gone was acted on, or came too late for that.
 Result<void> check_was_told(const Store& store, const Letter& letter) {
-  if (letter.kind == LetterKind::cancel) return {};
   TRY(const auto events, store.events_of_session(letter.session));
   if (was_told(letter, events)) return {};
   const std::string& id = letter.session.value;
@@ -105,6 +104,18 @@ Ended tell(Program& program, const Session& session, std::string_view status, co
 
 Ended tell_done(Program& program, const Session& session, LetterKind kind) {
   return tell(program, session, done(kind), fmt::format("{} {}", session.id.value, done(kind)));
+}
+
+Ended tell_ended(Program& program, const Session& session) {
+  return tell(program, session, "ended",
+              fmt::format("{} had ended already ({})", session.id.value, name_of(session.state)));
+}
+
+// It may have come to an end of its own before it was stopped.
+Ended tell_cancelled(Program& program, const Store& store, const Session& session) {
+  TRY(const auto now, store.session(session.id));
+  const bool ended_itself = now && is_terminal(now->state) && now->state != SessionState::cancelled;
+  return ended_itself ? tell_ended(program, *now) : tell_done(program, session, LetterKind::cancel);
 }
 
 Task<> give_up_now(Loop& loop, Store& store, SessionId tree, Result<void>& ended) {
@@ -176,9 +187,7 @@ Ended cancel_session(Program& program, Store& store, const Session& session) {
       if (ended.error().code != ErrorCode::busy) return std::unexpected(CommandFailure(ended.error()));
     }
   }
-  if (is_terminal(session.state))  // twice is harmless
-    return tell(program, session, "ended",
-                fmt::format("{} had ended already ({})", session.id.value, name_of(session.state)));
+  if (is_terminal(session.state)) return tell_ended(program, session);  // twice is harmless
   return leave_letter(program, store, session, LetterKind::cancel, "");
 }
 
@@ -191,6 +200,7 @@ Ended leave_letter(Program& program, Store& store, const Session& session, Lette
   const auto holder = store.holder(session.tree);
   if (!holder || *holder)
     run_on(program.loop, wait_until_taken(program.loop, store, session.tree, letter.id, taken));
+  if (taken && kind == LetterKind::cancel) return tell_cancelled(program, store, session);
   if (taken) {
     TRY(check_was_told(store, letter));
     return tell_done(program, session, kind);

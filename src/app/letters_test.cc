@@ -84,6 +84,21 @@ TEST_F(Letters, AnAnswerIsDoneOnceItIsOnRecord) {
   EXPECT_TRUE(leave(LetterKind::answer));
 }
 
+TEST_F(Letters, ACancelTellsWhatItsSessionReallyEndedAs) {
+  ASSERT_TRUE(other_.claim(kRoot));
+  for (const auto& [ended_as, told] :
+       {std::pair{SessionState::cancelled, "sess_1_root cancelled\n"},
+        std::pair{SessionState::completed, "sess_1_root had ended already (completed)\n"},
+        std::pair{SessionState::failed, "sess_1_root had ended already (failed)\n"}}) {
+    memory_->sessions[kRoot].state = ended_as;  // after the command had looked
+    take_first({RunEnded{}});
+    testing::internal::CaptureStdout();
+    const auto ended = leave(LetterKind::cancel);
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), told);
+    EXPECT_TRUE(ended);
+  }
+}
+
 TEST_F(Letters, ACancelGoesToWhoClaimsTheTreeJustThen) {
   program_.loop.post([this] { EXPECT_TRUE(other_.claim(kRoot)); });
   take_first({});

@@ -146,20 +146,6 @@ std::vector<std::size_t> too_long(const std::vector<Report>& reports, BatchLayou
   return found;
 }
 
-std::string_view batch_status(Status status) {
-  switch (status) {
-    case Status::completed:
-      return "ok";
-    case Status::partial:
-    case Status::blocked:
-      return "partial";
-    case Status::failed:
-    case Status::cancelled:
-      break;
-  }
-  return "error";
-}
-
 std::string batch_text(const std::vector<Report>& reports, BatchLayout layout, const ReportBounds& bounds,
                        const std::vector<std::optional<std::string>>& spilled) {
   const auto shares = batch_shares(reports, layout, bounds);

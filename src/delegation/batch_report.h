@@ -23,7 +23,4 @@ std::string batch_text(const std::vector<Report>& reports, BatchLayout layout,
                        const ReportBounds& bounds = {},
                        const std::vector<std::optional<std::string>>& spilled = {});
 
-// ok, partial or error: blocked counts as partial, cancelled as error.
-std::string_view batch_status(Status status);
-
 }  // namespace deputy

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "transcript/codec.h"
 
 namespace deputy {
 namespace {

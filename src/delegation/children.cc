@@ -4,6 +4,7 @@
 #include <ranges>
 #include <utility>
 
+#include "delegation/report_text.h"
 #include "transcript/mail.h"
 
 namespace deputy {
@@ -88,9 +89,7 @@ Task<> Children::drive(std::shared_ptr<Child> child, Run run) {
   try {
     if (child->where == Where::beside) co_await mail_report(child);
   } catch (const std::exception&) {
-    // Its parent is still owed the report, and finds it in the journal; it does not wait for it.
-    if (child->where == Where::beside) live_.erase(child->run.session);
-    if (Mailbox* box = box_above(*child)) box->changed();
+    mail_in_short(*child);
   }
   child->changed();
 }
@@ -111,6 +110,19 @@ Task<> Children::mail_report(std::shared_ptr<Child> child) {
   Mailbox* box = box_above(*child);
   if (!box) co_return;
   if (*child->ended) box->put(report_mail(**child->ended, child->run.number, text));
+  box->changed();
+}
+
+void Children::mail_in_short(const Child& child) {
+  if (child.where != Where::beside) return;
+  live_.erase(child.run.session);
+  Mailbox* box = box_above(child);
+  if (!box) return;
+  try {
+    if (*child.ended) box->put(report_mail(**child.ended, child.run.number, told_in_short(**child.ended)));
+  } catch (const std::exception&) {
+    // Its parent is still owed it, and finds it in the journal when it goes on; it does not wait for it.
+  }
   box->changed();
 }
 

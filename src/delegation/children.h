@@ -109,6 +109,8 @@ class Children {
   std::shared_ptr<Child> find(const SessionId& child) const;
   void go_beside(Child& child);
   Task<> mail_report(std::shared_ptr<Child> child);
+  // In place of one that could not be.
+  void mail_in_short(const Child& child);
   void mail_question(const Child& child);
   Mailbox* box_above(const Child& child) const;
   std::vector<std::shared_ptr<Child>> children_of(const SessionId& parent) const;

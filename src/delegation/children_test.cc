@@ -1,6 +1,6 @@
 #include "delegation/children.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <chrono>
 #include <new>
@@ -8,9 +8,12 @@
 #include "async/sim_loop.h"
 #include "async/sleep.h"
 #include "support/run.h"
+#include "transcript/mail.h"
 
 namespace deputy {
 namespace {
+
+using ::testing::HasSubstr;
 
 Task<std::string> out_of_memory(SessionId, Report) {
   throw std::bad_alloc();
@@ -19,10 +22,14 @@ Task<std::string> out_of_memory(SessionId, Report) {
 
 Task<Result<Report>> end_soon(Loop& loop) {
   co_await sleep_for(loop, std::chrono::seconds(1), {});
-  co_return Report{};
+  Report report;
+  report.session = SessionId("child");
+  report.agent = "explore";
+  report.body = "all that it found";
+  co_return report;
 }
 
-TEST(Children, OneWhoseReportCannotBeMailedIsNotWaitedFor) {
+TEST(Children, OneWhoseReportCannotBeLaidOutIsToldOfInShortAndOnce) {
   SimLoop loop(1);
   Children children(loop, out_of_memory);
   Session child;
@@ -33,8 +40,14 @@ TEST(Children, OneWhoseReportCannotBeMailedIsNotWaitedFor) {
     children.start(child, Children::Where::beside, {}, [&loop](StopToken) { return end_soon(loop); });
     EXPECT_EQ(post.box().state(), MailState::expected);
     run(loop, post.box().wait({}));
-    EXPECT_EQ(post.box().state(), MailState::none);
+    EXPECT_EQ(post.box().state(), MailState::here);
     EXPECT_FALSE(children.is_live(child.id));
+    const auto mail = post.box().take();
+    ASSERT_EQ(mail.size(), 1u);
+    EXPECT_EQ(mail[0].item, report_item(child.id, child.run)) << "so that it is not owed any more";
+    EXPECT_THAT(mail[0].text, HasSubstr("## Subagent Result (explore)\nStatus: completed\nSession: child\n"));
+    EXPECT_THAT(mail[0].text, HasSubstr("task_status"));
+    EXPECT_EQ(post.box().state(), MailState::none);
     run(loop, children.join());
   }
 }

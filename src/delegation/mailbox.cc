@@ -37,7 +37,14 @@ Mailbox::Mailbox(const Conversation& so_far, std::function<bool()> expects)
 }
 
 void Mailbox::put(Delivered item) {
-  if (known_.insert(item.item).second) items_.push_back(std::move(item));
+  if (const auto [name, is_new] = known_.insert(item.item); is_new) {
+    try {
+      items_.push_back(std::move(item));
+    } catch (...) {
+      known_.erase(name);  // it is not here, and may be put again
+      throw;
+    }
+  }
   changed();
 }
 

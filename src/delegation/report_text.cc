@@ -137,6 +137,10 @@ std::string pointer_to(const std::string& spilled) {
   return fmt::format("\n\n[The whole report: {}]", spilled);
 }
 
+std::string told_in_short(const Report& report) {
+  return heading_of(report) + "\nWhat it says could not be laid out here; task_status with its id tells it.";
+}
+
 std::string told_of(const Report& report, std::size_t most, const std::optional<std::string>& spilled) {
   const std::vector<std::string> parts = parts_of(report);
   const auto shares = shares_of(sizes_of(parts), most, most);

@@ -31,7 +31,9 @@ std::string pointer_to(const std::string& spilled);
 // most so many bytes: of each part its head and tail, and then where the whole is.
 std::string told_of(const Report& report, std::size_t most = ReportBounds().report_bytes,
                     const std::optional<std::string>& spilled = std::nullopt);
-// How many bytes that would take.
+// Where that cannot be made: the heading, how it ended, and how the rest is to be had.
+std::string told_in_short(const Report& report);
+// How many bytes told_of would take beside the heading.
 std::size_t said_bytes(const Report& report);
 
 // The same with nothing left out: what is spilled.

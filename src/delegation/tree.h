@@ -190,6 +190,7 @@ class Tree {
     std::optional<Slots::Place> place;
     std::vector<OpenWait> waits;
     bool is_in_line = false;  // a call of its has come back from its wait, and takes a place for all
+    bool is_settled = false;  // a question of its was, and its state told with that
     Budget::Hold first;       // for its first request, until that is made
   };
   struct Leaving;
@@ -242,6 +243,9 @@ class Tree {
   Task<> work_again(Session session, std::string what, StopToken stop);
   // What it still waits for, where that is not on record any more.
   void tell_first_wait(const Session& session);
+  // A question of its is answered without anybody being waited for: what it does is what its other calls do,
+  // which the question had hidden. It rides along with the answer.
+  void tell_settled(const Session& session);
   // A parent that waits for others too waits for one of those from now on.
   void pass_wait_on(const Session& ending);
 
@@ -271,6 +275,7 @@ class Tree {
   Task<Result<Report>> run_on(Session session, WallTime still_since, Budget::Hold admitted, StopToken stop);
   // Others are to see now that it waits for a place: what that could ride along with may be long in coming.
   Task<Result<void>> stand_in_line(Session session);
+  StateChanged in_line(const Session& session) const;
   // Nothing where it is stopped before there is one, or none comes free for kLongestSilence.
   Task<std::optional<Slots::Place>> place_to_begin(SessionId parent, StopToken stop);
   static Finish no_place();

@@ -16,14 +16,6 @@ namespace {
 
 constexpr Duration kAnotherMoment = std::chrono::seconds(1);
 
-// Of a profile that leaves nothing to be asked.
-class DeniesAll final : public Asker {
- public:
-  Task<Answer> ask(Question, StopToken) override {
-    co_return Answer{.kind = AnswerKind::refused, .text = "this agent may do only what its rules allow"};
-  }
-};
-
 // What the processes of a session use is put on record when they have ended.
 class MeteredProcesses final : public Processes {
  public:
@@ -66,16 +58,19 @@ void Tree::end_clock_of(const SessionId& id) {
 }
 
 // While a person is asked, the session holds no place, and its time and that of all above it stand still.
-// What the person has written from another process counts also where nobody is there now.
+// What the person has written from another process counts also where nobody is there now. A profile may leave
+// nothing to be asked.
 class Tree::PatientAsker final : public Asker {
  public:
-  PatientAsker(Tree& tree, const Session& session) : tree_(tree), session_(session) {}
+  PatientAsker(Tree& tree, const Session& session, OnAsk on_ask)
+      : tree_(tree), session_(session), on_ask_(on_ask) {}
 
   Task<Answer> ask(Question question, StopToken stop) override {
-    auto answer = answer_in_letters(question);
-    if (answer || !tree_.services_.is_attended) {
-      if (!answer) answer = co_await tree_.services_.asker.ask(std::move(question), stop);
-      tree_.tell_first_wait(session_);  // that of its other calls, which the question had hidden
+    auto answer = on_ask_ == OnAsk::deny ? denied() : answer_in_letters(question);
+    if (!answer && !tree_.services_.is_attended)
+      answer = co_await tree_.services_.asker.ask(std::move(question), stop);
+    if (answer) {
+      tree_.tell_settled(session_);
       co_return *std::move(answer);
     }
     const std::string id = question.id;
@@ -88,6 +83,9 @@ class Tree::PatientAsker final : public Asker {
   }
 
  private:
+  static std::optional<Answer> denied() {
+    return Answer{.kind = AnswerKind::refused, .text = "this agent may do only what its rules allow"};
+  }
   std::optional<Answer> answer_in_letters(const Question& question) const {
     const auto letters = tree_.services_.store.letters(tree_.id_);
     if (!letters) return std::nullopt;
@@ -98,6 +96,7 @@ class Tree::PatientAsker final : public Asker {
 
   Tree& tree_;
   const Session& session_;
+  OnAsk on_ask_;
 };
 
 Task<Result<Report>> Tree::to_a_report(RunId id, Children::Run run, StopToken stop) {
@@ -268,8 +267,7 @@ Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
   }
 
   deadlines_.start(session, run->own);
-  DeniesAll denies_all;
-  PatientAsker person(*this, session);
+  PatientAsker asker(*this, session, profile->on_ask);
   MeteredProcesses processes(services_.processes, run->journal, session);
   BudgetedProvider budgeted({.inner = *kit->provider,
                              .budget = *budget_,
@@ -294,7 +292,7 @@ Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
                  .loop = services_.loop,
                  .pool = services_.pool,
                  .processes = processes,
-                 .asker = profile->on_ask == OnAsk::deny ? static_cast<Asker&>(denies_all) : person,
+                 .asker = asker,
                  .mail = mail.get(),
                  .above = stop,
                  .roots = [this, id = session.id] { return roots_of(id); },

@@ -92,8 +92,9 @@ Task<> Tree::rest_with_question(Session session, Question question) {
   live.waits.insert(live.waits.begin(), {question.id, told});
   const auto known = services_.store.session(session.id);
   const bool is_alone = live.waits.size() == 1;  // else another wait may be on its way to the record
-  const bool is_known =
-      is_alone && known && *known && (*known)->wait && (*known)->wait->question == question.id;
+  const bool was_told_since = std::exchange(live.is_settled, false);
+  const bool is_known = is_alone && !was_told_since && known && *known && (*known)->wait &&
+                        (*known)->wait->question == question.id;
   // One that fails is told by the next.
   if (!is_known) (void)co_await services_.store.record({event_of(session, told)});
 }
@@ -102,6 +103,14 @@ void Tree::tell_first_wait(const Session& session) {
   const auto live = live_.find(session.id);
   if (live != live_.end() && !live->second.waits.empty())
     services_.store.ride_along({event_of(session, live->second.waits.front().told)});
+}
+
+void Tree::tell_settled(const Session& session) {
+  if (lost_.contains(session.id)) return;
+  Live& live = live_[session.id];
+  live.is_settled = true;
+  if (!live.waits.empty()) return tell_first_wait(session);
+  services_.store.ride_along({live.is_in_line ? event_of(session, in_line(session)) : now_running(session)});
 }
 
 Task<> Tree::work_again(Session session, std::string what, StopToken stop) {
@@ -140,10 +149,12 @@ void Tree::pass_wait_on(const Session& ending) {
   tell_first_wait(**parent);
 }
 
+StateChanged Tree::in_line(const Session& session) const {
+  return {SessionState::waiting, "for a place to run", std::string(kPlace), deadlines_.end_of(session.id)};
+}
+
 Task<Result<void>> Tree::stand_in_line(Session session) {
-  const StateChanged in_line{SessionState::waiting, "for a place to run", std::string(kPlace),
-                             deadlines_.end_of(session.id)};
-  co_return co_await services_.store.record({event_of(session, in_line)});
+  co_return co_await services_.store.record({event_of(session, in_line(session))});
 }
 
 Task<std::optional<Slots::Place>> Tree::place_to_begin(SessionId parent, StopToken stop) {

@@ -17,6 +17,9 @@ json::object to_json(const Report& report);
 json::object to_json(const Question& question);
 json::object to_json(const Session& session);
 json::object to_json(const Wait& wait);
+// The word of batches and of progress events, S0's: ok, partial or error; blocked counts as partial,
+// cancelled as error.
+std::string_view batch_status(Status status);
 
 Result<Usage> usage_from_json(const json::object& value);
 Result<Message> message_from_json(const json::object& value);

@@ -8,21 +8,6 @@ namespace deputy {
 
 namespace {
 
-// The status word of S0's progress events.
-std::string_view progress_status(Status status) {
-  switch (status) {
-    case Status::completed:
-      return "ok";
-    case Status::partial:
-    case Status::blocked:
-      return "partial";
-    case Status::failed:
-    case Status::cancelled:
-      return "error";
-  }
-  return "error";
-}
-
 std::string_view session_event_of(Status status) {
   switch (status) {
     case Status::failed:
@@ -109,9 +94,7 @@ class Lines {
     say("answer", {{"question_id", fact.question_id},
                    {"answer", name_of(fact.answer.kind)},
                    {"text", fact.answer.text},
-                   {"by", name_of(fact.answer.by)}});
-    // Others come from those who let it wait, and with them a state of its own.
-    if (fact.answer.by == Source::runtime) say("session.status", {{"state", name_of(SessionState::running)}});
+                   {"by", name_of(fact.answer.by)}});  // its session's state is told on its own
   }
   void operator()(const Retried& fact) {
     say("retry", {{"reason", fact.reason},
@@ -158,7 +141,7 @@ class Lines {
   void operator()(const RunEnded& fact) {
     const Report& report = fact.report;
     say("report", {{"report", to_json(report)}});
-    json::object completed{{"status", progress_status(report.status)}};
+    json::object completed{{"status", batch_status(report.status)}};
     if (report.reason != Reason::none) completed["reason"] = name_of(report.reason);
     say("completed", completed);
     say(session_event_of(report.status), {{"status", name_of(report.status)}});

@@ -120,4 +120,18 @@ Result<Report> report_from_json(const json::object& value) {
   return report;
 }
 
+std::string_view batch_status(Status status) {
+  switch (status) {
+    case Status::completed:
+      return "ok";
+    case Status::partial:
+    case Status::blocked:
+      return "partial";
+    case Status::failed:
+    case Status::cancelled:
+      break;
+  }
+  return "error";
+}
+
 }  // namespace deputy

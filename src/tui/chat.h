@@ -98,7 +98,9 @@ struct ChatState {
   Dialog dialog;
   std::optional<SessionId> chosen;  // a child that the keys go to
   Typing typing = Typing::input;
-  std::string answering;           // the id of the question that is meant, while an answer is typed
+  std::string answering;  // the id of the question that is meant, while an answer is typed
+  std::map<SessionId, std::string>
+      asked;                       // the ids of what children asked their parents when the line was begun
   std::deque<std::string> queued;  // typed while it ran: the next inputs
   std::set<std::string> session_rules;
   std::optional<TimePoint> interrupted_at;

@@ -69,6 +69,24 @@ NamedChild child_named(const ChatState& state, std::string_view words) {
   return named;
 }
 
+// To what it asked when the line was begun: what it asks since then nobody has read who types an answer.
+Intents answer_child(ChatState& state, const TreeNode& child, std::string text) {
+  const auto meant = state.asked.find(child.id);
+  const bool was_asking = meant != state.asked.end();
+  if (was_asking && meant->second == child.question)
+    return {GiveAnswer{child.question, {AnswerKind::text, std::move(text)}}};
+  if (!child.question.empty()) {
+    refuse(state, fmt::format("{} has asked something while you typed; read it, and type /answer again",
+                              child.label));
+  } else if (was_asking) {
+    refuse(state,
+           fmt::format("what {} asked was answered meanwhile; /nudge tells it something", child.label));
+  } else {
+    refuse(state, fmt::format("{} asks its parent nothing; /nudge tells it something", child.label));
+  }
+  return {};
+}
+
 // The keys of a chosen child as commands, for where none can be chosen: plain lines. Nothing where it is none
 // of these.
 std::optional<Intents> on_child_command(ChatState& state, std::string_view name, std::string_view words) {
@@ -92,9 +110,7 @@ std::optional<Intents> on_child_command(ChatState& state, std::string_view name,
   if (name == "/cancel") return Intents{CancelOne{child->id}};
   if (name == "/background") return Intents{SendToBackground{child->id}};
   if (name == "/nudge") return Intents{NudgeOne{child->id, text}};
-  if (!child->question.empty()) return Intents{GiveAnswer{child->question, {AnswerKind::text, text}}};
-  refuse(state, fmt::format("{} asks its parent nothing; /nudge tells it something", child->label));
-  return Intents{};
+  return answer_child(state, *child, text);
 }
 
 Intents submit(ChatState& state) {
@@ -225,7 +241,15 @@ std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
   }
 }
 
+void begin_line(ChatState& state) {
+  state.asked.clear();
+  for (const TreeNode& node : state.tree.nodes) {
+    if (!node.question.empty()) state.asked.emplace(node.id, node.question);
+  }
+}
+
 Intents on_input_key(ChatState& state, const Key& key) {
+  if (state.input.text.empty()) begin_line(state);
   if (complete(state, key)) return {};
   if (key.name == KeyName::enter) return submit(state);
   if (key.name == KeyName::tab && state.input.text.empty()) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "tui/chat_story.h"
+#include "tui/chat_play.h"
 
 namespace deputy {
 namespace {
@@ -14,21 +14,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-template <class Wanted>
-const Wanted* only(const Intents& intents) {
-  return intents.size() == 1 ? std::get_if<Wanted>(&intents.front()) : nullptr;
-}
-
-class Chat : public testing::Test {
- protected:
-  Intents key(KeyName name, std::string text = {}) { return apply_key(story.state, {name, std::move(text)}); }
-  Intents type(std::string_view text) {
-    Intents last;
-    for (const char c : text) last = key(KeyName::text, std::string(1, c));
-    return last;
-  }
-  ChatStory story;
-};
+using Chat = ChatPlay;
 
 TEST_F(Chat, WhatIsTypedIsSubmittedAndTheLineIsEmpty) {
   type("do it");
@@ -252,52 +238,6 @@ TEST_F(Chat, AQuestionThatWasSettledElsewhereGoesAway) {
   EXPECT_FALSE(is_open(story.state.dialog));
 }
 
-TEST_F(Chat, CtrlCCancelsWhatRunsAndASecondOneSoonLeaves) {
-  story.begin("go");
-  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
-  story.pass(std::chrono::milliseconds(1999));
-  const auto intents = key(KeyName::control, "c");
-  ASSERT_TRUE(only<LeaveChat>(intents));
-  EXPECT_TRUE(only<LeaveChat>(intents)->at_once);
-}
-
-TEST_F(Chat, CtrlCAfterAWhileCancelsAgain) {
-  story.begin("go");
-  key(KeyName::control, "c");
-  story.pass(std::chrono::milliseconds(2001));
-  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
-}
-
-TEST_F(Chat, CtrlCOnAnIdleChatEmptiesTheLineThenLeaves) {
-  type("half");
-  EXPECT_THAT(key(KeyName::control, "c"), IsEmpty());
-  EXPECT_EQ(story.state.input.text, "");
-  EXPECT_THAT(key(KeyName::control, "c"), IsEmpty());
-  EXPECT_TRUE(only<LeaveChat>(key(KeyName::control, "c")));
-}
-
-TEST_F(Chat, CtrlCWorksWhileAQuestionIsOpen) {
-  story.begin("go");
-  story.ask("a", "Run", {});
-  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
-}
-
-TEST_F(Chat, CompletesCommandsAndPaths) {
-  type("/mo");
-  EXPECT_THAT(story.state.completion.choices, ElementsAre("/model"));
-  key(KeyName::tab);
-  EXPECT_EQ(story.state.input.text, "/model ");
-  key(KeyName::control, "u");
-  const auto intents = type("see @src/m");
-  ASSERT_TRUE(only<ListFolder>(intents));
-  EXPECT_EQ(only<ListFolder>(intents)->folder, "src/");
-  apply_listing(story.state, "src/", {"main.cc", "model/", ".hidden", "x"});
-  EXPECT_THAT(story.state.completion.choices, ElementsAre("@src/main.cc", "@src/model/"));
-  key(KeyName::down);
-  key(KeyName::tab);
-  EXPECT_EQ(story.state.input.text, "see @src/model/");
-}
-
 TEST_F(Chat, ACompactionIsAnnouncedAndSoIsItsUndoing) {
   story.begin("hi");
   story.reply("Hello.", {}, {.input = 90'000, .output = 10});
@@ -329,197 +269,6 @@ TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
   EXPECT_EQ(status(40), "claude-sonnet-4-5 · context 47%");
   EXPECT_EQ(status(45), "claude-sonnet-4-5 · context 47% · $0.1900");
   EXPECT_THAT(status(160), HasSubstr("anthropic/claude-sonnet-4-5 · context 47% · in=45k out=2k · $0.1900"));
-}
-
-TEST_F(Chat, ACommandIsNoInput) {
-  type("/cost");
-  const auto intents = key(KeyName::enter);
-  ASSERT_TRUE(only<DoCommand>(intents));
-  EXPECT_EQ(only<DoCommand>(intents)->name, "/cost");
-  set_text(story.state.input, "/model  rehearsal ");
-  const auto model = key(KeyName::enter);
-  ASSERT_TRUE(only<DoCommand>(model));
-  EXPECT_EQ(only<DoCommand>(model)->arguments, "rehearsal");
-}
-
-TEST_F(Chat, AChosenChildIsFollowedAndCanBeCancelled) {
-  story.begin("go");
-  story.child("a");
-  story.child("b");
-  story.call_of_child("Read", "only-b-reads-this");
-  key(KeyName::tab);
-  EXPECT_EQ(story.state.chosen, SessionId("sess_a"));
-  key(KeyName::down);
-  EXPECT_EQ(story.state.chosen, SessionId("sess_b"));
-  EXPECT_THAT(story.screen(80), HasSubstr("│ → Read only-b-reads-this"));
-  const auto intents = type("c");
-  ASSERT_TRUE(only<CancelOne>(intents));
-  EXPECT_EQ(only<CancelOne>(intents)->session, SessionId("sess_b"));
-  story.tell_child("b", RunEnded{Report{}});
-  EXPECT_THAT(type("c"), IsEmpty()) << "it has ended";
-  key(KeyName::escape);
-  EXPECT_FALSE(story.state.chosen);
-}
-
-TEST_F(Chat, AChosenChildCanBeSentToTheBackground) {
-  story.begin("go");
-  story.child("a");
-  key(KeyName::tab);
-  EXPECT_THAT(story.screen(80), HasSubstr("b background"));
-  const auto intents = type("b");
-  ASSERT_TRUE(only<SendToBackground>(intents));
-  EXPECT_EQ(only<SendToBackground>(intents)->session, SessionId("sess_a"));
-  EXPECT_THAT(story.screen(80), HasSubstr("a goes to the background"));
-  story.tell_child("a", RunEnded{Report{}});
-  EXPECT_THAT(type("b"), IsEmpty()) << "it has ended";
-  key(KeyName::escape);
-  type("b");
-  EXPECT_EQ(story.state.input.text, "b") << "no child is chosen";
-}
-
-TEST_F(Chat, AChosenChildCanBeNudged) {
-  story.begin("go");
-  story.child("a");
-  story.child("b");
-  key(KeyName::tab);
-  EXPECT_THAT(type("n"), IsEmpty());
-  type("be brief, c");
-  EXPECT_THAT(story.screen(80), HasSubstr("to it ❯ be brief, c"));
-  const auto intents = key(KeyName::enter);
-  ASSERT_TRUE(only<NudgeOne>(intents));
-  EXPECT_EQ(only<NudgeOne>(intents)->session, SessionId("sess_a"));
-  EXPECT_EQ(only<NudgeOne>(intents)->text, "be brief, c");
-  EXPECT_EQ(story.state.input.text, "");
-  EXPECT_EQ(story.state.chosen, SessionId("sess_a")) << "it is still followed";
-  EXPECT_THAT(story.state.queued, IsEmpty()) << "it is nothing for the root";
-}
-
-TEST_F(Chat, AChosenChildThatAsksItsParentCanBeAnswered) {
-  story.begin("go");
-  story.child("a");
-  key(KeyName::tab);
-  EXPECT_THAT(type("a"), IsEmpty());
-  EXPECT_EQ(story.state.typing, Typing::input) << "it asks nothing";
-  story.ask("a", "Which?", {}, QuestionKind::to_parent);
-  EXPECT_THAT(story.screen(80), HasSubstr("a answer"));
-  type("a");
-  type("the red one");
-  EXPECT_THAT(story.screen(80), HasSubstr("answer ❯ the red one"));
-  const auto intents = key(KeyName::enter);
-  ASSERT_TRUE(only<GiveAnswer>(intents));
-  EXPECT_EQ(only<GiveAnswer>(intents)->question_id, "q1");
-  EXPECT_EQ(only<GiveAnswer>(intents)->answer, (Answer{AnswerKind::text, "the red one"}));
-}
-
-TEST_F(Chat, AnAnswerThatComesTooLateIsToldAsSuch) {
-  story.begin("go");
-  story.child("a");
-  key(KeyName::tab);
-  story.ask("a", "Which?", {}, QuestionKind::to_parent);
-  type("a");
-  type("late");
-  story.tell_child("a", QuestionAnswered{"q1", {AnswerKind::text, "by its parent"}});
-  EXPECT_THAT(key(KeyName::enter), IsEmpty());
-  EXPECT_THAT(story.screen(80), HasSubstr("meanwhile"));
-}
-
-TEST_F(Chat, AnAnswerIsToTheQuestionThatWasAskedWhenItWasBegun) {
-  story.begin("go");
-  story.child("a");
-  key(KeyName::tab);
-  story.ask("a", "Which?", {}, QuestionKind::to_parent);
-  type("a");
-  type("the red one");
-  story.tell_child("a", QuestionAnswered{"q1", {AnswerKind::text, "by its parent"}});
-  story.ask("a", "Delete all?", {}, QuestionKind::to_parent);
-  EXPECT_THAT(key(KeyName::enter), IsEmpty());
-  EXPECT_THAT(story.screen(80), HasSubstr("meanwhile"));
-}
-
-TEST_F(Chat, WhatIsTypedForAChildIsNotSentToTheChatWhenAllHasEnded) {
-  story.begin("go");
-  story.child("a");
-  key(KeyName::tab);
-  type("n");
-  type("be brief");
-  story.tell_root(RunEnded{Report{}});
-  EXPECT_THAT(key(KeyName::enter), IsEmpty());
-  EXPECT_EQ(story.state.typing, Typing::input);
-}
-
-TEST_F(Chat, ChildrenAreSteeredByCommandsToo) {
-  const auto command = [this](std::string_view text) {
-    type(text);
-    return key(KeyName::enter);
-  };
-  story.begin("go");
-  story.child("a");
-  story.child("a b");
-  const auto nudged = command("/nudge a b be brief");
-  ASSERT_TRUE(only<NudgeOne>(nudged));
-  EXPECT_EQ(only<NudgeOne>(nudged)->session, SessionId("sess_a b")) << "the longest label that fits";
-  EXPECT_EQ(only<NudgeOne>(nudged)->text, "be brief");
-  const auto cancelled = command("/cancel a");
-  ASSERT_TRUE(only<CancelOne>(cancelled));
-  EXPECT_EQ(only<CancelOne>(cancelled)->session, SessionId("sess_a"));
-  EXPECT_TRUE(only<SendToBackground>(command("/background a")));
-  story.take_out();
-  EXPECT_THAT(command("/answer a red"), IsEmpty());
-  EXPECT_THAT(story.take_out(), HasSubstr("asks its parent nothing"));
-  story.ask("a", "Which?", {}, QuestionKind::to_parent);
-  const auto answered = command("/answer a red");
-  ASSERT_TRUE(only<GiveAnswer>(answered));
-  EXPECT_EQ(only<GiveAnswer>(answered)->answer, (Answer{AnswerKind::text, "red"}));
-  EXPECT_THAT(command("/nudge a"), IsEmpty());
-  EXPECT_THAT(story.take_out(), HasSubstr("what it is told"));
-  story.tell_child("a", RunEnded{Report{}});
-  EXPECT_THAT(command("/cancel a"), IsEmpty());
-  EXPECT_THAT(story.take_out(), HasSubstr("no child of that name is at work"));
-}
-
-TEST_F(Chat, AChildThatSharesItsLabelWithAnothersIsNamedByItsId) {
-  const auto command = [this](std::string_view text) {
-    type(text);
-    return key(KeyName::enter);
-  };
-  const auto start_twin = [this](const std::string& id, const std::string& parent) {
-    story.tell(SessionId(id), {SessionId("sess_" + parent), "twin", "reader"}, RunStarted{});
-  };
-  story.begin("go");
-  story.child("a");
-  story.child("b");
-  start_twin("sess_1", "a");
-  start_twin("sess_2", "b");
-  story.take_out();
-  EXPECT_THAT(command("/cancel twin"), IsEmpty());
-  EXPECT_THAT(story.take_out(), HasSubstr("several are called twin; give the id of /tree"));
-  const auto cancelled = command("/cancel sess_2");
-  ASSERT_TRUE(only<CancelOne>(cancelled));
-  EXPECT_EQ(only<CancelOne>(cancelled)->session, SessionId("sess_2"));
-  const auto nudged = command("/nudge sess_1 be brief");
-  ASSERT_TRUE(only<NudgeOne>(nudged));
-  EXPECT_EQ(only<NudgeOne>(nudged)->session, SessionId("sess_1"));
-  EXPECT_EQ(only<NudgeOne>(nudged)->text, "be brief");
-  story.tell(SessionId("sess_1"), {SessionId("sess_a"), "twin", "reader"}, RunEnded{Report{}});
-  const auto left = command("/cancel twin");
-  ASSERT_TRUE(only<CancelOne>(left)) << "the other has ended";
-  EXPECT_EQ(only<CancelOne>(left)->session, SessionId("sess_2"));
-}
-
-TEST_F(Chat, ANudgeCanBeGivenUp) {
-  story.begin("go");
-  story.child("a");
-  key(KeyName::tab);
-  type("nthis");
-  EXPECT_THAT(key(KeyName::escape), IsEmpty());
-  EXPECT_EQ(story.state.input.text, "");
-  EXPECT_TRUE(story.state.chosen);
-  type("n ");
-  EXPECT_THAT(key(KeyName::enter), IsEmpty()) << "nothing was said";
-  type("nthat");
-  story.tell_child("a", RunEnded{Report{}});
-  EXPECT_THAT(key(KeyName::enter), IsEmpty()) << "it has ended";
-  EXPECT_THAT(story.screen(80), HasSubstr("was not told"));
 }
 
 TEST_F(Chat, ForeignTextReachesTheScreenWithoutItsEscapes) {

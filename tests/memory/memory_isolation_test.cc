@@ -71,12 +71,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Act play(const Scene& scene) {
+// Whether its parent waits for the child in a call, or is told of it by mail.
+enum class Comes { as_result, by_mail };
+
+Act play(const Scene& scene, Comes comes) {
   if (scene.depth == 0) {
     if (scene.step > 0) return {.text = "over"};
     Act act;
-    for (const char* agent : {"explore", "general", "planner", "researcher"})
-      act.calls.push_back(call_of("task", fmt::format(R"({{"agent":"{}","prompt":"look"}})", agent)));
+    for (const std::string_view agent : {"explore", "general", "planner", "researcher"}) {
+      const bool is_beside = agent == "general" && comes == Comes::by_mail;
+      act.calls.push_back(call_of("task", fmt::format(R"({{"agent":"{}","prompt":"look"{}}})", agent,
+                                                      is_beside ? R"(,"run_in_background":true)" : "")));
+    }
     return act;
   }
   const Call read = call_of("Read", R"({"file_path":"a.txt"})");
@@ -135,7 +141,8 @@ class PausingStore final : public CrashingStore {
 // is about to do anything.
 class Watched final : public Provider {
  public:
-  Watched(Loop& loop, long failing) : inner_(loop, play), failing_(failing) {}
+  Watched(Loop& loop, Comes comes, long failing)
+      : inner_(loop, [comes](const Scene& scene) { return play(scene, comes); }), failing_(failing) {}
   std::string_view name() const override { return inner_.name(); }
   std::string encode(const Message& message) const override { return inner_.encode(message); }
   std::int64_t window(const ModelName& model) const override { return inner_.window(model); }
@@ -158,6 +165,8 @@ class Watched final : public Provider {
   long failing_;
 };
 
+constexpr std::string_view kHeading = "## Subagent Result (";
+
 struct Outcome {
   // By agent: the children as the parent was told of them, each as often as it was.
   std::map<std::string, std::vector<std::string>> told;
@@ -166,14 +175,24 @@ struct Outcome {
   bool is_sound = false;
 };
 
-Outcome outcome_where(long failing) {
+// What the event tells the parent of a child's end.
+std::string told_by(const Event& event) {
+  if (const auto* mail = std::get_if<Delivered>(&event.fact)) {
+    const std::size_t heading = mail->text.find(kHeading);
+    return heading == std::string::npos ? "" : mail->text.substr(heading);
+  }
+  const auto* result = std::get_if<CallFinished>(&event.fact);
+  return result && result->result.content.starts_with(kHeading) ? result->result.content : "";
+}
+
+Outcome outcome_where(Comes comes, long failing) {
   SimWorld world;
   world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
   world.write_file("a.txt", "one\n");
   Life::Options options{.seed = 1};
   is_over = false;
   options.store = [&world](Loop& loop) { return std::make_unique<PausingStore>(loop, world.memory); };
-  options.model = [failing](Loop& loop) { return std::make_unique<Watched>(loop, failing); };
+  options.model = [comes, failing](Loop& loop) { return std::make_unique<Watched>(loop, comes, failing); };
   Life life(world, std::move(options));
   life.processes().define("bash", [](const ProcessSpec&) { return ProcessResult{.output = "made\n"}; });
   life.runtime().subscribe([](const Event& event, const EventOrigin& origin) {
@@ -191,10 +210,9 @@ Outcome outcome_where(long failing) {
                   .has_failed = has_failed,
                   .is_sound = report && report->status == Status::completed};
   for (const Event& event : world.memory->journal) {
-    const auto* result = std::get_if<CallFinished>(&event.fact);
-    if (!result || world.memory->sessions.at(event.run.session).depth > 0) continue;
-    const std::string& text = result->result.content;
-    const std::size_t at = text.find('(') + 1;
+    const std::string text = told_by(event);
+    if (text.empty() || world.memory->sessions.at(event.run.session).depth > 0) continue;
+    const std::size_t at = kHeading.size();
     outcome.told[text.substr(at, text.find(')') - at)].push_back(text);
   }
   for (const Session& session : world.sessions())
@@ -202,9 +220,9 @@ Outcome outcome_where(long failing) {
   return outcome;
 }
 
-void expect_isolation(long stride) {
-  outcome_where(0);  // what is made once for all is made here
-  Outcome undisturbed = outcome_where(0);
+void expect_isolation(Comes comes, long stride) {
+  outcome_where(comes, 0);  // what is made once for all is made here
+  Outcome undisturbed = outcome_where(comes, 0);
   ASSERT_TRUE(undisturbed.is_sound);
   ASSERT_EQ(undisturbed.told.size(), 4u);
   const auto whole = undisturbed.told.extract("general").mapped();
@@ -213,7 +231,7 @@ void expect_isolation(long stride) {
   long disturbed = 0;
   for (long failing = 1; failing <= undisturbed.allocations; failing += stride) {
     SCOPED_TRACE(fmt::format("allocation {} of {}", failing, undisturbed.allocations));
-    Outcome outcome = outcome_where(failing);
+    Outcome outcome = outcome_where(comes, failing);
     ASSERT_TRUE(outcome.is_sound);
     const auto told = outcome.told.extract("general").mapped();
     ASSERT_EQ(told.size(), 1u);
@@ -231,9 +249,13 @@ void expect_isolation(long stride) {
   testing::Test::RecordProperty("disturbed", static_cast<int>(disturbed));
 }
 
-TEST(AChildWithoutMemory, ChangesNothingOfItsSiblings) { expect_isolation(41); }
+TEST(AChildWithoutMemory, ChangesNothingOfItsSiblings) { expect_isolation(Comes::as_result, 41); }
+TEST(AChildWithoutMemory, IsToldOfByMailWhereItGoesOnBeside) { expect_isolation(Comes::by_mail, 41); }
 TEST(AChildWithoutMemoryExhaustive, ChangesNothingOfItsSiblingsWhicheverAllocationFails) {
-  expect_isolation(1);
+  expect_isolation(Comes::as_result, 1);
+}
+TEST(AChildWithoutMemoryExhaustive, IsToldOfByMailWhicheverAllocationFails) {
+  expect_isolation(Comes::by_mail, 1);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST_F(Converse, WhatRunsIsCancelledAndTheNextInputRuns) {
       {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look"}},{"name":"Note","arguments":{"content":"n"}}]},
       {"text":"Well then.","expect":{"contains":"go on"}}]}]})";
   Life life(world_, {});
-  life.after_event(11, [this](Runtime& runtime) {
+  life.after_event(12, [this](Runtime& runtime) {
     for (const auto& session : world_.sessions()) {
       if (!session.parent) runtime.cancel(session.id, StopReason::user);
     }

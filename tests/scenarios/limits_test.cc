@@ -195,7 +195,7 @@ TEST_F(Limits, ACancelledParentAdmitsNoChildAndWhatItReservedComesBack) {
     world_ = SimWorld();
     world_.script = batch(8, R"([{"text":"done","first_byte_ms":50}])");
     Life life(world_, {.seed = seed, .limits = {.live_children = 2}});
-    life.after_event(12, [](Runtime& runtime) { runtime.cancel(StopReason::user); });
+    life.after_event(13, [](Runtime& runtime) { runtime.cancel(StopReason::user); });
     const auto report = life.start(life.brief("go"));
     ASSERT_TRUE(report) << report.error().message;
     EXPECT_EQ(report->status, Status::cancelled);
@@ -370,7 +370,7 @@ TEST_F(Limits, WhileNobodyRunsATreeItsTimeStandsStill) {
   world_.script = batch(2, R"([{"text":"done","first_byte_ms":60000}])");
   {
     Life life(world_, {.limits = {.time = std::chrono::minutes(10)}});
-    life.after_event(12, [](Runtime& runtime) { runtime.cancel(StopReason::shutdown); });
+    life.after_event(13, [](Runtime& runtime) { runtime.cancel(StopReason::shutdown); });
     EXPECT_FALSE(life.start(life.brief("go")));
   }
   Life second(world_, {.seed = 2});

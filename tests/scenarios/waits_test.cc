@@ -10,6 +10,7 @@
 #include "support/acting_model.h"
 #include "support/dialogue_world.h"
 #include "support/sim_world.h"
+#include "support/stream_states.h"
 
 namespace deputy {
 namespace {
@@ -153,18 +154,23 @@ struct Looked {
 
 class WaitingTree {
  public:
-  WaitingTree(int places, std::uint64_t seed) : places_(places), seed_(seed) {
+  WaitingTree(int places, std::uint64_t seed, Attendance attendance = Attendance::person)
+      : places_(places), seed_(seed), attendance_(attendance) {
     world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
   }
   // Until it ends, or is left at the n-th event.
   void live(std::optional<int> left_at = {}) {
-    Life::Options options{.seed = seed_++, .attendance = Attendance::person};
+    Life::Options options{.seed = seed_++, .attendance = attendance_};
     options.limits.live_children = options.limits.live_sessions = places_;
     options.profiles = {Profile{.name = "middle", .description = "m", .subagents = {"*"}, .timeout = 1h}};
     options.model = [](Loop& loop) { return std::make_unique<ActingModel>(loop, waits_in_every_way); };
     Life life(world, std::move(options));
     for (const Event& event : world.memory->journal) answer_later(life, event);
-    life.runtime().subscribe([&life](const Event& event, const EventOrigin&) { answer_later(life, event); });
+    life.runtime().subscribe([this, &life](const Event& event, const EventOrigin& origin) {
+      if (auto fault = stream_.fault_after(event, origin); !fault.empty())
+        looked.faults.insert(std::move(fault));
+      answer_later(life, event);
+    });
     is_left_ = false;
     for (const auto& [id, session] : world.memory->sessions)
       left_ += session.state == SessionState::running ? 1 : 0;
@@ -220,6 +226,8 @@ class WaitingTree {
   }
   int places_;
   std::uint64_t seed_;
+  Attendance attendance_;
+  StreamStates stream_;
   bool is_left_ = false;
   int left_ = 0;
 };
@@ -256,6 +264,19 @@ TEST(WaitsSimulation, SoTheyHaveAfterARestart) {
   EXPECT_GT(restarts, 0);
 }
 
+TEST(WaitsSimulation, AreKnownAlsoWhereTheRuntimeAnswersForThePerson) {
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(20); ++seed) {
+    for (const Attendance attendance : {Attendance::approves_all, Attendance::nobody}) {
+      for (const int places : {1, 8}) {
+        WaitingTree waits(places, seed, attendance);
+        waits.live();
+        ASSERT_TRUE(waits.has_ended) << "seed " << seed;
+        ASSERT_THAT(waits.looked.faults, IsEmpty()) << "seed " << seed << ", " << places << " places";
+      }
+    }
+  }
+}
+
 TEST(Waits, ForThePersonHoldNoPlace) {
   WaitingTree waits(1, 1);
   waits.live();
@@ -269,6 +290,126 @@ TEST(Waits, ForThePersonHoldNoPlace) {
       ended_meanwhile += 1;
   }
   EXPECT_GT(ended_meanwhile, 0) << "with one place for all";
+}
+
+// Of two calls of one reply, which run beside each other, one waits for a child and one must be permitted.
+Act asks_beside_a_child(const Scene& scene) {
+  if (scene.agent == "explore") return {.text = "leaf", .after = 20s};
+  if (scene.agent == "planner") return {.text = "another", .after = 40s};
+  if (scene.step > 0) return {.text = "over"};
+  if (scene.depth == 0) return {.calls = {task("strict", "do")}};
+  return {
+      .calls = {task("explore", "look"), call_of("spawn_subagent", R"({"agent":"planner","task":"plan"})")}};
+}
+
+// Once the one is settled, the wait of the other is what is told.
+class WaitBesideAQuestion {
+ public:
+  explicit WaitBesideAQuestion(Attendance attendance, OnAsk on_ask = OnAsk::person) {
+    world.options.attendance = attendance;
+    world.options.profiles = {{.name = "strict", .subagents = {"*"}, .timeout = 1h, .on_ask = on_ask}};
+    world.rules = Rules({{Decision::allow, "task", ""}});
+  }
+  WaitBesideAQuestion(const WaitBesideAQuestion&) = delete;
+  // As the first life, or as one that goes on.
+  Result<Report> live() {
+    world.on_event = [this](Runtime&, const Event& event) {
+      const auto* reply = std::get_if<ReplyReceived>(&event.fact);
+      if (!reply || reply->reply.message.text != "leaf") return;
+      told_at_last = world.stream.told_of(world.child("strict").id);
+    };
+    return world.sessions().empty() ? world.run() : world.resume(2);
+  }
+  void expect_answered(AnswerKind kind, Source by) const {
+    const auto answers = world.facts<QuestionAnswered>();
+    ASSERT_EQ(answers.size(), 1u);
+    EXPECT_EQ(answers[0].answer.kind, kind);
+    EXPECT_EQ(answers[0].answer.by, by);
+    EXPECT_THAT(told_at_last, testing::StartsWith("waiting for sess_")) << "when its first child replied";
+    world.expect_sound("");
+  }
+
+  DialogueWorld world{asks_beside_a_child};
+  std::string told_at_last;
+};
+
+TEST(Waits, BesideAQuestionAreToldAgainOnceTheRuntimeHasAnsweredIt) {
+  for (const auto& [attendance, answer] : {std::pair{Attendance::approves_all, AnswerKind::approved},
+                                           std::pair{Attendance::nobody, AnswerKind::nobody}}) {
+    WaitBesideAQuestion waits(attendance);
+    ASSERT_TRUE(waits.live());
+    waits.expect_answered(answer, Source::runtime);
+  }
+}
+
+TEST(Waits, BesideAQuestionAreToldAgainWhereTheProfileLeavesNothingToBeAsked) {
+  for (const Attendance attendance : {Attendance::person, Attendance::nobody, Attendance::approves_all}) {
+    WaitBesideAQuestion waits(attendance, OnAsk::deny);
+    ASSERT_TRUE(waits.live());
+    waits.expect_answered(AnswerKind::refused, Source::runtime);
+  }
+}
+
+TEST(Waits, BesideAQuestionAreToldAgainWhereTheAnswerLayInTheInbox) {
+  WaitBesideAQuestion waits(Attendance::person);
+  DialogueWorld& world = waits.world;
+  world.options.inbox_every = 80ms;
+  world.on_event = [](Runtime& runtime, const Event& event) {
+    if (std::holds_alternative<QuestionAsked>(event.fact)) runtime.cancel(StopReason::shutdown);
+  };
+  EXPECT_FALSE(world.run());
+  const auto asked = world.facts<QuestionAsked>();
+  ASSERT_EQ(asked.size(), 1u);
+  const Session strict = world.child("strict");
+  SimLoop other_loop{1};
+  MemoryStore other(other_loop, world.world.memory);
+  ASSERT_TRUE(other.post({.tree = strict.tree,
+                          .session = strict.id,
+                          .kind = LetterKind::answer,
+                          .text = "yes",
+                          .question = asked[0].question.id}));
+  ASSERT_TRUE(waits.live());
+  waits.expect_answered(AnswerKind::approved, Source::person);
+}
+
+// What the one tells is on its way to the record when the other looks whether its own wait is known there.
+TEST(WaitsSimulation, ForThePersonAreToldWhereAnotherQuestionIsSettledJustThen) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.step == 0) return {.calls = {spawn("look"), spawn("look again")}};
+      return {.text = "over"};
+    });
+    world.rules = {};
+    world.options.seed = seed;
+    world.options.attendance = Attendance::person;
+    world.options.inbox_every = 80ms;
+    std::vector<std::string> asked;
+    world.on_event = [&](Runtime& runtime, const Event& event) {
+      const auto* question = std::get_if<QuestionAsked>(&event.fact);
+      if (question) asked.push_back(question->question.id);
+      if (asked.size() == 2) runtime.cancel(StopReason::shutdown);
+    };
+    EXPECT_FALSE(world.run());
+    ASSERT_EQ(asked.size(), 2u);
+    const SessionId root = world.sessions().front().id;
+    SimLoop other_loop{1};
+    MemoryStore other(other_loop, world.world.memory);
+    ASSERT_TRUE(other.post({.tree = root,
+                            .session = root,
+                            .kind = LetterKind::answer,
+                            .text = "no",
+                            .question = asked.front()}));
+    world.on_event = {};
+    std::string told;
+    world.on_question = [&](Runtime& runtime, const Question& question) {
+      if (question.id != asked.back()) return;
+      told = world.stream.told_of(root);
+      runtime.answer(question.id, {AnswerKind::refused, "no"});
+    };
+    ASSERT_TRUE(world.resume(seed + 100));
+    EXPECT_EQ(told, "waiting for person");
+    world.expect_sound("");
+  });
 }
 
 // The waits of the root for a child that are on record from its call of this tool on.

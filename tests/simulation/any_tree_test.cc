@@ -1,6 +1,6 @@
-// Any tree, with anything happening to it: a seed decides what its agents do, what is allowed, what its
-// person says and when, where its process dies and how the clock jumps. The seed of a failure repeats it, and
-// prints its journal: DEPUTY_SIM_SEED=SEED.
+// Any tree, with anything happening to it: a seed decides what its agents do, what is allowed, whether its
+// person is there, what they say and when, where its process dies and how the clock jumps. The seed of a
+// failure repeats it, and prints its journal: DEPUTY_SIM_SEED=SEED.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,6 +27,11 @@ TreeLimits limits_by(Chance& chance) {
   return limits;
 }
 
+Attendance attendance_by(Chance chance) {
+  if (!chance.one_in(4)) return Attendance::person;
+  return chance.one_in(2) ? Attendance::approves_all : Attendance::nobody;
+}
+
 Rules rules_by(Chance& chance) {
   std::vector<Rule> rules{{Decision::allow, "task", ""}, {Decision::allow, "spawn_subagent", ""}};
   constexpr std::array kDecisions{Decision::allow, Decision::allow, Decision::ask, Decision::deny};
@@ -48,7 +53,11 @@ struct Came {
 class AnyTree {
  public:
   explicit AnyTree(std::uint64_t seed)
-      : seed_(seed), chance_(seed, "the world"), limits_(limits_by(chance_)), rules_(rules_by(chance_)) {
+      : seed_(seed),
+        chance_(seed, "the world"),
+        limits_(limits_by(chance_)),
+        rules_(rules_by(chance_)),
+        attendance_(attendance_by(Chance(seed, "who is there"))) {
     world_.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
     world_.write_file("a.txt", "one\n");
   }
@@ -78,7 +87,7 @@ class AnyTree {
     came_.lives += 1;
     Life::Options options{.seed = seed_ * 100 + static_cast<std::uint64_t>(came_.lives),
                           .limits = limits_,
-                          .attendance = Attendance::person,
+                          .attendance = attendance_,
                           .profiles = chance_profiles()};
     if (may_die && chance_.one_in(2))
       options.crash = {.at_record = 1 + static_cast<int>(chance_.below(50)), .committed = chance_.one_in(2)};
@@ -96,8 +105,8 @@ class AnyTree {
         },
         50ms);
     for (const Event& event : world_.memory->journal) answer_later(life, event);
-    life.runtime().subscribe([this, &life](const Event& event, const EventOrigin&) {
-      watcher_.look(event, life.runtime());
+    life.runtime().subscribe([this, &life](const Event& event, const EventOrigin& origin) {
+      watcher_.look(event, origin, life.runtime());
       answer_later(life, event);
     });
     happen_to(life, may_die);
@@ -179,6 +188,7 @@ class AnyTree {
   Chance chance_;
   TreeLimits limits_;
   Rules rules_;
+  Attendance attendance_;
   SimWorld world_;
   Bank bank_;
   Watcher watcher_{world_, limits_, bank_};

@@ -178,6 +178,7 @@ std::vector<Profile> chance_profiles() {
        .tools = tools,
        .subagents = {"*"},
        .kind = WorkKind::simple,
+       .on_ask = OnAsk::deny,
        .workspace = WorkspaceMode::read_only,
        .reentrant = true},
       {.name = "formal", .tools = tools, .kind = WorkKind::simple, .returns = Returns::report},

@@ -9,11 +9,12 @@
 
 namespace deputy {
 
-void Watcher::look(const Event& event, const Runtime& runtime) {
+void Watcher::look(const Event& event, const EventOrigin& origin, const Runtime& runtime) {
   EXPECT_LE(runtime.places_taken(), limits_.live_sessions);
   EXPECT_LE(bank_.micros, limits_.cost_micros) << "the provider has more than there was";
   EXPECT_LE(bank_.tokens, limits_.tokens);
   look_at_run(event);
+  EXPECT_EQ(stream_.fault_after(event, origin), "");
   const auto found = world_.memory->sessions.find(event.run.session);
   if (found == world_.memory->sessions.end()) return;
   if (std::holds_alternative<SessionCreated>(event.fact)) look_at_rights(found->second);
@@ -92,8 +93,8 @@ void Watcher::expect_over(const Runtime& runtime, const std::map<std::string, in
 }
 
 // What a child that went on beside its parent has to say is put before the parent's model, which is asked
-// again: the second reply after the child's end is to a request that was made after it. Not in its last step
-// at a limit, which is to report: then it is owed to its next run.
+// again: the second reply after the child's end is to a request that was made after it. A last step at a
+// limit does not count: where it is told nothing but to report, the rest is owed to its next run.
 void Watcher::expect_nothing_lost() const {
   struct Owed {
     SessionId parent;

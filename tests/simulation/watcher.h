@@ -11,6 +11,7 @@
 
 #include "support/priced_model.h"
 #include "support/sim_world.h"
+#include "support/stream_states.h"
 
 namespace deputy {
 
@@ -19,7 +20,7 @@ class Watcher {
   Watcher(const SimWorld& world, const TreeLimits& limits, const Bank& bank)
       : world_(world), limits_(limits), bank_(bank) {}
 
-  void look(const Event& event, const Runtime& runtime);
+  void look(const Event& event, const EventOrigin& origin, const Runtime& runtime);
   // `effects`: how often each command was run.
   void expect_over(const Runtime& runtime, const std::map<std::string, int>& effects) const;
 
@@ -36,6 +37,7 @@ class Watcher {
   std::set<std::tuple<RunId, int, int>> finished_calls_;
   std::set<std::pair<SessionId, std::string>> delivered_;
   std::set<std::string> answered_;
+  StreamStates stream_;
 };
 
 }  // namespace deputy

@@ -1,5 +1,6 @@
 // A simulated world for dialogue and background work: a played model, the events as they come, and what must
-// hold of every run: one terminal record each, and every wait with an owner and an end.
+// hold of every run: one terminal record each, every wait with an owner and an end, and states in the event
+// stream that are those of the store.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@
 
 #include "support/acting_model.h"
 #include "support/sim_world.h"
+#include "support/stream_states.h"
 
 namespace deputy {
 
@@ -106,9 +108,12 @@ class DialogueWorld {
       EXPECT_FALSE(session.wait) << session.label << " " << where;
     }
     EXPECT_EQ(waits_without_end, 0) << where;
+    EXPECT_EQ(stream_fault, "") << where;
   }
 
   int waits_without_end = 0;  // or without an owner
+  std::string stream_fault;   // the first one
+  StreamStates stream;
 
  private:
   Life::Options with_model(Life::Options given) const {
@@ -123,7 +128,9 @@ class DialogueWorld {
   }
   void listen(Life& life) {
     if (programs) programs(life.processes());
-    life.runtime().subscribe([this, &life](const Event& event, const EventOrigin&) {
+    life.runtime().subscribe([this, &life](const Event& event, const EventOrigin& origin) {
+      const std::string fault = stream.fault_after(event, origin);
+      if (stream_fault.empty()) stream_fault = fault;
       if (const auto* asked = std::get_if<QuestionAsked>(&event.fact); asked && on_question) {
         life.loop().timers().call_at(
             life.loop().clock().now() + before_answer,
