@@ -226,6 +226,26 @@ bool Database::write_back() const {
   return done == SQLITE_OK && in_log == written_back;
 }
 
+// What fails here fails nobody: the log grows by itself.
+void Database::keep_room_in_log(int pages) const {
+  constexpr sqlite3_int64 kLogHeader = 32;
+  constexpr sqlite3_int64 kFrame = 24 + 4096;
+  sqlite3_file* log = nullptr;
+  if (log_pages() == 0 ||
+      sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log)) !=
+          SQLITE_OK ||
+      !log || !log->pMethods)
+    return;
+  const sqlite3_int64 end = kLogHeader + log_pages() * kFrame;
+  sqlite3_int64 size = 0;
+  if (log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= end + pages * kFrame / 2) return;
+  const auto alone = Transaction::begin(*this);  // or another would write there too
+  if (!alone || log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= end + pages * kFrame) return;
+  const std::string zeros(static_cast<std::size_t>(end + pages * kFrame - size), '\0');
+  if (log->pMethods->xWrite(log, zeros.data(), static_cast<int>(zeros.size()), size) == SQLITE_OK)
+    (void)log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
+
 Result<std::uint64_t> Database::file_size() const {
   TRY(auto* file, file_of(handle_.get(), path_));
   sqlite3_int64 size = 0;

@@ -77,6 +77,11 @@ class Database {
   // Writes back of the log what nobody reads any more. Whether that was all of it: then it begins anew with
   // the next commit.
   bool write_back() const;
+  // Keeps zeros behind the log's end, synced: half of so many pages at least, all of them where it has to
+  // write. A commit that finds room there changes what is in the file and not how long it is, which a disk
+  // syncs sooner. To SQLite they are what follows the end of a log. Nothing before this connection has
+  // committed to it.
+  void keep_room_in_log(int pages) const;
   // How long the log was after this connection's last commit, whoever wrote it.
   int log_pages() const { return *log_pages_; }
 

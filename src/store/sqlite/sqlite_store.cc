@@ -33,6 +33,9 @@ namespace {
 // itself.
 constexpr int kCheckpointPages = 1024;
 
+// Some steps' worth of the log, 256 kB, is there before they are taken.
+constexpr int kRoomPages = 64;
+
 // Each waits as long as SQLite does for another process that writes: a minute in all.
 constexpr int kMostTries = 12;
 
@@ -92,7 +95,7 @@ struct SqliteStore::State {
         loss(std::move(parts.loss)),
         queue(
             loop, std::move(writer), [this](const EventRefs& events) { return commit(events); },
-            [this] { write_back_log(); }) {}
+            [this] { tend_log(); }) {}
 
   // What others commit between two reads is not seen.
   template <class Read>
@@ -112,7 +115,7 @@ struct SqliteStore::State {
   Result<void> commit(const EventRefs& events);
   Result<void> commit(Transaction& transaction);
   Result<void> write(const EventRefs& events);
-  void write_back_log();
+  void tend_log();
   Result<void> record_stop(const Error& error);
   Result<std::vector<Event>> take_up(const SessionId& tree);
   Result<std::int64_t> next_epoch(const SessionId& tree);
@@ -340,10 +343,11 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
 }
 
 // What was recorded is durable without it. Where somebody still reads the log it grows on: then it is tried
-// again only after as much more.
-void SqliteStore::State::write_back_log() {
+// again only after as much more. One that was written back is written over, and has its length.
+void SqliteStore::State::tend_log() {
   const std::lock_guard lock(claims);
   const int pages = writing.log_pages();
+  if (pages < kCheckpointPages && damage.is_none()) writing.keep_room_in_log(kRoomPages);
   if (pages < written_back_at) written_back_at = 0;  // another process wrote it back
   if (pages - written_back_at < kCheckpointPages) return;
   written_back_at = damage.is_copied() && writing.write_back() ? 0 : pages;
