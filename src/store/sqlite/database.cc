@@ -148,7 +148,9 @@ std::optional<std::int64_t> Statement::maybe_integer(int column) const {
   return integer(column);
 }
 
-std::string Statement::text(int column) const {
+std::string Statement::text(int column) const { return std::string(text_until_next_step(column)); }
+
+std::string_view Statement::text_until_next_step(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
   if (!bytes) return {};
   return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};

@@ -40,6 +40,7 @@ class Statement {
   std::int64_t integer(int column) const;
   std::optional<std::int64_t> maybe_integer(int column) const;
   std::string text(int column) const;
+  std::string_view text_until_next_step(int column) const;
   std::optional<std::string> maybe_text(int column) const;
 
  private:
