@@ -256,16 +256,14 @@ Result<std::uint64_t> Database::file_size() const {
   return static_cast<std::uint64_t>(size);
 }
 
-Result<std::string> Database::file_bytes(std::uint64_t most) const {
-  constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+Result<std::string> Database::file_bytes(std::uint64_t from, std::size_t most) const {
   TRY(auto* file, file_of(handle_.get(), path_));
   TRY(const auto size, file_size());
-  std::string bytes(std::min(size, most), '\0');
-  for (std::uint64_t at = 0; at < bytes.size(); at += kPiece) {
-    const int length = static_cast<int>(std::min(kPiece, bytes.size() - at));
-    if (file->pMethods->xRead(file, bytes.data() + at, length, static_cast<sqlite3_int64>(at)) != SQLITE_OK)
-      return fail(ErrorCode::io, fmt::format("cannot read {}", path_), "check the disk");
-  }
+  std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(size - std::min(size, from), most)),
+                    '\0');
+  if (!bytes.empty() && file->pMethods->xRead(file, bytes.data(), static_cast<int>(bytes.size()),
+                                              static_cast<sqlite3_int64>(from)) != SQLITE_OK)
+    return fail(ErrorCode::io, fmt::format("cannot read {}", path_), "check the disk");
   return bytes;
 }
 

@@ -67,7 +67,7 @@ class Database {
   const std::string& path() const { return path_; }
   // The file itself, through SQLite: who opens and closes it beside SQLite lets go of the process's locks.
   Result<std::uint64_t> file_size() const;
-  Result<std::string> file_bytes(std::uint64_t most) const;  // from its beginning
+  Result<std::string> file_bytes(std::uint64_t from, std::size_t most) const;
   // Whether, as the last one to close the database, it writes the log back into it. Not unless this is said:
   // what may be damaged is not touched.
   void write_back_at_close(bool does) const;
