@@ -1,5 +1,8 @@
 #include "bench.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +16,20 @@ Percentiles percentiles_of(std::vector<Duration> taken) {
     return std::chrono::duration<double, std::milli>(taken[index]).count();
   };
   return {at(0.5), at(0.99)};
+}
+
+std::vector<Duration> syncs_in(const std::string& folder, int times) {
+  const int file = ::open((folder + "/sync").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  const std::string pages(4 * 4096, 'x');
+  std::vector<Duration> taken;
+  for (int i = 0; i < times; ++i) {
+    if (::write(file, pages.data(), pages.size()) < 0) break;
+    const auto before = std::chrono::steady_clock::now();
+    if (::fdatasync(file) != 0) break;
+    taken.push_back(std::chrono::steady_clock::now() - before);
+  }
+  ::close(file);
+  return taken;
 }
 
 }  // namespace deputy

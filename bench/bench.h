@@ -18,4 +18,8 @@ struct Percentiles {
 // In milliseconds.
 Percentiles percentiles_of(std::vector<Duration> taken);
 
+// What a sync alone takes here at the time: of a few pages at the end of a file, as the journal does. Empty
+// where it cannot be done.
+std::vector<Duration> syncs_in(const std::string& folder, int times);
+
 }  // namespace deputy

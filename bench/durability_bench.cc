@@ -1,7 +1,11 @@
 // What durability costs a step that only reads, by how long the model takes; and how long a large tree takes
-// to be resumed. Prints figures; not a test.
+// to be resumed. Steps with it and without it are taken by turns, so that both meet the same machine; what a
+// sync alone takes is told beside them, so that a slow disk can be told from a slow journal. Prints figures;
+// not a test.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "async/sleep.h"
@@ -40,11 +44,11 @@ class BenchModel final : public Provider {
       reply.message.calls.push_back(
           {.id = fmt::format("c{}", asked_), .name = "Read", .arguments = R"({"file_path":"a.txt"})"});
     }
-    last_answered = loop_.clock().now();
+    answered.push_back(loop_.clock().now());
     co_return reply;
   }
   std::optional<TimePoint> first_asked;
-  TimePoint last_answered{};
+  std::vector<TimePoint> answered;
 
  private:
   Loop& loop_;
@@ -91,7 +95,9 @@ void run(World& world, std::unique_ptr<Store> store, std::unique_ptr<BenchModel>
   world.loop.run();
 }
 
+// From one reply to the next: the call, its record, the sync, the model. All steps count alike.
 double seconds_a_step(const std::string& folder, bool durable, Duration first_byte, int steps) {
+  std::filesystem::remove_all(folder + "/home");
   World world(folder);
   std::unique_ptr<Store> store = std::make_unique<MemoryStore>(
       world.loop, std::make_shared<MemoryStore::Memory>(),
@@ -104,21 +110,51 @@ double seconds_a_step(const std::string& folder, bool durable, Duration first_by
     runtime.start({.brief = {.label = "root", .prompt = "go"},
                    .model = ModelName("bench/x"),
                    .workspace = folder + "/work"},
-                  [&](const Result<Report>&) { took = seen.last_answered - *seen.first_asked; });
+                  [&](const Result<Report>&) {
+                    if (!seen.answered.empty()) took = seen.answered.back() - seen.answered.front();
+                  });
   });
   return Seconds(took).count() / steps;
 }
 
-void tell_cost(const std::string& folder, std::chrono::milliseconds first_byte, int steps) {
-  const auto clear = [&folder] { std::filesystem::remove_all(folder + "/home"); };
-  const double without = seconds_a_step(folder, false, first_byte, steps);
-  clear();
-  const double with = seconds_a_step(folder, true, first_byte, steps);
-  clear();
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+struct Trial {
+  std::chrono::milliseconds first_byte{};
+  int rounds = 0;
+  int steps = 0;  // of each round, with and without
+  double limit_percent = 0;
+};
+
+// Whether it keeps to its limit.
+bool tell_cost(const std::string& folder, const Trial& trial) {
+  constexpr int kSyncsARound = 20;
+  std::vector<double> with_it;
+  std::vector<double> cost;
+  std::vector<double> percent;
+  std::vector<Duration> syncs;
+  for (int round = 0; round < trial.rounds; ++round) {
+    std::array<double, 2> step{};  // without and with
+    const bool first = round % 2 != 0;
+    for (const bool durable : {first, !first})
+      step[durable ? 1 : 0] = seconds_a_step(folder, durable, trial.first_byte, trial.steps);
+    std::ranges::copy(syncs_in(folder, kSyncsARound), std::back_inserter(syncs));
+    with_it.push_back(step[1]);
+    cost.push_back(step[1] - step[0]);
+    percent.push_back(cost.back() / step[1] * 100);
+  }
+  const auto [least, most] = std::ranges::minmax(percent);
+  const Percentiles sync = percentiles_of(syncs);
   fmt::print(
-      "a step that reads, first byte after {} ms, {} steps: {:.3f} ms, of which {:.3f} ms ({:.2f} %) for "
-      "durability\n",
-      first_byte.count(), steps, with * 1e3, (with - without) * 1e3, (with - without) / with * 100);
+      "a step that reads, first byte after {} ms, {} rounds of {} steps with and {} without: {:.3f} ms, of "
+      "which {:.3f} ms for durability; {:.2f} % in the median of the rounds (from {:.2f} to {:.2f}; to be at "
+      "most {}); a sync alone: p50 {:.3f} ms, p99 {:.3f} ms\n",
+      trial.first_byte.count(), trial.rounds, trial.steps, trial.steps, median(with_it) * 1e3,
+      median(cost) * 1e3, median(percent), least, most, trial.limit_percent, sync.p50, sync.p99);
+  return median(percent) <= trial.limit_percent;
 }
 
 constexpr int kSessions = 1000;
@@ -173,8 +209,32 @@ Task<> fill(SqliteStore& store, SystemLoop& loop, std::string workspace) {
   loop.stop();
 }
 
-// Whether it came to its model.
+// Until its model is asked; nothing where it is not.
+std::optional<Duration> time_of_resume(const std::string& folder) {
+  World world(folder);
+  const TimePoint began = world.loop.clock().now();
+  auto store = *SqliteStore::open(world.loop, *world.home, std::make_unique<ThreadWriter>());
+  auto model = std::make_unique<BenchModel>(world.loop, Duration{}, 0);
+  const BenchModel& seen = *model;
+  std::optional<Duration> took;
+  std::string end;
+  run(world, std::move(store), std::move(model), [&](Runtime& runtime) {
+    runtime.resume(SessionId("sess_1_root00"), [&](const Result<Report>& report) {
+      end = report ? report->body : to_text(report.error());
+      if (seen.first_asked) took = *seen.first_asked - began;
+    });
+  });
+  if (!took) fmt::print("the tree was not resumed: {}\n", end);
+  return took;
+}
+
+// Whether it keeps to its limit. Each resume has a copy of its own: it ends the tree.
 bool tell_resume(const std::string& folder) {
+  constexpr int kResumes = 5;
+  constexpr double kLimit = 1.0;
+  const std::string home = folder + "/home";
+  const std::string filled = folder + "/filled";
+  std::filesystem::remove_all(home);
   {
     World world(folder);
     auto store = *SqliteStore::open(world.loop, *world.home, std::make_unique<ThreadWriter>());
@@ -182,36 +242,34 @@ bool tell_resume(const std::string& folder) {
     world.loop.post([&] { group.spawn(fill(*store, world.loop, folder + "/work")); });
     world.loop.run();
   }
-  World world(folder);
-  const TimePoint began = world.loop.clock().now();
-  auto store = *SqliteStore::open(world.loop, *world.home, std::make_unique<ThreadWriter>());
-  auto model = std::make_unique<BenchModel>(world.loop, Duration{}, 0);
-  const BenchModel& seen = *model;
-  std::string end;
-  Duration took{};
-  run(world, std::move(store), std::move(model), [&](Runtime& runtime) {
-    runtime.resume(SessionId("sess_1_root00"), [&](const Result<Report>& report) {
-      end = report ? report->body : to_text(report.error());
-      if (seen.first_asked) took = *seen.first_asked - began;
-    });
-  });
-  if (took == Duration{}) {
-    fmt::print("the tree was not resumed: {}\n", end);
-    return false;
+  std::filesystem::rename(home, filled);
+  std::vector<double> taken;
+  for (int i = 0; i < kResumes; ++i) {
+    std::filesystem::remove_all(home);
+    std::filesystem::copy(filled, home, std::filesystem::copy_options::recursive);
+    const auto took = time_of_resume(folder);
+    if (!took) return false;
+    taken.push_back(Seconds(*took).count());
   }
-  fmt::print("a tree of {} sessions and {} events is resumed: {:.0f} ms until its model is asked\n",
-             kSessions, kSessions * kEventsEach, Seconds(took).count() * 1e3);
-  if (took >= std::chrono::seconds(1)) fmt::print("over its limit of 1 s\n");
-  return took < std::chrono::seconds(1);
+  const auto [least, most] = std::ranges::minmax(taken);
+  fmt::print(
+      "a tree of {} sessions and {} events is resumed, {} times: {:.0f} ms in the median until its model is "
+      "asked (from {:.0f} to {:.0f}; to be under {:.0f})\n",
+      kSessions, kSessions * kEventsEach, kResumes, median(taken) * 1e3, least * 1e3, most * 1e3,
+      kLimit * 1e3);
+  return median(taken) < kLimit;
 }
 
 }  // namespace
 
 int run_bench(const std::string& folder) {
   using std::chrono::milliseconds;
-  tell_cost(folder, milliseconds(20), 200);
-  tell_cost(folder, milliseconds(500), 20);
-  return tell_resume(folder) ? 0 : 1;
+  const bool is_cheap =
+      tell_cost(folder, {.first_byte = milliseconds(20), .rounds = 15, .steps = 40, .limit_percent = 6});
+  const bool is_nothing =
+      tell_cost(folder, {.first_byte = milliseconds(500), .rounds = 9, .steps = 6, .limit_percent = 0.5});
+  const bool is_soon = tell_resume(folder);
+  return is_cheap && is_nothing && is_soon ? 0 : 1;
 }
 
 }  // namespace deputy

@@ -3,9 +3,7 @@
 // unit, and the request is written in a real provider's dialect. Prints the percentiles, and what a sync
 // alone takes here at the time, since that is much of it; then the same under --max-cost, where what the
 // request may come to is a record of its own. Not a test.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <vector>
 
@@ -93,21 +91,6 @@ Task<> wait_for_end(Runtime& runtime, SystemLoop& loop) {
   loop.stop();
 }
 
-// As the journal does: a few pages at the end of a file.
-std::vector<Duration> syncs_in(const std::string& folder) {
-  const int file = ::open((folder + "/sync").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  const std::string pages(4 * 4096, 'x');
-  std::vector<Duration> taken;
-  for (int i = 0; i < kSpawns; ++i) {
-    if (::write(file, pages.data(), pages.size()) < 0) break;
-    const auto before = std::chrono::steady_clock::now();
-    if (::fdatasync(file) != 0) break;
-    taken.push_back(std::chrono::steady_clock::now() - before);
-  }
-  ::close(file);
-  return taken;
-}
-
 int measure_spawns(const std::string& folder, std::string_view terms, std::int64_t most_micros) {
   SystemLoop loop;
   ThreadPool pool(2);
@@ -157,7 +140,7 @@ int measure_spawns(const std::string& folder, std::string_view terms, std::int64
                 [](const Result<Report>&) {});
   loop.post([&] { group.spawn(wait_for_end(runtime, loop)); });
   loop.run();
-  const auto syncs = syncs_in(folder);
+  const auto syncs = syncs_in(folder, kSpawns);
   if (network.taken.empty() || syncs.empty()) return 1;
   const Percentiles spawn = percentiles_of(network.taken);
   const Percentiles sync = percentiles_of(syncs);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
+#include <array>
 #include <iterator>
 #include <stdexcept>
 
@@ -13,6 +14,24 @@ struct Sha256::Context {
 };
 
 namespace {
+
+// What a byte comes to that so many others follow: eight are taken at once, each by a table of its own.
+constexpr auto kCrcTables = [] {
+  constexpr std::uint32_t kPolynomial = 0xedb88320;
+  std::array<std::array<std::uint32_t, 256>, 8> tables{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? kPolynomial : 0);
+    tables[0][byte] = crc;
+  }
+  for (std::size_t behind = 1; behind < tables.size(); ++behind) {
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      const std::uint32_t before = tables[behind - 1][byte];
+      tables[behind][byte] = (before >> 8) ^ tables[0][before & 0xff];
+    }
+  }
+  return tables;
+}();
 
 void must(int result) {
   if (result != 1) throw std::runtime_error("SHA-256 is not available in this OpenSSL");
@@ -38,6 +57,23 @@ std::string Sha256::hex() {
   hex.reserve(std::size_t{size} * 2);
   for (unsigned int i = 0; i < size; ++i) fmt::format_to(std::back_inserter(hex), "{:02x}", digest[i]);
   return hex;
+}
+
+void Crc32::feed(std::string_view piece) {
+  const auto& tables = kCrcTables;
+  std::uint32_t state = state_;
+  const auto byte_at = [&piece](std::size_t at) {
+    return std::uint32_t{static_cast<std::uint8_t>(piece[at])};
+  };
+  for (; piece.size() >= 8; piece.remove_prefix(8)) {
+    state ^= byte_at(0) | byte_at(1) << 8 | byte_at(2) << 16 | byte_at(3) << 24;
+    state = tables[7][state & 0xff] ^ tables[6][state >> 8 & 0xff] ^ tables[5][state >> 16 & 0xff] ^
+            tables[4][state >> 24] ^ tables[3][byte_at(4)] ^ tables[2][byte_at(5)] ^ tables[1][byte_at(6)] ^
+            tables[0][byte_at(7)];
+  }
+  for (; !piece.empty(); piece.remove_prefix(1))
+    state = (state >> 8) ^ tables[0][(state ^ byte_at(0)) & 0xff];
+  state_ = state;
 }
 
 }  // namespace deputy

@@ -1,6 +1,7 @@
-// SHA-256 of bytes that come in pieces.
+// Digests of bytes that come in pieces.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +18,16 @@ class Sha256 {
  private:
   struct Context;
   std::unique_ptr<Context> context_;
+};
+
+// The usual one, of Ethernet and zip.
+class Crc32 {
+ public:
+  void feed(std::string_view piece);
+  std::uint32_t value() const { return ~state_; }  // of all that was fed
+
+ private:
+  std::uint32_t state_ = ~std::uint32_t{0};
 };
 
 }  // namespace deputy

@@ -82,8 +82,9 @@ class Folder {
 
   virtual Result<void> make_folder(
       std::string_view name) const = 0;  // and its parents; an existing one is fine
-  virtual Result<void> append_to(std::string_view name,
-                                 std::string_view bytes) const = 0;  // created if absent
+  // Created if absent. Where it is to be durable, all that was added before is so too when it returns.
+  virtual Result<void> append_to(std::string_view name, std::string_view bytes,
+                                 Durable durable = Durable::no) const = 0;
   // Whole or not at all, and durable when it returns: a new file, synced, renamed into place, the folder
   // synced. Not synced where it need not be durable.
   virtual Result<void> replace(std::string_view name, std::string_view bytes,

@@ -57,6 +57,15 @@ TEST_F(DiskSyncTest, WhatNeedNotBeDurableIsNotSynced) {
   EXPECT_TRUE(synced_.empty());
 }
 
+TEST_F(DiskSyncTest, WhatIsAddedIsSyncedWithAllBeforeItWhereItIsToBeDurable) {
+  ASSERT_TRUE(folder_->append_to("a", "hel"));
+  EXPECT_TRUE(synced_.empty());
+  ASSERT_TRUE(folder_->append_to("a", "lo", Durable::yes));
+  EXPECT_EQ(synced_, (std::vector<std::string>{"file of 5", "folder"}));
+  refused_with = EIO;
+  EXPECT_FALSE(folder_->append_to("a", "!", Durable::yes));
+}
+
 TEST_F(DiskSyncTest, TheNamesOfAllThatIsMadeOnTheWayAreSynced) {
   ASSERT_TRUE(SystemDisk().open(temp_.path() + "/one/two", IfAbsent::create));
   EXPECT_EQ(synced_, (std::vector<std::string>{"folder", "folder"}));

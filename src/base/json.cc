@@ -80,7 +80,7 @@ void write_pretty(const json::value& value, std::size_t indent, std::string& out
 
 }  // namespace
 
-Result<json::value> parse_json(std::string_view text) {
+Result<json::value> parse_json(std::string_view text, json::storage_ptr storage) {
   if (text.size() > kMaxJsonBytes) {
     return fail(ErrorCode::exhausted,
                 fmt::format("the JSON text is too long: {} bytes, at most {} are read",
@@ -89,6 +89,7 @@ Result<json::value> parse_json(std::string_view text) {
   try {
     std::array<unsigned char, 4096> scratch;  // most texts are short, and need no more while they are read
     json::parser parser({}, json::parse_options{.max_depth = kMaxJsonDepth}, scratch.data(), scratch.size());
+    parser.reset(std::move(storage));
     boost::system::error_code error;
     std::size_t used = parser.write_some(text.data(), text.size(), error);
     if (error) return not_json(text, used, reason_for(error));
@@ -101,8 +102,8 @@ Result<json::value> parse_json(std::string_view text) {
   }
 }
 
-Result<json::object> parse_json_object(std::string_view text) {
-  TRY(json::value value, parse_json(text));
+Result<json::object> parse_json_object(std::string_view text, json::storage_ptr storage) {
+  TRY(json::value value, parse_json(text, std::move(storage)));
   if (!value.is_object()) {
     return fail(ErrorCode::invalid, fmt::format("expected a JSON object, found {}", kind_name(value)));
   }

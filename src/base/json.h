@@ -17,9 +17,9 @@ namespace json = boost::json;
 inline constexpr std::size_t kMaxJsonDepth = 64;
 inline constexpr std::size_t kMaxJsonBytes = 64 * 1024 * 1024;
 
-Result<json::value> parse_json(std::string_view text);
+Result<json::value> parse_json(std::string_view text, json::storage_ptr storage = {});
 // Parses and insists on an object.
-Result<json::object> parse_json_object(std::string_view text);
+Result<json::object> parse_json_object(std::string_view text, json::storage_ptr storage = {});
 // Compact; text that is not UTF-8 is mended, so what is written is always valid.
 std::string to_json_text(const json::value& value);
 // Two spaces of indentation, a line per member.

@@ -74,7 +74,7 @@ class MemoryFolder final : public Folder {
     return {};
   }
 
-  Result<void> append_to(std::string_view name, std::string_view bytes) const override {
+  Result<void> append_to(std::string_view name, std::string_view bytes, Durable) const override {
     return write(name, bytes, [](std::string before, std::string_view more) { return before.append(more); });
   }
 

@@ -30,7 +30,7 @@ class SystemFolder final : public Folder {
   Result<std::vector<Entry>> list(std::string_view name) const override;
   Result<std::string> read(std::string_view name, std::uint64_t offset, std::size_t max) const override;
   Result<void> make_folder(std::string_view name) const override;
-  Result<void> append_to(std::string_view name, std::string_view bytes) const override;
+  Result<void> append_to(std::string_view name, std::string_view bytes, Durable durable) const override;
   Result<void> replace(std::string_view name, std::string_view bytes, Durable durable) const override;
   Result<void> rename(std::string_view from, std::string_view to) const override;
   Result<void> remove(std::string_view name) const override;
@@ -144,7 +144,7 @@ Result<mode_t> SystemFolder::mode_for_writing(const Spot& place) {
   return found.st_mode & 0777;
 }
 
-Result<void> SystemFolder::append_to(std::string_view name, std::string_view bytes) const {
+Result<void> SystemFolder::append_to(std::string_view name, std::string_view bytes, Durable durable) const {
   TRY(const Spot place, place_of(name, kFolder));
   TRY(mode_for_writing(place));
   const Descriptor file = open_beneath(place.parent.get(), place.leaf,
@@ -159,7 +159,11 @@ Result<void> SystemFolder::append_to(std::string_view name, std::string_view byt
                 "replace it by a copy of its own");
   }
   std::size_t written = 0;
-  if (write_all(file.get(), bytes, written)) return {};
+  if (write_all(file.get(), bytes, written)) {
+    if (durable == Durable::no) return {};
+    if (::fsync(file.get()) != 0) return failed("sync", place.shown);
+    return sync_names_in(place.parent, place.shown);
+  }
   const std::string attempted =
       written == 0 ? "write" : fmt::format("write more than {} of {} bytes to", written, bytes.size());
   return failed(attempted, place.shown);

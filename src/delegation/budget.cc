@@ -159,9 +159,11 @@ std::optional<std::string> refusal_of(const Amount& need, const Amount& in_use, 
   return std::nullopt;
 }
 
-Amount used_by(const std::vector<Event>& tree) {
+Amount used_by(const std::vector<Event>& tree, const std::vector<Event>& further) {
   Used used;
-  for (const auto& event : tree) used.apply(event);
+  for (const auto* events : {&tree, &further}) {
+    for (const auto& event : *events) used.apply(event);
+  }
   for (const auto& [id, of] : used.sessions) {
     if (of.open) used.amount = used.amount + whole(*of.open);
   }

@@ -38,7 +38,7 @@ std::optional<std::string> refusal_of(const Amount& need, const Amount& in_use, 
 // What a tree has used by its journal, also before its spending was limited. A request that a dying process
 // left open counts with all that was reserved for it: nobody knows how far it got. The words of a command are
 // no steps, and a child that was stopped before there was a place for it is no delegation.
-Amount used_by(const std::vector<Event>& tree);
+Amount used_by(const std::vector<Event>& tree, const std::vector<Event>& further = {});
 // Whether the last run of the session that these are of has had a place to run: until then it may come to no
 // delegation.
 bool had_place(const std::vector<Event>& session);

@@ -318,6 +318,8 @@ TEST(UsedBy, CountsRepliesFailuresStopsAndWhatWasLeftOpen) {
   ledger.add(1, BudgetReserved{60, 30});
   ledger.add(1, ReplyReceived{{.stop = ReplyStop::finished}});
   EXPECT_EQ(used_by(ledger.journal), (Amount{2, 3, 186, 93})) << "who tells nothing has used all of it";
+  const auto cut = ledger.journal.begin() + 7;  // between a reservation and what it came to
+  EXPECT_EQ(used_by({ledger.journal.begin(), cut}, {cut, ledger.journal.end()}), used_by(ledger.journal));
 }
 
 TEST(UsedBy, CountsWhatNothingWasReservedForButNotTheWordsOfACommand) {

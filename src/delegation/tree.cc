@@ -164,7 +164,8 @@ Result<Session> Tree::claimed_root(const SessionId& id, const std::optional<Tree
 }
 
 // Under the terms that it was started with, unless the person sets others, and with what it has used.
-Result<void> Tree::take_up(Session& root, std::vector<Event> events, const std::optional<TreeLimits>& terms) {
+Result<void> Tree::take_up(Session& root, const std::vector<Event>& events,
+                           const std::optional<TreeLimits>& terms) {
   if (root.limits) limits_ = *root.limits;
   const Duration time_before = limits_.time;
   if (terms) limits_ = *terms;
@@ -180,8 +181,7 @@ Result<void> Tree::take_up(Session& root, std::vector<Event> events, const std::
     TRY(const auto open, unrecorded_request(each));
     if (open) left_open.push_back(*open);
   }
-  events.insert(events.end(), left_open.begin(), left_open.end());
-  budget_ = std::make_unique<Budget>(limits_, used_by(events));
+  budget_ = std::make_unique<Budget>(limits_, used_by(events, left_open));
   if (!left_open.empty()) services_.store.ride_along(std::move(left_open));
   const auto recorded = moved_deadline(root.deadline, time_before, time_before, *left_at_);
   root.deadline = moved_deadline(root.deadline, time_before, limits_.time, *left_at_);

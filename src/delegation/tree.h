@@ -203,7 +203,8 @@ class Tree {
   };
 
   Result<std::vector<Event>> claim(SessionId id);
-  Result<void> take_up(Session& root, std::vector<Event> events, const std::optional<TreeLimits>& terms);
+  Result<void> take_up(Session& root, const std::vector<Event>& events,
+                       const std::optional<TreeLimits>& terms);
   Result<std::optional<Event>> unrecorded_request(const Session& session);
   // Counts the child and reserves for its first request, or refuses it.
   Result<Budget::Hold> admit(const Session& parent, const Profile& profile, const Session& child);

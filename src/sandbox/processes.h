@@ -170,6 +170,9 @@ class SimProcesses final : public Processes {
   using Program = std::function<ProcessResult(const ProcessSpec&)>;
   explicit SimProcesses(Loop& loop) : loop_(loop) {}
   void define(std::string name, Program program, Duration takes = {});
+  // With whoever started them: those that run leave no end, every second one its effect; none is started
+  // after it.
+  void die() { is_dead_ = true; }
   Task<Result<ProcessResult>> run(ProcessSpec spec, StopToken stop) override;
 
  private:
@@ -179,6 +182,8 @@ class SimProcesses final : public Processes {
   };
   Loop& loop_;
   std::map<std::string, Defined, std::less<>> programs_;
+  bool is_dead_ = false;
+  int ended_by_death_ = 0;
 };
 
 }  // namespace deputy

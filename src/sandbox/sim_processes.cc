@@ -13,7 +13,7 @@ void SimProcesses::define(std::string name, Program program, Duration takes) {
 }
 
 Task<Result<ProcessResult>> SimProcesses::run(ProcessSpec spec, StopToken stop) {
-  if (stop.stopped()) co_return std::unexpected(Error::cancelled());
+  if (is_dead_ || stop.stopped()) co_return std::unexpected(Error::cancelled());
   if (spec.argv.empty())
     co_return fail(ErrorCode::invalid, "no program was named", "give argv at least one element");
   const std::string name = spec.argv[0].substr(spec.argv[0].rfind('/') + 1);
@@ -30,6 +30,10 @@ Task<Result<ProcessResult>> SimProcesses::run(ProcessSpec spec, StopToken stop) 
   const Duration time_limit = std::min(spec.time_limit, kLongestTimeLimit);
   const bool in_time = defined.takes <= time_limit;
   if (co_await sleep_for(loop_, in_time ? defined.takes : time_limit, stop) == Slept::stopped) {
+    co_return std::unexpected(Error::cancelled());
+  }
+  if (is_dead_) {
+    if (in_time && ++ended_by_death_ % 2 == 0) (void)defined.program(spec);
     co_return std::unexpected(Error::cancelled());
   }
   // Beyond the time limit it dies like a real one: killed, with nothing to show.

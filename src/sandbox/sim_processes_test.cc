@@ -1,4 +1,7 @@
 #include "async/sim_loop.h"
+#include "async/sleep.h"
+#include "async/task_group.h"
+#include "base/disk.h"
 #include "gtest/gtest.h"
 #include "sandbox/processes.h"
 #include "support/run.h"
@@ -12,6 +15,18 @@ ProcessSpec spec(std::vector<std::string> argv) {
   ProcessSpec made;
   made.argv = std::move(argv);
   return made;
+}
+
+Task<> count_cancelled(SimProcesses& processes, EndRecord record, int& cancelled) {
+  ProcessSpec wanted = spec({"count"});
+  wanted.record = std::move(record);
+  const auto result = co_await processes.run(std::move(wanted), StopToken());
+  cancelled += !result && result.error().code == ErrorCode::cancelled ? 1 : 0;
+}
+
+Task<> die_after(Loop& loop, SimProcesses& processes, Duration time) {
+  co_await sleep_for(loop, time, StopToken());
+  processes.die();
 }
 
 class SimulatedProcesses : public testing::Test {
@@ -89,6 +104,32 @@ TEST_F(SimulatedProcesses, OutputIsCutAtTheBound) {
   wanted.max_output = 4;
   EXPECT_TRUE(try_run(wanted)->cut);
   EXPECT_EQ(try_run(wanted)->output, "1234");
+}
+
+TEST_F(SimulatedProcesses, ThatDieLeaveNoEndAndEverySecondItsEffect) {
+  int effects = 0;
+  processes_.define(
+      "count",
+      [&effects](const ProcessSpec&) {
+        ++effects;
+        return ProcessResult{};
+      },
+      seconds(3));
+  const ManualClock clock;
+  const MemoryDisk disk(clock);
+  const std::shared_ptr<Folder> records = *disk.open("/records", IfAbsent::create);
+  int cancelled = 0;
+  TaskGroup group(loop_);
+  for (const char* name : {"a", "b"})
+    group.spawn(count_cancelled(processes_, {records.get(), name}, cancelled));
+  group.spawn(die_after(loop_, processes_, seconds(1)));
+  loop_.run_until_idle();
+  group.spawn(count_cancelled(processes_, {records.get(), "c"}, cancelled));
+  loop_.run_until_idle();
+  EXPECT_EQ(effects, 1);
+  EXPECT_EQ(cancelled, 3);
+  for (const char* name : {"a", "b"}) EXPECT_EQ(*records->read(name, 0, 100), "confined 1 0\n");
+  EXPECT_FALSE(records->status("c")) << "it was not begun";
 }
 
 }  // namespace

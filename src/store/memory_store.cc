@@ -32,7 +32,7 @@ Result<std::vector<Event>> MemoryStore::claim(const SessionId& tree) {
     for (const auto& [id, session] : memory_->sessions) {
       if (session.tree != tree) continue;
       TRY(const auto of_session, events_of_session(id));
-      files_->rebuild(session, of_session);
+      files_->rebuild(session, EventRefs(of_session.begin(), of_session.end()));
     }
   }
   TRY(auto events, events_of_tree(tree));
@@ -61,7 +61,7 @@ Result<void> MemoryStore::commit(const EventRefs& events) {
   for (const Event& event : events) {
     if (files_ && begins_again(event)) {
       TRY(const auto before, events_of_session(event.run.session));
-      files_->reopen(before);
+      files_->reopen(EventRefs(before.begin(), before.end()));
     }
     memory_->journal.push_back(event);
     apply_to_session(memory_->sessions[event.run.session], event);

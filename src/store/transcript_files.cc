@@ -76,7 +76,7 @@ struct Unsealed {
   std::string lines;
   std::string notes;
 };
-Unsealed unsealed_from(const std::vector<Event>& events) {
+Unsealed unsealed_from(const EventRefs& events) {
   Unsealed whole;
   for (const Event& event : events) {
     apply_to_session(whole.session, event);
@@ -92,7 +92,7 @@ struct End {
 };
 
 // Of the last run, where it has ended.
-std::optional<End> end_in(const std::vector<Event>& events) {
+std::optional<End> end_in(const EventRefs& events) {
   for (const Event& event : std::views::reverse(events)) {
     if (const auto* ended = std::get_if<RunEnded>(&event.fact))
       return End{outcome_word(ended->report), event.at};
@@ -140,14 +140,14 @@ std::optional<Uuid> TranscriptFiles::uuid_in(std::string_view file_name) {
   return std::nullopt;
 }
 
-void TranscriptFiles::rebuild(const Session& session, const std::vector<Event>& events) {
+void TranscriptFiles::rebuild(const Session& session, const EventRefs& events) {
   if (!is_terminal(session.state)) return reopen(events);
   const std::string stem = stem_of(session);
   const bool is_whole = folder_->status(sealed_name(stem)) && !folder_->status(running_name(stem));
   if (!is_whole) seal_left(session, events);
 }
 
-void TranscriptFiles::seal_left(const Session& session, const std::vector<Event>& events) {
+void TranscriptFiles::seal_left(const Session& session, const EventRefs& events) {
   const std::string stem = stem_of(session);
   const bool has_ended = is_terminal(session.state);
   if (!has_ended || !folder_->status(sealed_name(stem))) {
@@ -160,7 +160,7 @@ void TranscriptFiles::seal_left(const Session& session, const std::vector<Event>
   if (folder_->status(running_name(stem))) note_failure(folder_->remove(running_name(stem)));
 }
 
-void TranscriptFiles::reopen(const std::vector<Event>& events) {
+void TranscriptFiles::reopen(const EventRefs& events) {
   Unsealed so_far = unsealed_from(events);
   const std::string stem = stem_of(so_far.session);
   if (!so_far.notes.empty()) note_failure(put(scratch_name(stem), so_far.notes));

@@ -28,11 +28,11 @@ class TranscriptFiles {
   void write(const EventRefs& events);
   // The files of a session that an earlier process began, made anew from its events unless they are whole.
   // Each is replaced at once, so that a process which is just doing the same does no harm.
-  void rebuild(const Session& session, const std::vector<Event>& events);
+  void rebuild(const Session& session, const EventRefs& events);
   // Seals what an earlier process began: a session that has not ended as interrupted, where that was left.
-  void seal_left(const Session& session, const std::vector<Event>& events);
+  void seal_left(const Session& session, const EventRefs& events);
   // Those of a session that begins another run; `events` are all before it.
-  void reopen(const std::vector<Event>& events);
+  void reopen(const EventRefs& events);
   // The uuids of sessions whose transcript is not sealed: they run, or whoever ran them did not get that far.
   Result<std::vector<Uuid>> unsealed() const;
   // The first thing that could not be written. From any thread.

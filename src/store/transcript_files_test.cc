@@ -56,7 +56,7 @@ TEST_F(TranscriptFilesTest, WhatACrashTookFromTheFilesIsMadeAnewFromTheJournal) 
   ASSERT_TRUE(
       (*disk_.open("/home", IfAbsent::create))->append_to("one-u.transcript.jsonl", "{\"role\":\"us"));
   const auto written = files();
-  written->rebuild(session_, events_);
+  written->rebuild(session_, refs());
   EXPECT_EQ(disk_.files()["/home/one-u.transcript.jsonl"],
             "{\"role\":\"user\",\"content\":\"do it\",\"source\":\"parent\"}\n");
   EXPECT_EQ(disk_.files()["/home/one-u.scratch.md"], "noted\n");
@@ -65,7 +65,7 @@ TEST_F(TranscriptFilesTest, WhatACrashTookFromTheFilesIsMadeAnewFromTheJournal) 
 TEST_F(TranscriptFilesTest, AnEndThatWasCommittedIsSealedByTheNextProcess) {
   add(RunEnded{});
   session_.state = SessionState::completed;
-  files()->rebuild(session_, events_);
+  files()->rebuild(session_, refs());
   EXPECT_TRUE(disk_.files().contains("/home/one-u.transcript.json"));
 }
 
@@ -74,7 +74,7 @@ TEST_F(TranscriptFilesTest, TwoProcessesThatSealTheSameSessionDoNoHarm) {
   first->write(refs());
   add(RunEnded{});
   session_.state = SessionState::completed;
-  files()->rebuild(session_, events_);
+  files()->rebuild(session_, refs());
   const auto sealed = disk_.files()["/home/one-u.transcript.json"];
   first->write({events_.back()});
   EXPECT_EQ(disk_.files()["/home/one-u.transcript.json"], sealed);

@@ -2,6 +2,7 @@
 // along unrecorded survives, and everybody who asks is told that it failed.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -12,16 +13,21 @@ namespace deputy {
 struct CrashPoint {
   int at_record = 0;      // counted from 1; 0: never
   bool committed = true;  // whether the record that it dies at still reached the disk
+  // Whether the commands that run then end with it; otherwise they come to their end, which is written down.
+  bool ends_commands = false;
 };
 
 class CrashingStore : public Store {
  public:
-  CrashingStore(std::unique_ptr<Store> inner, CrashPoint point) : inner_(std::move(inner)), point_(point) {}
+  CrashingStore(
+      std::unique_ptr<Store> inner, CrashPoint point, std::function<void()> end_commands = [] {})
+      : inner_(std::move(inner)), point_(point), end_commands_(std::move(end_commands)) {}
 
   Task<Result<void>> record(std::vector<Event> events) override {
     if (crashed_) co_return crash();
     const bool dies_here = ++records_ == point_.at_record;
     if (dies_here) crashed_ = true;
+    if (dies_here && point_.ends_commands) end_commands_();
     if (dies_here && !point_.committed) co_return crash();
     std::vector<Event> unit = std::exchange(riding_, {});
     std::move(events.begin(), events.end(), std::back_inserter(unit));
@@ -75,6 +81,7 @@ class CrashingStore : public Store {
 
   std::unique_ptr<Store> inner_;
   CrashPoint point_;
+  std::function<void()> end_commands_;
   std::vector<Event> riding_;
   int records_ = 0;
   std::size_t acknowledged_ = 0;

@@ -63,7 +63,7 @@ Life::Life(SimWorld& world, Options options)
       options.store ? options.store(loop_)
                     : std::make_unique<MemoryStore>(loop_, world.memory,
                                                     std::make_unique<TranscriptFiles>(*std::move(folder)));
-  auto store = std::make_unique<CrashingStore>(std::move(kept), options.crash);
+  auto store = std::make_unique<CrashingStore>(std::move(kept), options.crash, [this] { processes_.die(); });
   store_ = store.get();
   Models models;
   auto scripted = ScriptedProvider::parse(

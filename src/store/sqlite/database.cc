@@ -148,7 +148,9 @@ std::optional<std::int64_t> Statement::maybe_integer(int column) const {
   return integer(column);
 }
 
-std::string Statement::text(int column) const {
+std::string Statement::text(int column) const { return std::string(text_until_next_step(column)); }
+
+std::string_view Statement::text_until_next_step(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
   if (!bytes) return {};
   return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
@@ -226,6 +228,26 @@ bool Database::write_back() const {
   return done == SQLITE_OK && in_log == written_back;
 }
 
+// What fails here fails nobody: the log grows by itself.
+void Database::keep_room_in_log(int pages) const {
+  constexpr sqlite3_int64 kLogHeader = 32;
+  constexpr sqlite3_int64 kFrame = 24 + 4096;
+  sqlite3_file* log = nullptr;
+  if (log_pages() == 0 ||
+      sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log)) !=
+          SQLITE_OK ||
+      !log || !log->pMethods)
+    return;
+  const sqlite3_int64 end = kLogHeader + log_pages() * kFrame;
+  sqlite3_int64 size = 0;
+  if (log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= end + pages * kFrame / 2) return;
+  const auto alone = Transaction::begin(*this);  // or another would write there too
+  if (!alone || log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= end + pages * kFrame) return;
+  const std::string zeros(static_cast<std::size_t>(end + pages * kFrame - size), '\0');
+  if (log->pMethods->xWrite(log, zeros.data(), static_cast<int>(zeros.size()), size) == SQLITE_OK)
+    (void)log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
+
 Result<std::uint64_t> Database::file_size() const {
   TRY(auto* file, file_of(handle_.get(), path_));
   sqlite3_int64 size = 0;
@@ -234,16 +256,14 @@ Result<std::uint64_t> Database::file_size() const {
   return static_cast<std::uint64_t>(size);
 }
 
-Result<std::string> Database::file_bytes(std::uint64_t most) const {
-  constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+Result<std::string> Database::file_bytes(std::uint64_t from, std::size_t most) const {
   TRY(auto* file, file_of(handle_.get(), path_));
   TRY(const auto size, file_size());
-  std::string bytes(std::min(size, most), '\0');
-  for (std::uint64_t at = 0; at < bytes.size(); at += kPiece) {
-    const int length = static_cast<int>(std::min(kPiece, bytes.size() - at));
-    if (file->pMethods->xRead(file, bytes.data() + at, length, static_cast<sqlite3_int64>(at)) != SQLITE_OK)
-      return fail(ErrorCode::io, fmt::format("cannot read {}", path_), "check the disk");
-  }
+  std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(size - std::min(size, from), most)),
+                    '\0');
+  if (!bytes.empty() && file->pMethods->xRead(file, bytes.data(), static_cast<int>(bytes.size()),
+                                              static_cast<sqlite3_int64>(from)) != SQLITE_OK)
+    return fail(ErrorCode::io, fmt::format("cannot read {}", path_), "check the disk");
   return bytes;
 }
 

@@ -40,6 +40,7 @@ class Statement {
   std::int64_t integer(int column) const;
   std::optional<std::int64_t> maybe_integer(int column) const;
   std::string text(int column) const;
+  std::string_view text_until_next_step(int column) const;
   std::optional<std::string> maybe_text(int column) const;
 
  private:
@@ -66,7 +67,7 @@ class Database {
   const std::string& path() const { return path_; }
   // The file itself, through SQLite: who opens and closes it beside SQLite lets go of the process's locks.
   Result<std::uint64_t> file_size() const;
-  Result<std::string> file_bytes(std::uint64_t most) const;  // from its beginning
+  Result<std::string> file_bytes(std::uint64_t from, std::size_t most) const;
   // Whether, as the last one to close the database, it writes the log back into it. Not unless this is said:
   // what may be damaged is not touched.
   void write_back_at_close(bool does) const;
@@ -77,6 +78,11 @@ class Database {
   // Writes back of the log what nobody reads any more. Whether that was all of it: then it begins anew with
   // the next commit.
   bool write_back() const;
+  // Keeps zeros behind the log's end, synced: half of so many pages at least, all of them where it has to
+  // write. A commit that finds room there changes what is in the file and not how long it is, which a disk
+  // syncs sooner. To SQLite they are what follows the end of a log. Nothing before this connection has
+  // committed to it.
+  void keep_room_in_log(int pages) const;
   // How long the log was after this connection's last commit, whoever wrote it.
   int log_pages() const { return *log_pages_; }
 

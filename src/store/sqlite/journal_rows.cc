@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
-#include "base/text.h"
+#include "base/digest.h"
+#include "base/json.h"
 #include "store/sqlite/select.h"
 #include "transcript/codec.h"
 
@@ -27,11 +29,14 @@ struct Row {
 };
 
 std::uint32_t checksum(const Event& event, std::int64_t nth, std::string_view kind, std::string_view body) {
-  const std::string meaning = fmt::format("{}/{}/{}/{}/{}/{}", event.run.session.value, event.run.number,
-                                          event.step, event.call, kind, body);
-  if (nth == 0) return crc32(meaning);  // written before a record's place was part of it
-  return crc32(fmt::format("{}/{}/{}/{}/{}", event.tree.value, event.seq, nth,
-                           event.at.time_since_epoch().count(), meaning));
+  Crc32 crc;
+  if (nth != 0)  // otherwise it was written before a record's place was part of it
+    crc.feed(
+        fmt::format("{}/{}/{}/{}/", event.tree.value, event.seq, nth, event.at.time_since_epoch().count()));
+  crc.feed(fmt::format("{}/{}/{}/{}/{}/", event.run.session.value, event.run.number, event.step, event.call,
+                       kind));
+  crc.feed(body);
+  return crc.value();
 }
 
 std::unexpected<Error> damaged(const Event& event, std::string_view why) {
@@ -54,25 +59,31 @@ std::unexpected<Error> unproven(const SessionId& what) {
               "the other sessions can still be read: `deputy sessions ls`");
 }
 
-Result<Row> row_of(const Statement& row) {
-  Row read;
-  Event& event = read.event;
+// Yields which of its session it is.
+Result<std::int64_t> read_into(Event& event, const Statement& row) {
   event.seq = static_cast<std::uint64_t>(row.integer(0));
   event.tree = SessionId(row.text(1));
   event.run = {SessionId(row.text(2)), static_cast<int>(row.integer(3))};
   event.step = static_cast<int>(row.integer(4));
   event.call = static_cast<int>(row.integer(5));
   event.at = WallTime{std::chrono::microseconds{row.integer(7)}};
-  read.nth = row.integer(10);
-  const std::string kind = row.text(6);
-  const std::string body = row.text(8);
-  if (row.integer(9) != checksum(event, read.nth, kind, body))
-    return damaged(event, "its checksum does not fit");
-  const auto object = parse_json_object(body);
+  const std::int64_t nth = row.integer(10);
+  const std::string_view kind = row.text_until_next_step(6);
+  const std::string_view body = row.text_until_next_step(8);
+  if (row.integer(9) != checksum(event, nth, kind, body)) return damaged(event, "its checksum does not fit");
+  std::array<unsigned char, 4096> memory;  // enough for most, which then need no other
+  json::monotonic_resource short_lived(memory.data(), memory.size());
+  const auto object = parse_json_object(body, &short_lived);
   if (!object) return damaged(event, object.error().message);
   auto fact = fact_from_json(kind, *object);
   if (!fact) return damaged(event, fact.error().message);
   event.fact = *std::move(fact);
+  return nth;
+}
+
+Result<Row> row_of(const Statement& row) {
+  Row read;
+  TRY(read.nth, read_into(read.event, row));
   return read;
 }
 
@@ -91,18 +102,17 @@ Result<std::vector<Event>> in_order_of_session(std::vector<Row> rows, const Sess
   return events;
 }
 
-Result<std::vector<Event>> in_order_of_tree(std::vector<Row> rows, const SessionId& tree,
-                                            std::optional<std::int64_t> at_least) {
-  std::vector<Event> events;
-  events.reserve(rows.size());
-  for (Row& row : rows) {
-    if (row.event.seq != events.size() + 1 || row.event.tree != tree)
-      return incomplete(tree.value, events.size(), static_cast<std::int64_t>(row.event.seq));
-    events.push_back(std::move(row.event));
-  }
-  if (at_least && *at_least > static_cast<std::int64_t>(events.size()))
-    return incomplete(tree.value, events.size(), *at_least);
-  return events;
+// Of the newest, when those before it were looked at.
+Result<void> check_newest(const std::vector<Event>& events, const SessionId& tree) {
+  const Event& newest = events.back();
+  if (newest.seq == events.size() && newest.tree == tree) return {};
+  return incomplete(tree.value, events.size() - 1, static_cast<std::int64_t>(newest.seq));
+}
+
+Result<void> check_count(const std::vector<Event>& events, const SessionId& tree,
+                         std::optional<std::int64_t> at_least) {
+  if (!at_least || *at_least <= static_cast<std::int64_t>(events.size())) return {};
+  return incomplete(tree.value, events.size(), *at_least);
 }
 
 Result<std::vector<Row>> rows_at(const Database& database, const std::vector<std::int64_t>& places) {
@@ -150,8 +160,16 @@ Result<std::vector<Event>> select_events_of_tree(const Database& database, const
                                                  std::optional<std::int64_t> at_least) {
   const auto sql =
       fmt::format("SELECT {} FROM {} WHERE found.tree=? ORDER BY found.number", kColumns, kFound);
-  TRY(auto rows, select(database, sql, tree.value, row_of));
-  return in_order_of_tree(std::move(rows), tree, at_least);
+  // They may be many, and each is large: none is moved to another place.
+  constexpr std::int64_t kMostExpected = std::int64_t{1} << 17;
+  std::vector<Event> events;
+  events.reserve(static_cast<std::size_t>(std::clamp<std::int64_t>(at_least.value_or(0), 0, kMostExpected)));
+  TRY(for_each_row(database, sql, tree.value, [&](const Statement& row) -> Result<void> {
+    TRY(read_into(events.emplace_back(), row));
+    return check_newest(events, tree);
+  }));
+  TRY(check_count(events, tree, at_least));
+  return events;
 }
 
 JournalPlaces journal_places(const Database& database) {
@@ -237,10 +255,16 @@ Result<std::vector<Event>> recover_events_of_tree(const Database& database, cons
   auto rows = rows_at(database, all.where([&tree](const auto& place) { return place.tree == tree; }));
   if (!rows) return std::unexpected(damaged.value_or(rows.error()));
   std::ranges::sort(*rows, {}, [](const Row& row) { return row.event.seq; });
-  auto scanned = in_order_of_tree(*std::move(rows), tree, at_least);
-  if (!scanned) return std::unexpected(damaged.value_or(scanned.error()));
+  std::vector<Event> scanned;
+  Result<void> in_order;
+  for (Row& row : *rows) {
+    scanned.push_back(std::move(row.event));
+    if (in_order = check_newest(scanned, tree); !in_order) break;
+  }
+  if (in_order) in_order = check_count(scanned, tree, at_least);
+  if (!in_order) return std::unexpected(damaged.value_or(in_order.error()));
   // What was left out may have been the tree's last; that none is counted proves nothing.
-  const bool are_counted = !scanned->empty() && static_cast<std::int64_t>(scanned->size()) == at_least;
+  const bool are_counted = !scanned.empty() && static_cast<std::int64_t>(scanned.size()) == at_least;
   if (all.is_whole || are_counted) return scanned;
   return damaged ? std::unexpected(*damaged) : unproven(tree);
 }

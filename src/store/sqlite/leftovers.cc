@@ -74,7 +74,7 @@ Result<void> seal_leftover(const Folder& home, const Uuid& uuid) {
   }
   TRY(auto folder, home.open_folder("subagent"));
   TranscriptFiles files(std::move(folder));
-  files.seal_left(row->session, *events);
+  files.seal_left(row->session, EventRefs(events->begin(), events->end()));
   if (auto failure = files.failure()) return std::unexpected(*std::move(failure));
   return transaction.commit();
 }

@@ -88,17 +88,16 @@ Result<Found> look_at(const Database& database) {
                           version, newest_schema()));
 }
 
-// For before anything is written; a log is not looked at.
+}  // namespace
+
 Result<void> check_as_it_lies(const std::string& path) {
   TRY(const auto database, Database::open(path, Database::Mode::as_it_lies));
-  TRY(const auto beginning, database.file_bytes(kHeaderBytes));
+  TRY(const auto beginning, database.file_bytes(0, kHeaderBytes));
   TRY(const bool is_up_to_date, check_header(beginning, path));
   if (is_up_to_date) return check_newest(database);
   TRY(look_at(database));
   return {};
 }
-
-}  // namespace
 
 int newest_schema() { return static_cast<int>(kMigrations.size()); }
 

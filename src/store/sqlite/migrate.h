@@ -11,6 +11,8 @@ namespace deputy {
 // Whether the state folder's database is one that migrate() would take, where it has no log; none is one too.
 // Before anything else, since SQLite writes when it opens: here no file is made or changed.
 Result<void> check_unopened(const Folder& home);
+// The same of the file alone, which is not empty: neither its log nor a journal is looked at, or taken back.
+Result<void> check_as_it_lies(const std::string& path);
 // Whether somebody was stopped while he wrote without a log, as when a database is made: who opens it to be
 // written takes that back first.
 bool has_rollback_journal(const Folder& home);

@@ -24,8 +24,8 @@ constexpr std::string_view kLastRecord = "SELECT coalesce(max(seq), 0) FROM jour
 
 // Nothing of a tree is written before all of it was read and found whole.
 Result<void> check_whole(const Database& database, const SessionId& tree) {
-  TRY(const auto counted, events_counted(database, tree));
-  TRY(select_events_of_tree(database, tree, counted));
+  TRY(const auto rows, rows_of_tree(database, tree));
+  TRY(select_events_of_tree(database, tree, events_counted(rows)));
   return {};
 }
 

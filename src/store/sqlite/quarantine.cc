@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
+#include <functional>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/disk_locks.h"
 #include "base/disk_mark.h"
 #include "base/text.h"
@@ -24,42 +25,106 @@ constexpr std::size_t kMostCopies = 32;
 constexpr std::string_view kUnfinished = "unfinished-";
 constexpr std::array kBesideDatabase{"deputy.db-journal", "deputy.db-wal"};
 
-using Files = std::map<std::string, std::string>;  // by name, with what is in them
-
 std::uint64_t size_of(const Folder& home, std::string_view name) {
   const auto status = home.status(name);
   return status ? status->size : 0;
 }
 
-// All of one moment: while somebody reads, the log is not begun anew, nor more of it written back than he
-// knows of.
-Result<Files> files_of(const Folder& home, const Database& database) {
-  const auto moment = Transaction::begin_reading(database);
-  if (moment) (void)database.integer("PRAGMA user_version");
-  Files files;
-  TRY(std::uint64_t largest, database.file_size());
-  for (const char* name : kBesideDatabase) largest = std::max(largest, size_of(home, name));
-  if (largest > kMostBytes)
+// A file that is to be copied, in pieces: it may be larger than what memory there is.
+struct Original {
+  std::string name;
+  std::uint64_t size = 0;
+  std::function<Result<std::string>(std::uint64_t from, std::size_t most)> read;
+};
+
+// Called with each piece in turn, and whether it is the last; one that is empty has one, of nothing.
+Result<void> for_each_piece(const Original& original, auto take) {
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+  std::uint64_t from = 0;
+  do {
+    const std::uint64_t length = std::min(kPiece, original.size - from);
+    TRY(const auto piece, original.read(from, static_cast<std::size_t>(length)));
+    from += length;
+    TRY(take(piece, from == original.size));
+  } while (from < original.size);
+  return {};
+}
+
+Original original_in(const Folder& home, std::string name) {
+  const std::uint64_t size = size_of(home, name);
+  return {name, size,
+          [&home, name](std::uint64_t from, std::size_t most) { return home.read(name, from, most); }};
+}
+
+// All of one moment as long as `database` is being read from: then the log is not begun anew, nor more of it
+// written back than that reader knows of.
+Result<std::vector<Original>> originals_of(const Folder& home, const Database& database) {
+  std::vector<Original> originals;
+  for (const char* name : kBesideDatabase) {
+    Original beside = original_in(home, name);
+    if (beside.size > 0) originals.push_back(std::move(beside));
+  }
+  TRY(const auto size, database.file_size());
+  originals.push_back({"deputy.db", size, [&database](std::uint64_t from, std::size_t most) {
+                         return database.file_bytes(from, most);
+                       }});
+  if (std::ranges::max(originals, {}, &Original::size).size > kMostBytes)
     return fail(ErrorCode::exhausted,
                 fmt::format("{} has more than {} bytes", database.path(), with_thousands(kMostBytes)),
                 "copy deputy.db and deputy.db-wal by hand before you go on");
-  for (const char* name : kBesideDatabase) {
-    if (size_of(home, name) == 0) continue;
-    TRY(files[name], home.read(name, 0, kMostBytes));
-  }
-  TRY(files["deputy.db"], database.file_bytes(kMostBytes));
-  return files;
+  return originals;
 }
 
-bool is_copied(const Folder& home, const std::string& folder, const Files& files) {
-  for (const char* name : kBesideDatabase) {
-    if (!files.contains(name) && home.status(join_path(folder, name))) return false;
+Result<std::string> digest_of(const Original& original) {
+  Sha256 digest;
+  TRY(for_each_piece(original, [&digest](std::string_view piece, bool) -> Result<void> {
+    digest.feed(piece);
+    return {};
+  }));
+  return digest.hex();
+}
+
+// Yields the digest of what was read.
+Result<std::string> copy_into(const Folder& home, const std::string& folder, const Original& original) {
+  Sha256 digest;
+  TRY(for_each_piece(original, [&](std::string_view piece, bool is_last) -> Result<void> {
+    digest.feed(piece);
+    return home.append_to(join_path(folder, original.name), piece, is_last ? Durable::yes : Durable::no);
+  }));
+  return digest.hex();
+}
+
+// Copied, and the copies read and found to be what was read before.
+Result<void> copy_all_into(const Folder& home, const std::string& folder,
+                           const std::vector<Original>& originals) {
+  for (const Original& original : originals) {
+    TRY(const auto was_read, copy_into(home, folder, original));
+    const Original copy = original_in(home, join_path(folder, original.name));
+    const auto was_written = digest_of(copy);
+    if (copy.size != original.size || !was_written || *was_written != was_read)
+      return fail(ErrorCode::io,
+                  fmt::format("the copy of {} is not like it", join_path(home.path(), original.name)),
+                  "copy deputy.db and deputy.db-wal by hand before you go on");
   }
-  return std::ranges::all_of(files, [&](const auto& file) {
-    const std::string name = join_path(folder, file.first);
-    if (size_of(home, name) != file.second.size()) return false;  // it need not be read
-    const auto kept = home.read(name, 0, kMostBytes);
-    return kept && *kept == file.second;
+  return {};
+}
+
+bool is_copied(const Folder& home, const std::string& folder, const std::vector<Original>& originals) {
+  for (const char* name : kBesideDatabase) {
+    if (!std::ranges::any_of(originals, [&](const Original& each) { return each.name == name; }) &&
+        home.status(join_path(folder, name)))
+      return false;
+  }
+  return std::ranges::all_of(originals, [&](const Original& original) {
+    const Original copy = original_in(home, join_path(folder, original.name));
+    if (copy.size != original.size) return false;  // it need not be read
+    std::uint64_t from = 0;
+    const auto is_like = for_each_piece(original, [&](std::string_view piece, bool) -> Result<void> {
+      TRY(const auto kept, copy.read(from, piece.size()));
+      from += piece.size();
+      return kept == piece ? Result<void>{} : fail(ErrorCode::corrupt, "it differs");
+    });
+    return is_like.has_value();
   });
 }
 
@@ -81,7 +146,7 @@ Result<bool> has_its_length(const Folder& home, const Database& database) {
   const auto log = home.status("deputy.db-wal");
   if (log && log->size > 0) return true;
   TRY(const auto size, database.file_size());
-  TRY(const auto first, database.file_bytes(kHeaderBytes));
+  TRY(const auto first, database.file_bytes(0, kHeaderBytes));
   if (first.size() < kHeaderBytes) return false;
   if (number_at(first, kChangesAt, 4) != number_at(first, kPagesAreOfAt, 4)) return true;
   const std::uint64_t written = number_at(first, kPageSizeAt, 2);
@@ -115,11 +180,18 @@ Result<void> check_migratable(const Database& database) {
   return is_readable_schema(version) && version < newest_schema() ? database.check_pages() : Result<void>{};
 }
 
-// SQLite takes back what was stopped in its middle when it opens the database: not before it is copied. One
-// that never came to be of use it leaves alone.
-Result<void> copy_before_rollback(const Folder& home, const std::string& path) {
-  const auto begin = home.read("deputy.db-journal", 0, 1);
-  if (begin && *begin == std::string(1, '\0')) return {};
+// SQLite takes back what was stopped in its middle when it opens the database: not before that is known to be
+// ours, and copied. A journal that never came to be of use it leaves alone; one of a database that was just
+// being made takes nothing back.
+Result<void> prepare_rollback(const Folder& home, const std::string& path, bool is_known_as_ours) {
+  constexpr std::size_t kJournalHeader = 28;
+  constexpr std::size_t kPagesBeforeAt = 16;
+  const auto header = home.read("deputy.db-journal", 0, kJournalHeader);
+  if (header && header->starts_with('\0')) return {};
+  if (!is_known_as_ours) {
+    if (header && header->size() == kJournalHeader && number_at(*header, kPagesBeforeAt, 4) == 0) return {};
+    TRY(check_as_it_lies(path));
+  }
   TRY(const auto database, Database::open(path, Database::Mode::read_only));
   const auto copy = set_aside(home, database, "stopped", "");
   if (copy) return {};
@@ -163,7 +235,7 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home) {
                 "not changed them");
   }
   if (has_rollback_journal(home)) {
-    if (expected > 0) TRY(copy_before_rollback(home, path));
+    TRY(prepare_rollback(home, path, expected > 0));
     TRY(const auto stopped, Database::open(path, Database::Mode::read_write));
     TRY(stopped.integer("PRAGMA user_version"));
     if (size_of(home, "deputy.db") == 0 && expected == 0) return std::nullopt;
@@ -255,14 +327,16 @@ Result<Copy> set_aside(const Folder& home, const Database& database, std::string
   const std::string folder = join_path("damaged", fmt::format("{}-{}", name, signature(database, why)));
   if (!why.empty() && home.status(join_path(folder, "deputy.db")))
     return Copy{.folder = join_path(home.path(), folder), .is_of_now = false};
-  TRY(const auto files, files_of(home, database));
+  const auto moment = Transaction::begin_reading(database);
+  if (moment) (void)database.integer("PRAGMA user_version");
+  TRY(const auto originals, originals_of(home, database));
   const auto kept = home.list("damaged").value_or(std::vector<Entry>{});
   std::size_t finished = 0;
   for (const Entry& entry : kept) {
     if (entry.name.starts_with(kUnfinished)) continue;
     ++finished;
     const std::string other = join_path("damaged", entry.name);
-    if (is_copied(home, other, files)) return Copy{join_path(home.path(), other)};
+    if (is_copied(home, other, originals)) return Copy{join_path(home.path(), other)};
   }
   if (finished >= kMostCopies) return too_many(home);
   // Under a name of its own until it is whole: another process may be copying too.
@@ -270,25 +344,23 @@ Result<Copy> set_aside(const Folder& home, const Database& database, std::string
   TRY(const auto own, number_to_copy_under(home, locks));
   const std::string unfinished = join_path("damaged", fmt::format("{}{}", kUnfinished, own));
   TRY(home.make_folder(unfinished));
-  for (const auto& [file, bytes] : files) {
-    if (const auto written = home.replace(join_path(unfinished, file), bytes); !written) {
-      remove_copy(home, unfinished);
-      return std::unexpected(written.error());
-    }
-  }
-  if (!is_copied(home, unfinished, files)) {
+  if (const auto copied = copy_all_into(home, unfinished, originals); !copied) {
     remove_copy(home, unfinished);
-    return fail(ErrorCode::io, fmt::format("the copy of {} is not like it", database.path()),
-                "copy deputy.db and deputy.db-wal by hand before you go on");
+    return std::unexpected(copied.error());
   }
   for (std::size_t number = 1; number <= kMostCopies; ++number) {
     const std::string place = number == 1 ? folder : fmt::format("{}-{}", folder, number);
     if (home.status(place)) continue;
     const auto renamed = home.rename(unfinished, place);
     if (renamed) return Copy{join_path(home.path(), place)};
+    const bool has_its_name = !home.status(unfinished);
     // Another copy may have come to that name since.
-    if (!home.status(place) || !home.status(unfinished)) return std::unexpected(renamed.error());
+    if (!has_its_name && home.status(place)) continue;
+    // A name that a power cut may take would be found by the next who looks for a copy.
+    remove_copy(home, has_its_name ? place : unfinished);
+    return std::unexpected(renamed.error());
   }
+  remove_copy(home, unfinished);
   return too_many(home);
 }
 

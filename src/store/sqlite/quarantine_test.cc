@@ -23,6 +23,40 @@ constexpr std::streamoff kPage = 4096;
 
 using Files = std::map<std::string, std::string>;
 
+// As a disk does whose names cannot be synced: what was renamed has its new name, and that was not promised.
+class FailsAfterItRenamed final : public Folder {
+ public:
+  explicit FailsAfterItRenamed(std::unique_ptr<Folder> folder) : folder_(std::move(folder)) {}
+  const std::string& path() const override { return folder_->path(); }
+  int descriptor() const override { return folder_->descriptor(); }
+  Result<std::unique_ptr<Folder>> open_folder(std::string_view name) const override {
+    return folder_->open_folder(name);
+  }
+  Result<std::unique_ptr<Place>> look_up(std::string_view name) const override {
+    return folder_->look_up(name);
+  }
+  Result<FileStatus> status(std::string_view name) const override { return folder_->status(name); }
+  Result<std::vector<Entry>> list(std::string_view name) const override { return folder_->list(name); }
+  Result<std::string> read(std::string_view name, std::uint64_t offset, std::size_t max) const override {
+    return folder_->read(name, offset, max);
+  }
+  Result<void> make_folder(std::string_view name) const override { return folder_->make_folder(name); }
+  Result<void> append_to(std::string_view name, std::string_view bytes, Durable durable) const override {
+    return folder_->append_to(name, bytes, durable);
+  }
+  Result<void> replace(std::string_view name, std::string_view bytes, Durable durable) const override {
+    return folder_->replace(name, bytes, durable);
+  }
+  Result<void> rename(std::string_view from, std::string_view to) const override {
+    TRY(folder_->rename(from, to));
+    return fail(ErrorCode::io, "cannot sync the folder");
+  }
+  Result<void> remove(std::string_view name) const override { return folder_->remove(name); }
+
+ private:
+  std::unique_ptr<Folder> folder_;
+};
+
 class QuarantineTest : public testing::Test {
  protected:
   Result<std::unique_ptr<SqliteStore>> open() {
@@ -346,6 +380,59 @@ TEST_F(QuarantineTest, ACopyThatCannotHaveItsNameSaysWhy) {
   const auto copy = set_aside(*folder, database, std::string(300, 'x'), "");
   ASSERT_FALSE(copy);
   EXPECT_TRUE(copy.error().message.contains("File name too long")) << copy.error().message;
+}
+
+TEST_F(QuarantineTest, ACopyWhoseNameMayNotLastIsNone) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  const FailsAfterItRenamed failing(*SystemDisk().open(home_.path(), IfAbsent::fail));
+  const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+  const auto copy = set_aside(failing, database, "database", "");
+  ASSERT_FALSE(copy);
+  EXPECT_EQ(copy.error().message, "cannot sync the folder");
+  EXPECT_TRUE(fs::is_empty(home_.file("damaged"))) << "nobody takes it for a copy later";
+}
+
+// Copied a piece at a time: of one piece, of several, and of several and a part.
+TEST_F(QuarantineTest, AnyLengthIsCopiedWhole) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  for (const std::size_t length : {kPiece - 1, kPiece, kPiece + 1, 3 * kPiece, 3 * kPiece + 4096}) {
+    std::string bytes = killed_.at("deputy.db");
+    for (std::size_t at = bytes.size(); at < length; ++at) bytes += static_cast<char>(at * at % 251);
+    put({{"deputy.db", bytes}});
+    const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+    const auto copy = set_aside(*folder, database, "database-" + std::to_string(length), "");
+    ASSERT_TRUE(copy) << length << ": " << to_text(copy.error());
+    EXPECT_EQ(files("damaged/" + fs::path(copy->folder).filename().string()).at("deputy.db"), bytes);
+    EXPECT_EQ(set_aside(*folder, database, "again", "")->folder, copy->folder) << "it is like it, and serves";
+  }
+}
+
+TEST_F(QuarantineTest, AnotherProgramsChangeThatWasStoppedIsNotTakenBack) {
+  Files stopped;
+  const auto read = [this](const std::string& name) {
+    std::ifstream in(home_.file(name), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  {
+    const auto raw = *Database::open(home_.file("deputy.db"), Database::Mode::read_write);
+    for (const char* sql : {"PRAGMA synchronous=OFF", "CREATE TABLE books(title)",
+                            "INSERT INTO books VALUES ('one')", "PRAGMA cache_spill=1", "PRAGMA cache_size=1",
+                            "BEGIN IMMEDIATE", "UPDATE books SET title=hex(zeroblob(200000))"})
+      ASSERT_TRUE(raw.execute(sql)) << sql;
+    for (const char* name : {"deputy.db", "deputy.db-journal"}) stopped[name] = read(name);
+    ASSERT_TRUE(raw.execute("ROLLBACK"));
+  }
+  ASSERT_FALSE(stopped.at("deputy.db-journal").empty());
+  ASSERT_NE(stopped.at("deputy.db-journal").front(), '\0') << "it is one to be taken back";
+  put(stopped);
+  const auto refused = open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
+  EXPECT_TRUE(refused.error().advice.contains("deputy has not changed it")) << refused.error().advice;
+  for (const auto& [name, bytes] : stopped) EXPECT_EQ(read(name), bytes) << name;
+  EXPECT_FALSE(fs::exists(home_.file("damaged")));
 }
 
 TEST_F(QuarantineTest, AChangeThatWasStoppedIsCopiedBeforeItIsTakenBack) {

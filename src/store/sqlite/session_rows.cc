@@ -32,8 +32,10 @@ std::optional<WallTime> wall(std::optional<std::int64_t> value) {
 
 constexpr std::string_view kColumns =
     "id, state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, last_activity, "
-    "steps, input_tokens, output_tokens, cache_read, cache_write, cost_micros, fixed, wait, events, crc";
+    "steps, input_tokens, output_tokens, cache_read, cache_write, cost_micros, fixed, wait, events, crc, "
+    "rowid";
 constexpr int kCrc = 20;
+constexpr int kPlace = 21;
 
 // A row as it is kept, or the id of one that cannot be believed.
 struct Read {
@@ -96,7 +98,7 @@ Result<Read> read_row(const Statement& row) {
     read.damaged = row.text(0);
     return read;
   }
-  read.row = {*std::move(session), row.integer(kCrc - 1)};
+  read.row = {*std::move(session), row.integer(kCrc - 1), row.integer(kPlace)};
   return read;
 }
 
@@ -233,15 +235,22 @@ Result<std::optional<SessionRow>> recover_session(const Database& database, cons
   return row_from_journal(database, id);
 }
 
-Result<std::int64_t> events_counted(const Database& database, const SessionId& tree) {
+Result<std::map<SessionId, SessionRow>> rows_of_tree(const Database& database, const SessionId& tree) {
   const auto sql = fmt::format("SELECT {} FROM sessions WHERE tree=?", kColumns);
-  TRY(const auto rows, select(database, sql, tree.value, read_row));
-  std::map<SessionId, std::int64_t> events;  // a damaged index may lead to a row twice, or to another tree's
-  for (const Read& read : rows) {
-    if (read.damaged.empty() && read.row.session.tree == tree) events[read.row.session.id] = read.row.events;
-  }
+  std::map<SessionId, SessionRow> rows;  // a damaged index may lead to a row twice, or to another tree's
+  TRY(for_each_row(database, sql, tree.value, [&](const Statement& row) -> Result<void> {
+    TRY(auto read, read_row(row));
+    if (!read.damaged.empty() || read.row.session.tree != tree) return {};
+    SessionId id = read.row.session.id;
+    rows.insert_or_assign(std::move(id), std::move(read.row));
+    return {};
+  }));
+  return rows;
+}
+
+std::int64_t events_counted(const std::map<SessionId, SessionRow>& rows) {
   std::int64_t sum = 0;
-  for (const auto& [id, count] : events) sum += count;
+  for (const auto& [id, row] : rows) sum += row.events;
   return sum;
 }
 

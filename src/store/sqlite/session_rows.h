@@ -1,6 +1,7 @@
 // Sessions as rows: a view of the journal, so a damaged row is made again from that.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace deputy {
 struct SessionRow {
   Session session;
   std::int64_t events = 0;  // records in the journal; 0: not counted yet
+  std::int64_t place = 0;   // in its table
 };
 
 // The one spelling of a delegation's key in the database.
@@ -26,8 +28,10 @@ Result<std::optional<SessionRow>> select_session(const Database& database, std::
                                                  std::string_view value);
 // For who only reads: also where the row cannot be found any more.
 Result<std::optional<SessionRow>> recover_session(const Database& database, const SessionId& id);
-// How many records the rows of a tree count, those that cannot be believed left out.
-Result<std::int64_t> events_counted(const Database& database, const SessionId& tree);
+// The rows that are found by their tree, those that cannot be believed left out.
+Result<std::map<SessionId, SessionRow>> rows_of_tree(const Database& database, const SessionId& tree);
+// How many records they count.
+std::int64_t events_counted(const std::map<SessionId, SessionRow>& rows);
 Result<std::vector<Session>> select_sessions(const Database& database, const SessionFilter& filter);
 
 }  // namespace deputy

@@ -33,37 +33,68 @@ namespace {
 // itself.
 constexpr int kCheckpointPages = 1024;
 
+// Some steps' worth of the log, 256 kB, is there before they are taken.
+constexpr int kRoomPages = 64;
+
 // Each waits as long as SQLite does for another process that writes: a minute in all.
 constexpr int kMostTries = 12;
 
-using EventsBySession = std::map<SessionId, std::vector<Event>>;
+using EventsBySession = std::map<SessionId, EventRefs>;
+
+EventsBySession by_session(const std::vector<Event>& events) {
+  EventsBySession sessions;
+  auto last = sessions.end();  // of one session there often are several in a row
+  for (const Event& event : events) {
+    if (last == sessions.end() || last->first != event.run.session)
+      last = sessions.try_emplace(event.run.session).first;
+    last->second.emplace_back(event);
+  }
+  return sessions;
+}
 
 std::unexpected<Error> damaged(const SessionId& session, std::string_view why) {
   return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", session.value, why),
               "the other sessions can still be read: `deputy sessions ls`; nothing was changed");
 }
 
-// That the view fits the truth: each session is there, has all its records, and is found by its delegation
-// and its tree.
+// Whether an index leads to that place. Then there is no need to read what is there once more.
+Result<bool> leads_to(std::int64_t place, Statement& by_index, std::string_view value) {
+  TRY(const bool has_row, by_index.bind(value).step());
+  const bool is_led_to = has_row && by_index.integer(0) == place;
+  by_index.reset();
+  return is_led_to;
+}
+
+// That the view fits the truth: each session is there, has all its records, and is found by its id, its
+// delegation and its tree. `rows` are those that are found by the tree, of the same state.
 Result<std::map<SessionId, SessionRow>> verified_rows(const Database& database, const SessionId& tree,
-                                                      const EventsBySession& sessions) {
-  std::map<SessionId, SessionRow> rows;
+                                                      const EventsBySession& sessions,
+                                                      std::map<SessionId, SessionRow> rows) {
+  TRY(auto by_id, database.prepare("SELECT rowid FROM sessions WHERE id=?"));
+  TRY(auto by_delegation, database.prepare("SELECT rowid FROM sessions WHERE delegation=?"));
   for (const auto& [id, events] : sessions) {
-    TRY(auto row, select_session(database, "id", id.value));
-    if (!row) return damaged(id, "its row is missing");
-    const auto count = static_cast<std::int64_t>(events.size());
-    if (row->events != 0 && row->events != count) return damaged(id, "its last records are missing");
-    row->events = count;
-    if (row->session.delegation) {
-      TRY(const auto found,
-          select_session(database, "delegation", delegation_text(*row->session.delegation)));
-      if (!found || found->session.id != id) return damaged(id, "it is not found by its delegation");
+    auto found = rows.find(id);
+    TRY(const bool has_id, leads_to(found == rows.end() ? 0 : found->second.place, by_id, id.value));
+    if (!has_id) {
+      TRY(auto row, select_session(database, "id", id.value));
+      if (!row) return damaged(id, "its row is missing");
+      found = rows.insert_or_assign(id, *std::move(row)).first;
     }
-    rows.emplace(id, *std::move(row));
+    SessionRow& row = found->second;
+    const auto count = static_cast<std::int64_t>(events.size());
+    if (row.events != 0 && row.events != count) return damaged(id, "its last records are missing");
+    row.events = count;
+    if (!row.session.delegation) continue;
+    const std::string key = delegation_text(*row.session.delegation);
+    TRY(const bool has_key, leads_to(row.place, by_delegation, key));
+    if (has_key) continue;
+    TRY(const auto other, select_session(database, "delegation", key));
+    if (!other || other->session.id != id) return damaged(id, "it is not found by its delegation");
   }
   TRY(const auto found, select(database, "SELECT count(*) FROM sessions WHERE tree=?", tree.value,
                                [](const Statement& row) -> Result<std::int64_t> { return row.integer(0); }));
-  if (found.front() != std::ssize(rows)) return damaged(tree, "not all of its rows are found by their tree");
+  if (found.front() != std::ssize(sessions))
+    return damaged(tree, "not all of its rows are found by their tree");
   return rows;
 }
 
@@ -92,7 +123,7 @@ struct SqliteStore::State {
         loss(std::move(parts.loss)),
         queue(
             loop, std::move(writer), [this](const EventRefs& events) { return commit(events); },
-            [this] { write_back_log(); }) {}
+            [this] { tend_log(); }) {}
 
   // What others commit between two reads is not seen.
   template <class Read>
@@ -112,7 +143,7 @@ struct SqliteStore::State {
   Result<void> commit(const EventRefs& events);
   Result<void> commit(Transaction& transaction);
   Result<void> write(const EventRefs& events);
-  void write_back_log();
+  void tend_log();
   Result<void> record_stop(const Error& error);
   Result<std::vector<Event>> take_up(const SessionId& tree);
   Result<std::int64_t> next_epoch(const SessionId& tree);
@@ -225,13 +256,16 @@ Result<void> SqliteStore::State::check_writable() const {
 
 // Reads all of it before it writes anything.
 Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
-  TRY(auto events, in_one_state([&]() -> Result<std::vector<Event>> {
-        TRY(const auto counted, events_counted(reading, tree));
-        return select_events_of_tree(reading, tree, counted);
-      }));
+  std::vector<Event> events;
   EventsBySession sessions;
-  for (Event& event : events) sessions[event.run.session].push_back(std::move(event));
-  TRY(auto rows, verified_rows(reading, tree, sessions));
+  std::map<SessionId, SessionRow> rows;
+  TRY(in_one_state([&]() -> Result<void> {
+    TRY(auto found, rows_of_tree(reading, tree));
+    TRY(events, select_events_of_tree(reading, tree, events_counted(found)));
+    sessions = by_session(events);
+    TRY(rows, verified_rows(reading, tree, sessions, std::move(found)));
+    return {};
+  }));
   TRY(damage.kept_as_found(Result<void>{}, reading, tree.value));
   if (!damage.is_copied())
     return fail(ErrorCode::exhausted,
@@ -240,15 +274,13 @@ Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
                 "copy deputy.db and deputy.db-wal to another place, make room, and run it again");
   TRY(const auto epoch, next_epoch(tree));
   TRY(locks.show_name(tree));
-  for (auto& [id, row] : rows) {
-    files->rebuild(row.session, sessions.at(id));
+  for (const auto& [id, of_session] : sessions) {
+    SessionRow& row = rows.at(id);
+    files->rebuild(row.session, of_session);
     if (!is_terminal(row.session.state)) live.insert_or_assign(id, std::move(row));
   }
   claimed[tree] = epoch;
   queue.open_tree(tree, events.size());
-  for (auto& [id, of_session] : sessions) {
-    for (Event& event : of_session) events[event.seq - 1] = std::move(event);
-  }
   return events;
 }
 
@@ -340,10 +372,11 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
 }
 
 // What was recorded is durable without it. Where somebody still reads the log it grows on: then it is tried
-// again only after as much more.
-void SqliteStore::State::write_back_log() {
+// again only after as much more. One that was written back is written over, and has its length.
+void SqliteStore::State::tend_log() {
   const std::lock_guard lock(claims);
   const int pages = writing.log_pages();
+  if (pages < kCheckpointPages && damage.is_none()) writing.keep_room_in_log(kRoomPages);
   if (pages < written_back_at) written_back_at = 0;  // another process wrote it back
   if (pages - written_back_at < kCheckpointPages) return;
   written_back_at = damage.is_copied() && writing.write_back() ? 0 : pages;
@@ -368,7 +401,7 @@ void SqliteStore::State::reopen_transcripts(const EventRefs& events) {
     auto before = select_events(writing, event.run.session, std::nullopt);
     if (!before) continue;
     std::erase_if(*before, [&event](const Event& each) { return each.seq >= event.seq; });
-    files->reopen(*before);
+    files->reopen(EventRefs(before->begin(), before->end()));
   }
 }
 
@@ -412,8 +445,9 @@ Result<std::vector<Event>> SqliteStore::events_of_session(const SessionId& id) c
 
 Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) const {
   const auto read = [&] {
-    const auto counted = events_counted(state_->reading, tree);
-    return recover_events_of_tree(state_->reading, tree, counted ? std::optional(*counted) : std::nullopt);
+    const auto rows = rows_of_tree(state_->reading, tree);
+    return recover_events_of_tree(state_->reading, tree,
+                                  rows ? std::optional(events_counted(*rows)) : std::nullopt);
   };
   return state_->noticed(state_->in_one_state(read), state_->reading, tree.value);
 }
