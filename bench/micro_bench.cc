@@ -112,12 +112,13 @@ void ask_model(benchmark::State& state) {
   auto prefix = std::make_shared<RequestPrefix>();
   prefix->model = ModelName("anthropic/claude-sonnet-4-5");
   prefix->system = std::string(2000, 'x');
-  constexpr std::int64_t kMessageBytes = 1000;
+  std::string text;  // words, as they are: how long they are decides what it takes to weigh them
+  while (text.size() < 1000) text += "The quick brown fox jumps over 12 lazy dogs. ";
   std::vector<Message> messages;
   std::vector<std::string> fragments;
-  for (std::int64_t bytes = 0; bytes < state.range(0); bytes += kMessageBytes) {
+  for (std::int64_t bytes = 0; bytes < state.range(0); bytes += std::ssize(text)) {
     const Role role = messages.size() % 2 == 0 ? Role::user : Role::assistant;
-    messages.push_back({.role = role, .text = fmt::format("{:w<{}}", "word by ", kMessageBytes)});
+    messages.push_back({.role = role, .text = text});
     fragments.push_back(provider.encode(messages.back()));
   }
   TaskGroup group(loop);
