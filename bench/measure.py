@@ -29,6 +29,7 @@ def options():
     read.add_argument("--reads", type=int, default=4, help="files that each child reads (4)")
     read.add_argument("--rounds", type=int, default=5, help="runs of each (5)")
     read.add_argument("--first-byte", type=float, default=20, help="milliseconds that the model takes (20)")
+    read.add_argument("--quiet-wait", type=float, default=20, help="seconds to wait for a quiet machine before a run (20)")
     read.add_argument("--peers", help="which of the installed (all)")
     read.add_argument("--harness", default=str(ROOT / "../shared/bench"), help="its folder; 'none' for our own server")
     return read.parse_args()
@@ -45,7 +46,8 @@ def measure_with_harness(harness, asked, results):
     chosen = [name for name in there if not asked.peers or name in ("ours", "floor", *asked.peers.split(","))]
     print("measured:", ", ".join(chosen), flush=True)
     common = [sys.executable, "-B", str(harness / "run.py"), "measure", "--peers", ",".join(chosen), "--k", str(asked.reads),
-              "--ttft", str(asked.first_byte), "--timeout", "300"]
+              "--ttft", str(asked.first_byte), "--timeout", "300",
+              "--quiet-wait", str(asked.quiet_wait)]
     for name, more in (("times", ["--n", asked.children, "--rounds", str(asked.rounds)]),
                        ("memory", ["--n", "1,8", "--rounds", "3", "--pss"])):
         out = results / f"{name}.jsonl"
@@ -74,6 +76,13 @@ def cached(requests):
     return of_own / max(1, own), of_siblings / max(1, siblings)
 
 
+def busy_ms():
+    """CPU time that the whole machine has used, and this process of it."""
+    user, nice, system, _, _, irq, softirq, steal = map(int, open("/proc/stat").readline().split()[1:9])
+    ticks = user + nice + system + irq + softirq + steal
+    return 1000 * ticks / os.sysconf("SC_CLK_TCK"), 1000 * time.process_time()
+
+
 def measure_one(server, children, asked, folder):
     """One run of deputy, as a record of the harness would have it."""
     home, work = folder / "home", folder / "work"
@@ -85,12 +94,17 @@ def measure_one(server, children, asked, folder):
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "ANTHROPIC_API_KEY": "dummy", "LANG": "C.UTF-8",
                    "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{server.port}"}
     prompt = f"BENCHMAIN n={children} k={asked.reads} dir={work}"
+    busy_before, own_before = busy_ms()
     began = time.monotonic() * 1000
     with open(folder / "said", "wb") as said:
         process = subprocess.Popen(DEPUTY + ["run", prompt], cwd=work, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=said, stderr=said)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
+    took = time.monotonic() * 1000 - began
+    busy, own = busy_ms()
+    cpu_ms = 1000 * (used.ru_utime + used.ru_stime)
+    foreign = max(0, busy - busy_before - (own - own_before) - cpu_ms) / took
     log = sorted(server.log, key=lambda one: one["came"])
     main = [one for one in log if one["kind"] == "MAIN"]
     of_child = {}
@@ -102,15 +116,15 @@ def measure_one(server, children, asked, folder):
         print((folder / "said").read_text(errors="replace"), file=sys.stderr)
         return {"peer": "ours", "n": children, "ok": False}
     requests = [[one["body"] for one in each] for each in of_child.values()]
-    own, siblings = cached(requests)
+    known_own, known_siblings = cached(requests)
     return {"peer": "ours", "n": children, "ok": all(each[-1]["is_last"] for each in of_child.values()), "pss_mode": False,
-            "evict": False, "foreign": 0, "first_main": main[0]["came"] - began,
+            "evict": False, "foreign": foreign, "first_main": main[0]["came"] - began,
             "spawn": [each[0]["came"] - main[0]["sent"] for each in of_child.values()],
             "steps": [b["came"] - a["sent"] for each in of_child.values() for a, b in zip(each, each[1:])],
             "span": main[1]["sent"] - main[0]["came"], "ideal": (asked.reads + 3) * asked.first_byte,
-            "cpu_ms": 1000 * (used.ru_utime + used.ru_stime), "rss_kb": used.ru_maxrss,
+            "cpu_ms": cpu_ms, "rss_kb": used.ru_maxrss,
             "child_bytes": len(requests[0][0]), "turns_per_child": asked.reads + 1,
-            "cached_own": own, "cached_siblings": siblings}
+            "cached_own": known_own, "cached_siblings": known_siblings}
 
 
 def measure_alone(asked, results):
@@ -207,6 +221,11 @@ def table(figures, counts):
         told.append("–" if limit is None else f"{limit:.{digits}f}" + (f" ({most} × {head[2]})" if of_floor else ""))
         told.append("–" if limit is None else "yes" if ours <= limit else "no")
         print("| " + " | ".join(told) + " |")
+    loud = [one for one in figures.records if one["foreign"] > QUIET]
+    if loud:
+        print(f"{len(loud)} of {len(figures.records)} runs were not quiet: others used up to "
+              f"{max(one['foreign'] for one in loud):.1f} cores meanwhile. Where there were no three quiet ones of a kind, "
+              "its times tell little.")
     for one in figures.bad:
         print(f"left out: a run of {one['peer']} with {one['n']} children that did not come to its end")
 
