@@ -12,9 +12,8 @@ namespace deputy {
 namespace {
 
 constexpr std::string_view kDescription =
-    "Hands in your report and ends your work. Call it once, when you are done or cannot go on. Say completed "
-    "only "
-    "if all of the task is done; blocked needs an error that names what blocks you.";
+    "Hands in your report and ends your work. Say completed only if all of the task is done; blocked needs "
+    "an error that names what blocks you.";
 
 constexpr std::string_view kSchema = R"json({
 "type":"object",

@@ -95,6 +95,15 @@ TEST(AnthropicDialect, ASchemaThatIsNoObjectStandsForAnyArguments) {
                                 encoded_prefix.tail));
 }
 
+TEST(AnthropicDialect, ASchemaIsSentWithoutTheWhiteSpaceBetweenItsTokens) {
+  RequestPrefix prefix = ten_steps_prefix("anthropic/x");
+  prefix.tools = {{.name = "T",
+                   .description = "d",
+                   .schema = "{\n\"type\": \"object\",\n\"description\":\"two  words\"\n}\n"}};
+  EXPECT_TRUE(anthropic_dialect()->encode(prefix).head.contains(
+      R"("input_schema":{"type":"object","description":"two  words"}})"));
+}
+
 TEST(AnthropicDialect, AddressesTheMessagesEndpoint) {
   const HttpRequest request = anthropic_dialect()->address(
       ModelName("anthropic/claude-opus-4-6"), {.base_url = "https://api.example", .key = "sk-1"});

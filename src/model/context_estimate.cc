@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <string>
 
 #include "base/text.h"
@@ -46,16 +47,25 @@ const Family& family_of(const ModelName& model) {
   return *std::ranges::find_if(kFamilies, [&](const Family& family) { return name.contains(family.mark); });
 }
 
-enum class Kind { lower, upper, digit, space, line, mark, wide };
+enum class Kind : std::uint8_t { lower, upper, digit, space, line, mark, wide };
 
-Kind kind_of(char c) {
+constexpr Kind looked_at(unsigned char c) {
   if (c >= 'a' && c <= 'z') return Kind::lower;
   if (c >= 'A' && c <= 'Z') return Kind::upper;
   if (c >= '0' && c <= '9') return Kind::digit;
   if (c == '\n' || c == '\r') return Kind::line;
   if (c == ' ' || c == '\t') return Kind::space;
-  return static_cast<unsigned char>(c) < 0x80 ? Kind::mark : Kind::wide;
+  return c < 0x80 ? Kind::mark : Kind::wide;
 }
+
+// Every byte of a conversation is asked for at every step.
+constexpr auto kKinds = [] {
+  std::array<Kind, 256> kinds{};
+  for (std::size_t c = 0; c < kinds.size(); ++c) kinds[c] = looked_at(static_cast<unsigned char>(c));
+  return kinds;
+}();
+
+Kind kind_of(char c) { return kKinds[static_cast<unsigned char>(c)]; }
 
 // Characters of two bytes are letters of alphabets, several to a token; of three and four, one is a token or
 // more.

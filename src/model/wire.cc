@@ -9,7 +9,8 @@
 namespace deputy::api {
 
 std::string schema_of(const ToolOffer& tool) {
-  return parse_json_object(tool.schema) ? std::string(trimmed(tool.schema)) : R"({"type":"object"})";
+  const auto schema = parse_json_object(tool.schema);
+  return schema ? to_json_text(*schema) : R"({"type":"object"})";
 }
 
 std::string function_tools(const std::vector<ToolOffer>& tools) {

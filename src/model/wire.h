@@ -11,7 +11,8 @@
 
 namespace deputy::api {
 
-// A tool's schema as it was given; one that is no object stands for any arguments at all.
+// A tool's schema, without the white space between its tokens: all of it is sent with every request. One
+// that is no object stands for any arguments at all.
 std::string schema_of(const ToolOffer& tool);
 // Tools as Chat Completions and Ollama want them, as a member with its comma; empty where there are none.
 std::string function_tools(const std::vector<ToolOffer>& tools);

@@ -181,16 +181,31 @@ Result<std::vector<Uuid>> TranscriptFiles::unsealed() const {
 }
 
 void TranscriptFiles::write(const EventRefs& events) {
+  std::map<std::string, Additions> additions;  // by stem
   for (const Event& event : events) {
     const auto* created = std::get_if<SessionCreated>(&event.fact);
     if (created) known_.insert_or_assign(event.run.session, Known{stem_of(created->session), {}});
     const auto found = known_.find(event.run.session);
     if (found == known_.end()) continue;
-    apply_to_session(found->second.session, event);
-    if (created) forget_unsealed(found->second.session);
-    note_failure(write_one(found->second, event));
-    if (std::holds_alternative<RunEnded>(event.fact)) known_.erase(found);
+    Known& known = found->second;
+    apply_to_session(known.session, event);
+    if (created) forget_unsealed(known.session);
+    if (std::holds_alternative<RunEnded>(event.fact)) {
+      if (const auto before = additions.extract(known.stem)) add(known.stem, before.mapped());
+      note_failure(seal(known, event));
+      known_.erase(found);
+      continue;
+    }
+    auto& [lines, notes] = additions[known.stem];
+    lines += lines_for(event);
+    notes += note_for(event);
   }
+  for (const auto& [stem, added] : additions) add(stem, added);
+}
+
+void TranscriptFiles::add(const std::string& stem, const Additions& added) {
+  if (!added.lines.empty()) note_failure(folder_->append_to(running_name(stem), added.lines));
+  if (!added.notes.empty()) note_failure(folder_->append_to(scratch_name(stem), added.notes));
 }
 
 void TranscriptFiles::note_failure(Result<void> written) {
@@ -202,15 +217,6 @@ void TranscriptFiles::note_failure(Result<void> written) {
 std::optional<Error> TranscriptFiles::failure() const {
   const std::lock_guard lock(mutex_);
   return failure_;
-}
-
-Result<void> TranscriptFiles::write_one(const Known& known, const Event& event) const {
-  if (std::holds_alternative<RunEnded>(event.fact)) return seal(known, event);
-  if (const std::string note = note_for(event); !note.empty())
-    return folder_->append_to(scratch_name(known.stem), note);
-  const std::string lines = lines_for(event);
-  if (lines.empty()) return {};
-  return folder_->append_to(running_name(known.stem), lines);
 }
 
 Result<void> TranscriptFiles::seal(const Known& known, const Event& event) const {

@@ -48,12 +48,17 @@ class TranscriptFiles {
     std::string stem;
     Session session;
   };
+  // What a commit adds to the files of a session: each is opened once for it.
+  struct Additions {
+    std::string lines;
+    std::string notes;
+  };
   void note_failure(Result<void> written);
   // Not synced: the journal has all of it.
   Result<void> put(const std::string& name, std::string_view text) const {
     return folder_->replace(name, text, Durable::no);
   }
-  Result<void> write_one(const Known& known, const Event& event) const;
+  void add(const std::string& stem, const Additions& added);
   Result<void> seal(const Known& known, const Event& event) const;
 
   std::unique_ptr<Folder> folder_;

@@ -51,6 +51,34 @@ TEST_F(TranscriptFilesTest, GrowByLinesAndAreSealedWhole) {
   EXPECT_EQ(string_or(*sealed, "outcome", ""), "success");
 }
 
+TEST_F(TranscriptFilesTest, AreOpenedOnceForAllThatACommitAdds) {
+  add(InputGiven{Source::parent, "and that"});
+  add(NoteTaken{"noted too"});
+  int lines = 0;
+  int notes = 0;
+  disk_.set_fault([&](std::string_view path) -> Result<void> {
+    lines += path.contains(".transcript.jsonl") ? 1 : 0;
+    notes += path.contains(".scratch.md") ? 1 : 0;
+    return {};
+  });
+  files()->write(refs());
+  EXPECT_EQ(lines, 1);
+  EXPECT_EQ(notes, 1);
+  disk_.set_fault({});
+  EXPECT_EQ(disk_.files()["/home/one-u.scratch.md"], "noted\nnoted too\n");
+  EXPECT_TRUE(disk_.files()["/home/one-u.transcript.jsonl"].ends_with(
+      "{\"role\":\"user\",\"content\":\"and that\",\"source\":\"parent\"}\n"));
+}
+
+TEST_F(TranscriptFilesTest, AnEndInTheSameCommitSealsAllBeforeIt) {
+  add(RunEnded{});
+  files()->write(refs());
+  EXPECT_FALSE(disk_.files().contains("/home/one-u.transcript.jsonl"));
+  const auto sealed = parse_json_object(disk_.files()["/home/one-u.transcript.json"]);
+  ASSERT_TRUE(sealed);
+  EXPECT_EQ(array_at(*sealed, "messages")->size(), 1u);
+}
+
 TEST_F(TranscriptFilesTest, WhatACrashTookFromTheFilesIsMadeAnewFromTheJournal) {
   // Committed, but the process died before the export of the second half, in the middle of a line.
   ASSERT_TRUE(

@@ -9,8 +9,7 @@
 namespace deputy {
 namespace {
 
-constexpr std::string_view kDescription =
-    R"(Adds a note to your scratchpad. It is kept at once: note findings as you make them.)";
+constexpr std::string_view kDescription = R"(Adds a note to your scratchpad. It is kept at once.)";
 
 constexpr std::string_view kSchema = R"json({
 "type":"object",

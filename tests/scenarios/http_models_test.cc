@@ -133,6 +133,29 @@ TEST_P(HttpModels, RunAChildThatUsesTools) {
   EXPECT_TRUE(bodies_[3].contains("It says hello.")) << bodies_[3];
 }
 
+TEST_P(HttpModels, SayWhatAChildIsInAFewThousandBytes) {
+  std::size_t bytes = 0;
+  Life life(world_, {.model = [&](Loop& loop) {
+              return std::make_unique<HostedProvider>(
+                  loop, GetParam(),
+                  [&bytes, step = 0](const HttpRequest& request) mutable {
+                    if (!request.body.contains(kRootTask)) bytes = request.body.size();
+                    if (step++ > 0) return spoken({.text = "done"}, request.body);
+                    const Call call{
+                        "call_t", "task",
+                        fmt::format(R"({{"agent":"general","prompt":"{}"}})", std::string(150, 'x'))};
+                    return spoken({.calls = {call}}, request.body);
+                  },
+                  200'000);
+            }});
+  RootBrief brief = life.brief(std::string(kRootTask));
+  brief.model = ModelName(std::string(dialect_of(GetParam())->provider()) + "/test");
+  ASSERT_TRUE(life.start(brief));
+  EXPECT_GT(bytes, 5000u);
+  EXPECT_LT(bytes, GetParam() == Tongue::anthropic ? 7000u : 7500u);  // others put more round a tool
+  RecordProperty("bytes", static_cast<int>(bytes));
+}
+
 // A command of nine minutes and a person who takes an hour: no silence of the model's.
 TEST_P(HttpModels, TakeNeitherAToolsTimeNorAPersonsForSilence) {
   int asked = 0;

@@ -1,0 +1,252 @@
+"""Runs deputy and its peers on the same scripted work and prints one table. bench/run has built what this needs.
+
+With the harness of the peers at hand (--harness, or ../shared/bench beside the clone) all of them are measured by it, in one
+run; it needs root, for a network that ends at loopback. Without it deputy alone is measured, with the server of server.py,
+and what is told beside it is the ideal: the model's own time."""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from server import Server
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DEPUTY = [str(ROOT / "build/release/bin/deputy"), "--model", "anthropic/claude-sonnet-4-5", "--yes",
+          "--max-children", "64", "--max-live", "80", "--max-delegations", "100"]
+CLI_PEERS = ("codex", "claude", "gemini", "opencode", "pi", "qwen")
+QUIET = 0.35  # cores that others may use during a run that counts
+
+
+def options():
+    read = argparse.ArgumentParser(prog="bench/run", description="what deputy adds to the model's own time")
+    read.add_argument("--children", default="1,8,64", help="how many at once (1,8,64)")
+    read.add_argument("--reads", type=int, default=4, help="files that each child reads (4)")
+    read.add_argument("--rounds", type=int, default=5, help="runs of each (5)")
+    read.add_argument("--first-byte", type=float, default=20, help="milliseconds that the model takes (20)")
+    read.add_argument("--quiet-wait", type=float, default=20, help="seconds to wait for a quiet machine before a run (20)")
+    read.add_argument("--peers", help="which of the installed (all)")
+    read.add_argument("--harness", default=str(ROOT / "../shared/bench"), help="its folder; 'none' for our own server")
+    return read.parse_args()
+
+
+def measure_with_harness(harness, asked, results):
+    """One record a run, as the harness writes them: times, then memory, whose sampling would disturb the times."""
+    os.environ["BENCH_OURS"] = " ".join(DEPUTY + ["run", "{prompt}"])
+    os.environ["BENCH_OURS_RESUME"] = " ".join(DEPUTY + ["resume"])
+    os.environ["BENCH_OURS_MARKER"] = "agent=general"
+    sys.path.insert(0, str(harness))
+    from peers import PEERS, PEERS_DIR
+    there = [name for name, peer in PEERS.items() if not peer["install"] or (PEERS_DIR / peer["install"]).is_dir()]
+    chosen = [name for name in there if not asked.peers or name in ("ours", "floor", *asked.peers.split(","))]
+    print("measured:", ", ".join(chosen), flush=True)
+    common = [sys.executable, "-B", str(harness / "run.py"), "measure", "--peers", ",".join(chosen), "--k", str(asked.reads),
+              "--ttft", str(asked.first_byte), "--timeout", "300",
+              "--quiet-wait", str(asked.quiet_wait)]
+    for name, more in (("times", ["--n", asked.children, "--rounds", str(asked.rounds)]),
+                       ("memory", ["--n", "1,8", "--rounds", "3", "--pss"])):
+        out = results / f"{name}.jsonl"
+        subprocess.run(common + more + ["--out", str(out)], check=True)
+        yield from map(json.loads, out.read_text().splitlines())
+
+
+def shared(a, b):
+    """How many bytes at their beginning are the same."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if a[:middle] == b[:middle] else (low, middle - 1)
+    return low
+
+
+def cached(requests):
+    """The share of bytes with which an earlier request began too: of a session's further requests, the one before; of its
+    first, a sibling's."""
+    of_own = of_siblings = own = siblings = 0
+    for session in requests:
+        for before, after in zip(session, session[1:]):
+            own, of_own = own + len(after), of_own + shared(before, after)
+    for before, after in zip(requests, requests[1:]):
+        siblings, of_siblings = siblings + len(after[0]), of_siblings + shared(before[0], after[0])
+    return of_own / max(1, own), of_siblings / max(1, siblings)
+
+
+def busy_ms():
+    """CPU time that the whole machine has used, and this process of it."""
+    user, nice, system, _, _, irq, softirq, steal = map(int, open("/proc/stat").readline().split()[1:9])
+    ticks = user + nice + system + irq + softirq + steal
+    return 1000 * ticks / os.sysconf("SC_CLK_TCK"), 1000 * time.process_time()
+
+
+def measure_one(server, children, asked, folder):
+    """One run of deputy, as a record of the harness would have it."""
+    home, work = folder / "home", folder / "work"
+    for made in (home, work):
+        made.mkdir(parents=True, exist_ok=True)
+    for i in range(8):
+        (work / f"note_{i}.txt").write_text(f"note {i} line one\nnote {i} line two: the quick brown fox\n")
+    server.log.clear()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "ANTHROPIC_API_KEY": "dummy", "LANG": "C.UTF-8",
+                   "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{server.port}"}
+    prompt = f"BENCHMAIN n={children} k={asked.reads} dir={work}"
+    busy_before, own_before = busy_ms()
+    began = time.monotonic() * 1000
+    with open(folder / "said", "wb") as said:
+        process = subprocess.Popen(DEPUTY + ["run", prompt], cwd=work, env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=said, stderr=said)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    took = time.monotonic() * 1000 - began
+    busy, own = busy_ms()
+    cpu_ms = 1000 * (used.ru_utime + used.ru_stime)
+    foreign = max(0, busy - busy_before - (own - own_before) - cpu_ms) / took
+    log = sorted(server.log, key=lambda one: one["came"])
+    main = [one for one in log if one["kind"] == "MAIN"]
+    of_child = {}
+    for one in log:
+        if one["kind"] == "CHILD":
+            of_child.setdefault(one["id"], []).append(one)
+    is_whole = process.returncode == 0 and len(main) == 2 and len(of_child) == children
+    if not is_whole:
+        print((folder / "said").read_text(errors="replace"), file=sys.stderr)
+        return {"peer": "ours", "n": children, "ok": False}
+    requests = [[one["body"] for one in each] for each in of_child.values()]
+    known_own, known_siblings = cached(requests)
+    return {"peer": "ours", "n": children, "ok": all(each[-1]["is_last"] for each in of_child.values()), "pss_mode": False,
+            "evict": False, "foreign": foreign, "first_main": main[0]["came"] - began,
+            "spawn": [each[0]["came"] - main[0]["sent"] for each in of_child.values()],
+            "steps": [b["came"] - a["sent"] for each in of_child.values() for a, b in zip(each, each[1:])],
+            "span": main[1]["sent"] - main[0]["came"], "ideal": (asked.reads + 3) * asked.first_byte,
+            "cpu_ms": cpu_ms, "rss_kb": used.ru_maxrss,
+            "child_bytes": len(requests[0][0]), "turns_per_child": asked.reads + 1,
+            "cached_own": known_own, "cached_siblings": known_siblings}
+
+
+def measure_alone(asked, results):
+    server = Server(asked.first_byte)
+    counts = [int(n) for n in asked.children.split(",")]
+    measure_one(server, 1, asked, results)  # the first start in a home finds out what the machine can do
+    for _ in range(asked.rounds):
+        for children in counts:
+            yield measure_one(server, children, asked, results)
+
+
+class Figures:
+    """Medians of the runs that went well; of the quiet ones where there are three."""
+
+    def __init__(self, records):
+        self.records = [one for one in records if one["ok"]]
+        self.bad = [one for one in records if not one["ok"]]
+
+    def runs(self, peer, children, with_pss=False):
+        runs = [one for one in self.records
+                if (one["peer"], one["n"], one["pss_mode"]) == (peer, children, with_pss) and not one["evict"]]
+        quiet = [one for one in runs if one["foreign"] <= QUIET]
+        return quiet if len(quiet) >= 3 else runs
+
+    def median(self, peer, children, key, with_pss=False):
+        values = []
+        for run in self.runs(peer, children, with_pss):
+            value = run.get(key)
+            values += value if isinstance(value, list) else [] if value is None else [value]
+        return statistics.median(values) if values else None
+
+    def per_extra(self, peer, key, with_pss=False):
+        """What each child beyond the first comes to, of eight."""
+        one, eight = self.median(peer, 1, key, with_pss), self.median(peer, 8, key, with_pss)
+        return None if one is None or eight is None else (eight - one) / 7
+
+    def cpu_per_step(self, peer):
+        child, turns = self.per_extra(peer, "cpu_ms"), self.median(peer, 8, "turns_per_child")
+        return None if child is None or not turns else child / turns
+
+
+def rows(figures, counts):
+    """What is told: a name, how it is found of a peer, how many digits it has, what ours is to be at most, and whether that
+    is a multiple of the floor's."""
+    def goal(goals, n):
+        return goals.get(n)
+
+    def of(key, n, scale=1, with_pss=False):
+        def find(peer):
+            value = figures.median(peer, n, key, with_pss)
+            return None if value is None else value / scale
+        return find
+
+    for n in counts:
+        yield f"start → first request, ms, N={n}", of("first_main", n), 0, 25, False
+    for n in counts:
+        yield f"spawn → a child's first request, ms, N={n}", of("spawn", n), 1, goal({8: 5, 64: 30}, n), False
+    for n in counts:
+        yield f"own time of a child's step, ms, N={n}", of("steps", n), 1, goal({1: 1.5, 8: 3}, n), False
+    for n in counts:
+        yield f"whole delegation, ms, N={n}", of("span", n), 0, goal({1: 1.08, 8: 1.15, 64: 1.35}, n), True
+    yield "CPU of a further child step, ms", figures.cpu_per_step, 2, 0.5, False
+    yield "memory (PSS), MB, N=8", of("pss_kb", 8, 1024, True), 1, 25, False
+    yield ("memory (PSS) of a further child, MB",
+           lambda peer: (lambda kb: None if kb is None else kb / 1024)(figures.per_extra(peer, "pss_kb", True)), 2, 0.2, False)
+    yield "memory (RSS), MB, N=8", of("rss_kb", 8, 1024), 1, None, False
+    yield "child's first request, bytes", of("child_bytes", 8), 0, 7000, False
+    yield "bytes of a request known from the session's last, %", of("cached_own", 8, 0.01), 1, None, False
+    yield "bytes of a first request known from a sibling's, %", of("cached_siblings", 8, 0.01), 1, None, False
+
+
+def table(figures, counts):
+    peers = [name for name in CLI_PEERS if any(one["peer"] == name for one in figures.records)]
+    has_floor = any(one["peer"] == "floor" for one in figures.records)
+
+    def ratio(a, b):
+        return f"{a / b:.2f}" if b else "–"
+
+    head = ["", "ours", "floor" if has_floor else "ideal", "ours ÷ it", "best peer", "ours ÷ it", *peers, "to be", "is met"]
+    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    for name, find, digits, most, of_floor in rows(figures, counts):
+        ours = find("ours")
+        if ours is None:
+            continue
+        floor = find("floor") if has_floor else None
+        if not has_floor and of_floor:
+            floor = figures.records[0]["ideal"]
+        theirs = {peer: value for peer in peers if (value := find(peer)) is not None}
+        best = min(theirs, key=theirs.get) if theirs else None
+        told = [name, f"{ours:.{digits}f}", "–" if floor is None else f"{floor:.{digits}f}", ratio(ours, floor),
+                f"{theirs[best]:.{digits}f} ({best})" if best else "–", ratio(ours, theirs.get(best))]
+        told += [f"{theirs[peer]:.{digits}f}" if peer in theirs else "–" for peer in peers]
+        limit = most * floor if of_floor and most and floor else None if of_floor else most
+        told.append("–" if limit is None else f"{limit:.{digits}f}" + (f" ({most} × {head[2]})" if of_floor else ""))
+        told.append("–" if limit is None else "yes" if ours <= limit else "no")
+        print("| " + " | ".join(told) + " |")
+    loud = [one for one in figures.records if one["foreign"] > QUIET]
+    if loud:
+        print(f"{len(loud)} of {len(figures.records)} runs were not quiet: others used up to "
+              f"{max(one['foreign'] for one in loud):.1f} cores meanwhile. Where there were no three quiet ones of a kind, "
+              "its times tell little.")
+    for one in figures.bad:
+        print(f"left out: a run of {one['peer']} with {one['n']} children that did not come to its end")
+
+
+def main():
+    asked = options()
+    harness = pathlib.Path(asked.harness)
+    results = pathlib.Path(tempfile.mkdtemp(prefix="deputy-bench-run-"))
+    try:
+        has_harness = asked.harness != "none" and (harness / "run.py").is_file()
+        if not has_harness:
+            print("measured: ours alone, with the server of bench/server.py", flush=True)
+        records = list(measure_with_harness(harness.resolve(), asked, results) if has_harness
+                       else measure_alone(asked, results))
+    finally:
+        shutil.rmtree(results, ignore_errors=True)
+    figures = Figures(records)
+    if not any(one["peer"] == "ours" for one in figures.records):
+        sys.exit("bench/run: no run of deputy came to its end; what it said stands above")
+    table(figures, [int(n) for n in asked.children.split(",")])
+
+
+if __name__ == "__main__":
+    main()
