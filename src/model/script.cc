@@ -25,8 +25,8 @@ constexpr std::string_view kCallKeys[] = {"name", "arguments", "id"};
 constexpr std::string_view kUsageKeys[] = {"input", "output", "cache_read", "cache_write", "cost_micros"};
 constexpr std::string_view kErrorKeys[] = {"kind", "message"};
 
-constexpr std::string_view kErrorKindNames[] = {"context_exhausted", "failed", "no_key", "refused",
-                                                "output_limit"};
+constexpr std::string_view kErrorKindNames[] = {"context_exhausted", "failed",       "no_key",
+                                                "refused",           "output_limit", "stalled"};
 struct ErrorKind {
   ReplyStop stop;
   std::string_view message;  // where the script gives none
@@ -37,6 +37,7 @@ constexpr ErrorKind kErrorKinds[] = {
     {ReplyStop::no_key, "no API key for provider scripted"},
     {ReplyStop::refused, "the script says that the provider declined"},
     {ReplyStop::output_limit, "cut off by the output cap"},
+    {ReplyStop::stalled, "the script says that the model fell silent"},
 };
 
 std::string advice_for(std::string_view word, std::span<const std::string_view> known) {

@@ -89,13 +89,15 @@ TEST(Script, InsistsOnAVersionAndOnSessions) {
 }
 
 TEST(Script, AnErrorMayBeJustAStringOrJustAKind) {
-  const auto script = parse_script(with_reply(R"({"error":"boom"},{"error":{"kind":"no_key"}})"));
+  const auto script = parse_script(
+      with_reply(R"({"error":"boom"},{"error":{"kind":"no_key"}},{"error":{"kind":"stalled"}})"));
   ASSERT_TRUE(script);
   const auto& replies = script->sessions.front().replies;
   EXPECT_EQ(replies[0].error->stop, ReplyStop::failed);
   EXPECT_EQ(replies[0].error->message, "boom");
   EXPECT_EQ(replies[1].error->stop, ReplyStop::no_key);
   EXPECT_FALSE(replies[1].error->message.empty());
+  EXPECT_EQ(replies[2].error->stop, ReplyStop::stalled);
 }
 
 TEST(Script, TheFirstSessionThatFitsInAllItsKeysIsChosen) {

@@ -1,0 +1,38 @@
+// A .git that is a file, and the commondir of what it points to, in a folder that an agent has worked in: two
+// texts with a form feed between them. Whatever they say, no folder is named that does not lie beneath.
+#include <cstdlib>
+
+#include "base/disk.h"
+#include "tools/repositories.h"
+
+using namespace deputy;
+
+namespace {
+
+void must(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  const auto middle = text.find('\f');
+  const ManualClock clock;
+  const MemoryDisk disk(clock);
+  const auto folder = disk.open("/work", IfAbsent::create);
+  must(folder.has_value());
+  must((*folder)->make_folder("store/worktrees/one").has_value());
+  must((*folder)
+           ->replace("store/worktrees/one/commondir",
+                     middle == text.npos ? std::string_view("../..") : text.substr(middle + 1))
+           .has_value());
+  must((*folder)->replace(".git", text.substr(0, middle)).has_value());
+  for (const std::string& name : git_folders_of(**folder, ".git", EntryKind::file).names) {
+    must(!name.empty() && !name.starts_with('/') && name != ".." && !name.starts_with("../") &&
+         !name.contains("/../"));
+    const auto status = (*folder)->status(name);
+    must(status && status->kind == EntryKind::folder);
+  }
+  return 0;
+}
