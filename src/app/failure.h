@@ -4,9 +4,11 @@
 
 #include <expected>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "app/exit_status.h"
+#include "base/json.h"
 #include "base/result.h"
 
 namespace deputy {
@@ -43,5 +45,10 @@ OrFailure<T> or_misused(Result<T> result) {
 
 // "deputy: what; what to do", on one line, nothing invisible in it.
 std::string error_line(const Error& error);
+
+// What went wrong, as every document of `--output json` says it.
+json::object error_json(std::string_view code, std::string_view message, std::string_view advice);
+// The document of a command that came to no result.
+json::object to_json(const CommandFailure& failure);
 
 }  // namespace deputy

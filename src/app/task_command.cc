@@ -96,14 +96,11 @@ OrFailure<void> check_same_model(Program& program, const Session& session) {
                  "leave --model out, or start another task with it");
 }
 
-// More time for an agent is more for its tree, where that has less. A root has no time but its tree's.
+// A root has no time but its tree's: that of all its runs together.
 std::optional<TreeLimits> terms_of(const Program& program, const OneTaskArguments& arguments,
                                    const Session& session, const Session& root) {
   LimitSettings given = program.common.limits;
-  const Duration time = root.limits.value_or(TreeLimits{}).time;
-  const bool has_less = time < arguments.timeout.value_or(Duration{});
-  const bool is_all_there_is = !session.parent && time == kNoTimeout;
-  if (!given.timeout && (has_less || is_all_there_is)) given.timeout = arguments.timeout;
+  if (!session.parent) given.timeout = arguments.timeout;
   return terms_for(root, given);
 }
 
