@@ -115,8 +115,10 @@ Ended further_task(Program& program, OneTaskArguments arguments) {
   TRY(const auto found, store->session(session.tree));
   const Session root = found.value_or(session);
   TRY(auto request, request_for(program, root, std::move(store)));
-  request.what = FurtherInput{
-      session.tree, {.text = std::move(input), .terms = terms_of(program, arguments, session, root)}};
+  const auto terms = terms_of(program, arguments, session, root);
+  TRY(check_room(*request.engine.store, request.engine.models, session, root,
+                 terms.value_or(root.limits.value_or(TreeLimits{}))));
+  request.what = FurtherInput{session.tree, {.text = std::move(input), .terms = terms}};
   return print_result(program, result_of(run_tree(program, signals, std::move(request))));
 }
 
