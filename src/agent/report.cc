@@ -11,11 +11,13 @@
 
 namespace deputy {
 
-std::string code_of(Reason reason) {
-  std::string code(name_of(reason));
+std::string in_capitals(std::string_view name) {
+  std::string code(name);
   for (char& c : code) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return code;
 }
+
+std::string code_of(Reason reason) { return in_capitals(name_of(reason)); }
 
 namespace {
 

@@ -130,7 +130,7 @@ OrFailure<void> check_batch_limits(const TreeLimits& limits) {
   Session root;
   root.path = {command->name};
   if (const auto refusal = refusal_of_child(root, *reader, limits))
-    return refused(first_sentence(*refusal), "raise --max-depth");
+    return refused(refusal->message, "raise --max-depth");
   if (const auto refusal = refusal_of({.delegations = 1}, {}, limits))
     return refused(first_sentence(*refusal), "raise --max-delegations");
   return {};

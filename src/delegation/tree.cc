@@ -191,7 +191,7 @@ bool Tree::has_child(const DelegationKey& key) const {
 // One decision: there is nothing between looking at what is in use and taking it.
 Result<Budget::Hold> Tree::admit(const Session& parent, const Profile& profile, const Session& child) {
   const auto refused = [](std::string why) { return fail(ErrorCode::exhausted, std::move(why)); };
-  if (auto refusal = refusal_of_child(parent, profile, limits_)) return refused(*std::move(refusal));
+  if (auto refusal = refusal_of_child(parent, profile, limits_)) return std::unexpected(*std::move(refusal));
   Amount need;
   if (limits_spending(limits_)) {
     TRY(const auto* provider, services_.models.find(child.model));
