@@ -62,6 +62,8 @@ Next decide(const Conversation& conversation, const RunLimits& limits, StopReaso
 
 // What an error of that kind is called by programs: "MAX_TURNS".
 std::string code_of(Reason reason);
+// "not_found" as "NOT_FOUND", as codes are written.
+std::string in_capitals(std::string_view name);
 
 // The report of a run that ends here: what it reported itself, else its text, or what there is of it; with
 // the runtime's own knowledge of the run.

@@ -7,14 +7,17 @@
 
 #include "agent/next.h"
 #include "base/text.h"
+#include "transcript/profile.h"
 
 namespace deputy {
 
-std::string code_of(Reason reason) {
-  std::string code(name_of(reason));
+std::string in_capitals(std::string_view name) {
+  std::string code(name);
   for (char& c : code) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return code;
 }
+
+std::string code_of(Reason reason) { return in_capitals(name_of(reason)); }
 
 namespace {
 
@@ -101,12 +104,31 @@ bool is_recoverable(const Finish& finish) {
          finish.reason == Reason::provider_error || finish.reason == Reason::invalid_report;
 }
 
+// Whom a person has started is gone on with by the person's own command, a model's child by its parent's
+// call.
+bool was_started_by_person(const Session& session) {
+  return session.path.size() < 2 || (session.path.size() == 2 && session.path.front() == kCommandAgent);
+}
+
+// How what has ended goes on where it stopped, with `more` of what was used up.
+std::string way_to_go_on(const Session& session, std::string_view more, std::string_view flag) {
+  if (!was_started_by_person(session))
+    return fmt::format("it can go on where it stopped: resume {}{}", session.id.value, more);
+  if (session.agent != kCommandAgent)
+    return fmt::format("it can go on where it stopped{}: `deputy task {} 'go on' --resume {}{}`", more,
+                       session.agent, session.id.value, flag);
+  return fmt::format(
+      "what it started can go on{}: `deputy sessions tree {}` names the agents, `deputy task AGENT 'go on' "
+      "--resume ID{}` goes on with one",
+      more, session.id.value, flag);
+}
+
 std::string recommendation_for(const Finish& finish, const Session& session) {
   switch (finish.reason) {
     case Reason::timeout:
-      return fmt::format("it can go on where it stopped: resume {} with more time", session.id.value);
+      return way_to_go_on(session, " with more time", " --timeout TIME");
     case Reason::max_turns:
-      return fmt::format("it can go on where it stopped: resume {}, or split the task", session.id.value);
+      return way_to_go_on(session, "", "") + "; or split the task";
     case Reason::context_exhausted:
       return "go on from what was found, or split the task into smaller ones";
     case Reason::repetition:

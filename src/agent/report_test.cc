@@ -471,5 +471,28 @@ TEST_F(ARun, IsPausedByItsProviderAsOftenAsItMayBeAndNotOnceMore) {
   EXPECT_THAT(report().errors.front().message, HasSubstr("paused its answer 8 times in a row"));
 }
 
+// The end at a deadline, of a session on that path.
+std::string recommended_to(std::vector<std::string> path) {
+  Session session;
+  session.id = SessionId("sess_1");
+  session.agent = path.back();
+  session.depth = static_cast<int>(path.size()) - 1;
+  session.path = std::move(path);
+  const Report report = report_of({}, session, {Status::partial, Reason::timeout, "its time was up"}, {});
+  return report.errors.front().recommendation;
+}
+
+TEST(TimeoutAdvice, NamesTheCommandToWhomAPersonStartedAndTheCallToAModel) {
+  EXPECT_THAT(recommended_to({"main"}),
+              HasSubstr("`deputy task main 'go on' --resume sess_1 --timeout TIME`"));
+  EXPECT_THAT(recommended_to({"command", "explore"}),
+              HasSubstr("`deputy task explore 'go on' --resume sess_1 --timeout TIME`"));
+  EXPECT_THAT(recommended_to({"command"}), HasSubstr("`deputy sessions tree sess_1`"));
+  for (const auto& path : {std::vector<std::string>{"main", "explore"}, {"command", "lead", "explore"}}) {
+    EXPECT_THAT(recommended_to(path), testing::AllOf(HasSubstr("resume sess_1 with more time"),
+                                                     testing::Not(HasSubstr("deputy "))));
+  }
+}
+
 }  // namespace
 }  // namespace deputy

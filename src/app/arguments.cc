@@ -81,9 +81,10 @@ Result<std::vector<Rule>> rules_of(const Words& typed) {
   return rules;
 }
 
+constexpr Choice<OutputForm> kForms[] = {
+    {"text", OutputForm::text}, {"json", OutputForm::json}, {"stream-json", OutputForm::stream_json}};
+
 Result<CommonArguments> common_of(const Words& typed) {
-  constexpr Choice<OutputForm> kForms[] = {
-      {"text", OutputForm::text}, {"json", OutputForm::json}, {"stream-json", OutputForm::stream_json}};
   constexpr Choice<ColourChoice> kColours[] = {
       {"auto", ColourChoice::automatic}, {"always", ColourChoice::always}, {"never", ColourChoice::never}};
   CommonArguments common{.model = typed.model.value(),
@@ -143,7 +144,8 @@ Result<decltype(Arguments::command)> command_of(const Words& typed) {
                           .prompt = typed.task_prompt.value(),
                           .resume = typed.task_resume.value(),
                           .background = typed.task_background};
-    TRY(task.timeout, limit(typed.task_timeout, time_limit, kTimeLimit));
+    const Typed& time = typed.task_timeout.value() ? typed.task_timeout : typed.timeout;
+    TRY(task.timeout, limit(time, time_limit, kTimeLimit));
     return task;
   }
   if (name == "sessions") return sessions_of(typed);
@@ -163,7 +165,24 @@ Result<Arguments> parse_arguments(std::span<const std::string> words) {
   const auto& typed = std::get<Words>(told);
   TRY(auto command, command_of(typed));
   TRY(auto common, common_of(typed));
+  // Wherever the flag stands it is the time of the one agent that is run, and so of all that there is.
+  if (const auto* task = std::get_if<OneTaskArguments>(&command); task && task->timeout)
+    common.limits.timeout = kNoTimeout;
   return Arguments{std::move(common), std::move(command)};
+}
+
+OutputForm output_wanted(std::span<const std::string> words) {
+  constexpr std::string_view kFlag = "--output";
+  OutputForm wanted = OutputForm::text;
+  for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
+    std::string_view value;
+    if (words[at] == kFlag && at + 1 < words.size()) value = words[at + 1];
+    if (words[at].starts_with("--output=")) value = std::string_view(words[at]).substr(kFlag.size() + 1);
+    for (const auto& form : kForms) {
+      if (form.word == value) wanted = form.value;
+    }
+  }
+  return wanted;
 }
 
 }  // namespace deputy

@@ -102,4 +102,8 @@ struct Arguments {
 // `words` are what follows the program's name.
 Result<Arguments> parse_arguments(std::span<const std::string> words);
 
+// The form in which to tell of words that cannot be meant: the one that they ask for, as far as that can be
+// read.
+OutputForm output_wanted(std::span<const std::string> words);
+
 }  // namespace deputy

@@ -117,6 +117,30 @@ TEST(Arguments, TheTimeOfATaskIsItsOwnAndMayBeNone) {
   }
 }
 
+TEST(Arguments, TheTimeOfATaskIsItsAgentsWhereverItStands) {
+  for (const auto& words : {std::vector<std::string>{"task", "explore", "look", "--timeout", "90s"},
+                            {"--timeout", "90s", "task", "explore", "look"},
+                            {"--timeout", "1h", "task", "explore", "look", "--timeout", "90s"}}) {
+    EXPECT_EQ(command_of<OneTaskArguments>(words).timeout, std::chrono::seconds(90));
+    EXPECT_EQ(common_of(words).limits.timeout, Duration::max()) << "its tree has no other";
+  }
+  EXPECT_EQ(common_of({"task", "explore", "look"}).limits.timeout, std::nullopt);
+  EXPECT_EQ(common_of({"--timeout", "90s", "run", "look"}).limits.timeout, std::chrono::seconds(90));
+  EXPECT_EQ(common_of({"run", "look", "--timeout", "90s"}).limits.timeout, std::chrono::seconds(90));
+  EXPECT_THAT(text_of({"--help"}), HasSubstr("of `task` for its agent"));
+  EXPECT_THAT(text_of({"task", "--help"}), HasSubstr("the same before the command"));
+}
+
+TEST(Arguments, TheFormToTellOfAMistakeInIsTheOneThatTheWordsAskFor) {
+  const auto wanted = [](std::vector<std::string> words) { return output_wanted(words); };
+  EXPECT_EQ(wanted({}), OutputForm::text);
+  EXPECT_EQ(wanted({"run", "--bogus", "--output", "json"}), OutputForm::json);
+  EXPECT_EQ(wanted({"--output=stream-json", "frobnicate"}), OutputForm::stream_json);
+  EXPECT_EQ(wanted({"run", "--output", "yaml"}), OutputForm::text);
+  EXPECT_EQ(wanted({"run", "--output"}), OutputForm::text);
+  EXPECT_EQ(wanted({"run", "--", "--output", "json"}), OutputForm::text) << "that is a prompt";
+}
+
 TEST(Arguments, LimitsAreWholeNumbersOrNone) {
   const auto limits = common_of({"demo", "--max-depth", "0", "--max-live", "none"}).limits;
   EXPECT_EQ(limits.max_depth, 0);

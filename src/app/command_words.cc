@@ -45,7 +45,8 @@ void add_common_options(CLI::App& app, Words& raw) {
   add_value(app, "--max-steps", raw.max_steps, "N", "model replies in all (none)");
   add_value(app, "--max-tokens", raw.max_tokens, "N", "tokens in all, in and out (none)");
   add_value(app, "--max-cost", raw.max_cost, "USD", "US dollars in all (none); never more is spent");
-  add_value(app, "--timeout", raw.timeout, "TIME", "for the whole, above 0: 90s, 5m, 1h (none)");
+  add_value(app, "--timeout", raw.timeout, "TIME",
+            "for the whole tree, of `task` for its agent: 90s, 5m, 1h (none)");
   add_value(app, "--color", raw.colour, "WHEN", "auto, always or never");
   app.add_flag("--plain", raw.plain, "progress as plain lines, also on a terminal");
   app.add_flag("-v", raw.verbose, "more progress, as plain lines: steps, results, answers");
@@ -135,7 +136,7 @@ void add_task(CLI::App& app, Words& raw) {
   task->add_option("agent", raw.task_agent, "its name; see `deputy agents ls`")->required()->type_name("");
   add_value(*task, "prompt", raw.task_prompt, "", "what to do; without it, read from stdin");
   add_value(*task, "--timeout", raw.task_timeout, "TIME",
-            "above 0, such as 90s or 10m, or none, in place of the agent's own");
+            "above 0, such as 90s or 10m, or none, in place of the agent's own; the same before the command");
   add_value(*task, "--resume", raw.task_resume, "ID",
             "a session that has ended: it goes on with the prompt, and with its own model");
   task->add_flag("--background", raw.task_background, "print its id and let it go on by itself");

@@ -33,4 +33,16 @@ std::string with_home(std::string_view text, std::string_view home) {
   return out.append(text);
 }
 
+json::object error_json(std::string_view code, std::string_view message, std::string_view advice) {
+  json::object error{{"code", code}, {"message", to_utf8(message)}};
+  if (!advice.empty()) error["hint"] = to_utf8(advice);
+  return error;
+}
+
+json::object to_json(const CommandFailure& failure) {
+  const Error& error = failure.error;
+  return {{"status", word_for(failure.status)},
+          {"error", error_json(name_of(error.code), error.message, error.advice)}};
+}
+
 }  // namespace deputy

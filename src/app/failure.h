@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/exit_status.h"
+#include "base/json.h"
 #include "base/result.h"
 
 namespace deputy {
@@ -48,5 +49,9 @@ std::string error_line(const Error& error);
 // The same text, each command line of deputy in it (between backticks) naming the state folder, which is
 // quoted for a shell.
 std::string with_home(std::string_view text, std::string_view home);
+// What went wrong, as every document of `--output json` says it.
+json::object error_json(std::string_view code, std::string_view message, std::string_view advice);
+// The document of a command that came to no result.
+json::object to_json(const CommandFailure& failure);
 
 }  // namespace deputy

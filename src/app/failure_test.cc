@@ -21,5 +21,16 @@ TEST(WithHome, EveryCommandLineOfDeputyNamesTheStateFolderOnce) {
   EXPECT_EQ(with_home("", "/h"), "");
 }
 
+TEST(FailureJson, SaysTheStatusTheCodeTheMessageAndWhatToDo) {
+  const CommandFailure refused({ErrorCode::exhausted, "no room", "raise --max-live"}, ExitStatus::refused);
+  EXPECT_EQ(
+      to_json_text(to_json(refused)),
+      R"({"status":"refused","error":{"code":"exhausted","message":"no room","hint":"raise --max-live"}})");
+  const CommandFailure failed(Error{ErrorCode::io, "not \xff UTF-8", ""});
+  EXPECT_EQ(string_or(to_json(failed), "status", ""), "failed");
+  EXPECT_TRUE(parse_json(to_json_text(to_json(failed))));
+  EXPECT_FALSE(to_json(failed).at("error").as_object().contains("hint")) << "there is none";
+}
+
 }  // namespace
 }  // namespace deputy

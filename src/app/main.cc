@@ -78,10 +78,21 @@ ExitStatus tell(Program& program, const EndedEarly& ended) {
   return static_cast<ExitStatus>(ended.status);
 }
 
+// A program that reads the result reads here that there is none.
+void tell_failure(Program& program, const CommandFailure& failure) {
+  program.tell(failure.error);
+  if (program.common.output == OutputForm::text || program.out.failure()) return;
+  json::object line;
+  if (program.common.output == OutputForm::stream_json) line = {{"v", 1}, {"event", "result"}};
+  for (auto& [key, value] : to_json(failure)) line[key] = std::move(value);
+  program.out.write_line(program.redactor.redact(to_json_text(line)));
+}
+
 ExitStatus run(const std::vector<std::string>& words, std::string typed_name) {
   const SystemEnvironment environment;
   auto arguments = parse_arguments(words);
-  const auto common = arguments ? arguments->common : CommonArguments{};
+  auto common = arguments ? arguments->common : CommonArguments{};
+  if (!arguments) common.output = output_wanted(words);
   // Before anything looks at the terminal: the copy has none.
   auto background = wants_background(arguments) ? std::optional(go_on_in_background()) : std::nullopt;
   Program program(common, environment, std::move(typed_name));
@@ -95,7 +106,7 @@ ExitStatus run(const std::vector<std::string>& words, std::string typed_name) {
                                   : std::unexpected(CommandFailure(arguments.error(), ExitStatus::usage));
   if (const auto damage = program.damage_passed()) program.tell(*damage);
   if (ended) return *ended;
-  program.tell(ended.error().error);
+  tell_failure(program, ended.error());
   return ended.error().status;
 }
 

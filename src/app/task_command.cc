@@ -96,14 +96,11 @@ OrFailure<void> check_same_model(Program& program, const Session& session) {
                  "leave --model out, or start another task with it");
 }
 
-// More time for an agent is more for its tree, where that has less. A root has no time but its tree's.
+// A root has no time but its tree's: that of all its runs together.
 std::optional<TreeLimits> terms_of(const Program& program, const OneTaskArguments& arguments,
                                    const Session& session, const Session& root) {
   LimitSettings given = program.common.limits;
-  const Duration time = root.limits.value_or(TreeLimits{}).time;
-  const bool has_less = time < arguments.timeout.value_or(Duration{});
-  const bool is_all_there_is = !session.parent && time == kNoTimeout;
-  if (!given.timeout && (has_less || is_all_there_is)) given.timeout = arguments.timeout;
+  if (!session.parent) given.timeout = arguments.timeout;
   return terms_for(root, given);
 }
 
@@ -118,8 +115,10 @@ Ended further_task(Program& program, OneTaskArguments arguments) {
   TRY(const auto found, store->session(session.tree));
   const Session root = found.value_or(session);
   TRY(auto request, request_for(program, root, std::move(store)));
-  request.what = FurtherInput{
-      session.tree, {.text = std::move(input), .terms = terms_of(program, arguments, session, root)}};
+  const auto terms = terms_of(program, arguments, session, root);
+  TRY(check_room(*request.engine.store, request.engine.models, session, root,
+                 terms.value_or(root.limits.value_or(TreeLimits{}))));
+  request.what = FurtherInput{session.tree, {.text = std::move(input), .terms = terms}};
   return print_result(program, result_of(run_tree(program, signals, std::move(request))));
 }
 

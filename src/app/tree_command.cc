@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/agents.h"
 #include "app/batch_input.h"
 #include "app/model_choice.h"
 #include "app/run_on.h"
 #include "base/text.h"
 #include "delegation/budgeted_provider.h"
+#include "delegation/deadlines.h"
 #include "delegation/profiles.h"
 #include "model/command.h"
 
@@ -21,6 +24,25 @@ std::unexpected<CommandFailure> refused(std::string message, std::string advice)
 
 // What is refused to a model with a way to go on is told to a person without it.
 std::string first_sentence(const std::string& text) { return text.substr(0, text.find(". ")); }
+
+// How the limit is raised that a refusal names.
+std::string way_to_raise(const std::string& refusal) {
+  const std::size_t at = std::min(refusal.rfind("raise --"), refusal.size());
+  return refusal.substr(at, refusal.find_last_not_of('.') + 1 - at);
+}
+
+// Time passes only while somebody runs the tree.
+OrFailure<void> check_time(const Store& store, const Session& root, const TreeLimits& limits) {
+  TRY(const auto sessions, store.sessions({.tree = root.id, .most = kAllSessions}));
+  WallTime left_at = root.last_event_at;
+  for (const auto& each : sessions) left_at = std::max(left_at, each.last_event_at);
+  const Duration before = root.limits.value_or(TreeLimits{}).time;
+  const auto deadline = moved_deadline(root.deadline, before, limits.time, left_at);
+  if (!deadline || *deadline > left_at) return {};
+  return refused(
+      fmt::format("time exhausted: the whole tree has taken all of the {} that it may", to_text(limits.time)),
+      "give it more than that in all, with --timeout TIME, or --timeout none");
+}
 
 // A budget that not even the first request fits is refused before anything is started.
 OrFailure<void> check_budget(const Models& models, const RootWork& work, const TreeLimits& limits) {
@@ -108,9 +130,27 @@ OrFailure<void> check_batch_limits(const TreeLimits& limits) {
   Session root;
   root.path = {command->name};
   if (const auto refusal = refusal_of_child(root, *reader, limits))
-    return refused(first_sentence(*refusal), "raise --max-depth");
+    return refused(refusal->message, "raise --max-depth");
   if (const auto refusal = refusal_of({.delegations = 1}, {}, limits))
     return refused(first_sentence(*refusal), "raise --max-delegations");
+  return {};
+}
+
+OrFailure<void> check_room(const Store& store, const Models& models, const Session& session,
+                           const Session& root, const TreeLimits& limits) {
+  TRY(check_time(store, root, limits));
+  Amount need;
+  if (limits_spending(limits)) {
+    TRY(const auto* provider, models.find(session.model));
+    const auto first =
+        first_request(*provider, session.model, session.prompt, session.max_output_tokens, limits);
+    if (!first) return refused(first_sentence(first.error()), "leave --max-cost out");
+    need = *first;
+  }
+  need.delegations = session.parent ? 1 : 0;
+  TRY(const auto events, store.events_of_tree(root.id));
+  if (const auto refusal = refusal_of(need, used_by(events), limits))
+    return refused(first_sentence(*refusal), way_to_raise(*refusal));
   return {};
 }
 

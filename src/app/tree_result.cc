@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "app/failure.h"
 #include "app/places.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -27,30 +28,38 @@ bool is_command(const TreeEnd& end) {
   return root && root->agent == "command";
 }
 
-// What the command's one call gave, and whether it ever began.
+// What the last call of a command gave, whether it ever began, and which run of a child it has asked for.
 struct CommandCall {
   bool has_begun = false;
   const ToolResult* result = nullptr;
+  const Attached* attached = nullptr;
 };
 
 CommandCall call_of(const std::vector<Event>& events) {
   CommandCall call;
   for (const auto& event : events) {
+    if (std::holds_alternative<RunStarted>(event.fact)) call = {};
     if (std::holds_alternative<CallStarted>(event.fact)) call.has_begun = true;
     if (const auto* finished = std::get_if<CallFinished>(&event.fact)) call.result = &finished->result;
+    if (const auto* attached = std::get_if<Attached>(&event.fact)) call.attached = attached;
   }
   return call;
 }
 
-// The arguments are what the person typed; a child that never came to be is in them, but not among the
+// The arguments are what the person typed last; a child that never came to be is in them, but not among the
 // sessions.
-json::object arguments_of(const Session& root) {
-  const auto command = parse_json_object(root.prompt);
+json::object arguments_of(const TreeEnd& end) {
+  const std::string* typed = &root_of(end)->prompt;
+  for (const auto& event : end.root_events) {
+    const auto* input = std::get_if<InputGiven>(&event.fact);
+    if (input && input->source == Source::person) typed = &input->text;
+  }
+  const auto command = parse_json_object(*typed);
   const auto* arguments = command ? object_at(*command, "arguments") : nullptr;
   return arguments ? *arguments : json::object{};
 }
 
-bool is_task(const TreeEnd& end) { return is_command(end) && arguments_of(*root_of(end)).contains("agent"); }
+bool is_task(const TreeEnd& end) { return is_command(end) && arguments_of(end).contains("agent"); }
 
 std::optional<Status> status_of(SessionState state) {
   for (const Status status :
@@ -78,38 +87,76 @@ void tell_person(TreeResult& result, const Report& report) {
   result.advice = std::move(advice);
 }
 
+// The one that a task is about; nothing where it never came to be.
+const Session* child_of(const TreeEnd& end, const json::object& arguments) {
+  const auto resumed = string_at(arguments, "resume");
+  const auto found = resumed ? std::ranges::find(end.sessions, SessionId(*resumed), &Session::id)
+                             : std::ranges::find(end.sessions, end.root, &Session::parent);
+  return found == end.sessions.end() ? nullptr : &*found;
+}
+
+// A child that was to go on and has no such run was not let.
+bool was_refused(const CommandCall& call, const Session* child, const json::object& arguments) {
+  if (!child) return true;
+  if (!arguments.contains("resume") || call.result->status == ToolStatus::ok) return false;
+  return !call.attached || child->run < call.attached->run;
+}
+
+void refuse(TreeResult& result, const CommandCall& call, ExitStatus status) {
+  result.text.clear();
+  result.problem = call.result->content;
+  result.advice.clear();
+  result.reason = Reason::none;
+  result.status = status;
+}
+
+void add_evidence(TreeResult& result, const Report& report) {
+  const json::object whole = to_json(report);
+  for (const auto* key : {"artifacts", "errors", "next_steps", "files", "commands"}) {
+    const auto* list = array_at(whole, key);
+    if (!list || list->empty()) continue;
+    auto& all = result.evidence[key];
+    if (!all.is_array()) all.emplace_array();
+    for (const auto& each : *list) {
+      all.as_array().push_back(each);
+      if (auto* error = all.as_array().back().if_object(); error && std::string_view(key) == "errors")
+        (*error)["session_id"] = report.session.value;
+    }
+  }
+}
+
 // One child by profile: its end is the command's.
 void fill_in_task(TreeResult& result, const TreeEnd& end) {
   const CommandCall call = call_of(end.root_events);
-  if (!call.result) return;
-  const auto child = std::ranges::find(end.sessions, end.root, &Session::parent);
-  if (child == end.sessions.end()) {  // it never came to be
-    result.text.clear();
-    result.problem = call.result->content;
+  const auto arguments = arguments_of(end);
+  const Session* child = child_of(end, arguments);
+  if (call.result && was_refused(call, child, arguments)) return refuse(result, call, ExitStatus::refused);
+  if (!child) return;
+  if (call.result) {
+    result.text = call.result->content;
+    result.problem.clear();
     result.advice.clear();
-    result.status = ExitStatus::refused;
-    return;
   }
-  result.text = call.result->content;
   result.reason = child->reason;
-  result.problem.clear();
-  result.advice.clear();
-  if (end.child && end.child->status != Status::completed) tell_person(result, *end.child);
-  if (const auto status = status_of(child->state)) result.status = exit_status_of(*status);
+  const auto report = std::ranges::find(end.children, child->id, &Report::session);
+  if (report != end.children.end()) {
+    result.evidence.clear();
+    add_evidence(result, *report);
+    if (report->status != Status::completed) tell_person(result, *report);
+  }
+  const auto status = status_of(child->state);
+  if (call.result && status) result.status = exit_status_of(*status);
 }
 
 void fill_in_batch(TreeResult& result, const TreeEnd& end, Status root) {
-  const auto arguments = arguments_of(*root_of(end));
+  const auto arguments = arguments_of(end);
   const CommandCall call = call_of(end.root_events);
+  for (const auto& report : end.children) add_evidence(result, report);
   result.is_json = string_or(arguments, "return", "markdown") == "json";
   if (call.result && call.result->status == ToolStatus::ok) {
     result.text = call.result->content;  // also where the root was stopped before it could say so
   } else if (call.result) {
-    result.text.clear();
-    result.problem = call.result->content;
-    result.advice.clear();
-    result.status = call.has_begun ? ExitStatus::failed : ExitStatus::refused;
-    return;
+    return refuse(result, call, call.has_begun ? ExitStatus::failed : ExitStatus::refused);
   }
   if (root != Status::completed) return;
   result.status = exit_status_of(count_children(end, arguments));
@@ -122,10 +169,7 @@ void fill_in_report(TreeResult& result, const Report& report) {
   result.session = report.session;
   result.duration = report.duration;
   result.reason = report.reason;
-  const json::object whole = to_json(report);
-  for (const auto* key : {"artifacts", "errors", "next_steps", "files", "commands"}) {
-    if (const auto* list = array_at(whole, key); list && !list->empty()) result.evidence[key] = *list;
-  }
+  add_evidence(result, report);
   if (report.status != Status::completed && !report.errors.empty()) tell_person(result, report);
 }
 
@@ -181,7 +225,10 @@ json::object to_json(const TreeResult& result) {
     if (auto parsed = parse_json(result.text)) document["result"] = *std::move(parsed);
   }
   if (result.reason != Reason::none) document["reason"] = name_of(result.reason);
-  if (!result.problem.empty()) document["error"] = result.problem;
+  if (!result.problem.empty()) {
+    const auto code = result.reason == Reason::none ? word_for(result.status) : name_of(result.reason);
+    document["error"] = error_json(code, result.problem, result.advice);
+  }
   for (const auto& [key, value] : result.evidence) document[key] = value;
   if (!result.unapproved.empty()) document["unapproved_calls"] = result.unapproved.size();
   document["session_id"] = result.session.value;

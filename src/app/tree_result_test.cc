@@ -80,6 +80,74 @@ TEST(TreeResult, ACommandWhoseCallNeverBeganWasRefused) {
   EXPECT_THAT(result.problem, HasSubstr("Not permitted"));
 }
 
+// One task whose child has ended so, with that report.
+TreeEnd task_of(SessionState state, Report report) {
+  TreeEnd end = batch_of({state});
+  end.sessions.front().prompt = R"({"tool":"task","arguments":{"agent":"explore","prompt":"p"}})";
+  report.session = SessionId("child0");
+  end.sessions.back().reason = report.reason;
+  end.children = {std::move(report)};
+  return end;
+}
+
+Report blocked_by(const std::string& what) {
+  Report report;
+  report.status = Status::blocked;
+  report.reason = Reason::reported;
+  report.errors = {
+      {.type = "access", .code = "PROTECTED", .message = what, .recommendation = "ask its owner"}};
+  return report;
+}
+
+TEST(TreeResult, AsJsonABlockedChildNamesItsBlockerAndIsBlocked) {
+  const auto json = to_json(result_of(task_of(SessionState::blocked, blocked_by("the branch is protected"))));
+  EXPECT_EQ(string_or(json, "status", ""), "blocked");
+  EXPECT_EQ(string_or(json, "reason", ""), "reported");
+  const auto* errors = array_at(json, "errors");
+  ASSERT_TRUE(errors && errors->size() == 1);
+  EXPECT_EQ(errors->front().at("message"), "the branch is protected");
+  EXPECT_EQ(errors->front().at("session_id"), "child0");
+  EXPECT_EQ(json.at("error").at("code"), "reported");
+  EXPECT_EQ(json.at("error").at("hint"), "ask its owner");
+}
+
+TEST(TreeResult, AsJsonABatchHasTheErrorsOfAllItsChildren) {
+  auto end = batch_of({SessionState::completed, SessionState::blocked});
+  Report blocked = blocked_by("the branch is protected");
+  blocked.session = SessionId("child1");
+  end.children = {blocked};
+  const auto json = to_json(result_of(end));
+  EXPECT_EQ(string_or(json, "status", ""), "partial") << "a batch counts blocked as partial";
+  const auto* errors = array_at(json, "errors");
+  ASSERT_TRUE(errors && errors->size() == 1);
+  EXPECT_EQ(errors->front().at("session_id"), "child1");
+}
+
+// Its child has been asked to go on for a second run.
+TreeEnd resumed_task(int run_of_child) {
+  Report report;
+  report.status = Status::partial;
+  TreeEnd end = task_of(SessionState::partial, report);
+  end.sessions.back().run = run_of_child;
+  end.root_events = {
+      event_of(RunStarted{}),
+      event_of(
+          InputGiven{Source::person,
+                     R"({"tool":"task","arguments":{"agent":"explore","prompt":"p","resume":"child0"}})"}),
+      event_of(CallStarted{"task", ""}), event_of(Attached{SessionId("child0"), 2}),
+      event_of(CallFinished{{.status = ToolStatus::error, .content = "Not resumed: no step is left."}})};
+  return end;
+}
+
+TEST(TreeResult, AResumeThatWasNotLetIsRefusedAndNoResult) {
+  const auto refused = result_of(resumed_task(1));
+  EXPECT_EQ(refused.status, ExitStatus::refused);
+  EXPECT_EQ(refused.text, "");
+  EXPECT_EQ(refused.problem, "Not resumed: no step is left.");
+  const auto failed = result_of(resumed_task(2));
+  EXPECT_EQ(failed.status, ExitStatus::partial) << "it went on, and has ended so";
+}
+
 TEST(TreeResult, AnyOtherRunFollowsItsRoot) {
   TreeEnd end;
   end.root = SessionId("root");

@@ -4,15 +4,18 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "app/output_lines.h"
 #include "app/progress.h"
 #include "app/prompts.h"
 #include "app/run_on.h"
+#include "app/session_text.h"
 #include "async/task_group.h"
 #include "async/waiter.h"
 #include "base/text.h"
+#include "delegation/profiles.h"
 
 namespace deputy {
 namespace {
@@ -211,11 +214,15 @@ void TreeRunner::look_back() {
   if (auto sessions = runtime_.store().sessions({.tree = end_.root, .most = kAllSessions}))
     end_.sessions = *std::move(sessions);
   if (auto events = runtime_.store().events_of_session(end_.root)) end_.root_events = *std::move(events);
-  const auto children = runtime_.store().sessions({.parent = end_.root, .most = 2});
-  if (!children || children->size() != 1) return;
-  const auto events = runtime_.store().events_of_session(children->front().id);
-  for (const Event& event : events.value_or(std::vector<Event>{})) {
-    if (const auto* ended = std::get_if<RunEnded>(&event.fact)) end_.child = ended->report;
+  const auto root = std::ranges::find(end_.sessions, end_.root, &Session::id);
+  if (root == end_.sessions.end() || root->agent != kCommandAgent) return;
+  for (const Session& child : children_of(end_.root, end_.sessions)) {
+    std::optional<Report> last;
+    const auto events = runtime_.store().events_of_session(child.id);
+    for (const Event& event : events.value_or(std::vector<Event>{})) {
+      if (const auto* ended = std::get_if<RunEnded>(&event.fact)) last = ended->report;
+    }
+    if (last) end_.children.push_back(*std::move(last));
   }
 }
 

@@ -31,7 +31,7 @@ struct TreeEnd {
   SessionId root;                  // empty where not even that was recorded
   std::vector<Session> sessions;   // of the whole tree
   std::vector<Event> root_events;  // of the root session
-  std::optional<Report> child;     // of its only child, where it has one
+  std::vector<Report> children;    // what each child of a command has reported last
   // What needed approval here, with nobody there to give it: none of it was done.
   std::vector<Question> unapproved = {};
 };

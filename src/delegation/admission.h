@@ -3,9 +3,8 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <string_view>
 
+#include "base/result.h"
 #include "transcript/limits.h"
 #include "transcript/profile.h"
 #include "transcript/session.h"
@@ -13,7 +12,7 @@
 namespace deputy {
 
 // Nothing where it may.
-std::optional<std::string> refusal_of_child(const Session& parent, const Profile& profile,
-                                            const TreeLimits& limits);
+std::optional<Error> refusal_of_child(const Session& parent, const Profile& profile,
+                                      const TreeLimits& limits);
 
 }  // namespace deputy

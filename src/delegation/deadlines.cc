@@ -6,6 +6,20 @@
 #include <utility>
 
 namespace deputy {
+namespace {
+
+std::chrono::microseconds rounded(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(duration);
+}
+
+}  // namespace
+
+std::optional<WallTime> moved_deadline(const std::optional<WallTime>& deadline, Duration before,
+                                       Duration time, WallTime left_at) {
+  if (time == Duration::max()) return std::nullopt;
+  if (deadline && before != Duration::max()) return *deadline + rounded(time - before);
+  return left_at + rounded(time);
+}
 
 void Deadlines::start(const Session& session, StopSource& stop) {
   end(session.id);

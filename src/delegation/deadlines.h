@@ -16,6 +16,11 @@
 
 namespace deputy {
 
+// When the time of a tree is up under another limit: what has passed of the old one has passed of the new
+// one. Nothing where there is none.
+std::optional<WallTime> moved_deadline(const std::optional<WallTime>& deadline, Duration before,
+                                       Duration time, WallTime left_at);
+
 class Deadlines {
  public:
   // `stall` ends a session that nothing was heard of for too long.

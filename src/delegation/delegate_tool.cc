@@ -100,7 +100,12 @@ struct DelegateTool::Batch {
   ToolContext context;
   std::vector<DelegateTask> tasks;
   std::vector<Report> reports;
+  std::vector<Result<std::string>> prompts = {};  // with the context files, or why they cannot be had
   std::size_t next = 0;
+
+  Delegation delegation(std::size_t at) const {
+    return delegation_of(tasks[at], static_cast<int>(at), static_cast<int>(tasks.size()), context);
+  }
 };
 
 Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) {
@@ -108,6 +113,7 @@ Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) 
   Batch batch{context, std::move(read.tasks), {}};
   auto& reports = batch.reports;
   reports.resize(batch.tasks.size());
+  co_await read_context(batch);
   TaskGroup group(context.loop, context.stop);
   Task<> all_ended = group.join();  // made while nothing runs that would have to be waited for
   try {
@@ -123,33 +129,47 @@ Task<ToolResult> DelegateTool::run(json::object arguments, ToolContext context) 
   co_return tool_ok(co_await tree_.reports().told(context.session.id, std::move(reports), read.layout));
 }
 
+// Before the first child is let in: a task that waited for its files while later ones did not would lose the
+// last place that a limit leaves to one of them.
+Task<> DelegateTool::read_context(Batch& batch) {
+  std::vector<std::size_t> to_read;
+  for (std::size_t at = 0; at < batch.tasks.size(); ++at) {
+    const DelegateTask& task = batch.tasks[at];
+    batch.prompts.emplace_back(task.brief.prompt);
+    // One that is there already was given its files when it was made.
+    if (!task.context.empty() && !tree_.has_child(batch.delegation(at).key)) to_read.push_back(at);
+  }
+  if (to_read.empty()) co_return;
+  co_await on_pool(
+      batch.context.loop, batch.context.pool, [&batch, &to_read, bounds = tree_.context_bounds()] {
+        const ToolContext& context = batch.context;
+        const auto sight = Sight::of(context);
+        for (const std::size_t at : to_read) {
+          const DelegateTask& task = batch.tasks[at];
+          batch.prompts[at] = sight ? with_context_files(task.brief.prompt, task.context, context.workspace,
+                                                         *sight, bounds, context.roots)
+                                    : std::unexpected(sight.error());
+        }
+      });
+}
+
 // One of several lanes that share what is left to do.
 Task<> DelegateTool::run_tasks(Batch& batch) {
   while (batch.next < batch.tasks.size()) {
     const std::size_t mine = batch.next++;
-    batch.reports[mine] = co_await run_task(batch.tasks[mine], static_cast<int>(mine),
-                                            static_cast<int>(batch.tasks.size()), batch.context);
+    batch.reports[mine] =
+        co_await run_task(batch.delegation(mine), std::move(batch.prompts[mine]), batch.context);
   }
 }
 
-Task<Report> DelegateTool::run_task(DelegateTask task, int index, int total, ToolContext context) {
-  Delegation delegation = delegation_of(task, index, total, context);
-  if (!tree_.has_child(delegation.key)) {  // one that is there already was given its files when it was made
-    auto prompt =
-        co_await on_pool(context.loop, context.pool,
-                         [&task, &context, bounds = tree_.context_bounds()]() -> Result<std::string> {
-                           TRY(const auto sight, Sight::of(context));
-                           return with_context_files(task.brief.prompt, task.context, context.workspace,
-                                                     sight, bounds, context.roots);
-                         });
-    if (!prompt) {
-      // Whatever is wrong with the file: it could not be had.
-      Report refused = report_of_refusal(delegation, prompt.error(), Reason::denied);
-      co_await tree_.log_errors(context.session.id, refused);
-      co_return refused;
-    }
-    delegation.brief.prompt = *std::move(prompt);
+// Nothing is waited for before the child is let in: the first in the order of the tasks is the first here.
+Task<Report> DelegateTool::run_task(Delegation delegation, Result<std::string> prompt, ToolContext context) {
+  if (!prompt) {
+    Report refused = report_without_context(delegation, prompt.error());
+    co_await tree_.log_errors(context.session.id, refused);
+    co_return refused;
   }
+  delegation.brief.prompt = *std::move(prompt);
   co_return co_await tree_.delegate(std::move(delegation), context.stop);
 }
 

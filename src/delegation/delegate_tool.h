@@ -9,6 +9,7 @@
 namespace deputy {
 
 class Tree;
+struct Delegation;
 
 struct DelegateTask {
   Brief brief;
@@ -41,7 +42,8 @@ class DelegateTool final : public Tool {
  private:
   struct Batch;
   Task<> run_tasks(Batch& batch);
-  Task<Report> run_task(DelegateTask task, int index, int total, ToolContext context);
+  Task<> read_context(Batch& batch);
+  Task<Report> run_task(Delegation delegation, Result<std::string> prompt, ToolContext context);
 
   Tree& tree_;
 };

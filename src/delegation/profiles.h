@@ -12,9 +12,6 @@
 
 namespace deputy {
 
-// Stands for what a person typed as a command.
-inline constexpr std::string_view kCommandAgent = "command";
-
 class Profiles {
  public:
   static Profiles built_in();

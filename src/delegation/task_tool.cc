@@ -54,6 +54,13 @@ std::optional<int> attached_run(const std::vector<Fact>& traces) {
   return std::nullopt;
 }
 
+// Some errors are sentences, others half of one.
+ToolResult not_resumed(const Error& error) {
+  std::string why = to_text(error);
+  if (!why.ends_with('.')) why += '.';
+  return tool_error("Not resumed: " + why);
+}
+
 }  // namespace
 
 std::string list_of(const std::vector<const Profile*>& declared) {
@@ -186,14 +193,14 @@ Task<ToolResult> TaskTool::resume(TaskArguments read, ToolContext context) {
     resumption.run = *before;
   } else if (is_known && is_terminal((*found)->state) && (*found)->parent == context.session.id) {
     auto held = tree_.prepare_to_resume(*read.resume);
-    if (!held) co_return tool_error(fmt::format("Not resumed: {}.", to_text(held.error())));
+    if (!held) co_return not_resumed(held.error());
     prepared = *std::move(held);
     const SessionJournal::Place place{context.id.step, context.id.index};
     const auto kept = co_await context.journal.record(place, {Attached{*read.resume, resumption.run}});
     if (!kept) co_return tool_error(to_text(kept.error()));
   }
   const auto child = co_await tree_.resume_child(resumption, context.stop);
-  if (!child) co_return tool_error(fmt::format("Not resumed: {}.", to_text(child.error())));
+  if (!child) co_return not_resumed(child.error());
   if (read.background) co_return leave_beside(*child, resumption.run, (*found)->agent, read.prompt, context);
   const Delegation delegation{.key = {context.id, 0},
                               .parent = context.session,

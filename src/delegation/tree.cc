@@ -18,19 +18,6 @@ namespace deputy {
 
 namespace {
 
-std::chrono::microseconds rounded(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(duration);
-}
-
-// When the time of a tree is up under another limit: what has passed of the old one has passed of the new
-// one.
-std::optional<WallTime> moved_deadline(const std::optional<WallTime>& deadline, Duration before,
-                                       Duration time, WallTime left_at) {
-  if (time == Duration::max()) return std::nullopt;
-  if (deadline && before != Duration::max()) return *deadline + rounded(time - before);
-  return left_at + rounded(time);
-}
-
 bool is_in_line(const Session& session) { return session.wait && session.wait->owner == kPlace; }
 
 }  // namespace
@@ -223,7 +210,7 @@ bool Tree::has_child(const DelegationKey& key) const {
 // One decision: there is nothing between looking at what is in use and taking it.
 Result<Budget::Hold> Tree::admit(const Session& parent, const Profile& profile, const Session& child) {
   const auto refused = [](std::string why) { return fail(ErrorCode::exhausted, std::move(why)); };
-  if (auto refusal = refusal_of_child(parent, profile, limits_)) return refused(*std::move(refusal));
+  if (auto refusal = refusal_of_child(parent, profile, limits_)) return std::unexpected(*std::move(refusal));
   Amount need;
   if (limits_spending(limits_)) {
     TRY(const auto* provider, services_.models.find(child.model));

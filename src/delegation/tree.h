@@ -109,7 +109,8 @@ struct Resumption {
 
 // The report of a child that never came to be.
 Report report_of_refusal(const Delegation& delegation, const Error& error);
-Report report_of_refusal(const Delegation& delegation, const Error& error, Reason reason);
+// That of one whose context files cannot be had, whatever is wrong with them.
+Report report_without_context(const Delegation& delegation, const Error& error);
 
 // Whether the session is offered task_completion: every child but those of a batch, unless their profile
 // demands it.

@@ -31,26 +31,40 @@ CallWishes wishes_of(const Delegation& delegation) {
           .timeout = delegation.timeout};
 }
 
-}  // namespace
-
-Report report_of_refusal(const Delegation& delegation, const Error& error) {
-  return report_of_refusal(delegation, error, reason_of(error));
-}
-
-Report report_of_refusal(const Delegation& delegation, const Error& error, Reason reason) {
+Report refused(const Delegation& delegation, const Error& error, Reason reason, ReportedError told) {
   Report report;
   report.status = error.code == ErrorCode::cancelled ? Status::cancelled : Status::failed;
   report.reason = reason;
   report.summary = shorten(error.message, kSummaryCharacters);
-  report.errors.push_back({.type = std::string(name_of(reason)),
-                           .code = code_of(reason),
-                           .message = error.message,
-                           .recoverable = !error.advice.empty(),
-                           .recommendation = error.advice});
+  report.errors.push_back(std::move(told));
   report.agent = delegation.agent;
   report.label = delegation.brief.label;
   report.depth = delegation.parent.depth + 1;
   return report;
+}
+
+}  // namespace
+
+Report report_of_refusal(const Delegation& delegation, const Error& error) {
+  const Reason reason = reason_of(error);
+  const bool is_limit = reason == Reason::budget;
+  return refused(delegation, error, reason,
+                 {.type = std::string(name_of(reason)),
+                  .code = code_of(reason),
+                  .message = error.message,
+                  .recoverable = is_limit || !error.advice.empty(),
+                  .recommendation = is_limit && error.advice.empty()
+                                        ? "go on with what there is, or run it again with a higher limit"
+                                        : error.advice});
+}
+
+Report report_without_context(const Delegation& delegation, const Error& error) {
+  return refused(delegation, error, Reason::denied,
+                 {.type = "context",
+                  .code = in_capitals(name_of(error.code)),
+                  .message = error.message,
+                  .recoverable = true,
+                  .recommendation = error.advice});
 }
 
 SessionId Tree::unused_id() const {

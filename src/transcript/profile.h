@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -11,6 +12,9 @@
 #include "transcript/session.h"
 
 namespace deputy {
+
+// Stands for what a person typed as a command.
+inline constexpr std::string_view kCommandAgent = "command";
 
 // Rules as they are written: "Bash(git status:*)".
 struct Permissions {

@@ -23,7 +23,14 @@ class LimitsTest : public DeputyTest {
     {"match":{"label":"slow"},"replies":[{"first_byte_ms":86400000,"text":"late"}]},
     {"match":{"label":"dear"},"replies":[{"text":"done","usage":{"input":1000,"output":10,"cost_micros":4500}}]},
     {"match":{"label":"broken"},"replies":[{"error":"boom","usage":{"input":1000,"output":0,"cost_micros":2000}}]},
-    {"replies":[{"text":"done"}]}]})";
+    {"replies":[{"text":"done"},{"text":"done"}]}]})";
+  // The only child of the tree that was started last.
+  std::string child_of_newest() {
+    const auto rows = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
+    const std::string root = string_or(rows->as_array().front().as_object(), "id", "");
+    const auto tree = parse_json_object(deputy({"sessions", "tree", root, "--output", "json"}).out);
+    return string_or(array_at(*tree, "children")->front().as_object(), "id", "");
+  }
 };
 
 TEST_F(LimitsTest, ABudgetThatNoRequestFitsIsRefusedBeforeAnythingStarts) {
@@ -110,10 +117,71 @@ TEST_F(LimitsTest, WhatEndedAtALimitGoesOnUnderARaisedOneAsTheRefusalSays) {
   EXPECT_THAT(resumed.err, AllOf(HasSubstr("has ended (partial)"),
                                  HasSubstr("`deputy task explore 'go on' --resume " + child + "`")));
   EXPECT_EQ(deputy({"resume", root}).status, 3) << "its result again";
-  EXPECT_EQ(deputy({"task", "explore", "go on", "--resume", child}).status, 3) << "control: no step is left";
+  const auto refused = deputy({"task", "explore", "go on", "--resume", child});
+  EXPECT_EQ(refused.status, 5) << refused.out;
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("of the 1 that the whole tree may have 1 are used"),
+                                 HasSubstr("; raise --max-steps\n")));
   const auto further = deputy({"task", "explore", "go on", "--resume", child, "--max-steps", "50"});
   EXPECT_EQ(further.status, 0) << further.err;
   EXPECT_THAT(further.out, HasSubstr("all of it"));
+}
+
+TEST_F(LimitsTest, ADelegationThatIsUsedUpIsNamedToWhoResumes) {
+  const auto ran = deputy({"task", "explore", "look", "--max-delegations", "1", "--model", script(kScript)});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const std::string child = child_of_newest();
+  const auto refused = deputy({"task", "explore", "more", "--resume", child, "--output", "json"});
+  EXPECT_EQ(refused.status, 5);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("1 of 1 delegations"), HasSubstr("; raise --max-delegations\n")));
+  const auto document = parse_json_object(refused.out);
+  ASSERT_TRUE(document) << refused.out;
+  EXPECT_EQ(string_or(*document, "status", ""), "refused");
+  EXPECT_EQ(string_or(*object_at(*document, "error"), "hint", ""), "raise --max-delegations");
+  EXPECT_EQ(deputy({"task", "explore", "more", "--resume", child, "--max-delegations", "2"}).status, 0);
+}
+
+// The command that stands in backquotes, with a time in it, as words.
+std::vector<std::string> command_named_in(const std::string& text, const std::string& time) {
+  const auto begin = text.find("`deputy task ");
+  const auto end = text.find('`', begin + 1);
+  if (begin == std::string::npos || end == std::string::npos) return {};
+  std::istringstream line(text.substr(begin, end - begin));
+  std::vector<std::string> words;
+  for (std::string word; line >> word;) words.push_back(word == "TIME" ? time : word);
+  words.erase(words.begin());
+  for (auto at = words.begin(); at != words.end(); ++at) {  // the prompt is two words in quotes
+    if (*at != "'go") continue;
+    *at = "go on";
+    words.erase(at + 1);
+    break;
+  }
+  return words;
+}
+
+TEST_F(LimitsTest, WhatTheTimeOfTheTreeEndedGoesOnByTheCommandThatIsNamed) {
+  using Words = std::vector<std::string>;
+  for (const auto& [words, resumed] :
+       {std::pair(Words{"run", "look"}, "main"), std::pair(Words{"task", "explore", "look"}, "explore")}) {
+    const std::string model =
+        script(R"({"v":1,"sessions":[{"replies":[{"first_byte_ms":86400000,"text":"late"}]}]})");
+    Start slow{.words = words, .environment = {{"DEPUTY_TIMEOUT", "1s"}}};
+    slow.words.insert(slow.words.end(), {"--model", model});
+    const auto ran = deputy(slow);
+    ASSERT_EQ(ran.status, 3) << ran.err;
+    script(R"({"v":1,"sessions":[{"replies":[{"text":"all of it"},{"text":"all of it"}]}]})");
+    auto named = command_named_in(ran.err, "1h");
+    ASSERT_EQ(named.size(), 7U) << ran.err;
+    EXPECT_EQ(named[1], resumed);
+
+    const auto without_time = deputy(Words(named.begin(), named.end() - 2));
+    EXPECT_EQ(without_time.status, 5) << without_time.out;
+    EXPECT_EQ(without_time.out, "");
+    EXPECT_THAT(without_time.err, AllOf(HasSubstr("time exhausted"), HasSubstr("--timeout TIME")));
+    const auto further = deputy(named);
+    EXPECT_EQ(further.status, 0) << further.err;
+    EXPECT_THAT(further.out, HasSubstr("all of it"));
+  }
 }
 
 TEST_F(LimitsTest, WhatGoesOnHasTheTimeThatThePersonGivesIt) {

@@ -123,6 +123,12 @@ TEST_F(ReportsTest, BlockedNamesItsBlocker) {
   const auto ran = task(completion("blocked", kHopeless));
   EXPECT_EQ(ran.status, 4);
   EXPECT_THAT(ran.err, AllOf(HasSubstr("blocked"), HasSubstr("the disk is broken")));
+  const auto as_json = parse_json_object(task(completion("blocked", kHopeless), {"--output", "json"}).out);
+  ASSERT_TRUE(as_json);
+  EXPECT_EQ(string_or(*as_json, "status", ""), "blocked");
+  const auto* errors = array_at(*as_json, "errors");
+  ASSERT_TRUE(errors && !errors->empty());
+  EXPECT_EQ(string_or(errors->front().as_object(), "code", ""), "BROKEN");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What a person types wrongly costs nothing: a clear line, status 2, and nothing is written anywhere.
 #include <gmock/gmock.h>
 
+#include "base/json.h"
 #include "deputy_program.h"
 
 namespace deputy {
@@ -33,6 +34,28 @@ TEST_F(UsageTest, UnknownFlagsAndCommands) {
   expect_refused({"frobnicate"}, "frobnicate");
   expect_refused({"delegate", "--task", "a=b", "--output", "yaml"}, "yaml");
   expect_refused({"delegate", "--task", "a=b", "--max-depth", "-1"}, "--max-depth");
+}
+
+TEST_F(UsageTest, AProgramThatReadsJsonReadsTheMistakeToo) {
+  for (const std::string form : {"json", "stream-json"}) {
+    for (const auto& words :
+         {std::vector<std::string>{"run", "--bogus"}, {"run", ""}, {"task", "nobody", "x"}}) {
+      auto asked = words;
+      asked.insert(asked.end(), {"--output", form});
+      const auto ran = deputy(asked);
+      EXPECT_EQ(ran.status, 2);
+      EXPECT_THAT(ran.err, StartsWith("deputy: "));
+      const auto document = parse_json_object(ran.out);
+      ASSERT_TRUE(document) << ran.out;
+      EXPECT_EQ(string_or(*document, "status", ""), "usage");
+      EXPECT_EQ(string_or(*document, "event", ""), form == "json" ? "" : "result");
+      const auto* error = object_at(*document, "error");
+      ASSERT_TRUE(error);
+      EXPECT_EQ(string_or(*error, "code", ""), "invalid");
+      EXPECT_NE(string_or(*error, "message", ""), "");
+      EXPECT_NE(string_or(*error, "hint", ""), "");
+    }
+  }
 }
 
 TEST_F(UsageTest, EmptyPrompts) {

@@ -118,6 +118,22 @@ TEST_F(Limits, BudgetExhaustionBlocksDelegation) {
   EXPECT_EQ(children(), 8u);
 }
 
+TEST_F(Limits, TheFirstTaskOfABatchHasTheLastDelegation) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    world_ = SimWorld();
+    world_.write_file("large.txt", "of which the first has to wait\n");
+    world_.script =
+        script({R"({"match":{"agent":"main"},"replies":[{"calls":[{"name":"Delegate","arguments":{"tasks":[
+             {"label":"first","prompt":"p","context":["large.txt"]},{"label":"second","prompt":"p"},
+             {"label":"third","prompt":"p"}],"concurrency":4}}]},{"text":"over"}]})",
+                R"({"match":{"agent":"reader"},"replies":[{"text":"done"}]})"});
+    ASSERT_TRUE(go({.seed = seed, .limits = {.delegations = 1}}));
+    ASSERT_EQ(children(), 1u);
+    EXPECT_TRUE(world_.session_labelled("first")) << "seed " << seed;
+    EXPECT_THAT(told("root"), AllOf(HasSubstr("### [first] ✓"), HasSubstr("### [second] ✗ error")));
+  }
+}
+
 TEST_F(Limits, DepthExceededAtMaxZero) {
   world_.script = script({hands_on("main", "explore")});
   ASSERT_TRUE(go({.limits = {.depth = 0}}));
