@@ -54,21 +54,27 @@ std::string framed(std::string_view body) {
   return text;
 }
 
-std::string markdown_of(const Report& report) {
+// Which of several tasks with one label it is; nothing where it is the only one.
+std::string number_of(const std::vector<Report>& reports, std::size_t at) {
+  if (std::ranges::count(reports, reports[at].label, &Report::label) < 2) return {};
+  return fmt::format(" — task {}", at + 1);
+}
+
+std::string markdown_of(const Report& report, std::string_view number = {}) {
   const auto status = batch_status(report.status);
   const std::string body = framed(report.body);
   const std::string errors = errors_of(report);
   const std::string label = on_one_line(made_visible(report.label));
   if (status == "ok")
-    return fmt::format("### [{}] ✓\n{}\n\n{}\n{}", label, usage_line(report.usage), body, errors);
+    return fmt::format("### [{}] ✓{}\n{}\n\n{}\n{}", label, number, usage_line(report.usage), body, errors);
   if (status == "error") {
     const std::string kept = body.empty() ? "" : fmt::format("\n**Findings so far:**\n\n{}\n", body);
-    return fmt::format("### [{}] ✗ error\n{}\n\n{}\n{}{}", label, usage_line(report.usage),
+    return fmt::format("### [{}] ✗ error{}\n{}\n\n{}\n{}{}", label, number, usage_line(report.usage),
                        framed(message_of(report)), errors, kept);
   }
   const auto heading =
       report.reason == Reason::context_exhausted ? "Findings before exhaustion" : "Findings so far";
-  return fmt::format("### [{}] ⚠️ partial ({})\n{}\n{}\n**{}:**\n\n{}\n", label, words_for(report),
+  return fmt::format("### [{}] ⚠️ partial ({}){}\n{}\n{}\n**{}:**\n\n{}\n", label, words_for(report), number,
                      usage_line(report.usage), errors, heading, body.empty() ? "(none)" : body);
 }
 
@@ -181,7 +187,8 @@ std::string batch_text(const std::vector<Report>& reports, BatchLayout layout, c
   std::string text = fmt::format("## Subagents complete: {}/{}", ok, reports.size());
   if (partial + failed > 0) text += fmt::format(" ({} partial, {} failed)", partial, failed);
   text += "\n";
-  for (std::size_t i = 0; i < reports.size(); ++i) text += "\n" + markdown_of(shown(i));
+  for (std::size_t i = 0; i < reports.size(); ++i)
+    text += "\n" + markdown_of(shown(i), number_of(reports, i));
   return text;
 }
 
