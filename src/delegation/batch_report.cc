@@ -54,27 +54,28 @@ std::string framed(std::string_view body) {
   return text;
 }
 
-// Which of several tasks with one label it is; nothing where it is the only one.
+// " (2)" of the second that has its label, as progress shows it; nothing of the first.
 std::string number_of(const std::vector<Report>& reports, std::size_t at) {
-  if (std::ranges::count(reports, reports[at].label, &Report::label) < 2) return {};
-  return fmt::format(" — task {}", at + 1);
+  const auto end = reports.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto before = std::ranges::count(reports.begin(), end, reports[at].label, &Report::label);
+  return before == 0 ? "" : fmt::format(" ({})", before + 1);
 }
 
 std::string markdown_of(const Report& report, std::string_view number = {}) {
   const auto status = batch_status(report.status);
   const std::string body = framed(report.body);
   const std::string errors = errors_of(report);
-  const std::string label = on_one_line(made_visible(report.label));
+  const std::string label = on_one_line(made_visible(report.label)) + std::string(number);
   if (status == "ok")
-    return fmt::format("### [{}] ✓{}\n{}\n\n{}\n{}", label, number, usage_line(report.usage), body, errors);
+    return fmt::format("### [{}] ✓\n{}\n\n{}\n{}", label, usage_line(report.usage), body, errors);
   if (status == "error") {
     const std::string kept = body.empty() ? "" : fmt::format("\n**Findings so far:**\n\n{}\n", body);
-    return fmt::format("### [{}] ✗ error{}\n{}\n\n{}\n{}{}", label, number, usage_line(report.usage),
+    return fmt::format("### [{}] ✗ error\n{}\n\n{}\n{}{}", label, usage_line(report.usage),
                        framed(message_of(report)), errors, kept);
   }
   const auto heading =
       report.reason == Reason::context_exhausted ? "Findings before exhaustion" : "Findings so far";
-  return fmt::format("### [{}] ⚠️ partial ({}){}\n{}\n{}\n**{}:**\n\n{}\n", label, words_for(report), number,
+  return fmt::format("### [{}] ⚠️ partial ({})\n{}\n{}\n**{}:**\n\n{}\n", label, words_for(report),
                      usage_line(report.usage), errors, heading, body.empty() ? "(none)" : body);
 }
 
