@@ -70,7 +70,7 @@ Ended check(Program& program, std::vector<FoundProfile> found) {
   std::erase_if(found, [](const FoundProfile& each) { return each.origin == ProfileOrigin::built_in; });
   if (program.common.output == OutputForm::text) {
     for (const auto& each : found) program.out.write(program.redactor.redact(checked_agent(each)));
-    if (found.empty()) program.out.write_line("no agents but the built-in ones");
+    program.out.write(found.empty() ? "no agents but the built-in ones\n" : counted(found));
   } else {
     write_json(program, all_to_json(found));
   }

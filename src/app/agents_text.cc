@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "app/looks.h"
 #include "base/text.h"
 
 namespace deputy {
@@ -47,7 +48,7 @@ class Rows {
 
 std::vector<std::string> remarks_on(const FoundProfile& found) {
   std::vector<std::string> remarks;
-  if (!found.problem.empty()) remarks.push_back(clean(found.problem));
+  for (const auto line : lines_of(found.problem)) remarks.push_back(clean(line));
   for (const auto& warning : found.read.warnings) {
     remarks.push_back(warning.line > 0 ? fmt::format("line {}: {}", warning.line, clean(warning.text))
                                        : clean(warning.text));
@@ -55,9 +56,11 @@ std::vector<std::string> remarks_on(const FoundProfile& found) {
   return remarks;
 }
 
-// One that would be refused is not used, wherever it stands.
-Standing standing_of(const FoundProfile& found) {
-  return is_sound(found) ? found.standing : Standing::broken;
+// What was understood of it, in a line.
+std::string meaning_of(const Profile& profile) {
+  return fmt::format("tools: {}; subagents: {}; model: {}; workspace: {}; time: {}", joined(profile.tools),
+                     joined(profile.subagents), profile.model ? clean(profile.model->value) : "inherited",
+                     name_of(profile.workspace), timeout_text(profile));
 }
 
 json::array to_array(const std::vector<std::string>& texts) {
@@ -72,20 +75,16 @@ json::value or_null(const std::optional<int>& number) {
 
 }  // namespace
 
-bool is_sound(const FoundProfile& found) {
-  return found.standing != Standing::broken && unknown_tools(found.read.profile).empty();
-}
+bool is_sound(const FoundProfile& found) { return found.standing != Standing::broken; }
 
 std::string list_of_agents(const std::vector<FoundProfile>& found) {
-  std::size_t longest = 4;
-  for (const auto& each : found) longest = std::max(longest, utf8_length(clean(each.read.profile.name)));
-  std::string text = fmt::format("{:<{}}  {:<10} {:<50}  {}\n", "NAME", longest, "", "FROM", "FOR");
+  std::vector<std::vector<std::string>> rows{{"NAME", "STANDING", "FROM", "FOR"}};
   for (const auto& each : found) {
-    const Standing is = standing_of(each);
-    const std::string standing = is == Standing::used ? "" : std::string(name_of(is));
-    text += fmt::format("{:<{}}  {:<10} {:<50}  {}\n", clean(each.read.profile.name), longest, standing,
-                        clean(from_text(each)), shorten(clean(each.read.profile.description), 80));
+    rows.push_back({clean(each.read.profile.name), std::string(name_of(each.standing)),
+                    clean(from_text(each)), shorten(clean(each.read.profile.description), 80)});
   }
+  std::string text;
+  for (const auto& line : aligned(rows)) text += line + "\n";
   return text;
 }
 
@@ -94,7 +93,7 @@ std::string shown_agent(const FoundProfile& found) {
   Rows rows;
   rows.add("name", clean(profile.name));
   rows.add("from", clean(from_text(found)));
-  rows.add("standing", name_of(standing_of(found)));
+  rows.add("standing", name_of(found.standing));
   rows.add("description",
            profile.description.empty() ? "(no description provided)" : clean(profile.description));
   rows.add("tools", joined(profile.tools));
@@ -123,6 +122,12 @@ std::string shown_agent(const FoundProfile& found) {
   return std::move(rows).text() + "\n" + made_visible(to_utf8(profile.instructions)) + "\n";
 }
 
+std::string counted(const std::vector<FoundProfile>& checked) {
+  const auto broken = std::ranges::count(checked, false, is_sound);
+  return fmt::format("{} agent{} checked, {} cannot be used\n", checked.size(),
+                     checked.size() == 1 ? "" : "s", broken);
+}
+
 std::string checked_agent(const FoundProfile& found) {
   const std::string head =
       fmt::format("{}: {}", clean(found.file.empty() ? found.read.profile.name : found.file),
@@ -132,6 +137,7 @@ std::string checked_agent(const FoundProfile& found) {
   std::string text =
       fmt::format("{} ({}, agent {})\n", head, name_of(found.format), clean(found.read.profile.name));
   for (const auto& remark : remarks_on(found)) text += fmt::format("  {}\n", remark);
+  if (is_sound(found)) text += fmt::format("  {}\n", meaning_of(found.read.profile));
   if (!found.read.mapped.empty()) text += fmt::format("  mapped: {}\n", joined(found.read.mapped));
   if (!found.read.ignored.empty()) text += fmt::format("  ignored: {}\n", joined(found.read.ignored));
   return text;
@@ -151,7 +157,7 @@ json::object to_json(const FoundProfile& found) {
           {"origin", name_of(found.origin)},
           {"format", name_of(found.format)},
           {"file", found.file},
-          {"standing", name_of(standing_of(found))},
+          {"standing", name_of(found.standing)},
           {"usable", is_sound(found)},
           {"problem", found.problem},
           {"tools", to_array(profile.tools)},

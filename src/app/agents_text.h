@@ -14,8 +14,11 @@ namespace deputy {
 std::string list_of_agents(const std::vector<FoundProfile>& found);
 // All that is known of one.
 std::string shown_agent(const FoundProfile& found);
-// What is to be said of one file: nothing but "ok", or a line each.
+// What is to be said of one file: whether it can be used, what was understood of it, and each remark on a
+// line.
 std::string checked_agent(const FoundProfile& found);
+// How many were checked, and how many of them cannot be used.
+std::string counted(const std::vector<FoundProfile>& checked);
 // Whether it can be used as it is.
 bool is_sound(const FoundProfile& found);
 

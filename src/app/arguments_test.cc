@@ -193,6 +193,11 @@ TEST(Arguments, EveryCommandHasHelpWithAnExample) {
   }
 }
 
+TEST(Arguments, TheHelpOfTheListSaysWhatItShows) {
+  EXPECT_THAT(text_of({"sessions", "ls", "--help"}),
+              AllOf(HasSubstr("how many children"), HasSubstr("--live: id")));
+}
+
 TEST(Arguments, TheVersionIsShownAlone) {
   EXPECT_THAT(text_of({"--version"}), ::testing::StartsWith("deputy "));
   EXPECT_EQ(text_of({"--version"}), text_of({"run", "--version"}));

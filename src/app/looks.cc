@@ -3,6 +3,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace deputy {
@@ -41,6 +43,23 @@ Looks looks_of(const Terminals& terminals, const Environment& environment, const
     looks.progress = ProgressForm::live;
   }
   return looks;
+}
+
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t at = 0; at < row.size(); ++at) widths[at] = std::max(widths[at], utf8_length(row[at]));
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t at = 0; at + 1 < row.size(); ++at) {
+      line += row[at] + std::string(widths[at] - utf8_length(row[at]) + 2, ' ');
+    }
+    lines.push_back(row.empty() ? line : line + row.back());
+  }
+  return lines;
 }
 
 TerminalSize terminal_size(int descriptor) {

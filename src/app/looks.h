@@ -2,6 +2,9 @@
 // terminal, TERM=dumb, NO_COLOR and a locale without UTF-8 are all ordinary.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "app/arguments.h"
 #include "base/environment.h"
 #include "tui/style.h"
@@ -25,6 +28,9 @@ struct Looks {
   bool person = false;  // somebody is there who can answer on the terminal
 };
 Looks looks_of(const Terminals& terminals, const Environment& environment, const CommonArguments& common);
+
+// Columns as wide as their widest cell; the last one as it comes.
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
 
 TerminalSize terminal_size(int descriptor);
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
+#include <optional>
 
 #include "base/text.h"
 #include "transcript/codec.h"
@@ -58,24 +60,6 @@ Tone tone_of(SessionState state) {
     default:
       return Tone::plain;
   }
-}
-
-// Columns as wide as their widest cell; the last one as it comes.
-std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t at = 0; at < row.size(); ++at) widths[at] = std::max(widths[at], utf8_length(row[at]));
-  }
-  std::vector<std::string> lines;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t at = 0; at + 1 < row.size(); ++at) {
-      line += row[at] + std::string(widths[at] - utf8_length(row[at]) + 2, ' ');
-    }
-    lines.push_back(row.empty() ? line : line + row.back());
-  }
-  return lines;
 }
 
 // Its own, and with all below it where there is anything below.
@@ -182,6 +166,19 @@ Usage usage_with_children(const Session& session, const std::vector<Session>& se
   for (const auto& child : children_of(session.id, sessions))
     all = all + usage_with_children(child, sessions);
   return all;
+}
+
+std::vector<Session> with_nearest_deadlines(std::vector<Session> sessions) {
+  std::vector<Session*> from_the_root_down;
+  for (auto& session : sessions) from_the_root_down.push_back(&session);
+  std::ranges::sort(from_the_root_down, {}, &Session::depth);
+  std::map<SessionId, std::optional<WallTime>> nearest;
+  for (Session* session : from_the_root_down) {
+    const auto above = session->parent ? nearest[*session->parent] : std::nullopt;
+    if (above) session->deadline = std::min(*above, session->deadline.value_or(*above));
+    nearest[session->id] = session->deadline;
+  }
+  return sessions;
 }
 
 std::string live_text(const std::vector<Session>& sessions, WallTime now, const Style& style) {

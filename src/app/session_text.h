@@ -21,6 +21,9 @@ struct ListedTree {
 // The roots; below each who of its tree has not ended, and an only child.
 std::string list_text(const std::vector<ListedTree>& trees, const Style& style);
 
+// Each with the deadline that ends it: its own, or that of a session above it, if that comes first.
+std::vector<Session> with_nearest_deadlines(std::vector<Session> sessions);
+
 // The registry: every session that has not ended, and since when nothing was heard of it.
 std::string live_text(const std::vector<Session>& sessions, WallTime now, const Style& style);
 json::object to_live_json(const Session& session, WallTime now);

@@ -117,6 +117,30 @@ TEST(SessionText, WhatIsAliveIsShownWithIdPathDepthStateStartDeadlineAndIdleTime
   EXPECT_TRUE(to_live_json(session, now).at("deadline").is_null());
 }
 
+TEST(SessionText, TheDeadlineOfALiveSessionIsTheNearestOfAllAboveIt) {
+  const WallTime start{std::chrono::seconds{1'800'000'000}};
+  const auto at = [start](int minutes) { return start + std::chrono::minutes(minutes); };
+  auto root = session_of("root", "main");
+  root.deadline = at(10);
+  auto later = session_of("a", "later", 0);
+  later.depth = 1;
+  later.deadline = at(60);
+  auto sooner = session_of("b", "sooner", 1);
+  sooner.depth = 1;
+  sooner.deadline = at(5);
+  auto below = session_of("c", "below", 2);
+  below.depth = 2;
+  below.parent = SessionId("b");
+  const auto shown = with_nearest_deadlines({below, later, sooner, root});  // in any order
+  EXPECT_EQ(shown[0].deadline, at(5)) << "it has none of its own";
+  EXPECT_EQ(shown[1].deadline, at(10));
+  EXPECT_EQ(shown[2].deadline, at(5));
+  EXPECT_EQ(shown[3].deadline, at(10));
+  root.deadline.reset();
+  EXPECT_EQ(with_nearest_deadlines({root, later})[1].deadline, at(60)) << "control";
+  EXPECT_FALSE(with_nearest_deadlines({root, later})[0].deadline);
+}
+
 TEST(SessionText, AListCountsChildrenAndTokensOfTheWholeTree) {
   const auto root = session_of("root", "main");
   const auto text = list_text({{root, {root, session_of("a", "first", 0)}}}, Style{});

@@ -50,7 +50,7 @@ json::array listed_json(const std::vector<ListedTree>& trees) {
 // Tree by tree, each from its root down.
 Ended list_live(Program& program, const Store& store) {
   TRY(auto sessions, store.sessions({.unfinished_only = true, .most = kAllSessions}));
-  sessions = as_seen(store, std::move(sessions));
+  sessions = with_nearest_deadlines(as_seen(store, std::move(sessions)));
   std::ranges::sort(sessions, {}, [](const Session& session) {
     return std::tuple(session.tree, session.depth, session.created_at, session.id);
   });

@@ -54,11 +54,18 @@ std::string framed(std::string_view body) {
   return text;
 }
 
-std::string markdown_of(const Report& report) {
+// " (2)" of the second that has its label, as progress shows it; nothing of the first.
+std::string number_of(const std::vector<Report>& reports, std::size_t at) {
+  const auto end = reports.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto before = std::ranges::count(reports.begin(), end, reports[at].label, &Report::label);
+  return before == 0 ? "" : fmt::format(" ({})", before + 1);
+}
+
+std::string markdown_of(const Report& report, std::string_view number = {}) {
   const auto status = batch_status(report.status);
   const std::string body = framed(report.body);
   const std::string errors = errors_of(report);
-  const std::string label = on_one_line(made_visible(report.label));
+  const std::string label = on_one_line(made_visible(report.label)) + std::string(number);
   if (status == "ok")
     return fmt::format("### [{}] ✓\n{}\n\n{}\n{}", label, usage_line(report.usage), body, errors);
   if (status == "error") {
@@ -167,7 +174,8 @@ std::string batch_text(const std::vector<Report>& reports, BatchLayout layout, c
   std::string text = fmt::format("## Subagents complete: {}/{}", ok, reports.size());
   if (partial + failed > 0) text += fmt::format(" ({} partial, {} failed)", partial, failed);
   text += "\n";
-  for (std::size_t i = 0; i < reports.size(); ++i) text += "\n" + markdown_of(shown(i));
+  for (std::size_t i = 0; i < reports.size(); ++i)
+    text += "\n" + markdown_of(shown(i), number_of(reports, i));
   return text;
 }
 

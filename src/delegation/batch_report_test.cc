@@ -134,5 +134,15 @@ TEST(BatchReport, AChildCannotForgeTheSectionOfAnother) {  // inject-06
       << "a text in a text";
 }
 
+TEST(BatchReport, TasksWithOneLabelAreToldApartByTheirNumber) {
+  const std::string text = batch_text({report("a", Status::completed, Reason::none, "one"),
+                                       report("b", Status::completed, Reason::none, "two"),
+                                       report("a", Status::partial, Reason::timeout, "three")},
+                                      BatchLayout::markdown);
+  EXPECT_TRUE(text.contains("### [a] ✓\n")) << text;
+  EXPECT_TRUE(text.contains("### [b] ✓\n")) << text;
+  EXPECT_TRUE(text.contains("### [a (2)] ⚠️ partial (timeout)\n")) << text;
+}
+
 }  // namespace
 }  // namespace deputy

@@ -14,6 +14,16 @@ using testing::IsEmpty;
 constexpr auto kMoment = std::chrono::milliseconds(1);
 constexpr int kDay = static_cast<int>(std::chrono::duration_cast<minutes>(kLongestSilence).count());
 
+TEST(MovedDeadline, KeepsWhatHasPassedUnderAnotherLimit) {
+  const WallTime left_at{std::chrono::hours(1)};
+  const WallTime deadline = left_at + minutes(2);  // eight of ten have passed
+  EXPECT_EQ(moved_deadline(deadline, minutes(10), minutes(10), left_at), deadline);
+  EXPECT_EQ(moved_deadline(deadline, minutes(10), minutes(30), left_at), left_at + minutes(22));
+  EXPECT_EQ(moved_deadline(deadline, minutes(10), minutes(8), left_at), left_at) << "nothing is left";
+  EXPECT_EQ(moved_deadline(deadline, minutes(10), Duration::max(), left_at), std::nullopt);
+  EXPECT_EQ(moved_deadline({}, Duration::max(), minutes(5), left_at), left_at + minutes(5));
+}
+
 class DeadlinesTest : public testing::Test {
  protected:
   Session session(const std::string& id, const std::string& parent, int in_minutes) {

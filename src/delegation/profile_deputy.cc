@@ -30,6 +30,7 @@ Result<void> read_permissions(ProfileFields& fields, Permissions& permissions) {
       TRY(add_rule(permissions, decision, text.text, text.line));
   }
   lists.finish();
+  if (!inner.mistakes.empty()) return std::unexpected(inner.mistakes.front());
   if (!inner.warnings.empty())  // what it was meant to forbid is not known
     return fail(
         ErrorCode::invalid,
@@ -75,6 +76,11 @@ Result<void> read_tools(ProfileFields& fields, ReadProfile& read) {
   return remove_tools(read, without.value_or(std::vector<ProfileNode>{}));
 }
 
+// What else is wrong is told with it.
+void keep_mistake(ReadProfile& read, Result<void> done) {
+  if (!done) read.mistakes.push_back(std::move(done).error());
+}
+
 }  // namespace
 
 Result<void> read_deputy_profile(const MarkdownProfile& file, std::string_view stem, ReadProfile& read) {
@@ -89,14 +95,18 @@ Result<void> read_deputy_profile(const MarkdownProfile& file, std::string_view s
   profile.description = description.value_or("");
   TRY(const auto model, fields.text("model"));
   if (model && *model != "inherit") profile.model = ModelName(*model);
-  TRY(read_tools(fields, read));
-  TRY(read_permissions(fields, profile.permissions));
+  keep_mistake(read, read_tools(fields, read));
+  keep_mistake(read, read_permissions(fields, profile.permissions));
   TRY(read_limits(fields, profile));
   TRY(const auto on_ask, fields.choice("on_ask", kOnAsk));
   profile.on_ask = on_ask.value_or(OnAsk::person);
   TRY(const auto returns, fields.choice("returns", kReturns));
   profile.returns = returns.value_or(Returns::text);
-  TRY(profile.output_schema, schema_of(fields));
+  if (auto schema = schema_of(fields)) {
+    profile.output_schema = *std::move(schema);
+  } else {
+    read.mistakes.push_back(std::move(schema).error());
+  }
   TRY(const auto reentrant, fields.truth("reentrant"));
   profile.reentrant = reentrant.value_or(false);
   TRY(const auto network, fields.truth("network"));

@@ -1,6 +1,7 @@
 #include "delegation/profile_discovery.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -47,7 +48,7 @@ FoundProfile unread(const ProfilePlace& place, std::string_view name, const Erro
                      .format = place.format,
                      .origin = place.origin,
                      .standing = Standing::broken,
-                     .problem = to_text(error)};
+                     .problem = error.advice.empty() ? error.message : to_text(error)};
   found.read.profile.name = std::string(without_ending(name));
   return found;
 }
@@ -114,6 +115,10 @@ void settle_alone(FoundProfile& found) {
   } else if (is_reserved(name)) {
     found.standing = Standing::broken;
     found.problem = fmt::format("'{}' is a name of deputy's own; give it another", name);
+  } else if (const auto unknown = unknown_tools(found.read.profile); !unknown.empty()) {
+    found.standing = Standing::broken;
+    found.problem = fmt::format("its tools name what is no tool: {}; mend them, or leave them out",
+                                fmt::join(unknown, ", "));
   }
 }
 

@@ -27,8 +27,8 @@ struct FoundProfile {
   ProfileFormat format = ProfileFormat::deputy;
   ProfileOrigin origin = ProfileOrigin::person;
   Standing standing = Standing::used;
-  ReadProfile read;     // of one that is broken, its name alone
-  std::string problem;  // why it is not used, with what to do; empty where it is
+  ReadProfile read;     // of one that could not be read, its name alone
+  std::string problem;  // why it is not used, with what to do, a line for each mistake; empty where it is
 };
 
 struct ProfilePlace {

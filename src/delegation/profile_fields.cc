@@ -80,15 +80,16 @@ const ProfileNode* ProfileFields::take(std::string_view key, std::string_view ou
 Result<std::optional<std::string>> ProfileFields::text(std::string_view key, std::string_view ours) {
   const ProfileNode* value = take(key, ours);
   if (!value) return std::nullopt;
-  if (value->kind != ProfileNode::Kind::text) return wrong_value(*value, key, "a text");
+  if (value->kind != ProfileNode::Kind::text) return mistaken(wrong_value(*value, key, "a text"));
   return std::string(trimmed(value->text));
 }
 
 Result<std::optional<bool>> ProfileFields::truth(std::string_view key, std::string_view ours) {
   const ProfileNode* value = take(key, ours);
   if (!value) return std::nullopt;
-  TRY(const bool said, truth_in(*value, key));
-  return said;
+  const auto said = truth_in(*value, key);
+  if (!said) return mistaken(std::unexpected(said.error()));
+  return *said;
 }
 
 Result<std::optional<int>> ProfileFields::number(std::string_view key, std::string_view ours) {
@@ -96,7 +97,7 @@ Result<std::optional<int>> ProfileFields::number(std::string_view key, std::stri
   if (!value) return std::nullopt;
   if (value->text == "none") return std::numeric_limits<int>::max();
   if (const auto found = whole_number(value->text); found && *found >= 1) return found;
-  return wrong_value(*value, key, "a whole number from 1 on, or none");
+  return mistaken(wrong_value(*value, key, "a whole number from 1 on, or none"));
 }
 
 Result<std::optional<Duration>> ProfileFields::duration(std::string_view key) {
@@ -108,7 +109,7 @@ Result<std::optional<Duration>> ProfileFields::duration(std::string_view key) {
   const auto found =
       seconds ? std::optional<Duration>(std::chrono::seconds(*seconds)) : parse_duration(value->text);
   if (found && *found > Duration::zero() && *found <= kLongest) return found;
-  return wrong_value(*value, key, "a time such as 10m, a number of seconds, or none");
+  return mistaken(wrong_value(*value, key, "a time such as 10m, a number of seconds, or none"));
 }
 
 Result<std::optional<std::vector<ProfileNode>>> ProfileFields::texts(std::string_view key,
@@ -121,7 +122,7 @@ Result<std::optional<std::vector<ProfileNode>>> ProfileFields::texts(std::string
                          return item.kind == ProfileNode::Kind::text;
                        });
   if (is_list) return value->items;
-  return wrong_value(*value, key, "a list of names, or a text with commas between them");
+  return mistaken(wrong_value(*value, key, "a list of names, or a text with commas between them"));
 }
 
 void ProfileFields::ignore(std::span<const std::string_view> keys) {

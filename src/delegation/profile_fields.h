@@ -25,7 +25,7 @@ class ProfileFields {
   // another name.
   const ProfileNode* take(std::string_view key, std::string_view ours = {});
 
-  // The same as a value of that type; another one is an Error.
+  // The same as a value of that type; another one is a mistake of the file, kept for its end, and nothing.
   Result<std::optional<std::string>> text(std::string_view key, std::string_view ours = {});
   Result<std::optional<bool>> truth(std::string_view key, std::string_view ours = {});
   Result<std::optional<int>> number(std::string_view key, std::string_view ours = {});  // from 1 on, or none
@@ -39,7 +39,7 @@ class ProfileFields {
     if (const auto found = value_in(names, value->text)) return found;
     std::vector<std::string> words;
     for (const auto& [each, name] : names) words.emplace_back(name);
-    return wrong_choice(*value, key, words);
+    return mistaken(wrong_choice(*value, key, words));
   }
 
   // Keys that are known there and mean nothing here.
@@ -48,6 +48,10 @@ class ProfileFields {
   void finish();
 
  private:
+  std::nullopt_t mistaken(std::unexpected<Error> mistake) {
+    into_.mistakes.push_back(std::move(mistake).error());
+    return std::nullopt;
+  }
   std::unexpected<Error> wrong_choice(const ProfileNode& value, std::string_view key,
                                       const std::vector<std::string>& words) const;
 

@@ -1,6 +1,7 @@
 #include "delegation/profile_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "delegation/profile_formats.h"
@@ -26,6 +27,23 @@ Result<void> read_markdown(ProfileFormat format, const MarkdownProfile& file, st
   }
 }
 
+Result<void> read_file(ProfileFormat format, std::string_view text, std::string_view stem,
+                       ReadProfile& read) {
+  if (format == ProfileFormat::codex) {
+    TRY(const auto file, read_toml_profile(text));
+    return read_codex_profile(file, stem, read);
+  }
+  TRY(const auto file, read_markdown_profile(text));
+  return read_markdown(format, file, stem, read);
+}
+
+Error as_one(std::vector<Error> mistakes) {
+  if (mistakes.size() == 1) return std::move(mistakes.front());
+  std::vector<std::string> lines;
+  for (const auto& each : mistakes) lines.push_back(to_text(each));
+  return {ErrorCode::invalid, fmt::format("{}", fmt::join(lines, "\n")), ""};
+}
+
 }  // namespace
 
 std::string_view name_of(ProfileFormat format) {
@@ -46,13 +64,9 @@ std::string_view name_of(ProfileFormat format) {
 
 Result<ReadProfile> read_profile(ProfileFormat format, std::string_view text, std::string_view stem) {
   ReadProfile read;
-  if (format == ProfileFormat::codex) {
-    TRY(const auto file, read_toml_profile(text));
-    TRY(read_codex_profile(file, stem, read));
-  } else {
-    TRY(const auto file, read_markdown_profile(text));
-    TRY(read_markdown(format, file, stem, read));
-  }
+  if (auto done = read_file(format, text, stem, read); !done)
+    read.mistakes.push_back(std::move(done).error());
+  if (!read.mistakes.empty()) return std::unexpected(as_one(std::move(read.mistakes)));
   if (read.profile.instructions.empty()) read.warnings.push_back({0, "it has no instructions"});
   return read;
 }

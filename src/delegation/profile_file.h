@@ -28,11 +28,13 @@ struct ReadProfile {
   std::vector<std::string> mapped = {};   // "maxTurns → max_turns"
   std::vector<std::string> ignored = {};  // known there, without a meaning here: "color"
   std::vector<ProfileWarning> warnings = {};
-  json::object unknown = {};  // keys that nobody knows, as they stood
-  bool is_disabled = false;   // its file says so
+  std::vector<Error> mistakes = {};  // values that cannot be meant; with one of them it is no profile
+  json::object unknown = {};         // keys that nobody knows, as they stood
+  bool is_disabled = false;          // its file says so
 };
 
-// `stem` is what the file's name gives: a name for who has none of its own.
+// `stem` is what the file's name gives: a name for who has none of its own. An Error names every mistake,
+// each on a line of its own.
 Result<ReadProfile> read_profile(ProfileFormat format, std::string_view text, std::string_view stem);
 
 }  // namespace deputy

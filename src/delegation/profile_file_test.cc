@@ -139,6 +139,21 @@ TEST(ToolSpellings, AnUnknownToolIsNamedWithItsLineAndMakesTheProfileUnusable) {
   EXPECT_THAT(unknown_tools(read.profile), ElementsAre("Raed"));
 }
 
+TEST(ProfileFile, EveryMistakeIsNamedOnALineOfItsOwn) {
+  const Error one = own_mistake("max_turns: many");
+  EXPECT_THAT(one.advice, HasSubstr("a whole number")) << "one alone stands as it is";
+  const Error all = own_mistake(
+      "max_turns: many\nreentrant: perhaps\npermissions: {deny: 'Raed(x)'}\noutput_schema: {type: "
+      "nonsense}\ntimeout: soon");
+  for (const auto* mistake :
+       {"line 2: max_turns", "line 3: reentrant", "there is no tool", "output_schema", "line 6: timeout"})
+    EXPECT_THAT(all.message, HasSubstr(mistake));
+  EXPECT_EQ(std::ranges::count(all.message, '\n'), 4) << all.message;
+  EXPECT_THAT(
+      mistake(ProfileFormat::claude, "---\nname: a\nmaxTurns: many\ndisallowedTools: Wriet\n---\nx").message,
+      HasSubstr("there is no tool Wriet"));
+}
+
 TEST(ToolSpellings, AnUnknownNameAmongWhatIsTakenAwayMakesTheProfileUnusable) {
   const Error wrong = own_mistake("tools: [Read, Bash]\ndisallowed_tools: [Bahs]");
   EXPECT_THAT(wrong.message, HasSubstr("line 3: there is no tool Bahs; did you mean Bash?"));

@@ -102,6 +102,47 @@ TEST_F(AgentsTest, CheckNamesWhatIsWrongWithItsLineAndFails) {
   EXPECT_EQ(deputy({"agents", "check", "nowhere.md"}).status, 2);
 }
 
+TEST_F(AgentsTest, CheckNamesEveryMistakeOfAFileOnALineOfItsOwn) {
+  put_own("bad", "name: bad\nmax_turns: many\nkind: odd\ndisallowed_tools: [Wriet]\ntimeout: soon");
+  put_own("good", "description: fine\ntools: [Read, Grep]");
+  const auto ran = deputy({"agents", "check"});
+  EXPECT_EQ(ran.status, 1);
+  for (const auto* mistake : {"\n  line 3: max_turns is 'many'", "\n  line 4: kind is 'odd'",
+                              "\n  line 5: there is no tool Wriet", "\n  line 6: timeout is 'soon'"})
+    EXPECT_THAT(ran.out, HasSubstr(mistake));
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("\n  tools: Read, Grep, Note; subagents: none; model: inherited; "
+                                       "workspace: read_only; time: inherited\n"),
+                             HasSubstr("2 agents checked, 1 cannot be used\n")));
+}
+
+TEST_F(AgentsTest, ABrokenAgentIsNeitherDeclaredNorOffered) {
+  put_own("odd", "tools: [Read, Teleport]");
+  const auto typed = deputy({"task", "nobody", "look"});
+  EXPECT_THAT(typed.err, AllOf(HasSubstr("declared: explore"), Not(HasSubstr("odd"))));
+  const auto named = deputy({"task", "odd", "look"});
+  EXPECT_EQ(named.status, 2);
+  EXPECT_THAT(named.err, AllOf(HasSubstr("agent 'odd' is not used"), HasSubstr("Teleport")));
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"odd","prompt":"x"}}]},{"expect":{"contains":"not declared"},"text":"no"}]}]})");
+  const auto ran = deputy({"run", "--yes", "go", "--model", model});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("1 agent cannot be used"));
+}
+
+TEST_F(AgentsTest, TheColumnsOfTheListAreAligned) {
+  put_own("mine", "description: my own");
+  const std::string listed = deputy({"agents", "ls"}).out;
+  const std::size_t from = listed.find("FROM");
+  const std::size_t about = listed.find("FOR");
+  ASSERT_NE(about, std::string::npos) << listed;
+  for (std::size_t line = 0; line < listed.size(); line = listed.find('\n', line) + 1) {
+    EXPECT_EQ(listed[line + from - 1], ' ') << listed;
+    EXPECT_NE(listed[line + from], ' ') << listed;
+    EXPECT_EQ(listed[line + about - 1], ' ') << listed;
+    EXPECT_NE(listed[line + about], ' ') << listed;
+  }
+}
+
 TEST_F(AgentsTest, CheckSaysOfOneFileWhatItSaysOfItAmongAll) {
   put_own("reader", "description: not the built-in one");
   const fs::path off = work() / ".opencode/agent/off.md";

@@ -91,6 +91,19 @@ TEST_F(GraceUnderABudget, SoDoesALimitOnTheStepsOfTheTree) {
   EXPECT_EQ(world_.session_labelled("general")->steps, child()->steps) << "the request without room is none";
 }
 
+TEST_F(GraceUnderABudget, WhereAChildHasRoomForOneStepItIsTheFirstAndThereIsNoLast) {
+  ASSERT_TRUE(go({.steps = 2}, reads_on));  // its parent's, and one
+  EXPECT_EQ(bank_.answers, 2);
+  ASSERT_TRUE(child());
+  EXPECT_EQ(child()->status, Status::partial);
+  EXPECT_EQ(child()->reason, Reason::budget);
+  EXPECT_NE(child()->body, "what I found");
+  ASSERT_TRUE(go({.steps = 3}, reads_on));
+  EXPECT_EQ(bank_.answers, 3);
+  ASSERT_TRUE(child());
+  EXPECT_EQ(child()->body, "what I found") << "one more leaves a last one";
+}
+
 TEST_F(GraceUnderABudget, AnAnswerCutOffByALoweredOutputCapIsFollowedByTheLastStep) {
   const auto talks_long = [](const Scene&) { return Act{.text = std::string(4 * 3000, 'w')}; };
   int reported = 0;

@@ -276,6 +276,23 @@ TEST_F(Limits, TimeoutIsPartialWithWhatExistsAndTheSessionCanBeResumed) {
   EXPECT_EQ(world.child("explore").state, SessionState::completed);
 }
 
+TEST_F(Limits, AResumeThatALimitRefusesIsToldWhichInOneSentence) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "done"};
+    if (scene.step == 0) return {.calls = {call_of("task", R"({"agent":"explore","prompt":"p"})")}};
+    if (scene.step == 1)
+      return {.calls = {call_of(
+                  "task", fmt::format(R"({{"resume":"{}","prompt":"more"}})", scene.value_of("Session: ")))}};
+    return {.text = "over"};
+  });
+  world.options.limits.delegations = 1;
+  ASSERT_TRUE(world.run());
+  const auto told = world.results_of("task");
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_THAT(told[1], AllOf(HasSubstr("Not resumed: budget exhausted"), HasSubstr("1 of 1 delegations"),
+                             HasSubstr("--max-delegations."), testing::Not(HasSubstr(".."))));
+}
+
 TEST_F(Limits, TheTimeOfTheWholeTreeIsThatOfAllItsRunsTogether) {
   const auto after = [](Duration thinks) {
     return [thinks](const Scene&) { return Act{.text = "said", .after = thinks}; };
