@@ -173,6 +173,9 @@ class SimProcesses final : public Processes {
   // With whoever started them: those that run leave no end, every second one its effect; none is started
   // after it.
   void die() { is_dead_ = true; }
+  // Asked before each start; an Error it returns is what run() returns, as where the system has no process
+  // left.
+  void set_fault(std::function<Result<void>()> fault) { fault_ = std::move(fault); }
   Task<Result<ProcessResult>> run(ProcessSpec spec, StopToken stop) override;
 
  private:
@@ -184,6 +187,7 @@ class SimProcesses final : public Processes {
   std::map<std::string, Defined, std::less<>> programs_;
   bool is_dead_ = false;
   int ended_by_death_ = 0;
+  std::function<Result<void>()> fault_;
 };
 
 }  // namespace deputy
