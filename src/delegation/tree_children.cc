@@ -234,12 +234,13 @@ Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
 }
 
 Task<Answer> Tree::ask_parent(const Session* session, Question question, StopToken stop) {
-  const std::string id = question.id;
-  Task<> resting = rest_with_question(*session, question);
-  co_await std::move(resting);
-  Answer answer = co_await running_.ask(std::move(question), stop);
-  Task<> working = work_again(*session, id, std::move(stop));
-  co_await std::move(working);
+  // Made apart: the copies that they take are not kept here while the answer is waited for.
+  const auto rest = [&] { return rest_with_question(*session, question); };
+  const auto ask = [&] { return running_.ask(question, stop); };
+  const auto work = [&] { return work_again(*session, question.id, stop); };
+  co_await rest();
+  Answer answer = co_await ask();
+  co_await work();
   co_return answer;
 }
 
