@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "async/apart.h"
 #include "delegation/lost_work.h"
 #include "delegation/session_event.h"
 #include "delegation/tree.h"
@@ -234,13 +235,9 @@ Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
 }
 
 Task<Answer> Tree::ask_parent(const Session* session, Question question, StopToken stop) {
-  // Made apart: the copies that they take are not kept here while the answer is waited for.
-  const auto rest = [&] { return rest_with_question(*session, question); };
-  const auto ask = [&] { return running_.ask(question, stop); };
-  const auto work = [&] { return work_again(*session, question.id, stop); };
-  co_await rest();
-  Answer answer = co_await ask();
-  co_await work();
+  co_await apart([&] { return rest_with_question(*session, question); });
+  Answer answer = co_await apart([&] { return running_.ask(question, stop); });
+  co_await apart([&] { return work_again(*session, question.id, stop); });
   co_return answer;
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "async/apart.h"
 #include "delegation/budgeted_provider.h"
 #include "delegation/own_journal.h"
 #include "delegation/question_desk.h"
@@ -214,20 +215,19 @@ Task<Result<Report>> Tree::oversee(std::shared_ptr<Run> run) {
     if (!has_ended) run->report = co_await end_by_force(run);
     end_clock_of(id);
   }
-  if (run->report) co_await log_errors(id, *run->report);
+  if (run->report) co_await apart([&] { return log_errors(id, *run->report); });
   co_return std::move(run->report);
 }
 
 // A run that was let go reports to nobody.
 Task<> Tree::drive(std::shared_ptr<Run> run) {
-  Result<Report> report = std::unexpected(Error::cancelled());
   try {
-    report = co_await run_session(run);
+    Result<Report> report = co_await run_session(run);
+    if (!run->ended.resumed()) run->report = std::move(report);
   } catch (...) {
     run->bug = std::current_exception();
   }
   lost_.erase(run->session.id);
-  if (!run->ended.resumed()) run->report = std::move(report);
   run->ended.resume(true);
 }
 

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "async/apart.h"
 #include "async/task_group.h"
 #include "base/text.h"
 #include "tools/approval_rule.h"
@@ -164,10 +165,7 @@ Task<> Toolbox::run_one(PendingCall& call, ToolContext context, Result<void>& ou
   // What the model may see: valid text of bounded size.
   result->content =
       bounded(to_utf8(result->content), granted ? granted->tool->most_result_bytes() : kErrorBytes).text;
-  const auto record = [&] {
-    context.journal.ride_along(place_of(context), CallFinished{*std::move(result)});
-  };
-  record();
+  apart([&] { context.journal.ride_along(place_of(context), CallFinished{*std::move(result)}); });
 }
 
 std::expected<Toolbox::Cleared, ToolResult> Toolbox::clear(const Call& call) const {
@@ -277,9 +275,8 @@ Task<Result<ToolResult>> Toolbox::result_of(PendingCall& call, ToolContext& cont
   CO_TRY(auto instead, co_await result_without_run(call, *cleared, context));
   if (instead) co_return *std::move(instead);
   Tool& tool = *cleared->granted->tool;
-  const auto run = [&] { return tool.run(std::move(cleared->arguments), std::move(context)); };
   try {
-    co_return co_await run();
+    co_return co_await apart([&] { return tool.run(std::move(cleared->arguments), std::move(context)); });
   } catch (const std::exception& bug) {
     co_return failed_inside(tool, bug);
   }
