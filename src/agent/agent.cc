@@ -44,8 +44,7 @@ Task<Result<Report>> Agent::run(StopToken stop) {
     if (const auto* finish = std::get_if<Finish>(&next)) co_return co_await end(*finish);
     if (std::holds_alternative<Suspend>(next)) co_return std::unexpected(Error::cancelled());
     if (const auto* tell = std::get_if<Tell>(&next)) {
-      journal_->ride_along({.step = conversation_.step},
-                           InputGiven{Source::runtime, tell->text, tell->about});
+      take_word(*tell);
       continue;
     }
     if (std::holds_alternative<RunCalls>(next)) {
@@ -66,17 +65,24 @@ Task<Result<Report>> Agent::run(StopToken stop) {
     }
     Request request = next_request();
     CO_TRY(co_await make_durable(parts_.provider.before(request)));
-    Reply reply = co_await ask(std::move(request), Shown::yes, now);
-    if (reply.stop == ReplyStop::stopped && now.stopped()) {
-      // A run that is gone on with later asks for the same again.
-      const bool is_kept = !suspends(now.reason());
-      journal_->ride_along({.step = conversation_.step}, RequestStopped{reply.usage, is_kept ? said() : ""});
-      continue;
-    }
-    const bool is_cut_short = is_failure(reply.stop) || reply.stop == ReplyStop::over_budget;
-    if (is_cut_short && reply.message.text.empty()) reply.message.text = said();
-    journal_->ride_along({.step = conversation_.step}, ReplyReceived{std::move(reply)});
+    take_reply(co_await ask(std::move(request), Shown::yes, now), now);
   }
+}
+
+void Agent::take_word(const Tell& tell) {
+  journal_->ride_along({.step = conversation_.step}, InputGiven{Source::runtime, tell.text, tell.about});
+}
+
+void Agent::take_reply(Reply&& reply, const StopToken& stop) {
+  if (reply.stop == ReplyStop::stopped && stop.stopped()) {
+    // A run that is gone on with later asks for the same again.
+    const bool is_kept = !suspends(stop.reason());
+    journal_->ride_along({.step = conversation_.step}, RequestStopped{reply.usage, is_kept ? said() : ""});
+    return;
+  }
+  const bool is_cut_short = is_failure(reply.stop) || reply.stop == ReplyStop::over_budget;
+  if (is_cut_short && reply.message.text.empty()) reply.message.text = said();
+  journal_->ride_along({.step = conversation_.step}, ReplyReceived{std::move(reply)});
 }
 
 // The wish stands behind what there is to sum up, after the same prefix: so the provider's cache has it all.
@@ -148,6 +154,7 @@ Task<Result<void>> Agent::make_durable(std::vector<Fact> facts) {
   co_return co_await journal_->record({.step = conversation_.step}, std::move(facts));
 }
 
+// No task of its own, as run_calls().
 Task<Reply> Agent::ask(Request request, Shown shown, StopToken stop) {
   said_.clear();
   said_before_.clear();
@@ -160,7 +167,7 @@ Task<Reply> Agent::ask(Request request, Shown shown, StopToken stop) {
       journal_->ride_along({.step = conversation_.step}, *retried);
     }
   };
-  co_return co_await parts_.provider.ask(std::move(request), std::move(listening), std::move(stop));
+  return parts_.provider.ask(std::move(request), std::move(listening), std::move(stop));
 }
 
 std::string Agent::said() const {

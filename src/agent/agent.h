@@ -73,7 +73,10 @@ class Agent {
   // What was heard of a reply that did not come to its end: the attempt that came furthest counts.
   std::string said() const;
   MailState mail() const { return parts_.mail ? parts_.mail->state() : MailState::none; }
+  // A fact is large: one is put together where nothing waits, or its place would stay in the run's frame.
   void take_mail();
+  void take_word(const Tell& tell);
+  void take_reply(Reply&& reply, const StopToken& stop);
   Task<Result<Report>> end(Finish finish);
   ToolContext context_for_calls(StopToken stop);
 

@@ -51,23 +51,29 @@ std::string AskTool::shown(const json::object& arguments) const {
   return shorten(on_one_line(string_or(arguments, "question", "")), 80);
 }
 
+// Neither is a task of its own: what they hand on is not kept while the answer is waited for.
+Task<Result<void>> AskTool::record_question(Question& question, ToolContext& context) {
+  return context.journal.record({context.id.step, context.id.index}, {QuestionAsked{question}});
+}
+
+Task<Result<void>> AskTool::record_answer(Question& question, Answer& answer, ToolContext& context) {
+  return context.journal.record({context.id.step, context.id.index}, {QuestionAnswered{question.id, answer}});
+}
+
 Task<ToolResult> AskTool::run(json::object arguments, ToolContext context) {
   if (const auto* answered = trace_of<QuestionAnswered>(context))
     co_return tool_ok(told_of(answered->answer));
   // One that was asked before a restart is to be answered by when it said.
   const auto* before = trace_of<QuestionAsked>(context);
-  const Question question = before ? before->question : question_of(arguments, kind(), context);
-  const SessionJournal::Place place{context.id.step, context.id.index};
+  Question question = before ? before->question : question_of(arguments, kind(), context);
   if (!before) {
     if (auto refused = refusal(context); !refused.empty()) co_return tool_ok(std::move(refused));
-    if (const auto asked = co_await context.journal.record(place, {QuestionAsked{question}}); !asked)
+    if (const auto asked = co_await record_question(question, context); !asked)
       co_return tool_error(fmt::format("The question was not asked: {}", to_text(asked.error())));
   }
-  Task<Answer> asking = ask(question, context);  // it has its own copies, and may wait for long
-  const Answer answer = co_await std::move(asking);
+  Answer answer = co_await ask(question, context);
   if (context.stop.stopped()) co_return tool_error("Stopped before there was an answer.");
-  if (const auto kept = co_await context.journal.record(place, {QuestionAnswered{question.id, answer}});
-      !kept)
+  if (const auto kept = co_await record_answer(question, answer, context); !kept)
     co_return tool_error(fmt::format("The answer was not kept: {}", to_text(kept.error())));
   co_return tool_ok(told_of(answer));
 }
@@ -77,8 +83,8 @@ const ToolText& AskParentTool::text() const {
   return text;
 }
 
-Task<Answer> AskParentTool::ask(Question question, ToolContext context) {
-  return tree_.ask_parent(&context.session, std::move(question), context.stop);
+Task<Answer> AskParentTool::ask(Question& question, ToolContext& context) {
+  return tree_.ask_parent(&context.session, question, context.stop);
 }
 
 std::string AskParentTool::refusal(const ToolContext& context) const {
@@ -104,8 +110,8 @@ const ToolText& AskUserTool::text() const {
   return name_ == Name::ask_user ? user : parent;
 }
 
-Task<Answer> AskUserTool::ask(Question question, ToolContext context) {
-  return context.asker.ask(std::move(question), context.stop);
+Task<Answer> AskUserTool::ask(Question& question, ToolContext& context) {
+  return context.asker.ask(question, context.stop);
 }
 
 std::string AskUserTool::told_of(const Answer& answer) const {

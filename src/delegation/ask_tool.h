@@ -22,8 +22,10 @@ class AskTool : public Tool {
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:
+  static Task<Result<void>> record_question(Question& question, ToolContext& context);
+  static Task<Result<void>> record_answer(Question& question, Answer& answer, ToolContext& context);
   virtual QuestionKind kind() const = 0;
-  virtual Task<Answer> ask(Question question, ToolContext context) = 0;
+  virtual Task<Answer> ask(Question& question, ToolContext& context) = 0;
   // Why the question is not even asked; empty where it is.
   virtual std::string refusal(const ToolContext&) const { return {}; }
   virtual std::string told_of(const Answer& answer) const = 0;
@@ -36,7 +38,7 @@ class AskParentTool final : public AskTool {
 
  private:
   QuestionKind kind() const override { return QuestionKind::to_parent; }
-  Task<Answer> ask(Question question, ToolContext context) override;
+  Task<Answer> ask(Question& question, ToolContext& context) override;
   std::string refusal(const ToolContext& context) const override;
   std::string told_of(const Answer& answer) const override;
 
@@ -52,7 +54,7 @@ class AskUserTool final : public AskTool {
 
  private:
   QuestionKind kind() const override { return QuestionKind::to_person; }
-  Task<Answer> ask(Question question, ToolContext context) override;
+  Task<Answer> ask(Question& question, ToolContext& context) override;
   std::string told_of(const Answer& answer) const override;
 
   Name name_;

@@ -131,8 +131,8 @@ Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) 
 }
 
 // Nothing of it runs any more when it returns, but for what leave() waits for.
-Task<Result<Report>> Tree::to_its_end(Session root, Children::Run run) {
-  auto report = co_await to_a_report({root.id, root.run}, std::move(run), root_stop_->token());
+Task<Result<Report>> Tree::to_its_end(Session root, Beginning begin) {
+  auto report = co_await to_a_report({root.id, root.run}, std::move(begin), root_stop_->token());
   co_await running_.join();
   if (lost_.empty()) co_await leave();
   co_return report;
@@ -224,8 +224,8 @@ Result<Budget::Hold> Tree::admit(const Session& parent, const Profile& profile, 
   return *std::move(hold);
 }
 
-Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source source, Budget::Hold admitted,
-                                 StopToken stop) {
+Task<Result<std::shared_ptr<Tree::Run>>> Tree::begin(Session session, RunStarted started, Source source,
+                                                     Budget::Hold admitted, StopToken stop) {
   const SessionId parent = session.parent.value_or(SessionId{});
   if (!slots_->has_room_for(parent)) {  // it stands in the registry while it waits
     services_.store.ride_along(created(session));
@@ -247,16 +247,16 @@ Task<Result<Report>> Tree::begin(Session session, RunStarted started, Source sou
   so_far->started_at = services_.loop.clock().wall();
   CO_TRY(co_await services_.store.record(std::move(events)));
   admitted.spend({.delegations = session.parent ? 1 : 0});
-  const auto run = new_run(std::move(session), std::move(so_far), std::move(stop));
-  co_return co_await run_in_place(run, std::move(place), std::move(admitted));
+  co_return new_run(std::move(session), std::move(so_far), std::move(place), std::move(admitted),
+                    std::move(stop));
 }
 
-Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken stop) {
+Task<Result<std::shared_ptr<Tree::Run>>> Tree::go_on(Session session, RunStarted in_batch, StopToken stop) {
   CO_TRY(auto events, services_.store.events_of_session(session.id));
   bool has_started = false;
   {
     const Conversation so_far = conversation_of(events);
-    if (so_far.ended) co_return *so_far.ended;
+    if (so_far.ended) co_return nullptr;
     has_started = so_far.started_at.has_value();
   }
   const bool had_its_place = had_place(events);
@@ -273,8 +273,8 @@ Task<Result<Report>> Tree::go_on(Session session, RunStarted in_batch, StopToken
   co_return co_await run_on(std::move(session), still_since, std::move(counted), std::move(stop));
 }
 
-Task<Result<Report>> Tree::run_on(Session session, WallTime still_since, Budget::Hold admitted,
-                                  StopToken stop) {
+Task<Result<std::shared_ptr<Tree::Run>>> Tree::run_on(Session session, WallTime still_since,
+                                                      Budget::Hold admitted, StopToken stop) {
   CO_TRY(co_await services_.store.record({}));  // what it is told may still be riding along
   CO_TRY(auto events, services_.store.events_of_session(session.id));
   session = as_started(std::move(session), events);
@@ -295,8 +295,8 @@ Task<Result<Report>> Tree::run_on(Session session, WallTime still_since, Budget:
     CO_TRY(co_await services_.store.record({}));
     admitted.spend({.delegations = admitted.amount().delegations});
   }
-  const auto run = new_run(std::move(session), std::move(so_far), std::move(stop));
-  co_return co_await run_in_place(run, std::move(place), std::move(admitted));
+  co_return new_run(std::move(session), std::move(so_far), std::move(place), std::move(admitted),
+                    std::move(stop));
 }
 
 }  // namespace deputy

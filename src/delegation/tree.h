@@ -202,6 +202,16 @@ class Tree {
     std::shared_ptr<const Toolbox> toolbox;
     Provider* provider = nullptr;
   };
+  struct Equipment {
+    const Profile* profile;
+    Kit kit;
+    std::shared_ptr<const Folder> workspace;
+  };
+  struct Work;
+  // What leads to a run, to be overseen once there is a place for it; to nothing where the session has ended
+  // by then, and its report is on record. What is handed by value to a task stays in the frame of who waits
+  // for it, as long as it takes: so none of what a run begins with is awaited while it lasts.
+  using Beginning = std::move_only_function<Task<Result<std::shared_ptr<Run>>>(StopToken)>;
 
   Result<std::vector<Event>> claim(SessionId id);
   Result<void> take_up(Session& root, const std::vector<Event>& events,
@@ -256,45 +266,46 @@ class Tree {
   Result<void> check_model(const SessionId& root) const;
   Result<void> check_history(const SessionId& root, RunTask task) const;
   static Session as_started(Session session, const std::vector<Event>& events);
-  Task<Result<Report>> to_its_end(Session root, Children::Run run);
+  Task<Result<Report>> to_its_end(Session root, Beginning begin);
   // Whatever breaks on the way, the run has one report, and its end is on record where the session is.
-  Task<Result<Report>> to_a_report(RunId id, Children::Run run, StopToken stop);
-  void start_running(const Session& child, Children::Where where, const StopToken& above, Children::Run run);
+  Task<Result<Report>> to_a_report(RunId id, Beginning begin, StopToken stop);
+  Task<Result<Report>> end_broken(RunId id, Error error);
+  void start_running(const Session& child, Children::Where where, const StopToken& above, Beginning begin);
   // The fact that a session was made, for it to be known before there is a place for it.
   std::vector<Event> created(const Session& session) const;
-  Task<Result<Report>> begin(Session session, RunStarted started, Source source, Budget::Hold admitted,
-                             StopToken stop);
+  Task<Result<std::shared_ptr<Run>>> begin(Session session, RunStarted started, Source source,
+                                           Budget::Hold admitted, StopToken stop);
   // A further run of a root, or the first of a session that was recorded before there was a place for it.
-  Task<Result<Report>> begin_run(Session session, RunStarted started, std::string input,
-                                 Budget::Hold admitted, StopToken stop);
-  Task<Result<Report>> go_on(Session session, RunStarted in_batch, StopToken stop);
+  Task<Result<std::shared_ptr<Run>>> begin_run(Session session, RunStarted started, std::string input,
+                                               Budget::Hold admitted, StopToken stop);
+  Task<Result<std::shared_ptr<Run>>> go_on(Session session, RunStarted in_batch, StopToken stop);
   // What was asked of it while nobody ran it comes before its model is asked again.
   Task<> heed_letters(Session session);
   // Before another run of one that has ended: what was asked of the last is not asked of it.
   void discard_letters(const SessionId& session);
   // A run whose start and input are on record, once there is a place for it. Its time has stood still since
   // `still_since`.
-  Task<Result<Report>> run_on(Session session, WallTime still_since, Budget::Hold admitted, StopToken stop);
+  Task<Result<std::shared_ptr<Run>>> run_on(Session session, WallTime still_since, Budget::Hold admitted,
+                                            StopToken stop);
   // Others are to see now that it waits for a place: what that could ride along with may be long in coming.
   Task<Result<void>> stand_in_line(Session session);
   StateChanged in_line(const Session& session) const;
   // Nothing where it is stopped before there is one, or none comes free for kLongestSilence.
   Task<std::optional<Slots::Place>> place_to_begin(SessionId parent, StopToken stop);
   static Finish no_place();
-  Task<Result<Report>> end_in_line(Session session, Finish finish);
+  Task<Result<std::shared_ptr<Run>>> end_in_line(Session session, Finish finish);
   static Event now_running(const Session& session);
-  // What is handed by value to a task that is awaited at once stays in the frame of who waits, beside the
-  // task's own copy, for as long as it runs: a session and its conversation are in one place instead.
-  std::shared_ptr<Run> new_run(Session&& session, std::unique_ptr<Conversation> so_far, StopToken stop);
-  Task<Result<Report>> run_in_place(std::shared_ptr<Run> run, std::optional<Slots::Place> place,
-                                    Budget::Hold admitted);
+  std::shared_ptr<Run> new_run(Session&& session, std::unique_ptr<Conversation> so_far,
+                               std::optional<Slots::Place> place, Budget::Hold admitted, StopToken stop);
   void tell_moved(const RunId& run, const std::optional<WallTime>& deadline);
   void end_clock_of(const SessionId& id);
   // Until the run ends, or has to be ended by force.
   Task<Result<Report>> oversee(std::shared_ptr<Run> run);
   Task<> drive(std::shared_ptr<Run> run);
   void force_after(const std::shared_ptr<Run>& run, Duration patience);
-  Task<Result<Report>> end_by_force(Session session, StopReason why);
+  Task<Result<Report>> end_by_force(std::shared_ptr<Run> run);
+  // Nothing where it cannot run: then its end is on record.
+  Task<Result<std::optional<Equipment>>> equip(std::shared_ptr<Run> run);
   Task<Result<Report>> run_session(std::shared_ptr<Run> run);
   enum class Ending { in_order, by_force };
   Task<Result<Report>> record_end(Session session, Finish finish, Ending ending = Ending::in_order);

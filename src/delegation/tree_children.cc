@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "async/apart.h"
 #include "delegation/lost_work.h"
 #include "delegation/session_event.h"
 #include "delegation/tree.h"
@@ -52,10 +53,10 @@ Task<Result<void>> Tree::take_up_children(std::map<RunId, bool> children, Childr
 }
 
 void Tree::start_running(const Session& child, Children::Where where, const StopToken& above,
-                         Children::Run run) {
+                         Beginning begin) {
   running_.start(child, where, above,
-                 [this, id = RunId{child.id, child.run}, run = std::move(run)](StopToken own) mutable {
-                   return to_a_report(std::move(id), std::move(run), std::move(own));
+                 [this, id = RunId{child.id, child.run}, begin = std::move(begin)](StopToken own) mutable {
+                   return to_a_report(std::move(id), std::move(begin), std::move(own));
                  });
 }
 
@@ -117,8 +118,9 @@ std::vector<Event> Tree::created(const Session& session) const {
   return {event_of(session, services_.store.as_kept(SessionCreated{session}))};
 }
 
-Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::string input,
-                                     Budget::Hold admitted, StopToken stop) {
+Task<Result<std::shared_ptr<Tree::Run>>> Tree::begin_run(Session session, RunStarted started,
+                                                         std::string input, Budget::Hold admitted,
+                                                         StopToken stop) {
   const SessionId parent = session.parent.value_or(SessionId{});
   if (!slots_->has_room_for(parent)) CO_TRY(co_await stand_in_line(session));
   std::optional<Slots::Place> place;
@@ -154,8 +156,8 @@ Task<Result<Report>> Tree::begin_run(Session session, RunStarted started, std::s
   if (session.run > 1) CO_TRY(co_await tell_of_lost_commands(&services_, session, before, *so_far));
   before = std::vector<Event>();  // it is not kept while it runs
   admitted.spend({.delegations = session.parent ? 1 : 0});
-  const auto run = new_run(std::move(session), std::move(so_far), std::move(stop));
-  co_return co_await run_in_place(run, std::move(place), std::move(admitted));
+  co_return new_run(std::move(session), std::move(so_far), std::move(place), std::move(admitted),
+                    std::move(stop));
 }
 
 namespace {
@@ -235,12 +237,9 @@ Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
 }
 
 Task<Answer> Tree::ask_parent(const Session* session, Question question, StopToken stop) {
-  const std::string id = question.id;
-  Task<> resting = rest_with_question(*session, question);
-  co_await std::move(resting);
-  Answer answer = co_await running_.ask(std::move(question), stop);
-  Task<> working = work_again(*session, id, std::move(stop));
-  co_await std::move(working);
+  co_await apart([&] { return rest_with_question(*session, question); });
+  Answer answer = co_await apart([&] { return running_.ask(question, stop); });
+  co_await apart([&] { return work_again(*session, question.id, stop); });
   co_return answer;
 }
 

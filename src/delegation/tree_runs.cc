@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "async/apart.h"
 #include "delegation/budgeted_provider.h"
 #include "delegation/own_journal.h"
 #include "delegation/question_desk.h"
@@ -99,13 +100,21 @@ class Tree::PatientAsker final : public Asker {
   OnAsk on_ask_;
 };
 
-Task<Result<Report>> Tree::to_a_report(RunId id, Children::Run run, StopToken stop) {
+Task<Result<Report>> Tree::to_a_report(RunId id, Beginning begin, StopToken stop) {
   Result<Report> report = std::unexpected(Error::cancelled());
   bool is_left = id.session == id_;  // a root that meets an error is gone on with later
   try {
-    Task<Result<Report>> running = run(stop);
-    run = nullptr;  // what it was made from is not kept while it runs
-    report = co_await std::move(running);
+    Task<Result<std::shared_ptr<Run>>> beginning = begin(stop);
+    begin = nullptr;  // what it was made from is not kept while it runs
+    auto run = co_await std::move(beginning);
+    if (!run) {
+      report = std::unexpected(std::move(run).error());
+    } else if (!*run) {
+      report = report_of_ended(id.session);
+    } else {
+      Task<Result<Report>> running = oversee(*std::move(run));
+      report = co_await std::move(running);
+    }
   } catch (const std::bad_alloc&) {
     is_left = false;
     report = fail(ErrorCode::internal, "out of memory; let fewer sessions run at once with --max-live");
@@ -114,15 +123,21 @@ Task<Result<Report>> Tree::to_a_report(RunId id, Children::Run run, StopToken st
     report = fail(ErrorCode::internal, std::string("a bug in deputy: ") + bug.what());
   }
   if (report || is_left || suspends(stop.reason())) co_return report;
-  if (!co_await services_.store.record({})) co_return report;  // nor can its end be
+  Task<Result<Report>> ending = end_broken(std::move(id), std::move(report).error());
+  co_return co_await std::move(ending);
+}
+
+Task<Result<Report>> Tree::end_broken(RunId id, Error error) {
+  if (!co_await services_.store.record({}))
+    co_return std::unexpected(std::move(error));  // nor can its end be
   const auto known = services_.store.session(id.session);
   const auto events = services_.store.events_of_session(id.session);
-  if (!known || !*known || !events) co_return report;
+  if (!known || !*known || !events) co_return std::unexpected(std::move(error));
   Session session = as_started(**known, *events);
   session.run = id.number;  // which may not be on record yet
-  Finish broken{Status::failed, Reason::internal, to_text(report.error())};
-  report = co_await record_end(std::move(session), std::move(broken));
-  if (report) co_await log_errors(id.session, *report);
+  Finish broken{Status::failed, Reason::internal, to_text(error)};
+  CO_TRY(auto report, co_await record_end(std::move(session), std::move(broken)));
+  co_await log_errors(id.session, report);
   co_return report;
 }
 
@@ -140,10 +155,12 @@ struct Tree::Leaving {
 // and still runs is let go: it goes on beside, and what it says is not taken.
 struct Tree::Run {
   Run(Loop& of, StopToken stop, OwnJournal way_to_journal, Session whose,
-      std::unique_ptr<Conversation> before)
+      std::unique_ptr<Conversation> before, std::optional<Slots::Place> where, Budget::Hold held)
       : loop(of),
         session(std::move(whose)),
         so_far(std::move(before)),
+        place(std::move(where)),
+        admitted(std::move(held)),
         above(std::move(stop)),
         own(above),
         journal(std::move(way_to_journal)) {}
@@ -156,65 +173,61 @@ struct Tree::Run {
   Loop& loop;
   Session session;
   std::unique_ptr<Conversation> so_far;  // until its loop has it
+  std::optional<Slots::Place> place;     // until it is overseen; a stopped session gets none: it only ends
+  Budget::Hold admitted;                 // until then
   StopToken above;
   StopSource own;
   OwnJournal journal;
   std::exception_ptr bug = {};
-  Waiter<std::optional<Result<Report>>> ended = {};  // nothing: it has to be ended by force
+  Result<Report> report = std::unexpected(Error::cancelled());
+  Waiter<bool> ended = {};  // false: it has to be ended by force
   std::optional<TimerId> timer = {};
 };
 
 std::shared_ptr<Tree::Run> Tree::new_run(Session&& session, std::unique_ptr<Conversation> so_far,
+                                         std::optional<Slots::Place> place, Budget::Hold admitted,
                                          StopToken stop) {
   OwnJournal journal(services_.store, deadlines_, session.id);
   return std::make_shared<Run>(services_.loop, std::move(stop), std::move(journal), std::move(session),
-                               std::move(so_far));
-}
-
-Task<Result<Report>> Tree::run_in_place(std::shared_ptr<Run> run, std::optional<Slots::Place> place,
-                                        Budget::Hold admitted) {
-  const SessionId& id = run->session.id;
-  Result<Report> report = std::unexpected(Error::cancelled());
-  {
-    const Leaving leaving{*this, id};
-    Live& live = live_[id];
-    live.place = std::move(place);  // a stopped session gets none: it only has its end to record
-    live.first = std::move(admitted);
-    report = co_await oversee(run);
-    end_clock_of(id);
-  }
-  if (report) co_await log_errors(id, *report);
-  co_return report;
+                               std::move(so_far), std::move(place), std::move(admitted));
 }
 
 Task<Result<Report>> Tree::oversee(std::shared_ptr<Run> run) {
-  const auto on_own_stop = run->own.token().on_stop([this, weak = std::weak_ptr(run)] {
-    const auto stopped = weak.lock();
-    // At a limit of its own it has a step left to report in.
-    if (stopped) force_after(stopped, stopped->above.stopped() ? kEndTime : kGraceTime + kEndTime);
-  });
-  const auto on_stop = run->above.on_stop([this, weak = std::weak_ptr(run)] {
-    if (const auto stopped = weak.lock()) force_after(stopped, kEndTime);
-  });
-  runs_.spawn(drive(run));
-  auto report = co_await run->ended.wait();
-  run->keep_waiting();
-  if (run->bug) std::rethrow_exception(run->bug);
-  if (report) co_return *std::move(report);
-  const StopReason why = run->above.stopped() ? run->above.reason() : StopReason::deadline;
-  Task<Result<Report>> ending = end_by_force(run->session, why);
-  co_return co_await std::move(ending);
+  const SessionId& id = run->session.id;
+  {
+    const Leaving leaving{*this, id};
+    Live& live = live_[id];
+    live.place = std::move(run->place);
+    live.first = std::move(run->admitted);
+    const auto on_own_stop = run->own.token().on_stop([this, weak = std::weak_ptr(run)] {
+      const auto stopped = weak.lock();
+      // At a limit of its own it has a step left to report in.
+      if (stopped) force_after(stopped, stopped->above.stopped() ? kEndTime : kGraceTime + kEndTime);
+    });
+    const auto on_stop = run->above.on_stop([this, weak = std::weak_ptr(run)] {
+      if (const auto stopped = weak.lock()) force_after(stopped, kEndTime);
+    });
+    runs_.spawn(drive(run));
+    const bool has_ended = co_await run->ended.wait();
+    run->keep_waiting();
+    if (run->bug) std::rethrow_exception(run->bug);
+    if (!has_ended) run->report = co_await end_by_force(run);
+    end_clock_of(id);
+  }
+  if (run->report) co_await apart([&] { return log_errors(id, *run->report); });
+  co_return std::move(run->report);
 }
 
+// A run that was let go reports to nobody.
 Task<> Tree::drive(std::shared_ptr<Run> run) {
-  Result<Report> report = std::unexpected(Error::cancelled());
   try {
-    report = co_await run_session(run);
+    Result<Report> report = co_await run_session(run);
+    if (!run->ended.resumed()) run->report = std::move(report);
   } catch (...) {
     run->bug = std::current_exception();
   }
   lost_.erase(run->session.id);
-  run->ended.resume(std::move(report));
+  run->ended.resume(true);
 }
 
 // Not while it waits for the ends of its children: theirs are forced first.
@@ -226,98 +239,126 @@ void Tree::force_after(const std::shared_ptr<Run>& run, Duration patience) {
     if (!running_.live_of(late->session.id).empty()) return force_after(late, kAnotherMoment);
     late->journal.close();
     lost_.insert(late->session.id);
-    late->ended.resume(std::nullopt);
+    late->ended.resume(false);
   };
   run->keep_waiting();
   run->timer = services_.loop.timers().call_at(services_.loop.clock().now() + patience, force);
 }
 
-Task<Result<Report>> Tree::end_by_force(Session session, StopReason why) {
+Task<Result<Report>> Tree::end_by_force(std::shared_ptr<Run> run) {
+  const StopReason why = run->above.stopped() ? run->above.reason() : StopReason::deadline;
   if (suspends(why)) co_return std::unexpected(Error::cancelled());
+  const Session& session = run->session;
   CO_TRY(co_await services_.store.record({}));  // it may just have recorded its end itself
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   // It may have a report in hand, or have met a limit before.
   const Next next = decide(conversation_of(events), {.max_turns = session.max_turns}, why);
   const auto* finish = std::get_if<Finish>(&next);
   co_return co_await record_end(
-      std::move(session), finish ? *finish : Finish{Status::partial, Reason::timeout, "its time was up"},
+      session, finish ? *finish : Finish{Status::partial, Reason::timeout, "its time was up"},
       Ending::by_force);
 }
 
-Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
+Task<Result<std::optional<Tree::Equipment>>> Tree::equip(std::shared_ptr<Run> run) {
   const Session& session = run->session;
   const StopToken& stop = run->above;
-  const auto end_as = [&](Finish finish) { return record_end(session, std::move(finish)); };
   const auto found = services_.profiles.find(session.agent);  // a resumed one's file may be gone by now
-  if (!found) co_return co_await end_as({Status::failed, Reason::internal, to_text(found.error())});
-  const Profile* profile = *found;
-  auto kit = kit_for(session, *profile);
-  if (!kit) co_return co_await end_as({Status::failed, Reason::internal, to_text(kit.error())});
-  Task<Result<std::string>> looking_above = workspace_above(session);
-  CO_TRY(const auto above, co_await std::move(looking_above));
-  Task<Result<std::shared_ptr<const Folder>>> opening = workspaces_.open(session, above, stop);
-  auto workspace = co_await std::move(opening);
+  auto kit = found ? kit_for(session, **found) : std::unexpected(found.error());
+  if (!kit) {
+    CO_TRY(co_await record_end(session, {Status::failed, Reason::internal, to_text(kit.error())}));
+    co_return std::nullopt;
+  }
+  CO_TRY(const auto above, co_await workspace_above(session));
+  auto workspace = co_await workspaces_.open(session, above, stop);
   if (lost_.contains(session.id)) co_return std::unexpected(Error::cancelled());
-  if (!workspace && suspends(stop.reason())) co_return std::unexpected(Error::cancelled());
-  if (!workspace) {
-    const Next next = decide(*run->so_far, {}, stop.reason());
-    const auto* stopped = stop.stopped() ? std::get_if<Finish>(&next) : nullptr;
-    co_return co_await end_as(stopped ? *stopped
-                                      : Finish{Status::failed, Reason::denied, to_text(workspace.error())});
+  if (workspace) co_return Equipment{*found, *std::move(kit), *std::move(workspace)};
+  if (suspends(stop.reason())) co_return std::unexpected(Error::cancelled());
+  const Next next = decide(*run->so_far, {}, stop.reason());
+  const auto* stopped = stop.stopped() ? std::get_if<Finish>(&next) : nullptr;
+  CO_TRY(co_await record_end(
+      session, stopped ? *stopped : Finish{Status::failed, Reason::denied, to_text(workspace.error())}));
+  co_return std::nullopt;
+}
+
+// The loop of a session and what it works with, while it runs: made at once, so that nothing it is made from
+// stays in the frame of who waits for it.
+struct Tree::Work {
+  Work(Tree& tree, Run& run, Equipment with)
+      : equipment(std::move(with)),
+        asker(tree, run.session, equipment.profile->on_ask),
+        processes(tree.services_.processes, run.journal, run.session),
+        budgeted({.inner = *equipment.kit.provider,
+                  .budget = *tree.budget_,
+                  .first = std::move(tree.live_[run.session.id].first),
+                  .has_asked = run.so_far->asked}),
+        post(tree.running_, run.session.id, *run.so_far),
+        mail(tree.mail_of(run.session, post.box())),
+        agent(parts(tree, run), std::move(*run.so_far)) {
+    run.so_far.reset();
+  }
+  Work(const Work&) = delete;
+
+  Agent::Parts parts(Tree& tree, Run& run) {
+    const Session& session = run.session;
+    const TreeServices& services = tree.services_;
+    const auto& [profile, kit, workspace] = equipment;
+    const bool is_free = !profile->driver.empty();  // a command costs nothing but what its children do
+    return {.session = session,
+            .run = session.run,
+            .limits = limits_of(session, *profile, *kit.provider, *kit.prefix),
+            .provider = is_free ? *kit.provider : budgeted,
+            .prefix = kit.prefix,
+            .toolbox = *kit.toolbox,
+            .workspace = *workspace,
+            .journal = run.journal,
+            .loop = services.loop,
+            .pool = services.pool,
+            .processes = processes,
+            .asker = asker,
+            .mail = mail.get(),
+            .above = run.above,
+            .roots = [&tree, &session] { return tree.roots_of(session.id); },
+            .home = services.home,
+            .hidden = services.hidden,
+            .state = services.state.get(),
+            .children = [&tree, &session] { return tree.children_[session.id]; },
+            .output =
+                [&tree, &session](std::string_view text) {
+                  tree.deadlines_.heard(session.id);
+                  if (tree.services_.output) tree.services_.output(session, text);
+                },
+            .keep =
+                [&tree, id = session.id](std::string name, std::string text) {
+                  return tree.reports_.keep(id, std::move(name), std::move(text));
+                },
+            .deltas =
+                [&tree, &session](const Delta& delta) {
+                  tree.deadlines_.heard(session.id);
+                  if (tree.services_.deltas) tree.services_.deltas(session, delta);
+                },
+            .complete = [&tree, &session](Report ended) { return tree.complete(session, std::move(ended)); }};
   }
 
+  Equipment equipment;
+  PatientAsker asker;
+  MeteredProcesses processes;
+  BudgetedProvider budgeted;
+  Children::Post post;
+  std::unique_ptr<Mail> mail;
+  Agent agent;
+};
+
+Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
+  const Session& session = run->session;
+  CO_TRY(auto equipment, co_await equip(run));
+  if (!equipment) co_return report_of_ended(session.id);
   deadlines_.start(session, run->own);
-  PatientAsker asker(*this, session, profile->on_ask);
-  MeteredProcesses processes(services_.processes, run->journal, session);
-  BudgetedProvider budgeted({.inner = *kit->provider,
-                             .budget = *budget_,
-                             .first = std::move(live_[session.id].first),
-                             .has_asked = run->so_far->asked});
-  // A command costs nothing but what its children do.
-  const bool is_free = !profile->driver.empty();
-  Children::Post post(running_, session.id, *run->so_far);
-  const auto mail = mail_of(session, post.box());
+  const auto work = std::make_unique<Work>(*this, *run, *std::move(equipment));
   std::exception_ptr bug;
   Result<Report> report = std::unexpected(Error::cancelled());
   try {
-    CO_TRY(co_await take_up_children(run->so_far->beside, post, run->own.token()));
-    Agent agent({.session = session,
-                 .run = session.run,
-                 .limits = limits_of(session, *profile, *kit->provider, *kit->prefix),
-                 .provider = is_free ? *kit->provider : budgeted,
-                 .prefix = kit->prefix,
-                 .toolbox = *kit->toolbox,
-                 .workspace = **workspace,
-                 .journal = run->journal,
-                 .loop = services_.loop,
-                 .pool = services_.pool,
-                 .processes = processes,
-                 .asker = asker,
-                 .mail = mail.get(),
-                 .above = stop,
-                 .roots = [this, id = session.id] { return roots_of(id); },
-                 .home = services_.home,
-                 .hidden = services_.hidden,
-                 .state = services_.state.get(),
-                 .children = [this, id = session.id] { return children_[id]; },
-                 .output =
-                     [this, &session](std::string_view text) {
-                       deadlines_.heard(session.id);
-                       if (services_.output) services_.output(session, text);
-                     },
-                 .keep =
-                     [this, id = session.id](std::string name, std::string text) {
-                       return reports_.keep(id, std::move(name), std::move(text));
-                     },
-                 .deltas =
-                     [this, &session](const Delta& delta) {
-                       deadlines_.heard(session.id);
-                       if (services_.deltas) services_.deltas(session, delta);
-                     },
-                 .complete = [this, &session](Report ended) { return complete(session, std::move(ended)); }},
-                std::move(*run->so_far));
-    run->so_far.reset();
-    report = co_await agent.run(run->own.token());
+    CO_TRY(co_await take_up_children(work->agent.conversation().beside, work->post, run->own.token()));
+    report = co_await work->agent.run(run->own.token());
   } catch (...) {
     bug = std::current_exception();
   }

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "async/apart.h"
 #include "async/task_group.h"
 #include "base/text.h"
 #include "tools/approval_rule.h"
@@ -126,12 +127,8 @@ Task<Result<void>> Toolbox::run(std::vector<PendingCall> calls, ToolContext cont
     Task<> all_ended = group.join();  // made while nothing runs that would have to be waited for
     std::exception_ptr not_started;
     try {
-      for (auto call = first; call != last; ++call) {
-        ToolContext own = context;
-        own.id.index = call->index;
-        own.traces = call->traces;
-        group.spawn(run_one(*call, own, outcomes[static_cast<std::size_t>(call - first)]));
-      }
+      for (auto call = first; call != last; ++call)
+        group.spawn(run_beside(*call, context, outcomes[static_cast<std::size_t>(call - first)]));
     } catch (const std::bad_alloc&) {  // those that were started use what is here
       not_started = std::current_exception();
     }
@@ -143,15 +140,23 @@ Task<Result<void>> Toolbox::run(std::vector<PendingCall> calls, ToolContext cont
   co_return Result<void>{};
 }
 
-Task<> Toolbox::run_one(PendingCall call, ToolContext context, Result<void>& outcome) const {
-  Task<Result<ToolResult>> working = result_of(call, context);  // it has its own copies, and needs no others
-  auto result = co_await std::move(working);
+// No task of its own: what it hands on is not kept beside the task that takes it.
+Task<> Toolbox::run_beside(PendingCall& call, ToolContext& context, Result<void>& outcome) const {
+  ToolContext own = context;
+  own.id.index = call.index;
+  own.traces = call.traces;
+  return run_one(call, std::move(own), outcome);
+}
+
+Task<> Toolbox::run_one(PendingCall& call, ToolContext context, Result<void>& outcome) const {
+  const StopToken stop = context.stop;  // the tool takes the rest
+  auto result = co_await result_of(call, context);
   if (!result) {
     outcome = std::unexpected(std::move(result).error());
     co_return;
   }
   const Granted* granted = find(call.call.name);
-  if (granted && granted->tool->effect() != Effect::once && suspends(context.stop.reason())) {
+  if (granted && granted->tool->effect() != Effect::once && suspends(stop.reason())) {
     // What it found is the truth of a run that was broken off: it is asked again when the run goes on.
     outcome = std::unexpected(Error::cancelled());
     co_return;
@@ -160,7 +165,7 @@ Task<> Toolbox::run_one(PendingCall call, ToolContext context, Result<void>& out
   // What the model may see: valid text of bounded size.
   result->content =
       bounded(to_utf8(result->content), granted ? granted->tool->most_result_bytes() : kErrorBytes).text;
-  context.journal.ride_along(place_of(context), CallFinished{*std::move(result)});
+  apart([&] { context.journal.ride_along(place_of(context), CallFinished{*std::move(result)}); });
 }
 
 std::expected<Toolbox::Cleared, ToolResult> Toolbox::clear(const Call& call) const {
@@ -259,7 +264,7 @@ Task<Tool::Planned> Toolbox::planned(Cleared cleared, ToolContext context) {
   }
 }
 
-Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext context) const {
+Task<Result<ToolResult>> Toolbox::result_of(PendingCall& call, ToolContext& context) const {
   if (call.index >= kMostCalls) {
     co_return tool_error(fmt::format(
         "Not run: a reply may make {} calls, and this is one more. Make it again in your next reply.",
@@ -267,23 +272,35 @@ Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext contex
   }
   auto cleared = clear(call.call);
   if (!cleared) co_return std::move(cleared).error();
+  CO_TRY(auto instead, co_await result_without_run(call, *cleared, context));
+  if (instead) co_return *std::move(instead);
   Tool& tool = *cleared->granted->tool;
+  try {
+    co_return co_await apart([&] { return tool.run(std::move(cleared->arguments), std::move(context)); });
+  } catch (const std::exception& bug) {
+    co_return failed_inside(tool, bug);
+  }
+}
+
+Task<Result<std::optional<ToolResult>>> Toolbox::result_without_run(PendingCall& call, Cleared& cleared,
+                                                                    ToolContext& context) const {
+  Tool& tool = *cleared.granted->tool;
   if (call.started && tool.effect() == Effect::once) co_return co_await tool.after_crash(context);
   if (context.at_limit && !call.started && !tool.runs_at_limit()) {
     co_return tool_error(
         fmt::format("Not run: your limit is reached, and {} is not for your last step.", tool.text().name));
   }
-  auto target = co_await target_of(*cleared, context);
+  auto target = co_await target_of(cleared, context);
   if (!target) co_return std::move(target).error();
   context.target = *std::move(target);
   // Also for a call that had begun: its path may lead elsewhere by now.
-  const Verdict verdict = tool.judge(rules_, cleared->arguments, context);
+  const Verdict verdict = tool.judge(rules_, cleared.arguments, context);
   if (verdict.decision == Decision::deny)
     co_return tool_error(fmt::format("Not permitted: {}.", verdict.reason));
   if (call.started) {
     context.intent = intended(context.traces);
   } else {
-    auto plan = co_await planned(*cleared, context);
+    auto plan = co_await planned(cleared, context);
     if (!plan) co_return std::move(plan).error();
     context.intent = *std::move(plan);
   }
@@ -292,16 +309,10 @@ Task<Result<ToolResult>> Toolbox::result_of(PendingCall call, ToolContext contex
     co_return told_of_refusal(*before);
   const bool was_approved = call.started && before && before->kind == AnswerKind::approved;
   if (verdict.decision == Decision::ask && !was_approved) {
-    CO_TRY(auto refusal, co_await declined(*cleared, context, call.started));
-    if (refusal) co_return *std::move(refusal);
-  } else if (!call.started) {
-    CO_TRY(co_await record_intent(*cleared, context));
+    co_return co_await declined(cleared, context, call.started);
   }
-  try {
-    co_return co_await tool.run(std::move(cleared->arguments), std::move(context));
-  } catch (const std::exception& bug) {
-    co_return failed_inside(tool, bug);
-  }
+  if (!call.started) CO_TRY(co_await record_intent(cleared, context));
+  co_return std::nullopt;
 }
 
 CallStarted Toolbox::intent_of(const Cleared& cleared, const ToolContext& context) {

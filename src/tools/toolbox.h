@@ -66,8 +66,13 @@ class Toolbox {
                                                    bool is_started) const;
   static CallStarted intent_of(const Cleared& cleared, const ToolContext& context);
   static Task<Result<void>> record_intent(Cleared cleared, ToolContext context);
-  Task<Result<ToolResult>> result_of(PendingCall call, ToolContext context) const;
-  Task<> run_one(PendingCall call, ToolContext context, Result<void>& outcome) const;
+  // What there is to say without running it, such as why it is not permitted; nothing where it is to run: its
+  // intent is recorded. What is made on the way is not kept while it runs.
+  Task<Result<std::optional<ToolResult>>> result_without_run(PendingCall& call, Cleared& cleared,
+                                                             ToolContext& context) const;
+  Task<Result<ToolResult>> result_of(PendingCall& call, ToolContext& context) const;
+  Task<> run_one(PendingCall& call, ToolContext context, Result<void>& outcome) const;
+  Task<> run_beside(PendingCall& call, ToolContext& context, Result<void>& outcome) const;
 
   std::map<std::string, Granted, std::less<>> granted_;
   std::vector<ToolText> texts_;
