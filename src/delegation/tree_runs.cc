@@ -101,30 +101,28 @@ class Tree::PatientAsker final : public Asker {
 };
 
 Task<Result<Report>> Tree::to_a_report(RunId id, Beginning begin, StopToken stop) {
-  Result<Report> report = std::unexpected(Error::cancelled());
+  Error error = Error::cancelled();
   bool is_left = id.session == id_;  // a root that meets an error is gone on with later
   try {
     Task<Result<std::shared_ptr<Run>>> beginning = begin(stop);
     begin = nullptr;  // what it was made from is not kept while it runs
-    auto run = co_await std::move(beginning);
-    if (!run) {
-      report = std::unexpected(std::move(run).error());
-    } else if (!*run) {
-      report = report_of_ended(id.session);
+    if (auto run = co_await std::move(beginning); run) {
+      auto report = *run ? co_await oversee(*std::move(run)) : report_of_ended(id.session);
+      if (report) co_return report;
+      error = std::move(report).error();
     } else {
-      Task<Result<Report>> running = oversee(*std::move(run));
-      report = co_await std::move(running);
+      error = std::move(run).error();
     }
   } catch (const std::bad_alloc&) {
     is_left = false;
-    report = fail(ErrorCode::internal, "out of memory; let fewer sessions run at once with --max-live");
+    error =
+        fail(ErrorCode::internal, "out of memory; let fewer sessions run at once with --max-live").error();
   } catch (const std::exception& bug) {
     is_left = false;
-    report = fail(ErrorCode::internal, std::string("a bug in deputy: ") + bug.what());
+    error = fail(ErrorCode::internal, std::string("a bug in deputy: ") + bug.what()).error();
   }
-  if (report || is_left || suspends(stop.reason())) co_return report;
-  Task<Result<Report>> ending = end_broken(std::move(id), std::move(report).error());
-  co_return co_await std::move(ending);
+  if (is_left || suspends(stop.reason())) co_return std::unexpected(std::move(error));
+  co_return co_await end_broken(std::move(id), std::move(error));
 }
 
 Task<Result<Report>> Tree::end_broken(RunId id, Error error) {
