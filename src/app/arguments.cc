@@ -117,6 +117,13 @@ Result<SessionsArguments> sessions_of(const Words& typed) {
   return sessions;
 }
 
+Result<DoctorArguments> doctor_of(const Words& typed) {
+  if (typed.bundled.value() && typed.replayed.value())
+    return fail(ErrorCode::invalid, "a bundle is made or replayed, not both",
+                "leave --bundle or --replay out");
+  return DoctorArguments{typed.bundled.value(), typed.replayed.value()};
+}
+
 Result<TextArguments> completions_for(const Typed& shell) {
   using Writer = std::string (*)(const CommandTree&);
   constexpr Choice<Writer> kShells[] = {
@@ -142,7 +149,7 @@ Result<decltype(Arguments::command)> command_of(const Words& typed) {
   if (name == "sessions") return sessions_of(typed);
   if (name == "resume") return ResumeArguments{typed.resumed.value()};
   if (name == "models") return ModelsArguments{};
-  if (name == "doctor") return DoctorArguments{};
+  if (name == "doctor") return doctor_of(typed);
   if (name == "manual") return TextArguments{manual_page(command_tree())};
   if (name == "completions") return completions_for(typed.shell);
   return DemoArguments{};

@@ -81,7 +81,10 @@ struct ResumeArguments {
 };
 
 struct ModelsArguments {};
-struct DoctorArguments {};
+struct DoctorArguments {
+  std::optional<std::string> bundled;   // a session of the tree to make a bundle of
+  std::optional<std::string> replayed;  // a bundle's file
+};
 struct NoArguments {};
 
 // --help and --version: there is nothing to do but to show it.

@@ -175,8 +175,14 @@ void add_others(CLI::App& app, Words& raw) {
       add_command(app, "resume", "Continue what a crash or a stop left unfinished", "deputy resume");
   add_value(*resume, "id", raw.resumed, "", "a session of the tree; without it, the newest unfinished one");
   add_command(app, "models", "List the models that can be used here", "deputy models");
-  add_command(app, "doctor", "Check what works on this machine, and say how to fix what does not",
-              "deputy doctor");
+  auto* doctor = add_command(
+      app, "doctor", "Check what works on this machine, and say how to fix what does not", "deputy doctor");
+  add_value(
+      *doctor, "--bundle", raw.bundled, "ID",
+      "put that and all events of a session's tree into a file for a bug report, without secrets; newest "
+      "for the newest");
+  add_value(*doctor, "--replay", raw.replayed, "FILE",
+            "run a bundle's tree again with a scripted model, and say where it goes another way");
   auto* completions =
       add_command(app, "completions", "Print what lets a shell complete the commands",
                   "deputy completions bash > ~/.local/share/bash-completion/completions/deputy");

@@ -44,6 +44,7 @@ struct Words {
   bool task_background = false;
   AgentsArguments agents;
   Typed shell;
+  Typed bundled, replayed;
 };
 
 // A text is all there is to show where help or the version was asked for.

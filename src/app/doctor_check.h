@@ -2,7 +2,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "app/program.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "sandbox/processes.h"
 
@@ -19,5 +22,11 @@ struct Check {
 };
 
 Check check_sandbox(const Result<Capability>& can, bool is_root);
+
+json::object to_json(const Check& check);
+
+// A bundle of the tree of this session, or of the newest ("newest"), in the current folder.
+Ended make_bundle(Program& program, const std::string& typed, const std::vector<Check>& checks);
+Ended replay_bundle(Program& program, const std::string& file);
 
 }  // namespace deputy

@@ -191,6 +191,8 @@ std::string text_of(const Check& check, const Style& style) {
       check.name, check.found, "", check.fix);
 }
 
+}  // namespace
+
 json::object to_json(const Check& check) {
   json::object value{{"name", check.name},
                      {"ok", check.is_fine},
@@ -200,14 +202,14 @@ json::object to_json(const Check& check) {
   return value;
 }
 
-}  // namespace
-
-Ended doctor_command(Program& program) {
+Ended doctor_command(Program& program, const DoctorArguments& arguments) {
+  if (arguments.replayed) return replay_bundle(program, *arguments.replayed);
   std::vector<Check> checks;
   run_on(program.loop, examine(program, checks));
   checks.push_back(check_settings(program));
   add_providers(program, checks);
   checks.push_back(check_model(program));
+  if (arguments.bundled) return make_bundle(program, *arguments.bundled, checks);
   const bool is_well = std::ranges::all_of(
       checks, [](const Check& check) { return check.is_fine || check.need == Need::useful; });
   if (program.common.output == OutputForm::text) {

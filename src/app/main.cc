@@ -49,7 +49,7 @@ struct Command {
   Ended operator()(const SessionsArguments& arguments) const { return sessions_command(program, arguments); }
   Ended operator()(const ResumeArguments& arguments) const { return resume_command(program, arguments); }
   Ended operator()(const ModelsArguments&) const { return models_command(program); }
-  Ended operator()(const DoctorArguments&) const { return doctor_command(program); }
+  Ended operator()(const DoctorArguments& arguments) const { return doctor_command(program, arguments); }
 };
 
 bool wants_background(const Result<Arguments>& arguments) {

@@ -11,7 +11,6 @@ namespace deputy {
 namespace {
 
 constexpr std::size_t kShortestSecret = 8;
-constexpr std::string_view kHidden = "[redacted]";
 constexpr std::size_t kLongestGap = 64;
 constexpr std::size_t kLongestWord = 16 * 1024;        // that is held back because it may be a key
 constexpr std::size_t kOpen = std::string_view::npos;  // a length: the text ends before the secret does
@@ -241,7 +240,7 @@ std::string Redactor::redact(std::string_view text, Shapes shapes) const {
     if (length == 0) continue;
     // Secrets that overlap are hidden as one, so that no end of either remains.
     if (at >= hidden_until) {
-      out.append(text.substr(copied, at - copied)).append(kHidden);
+      out.append(text.substr(copied, at - copied)).append(kRedacted);
     }
     hidden_until = std::max(hidden_until, at + length);
     copied = hidden_until;

@@ -10,12 +10,15 @@
 
 namespace deputy {
 
+// What stands in place of a secret.
+inline constexpr std::string_view kRedacted = "[redacted]";
+
 class Redactor {
  public:
   Redactor() = default;
   // Values shorter than 8 characters are ignored: hiding them would eat ordinary text.
   void hide(std::string_view secret);
-  // Every secret replaced by "[redacted]"; text without one comes back unchanged.
+  // Every secret replaced by kRedacted; text without one comes back unchanged.
   std::string redact(std::string_view text) const { return redact(text, Shapes::hidden); }
   // The same for the values alone: for text that must not be changed for its looks.
   std::string redact_values(std::string_view text) const { return redact(text, Shapes::kept); }

@@ -59,6 +59,10 @@ Tree::Tree(TreeServices services, TreeLimits limits)
   for (auto& tool : command_tools(connected)) tools_.push_back(std::move(tool));
   for (auto& tool : web_tools(connected, Decision::ask)) tools_.push_back(std::move(tool));
   approved_web_ = web_tools(connected, Decision::allow);
+  if (services_.tools.played) {
+    for (auto& tool : tools_) tool = services_.tools.played(std::move(tool));
+    for (auto& tool : approved_web_) tool = services_.tools.played(std::move(tool));
+  }
   tools_.push_back(std::make_shared<DelegateTool>(*this));
   tools_.push_back(std::make_shared<AnswerTool>(*this));
   std::ranges::copy(services_.tools.further,

@@ -2,6 +2,7 @@
 // without a network, no search without a service.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -21,6 +22,9 @@ struct ToolSettings {
   std::vector<std::shared_ptr<const Folder>> roots = {};  // what every session may reach beside its workspace
   // Of whoever embeds the runtime, for profiles that name them (mcp__server__tool): ours win a name clash.
   std::vector<std::shared_ptr<Tool>> further = {};
+  // What stands in for one of our own that works on the workspace, commands or the web: for a replay. May be
+  // empty.
+  std::function<std::shared_ptr<Tool>(std::shared_ptr<Tool>)> played = {};
 
   std::vector<const Folder*> root_folders() const {
     std::vector<const Folder*> folders;

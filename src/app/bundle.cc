@@ -1,0 +1,126 @@
+#include "app/bundle.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <set>
+
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kVersionKey = "deputy_bundle";
+constexpr std::int64_t kVersion = 1;
+constexpr std::string_view kAdvice = "make one with `deputy doctor --bundle ID`";
+
+json::object to_json(const Event& event) {
+  return {{"seq", event.seq},
+          {"at_us", event.at.time_since_epoch().count()},
+          {"session", event.run.session.value},
+          {"run", event.run.number},
+          {"step", event.step},
+          {"call", event.call},
+          {"kind", kind_of(event.fact)},
+          {"body", fact_to_json(event.fact)}};
+}
+
+std::unexpected<Error> broken(std::size_t line, std::string_view why) {
+  return fail(ErrorCode::corrupt, fmt::format("the bundle is broken in line {}: {}", line, why),
+              "ask for the file again: it was cut off or changed on the way");
+}
+
+Result<void> check_about(const json::object& about) {
+  const auto version = integer_at(about, kVersionKey);
+  if (!version) return fail(ErrorCode::invalid, "this is no bundle of deputy's", std::string(kAdvice));
+  if (*version <= kVersion) return {};
+  return fail(ErrorCode::too_new,
+              fmt::format("the bundle is of form {}, this program knows {}", *version, kVersion),
+              "use the version of deputy that made it, or a newer one");
+}
+
+Result<int> small_number(const json::object& line, std::string_view key, int least) {
+  const auto number = integer_at(line, key);
+  if (!number || *number < least || *number > std::numeric_limits<int>::max())
+    return fail(ErrorCode::corrupt, fmt::format("its {} is no number", key));
+  return static_cast<int>(*number);
+}
+
+Result<Event> event_from(const json::object& line) {
+  Event event;
+  TRY(const int seq, small_number(line, "seq", 1));
+  event.seq = static_cast<std::uint64_t>(seq);
+  const auto at = integer_at(line, "at_us");
+  if (!at) return fail(ErrorCode::corrupt, "it has no time");
+  event.at = WallTime{std::chrono::microseconds{*at}};
+  event.run.session = SessionId(string_or(line, "session", ""));
+  TRY(event.run.number, small_number(line, "run", 1));
+  TRY(event.step, small_number(line, "step", 0));
+  TRY(event.call, small_number(line, "call", -1));
+  const auto* body = object_at(line, "body");
+  if (!body) return fail(ErrorCode::corrupt, "it has no body");
+  TRY(event.fact, fact_from_json(string_or(line, "kind", ""), *body));
+  return event;
+}
+
+// The first is the creation of a root, and every session is created before anything else is said of it.
+class Order {
+ public:
+  Result<void> take(const Event& event) {
+    if (event.seq <= last_) return fail(ErrorCode::corrupt, "it is out of order");
+    last_ = event.seq;
+    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) return take(event, created->session);
+    if (known_.contains(event.run.session)) return {};
+    return fail(ErrorCode::corrupt, "it is of a session that was not created");
+  }
+  const SessionId& tree() const { return tree_; }
+
+ private:
+  Result<void> take(const Event& event, const Session& session) {
+    const bool is_root = known_.empty();
+    if (is_root) tree_ = session.id;
+    const bool has_parent = session.parent && session.delegation && known_.contains(*session.parent) &&
+                            session.delegation->call.run.session == *session.parent;
+    if (session.id != event.run.session || session.tree != tree_ || has_parent == is_root ||
+        (is_root && session.parent))
+      return fail(ErrorCode::corrupt, "it creates a session that has no place in the tree");
+    if (!known_.insert(session.id).second) return fail(ErrorCode::corrupt, "it creates a session again");
+    return {};
+  }
+
+  std::uint64_t last_ = 0;
+  SessionId tree_;
+  std::set<SessionId> known_;
+};
+
+}  // namespace
+
+std::string bundle_text(const Bundle& bundle, const Redactor& redactor) {
+  json::object about{{kVersionKey, kVersion}};
+  for (const auto& [key, value] : bundle.about) about[key] = value;
+  std::string text = redactor.redact(to_json_text(about)) + "\n";
+  for (const Event& event : bundle.events) text += redactor.redact(to_json_text(to_json(event))) + "\n";
+  return text;
+}
+
+Result<Bundle> parse_bundle(std::string_view text) {
+  const auto lines = lines_of(text);
+  Bundle bundle;
+  if (auto about = lines.empty() ? Result<json::object>{} : parse_json_object(lines.front()))
+    bundle.about = *std::move(about);
+  TRY(check_about(bundle.about));
+  Order order;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const auto line = parse_json_object(lines[i]);
+    if (!line) return broken(i + 1, line.error().message);
+    auto event = event_from(*line);
+    if (!event) return broken(i + 1, event.error().message);
+    if (const auto taken = order.take(*event); !taken) return broken(i + 1, taken.error().message);
+    event->tree = order.tree();
+    bundle.events.push_back(*std::move(event));
+  }
+  if (bundle.events.empty()) return broken(2, "there is no event");
+  return bundle;
+}
+
+}  // namespace deputy

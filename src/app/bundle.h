@@ -1,0 +1,28 @@
+// A support bundle: what somebody else needs to look into what one tree did, as JSON lines. The first says
+// what machine and settings it was, each further one is an event of the tree's journal. Reading is a pure
+// function that believes nothing: what it yields is one whole tree, from its root's creation on.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/redaction.h"
+#include "base/result.h"
+#include "transcript/event.h"
+
+namespace deputy {
+
+inline constexpr std::size_t kMostBundleBytes = kMaxJsonBytes;
+
+struct Bundle {
+  json::object about;  // what `deputy doctor` found, the settings, the state folder
+  std::vector<Event> events;
+};
+
+// Each line without secrets.
+std::string bundle_text(const Bundle& bundle, const Redactor& redactor);
+Result<Bundle> parse_bundle(std::string_view text);
+
+}  // namespace deputy

@@ -1,0 +1,148 @@
+#include "app/bundle.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "app/replay.h"
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const SessionId kRoot("sess_1800000000_aaaaaa");
+const SessionId kChild("sess_1800000001_bbbbbb");
+
+Session session(const SessionId& id) {
+  Session made;
+  made.id = id;
+  made.tree = kRoot;
+  made.agent = "main";
+  made.label = "root";
+  made.model = ModelName("scripted/x");
+  made.workspace = "/work";
+  return made;
+}
+
+Event event(std::uint64_t seq, Fact fact, const SessionId& id = kRoot) {
+  return {.seq = seq,
+          .at = WallTime{std::chrono::seconds(1'800'000'000 + seq)},
+          .tree = kRoot,
+          .run = {id, 1},
+          .fact = std::move(fact)};
+}
+
+Bundle small_bundle() {
+  return {{{"version", "1"}},
+          {event(1, SessionCreated{session(kRoot)}), event(2, RunStarted{}),
+           event(3, InputGiven{Source::person, "go"})}};
+}
+
+Error refusal_of(const Bundle& bundle) {
+  const auto read = parse_bundle(bundle_text(bundle, {}));
+  EXPECT_FALSE(read);
+  return read ? Error{} : read.error();
+}
+
+TEST(ABundle, ReadsAsItWasWritten) {
+  const std::string text = bundle_text(small_bundle(), {});
+  const auto read = parse_bundle(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(string_or(read->about, "version", ""), "1");
+  ASSERT_EQ(read->events.size(), 3u);
+  EXPECT_EQ(read->events[2].tree, kRoot);
+  EXPECT_EQ(read->events[2].at, small_bundle().events[2].at);
+  EXPECT_EQ(std::get<InputGiven>(read->events[2].fact).text, "go");
+  EXPECT_EQ(bundle_text(*read, {}), text);
+}
+
+TEST(ABundle, HoldsNoSecret) {
+  Bundle bundle = small_bundle();
+  bundle.about["settings"] = json::object{{"base_url", "https://me:correct-horse@example.org"}};
+  std::get<InputGiven>(bundle.events[2].fact).text = "say correct-horse \"and go on\"";
+  Redactor redactor;
+  redactor.hide("correct-horse");
+  const std::string text = bundle_text(bundle, redactor);
+  EXPECT_THAT(text, Not(HasSubstr("correct-horse")));
+  const auto read = parse_bundle(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(std::get<InputGiven>(read->events[2].fact).text, "say [redacted] \"and go on\"");
+}
+
+TEST(ABundle, OfAnotherKindIsRefusedInWords) {
+  for (const std::string_view text :
+       {"", "\n", "hello", "{\"v\":1,\"sessions\":[]}\n", "[1]", "\xff\xfe\n"}) {
+    const auto read = parse_bundle(text);
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.error().code, ErrorCode::invalid);
+    EXPECT_EQ(read.error().message, "this is no bundle of deputy's");
+    EXPECT_THAT(read.error().advice, HasSubstr("deputy doctor --bundle"));
+  }
+}
+
+TEST(ABundle, OfANewerFormIsRefused) {
+  EXPECT_TRUE(parse_bundle(bundle_text(small_bundle(), {})));
+  Bundle bundle = small_bundle();
+  bundle.about["deputy_bundle"] = 2;
+  EXPECT_EQ(refusal_of(bundle).code, ErrorCode::too_new);
+}
+
+TEST(ABundle, ThatWasCutOffIsRefusedWithTheLine) {
+  const std::string text = bundle_text(small_bundle(), {});
+  const auto read = parse_bundle(text.substr(0, text.size() - 10));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::corrupt);
+  EXPECT_THAT(read.error().message, HasSubstr("broken in line 4"));
+  const auto alone = parse_bundle(lines_of(text).front());
+  ASSERT_FALSE(alone);
+  EXPECT_THAT(alone.error().message, HasSubstr("there is no event"));
+}
+
+TEST(ABundle, ThatIsNoWholeTreeIsRefused) {
+  Bundle headless = small_bundle();
+  headless.events.erase(headless.events.begin());
+  EXPECT_THAT(refusal_of(headless).message, HasSubstr("was not created"));
+
+  Bundle twice = small_bundle();
+  twice.events.push_back(event(4, SessionCreated{session(kRoot)}));
+  EXPECT_EQ(refusal_of(twice).code, ErrorCode::corrupt);
+
+  Bundle backwards = small_bundle();
+  backwards.events[2].seq = 2;
+  EXPECT_THAT(refusal_of(backwards).message, HasSubstr("out of order"));
+
+  Bundle orphan = small_bundle();
+  Session child = session(kChild);
+  child.parent = SessionId("sess_1800000009_cccccc");
+  child.delegation = DelegationKey{.call = {.run = {*child.parent, 1}}};
+  orphan.events.push_back(event(4, SessionCreated{child}, kChild));
+  EXPECT_THAT(refusal_of(orphan).message, HasSubstr("no place in the tree"));
+
+  Bundle whole = small_bundle();
+  child.parent = kRoot;
+  child.delegation->call.run.session = kRoot;
+  whole.events.push_back(event(4, SessionCreated{child}, kChild));
+  EXPECT_TRUE(parse_bundle(bundle_text(whole, {})));
+}
+
+TEST(ABundle, GivesTheScriptOfItsReplies) {
+  Bundle bundle = small_bundle();
+  Reply reply;
+  reply.stop = ReplyStop::calls;
+  reply.message = {
+      .role = Role::assistant, .text = "look", .calls = {{"id1", "Read", "{\"file_path\":\"a\"}"}}};
+  bundle.events.push_back(event(4, ReplyReceived{reply}));
+  const auto script = parse_json_object(script_of(bundle.events));
+  ASSERT_TRUE(script);
+  const auto& said = script->at("sessions").as_array().at(0).as_object();
+  EXPECT_EQ(said.at("match").as_object().at("label"), "root");
+  const auto& first = said.at("replies").as_array().at(0).as_object();
+  EXPECT_EQ(first.at("text"), "look");
+  EXPECT_EQ(first.at("first_byte_ms"), 1000);  // since its session's event before
+  EXPECT_EQ(first.at("calls").as_array().at(0).as_object().at("name"), "Read");
+}
+
+}  // namespace
+}  // namespace deputy

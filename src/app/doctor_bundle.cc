@@ -1,0 +1,138 @@
+// `deputy doctor --bundle` and `--replay`: a tree's journal in one file, without secrets, and the same tree
+// again from such a file.
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include "app/bundle.h"
+#include "app/doctor_check.h"
+#include "app/places.h"
+#include "app/replay.h"
+#include "app/session_lookup.h"
+#include "base/text.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kNewest = "newest";
+
+Result<Session> session_for(const Store& store, const std::string& typed) {
+  if (typed != kNewest) return find_session(store, typed);
+  TRY(auto roots, store.sessions({.roots_only = true, .most = 1}));
+  if (!roots.empty()) return std::move(roots.front());
+  return fail(ErrorCode::not_found, "there is no session to make a bundle of",
+              "run something first: `deputy demo`");
+}
+
+// What was set, by name; a key is only ever named by its variable, and what an address may hold of one is
+// redacted.
+json::object settings_json(const LoadedSettings& loaded) {
+  const Settings& settings = loaded.settings;
+  json::object found{{"file", loaded.file}};
+  if (settings.model) found["model"] = *settings.model;
+  if (settings.base_url) found["base_url"] = *settings.base_url;
+  json::object& providers = found["providers"].emplace_object();
+  for (const auto& [name, provider] : settings.providers) {
+    json::object& each = providers[name].emplace_object();
+    if (provider.base_url) each["base_url"] = *provider.base_url;
+    if (provider.key_env) each["key_env"] = *provider.key_env;
+  }
+  found["proxy_is_set"] = settings.network.proxy.has_value();
+  if (settings.sandbox.least) found["sandbox_least"] = static_cast<int>(*settings.sandbox.least);
+  if (settings.sandbox.network) found["sandbox_network"] = *settings.sandbox.network;
+  json::array& rules = found["rules"].emplace_array();
+  for (const Rule& rule : settings.rules) rules.emplace_back(to_text(rule));
+  found["allowed_paths"] = json::array(settings.allowed_paths.begin(), settings.allowed_paths.end());
+  return found;
+}
+
+json::object about(Program& program, const std::vector<Check>& checks, const std::string& state) {
+  json::object found{
+      {"version", DEPUTY_VERSION}, {"made_at", to_iso8601(program.loop.clock().wall())}, {"state", state}};
+  struct utsname system{};
+  if (::uname(&system) == 0)
+    found["system"] = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
+  json::array& looked_at = found["checks"].emplace_array();
+  for (const Check& check : checks) looked_at.emplace_back(to_json(check));
+  if (const auto loaded = program.settings()) found["settings"] = settings_json(**loaded);
+  return found;
+}
+
+std::size_t count_of(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+// Never over another file.
+Result<std::string> keep(const Program& program, const std::string& name, std::string_view text) {
+  TRY(const auto folder, program.disk.open(program.disk.current_folder(), IfAbsent::fail));
+  const auto path = join_path(folder->path(), name);
+  TRY(const auto place, folder->look_up(name));
+  const auto written = place->status() ? fail(ErrorCode::busy, "") : place->replace(text, "");
+  if (written) return path;
+  if (written.error().code != ErrorCode::busy) return std::unexpected(written.error());
+  return fail(ErrorCode::exists, fmt::format("{} is there already", path),
+              "move it away, or go to another folder");
+}
+
+}  // namespace
+
+Ended make_bundle(Program& program, const std::string& typed, const std::vector<Check>& checks) {
+  TRY(const auto home, program.open_home());
+  TRY(const auto store, program.open_store());
+  TRY(const Session session, session_for(*store, typed));
+  TRY(auto events, store->events_of_tree(session.tree));
+  const std::string text =
+      bundle_text({about(program, checks, home->path()), std::move(events)}, program.redactor);
+  if (text.size() > kMostBundleBytes) {
+    return std::unexpected(
+        Error{ErrorCode::exhausted,
+              fmt::format("the bundle of {} would be larger than {} bytes", session.tree.value,
+                          with_thousands(kMostBundleBytes)),
+              "send what `deputy sessions transcript ID` shows of the session in question"});
+  }
+  TRY(const auto bundle, parse_bundle(text));  // what nobody could read is not handed out
+  TRY(const auto path, keep(program, fmt::format("deputy-bundle-{}.jsonl", session.tree.value), text));
+  const std::size_t redacted = count_of(text, kRedacted);
+  if (program.common.output != OutputForm::text) {
+    program.out.write_line(to_json_text(json::object{{"file", path},
+                                                     {"tree", session.tree.value},
+                                                     {"events", bundle.events.size()},
+                                                     {"redacted", redacted}}));
+    return ExitStatus::completed;
+  }
+  program.out.write_line(path);
+  program.err.write_line(
+      fmt::format("deputy: it holds the version, what doctor found, the settings and all {} events of {}: "
+                  "prompts, replies, "
+                  "results, paths. {} secrets in it are redacted: the values of *_API_KEY and of the keys in "
+                  "the settings, "
+                  "passwords in addresses, and what looks like a key. Read it before you send it.",
+                  with_thousands(bundle.events.size()), session.tree.value, with_thousands(redacted)));
+  return ExitStatus::completed;
+}
+
+Ended replay_bundle(Program& program, const std::string& file) {
+  TRY(const auto path, or_misused(absolute_path(file, program.disk.current_folder())));
+  TRY(const auto text, or_misused(read_named_file(program.disk, path, kMostBundleBytes)));
+  TRY(const auto bundle, or_misused(parse_bundle(text)));
+  TRY(const auto replayed, replay(bundle));
+  const bool is_same = replayed.differences.empty();
+  if (program.common.output != OutputForm::text) {
+    program.out.write_line(to_json_text(json::object{
+        {"same", is_same},
+        {"sessions", replayed.sessions},
+        {"events", replayed.events},
+        {"differences", json::array(replayed.differences.begin(), replayed.differences.end())}}));
+  } else {
+    for (const auto& difference : replayed.differences)
+      program.out.write_line(made_visible(on_one_line(difference)));
+    program.out.write_line(fmt::format(
+        "{} events of {} sessions, replayed: {}", with_thousands(replayed.events), replayed.sessions,
+        is_same ? "the same but for times and ids"
+                : fmt::format("{} sessions went another way", replayed.differences.size())));
+  }
+  return is_same ? ExitStatus::completed : ExitStatus::failed;
+}
+
+}  // namespace deputy

@@ -1,0 +1,136 @@
+#include "app/replayed_tool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "async/sleep.h"
+
+namespace deputy {
+namespace {
+
+constexpr std::string_view kNoResult = "The bundle holds no result of this call.";
+
+std::string place_below(const std::string& parent, const DelegationKey& key) {
+  return fmt::format("{}/{}.{}.{}.{}", parent, key.call.run.number, key.call.step, key.call.index, key.task);
+}
+
+class ReplayedTool final : public Tool {
+ public:
+  ReplayedTool(std::shared_ptr<Tool> tool, const RecordedCalls& calls, const MemoryStore::Memory& memory,
+               std::function<std::string(std::string)> translated)
+      : tool_(std::move(tool)), calls_(calls), memory_(memory), translated_(std::move(translated)) {}
+
+  const ToolText& text() const override { return tool_->text(); }
+  Effect effect() const override { return tool_->effect(); }
+  bool only_records() const override { return tool_->only_records(); }
+  Company company() const override { return tool_->company(); }
+  std::size_t most_result_bytes() const override { return tool_->most_result_bytes(); }
+  Decision by_default() const override { return tool_->by_default(); }
+  bool runs_at_limit() const override { return tool_->runs_at_limit(); }
+  std::string shown(const json::object& arguments) const override { return tool_->shown(arguments); }
+  std::string subject(const json::object& arguments) const override { return tool_->subject(arguments); }
+
+  Verdict judge(const Rules&, const json::object&, const ToolContext& context) const override {
+    const RecordedCall* call = recorded(context);
+    return call && call->permission ? Verdict::ask("it was asked for") : Verdict::allow();
+  }
+  std::string approval_text(const json::object&, const ToolContext& context) const override {
+    const RecordedCall* call = recorded(context);
+    return call && call->permission ? call->permission->text : std::string();
+  }
+  Task<Planned> plan(json::object, ToolContext context) override {
+    const RecordedCall* call = recorded(context);
+    if (call && !call->intent && !call->permission && call->result)  // it was refused before it could begin
+      co_return std::unexpected(translated(*call->result));
+    co_return call && call->intent ? call->intent->change : std::nullopt;
+  }
+  Task<ToolResult> run(json::object, ToolContext context) override {
+    const RecordedCall* call = recorded(context);
+    if (!call) co_return tool_error(std::string(kNoResult));
+    co_await sleep_for(context.loop, call->took, context.stop);
+    for (const Fact& trace : call->traces)
+      context.journal.ride_along({context.id.step, context.id.index}, trace);
+    if (!call->result) co_return tool_error(std::string(kNoResult));
+    co_return translated(*call->result);
+  }
+
+ private:
+  const RecordedCall* recorded(const ToolContext& context) const {
+    return calls_.find(place_of(context.session.id, memory_.sessions), context.id.run.number, context.id.step,
+                       context.id.index);
+  }
+  ToolResult translated(ToolResult result) const {
+    result.content = translated_(std::move(result.content));
+    return result;
+  }
+
+  std::shared_ptr<Tool> tool_;
+  const RecordedCalls& calls_;
+  const MemoryStore::Memory& memory_;
+  std::function<std::string(std::string)> translated_;
+};
+
+void take(RecordedCall& call, const Event& event) {
+  if (const auto* intent = std::get_if<CallStarted>(&event.fact)) {
+    call.intent = *intent;
+    call.begun_at = event.at;
+  } else if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) {
+    if (asked->question.kind == QuestionKind::permission) call.permission = asked->question;
+    call.begun_at = event.at;
+  } else if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact)) {
+    call.answer = answered->answer;
+    call.answered_after = std::max(Duration{}, Duration{event.at - call.begun_at});
+  } else if (const auto* finished = std::get_if<CallFinished>(&event.fact)) {
+    call.result = finished->result;
+    if (call.intent) call.took = std::max(Duration{}, Duration{event.at - call.begun_at});
+  } else if (!call.result) {
+    call.traces.push_back(event.fact);
+  }
+}
+
+}  // namespace
+
+std::map<SessionId, std::string> places_in(const std::vector<Event>& events) {
+  std::map<SessionId, std::string> places;
+  for (const Event& event : events) {
+    const auto* created = std::get_if<SessionCreated>(&event.fact);
+    if (!created) continue;
+    const Session& session = created->session;
+    places[session.id] = session.parent && session.delegation
+                             ? place_below(places[*session.parent], *session.delegation)
+                             : "root";
+  }
+  return places;
+}
+
+std::string place_of(const SessionId& id, const std::map<SessionId, Session>& sessions) {
+  const auto found = sessions.find(id);
+  if (found == sessions.end() || !found->second.parent || !found->second.delegation) return "root";
+  return place_below(place_of(*found->second.parent, sessions), *found->second.delegation);
+}
+
+RecordedCalls::RecordedCalls(const std::vector<Event>& events) {
+  const auto places = places_in(events);
+  for (const Event& event : events) {
+    if (event.call >= 0)
+      take(calls_[{places.at(event.run.session), event.run.number, event.step, event.call}], event);
+  }
+}
+
+const RecordedCall* RecordedCalls::find(const std::string& place, int run, int step, int call) const {
+  const auto found = calls_.find({place, run, step, call});
+  return found == calls_.end() ? nullptr : &found->second;
+}
+
+std::shared_ptr<Tool> replayed_tool(std::shared_ptr<Tool> tool, const RecordedCalls& calls,
+                                    const MemoryStore::Memory& memory,
+                                    std::function<std::string(std::string)> translated) {
+  constexpr std::array kOfDelegation = {"task_cancel", "task_message"};
+  if (std::ranges::find(kOfDelegation, tool->text().name) != kOfDelegation.end()) return tool;
+  return std::make_shared<ReplayedTool>(std::move(tool), calls, memory, std::move(translated));
+}
+
+}  // namespace deputy

@@ -1,0 +1,50 @@
+// What the calls of a recorded tree came to, by where they stood, and a tool that comes to it again without
+// doing anything. A session is known by its place: the chain of calls that made it, the same in every run of
+// the tree.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "store/memory_store.h"
+#include "tools/tool.h"
+#include "transcript/event.h"
+
+namespace deputy {
+
+// "root", "root/1.0.2.0": of the root's first run, step 0, call 2, task 0.
+std::map<SessionId, std::string> places_in(const std::vector<Event>& events);
+std::string place_of(const SessionId& id, const std::map<SessionId, Session>& sessions);
+
+struct RecordedCall {
+  std::optional<CallStarted> intent;
+  WallTime begun_at{};
+  std::optional<Question> permission;  // that was asked for
+  std::optional<Answer> answer;        // to that, or to what the call itself asked
+  Duration answered_after{};
+  std::vector<Fact> traces;  // what the tool recorded while it ran
+  std::optional<ToolResult> result;
+  Duration took{};
+};
+
+class RecordedCalls {
+ public:
+  explicit RecordedCalls(const std::vector<Event>& events);
+  const RecordedCall* find(const std::string& place, int run, int step, int call) const;
+
+ private:
+  std::map<std::tuple<std::string, int, int, int>, RecordedCall> calls_;
+};
+
+// The tool itself where it is one of delegation, which the runtime does again. `calls` and `memory`, the
+// sessions that there are now, outlive it. `translated` puts ids of now for those of then.
+std::shared_ptr<Tool> replayed_tool(std::shared_ptr<Tool> tool, const RecordedCalls& calls,
+                                    const MemoryStore::Memory& memory,
+                                    std::function<std::string(std::string)> translated);
+
+}  // namespace deputy
