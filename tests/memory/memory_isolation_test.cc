@@ -2,74 +2,24 @@
 // siblings report is to the byte what they report where nothing fails. Not tried is what is the whole tree's:
 // what the journal needs, and the loop to give a task its turn or to see which timers are due. Without that
 // nobody can go on.
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <map>
-#include <new>
-#include <typeinfo>
 
+#include "failing_memory.h"
 #include "store/memory_store.h"
 #include "support/acting_model.h"
 #include "support/crashing_store.h"
 #include "support/sim_world.h"
 
-namespace {
-
-// Of this thread, while a test says so.
-thread_local long fails_in = 0;  // so many allocations; 0: none does
-thread_local long counted = 0;
-thread_local bool is_counting = false;
-thread_local bool has_failed = false;
-thread_local bool is_over = false;  // the child that is looked at
-
-bool is_the_loops(const void* caller) noexcept {
-  Dl_info found{};
-  if (::dladdr(caller, &found) == 0 || !found.dli_sname) return false;
-  const std::string_view name = found.dli_sname;
-  return name.contains("executor_function_tag") || name.contains("6Timers3due") ||
-         name.contains(typeid(std::vector<deputy::TimerId>).name());
-}
-bool has_memory(const void* caller) noexcept {
-  if (!is_counting) return true;
-  ++counted;
-  if (fails_in == 0 || --fails_in > 0) return true;
-  has_failed = !is_the_loops(caller);
-  return !has_failed;
-}
-void* allocate(std::size_t size, const void* caller) noexcept {
-  return has_memory(caller) ? std::malloc(size > 0 ? size : 1) : nullptr;
-}
-void* allocate_or_throw(std::size_t size, const void* caller) {
-  if (void* place = allocate(size, caller)) return place;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-// All of the program's: asio has its coroutines and its queue from aligned_alloc.
-#define CALLER __builtin_return_address(0)
-void* operator new(std::size_t size) { return allocate_or_throw(size, CALLER); }
-void* operator new[](std::size_t size) { return allocate_or_throw(size, CALLER); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, CALLER); }
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, CALLER); }
-void operator delete(void* place) noexcept { std::free(place); }
-void operator delete[](void* place) noexcept { std::free(place); }
-void operator delete(void* place, std::size_t) noexcept { std::free(place); }
-void operator delete[](void* place, std::size_t) noexcept { std::free(place); }
-void operator delete(void* place, const std::nothrow_t&) noexcept { std::free(place); }
-void operator delete[](void* place, const std::nothrow_t&) noexcept { std::free(place); }
-extern "C" void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
-extern "C" void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
-  return has_memory(CALLER) ? __real_aligned_alloc(alignment, size) : nullptr;
-}
-
 namespace deputy {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace memory;
+
+thread_local bool is_over = false;  // the child that is looked at
 
 Act play(const Scene& scene) {
   if (scene.depth == 0) {
@@ -88,12 +38,6 @@ Act play(const Scene& scene) {
   const Call note = call_of("Note", fmt::format(R"({{"content":"noted {}"}})", scene.step));
   return {.calls = {read, note, call_of("Bash", R"({"command":"make"})")}, .after = 2s};
 }
-
-// Nothing fails while there is one.
-struct Pause {
-  ~Pause() { is_counting = before; }
-  bool before = std::exchange(is_counting, false);
-};
 
 // What is done for the journal.
 class PausingLoop final : public Loop {
