@@ -170,6 +170,9 @@ class SimProcesses final : public Processes {
   using Program = std::function<ProcessResult(const ProcessSpec&)>;
   explicit SimProcesses(Loop& loop) : loop_(loop) {}
   void define(std::string name, Program program, Duration takes = {});
+  // Asked before each start; an Error it returns is what run() returns, as where the system has no process
+  // left.
+  void set_fault(std::function<Result<void>()> fault) { fault_ = std::move(fault); }
   Task<Result<ProcessResult>> run(ProcessSpec spec, StopToken stop) override;
 
  private:
@@ -179,6 +182,7 @@ class SimProcesses final : public Processes {
   };
   Loop& loop_;
   std::map<std::string, Defined, std::less<>> programs_;
+  std::function<Result<void>()> fault_;
 };
 
 }  // namespace deputy

@@ -22,6 +22,7 @@ Task<Result<ProcessResult>> SimProcesses::run(ProcessSpec spec, StopToken stop) 
     co_return fail(ErrorCode::not_found, fmt::format("there is no program {}", spec.argv[0]),
                    fmt::format("install {}", name));
   }
+  if (fault_) CO_TRY(fault_());
   const auto note = [&spec](const std::string& line) {
     if (spec.record) (void)spec.record->folder->append_to(spec.record->name, line);
   };

@@ -69,6 +69,19 @@ TEST_F(SimulatedProcesses, AStopEndsIt) {
   EXPECT_EQ(ran, 0);
 }
 
+TEST_F(SimulatedProcesses, AFaultKeepsOneFromStarting) {
+  int ran = 0;
+  processes_.define("count", [&ran](const ProcessSpec&) { return ProcessResult{.exit_status = ran++}; });
+  processes_.set_fault([first = true]() mutable -> Result<void> {
+    if (!std::exchange(first, false)) return {};
+    return fail(ErrorCode::exhausted, "no process is left");
+  });
+  EXPECT_EQ(try_run(spec({"count"})).error().message, "no process is left");
+  EXPECT_EQ(ran, 0);
+  EXPECT_TRUE(try_run(spec({"count"})).has_value());
+  EXPECT_EQ(ran, 1);
+}
+
 TEST_F(SimulatedProcesses, ATimeLimitEndsIt) {
   processes_.define("slow", [](const ProcessSpec&) { return ProcessResult{.output = "done"}; }, seconds(50));
   auto wanted = spec({"slow"});
