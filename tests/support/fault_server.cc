@@ -69,12 +69,16 @@ std::string in_chunks(const std::string& body, std::size_t size) {
 FaultServer::FaultServer(std::vector<FaultProgram> programs)
     : programs_(std::move(programs)), server_([this](Peer& peer) { play(peer); }) {}
 
+FaultServer::FaultServer(Answer answer)
+    : answer_(std::move(answer)), server_([this](Peer& peer) { play(peer); }) {}
+
 std::vector<std::string> FaultServer::requests() const {
   const std::lock_guard lock(mutex_);
   return requests_;
 }
 
 FaultProgram FaultServer::next(std::string request) {
+  if (answer_) return answer_(request);
   const std::lock_guard lock(mutex_);
   requests_.push_back(std::move(request));
   return programs_[std::min(requests_.size(), programs_.size()) - 1];

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -48,6 +49,9 @@ class FaultServer {
  public:
   // The n-th request is answered by the n-th program, all after them by the last.
   explicit FaultServer(std::vector<FaultProgram> programs);
+  // Each is answered by what this says to it, on its connection's thread; none is kept.
+  using Answer = std::function<FaultProgram(const std::string& request)>;
+  explicit FaultServer(Answer answer);
 
   std::string url() const { return server_.url(""); }
   int connections() const { return server_.connections(); }
@@ -58,6 +62,7 @@ class FaultServer {
   void play(Peer& peer);
 
   const std::vector<FaultProgram> programs_;
+  const Answer answer_;
   mutable std::mutex mutex_;
   std::vector<std::string> requests_;
   LoopbackServer server_;

@@ -1,0 +1,331 @@
+// As long as DEPUTY_SOAK_MINUTES says (./test --soak MINUTES): trees of 64 children behind a server that goes
+// wrong, one after the other in one state folder; the process that runs them is killed with SIGKILL every ten
+// seconds or so and the tree resumed. Nothing is lost, nothing made twice, nobody left behind, and a process
+// late in the soak takes no more memory and holds no more descriptors than one early in it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <random>
+#include <set>
+
+#include "base/environment.h"
+#include "base/json.h"
+#include "deputy_program.h"
+#include "model/tongues.h"
+#include "support/fault_server.h"
+
+namespace deputy {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using Time = std::chrono::steady_clock::time_point;
+
+constexpr int kChildren = 64;
+constexpr int kSteps = 15;  // of each child; it may take 20
+constexpr int kMostKillsOfATree = 12;
+constexpr std::string_view kRootTask = "ROOT-TASK";
+
+std::string child_task(int child) { return fmt::format("CHILD {}.", child); }
+std::string note_of(int child, int step) { return fmt::format("note {}/{}.", child, step); }
+
+// What the model says: it follows from what the conversation holds, so it says the same after a resume.
+Said said_to(const std::string& request) {
+  if (request.contains(kRootTask)) {
+    if (request.contains("## Subagent Result")) return {.text = "all is done"};
+    Said said{.text = "I hand it out."};
+    for (int child = 0; child < kChildren; ++child) {
+      said.calls.push_back({fmt::format("call_{}", child), "task",
+                            fmt::format(R"({{"agent":"general","prompt":"{}"}})", child_task(child))});
+    }
+    return said;
+  }
+  for (int child = 0; child < kChildren; ++child) {
+    if (!request.contains(child_task(child))) continue;
+    int step = 0;
+    while (step < kSteps && request.contains(note_of(child, step))) ++step;
+    if (step == kSteps) return {.text = "done"};
+    Said said{.text = "I go on.",
+              .calls = {{"call_n", "Note", fmt::format(R"({{"content":"{}"}})", note_of(child, step))}}};
+    if (step == 1)
+      said.calls.push_back({"call_b", "Bash", fmt::format(R"({{"command":"printf x >> out_{}"}})", child)});
+    return said;
+  }
+  return {.text = "neither the root's nor a child's request"};
+}
+
+// Each request may go wrong when it first comes, never when it comes again.
+class GoingWrong {
+ public:
+  FaultProgram answer(const std::string& request) {
+    const std::string body = answer_in(Tongue::anthropic, said_to(request)).chunks.front().bytes;
+    const std::string good = http_answer(200,
+                                         {{"content-type", "text/event-stream; charset=utf-8"},
+                                          {"content-length", std::to_string(body.size())}},
+                                         body);
+    ++requests;
+    switch (chance_of(request)) {
+      case 0:
+        return {fault::Reset{}};
+      case 1:
+        return {fault::Send{good.substr(0, good.size() - body.size() / 2)}};  // cut off
+      case 2:
+        return {fault::Send{http_answer(500, {{"content-length", "0"}}, "")}, fault::KeepOpen{}};
+      case 3:
+        return {fault::Send{http_answer(429, {{"content-length", "0"}, {"retry-after", "1"}}, "")},
+                fault::KeepOpen{}};
+      case 4:
+        return {fault::Drip{good}, fault::KeepOpen{}};
+      default:
+        --faults;
+        return {fault::Send{good}, fault::KeepOpen{}};
+    }
+  }
+  std::atomic<int> requests = 0;
+  std::atomic<int> faults = 0;
+
+ private:
+  std::uint64_t chance_of(const std::string& request) {
+    ++faults;
+    const std::lock_guard lock(mutex_);
+    const std::size_t head = request.find("\r\n\r\n");
+    const bool is_new =
+        seen_.insert(std::hash<std::string>()(request.substr(std::min(head, request.size())))).second;
+    return is_new ? chance_() % 30 : 29;
+  }
+
+  std::mutex mutex_;
+  std::mt19937_64 chance_{1};
+  std::set<std::size_t> seen_;
+};
+
+// A straight line through the samples: how much more in an hour, and how sure that is.
+struct Slope {
+  double by_hour = 0;
+  double error = 0;  // standard
+  // Also where as much of it as two standard errors is noise.
+  bool is_above(double most) const { return by_hour - 2 * error > most; }
+};
+
+struct Sample {
+  double hours = 0;
+  double value = 0;
+};
+
+Slope slope_of(const std::vector<Sample>& samples) {
+  if (samples.size() < 3) return {};
+  const auto count = static_cast<double>(samples.size());
+  double x = 0;
+  double y = 0;
+  for (const Sample& sample : samples) {
+    x += sample.hours / count;
+    y += sample.value / count;
+  }
+  double xx = 0;
+  double xy = 0;
+  for (const Sample& sample : samples) {
+    xx += (sample.hours - x) * (sample.hours - x);
+    xy += (sample.hours - x) * (sample.value - y);
+  }
+  if (xx == 0) return {};
+  const double slope = xy / xx;
+  double left = 0;
+  for (const Sample& sample : samples) left += std::pow(sample.value - y - slope * (sample.hours - x), 2);
+  return {slope, std::sqrt(left / (count - 2) / xx)};
+}
+
+TEST(SlopeOfSamples, IsThatOfALineAndKnowsItsNoise) {
+  std::vector<Sample> line;
+  std::vector<Sample> noise;
+  for (int i = 0; i < 20; ++i) {
+    line.push_back({i * 0.1, 5 + 3 * i * 0.1});
+    noise.push_back({i * 0.01, i % 2 == 0 ? 90.0 : 110.0});
+  }
+  EXPECT_NEAR(slope_of(line).by_hour, 3, 1e-9);
+  EXPECT_TRUE(slope_of(line).is_above(2.9));
+  EXPECT_FALSE(slope_of(line).is_above(3.1));
+  EXPECT_FALSE(slope_of(noise).is_above(1)) << "a short look at what jumps about tells nothing";
+  EXPECT_FALSE(slope_of({}).is_above(0));
+}
+
+int minutes_to_soak() {
+  const auto text = SystemEnvironment().get("DEPUTY_SOAK_MINUTES");
+  int minutes = 0;
+  if (text) std::from_chars(text->data(), text->data() + text->size(), minutes);
+  return minutes;
+}
+
+class Soak : public DeputyTest {
+ protected:
+  static constexpr std::chrono::milliseconds kSampledAt{4000};  // of each life: all are compared at one age
+
+  std::unique_ptr<Running> start_life(const std::string& url, bool is_resume) {
+    std::vector<std::string> words = is_resume ? std::vector<std::string>{"resume", "--yes"}
+                                               : std::vector<std::string>{"run",
+                                                                          "--yes",
+                                                                          "--model",
+                                                                          "anthropic/claude-haiku-4-5",
+                                                                          "--max-delegations",
+                                                                          "none",
+                                                                          std::string(kRootTask)};
+    for (const char* word : {"--max-children", "none", "--max-live", "none", "--output", "json"})
+      words.emplace_back(word);
+    return start(
+        {.words = std::move(words),
+         .input = {},
+         .environment = {{"ANTHROPIC_BASE_URL", url}, {"ANTHROPIC_API_KEY", "soak-key-of-no-account"}},
+         .current = {}});
+  }
+  static bool has_exited(pid_t pid) {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == pid;
+  }
+  void sample(pid_t pid) {
+    const std::string status = contents(fmt::format("/proc/{}/status", pid));
+    const auto at = status.find("VmRSS:");
+    std::error_code gone;
+    const fs::directory_iterator open(fmt::format("/proc/{}/fd", pid), gone);
+    if (at == std::string::npos || gone) return;
+    const double hours = std::chrono::duration<double, std::ratio<3600>>(now() - begun_).count();
+    memory_.push_back({hours, std::strtod(status.c_str() + at + 6, nullptr) / 1024});
+    descriptors_.push_back({hours, static_cast<double>(std::distance(begin(open), end(open)))});
+  }
+  // Until it ends by itself, or has lived as long as it may.
+  Ran live(std::unique_ptr<Running> running, bool may_be_killed) {
+    const Time born = now();
+    const Time dies = born + 5s + std::chrono::milliseconds(chance_() % 10'000);
+    bool is_sampled = false;
+    while (!has_exited(running->pid())) {
+      if (!is_sampled && now() - born >= kSampledAt) {
+        sample(running->pid());
+        is_sampled = true;
+      }
+      if (may_be_killed && now() >= dies) {
+        running->send(SIGKILL);
+        break;
+      }
+      ::poll(nullptr, 0, 50);
+    }
+    return running->wait();
+  }
+  static Time now() { return std::chrono::steady_clock::now(); }
+
+  void run_tree(Time until) {
+    GoingWrong wrong;
+    const FaultServer server([&wrong](const std::string& request) { return wrong.answer(request); });
+    std::string said;
+    bool is_resume = false;
+    for (int kills = 0; said.empty() && !HasFailure();) {
+      const Ran ran = live(start_life(server.url(), is_resume), now() < until && kills < kMostKillsOfATree);
+      if (ran.status == 128 + SIGKILL) {
+        ++kills;
+        ++kills_;
+        is_resume = true;
+        continue;
+      }
+      said = ran.out;
+      if (said.empty() && is_resume) {  // nothing was kept of it before it died, or it had just ended
+        said = newest();
+        is_resume = false;
+      }
+      ASSERT_FALSE(said.empty() && ran.status != 0) << ran.err;
+    }
+    const auto end = parse_json_object(said);
+    ASSERT_TRUE(end) << said;
+    EXPECT_EQ(string_or(*end, "status", ""), "completed") << said;
+    count(string_or(*end, "session_id", ""));
+    requests_ += wrong.requests;
+    faults_ += wrong.faults;
+    ++trees_;
+  }
+  // The end of the newest tree again, where that is one that was not counted yet.
+  std::string newest() {
+    const auto listed = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
+    if (!listed || listed->as_array().empty()) return {};
+    const auto id = string_or(listed->as_array().front().as_object(), "id", "");
+    return counted_.contains(id) ? std::string() : deputy({"resume", id, "--yes", "--output", "json"}).out;
+  }
+  void count(const std::string& id) {
+    counted_.insert(id);
+    std::map<std::string, int> notes;
+    int completed = 0;
+    const std::string exported = deputy({"sessions", "export", id}).out;
+    for (std::size_t at = 0; at < exported.size();) {
+      const auto end = std::min(exported.find('\n', at), exported.size());
+      const auto line = parse_json_object(std::string_view(exported).substr(at, end - at));
+      at = end + 1;
+      if (!line) continue;
+      const std::string event = string_or(*line, "event", "");
+      if (event == "note") ++notes[string_or(*line, "content", "")];
+      if (event == "completed" && string_or(*line, "status", "") == "ok") ++completed;
+    }
+    for (int child = 0; child < kChildren; ++child) {
+      for (int step = 0; step < kSteps; ++step) tally(notes[note_of(child, step)]);
+      const auto out = work() / fmt::format("out_{}", child);
+      if (contents(out).size() > 1)
+        ++duplicated_;  // none: it was killed before it could begin, and is told so
+      fs::remove(out);
+    }
+    lost_ += std::max(0, kChildren + 1 - completed);
+    duplicated_ += std::max(0, completed - kChildren - 1);
+  }
+  void tally(int times) {
+    lost_ += times == 0 ? 1 : 0;
+    duplicated_ += std::max(0, times - 1);
+  }
+  // Processes that were given something of these trees.
+  int orphans() const {
+    int count = 0;
+    for (const auto& entry : fs::directory_iterator("/proc"))
+      count += contents(entry.path() / "cmdline").contains(root().string());
+    return count;
+  }
+
+  const Time begun_ = now();
+  std::mt19937_64 chance_{1};
+  std::set<std::string> counted_;
+  int trees_ = 0;
+  int kills_ = 0;
+  int requests_ = 0;
+  int faults_ = 0;
+  int lost_ = 0;
+  int duplicated_ = 0;
+  std::vector<Sample> memory_;  // MB
+  std::vector<Sample> descriptors_;
+};
+
+TEST_F(Soak, LosesNothingRepeatsNothingAndGrowsNowhere) {
+  const int minutes = minutes_to_soak();
+  if (minutes == 0) GTEST_SKIP() << "DEPUTY_SOAK_MINUTES says how long: ./test --soak MINUTES";
+  const Time until = begun_ + std::chrono::minutes(minutes);
+  while (now() < until && !HasFailure()) run_tree(until);
+  for (int waited_ms = 0; waited_ms < 2000 && orphans() > 0; waited_ms += 20) ::poll(nullptr, 0, 20);
+  const int left = orphans();
+  const Slope memory = slope_of(memory_);
+  const Slope descriptors = slope_of(descriptors_);
+  fmt::print(
+      "figures: {} minutes, {} trees of {} children, {} kills, {} requests of which {} went wrong: lost {}, "
+      "duplicated {}, orphans {}; of {} processes at the age of {} s: memory {:+.2f} MB/h (±{:.2f}), "
+      "descriptors "
+      "{:+.2f}/h (±{:.2f})\n",
+      minutes, trees_, kChildren, kills_, requests_, faults_, lost_, duplicated_, left, memory_.size(),
+      kSampledAt.count() / 1000, memory.by_hour, memory.error, descriptors.by_hour, descriptors.error);
+  EXPECT_EQ(lost_, 0);
+  EXPECT_EQ(duplicated_, 0);
+  EXPECT_EQ(left, 0);
+  EXPECT_GT(trees_, 0);
+  EXPECT_FALSE(memory.is_above(1)) << "memory grows by " << memory.by_hour << " MB an hour";
+  EXPECT_FALSE(descriptors.is_above(1)) << "descriptors grow by " << descriptors.by_hour << " an hour";
+}
+
+}  // namespace
+}  // namespace deputy
