@@ -182,6 +182,13 @@ TEST(Arguments, ResumeTakesAnIdOrNone) {
   EXPECT_EQ(command_of<ResumeArguments>({"resume", "sess_1"}).id, "sess_1");
 }
 
+TEST(Arguments, DoctorMakesABundleOrReplaysOne) {
+  EXPECT_EQ(command_of<DoctorArguments>({"doctor"}).bundled, std::nullopt);
+  EXPECT_EQ(command_of<DoctorArguments>({"doctor", "--bundle", "newest"}).bundled, "newest");
+  EXPECT_EQ(command_of<DoctorArguments>({"doctor", "--replay", "file"}).replayed, "file");
+  EXPECT_FALSE(parse_arguments(std::vector<std::string>{"doctor", "--bundle", "a", "--replay", "b"}));
+}
+
 TEST(Arguments, EveryCommandHasHelpWithAnExample) {
   EXPECT_THAT(text_of({"--help"}), AllOf(HasSubstr("--max-delegations"), HasSubstr("deputy demo")));
   for (const auto* command : {"run", "delegate", "demo", "sessions", "resume", "models", "doctor"}) {

@@ -1,7 +1,6 @@
 // `deputy doctor --bundle` and `--replay`: a tree's journal in one file, without secrets, and the same tree
 // again from such a file.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/utsname.h>
 
 #include "app/bundle.h"

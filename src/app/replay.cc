@@ -26,6 +26,7 @@ namespace deputy {
 namespace {
 
 constexpr std::int64_t kLongestWaitMs = 24 * 60 * 60 * 1000;  // that a script may say
+constexpr std::size_t kShownBefore = 60;
 constexpr std::size_t kShownCharacters = 300;
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
@@ -157,13 +158,17 @@ json::object comparable(const Fact& fact) {
   return body;
 }
 
-struct Line {
-  std::tuple<int, int, int, std::size_t> where;  // run, step, call: calls of one step end in any order
-  std::string text;
+// Run, step, call: the calls of one step may end in any order, what is told of one of them has an order.
+using Where = std::tuple<int, int, int>;
+
+struct Told {
+  std::map<Where, std::vector<std::string>> lines;
+  std::size_t events = 0;
+  bool has_ended = false;
 };
 
 // By the session's place.
-std::map<std::string, std::vector<Line>> comparable_lines(const std::vector<Event>& events) {
+std::map<std::string, Told> told_in(const std::vector<Event>& events) {
   const auto places = places_in(events);
   std::map<std::string, std::string> names;
   for (const Event& event : events) {
@@ -173,45 +178,70 @@ std::map<std::string, std::vector<Line>> comparable_lines(const std::vector<Even
     names[event.run.session.value] = fmt::format("<{}>", place);
     if (!created->session.uuid.empty()) names[created->session.uuid.value] = fmt::format("<uuid {}>", place);
   }
-  std::map<std::string, std::vector<Line>> lines;
+  std::map<std::string, Told> told;
   for (const Event& event : events) {
+    Told& session = told[places.at(event.run.session)];
+    session.has_ended = session.has_ended || std::holds_alternative<RunEnded>(event.fact);
     if (!is_compared(event.fact)) continue;
     std::string text = to_json_text(comparable(event.fact));
     for (const auto& [id, name] : names) text = replaced(std::move(text), id, name);
-    auto& told = lines[places.at(event.run.session)];
-    told.push_back({{event.run.number, event.step, event.call, told.size()},
-                    fmt::format("{} {}", kind_of(event.fact), text)});
+    session.lines[{event.run.number, event.step, event.call}].push_back(
+        fmt::format("{} {}", kind_of(event.fact), text));
+    ++session.events;
   }
-  for (auto& [place, each] : lines) std::ranges::sort(each, {}, &Line::where);
-  return lines;
+  return told;
 }
 
-bool has_ended(const std::vector<Line>& lines) {
-  return std::ranges::any_of(lines, [](const Line& line) { return line.text.starts_with("ended "); });
+// Around the place from which the two differ.
+std::string shown(const std::string& text, std::size_t differs_at) {
+  const std::string_view kind = std::string_view(text).substr(0, text.find(' '));
+  const std::size_t from = differs_at - std::min(differs_at, kShownBefore);
+  return fmt::format(
+      "{} {}{}", kind, from > kind.size() ? "…" : "",
+      shorten(to_utf8(std::string_view(text).substr(std::max(from, kind.size()))), kShownCharacters));
 }
 
-std::string shown(const std::vector<Line>& lines, std::size_t at) {
-  return at < lines.size() ? shorten(lines[at].text, kShownCharacters) : "nothing";
+std::string difference(const Where& where, const std::string& then, const std::string& now) {
+  const auto differs_at = static_cast<std::size_t>(std::ranges::mismatch(then, now).in1 - then.begin());
+  const auto& [run, step, call] = where;
+  return fmt::format("run {}, step {}{}: then {}; now {}", run, step,
+                     call < 0 ? "" : fmt::format(", call {}", call), shown(then, differs_at),
+                     shown(now, differs_at));
+}
+
+// The first, if any. What had not ended goes on now.
+std::optional<std::string> difference(const Told& then, const Told& now) {
+  const auto line = [](const std::vector<std::string>& lines, std::size_t at) {
+    return at < lines.size() ? lines[at] : std::string("nothing");
+  };
+  std::set<Where> everywhere;
+  for (const auto& [where, lines] : then.lines) everywhere.insert(where);
+  for (const auto& [where, lines] : now.lines) everywhere.insert(where);
+  for (const Where& where : everywhere) {
+    const auto before = then.lines.find(where);
+    const auto after = now.lines.find(where);
+    const auto lines = before == then.lines.end() ? std::vector<std::string>{} : before->second;
+    const auto again = after == now.lines.end() ? std::vector<std::string>{} : after->second;
+    const auto differ = std::ranges::mismatch(lines, again);
+    if (differ.in1 == lines.end() && (differ.in2 == again.end() || !then.has_ended)) continue;
+    const auto at = static_cast<std::size_t>(differ.in1 - lines.begin());
+    return difference(where, line(lines, at), line(again, at));
+  }
+  return std::nullopt;
 }
 
 Replayed compared(const std::vector<Event>& then, const std::vector<Event>& now) {
-  const auto expected = comparable_lines(then);
-  const auto found = comparable_lines(now);
+  const auto expected = told_in(then);
+  auto found = told_in(now);
   Replayed replayed{.sessions = expected.size()};
-  for (const auto& [place, lines] : expected) {
-    const auto other = found.find(place);
-    const std::vector<Line> again = other == found.end() ? std::vector<Line>{} : other->second;
-    replayed.events += lines.size();
-    const auto differ = std::ranges::mismatch(lines, again, {}, &Line::text, &Line::text);
-    const auto at = static_cast<std::size_t>(differ.in1 - lines.begin());
-    const bool goes_on = differ.in1 == lines.end() && differ.in2 != again.end() && has_ended(lines);
-    if (differ.in1 == lines.end() && !goes_on) continue;
-    replayed.differences.push_back(fmt::format("session {}, event {}: then {}; now {}", place, at + 1,
-                                               shown(lines, at), shown(again, at)));
+  for (const auto& [place, told] : expected) {
+    replayed.events += told.events;
+    if (const auto differ = difference(told, found[place]))
+      replayed.differences.push_back(fmt::format("session {}, {}", place, *differ));
   }
-  for (const auto& [place, lines] : found) {
-    if (!expected.contains(place))
-      replayed.differences.push_back(fmt::format("session {} is new: {}", place, shown(lines, 0)));
+  for (const auto& [place, told] : found) {
+    if (!expected.contains(place) && expected.at("root").has_ended)
+      replayed.differences.push_back(fmt::format("session {} is new", place));
   }
   return replayed;
 }

@@ -11,6 +11,8 @@
 namespace deputy {
 namespace {
 
+constexpr std::string_view kNoResult = "The bundle holds no result of this call.";
+
 std::string place_below(const std::string& parent, const DelegationKey& key) {
   return fmt::format("{}/{}.{}.{}.{}", parent, key.call.run.number, key.call.step, key.call.index, key.task);
 }
@@ -47,10 +49,11 @@ class ReplayedTool final : public Tool {
   }
   Task<ToolResult> run(json::object, ToolContext context) override {
     const RecordedCall* call = recorded(context);
-    if (!call || !call->result) co_return tool_error("The bundle holds no result of this call.");
+    if (!call) co_return tool_error(std::string(kNoResult));
     co_await sleep_for(context.loop, call->took, context.stop);
     for (const Fact& trace : call->traces)
       context.journal.ride_along({context.id.step, context.id.index}, trace);
+    if (!call->result) co_return tool_error(std::string(kNoResult));
     co_return translated(*call->result);
   }
 
