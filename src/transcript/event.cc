@@ -116,7 +116,8 @@ json::object body_of(const Fact& fact) {
           },
           [](const CommandEnded& f) { return json::object{{"exit_status", f.exit_status}}; },
           [](const Compacted& f) {
-            return json::object{{"reply", to_json(f.reply)}, {"messages", f.messages}};
+            return json::object{{"reply", to_json(f.reply)},
+                                {"messages", static_cast<std::int64_t>(f.messages)}};
           },
       },
       fact);

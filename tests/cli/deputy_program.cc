@@ -209,6 +209,7 @@ std::unique_ptr<Running> DeputyTest::spawn(const Start& start, bool on_terminal)
   const int error = ::posix_spawn(&running->pid_, words.front().c_str(), actions.get(), nullptr,
                                   pointers_to(words).data(), pointers_to(environment).data());
   EXPECT_EQ(error, 0) << "cannot start " << words.front();
+  fs::remove(input);  // what a test types in is none of what deputy leaves
   ::close(out[1]);
   running->out_ = out[0];
   return running;

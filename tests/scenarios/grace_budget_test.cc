@@ -92,14 +92,14 @@ TEST_F(GraceUnderABudget, SoDoesALimitOnTheStepsOfTheTree) {
 }
 
 TEST_F(GraceUnderABudget, WhereAChildHasRoomForOneStepItIsTheFirstAndThereIsNoLast) {
-  ASSERT_TRUE(go({.steps = 2}, reads_on));  // its parent's, and one
-  EXPECT_EQ(bank_.answers, 2);
+  ASSERT_TRUE(go({.steps = 3}, reads_on));  // its parent's two, and one
+  EXPECT_EQ(bank_.answers, 3);
   ASSERT_TRUE(child());
   EXPECT_EQ(child()->status, Status::partial);
   EXPECT_EQ(child()->reason, Reason::budget);
   EXPECT_NE(child()->body, "what I found");
-  ASSERT_TRUE(go({.steps = 3}, reads_on));
-  EXPECT_EQ(bank_.answers, 3);
+  ASSERT_TRUE(go({.steps = 4}, reads_on));
+  EXPECT_EQ(bank_.answers, 4);
   ASSERT_TRUE(child());
   EXPECT_EQ(child()->body, "what I found") << "one more leaves a last one";
 }

@@ -18,7 +18,7 @@ constexpr std::string_view kScript = R"({"v":1,"sessions":[
   {"match":{"agent":"main"},"replies":[
     {"calls":[{"name":"task","arguments":{"agent":"general","prompt":"do the first"}},
               {"name":"task","arguments":{"agent":"general","prompt":"do the second"}}],"first_byte_ms":40},
-    {"calls":[{"name":"Write","arguments":{"file_path":"b.txt","content":"two\n"}},{"name":"Nothing","arguments":{}}]},
+    {"calls":[{"name":"Write","arguments":{"file_path":"b.txt","content":"two\n"}}]},
     {"text":"Both are back."}]},
   {"match":{"agent":"general"},"replies":[
     {"calls":[{"name":"Read","arguments":{"file_path":"a.txt"}},{"name":"Note","arguments":{"content":"seen"}}],"first_byte_ms":700},
