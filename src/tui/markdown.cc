@@ -4,6 +4,7 @@
 #include <md4c.h>
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -271,7 +272,23 @@ void Renderer::text(MD_TEXTTYPE type, std::string_view text) {
   }
 }
 
-Renderer& renderer(void* self) { return *static_cast<Renderer*>(self); }
+struct Parsing {
+  Renderer renderer;
+  std::exception_ptr bug = {};
+};
+
+// What is thrown may not pass through the parser, which is C and would lose what it holds: it is told to
+// stop.
+int render(void* parsing, const auto& what) {
+  auto& [renderer, bug] = *static_cast<Parsing*>(parsing);
+  try {
+    what(renderer);
+    return 0;
+  } catch (...) {
+    bug = std::current_exception();
+    return -1;
+  }
+}
 
 // The run of marks that opens or closes a fence; empty where the line is none.
 std::string_view fence_of(std::string_view line) {
@@ -293,31 +310,27 @@ Line diff_line(std::string_view text) {
 
 std::vector<Line> markdown_lines(std::string_view text, std::size_t columns) {
   const std::string valid = to_utf8(text);
-  Renderer result(columns);
+  Parsing parsing{.renderer = Renderer(columns)};
   MD_PARSER parser{};
   parser.flags = MD_FLAG_TABLES | MD_FLAG_TASKLISTS | MD_FLAG_STRIKETHROUGH | MD_FLAG_NOHTML;
   parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
-    renderer(self).enter_block(type, detail);
-    return 0;
+    return render(self, [&](Renderer& renderer) { renderer.enter_block(type, detail); });
   };
   parser.leave_block = [](MD_BLOCKTYPE type, void*, void* self) {
-    renderer(self).leave_block(type);
-    return 0;
+    return render(self, [&](Renderer& renderer) { renderer.leave_block(type); });
   };
   parser.enter_span = [](MD_SPANTYPE type, void* detail, void* self) {
-    renderer(self).enter_span(type, detail);
-    return 0;
+    return render(self, [&](Renderer& renderer) { renderer.enter_span(type, detail); });
   };
   parser.leave_span = [](MD_SPANTYPE type, void*, void* self) {
-    renderer(self).leave_span(type);
-    return 0;
+    return render(self, [&](Renderer& renderer) { renderer.leave_span(type); });
   };
   parser.text = [](MD_TEXTTYPE type, const MD_CHAR* chars, MD_SIZE size, void* self) {
-    renderer(self).text(type, {chars, size});
-    return 0;
+    return render(self, [&](Renderer& renderer) { renderer.text(type, {chars, size}); });
   };
-  md_parse(valid.data(), static_cast<MD_SIZE>(valid.size()), &parser, &result);
-  return result.finish();
+  md_parse(valid.data(), static_cast<MD_SIZE>(valid.size()), &parser, &parsing);
+  if (parsing.bug) std::rethrow_exception(parsing.bug);
+  return parsing.renderer.finish();
 }
 
 std::size_t settled_prefix(std::string_view text) {
