@@ -246,7 +246,9 @@ Result<void> Database::keep_room_in_log(int pages) const {
   const sqlite3_int64 end = kLogHeader + log_pages() * kFrame;
   sqlite3_int64 size = 0;
   if (log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= end + pages * kFrame / 2) return {};
+  sqlite3_busy_timeout(handle_.get(), 0);
   const auto alone = Transaction::begin(*this);  // or another would write there too
+  sqlite3_busy_timeout(handle_.get(), kPatienceMs);
   if (!alone || log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= end + pages * kFrame) return {};
   const std::string zeros(static_cast<std::size_t>(end + pages * kFrame - size), '\0');
   const auto disk_failed = [this](std::string_view attempted) {
