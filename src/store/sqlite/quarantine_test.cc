@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 
 #include "base/disk_locks.h"
@@ -23,10 +24,10 @@ constexpr std::streamoff kPage = 4096;
 
 using Files = std::map<std::string, std::string>;
 
-// As a disk does whose names cannot be synced: what was renamed has its new name, and that was not promised.
-class FailsAfterItRenamed final : public Folder {
+// Passes on what it is asked.
+class OtherFolder : public Folder {
  public:
-  explicit FailsAfterItRenamed(std::unique_ptr<Folder> folder) : folder_(std::move(folder)) {}
+  explicit OtherFolder(std::unique_ptr<Folder> folder) : folder_(std::move(folder)) {}
   const std::string& path() const override { return folder_->path(); }
   int descriptor() const override { return folder_->descriptor(); }
   Result<std::unique_ptr<Folder>> open_folder(std::string_view name) const override {
@@ -48,13 +49,37 @@ class FailsAfterItRenamed final : public Folder {
     return folder_->replace(name, bytes, durable);
   }
   Result<void> rename(std::string_view from, std::string_view to) const override {
-    TRY(folder_->rename(from, to));
-    return fail(ErrorCode::io, "cannot sync the folder");
+    return folder_->rename(from, to);
   }
   Result<void> remove(std::string_view name) const override { return folder_->remove(name); }
 
  private:
   std::unique_ptr<Folder> folder_;
+};
+
+// As a disk does whose names cannot be synced: what was renamed has its new name, and that was not promised.
+class FailsAfterItRenamed final : public OtherFolder {
+ public:
+  using OtherFolder::OtherFolder;
+  Result<void> rename(std::string_view from, std::string_view to) const override {
+    TRY(OtherFolder::rename(from, to));
+    return fail(ErrorCode::io, "cannot sync the folder");
+  }
+};
+
+// In which something happens whenever the log was copied.
+class WhileLogIsCopied final : public OtherFolder {
+ public:
+  WhileLogIsCopied(std::unique_ptr<Folder> folder, std::function<void()> happens)
+      : OtherFolder(std::move(folder)), happens_(std::move(happens)) {}
+  Result<void> append_to(std::string_view name, std::string_view bytes, Durable durable) const override {
+    TRY(OtherFolder::append_to(name, bytes, durable));
+    if (name.ends_with("/deputy.db-wal")) happens_();
+    return {};
+  }
+
+ private:
+  std::function<void()> happens_;
 };
 
 class QuarantineTest : public testing::Test {
@@ -390,6 +415,55 @@ TEST_F(QuarantineTest, ACopyWhoseNameMayNotLastIsNone) {
   ASSERT_FALSE(copy);
   EXPECT_EQ(copy.error().message, "cannot sync the folder");
   EXPECT_TRUE(fs::is_empty(home_.file("damaged"))) << "nobody takes it for a copy later";
+}
+
+TEST_F(QuarantineTest, WhereAnotherProcessBeginsTheLogAnewItIsCopiedAgain) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  put(killed_);
+  const auto another = *Database::open(home_.file("deputy.db"), Database::Mode::read_write);
+  ASSERT_TRUE(another.integer("SELECT count(*) FROM sessions"));
+  ASSERT_EQ(another.write_back(), true);
+  const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+  int copied = 0;
+  const WhileLogIsCopied folder(*SystemDisk().open(home_.path(), IfAbsent::fail), [&] {
+    if (++copied == 1) EXPECT_TRUE(another.execute("UPDATE sessions SET label='later'"));
+  });
+  const auto copy = set_aside(folder, database, "database", "");
+  ASSERT_TRUE(copy) << to_text(copy.error());
+  EXPECT_EQ(copied, 2);
+  constexpr std::size_t kLogHeader = 32;
+  EXPECT_NE(files().at("deputy.db-wal").substr(0, kLogHeader),
+            killed_.at("deputy.db-wal").substr(0, kLogHeader))
+      << "it was not begun anew";
+  EXPECT_EQ(copy_of("database"), files());
+}
+
+TEST_F(QuarantineTest, WhatIsWrittenToAllTheTimeIsTriedThreeTimes) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  put(killed_);
+  const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+  int copied = 0;
+  int begun_anew = 0;
+  const WhileLogIsCopied folder(*SystemDisk().open(home_.path(), IfAbsent::fail), [&] {
+    if (++copied > begun_anew) return;
+    std::fstream log(home_.file("deputy.db-wal"), std::ios::binary | std::ios::in | std::ios::out);
+    constexpr std::streamoff kSaltAt = 16;
+    const int was = log.seekg(kSaltAt).get();
+    log.seekp(kSaltAt).put(static_cast<char>(was ^ 1));
+  });
+  begun_anew = 3;
+  const auto refused = set_aside(folder, database, "database", "");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(copied, 3);
+  EXPECT_EQ(refused.error().code, ErrorCode::busy);
+  EXPECT_EQ(refused.error().advice, "try again");
+  EXPECT_TRUE(fs::is_empty(home_.file("damaged")));
+  copied = 0;
+  begun_anew = 2;
+  const auto copy = set_aside(folder, database, "database", "");
+  ASSERT_TRUE(copy) << to_text(copy.error());
+  EXPECT_EQ(copied, 3);
+  EXPECT_EQ(copy_of("database"), files());
 }
 
 // Copied a piece at a time: of one piece, of several, and of several and a part.
