@@ -282,6 +282,14 @@ Result<std::string> Database::file_bytes(std::uint64_t from, std::size_t most) c
   return bytes;
 }
 
+std::optional<std::uint32_t> Database::data_version() const {
+  // A read takes notice of what others have committed.
+  if (!integer("PRAGMA data_version")) return std::nullopt;
+  std::uint32_t version = 0;
+  const int found = sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_DATA_VERSION, &version);
+  return found == SQLITE_OK ? std::optional(version) : std::nullopt;
+}
+
 void Database::write_back_at_close(bool does) const {
   sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, does ? 0 : 1, nullptr);
 }

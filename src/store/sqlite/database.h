@@ -68,6 +68,9 @@ class Database {
   // The file itself, through SQLite: who opens and closes it beside SQLite lets go of the process's locks.
   Result<std::uint64_t> file_size() const;
   Result<std::string> file_bytes(std::uint64_t from, std::size_t most) const;
+  // Another after each commit, whoever made it; those of two connections have nothing to do with each other.
+  // To be asked outside of a transaction.
+  std::optional<std::uint32_t> data_version() const;
   // Whether, as the last one to close the database, it writes the log back into it. Not unless this is said:
   // what may be damaged is not touched.
   void write_back_at_close(bool does) const;

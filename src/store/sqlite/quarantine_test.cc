@@ -348,6 +348,25 @@ TEST_F(QuarantineTest, AnOlderCopyIsNotTakenForOneOfWhatIsDamagedSince) {
   EXPECT_EQ(copies_of("sess_1_aaaaaa").size(), 1u) << "the older one serves what was met before";
 }
 
+// With room in the log a commit does not make it longer, and two may come within one tick of its time.
+TEST_F(QuarantineTest, WhatWasWrittenSinceACopyIsNoticedThoughTheLogKeepsItsLengthAndTime) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  for (const Session& session : {one_, two_}) flip(killed_.at("deputy.db"), "hello from " + session.id.value);
+  put(killed_);
+  const auto store = *open();
+  ASSERT_FALSE(store->events_of_tree(one_.id));
+  const std::string log = home_.file("deputy.db-wal");
+  const auto length = fs::file_size(log);
+  const auto time = fs::last_write_time(log);
+  ASSERT_TRUE(begin(*store, root("sess_1_cccccc")));
+  ASSERT_EQ(fs::file_size(log), length) << "it had no room";
+  fs::last_write_time(log, time);
+  const auto later = store->events_of_tree(two_.id);
+  ASSERT_FALSE(later);
+  EXPECT_TRUE(later.error().advice.contains("damaged/sess_1_bbbbbb-")) << later.error().advice;
+  EXPECT_EQ(copy_of("sess_1_bbbbbb"), files());
+}
+
 TEST_F(QuarantineTest, ACopyHasItsNameOnceItIsWhole) {
   ASSERT_NO_FATAL_FAILURE(make());
   tear(killed_, "sessions");
