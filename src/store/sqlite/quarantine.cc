@@ -191,16 +191,27 @@ Result<void> check_migratable(const Database& database) {
   return is_readable_schema(version) && version < newest_schema() ? database.check_pages() : Result<void>{};
 }
 
+// One that was just being made has a page without a table, or what a power cut left of that.
+bool is_being_made(const Folder& home, const std::string& path) {
+  constexpr std::uint64_t kFirstPage = 4096;
+  if (size_of(home, "deputy.db") > kFirstPage) return false;
+  const auto database = Database::open(path, Database::Mode::as_it_lies);
+  const auto tables = database ? database->integer("SELECT count(*) FROM sqlite_master") : 0;
+  return !tables || *tables == 0;
+}
+
 // SQLite takes back what was stopped in its middle when it opens the database: not before that is known to be
-// ours, and copied. A journal that never came to be of use it leaves alone; one of a database that was just
-// being made takes nothing back.
+// ours, and copied. A journal that never came to be of use it leaves alone; one from before the first page
+// takes all of the file back, which is nothing where that was just being made.
 Result<void> prepare_rollback(const Folder& home, const std::string& path, bool is_known_as_ours) {
   constexpr std::size_t kJournalHeader = 28;
   constexpr std::size_t kPagesBeforeAt = 16;
   const auto header = home.read("deputy.db-journal", 0, kJournalHeader);
   if (header && header->starts_with('\0')) return {};
   if (!is_known_as_ours) {
-    if (header && header->size() == kJournalHeader && number_at(*header, kPagesBeforeAt, 4) == 0) return {};
+    const bool takes_all_back =
+        header && header->size() == kJournalHeader && number_at(*header, kPagesBeforeAt, 4) == 0;
+    if (takes_all_back && is_being_made(home, path)) return {};
     TRY(check_as_it_lies(path));
   }
   TRY(const auto database, Database::open(path, Database::Mode::read_only));
