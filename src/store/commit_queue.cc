@@ -81,7 +81,8 @@ void CommitQueue::drain() {
   loop_.post([this, alive = alive_, units = std::move(units), result = std::move(result)]() mutable {
     if (*alive) committed(std::move(units), result);
   });
-  if (!broken_) tidy_();
+  if (broken_) return;
+  if (auto tidied = tidy_(); !tidied) broken_ = std::move(tidied).error();
 }
 
 void CommitQueue::committed(std::vector<Unit> units, const Result<void>& result) {

@@ -1,6 +1,6 @@
 // What every store does alike: numbers and stamps events on the loop, queues them, lets the writer commit all
-// that is queued as one transaction, and tells listeners in order. After a commit fails nothing more is
-// accepted: what cannot be recorded must not be done.
+// that is queued as one transaction, and tells listeners in order. After a commit fails, or what tidies up
+// behind one, nothing more is accepted: what cannot be recorded must not be done.
 #pragma once
 
 #include <deque>
@@ -24,9 +24,11 @@ class CommitQueue {
   // Called by the writer, never twice at once, with all that was queued.
   using Commit = std::function<Result<void>(const EventRefs&)>;
   // What may be done once the commit is acknowledged: nobody but the next commit waits for it.
-  using Tidy = std::function<void()>;
+  using Tidy = std::function<Result<void>()>;
 
-  CommitQueue(Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit, Tidy tidy = [] {});
+  CommitQueue(
+      Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit,
+      Tidy tidy = [] { return Result<void>{}; });
   ~CommitQueue();
 
   // The next event of `tree` will be number `last_seq` + 1.
@@ -62,7 +64,7 @@ class CommitQueue {
   std::optional<Error> failed_;
   Store::Counts counts_;
 
-  std::optional<Error> broken_;  // the writer's own: after a failed commit it makes no other
+  std::optional<Error> broken_;  // the writer's own: after a failure it makes no other commit
   std::mutex mutex_;             // guards queued_, which the writer empties
   std::vector<Unit> queued_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

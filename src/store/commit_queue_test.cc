@@ -32,9 +32,11 @@ class CommitQueueTest : public testing::Test {
           if (fails_) return fail(ErrorCode::exhausted, "the disk is full");
           return {};
         },
-        [this] {
+        [this]() -> Result<void> {
           loop_.run_until_idle();
           known_when_tidied_.push_back(results_.size());
+          if (cannot_tidy_) return fail(ErrorCode::io, "the log cannot be synced");
+          return {};
         });
     queue_->open_tree(SessionId("tree"), 0);
     queue_->subscribe([this](const Event& event) { told_.push_back(event.seq); });
@@ -56,6 +58,7 @@ class CommitQueueTest : public testing::Test {
   ManualWriter* writer_ = nullptr;
   std::unique_ptr<CommitQueue> queue_;
   bool fails_ = false;
+  bool cannot_tidy_ = false;
   std::vector<std::size_t> committed_;
   std::vector<std::uint64_t> told_;
   std::vector<bool> results_;
@@ -92,6 +95,24 @@ TEST_F(CommitQueueTest, WhoRecordedIsToldBeforeAnythingIsTidied) {
   writer_->work();
   loop_.run_until_idle();
   EXPECT_EQ(known_when_tidied_.size(), 1u) << "a disk that fails is left alone";
+}
+
+TEST_F(CommitQueueTest, WhatCannotBeTidiedIsTheLastThatIsCommitted) {
+  cannot_tidy_ = true;
+  record({note()});
+  writer_->work();
+  EXPECT_EQ(results_, (std::vector<bool>{true})) << "it was durable before";
+  cannot_tidy_ = false;
+  queue_->ride_along({note()});
+  record({});
+  record({note()});
+  writer_->work();
+  record({note()});
+  writer_->work();
+  loop_.run_until_idle();
+  EXPECT_EQ(results_, (std::vector<bool>{true, false, false, false}));
+  EXPECT_EQ(committed_.size(), 1u);
+  EXPECT_EQ(known_when_tidied_.size(), 1u);
 }
 
 TEST_F(CommitQueueTest, WhatWasQueuedBehindAFailedCommitFailsToo) {

@@ -13,6 +13,7 @@ constexpr int kChildren = 2;
 class DiskFaults : public testing::Test {
  protected:
   FaultyDisk disk_;
+  int failed_log_syncs_ = 0;
 
   int operations_of_a_run() {
     disk_.heal();
@@ -42,6 +43,11 @@ class DiskFaults : public testing::Test {
     std::size_t acknowledged = 0;
     const auto said = run_on(world, 1, acknowledged);
     ASSERT_TRUE(disk_.has_failed()) << where;
+    // The next sync would say that all is well, though what this one was to bring to the disk is lost.
+    if (code == SQLITE_IOERR && disk_.has_failed_to_sync_log()) {
+      EXPECT_EQ(disk_.uses_of_log_since(), 0) << where << ": it was a sync of the log, which was used again";
+      ++failed_log_syncs_;
+    }
     disk_.lose_memory();
     disk_.heal();
     if (said) {
@@ -64,6 +70,9 @@ class DiskFaults : public testing::Test {
     fmt::print(
         "figures: {} writes, syncs and truncations in a run; {} failures, nothing acknowledged was lost\n",
         operations, tried);
+    fmt::print("figures: {} of them I/O errors of a sync of the log, which was not used again\n",
+               failed_log_syncs_);
+    if (stride == 1) EXPECT_GT(failed_log_syncs_, 0);
   }
 
   void cut_power(int times) {
@@ -85,6 +94,15 @@ class DiskFaults : public testing::Test {
 };
 
 TEST_F(DiskFaults, StopTheRunAndLoseNothingThatWasAcknowledged) { fails_everywhere(101); }
+
+// Of room that is made behind it too, when nobody waits who could be told.
+TEST_F(DiskFaults, NothingIsWrittenToALogThatCouldNotBeSynced) {
+  operations_of_a_run();
+  const auto made_room = disk_.log_syncs().of_room;
+  ASSERT_FALSE(made_room.empty());
+  for (const int n : made_room) fails(n, SQLITE_IOERR, false);
+  EXPECT_EQ(failed_log_syncs_, std::ssize(made_room));
+}
 
 TEST_F(DiskFaults, APowerCutLosesNothingThatWasAcknowledged) { cut_power(10); }
 

@@ -48,7 +48,7 @@ int read_file(sqlite3_file* file, void* to, int count, sqlite3_int64 offset) {
 int write_file(sqlite3_file* file, const void* from, int count, sqlite3_int64 offset) {
   Shim& own = shim(file);
   if (own.is_tracked) {
-    if (const int code = disk->next_operation(SQLITE_OK)) return code;
+    if (const int code = disk->next_operation(own.path, FaultyDisk::Kind::write)) return code;
     if (const int code = disk->room_for(own.path, offset + count)) return code;
   }
   const int result = real(file)->pMethods->xWrite(real(file), from, count, offset);
@@ -61,7 +61,7 @@ int write_file(sqlite3_file* file, const void* from, int count, sqlite3_int64 of
 int truncate_file(sqlite3_file* file, sqlite3_int64 size) {
   Shim& own = shim(file);
   if (own.is_tracked) {
-    if (const int code = disk->next_operation(SQLITE_OK)) return code;
+    if (const int code = disk->next_operation(own.path, FaultyDisk::Kind::truncation)) return code;
     disk->file_at(own.path)->since.push_back({size, "", true});
   }
   return real(file)->pMethods->xTruncate(real(file), size);
@@ -70,13 +70,14 @@ int sync_file(sqlite3_file* file, int flags) {
   Shim& own = shim(file);
   if (!own.is_tracked) return real(file)->pMethods->xSync(real(file), flags);
   FaultyDisk::File& tracked = *disk->file_at(own.path);
-  if (const int code = disk->next_operation(SQLITE_OK)) {
+  if (const int code = disk->next_operation(own.path, FaultyDisk::Kind::sync)) {
     // As a kernel does: what could not be written is dropped, though it can still be read for a while. The
     // next sync succeeds and brings none of it to the disk. What a power cut leaves of it is chance's.
     std::ranges::move(tracked.since, std::back_inserter(tracked.dropped));
     tracked.since.clear();
     return code;
   }
+  disk->note_sync(own.path, tracked.since);
   for (const auto& change : tracked.since) put(tracked.synced, change);
   tracked.since.clear();
   return SQLITE_OK;
@@ -167,15 +168,35 @@ void FaultyDisk::set_room(std::uint64_t bytes, std::vector<fs::path> others) {
 void FaultyDisk::heal() {
   operations_ = fail_at_ = 0;
   room_ = 0;
-  has_failed_ = false;
+  has_failed_ = has_failed_to_sync_log_ = false;
+  uses_of_log_since_ = 0;
+  log_syncs_ = {};
 }
 
-int FaultyDisk::next_operation(int usual_code) {
+int FaultyDisk::next_operation(const std::string& path, Kind kind) {
   ++operations_;
+  const bool is_of_log = path.ends_with("-wal");
+  if (has_failed_ && is_of_log) ++uses_of_log_since_;
   const bool fails = fail_at_ != 0 && (operations_ == fail_at_ || (stays_ && operations_ > fail_at_));
-  if (!fails) return usual_code;
+  if (!fails) return SQLITE_OK;
+  if (!has_failed_) has_failed_to_sync_log_ = is_of_log && kind == Kind::sync;
   has_failed_ = true;
   return code_;
+}
+
+void FaultyDisk::note_sync(const std::string& path, const std::vector<Change>& brought) {
+  if (!path.ends_with("-wal")) return;
+  constexpr std::int64_t kHeader = 32;
+  const auto is_behind_header = [](const Change& change) { return change.offset >= kHeader; };
+  const auto is_zero = [](const Change& change) {
+    return std::ranges::all_of(change.bytes, [](char byte) { return byte == '\0'; });
+  };
+  const bool is_of_zeros = std::ranges::all_of(brought, is_zero);
+  const bool has_frames = !is_of_zeros && std::ranges::any_of(brought, is_behind_header);
+  auto& kind = has_frames                        ? log_syncs_.of_commits
+               : is_of_zeros && !brought.empty() ? log_syncs_.of_room
+                                                 : log_syncs_.others;
+  kind.push_back(operations_);
 }
 
 int FaultyDisk::room_for(const std::string& path, std::int64_t end) {

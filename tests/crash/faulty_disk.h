@@ -25,6 +25,16 @@ class FaultyDisk {
   int operations() const { return operations_; }  // since fail_at() or heal()
   bool has_failed() const { return has_failed_; }
   bool is_dead() const { return has_failed_ && stays_; }
+  // The syncs of a database's log that went well since then, by their number among the operations.
+  struct LogSyncs {
+    std::vector<int> of_commits;
+    std::vector<int> of_room;  // of nothing but zeros behind them
+    std::vector<int> others;   // of its header, or of nothing new, before it is written back
+  };
+  const LogSyncs& log_syncs() const { return log_syncs_; }
+  // Whether the first to fail was a sync of a log, and how often a log was written or synced since.
+  bool has_failed_to_sync_log() const { return has_failed_to_sync_log_; }
+  int uses_of_log_since() const { return uses_of_log_since_; }
 
   // Once no file is open: what a failed sync was to bring to the disk is not there, all else is.
   void lose_memory();
@@ -43,7 +53,9 @@ class FaultyDisk {
     std::vector<Change> since;
     std::vector<Change> dropped;  // by syncs that failed
   };
-  int next_operation(int usual_code);
+  enum class Kind { write, sync, truncation };
+  int next_operation(const std::string& path, Kind kind);
+  void note_sync(const std::string& path, const std::vector<Change>& brought);
   int room_for(const std::string& path, std::int64_t end);
   File* file_at(const std::string& path);
   void track(const std::string& path);
@@ -56,6 +68,9 @@ class FaultyDisk {
   int code_ = 0;
   bool stays_ = false;
   bool has_failed_ = false;
+  LogSyncs log_syncs_;
+  bool has_failed_to_sync_log_ = false;
+  int uses_of_log_since_ = 0;
   std::uint64_t room_ = 0;  // 0: endless
   std::vector<std::filesystem::path> others_;
 };

@@ -90,7 +90,9 @@ class AnyTree {
                           .attendance = attendance_,
                           .profiles = chance_profiles()};
     if (may_die && chance_.one_in(2))
-      options.crash = {.at_record = 1 + static_cast<int>(chance_.below(50)), .committed = chance_.one_in(2)};
+      options.crash = {.at_record = 1 + static_cast<int>(chance_.below(50)),
+                       .committed = chance_.one_in(2),
+                       .ends_commands = chance_.one_in(2)};
     options.model = [this](Loop& loop) {
       return std::make_unique<PricedModel>(std::make_unique<ActingModel>(loop, chance_play(seed_)), bank_,
                                            PricedModel::kPrice, /*tells_untaken=*/true);

@@ -15,16 +15,11 @@ std::string in_words(const Result<std::string>& copy) {
 
 }  // namespace
 
-DamageMet::Moment DamageMet::now(const Database& database) const {
-  const auto log = home_.status("deputy.db-wal");
-  return {database.file_size().value_or(0), log ? log->size : 0, log ? log->modified : WallTime{}};
-}
-
 Result<std::string> DamageMet::keep(const Database& met_by, std::string_view name, std::string_view why) {
   std::string& known = copies_[fmt::format("{}\n{}", name, why)];
   if (!known.empty()) return known;
-  const Moment moment = now(met_by);
-  const bool has_one = !newest_.empty() && moment == newest_is_of_;
+  const Moment moment{&met_by, met_by.data_version()};
+  const bool has_one = moment.version && moment == newest_is_of_;
   const auto copy = has_one ? Result<Copy>(Copy{newest_}) : set_aside(home_, met_by, name, why);
   if (!copy) {
     level_ = Level::not_copied;

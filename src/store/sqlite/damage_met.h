@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,12 +39,10 @@ class DamageMet {
   enum class Level { none, copied, not_copied };
   // As long as it is the same, nothing was committed.
   struct Moment {
-    std::uint64_t database_bytes = 0;
-    std::uint64_t log_bytes = 0;
-    WallTime logged{};
+    const Database* seen_by = nullptr;
+    std::optional<std::uint32_t> version;
     bool operator==(const Moment&) const = default;
   };
-  Moment now(const Database& database) const;
   Error told(Error error, const Database& met_by, std::string_view name);
   void pass(const Database& met_by, std::string_view name, std::string_view where);
   // Yields where the copy is.

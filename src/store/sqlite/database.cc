@@ -25,6 +25,9 @@ bool is_full(sqlite3* database) {
 constexpr std::string_view kStartAnew =
     "move it away (with its -wal and -shm files, and deputy.mark) to start anew, or restore a copy";
 
+constexpr std::string_view kCheckTheDisk =
+    "check the disk; what was recorded before is whole, go on with `deputy resume`";
+
 Error error_of(sqlite3* database, const std::string& path) {
   int code = sqlite3_errcode(database);
   const std::string said = sqlite3_errmsg(database);
@@ -53,8 +56,7 @@ Error error_of(sqlite3* database, const std::string& path) {
     case SQLITE_LOCKED:
       return {ErrorCode::busy, fmt::format("{} is in use: {}", path, said), "try again in a moment"};
     default:
-      return {ErrorCode::io, fmt::format("{}: {}", path, said),
-              "check the disk; what was recorded before is whole, go on with `deputy resume`"};
+      return {ErrorCode::io, fmt::format("{}: {}", path, said), std::string(kCheckTheDisk)};
   }
 }
 
@@ -220,32 +222,45 @@ Result<void> Database::check_pages() const {
   return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", path_, on_one_line(said)));
 }
 
-bool Database::write_back() const {
+Result<bool> Database::write_back() const {
   int in_log = 0;
   int written_back = 0;
   const int done =
       sqlite3_wal_checkpoint_v2(handle_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, &in_log, &written_back);
+  if (done == SQLITE_IOERR) return std::unexpected(error_of(handle_.get(), path_));
   return done == SQLITE_OK && in_log == written_back;
 }
 
-// What fails here fails nobody: the log grows by itself.
-void Database::keep_room_in_log(int pages) const {
+// Without room the log grows by itself, and where that fails too the next commit says so. But a disk that
+// lost what it was to sync may say at the next sync that all is well.
+Result<void> Database::keep_room_in_log(int pages) const {
   constexpr sqlite3_int64 kLogHeader = 32;
   constexpr sqlite3_int64 kFrame = 24 + 4096;
+  constexpr int kPrimaryCode = 0xff;
   sqlite3_file* log = nullptr;
   if (log_pages() == 0 ||
       sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log)) !=
           SQLITE_OK ||
       !log || !log->pMethods)
-    return;
+    return {};
   const sqlite3_int64 end = kLogHeader + log_pages() * kFrame;
   sqlite3_int64 size = 0;
-  if (log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= end + pages * kFrame / 2) return;
+  if (log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= end + pages * kFrame / 2) return {};
+  sqlite3_busy_timeout(handle_.get(), 0);
   const auto alone = Transaction::begin(*this);  // or another would write there too
-  if (!alone || log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= end + pages * kFrame) return;
+  sqlite3_busy_timeout(handle_.get(), kPatienceMs);
+  if (!alone || log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= end + pages * kFrame) return {};
   const std::string zeros(static_cast<std::size_t>(end + pages * kFrame - size), '\0');
-  if (log->pMethods->xWrite(log, zeros.data(), static_cast<int>(zeros.size()), size) == SQLITE_OK)
-    (void)log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+  const auto disk_failed = [this](std::string_view attempted) {
+    return fail(ErrorCode::io, fmt::format("cannot {} {}-wal: disk I/O error", attempted, path_),
+                std::string(kCheckTheDisk));
+  };
+  const int written = log->pMethods->xWrite(log, zeros.data(), static_cast<int>(zeros.size()), size);
+  if ((written & kPrimaryCode) == SQLITE_IOERR) return disk_failed("write");
+  if (written != SQLITE_OK) return {};
+  if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) != SQLITE_OK)
+    return disk_failed("sync");
+  return {};
 }
 
 Result<std::uint64_t> Database::file_size() const {
@@ -265,6 +280,14 @@ Result<std::string> Database::file_bytes(std::uint64_t from, std::size_t most) c
                                               static_cast<sqlite3_int64>(from)) != SQLITE_OK)
     return fail(ErrorCode::io, fmt::format("cannot read {}", path_), "check the disk");
   return bytes;
+}
+
+std::optional<std::uint32_t> Database::data_version() const {
+  // A read takes notice of what others have committed.
+  if (!integer("PRAGMA data_version")) return std::nullopt;
+  std::uint32_t version = 0;
+  const int found = sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_DATA_VERSION, &version);
+  return found == SQLITE_OK ? std::optional(version) : std::nullopt;
 }
 
 void Database::write_back_at_close(bool does) const {

@@ -68,6 +68,9 @@ class Database {
   // The file itself, through SQLite: who opens and closes it beside SQLite lets go of the process's locks.
   Result<std::uint64_t> file_size() const;
   Result<std::string> file_bytes(std::uint64_t from, std::size_t most) const;
+  // Another after each commit, whoever made it; those of two connections have nothing to do with each other.
+  // To be asked outside of a transaction.
+  std::optional<std::uint32_t> data_version() const;
   // Whether, as the last one to close the database, it writes the log back into it. Not unless this is said:
   // what may be damaged is not touched.
   void write_back_at_close(bool does) const;
@@ -76,13 +79,14 @@ class Database {
   bool has_met_damage() const { return !damage_.empty(); }
   std::string take_damage() const { return std::exchange(damage_, {}); }
   // Writes back of the log what nobody reads any more. Whether that was all of it: then it begins anew with
-  // the next commit.
-  bool write_back() const;
+  // the next commit. An Error only where the disk failed: after that nothing may be written to it.
+  Result<bool> write_back() const;
   // Keeps zeros behind the log's end, synced: half of so many pages at least, all of them where it has to
   // write. A commit that finds room there changes what is in the file and not how long it is, which a disk
   // syncs sooner. To SQLite they are what follows the end of a log. Nothing before this connection has
-  // committed to it.
-  void keep_room_in_log(int pages) const;
+  // committed to it, and nothing where there is no room or another writes just now: that is not waited for.
+  // An Error as with write_back().
+  Result<void> keep_room_in_log(int pages) const;
   // How long the log was after this connection's last commit, whoever wrote it.
   int log_pages() const { return *log_pages_; }
 

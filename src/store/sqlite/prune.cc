@@ -180,7 +180,7 @@ Result<Pruning::Size> Pruning::remove_held(const SessionId& tree) const {
   for (const Session& session : sessions) (void)home_->remove(reports_for(session));
   TRY(delete_rows(database_, tree));
   TRY(transaction.commit());
-  (void)database_.write_back();  // or the log grows by all that goes
+  TRY(database_.write_back());  // or the log grows by all that goes
   return size;
 }
 
@@ -189,8 +189,8 @@ Result<void> Pruning::give_back_space() const {
   TRY(const auto unused, database_.integer("PRAGMA freelist_count"));
   if (unused > 0) TRY(database_.execute("VACUUM"));
   // Where others read just now, the last of them to close does it.
-  (void)database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-  return {};
+  const auto emptied = database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  return !emptied && emptied.error().code == ErrorCode::io ? emptied : Result<void>{};
 }
 
 }  // namespace deputy

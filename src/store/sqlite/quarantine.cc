@@ -56,8 +56,8 @@ Original original_in(const Folder& home, std::string name) {
           [&home, name](std::uint64_t from, std::size_t most) { return home.read(name, from, most); }};
 }
 
-// All of one moment as long as `database` is being read from: then the log is not begun anew, nor more of it
-// written back than that reader knows of.
+// All of one moment as long as `database` is being read from, and the log is not begun anew: then no more of
+// it is written back than that reader knows of.
 Result<std::vector<Original>> originals_of(const Folder& home, const Database& database) {
   std::vector<Original> originals;
   for (const char* name : kBesideDatabase) {
@@ -107,6 +107,17 @@ Result<void> copy_all_into(const Folder& home, const std::string& folder,
                   "copy deputy.db and deputy.db-wal by hand before you go on");
   }
   return {};
+}
+
+// A reader of a log that is wholly written back does not keep another process from beginning it anew, which
+// gives it another header.
+bool is_log_begun_anew_since(const Folder& home, const std::string& folder) {
+  constexpr std::size_t kLogHeader = 32;
+  constexpr std::string_view kLog = "deputy.db-wal";
+  const auto copied = home.read(join_path(folder, kLog), 0, kLogHeader);
+  if (!copied) return false;  // there was none
+  const auto now = home.read(kLog, 0, kLogHeader);
+  return !now || *now != *copied;
 }
 
 bool is_copied(const Folder& home, const std::string& folder, const std::vector<Original>& originals) {
@@ -180,16 +191,27 @@ Result<void> check_migratable(const Database& database) {
   return is_readable_schema(version) && version < newest_schema() ? database.check_pages() : Result<void>{};
 }
 
+// One that was just being made has a page without a table, or what a power cut left of that.
+bool is_being_made(const Folder& home, const std::string& path) {
+  constexpr std::uint64_t kFirstPage = 4096;
+  if (size_of(home, "deputy.db") > kFirstPage) return false;
+  const auto database = Database::open(path, Database::Mode::as_it_lies);
+  const auto tables = database ? database->integer("SELECT count(*) FROM sqlite_master") : 0;
+  return !tables || *tables == 0;
+}
+
 // SQLite takes back what was stopped in its middle when it opens the database: not before that is known to be
-// ours, and copied. A journal that never came to be of use it leaves alone; one of a database that was just
-// being made takes nothing back.
+// ours, and copied. A journal that never came to be of use it leaves alone; one from before the first page
+// takes all of the file back, which is nothing where that was just being made.
 Result<void> prepare_rollback(const Folder& home, const std::string& path, bool is_known_as_ours) {
   constexpr std::size_t kJournalHeader = 28;
   constexpr std::size_t kPagesBeforeAt = 16;
   const auto header = home.read("deputy.db-journal", 0, kJournalHeader);
   if (header && header->starts_with('\0')) return {};
   if (!is_known_as_ours) {
-    if (header && header->size() == kJournalHeader && number_at(*header, kPagesBeforeAt, 4) == 0) return {};
+    const bool takes_all_back =
+        header && header->size() == kJournalHeader && number_at(*header, kPagesBeforeAt, 4) == 0;
+    if (takes_all_back && is_being_made(home, path)) return {};
     TRY(check_as_it_lies(path));
   }
   TRY(const auto database, Database::open(path, Database::Mode::read_only));
@@ -302,6 +324,19 @@ void remove_copy(const Folder& home, const std::string& folder) {
   (void)home.remove(folder);
 }
 
+Result<void> copy_of_one_moment(const Folder& home, const Database& database, const std::string& folder) {
+  constexpr int kMostTries = 3;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    TRY(const auto originals, originals_of(home, database));
+    TRY(home.make_folder(folder));
+    TRY(copy_all_into(home, folder, originals));
+    if (!is_log_begun_anew_since(home, folder)) return {};
+    remove_copy(home, folder);
+  }
+  return fail(ErrorCode::busy, fmt::format("{} is written to while it is copied", database.path()),
+              "try again");
+}
+
 // A number that no other process copies under, held as long as `locks` is. What those left that ended while
 // they copied is removed.
 Result<std::uint64_t> number_to_copy_under(const Folder& home, DiskLocks& locks) {
@@ -343,8 +378,7 @@ Result<Copy> set_aside(const Folder& home, const Database& database, std::string
   TRY(auto locks, DiskLocks::open(home, kLockName));
   TRY(const auto own, number_to_copy_under(home, locks));
   const std::string unfinished = join_path("damaged", fmt::format("{}{}", kUnfinished, own));
-  TRY(home.make_folder(unfinished));
-  if (const auto copied = copy_all_into(home, unfinished, originals); !copied) {
+  if (const auto copied = copy_of_one_moment(home, database, unfinished); !copied) {
     remove_copy(home, unfinished);
     return std::unexpected(copied.error());
   }

@@ -39,7 +39,8 @@ struct Copy {
 
 // Copies database and log, as they are at one moment, into a folder under damaged/ and compares. A copy that
 // is like them serves; and where `why` tells where the damage was met, so does the older one that was made of
-// the same: others may have written since. Where 32 are kept no further one is made.
+// the same: others may have written since. Where 32 are kept no further one is made; ErrorCode::busy where
+// the log was begun anew during each of three tries.
 Result<Copy> set_aside(const Folder& home, const Database& database, std::string_view name,
                        std::string_view why);
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 
 #include "base/disk_locks.h"
@@ -23,10 +24,10 @@ constexpr std::streamoff kPage = 4096;
 
 using Files = std::map<std::string, std::string>;
 
-// As a disk does whose names cannot be synced: what was renamed has its new name, and that was not promised.
-class FailsAfterItRenamed final : public Folder {
+// Passes on what it is asked.
+class OtherFolder : public Folder {
  public:
-  explicit FailsAfterItRenamed(std::unique_ptr<Folder> folder) : folder_(std::move(folder)) {}
+  explicit OtherFolder(std::unique_ptr<Folder> folder) : folder_(std::move(folder)) {}
   const std::string& path() const override { return folder_->path(); }
   int descriptor() const override { return folder_->descriptor(); }
   Result<std::unique_ptr<Folder>> open_folder(std::string_view name) const override {
@@ -48,13 +49,37 @@ class FailsAfterItRenamed final : public Folder {
     return folder_->replace(name, bytes, durable);
   }
   Result<void> rename(std::string_view from, std::string_view to) const override {
-    TRY(folder_->rename(from, to));
-    return fail(ErrorCode::io, "cannot sync the folder");
+    return folder_->rename(from, to);
   }
   Result<void> remove(std::string_view name) const override { return folder_->remove(name); }
 
  private:
   std::unique_ptr<Folder> folder_;
+};
+
+// As a disk does whose names cannot be synced: what was renamed has its new name, and that was not promised.
+class FailsAfterItRenamed final : public OtherFolder {
+ public:
+  using OtherFolder::OtherFolder;
+  Result<void> rename(std::string_view from, std::string_view to) const override {
+    TRY(OtherFolder::rename(from, to));
+    return fail(ErrorCode::io, "cannot sync the folder");
+  }
+};
+
+// In which something happens whenever the log was copied.
+class WhileLogIsCopied final : public OtherFolder {
+ public:
+  WhileLogIsCopied(std::unique_ptr<Folder> folder, std::function<void()> happens)
+      : OtherFolder(std::move(folder)), happens_(std::move(happens)) {}
+  Result<void> append_to(std::string_view name, std::string_view bytes, Durable durable) const override {
+    TRY(OtherFolder::append_to(name, bytes, durable));
+    if (name.ends_with("/deputy.db-wal")) happens_();
+    return {};
+  }
+
+ private:
+  std::function<void()> happens_;
 };
 
 class QuarantineTest : public testing::Test {
@@ -323,6 +348,25 @@ TEST_F(QuarantineTest, AnOlderCopyIsNotTakenForOneOfWhatIsDamagedSince) {
   EXPECT_EQ(copies_of("sess_1_aaaaaa").size(), 1u) << "the older one serves what was met before";
 }
 
+// With room in the log a commit does not make it longer, and two may come within one tick of its time.
+TEST_F(QuarantineTest, WhatWasWrittenSinceACopyIsNoticedThoughTheLogKeepsItsLengthAndTime) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  for (const Session& session : {one_, two_}) flip(killed_.at("deputy.db"), "hello from " + session.id.value);
+  put(killed_);
+  const auto store = *open();
+  ASSERT_FALSE(store->events_of_tree(one_.id));
+  const std::string log = home_.file("deputy.db-wal");
+  const auto length = fs::file_size(log);
+  const auto time = fs::last_write_time(log);
+  ASSERT_TRUE(begin(*store, root("sess_1_cccccc")));
+  ASSERT_EQ(fs::file_size(log), length) << "it had no room";
+  fs::last_write_time(log, time);
+  const auto later = store->events_of_tree(two_.id);
+  ASSERT_FALSE(later);
+  EXPECT_TRUE(later.error().advice.contains("damaged/sess_1_bbbbbb-")) << later.error().advice;
+  EXPECT_EQ(copy_of("sess_1_bbbbbb"), files());
+}
+
 TEST_F(QuarantineTest, ACopyHasItsNameOnceItIsWhole) {
   ASSERT_NO_FATAL_FAILURE(make());
   tear(killed_, "sessions");
@@ -392,6 +436,55 @@ TEST_F(QuarantineTest, ACopyWhoseNameMayNotLastIsNone) {
   EXPECT_TRUE(fs::is_empty(home_.file("damaged"))) << "nobody takes it for a copy later";
 }
 
+TEST_F(QuarantineTest, WhereAnotherProcessBeginsTheLogAnewItIsCopiedAgain) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  put(killed_);
+  const auto another = *Database::open(home_.file("deputy.db"), Database::Mode::read_write);
+  ASSERT_TRUE(another.integer("SELECT count(*) FROM sessions"));
+  ASSERT_EQ(another.write_back(), true);
+  const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+  int copied = 0;
+  const WhileLogIsCopied folder(*SystemDisk().open(home_.path(), IfAbsent::fail), [&] {
+    if (++copied == 1) EXPECT_TRUE(another.execute("UPDATE sessions SET label='later'"));
+  });
+  const auto copy = set_aside(folder, database, "database", "");
+  ASSERT_TRUE(copy) << to_text(copy.error());
+  EXPECT_EQ(copied, 2);
+  constexpr std::size_t kLogHeader = 32;
+  EXPECT_NE(files().at("deputy.db-wal").substr(0, kLogHeader),
+            killed_.at("deputy.db-wal").substr(0, kLogHeader))
+      << "it was not begun anew";
+  EXPECT_EQ(copy_of("database"), files());
+}
+
+TEST_F(QuarantineTest, WhatIsWrittenToAllTheTimeIsTriedThreeTimes) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  put(killed_);
+  const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+  int copied = 0;
+  int begun_anew = 0;
+  const WhileLogIsCopied folder(*SystemDisk().open(home_.path(), IfAbsent::fail), [&] {
+    if (++copied > begun_anew) return;
+    std::fstream log(home_.file("deputy.db-wal"), std::ios::binary | std::ios::in | std::ios::out);
+    constexpr std::streamoff kSaltAt = 16;
+    const int was = log.seekg(kSaltAt).get();
+    log.seekp(kSaltAt).put(static_cast<char>(was ^ 1));
+  });
+  begun_anew = 3;
+  const auto refused = set_aside(folder, database, "database", "");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(copied, 3);
+  EXPECT_EQ(refused.error().code, ErrorCode::busy);
+  EXPECT_EQ(refused.error().advice, "try again");
+  EXPECT_TRUE(fs::is_empty(home_.file("damaged")));
+  copied = 0;
+  begun_anew = 2;
+  const auto copy = set_aside(folder, database, "database", "");
+  ASSERT_TRUE(copy) << to_text(copy.error());
+  EXPECT_EQ(copied, 3);
+  EXPECT_EQ(copy_of("database"), files());
+}
+
 // Copied a piece at a time: of one piece, of several, and of several and a part.
 TEST_F(QuarantineTest, AnyLengthIsCopiedWhole) {
   ASSERT_NO_FATAL_FAILURE(make());
@@ -409,55 +502,79 @@ TEST_F(QuarantineTest, AnyLengthIsCopiedWhole) {
   }
 }
 
-TEST_F(QuarantineTest, AnotherProgramsChangeThatWasStoppedIsNotTakenBack) {
-  Files stopped;
-  const auto read = [this](const std::string& name) {
+// Without a log: it may be another program's.
+class StoppedChange : public QuarantineTest {
+ protected:
+  std::string read(const std::string& name) const {
     std::ifstream in(home_.file(name), std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  };
-  {
-    const auto raw = *Database::open(home_.file("deputy.db"), Database::Mode::read_write);
-    for (const char* sql : {"PRAGMA synchronous=OFF", "CREATE TABLE books(title)",
-                            "INSERT INTO books VALUES ('one')", "PRAGMA cache_spill=1", "PRAGMA cache_size=1",
-                            "BEGIN IMMEDIATE", "UPDATE books SET title=hex(zeroblob(200000))"})
-      ASSERT_TRUE(raw.execute(sql)) << sql;
-    for (const char* name : {"deputy.db", "deputy.db-journal"}) stopped[name] = read(name);
-    ASSERT_TRUE(raw.execute("ROLLBACK"));
+    return {std::istreambuf_iterator<char>(in), {}};
   }
-  ASSERT_FALSE(stopped.at("deputy.db-journal").empty());
-  ASSERT_NE(stopped.at("deputy.db-journal").front(), '\0') << "it is one to be taken back";
-  put(stopped);
-  const auto refused = open();
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
-  EXPECT_TRUE(refused.error().advice.contains("deputy has not changed it")) << refused.error().advice;
-  for (const auto& [name, bytes] : stopped) EXPECT_EQ(read(name), bytes) << name;
-  EXPECT_FALSE(fs::exists(home_.file("damaged")));
+  // As it is after all of these, the last in the middle of a transaction.
+  Files stopped_after(std::initializer_list<const char*> statements) const {
+    const auto raw = *Database::open(home_.file("deputy.db"), Database::Mode::read_write);
+    for (const char* sql : statements) EXPECT_TRUE(raw.execute(sql)) << sql;
+    Files stopped;
+    for (const char* name : {"deputy.db", "deputy.db-journal"}) stopped[name] = read(name);
+    EXPECT_TRUE(raw.execute("ROLLBACK"));
+    EXPECT_FALSE(stopped.at("deputy.db-journal").starts_with('\0')) << "it is not one to be taken back";
+    return stopped;
+  }
+  void expect_not_taken_back(const Files& stopped) {
+    ASSERT_FALSE(stopped.at("deputy.db-journal").empty());
+    put(stopped);
+    const auto refused = open();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
+    EXPECT_TRUE(refused.error().advice.contains("deputy has not changed it")) << refused.error().advice;
+    for (const auto& [name, bytes] : stopped) EXPECT_EQ(read(name), bytes) << name;
+    EXPECT_FALSE(fs::exists(home_.file("damaged")));
+  }
+};
+
+TEST_F(StoppedChange, OfAnotherProgramIsNotTakenBack) {
+  expect_not_taken_back(
+      stopped_after({"PRAGMA synchronous=OFF", "CREATE TABLE books(title)",
+                     "INSERT INTO books VALUES ('one')", "PRAGMA cache_spill=1", "PRAGMA cache_size=1",
+                     "BEGIN IMMEDIATE", "UPDATE books SET title=hex(zeroblob(200000))"}));
 }
 
-TEST_F(QuarantineTest, AChangeThatWasStoppedIsCopiedBeforeItIsTakenBack) {
-  ASSERT_NO_FATAL_FAILURE(make());
-  const auto contents = [this](const std::string& name) {
-    std::ifstream in(home_.file(name), std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  };
-  Files stopped;
-  {
-    const auto raw = *Database::open(home_.file("deputy.db"), Database::Mode::read_write);
-    for (const char* sql : {"PRAGMA journal_mode=DELETE", "PRAGMA synchronous=OFF", "BEGIN IMMEDIATE",
-                            "UPDATE sessions SET label='half'"})
-      ASSERT_TRUE(raw.execute(sql)) << sql;
-    for (const char* name : {"deputy.db", "deputy.db-journal"}) stopped[name] = contents(name);
-    ASSERT_TRUE(raw.execute("ROLLBACK"));
+// As SQLite does with a journal from before the first page: the file would be empty then.
+TEST_F(StoppedChange, ThatWouldTakeAllOfAnothersFileIsNotTakenBack) {
+  const auto beginning = stopped_after({"PRAGMA synchronous=OFF", "BEGIN IMMEDIATE", "CREATE TABLE new(x)"});
+  const std::string journal = beginning.at("deputy.db-journal");
+  for (const char* page_size : {"PRAGMA page_size=512", "PRAGMA page_size=4096"}) {
+    for (const char* name : {"deputy.db", "deputy.db-journal"}) fs::remove(home_.file(name));
+    {
+      const auto raw = *Database::open(home_.file("deputy.db"), Database::Mode::read_write);
+      for (const char* sql : {page_size, "CREATE TABLE books(title)"}) ASSERT_TRUE(raw.execute(sql)) << sql;
+    }
+    expect_not_taken_back({{"deputy.db", read("deputy.db")}, {"deputy.db-journal", journal}});
   }
-  ASSERT_NE(stopped.at("deputy.db-journal").front(), '\0') << "it is one to be taken back";
+  expect_not_taken_back({{"deputy.db", std::string(4097, 'g')}, {"deputy.db-journal", journal}});
+}
+
+// Torn by a power cut.
+TEST_F(StoppedChange, ThatWasToMakeTheDatabaseIsTakenBack) {
+  auto stopped = stopped_after({"PRAGMA synchronous=OFF", "BEGIN IMMEDIATE", "CREATE TABLE new(x)"});
+  stopped["deputy.db"] = std::string(4096, 'g');
+  put(stopped);
+  const auto store = open();
+  ASSERT_TRUE(store) << to_text(store.error());
+  EXPECT_TRUE(begin(**store, one_));
+  EXPECT_FALSE(fs::exists(home_.file("deputy.db-journal")));
+}
+
+TEST_F(StoppedChange, IsCopiedBeforeItIsTakenBack) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  const auto stopped = stopped_after({"PRAGMA journal_mode=DELETE", "PRAGMA synchronous=OFF",
+                                      "BEGIN IMMEDIATE", "UPDATE sessions SET label='half'"});
   put(stopped);
   EXPECT_EQ((*open())->events_of_tree(two_.id)->size(), 6u);
   EXPECT_FALSE(fs::exists(home_.file("deputy.db-journal"))) << "taken back";
   const std::string copy = fs::directory_iterator(home_.file("damaged"))->path();
   EXPECT_TRUE(copy.contains("damaged/stopped-")) << copy;
   for (const auto& [name, bytes] : stopped)
-    EXPECT_EQ(contents("damaged/" + fs::path(copy).filename().string() + "/" + name), bytes) << name;
+    EXPECT_EQ(read("damaged/" + fs::path(copy).filename().string() + "/" + name), bytes) << name;
 }
 
 // What is cut off is no copy.

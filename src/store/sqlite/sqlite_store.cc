@@ -122,8 +122,9 @@ struct SqliteStore::State {
         files(std::move(parts.files)),
         loss(std::move(parts.loss)),
         queue(
-            loop, std::move(writer), [this](const EventRefs& events) { return commit(events); },
-            [this] { tend_log(); }) {}
+            loop, std::move(writer),
+            [this](const EventRefs& events) { return closing.after_write(commit(events)); },
+            [this] { return closing.after_write(tend_log()); }) {}
 
   // What others commit between two reads is not seen.
   template <class Read>
@@ -143,7 +144,7 @@ struct SqliteStore::State {
   Result<void> commit(const EventRefs& events);
   Result<void> commit(Transaction& transaction);
   Result<void> write(const EventRefs& events);
-  void tend_log();
+  Result<void> tend_log();
   Result<void> record_stop(const Error& error);
   Result<std::vector<Event>> take_up(const SessionId& tree);
   Result<std::int64_t> next_epoch(const SessionId& tree);
@@ -161,8 +162,14 @@ struct SqliteStore::State {
     const Database& reading;
     const DamageMet& damage;
     bool has_claimed = false;
+    bool has_disk_failed = false;
+    // What a failed sync has lost can be read for a while, and would be written back as if it were there.
+    Result<void> after_write(Result<void> written) {
+      if (!written && written.error().code == ErrorCode::io) has_disk_failed = true;
+      return written;
+    }
     ~Closing() {
-      const bool writes_back = has_claimed && damage.is_none();
+      const bool writes_back = has_claimed && damage.is_none() && !has_disk_failed;
       writing.write_back_at_close(writes_back);
       reading.write_back_at_close(writes_back);
     }
@@ -373,13 +380,15 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
 
 // What was recorded is durable without it. Where somebody still reads the log it grows on: then it is tried
 // again only after as much more. One that was written back is written over, and has its length.
-void SqliteStore::State::tend_log() {
+Result<void> SqliteStore::State::tend_log() {
   const std::lock_guard lock(claims);
   const int pages = writing.log_pages();
-  if (pages < kCheckpointPages && damage.is_none()) writing.keep_room_in_log(kRoomPages);
+  if (pages < kCheckpointPages && damage.is_none()) TRY(writing.keep_room_in_log(kRoomPages));
   if (pages < written_back_at) written_back_at = 0;  // another process wrote it back
-  if (pages - written_back_at < kCheckpointPages) return;
-  written_back_at = damage.is_copied() && writing.write_back() ? 0 : pages;
+  if (pages - written_back_at < kCheckpointPages) return {};
+  TRY(const bool was_all, damage.is_copied() ? writing.write_back() : Result<bool>(false));
+  written_back_at = was_all ? 0 : pages;
+  return {};
 }
 
 // A session that has ended is not among the live ones; it may begin another run.
