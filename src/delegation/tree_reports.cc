@@ -71,6 +71,7 @@ RunLimits limits_of(const Session& session, const Profile& profile, const Provid
   RunLimits limits{.max_turns = session.max_turns,
                    .max_context_tokens = profile.max_context_tokens,
                    .max_messages = profile.max_messages,
+                   .prefix_tokens = estimated_tokens(prefix),
                    .compact_above = compact_above(session, profile, provider, prefix),
                    .is_delegated = session.depth > 0};
   if (may_report(session, profile))

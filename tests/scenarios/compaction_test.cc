@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,13 @@ constexpr std::string_view kSummary = "the files say words and nothing else";
 // What every request held, byte by byte.
 using Requests = std::vector<std::string>;
 
+// What a request came to, and of that what it holds whatever is said.
+struct Weighed {
+  std::int64_t tokens = 0;
+  std::int64_t always = 0;
+  bool is_wish = false;
+};
+
 std::string bytes_of(const Message& message) {
   std::string bytes = std::string(name_of(message.role)) + ": " + message.text;
   for (const Call& call : message.calls) bytes += call.id + call.name + call.arguments;
@@ -43,7 +51,8 @@ struct Plot {
 // Keeps no state: what it says follows from the request.
 class SmallWindow final : public Provider {
  public:
-  SmallWindow(Plot plot, Requests& requests) : plot_(std::move(plot)), requests_(requests) {}
+  SmallWindow(Plot plot, Requests& requests, std::vector<Weighed>& weighed)
+      : plot_(std::move(plot)), requests_(requests), weighed_(weighed) {}
   std::string_view name() const override { return "small"; }
   std::string encode(const Message& message) const override { return bytes_of(message); }
   std::int64_t window(const ModelName&) const override { return plot_.window; }
@@ -55,8 +64,9 @@ class SmallWindow final : public Provider {
     for (const auto& fragment : request.fragments) bytes += fragment;
     requests_.push_back(request.agent + "\n" + bytes);
     Reply reply{.model = request.prefix->model, .message = {.role = Role::assistant}};
-    const auto tokens =
-        estimated_tokens(*request.prefix) + estimated_tokens(request.prefix->model, request.messages);
+    const auto always = estimated_tokens(*request.prefix);
+    const auto tokens = always + estimated_tokens(request.prefix->model, request.messages);
+    weighed_.push_back({tokens, always, is_wish(request)});
     reply.usage = {.input = tokens, .output = 10, .cost_micros = 0};
     if (tokens > plot_.window) {
       reply.stop = ReplyStop::context_exhausted;
@@ -69,16 +79,18 @@ class SmallWindow final : public Provider {
   }
 
  private:
+  static bool is_wish(const Request& request) {
+    return request.messages.back().text == wish_for_summary().text;
+  }
   void play(const Request& request, Reply& reply) const {
     const int step = request.replies_before + step_of(request.messages);
-    const bool is_wish = request.messages.back().text == wish_for_summary().text;
     const bool hands_on = request.depth == 0 && !plot_.hands_to.empty();
-    if (is_wish && plot_.sums_up) {
+    if (is_wish(request) && plot_.sums_up) {
       reply.message.text = kSummary;
     } else if (hands_on && step == 0) {
       reply.message.calls = {
           {"c0", "task", R"({"agent":")" + plot_.hands_to + R"(","prompt":"read them all"})"}};
-    } else if (!hands_on && (is_wish || step < plot_.reads)) {
+    } else if (!hands_on && (is_wish(request) || step < plot_.reads)) {
       const std::string at = std::to_string(step);
       reply.message.calls = {{"c" + at, "Read", R"({"file_path":"f)" + at + R"(.txt"})"}};
     } else {
@@ -88,6 +100,7 @@ class SmallWindow final : public Provider {
 
   Plot plot_;
   Requests& requests_;
+  std::vector<Weighed>& weighed_;
 };
 
 class Compaction : public testing::Test {
@@ -101,14 +114,14 @@ class Compaction : public testing::Test {
     for (int i = 0; i < 200; ++i) words += "word word word word word word word word word word\n";
     for (int i = 0; i < 14; ++i) kept->write_file("f" + std::to_string(i) + ".txt", words);
   }
-  Life::Options options(Requests& to) const {
+  Life::Options options() {
     return {.seed = seed,
             .crash = crash,
-            .model = [this, &to](Loop&) { return std::make_unique<SmallWindow>(plot, to); },
+            .model = [this](Loop&) { return std::make_unique<SmallWindow>(plot, requests, weighed); },
             .profiles = profiles};
   }
   Result<Report> start() {
-    Life life(*kept, options(requests));
+    Life life(*kept, options());
     RootBrief root = life.brief("read them all");
     root.model = ModelName("small/x");
     root.rules = Rules({{Decision::allow, "task", ""}});
@@ -117,11 +130,11 @@ class Compaction : public testing::Test {
     return report;
   }
   Result<Report> resume() {
-    Life life(*kept, options(requests));
+    Life life(*kept, options());
     return life.resume(kept->sessions().front().id);
   }
   Result<Report> say(std::string text, RunTask task = RunTask::reply) {
-    Life life(*kept, options(requests));
+    Life life(*kept, options());
     auto report = life.say(kept->sessions().front().id, {.text = std::move(text), .task = task});
     has_crashed = life.crashed();
     return report;
@@ -137,6 +150,7 @@ class Compaction : public testing::Test {
   std::unique_ptr<SimWorld> kept;
   Plot plot;
   Requests requests;
+  std::vector<Weighed> weighed;  // the same, in the same order
   std::vector<Profile> profiles;
   CrashPoint crash;
   std::uint64_t seed = 1;
@@ -152,6 +166,26 @@ TEST_F(Compaction, ARootWhoseWindowIsNearlyFullGoesOnFromASummary) {
   EXPECT_THAT(requests, Contains(StartsWith("main\nuser: The conversation so far was compacted.")));
   EXPECT_THAT(requests.back(), HasSubstr(kSummary));
   EXPECT_THAT(requests.back(), Not(HasSubstr("read them all"))) << "the summary stands in its place";
+}
+
+// The provider counts as it is estimated: so what is told stays below the mark to the token, and what was
+// summed up had passed it.
+TEST_F(Compaction, ComesWhenFourFifthsOfTheRoomBesideSystemPromptAndToolsAreTaken) {
+  ASSERT_TRUE(start());
+  ASSERT_FALSE(compactions().empty());
+  ASSERT_FALSE(weighed.empty());
+  const std::int64_t always = weighed.front().always;
+  const std::int64_t mark = always + (kWindow - always) * 80 / 100;
+  const Message wish = wish_for_summary();
+  const auto wish_alone = estimated_tokens(ModelName("small/x"), std::span(&wish, 1));
+  constexpr std::int64_t kRounding = 2;
+  for (const Weighed& request : weighed) {
+    if (request.is_wish) {
+      EXPECT_GT(request.tokens - wish_alone + kRounding, mark);
+    } else {
+      EXPECT_LE(request.tokens, mark + kRounding);
+    }
+  }
 }
 
 TEST_F(Compaction, IsAnnouncedInTheStreamAndCountedAsUsed) {
