@@ -329,6 +329,11 @@ TEST_F(ARun, IsCompactedOneTokenAboveWhatItMayHoldAndNotBefore) {
   EXPECT_TRUE(asks()) << "the person has undone one";
 }
 
+TEST_F(ARun, IsAskedToKeepTheIdsThatItNeedsToGoOn) {
+  for (const char* what : {"letter by letter", "subagents", "background commands", "questions"})
+    EXPECT_THAT(wish_for_summary().text, testing::HasSubstr(what));
+}
+
 // A provider counts system prompt and tools with the messages: by its count of a short input in a large frame
 // text would otherwise be taken for twice what it is.
 TEST_F(ARun, WeighsWhatIsNewByTheMeasureOfTheWholeRequest) {

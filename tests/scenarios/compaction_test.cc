@@ -3,13 +3,18 @@
 #include <gmock/gmock.h>
 
 #include <memory>
+#include <ranges>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "agent/conversation.h"
+#include "delegation/budget.h"
 #include "model/context_estimate.h"
 #include "model/offline.h"
+#include "support/hosted_provider.h"
 #include "support/sim_world.h"
 
 namespace deputy {
@@ -22,7 +27,7 @@ using testing::StartsWith;
 
 // Room for about nine files beside system prompt and tools.
 constexpr std::int64_t kWindow = 32'000;
-constexpr std::string_view kSummary = "the files say words and nothing else";
+constexpr std::string_view kSummary = "the files say words and nothing else; next is file ";
 
 // What every request held, byte by byte.
 using Requests = std::vector<std::string>;
@@ -43,7 +48,8 @@ std::string bytes_of(const Message& message) {
 
 struct Plot {
   std::int64_t window = kWindow;
-  int reads = 12;        // so many replies ask for a file, one each; then it is done
+  int reads = 12;        // so many files are asked for; then it is done
+  int at_once = 1;       // of these with one reply
   bool sums_up = true;   // or asks for a tool instead
   std::string hands_to;  // the agent that the root hands its work to; empty: it reads itself
 };
@@ -82,17 +88,28 @@ class SmallWindow final : public Provider {
   static bool is_wish(const Request& request) {
     return request.messages.back().text == wish_for_summary().text;
   }
+  // By the last file that was asked for, or by what the summary says of it.
+  static int next_file(std::span<const Message> messages) {
+    for (const Message& message : std::views::reverse(messages)) {
+      if (!message.calls.empty()) return std::stoi(message.calls.back().id.substr(1)) + 1;
+      const auto at = message.text.find(kSummary);
+      if (at != std::string::npos) return std::stoi(message.text.substr(at + kSummary.size()));
+    }
+    return 0;
+  }
   void play(const Request& request, Reply& reply) const {
-    const int step = request.replies_before + step_of(request.messages);
+    const int next = next_file(request.messages);
     const bool hands_on = request.depth == 0 && !plot_.hands_to.empty();
     if (is_wish(request) && plot_.sums_up) {
-      reply.message.text = kSummary;
-    } else if (hands_on && step == 0) {
+      reply.message.text = std::string(kSummary) + std::to_string(next);
+    } else if (hands_on && request.messages.size() == 1) {
       reply.message.calls = {
           {"c0", "task", R"({"agent":")" + plot_.hands_to + R"(","prompt":"read them all"})"}};
-    } else if (!hands_on && (is_wish(request) || step < plot_.reads)) {
-      const std::string at = std::to_string(step);
-      reply.message.calls = {{"c" + at, "Read", R"({"file_path":"f)" + at + R"(.txt"})"}};
+    } else if (!hands_on && (is_wish(request) || next < plot_.reads)) {
+      for (int file = next; file < next + plot_.at_once; ++file) {
+        const std::string at = std::to_string(file);
+        reply.message.calls.push_back({"c" + at, "Read", R"({"file_path":"f)" + at + R"(.txt"})"});
+      }
     } else {
       reply.message.text = "done";
     }
@@ -117,6 +134,7 @@ class Compaction : public testing::Test {
   Life::Options options() {
     return {.seed = seed,
             .crash = crash,
+            .limits = limits,
             .model = [this](Loop&) { return std::make_unique<SmallWindow>(plot, requests, weighed); },
             .profiles = profiles};
   }
@@ -153,6 +171,7 @@ class Compaction : public testing::Test {
   std::vector<Weighed> weighed;  // the same, in the same order
   std::vector<Profile> profiles;
   CrashPoint crash;
+  TreeLimits limits;
   std::uint64_t seed = 1;
   bool has_crashed = false;
 };
@@ -202,6 +221,25 @@ TEST_F(Compaction, IsAnnouncedInTheStreamAndCountedAsUsed) {
   EXPECT_EQ(kept->sessions().front().usage.input, used);
 }
 
+TEST_F(Compaction, CountsAgainstTheBudgetAsAStepDoes) {
+  limits.tokens = 10'000'000;
+  const auto report = start();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed) << report->body;
+  ASSERT_FALSE(compactions().empty());
+  const Amount used = used_by(kept->memory->journal);
+  const Usage usage = kept->sessions().front().usage;
+  EXPECT_EQ(used.tokens, usage.input + usage.output) << "nothing that was reserved is left";
+  EXPECT_EQ(used.steps, static_cast<std::int64_t>(requests.size()));
+
+  begin_anew();
+  limits.tokens = used.tokens / 2;
+  const auto limited = start();
+  ASSERT_TRUE(limited) << limited.error().message;
+  EXPECT_EQ(limited->reason, Reason::budget);
+  EXPECT_LE(used_by(kept->memory->journal).tokens, limits.tokens);
+}
+
 TEST_F(Compaction, WithRoomEnoughNothingIsSummedUp) {
   plot.window = 1'000'000;
   ASSERT_TRUE(start());
@@ -226,6 +264,130 @@ TEST_F(Compaction, UndoneTheNextRequestIsWhatItWouldHaveBeen) {
   EXPECT_EQ(undone->status, Status::completed);
   ASSERT_TRUE(say("more"));
   EXPECT_EQ(requests.back(), as_it_would_be);
+}
+
+TEST_F(Compaction, UndoneAfterStepsThatFollowedItTheNextRequestIsWhatItWouldHaveBeen) {
+  plot.window = 1'000'000;
+  ASSERT_TRUE(start());
+  ASSERT_TRUE(say("more"));
+  ASSERT_TRUE(compactions().empty());
+  const std::string as_it_would_be = requests.back();
+
+  begin_anew();
+  plot.window = kWindow;
+  ASSERT_TRUE(start());
+  ASSERT_FALSE(compactions().empty());
+  EXPECT_NE(requests.back(), as_it_would_be);
+  std::size_t undone = 0;
+  while (say("", RunTask::undo_compaction)) ++undone;
+  EXPECT_EQ(undone, compactions().size());
+  plot.window = 1'000'000;
+  ASSERT_TRUE(say("more"));
+  EXPECT_EQ(requests.back(), as_it_would_be);
+}
+
+TEST_F(Compaction, OfTwoTheLastIsUndoneAndTheFirstStands) {
+  plot.window = 1'000'000;
+  plot.reads = 2;
+  const auto begin = [this] {
+    begin_anew();
+    ASSERT_TRUE(start());
+    ASSERT_TRUE(say("", RunTask::compact));
+    ASSERT_TRUE(say("behind the summary"));
+  };
+  begin();
+  ASSERT_TRUE(say("more"));
+  const std::string as_it_would_be = requests.back();
+  EXPECT_THAT(as_it_would_be, HasSubstr(kSummary));
+  EXPECT_THAT(as_it_would_be, HasSubstr("behind the summary"));
+
+  begin();
+  ASSERT_TRUE(say("", RunTask::compact));
+  ASSERT_EQ(compactions().size(), 2u);
+  ASSERT_TRUE(say("", RunTask::undo_compaction));
+  ASSERT_TRUE(say("more"));
+  EXPECT_EQ(requests.back(), as_it_would_be);
+}
+
+// What the requests of a chat with a hosted model hold, in its own dialect.
+std::vector<std::string> bodies_of(Tongue tongue, const ModelName& model,
+                                   const std::vector<RunTask>& before_more) {
+  const std::vector<Said> replies{{.calls = {{"c0", "Read", R"({"file_path":"f0.txt"})"}}}, {.text = "done"}};
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
+  world.write_file("f0.txt", "words");
+  std::vector<std::string> bodies;
+  const auto server = [&](const HttpRequest& request) {
+    bodies.push_back(request.body);
+    return answer_in(tongue, replies[std::min(bodies.size(), replies.size()) - 1]);
+  };
+  const Life::Options options{
+      .model = [&](Loop& loop) { return std::make_unique<HostedProvider>(loop, tongue, server, 200'000); }};
+  {
+    Life life(world, options);
+    RootBrief root = life.brief("read it");
+    root.model = model;
+    EXPECT_TRUE(life.start(std::move(root)));
+  }
+  std::vector<NextInput> inputs;
+  for (const RunTask task : before_more) inputs.push_back({.text = "", .task = task});
+  inputs.push_back({.text = "more"});
+  for (const NextInput& input : inputs) {
+    Life life(world, options);
+    const auto report = life.say(world.sessions().front().id, input);
+    EXPECT_TRUE(report && report->status == Status::completed)
+        << (report ? report->body : report.error().message);
+  }
+  return bodies;
+}
+
+TEST(CompactionInADialect, UndoneTheNextRequestIsWhatItWouldHaveBeen) {
+  const std::pair<Tongue, ModelName> hosted[] = {{Tongue::anthropic, ModelName("anthropic/test")},
+                                                 {Tongue::openai_responses, ModelName("openai/test")}};
+  for (const auto& [tongue, model] : hosted) {
+    SCOPED_TRACE(model.value);
+    const auto plain = bodies_of(tongue, model, {});
+    const auto undone = bodies_of(tongue, model, {RunTask::compact, RunTask::undo_compaction});
+    const auto compacted = bodies_of(tongue, model, {RunTask::compact});
+    ASSERT_EQ(plain.size(), 3u);
+    ASSERT_EQ(undone.size(), 4u) << "what was asked for the summary is one more";
+    EXPECT_EQ(undone.back(), plain.back());
+    EXPECT_NE(compacted.back(), plain.back());
+  }
+}
+
+TEST_F(Compaction, AStepThatPassesTheWindowAtOnceIsSummedUpFromResultsToldInPart) {
+  plot.reads = plot.at_once = 14;
+  const auto report = start();
+  ASSERT_TRUE(report) << report.error().message;
+  std::int64_t read = 0;
+  for (const Event& event : kept->memory->journal) {
+    if (const auto* finished = std::get_if<CallFinished>(&event.fact))
+      read += tokens_in(finished->result.content);
+  }
+  ASSERT_GT(weighed.front().always + read, kWindow) << "or it would have fitted";
+  EXPECT_EQ(report->status, Status::completed) << report->body;
+  ASSERT_EQ(compactions().size(), 1u);
+  EXPECT_TRUE(summary_in(compactions().front().reply));
+  for (const Weighed& request : weighed) EXPECT_LE(request.tokens, kWindow);
+  ASSERT_EQ(requests.size(), 3u);
+  EXPECT_THAT(requests[1], HasSubstr("left out"));
+  EXPECT_THAT(requests[1], HasSubstr("read them all"));
+}
+
+TEST_F(Compaction, OneThatWasUndoneAndHasPassedTheWindowCanBeCompactedAgain) {
+  ASSERT_TRUE(start());
+  while (say("", RunTask::undo_compaction)) {
+  }
+  const auto full = say("more");
+  ASSERT_TRUE(full) << full.error().message;
+  ASSERT_EQ(full->reason, Reason::context_exhausted);
+  const auto compacted = say("", RunTask::compact);
+  ASSERT_TRUE(compacted) << compacted.error().message;
+  EXPECT_EQ(compacted->status, Status::completed) << compacted->body;
+  const auto goes_on = say("more");
+  ASSERT_TRUE(goes_on) << goes_on.error().message;
+  EXPECT_EQ(goes_on->body, "done");
 }
 
 TEST_F(Compaction, ByThePersonsWishTheNextInputFollowsTheSummary) {
@@ -304,15 +466,18 @@ TEST_F(Compaction, ResumedAfterACrashAtAnyRecordItTellsTheSameBytes) {
     if (which == 0) return start();
     return say("", which == 1 ? RunTask::compact : RunTask::undo_compaction);
   };
+  const std::tuple<int, bool> deaths[] = {{0, true},  {1, true},  {2, true},
+                                          {0, false}, {1, false}, {2, false}};
   int crashes = 0;
-  for (int dying = 0; dying < 3; ++dying) {
+  for (const auto& [dying, is_committed] : deaths) {
     for (int at = 1; at < 100; ++at) {
-      SCOPED_TRACE("run " + std::to_string(dying) + ", record " + std::to_string(at));
+      SCOPED_TRACE("run " + std::to_string(dying) + ", record " + std::to_string(at) +
+                   (is_committed ? "" : ", which is lost"));
       begin_anew();
       requests.clear();
       bool is_over = false;
       for (int which = 0; which < 3 && !is_over; ++which) {
-        crash = which == dying ? CrashPoint{.at_record = at} : CrashPoint{};
+        crash = which == dying ? CrashPoint{.at_record = at, .committed = is_committed} : CrashPoint{};
         seed = static_cast<std::uint64_t>(which) + 1;
         (void)in_turn(which);
         if (which != dying) continue;
@@ -321,11 +486,15 @@ TEST_F(Compaction, ResumedAfterACrashAtAnyRecordItTellsTheSameBytes) {
         if (!has_crashed) break;
         ++crashes;
         seed = 100;
-        if (kept->sessions().empty()) ASSERT_TRUE(start());
-        ASSERT_TRUE(resume());
+        if (kept->sessions().empty()) {
+          ASSERT_TRUE(start());
+        } else if (!is_terminal(kept->sessions().front().state)) {
+          ASSERT_TRUE(resume());
+        }
         if (kept->sessions().front().run <= which) (void)in_turn(which);  // it had not begun
       }
       for (const auto& request : requests) EXPECT_THAT(reference, Contains(request));
+      EXPECT_LE(requests.size(), reference.size() + 1) << "only what was under way is asked for again";
       if (is_over) break;
       EXPECT_EQ(kept->sessions().front().state, SessionState::completed);
       EXPECT_EQ(kept->terminal_records(kept->sessions().front().id), 3);
