@@ -55,13 +55,12 @@ Next at_limit(Reason reason, const RunLimits& limits, const std::string& said = 
                           to_words(reason), how)};
 }
 
-// What came in before its last step is told in it. Where money is what it has come to the end of, enough is
-// kept for a report alone.
+// What came in before its last step is told in it, unless there may be room for a report alone.
 Next in_grace(const Conversation& conversation, const RunLimits& limits, StopReason stop, MailState mail) {
   const Grace& grace = *conversation.grace;
   if (stop == StopReason::none && !conversation.pending.empty()) return RunCalls{};
   if (stop == StopReason::none && !grace.used) {
-    const bool takes_mail = mail == MailState::here && grace.reason != Reason::budget;
+    const bool takes_mail = mail == MailState::here && grace.reason != Reason::budget && !limits.is_on_budget;
     return takes_mail ? Next(TakeMail{}) : Next(AskModel{});
   }
   return Finish{Status::partial, grace.reason, limit_text(grace.reason, limits, grace.why)};

@@ -46,6 +46,8 @@ struct RunLimits {
   // How many tokens a conversation may come to before it is compacted; nothing: it never is.
   std::optional<std::int64_t> compact_above = {};
   Reporting reporting = Reporting::none;
+  // Tokens or dollars are limited: what is kept for its last step is enough for a report alone.
+  bool is_on_budget = false;
   // Then a limit of steps, time or money leaves it one grace step, and going round in circles ends it.
   bool is_delegated = false;
 };

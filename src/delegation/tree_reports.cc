@@ -67,12 +67,14 @@ bool may_report(const Session& session, const Profile& profile) {
 }
 
 RunLimits limits_of(const Session& session, const Profile& profile, const Provider& provider,
-                    const RequestPrefix& prefix) {
+                    const RequestPrefix& prefix, const TreeLimits& tree) {
+  constexpr auto kNone = kUnlimited<std::int64_t>;
   RunLimits limits{.max_turns = session.max_turns,
                    .max_context_tokens = profile.max_context_tokens,
                    .max_messages = profile.max_messages,
                    .prefix_tokens = estimated_tokens(prefix),
                    .compact_above = compact_above(session, profile, provider, prefix),
+                   .is_on_budget = tree.tokens != kNone || tree.cost_micros != kNone,
                    .is_delegated = session.depth > 0};
   if (may_report(session, profile))
     limits.reporting = must_report(profile) ? Reporting::demanded : Reporting::offered;
