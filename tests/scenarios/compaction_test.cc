@@ -401,6 +401,19 @@ TEST_F(Compaction, ByThePersonsWishTheNextInputFollowsTheSummary) {
   EXPECT_THAT(requests.back(), Not(HasSubstr("word word")));
 }
 
+TEST_F(Compaction, IsWrittenByTheModelThatThePersonHasChosenSince) {
+  plot.window = 1'000'000;
+  plot.reads = 1;
+  ASSERT_TRUE(start());
+  {
+    Life life(*kept, options());
+    const NextInput wish{.text = "", .model = ModelName("small/y"), .task = RunTask::compact};
+    ASSERT_TRUE(life.say(kept->sessions().front().id, wish));
+  }
+  ASSERT_EQ(compactions().size(), 1u);
+  EXPECT_EQ(compactions().front().reply.model, ModelName("small/y"));
+}
+
 TEST_F(Compaction, OneThatWasUndoneDoesNotComeBackByItself) {
   const auto report = start();
   ASSERT_TRUE(report);
