@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::size_t, 2> kKeptBytes{2048, 256};  // of a result; less where that does not do
 constexpr std::int64_t kSummaryTokens = 2048;
-constexpr std::int64_t kSurePercent = 90;
+constexpr std::int64_t kSurePercent = 95;
 
 bool shorten(Message& message, std::size_t bytes) {
   bool is_shorter = false;

@@ -77,8 +77,8 @@ TEST(Shortened, ManyResultsAreCutFurther) {
 }
 
 TEST(Shortened, LeavesRoomForTheSummary) {
-  EXPECT_EQ(room_to_sum_up(102'048, 32'000), 90'000);
-  EXPECT_EQ(room_to_sum_up(101'000, 1000), 90'000);
+  EXPECT_EQ(room_to_sum_up(102'048, 32'000), 95'000);
+  EXPECT_EQ(room_to_sum_up(101'000, 1000), 95'000);
   EXPECT_EQ(room_to_sum_up(100, 4096), 0);
 }
 

@@ -187,22 +187,21 @@ TEST_F(Compaction, ARootWhoseWindowIsNearlyFullGoesOnFromASummary) {
   EXPECT_THAT(requests.back(), Not(HasSubstr("read them all"))) << "the summary stands in its place";
 }
 
-// The provider counts as it is estimated: so what is told stays below the mark to the token, and what was
-// summed up had passed it.
+// The provider counts as it is estimated, and every step adds as much: so none is told past the mark, and
+// what was summed up had passed it.
 TEST_F(Compaction, ComesWhenFourFifthsOfTheRoomBesideSystemPromptAndToolsAreTaken) {
   ASSERT_TRUE(start());
   ASSERT_FALSE(compactions().empty());
-  ASSERT_FALSE(weighed.empty());
   const std::int64_t always = weighed.front().always;
   const std::int64_t mark = always + (kWindow - always) * 80 / 100;
-  const Message wish = wish_for_summary();
-  const auto wish_alone = estimated_tokens(ModelName("small/x"), std::span(&wish, 1));
-  constexpr std::int64_t kRounding = 2;
-  for (const Weighed& request : weighed) {
-    if (request.is_wish) {
-      EXPECT_GT(request.tokens - wish_alone + kRounding, mark);
+  ASSERT_FALSE(weighed[1].is_wish) << "there is room for several steps";
+  const std::int64_t step = weighed[1].tokens - weighed[0].tokens;
+  constexpr std::int64_t kRounding = 20;
+  for (std::size_t at = 1; at < weighed.size(); ++at) {
+    if (weighed[at].is_wish) {
+      EXPECT_GT(weighed[at - 1].tokens + step + kRounding, mark);
     } else {
-      EXPECT_LE(request.tokens, mark + kRounding);
+      EXPECT_LE(weighed[at].tokens, mark + kRounding);
     }
   }
 }
