@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "agent/shortened.h"
 #include "base/text.h"
 
 namespace deputy {
@@ -86,6 +87,7 @@ void Agent::take_reply(Reply&& reply, const StopToken& stop) {
 }
 
 // The wish stands behind what there is to sum up, after the same prefix: so the provider's cache has it all.
+// Where that would not fit, results are told in part: else nothing could ever be summed up again.
 Task<Result<void>> Agent::compact(StopToken stop) {
   const std::size_t from = conversation_.told_from;
   const std::size_t end = compactable(conversation_).value();
@@ -96,6 +98,12 @@ Task<Result<void>> Agent::compact(StopToken stop) {
   std::vector<std::string> fragments(as_sent.begin(), as_sent.end());
   messages.push_back(wish_for_summary());
   fragments.push_back(parts_.provider.encode(messages.back()));
+  const ModelName& model = request.prefix->model;
+  const auto room = room_to_sum_up(parts_.provider.window(model), request.prefix->max_output_tokens);
+  const auto shortened =
+      shorten_results(messages, request.measured, {room, parts_.limits.prefix_tokens, model});
+  for (const std::size_t at : shortened.messages) fragments[at] = parts_.provider.encode(messages[at]);
+  request.measured = shortened.measured;
   request.messages = messages;
   request.fragments = fragments;
   CO_TRY(co_await make_durable(parts_.provider.before(request)));

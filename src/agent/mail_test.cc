@@ -92,6 +92,12 @@ TEST_F(MailInAConversation, WaitsForTheNextRunWhereThereIsMoneyForAReportAlone) 
   EXPECT_TRUE(comes_next<AskModel>(MailState::here));
 }
 
+TEST_F(MailInAConversation, WaitsForTheNextRunWhereWhatItTakesMayBeMissingForTheReport) {
+  add(InputGiven{Source::runtime, "report now", Reason::timeout});
+  EXPECT_TRUE(comes_next<TakeMail>(MailState::here, {.is_on_budget = false}));
+  EXPECT_TRUE(comes_next<AskModel>(MailState::here, {.is_on_budget = true}));
+}
+
 TEST_F(MailInAConversation, ANudgeIsUnreadUntilItIsDelivered) {
   add(Nudged{"1", Source::parent, "hurry"});
   EXPECT_TRUE(conversation.messages.empty());

@@ -55,13 +55,12 @@ Next at_limit(Reason reason, const RunLimits& limits, const std::string& said = 
                           to_words(reason), how)};
 }
 
-// What came in before its last step is told in it. Where money is what it has come to the end of, enough is
-// kept for a report alone.
+// What came in before its last step is told in it, unless there may be room for a report alone.
 Next in_grace(const Conversation& conversation, const RunLimits& limits, StopReason stop, MailState mail) {
   const Grace& grace = *conversation.grace;
   if (stop == StopReason::none && !conversation.pending.empty()) return RunCalls{};
   if (stop == StopReason::none && !grace.used) {
-    const bool takes_mail = mail == MailState::here && grace.reason != Reason::budget;
+    const bool takes_mail = mail == MailState::here && grace.reason != Reason::budget && !limits.is_on_budget;
     return takes_mail ? Next(TakeMail{}) : Next(AskModel{});
   }
   return Finish{Status::partial, grace.reason, limit_text(grace.reason, limits, grace.why)};
@@ -157,9 +156,9 @@ std::optional<Next> going_in_circles(const Conversation& conversation, const Run
                   peak, kRepeatsToEnd)};
 }
 
-std::int64_t tokens_told(const Conversation& conversation) {
+std::int64_t tokens_told(const Conversation& conversation, const RunLimits& limits) {
   const ModelName model = conversation.last_reply ? conversation.last_reply->model : ModelName{};
-  return estimated_input(0, model, told(conversation), conversation.measured);
+  return estimated_input(limits.prefix_tokens, model, told(conversation), conversation.measured);
 }
 
 // By what was added since a provider has counted, taken for as much as an estimate could make of it: so a
@@ -183,7 +182,7 @@ bool is_surely_within(const Conversation& conversation, std::int64_t tokens) {
 bool is_compaction_due(const Conversation& conversation, const RunLimits& limits) {
   if (!limits.compact_above || conversation.stays_whole || conversation.has_no_summary) return false;
   if (is_surely_within(conversation, *limits.compact_above)) return false;
-  return compactable(conversation) && tokens_told(conversation) > *limits.compact_above;
+  return compactable(conversation) && tokens_told(conversation, limits) > *limits.compact_above;
 }
 
 // A run that only sees to the session's history.
@@ -206,7 +205,7 @@ std::optional<Next> at_own_limit(const Conversation& conversation, const RunLimi
                               told(conversation).size(), *limits.max_messages)};
   }
   if (!limits.max_context_tokens || is_compaction_due(conversation, limits)) return std::nullopt;
-  const auto tokens = tokens_told(conversation);
+  const auto tokens = tokens_told(conversation, limits);
   if (tokens <= *limits.max_context_tokens) return std::nullopt;
   return Finish{Status::partial, Reason::context_exhausted,
                 fmt::format("its conversation comes to about {} tokens; its limit is {}", tokens,

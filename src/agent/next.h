@@ -42,9 +42,12 @@ struct RunLimits {
   std::optional<int> max_turns = {};
   std::optional<int> max_context_tokens = {};
   std::optional<int> max_messages = {};
+  std::int64_t prefix_tokens = 0;  // what system prompt and tools come to: both limits of tokens count them
   // How many tokens a conversation may come to before it is compacted; nothing: it never is.
   std::optional<std::int64_t> compact_above = {};
   Reporting reporting = Reporting::none;
+  // Tokens or dollars are limited: what is kept for its last step is enough for a report alone.
+  bool is_on_budget = false;
   // Then a limit of steps, time or money leaves it one grace step, and going round in circles ends it.
   bool is_delegated = false;
 };

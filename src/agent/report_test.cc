@@ -329,6 +329,40 @@ TEST_F(ARun, IsCompactedOneTokenAboveWhatItMayHoldAndNotBefore) {
   EXPECT_TRUE(asks()) << "the person has undone one";
 }
 
+TEST_F(ARun, IsAskedToKeepTheIdsThatItNeedsToGoOn) {
+  for (const char* what : {"letter by letter", "subagents", "background commands", "questions"})
+    EXPECT_THAT(wish_for_summary().text, testing::HasSubstr(what));
+}
+
+// A provider counts system prompt and tools with the messages: by its count of a short input in a large frame
+// text would otherwise be taken for twice what it is.
+TEST_F(ARun, WeighsWhatIsNewByTheMeasureOfTheWholeRequest) {
+  std::string words;
+  for (int i = 0; i < 10'000; ++i) words += "word ";
+  apply_fact(InputGiven{Source::person, "read it"});
+  reads("a", words);
+  conversation.measured = Measured{.messages = 1, .tokens = 5100};
+  limits.prefix_tokens = 5000;
+  limits.compact_above = 26'600;
+  limits.max_context_tokens = 26'600;
+  EXPECT_TRUE(asks());
+  limits.compact_above = 15'000;
+  EXPECT_TRUE(std::holds_alternative<Compact>(next()));
+  conversation.stays_whole = true;
+  EXPECT_TRUE(asks());
+  limits.max_context_tokens = 15'000;
+  EXPECT_EQ(finish().reason, Reason::context_exhausted);
+}
+
+TEST_F(ARun, CountsSystemPromptAndToolsBeforeAProviderHas) {
+  reads("a", "1");
+  limits.max_context_tokens = 5000;
+  limits.prefix_tokens = 4000;
+  EXPECT_TRUE(asks());
+  limits.prefix_tokens = 5000;
+  EXPECT_EQ(finish().reason, Reason::context_exhausted);
+}
+
 TEST_F(ARun, WithNothingButItsInputIsNotCompactedHoweverLongThatIs) {
   apply_fact(InputGiven{Source::person, "all of this"});
   limits.compact_above = 0;

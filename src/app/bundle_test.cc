@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "app/replay.h"
+#include "app/replay_script.h"
 #include "base/text.h"
 
 namespace deputy {

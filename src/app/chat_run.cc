@@ -236,8 +236,10 @@ void ChatRunner::compact(const std::string& how) {
         {ErrorCode::busy, "something runs here already", "wait for its end, or cancel it with Ctrl-C"});
   state_.is_running = true;
   state_.run_started_at = state_.wall;
-  runtime_.say(state_.root, {.text = "", .task = how.empty() ? RunTask::compact : RunTask::undo_compaction},
-               [this](const Result<Report>& report) { on_ended(report); });
+  runtime_.say(
+      state_.root,
+      {.text = "", .model = next_model_, .task = how.empty() ? RunTask::compact : RunTask::undo_compaction},
+      [this](const Result<Report>& report) { on_ended(report); });
 }
 
 void ChatRunner::leave(ExitStatus status) {

@@ -74,7 +74,7 @@ struct Used {
     } else if (const auto* started = std::get_if<RunStarted>(&event.fact)) {
       if (of.is_child && event.run.number > 1) amount.delegations += 1;  // resumed
       of.had_place = false;
-      of.has_begun = started->task != RunTask::reply;  // there is nothing that it could be told
+      of.has_begun = started->task == RunTask::compact;  // there is nothing that it could be told
     } else if (std::holds_alternative<InputGiven>(event.fact)) {
       of.has_begun = true;
       if (event.run.number == 1) of.had_place = true;  // a further run is told before there is one

@@ -322,6 +322,33 @@ TEST(UsedBy, CountsRepliesFailuresStopsAndWhatWasLeftOpen) {
   EXPECT_EQ(used_by({ledger.journal.begin(), cut}, {cut, ledger.journal.end()}), used_by(ledger.journal));
 }
 
+TEST(UsedBy, ASummaryCountsAsAStepAndSettlesWhatWasReservedForIt) {
+  Ledger ledger;
+  ledger.add(0, SessionCreated{});
+  ledger.add(0, RunStarted{});
+  ledger.add(0, BudgetReserved{100, 50});
+  EXPECT_EQ(used_by(ledger.journal), (Amount{0, 1, 100, 50}));
+  ledger.add(0, Compacted{{.usage = {.input = 10, .output = 5, .cost_micros = 8}}, 3});
+  EXPECT_EQ(used_by(ledger.journal), (Amount{0, 1, 15, 8})) << "nothing is left open";
+  ledger.add(0, BudgetReserved{100, 50});
+  ledger.add(0, Compacted{{.stop = ReplyStop::finished}, 4});
+  EXPECT_EQ(used_by(ledger.journal), (Amount{0, 2, 115, 58})) << "who tells nothing has used all of it";
+}
+
+TEST(UsedBy, ARunThatUndoesACompactionAsksForNothing) {
+  const auto has_begun_with = [](RunTask task) {
+    Ledger ledger;
+    ledger.add(0, SessionCreated{});
+    RunStarted started;
+    started.task = task;
+    ledger.add(0, started);
+    return has_begun(ledger.journal);
+  };
+  EXPECT_TRUE(has_begun_with(RunTask::compact));
+  EXPECT_FALSE(has_begun_with(RunTask::undo_compaction));
+  EXPECT_FALSE(has_begun_with(RunTask::reply)) << "it has yet to be told what to do";
+}
+
 TEST(UsedBy, CountsWhatNothingWasReservedForButNotTheWordsOfACommand) {
   Ledger ledger;
   Session main;

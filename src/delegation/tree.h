@@ -116,7 +116,7 @@ Report report_without_context(const Delegation& delegation, const Error& error);
 // demands it.
 bool may_report(const Session& session, const Profile& profile);
 RunLimits limits_of(const Session& session, const Profile& profile, const Provider& provider,
-                    const RequestPrefix& prefix);
+                    const RequestPrefix& prefix, const TreeLimits& tree);
 
 // How long a stopped session may take to its end: then that is recorded for it.
 inline constexpr Duration kEndTime = std::chrono::seconds(10);

@@ -51,11 +51,10 @@ constexpr std::int64_t kCompactPercent = 80;
 // A root goes on for as long as the person does; a child ends partial where its window does, unless its
 // profile says otherwise.
 std::optional<std::int64_t> compact_above(const Session& session, const Profile& profile,
-                                          const Provider& provider, const RequestPrefix& prefix) {
+                                          const Provider& provider, std::int64_t always) {
   if (!profile.driver.empty() || !profile.compact.value_or(session.depth == 0)) return std::nullopt;
   std::int64_t window = provider.window(session.model);
   if (profile.max_context_tokens) window = std::min<std::int64_t>(window, *profile.max_context_tokens);
-  const std::int64_t always = estimated_tokens(prefix);
   if (window <= always) return std::nullopt;  // no summary would make it fit
   return always + (window - always) * kCompactPercent / 100;
 }
@@ -67,11 +66,17 @@ bool may_report(const Session& session, const Profile& profile) {
 }
 
 RunLimits limits_of(const Session& session, const Profile& profile, const Provider& provider,
-                    const RequestPrefix& prefix) {
+                    const RequestPrefix& prefix, const TreeLimits& tree) {
+  constexpr auto kNone = kUnlimited<std::int64_t>;
+  // Most children have no limit that it counts for.
+  const bool is_weighed = session.depth == 0 || profile.max_context_tokens || profile.compact.value_or(false);
+  const std::int64_t always = is_weighed ? estimated_tokens(prefix) : 0;
   RunLimits limits{.max_turns = session.max_turns,
                    .max_context_tokens = profile.max_context_tokens,
                    .max_messages = profile.max_messages,
-                   .compact_above = compact_above(session, profile, provider, prefix),
+                   .prefix_tokens = always,
+                   .compact_above = compact_above(session, profile, provider, always),
+                   .is_on_budget = tree.tokens != kNone || tree.cost_micros != kNone,
                    .is_delegated = session.depth > 0};
   if (may_report(session, profile))
     limits.reporting = must_report(profile) ? Reporting::demanded : Reporting::offered;

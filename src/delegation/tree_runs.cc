@@ -303,7 +303,7 @@ struct Tree::Work {
     const bool is_free = !profile->driver.empty();  // a command costs nothing but what its children do
     return {.session = session,
             .run = session.run,
-            .limits = limits_of(session, *profile, *kit.provider, *kit.prefix),
+            .limits = limits_of(session, *profile, *kit.provider, *kit.prefix, tree.limits_),
             .provider = is_free ? *kit.provider : budgeted,
             .prefix = kit.prefix,
             .toolbox = *kit.toolbox,

@@ -17,12 +17,21 @@ bool is_answered(const Store& store, const Letter& letter) {
          });
 }
 
+constexpr Duration kLongestDeafness = std::chrono::seconds(5);  // where a bell should ring and does not
+
+// Until it has rung, or for as long as a letter may lie.
+Task<> hear(Loop& loop, Bell& bell, StopToken stop) {
+  StopSource patience(std::move(stop));
+  patience.set_deadline(loop.timers(), loop.clock().now() + kLongestDeafness);
+  co_await bell.wait(patience.token());
+}
+
 }  // namespace
 
 Task<> Inbox::watch(Loop& loop, Duration every, Bell* bell, StopToken stop) {
   bool has_more = true;  // what came before it was watched
   for (;;) {
-    if (bell && !has_more) co_await bell->wait(stop);
+    if (bell && !has_more) co_await hear(loop, *bell, stop);
     // It rings for whatever is kept: so it is not answered more often than one would look without it.
     if (co_await sleep_for(loop, every, stop) == Slept::stopped) co_return;
     has_more = co_await look();

@@ -14,7 +14,8 @@ namespace deputy {
 class Inbox {
  public:
   Inbox(Store& store, Tree& tree, QuestionDesk& desk) : store_(store), tree_(tree), desk_(desk) {}
-  // Looks every so often while there is something to see to, and else when the bell has rung, until stopped.
+  // Looks every so often while there is something to see to, and else when the bell has rung, or has been
+  // silent for long, until stopped.
   // Without a bell only looking tells.
   Task<> watch(Loop& loop, Duration every, Bell* bell, StopToken stop);
   // Whether a letter has yet to do its work.

@@ -142,8 +142,11 @@ struct ChildFold {
   }
 };
 
-Intents on_question(ChatState& state, const Question& question) {
-  if (question.kind == QuestionKind::to_parent) return {};
+Intents on_question(ChatState& state, const SessionId& asker, const Question& question) {
+  if (question.kind == QuestionKind::to_parent) {
+    state.asked_at[asker] = state.now;
+    return {};
+  }
   const bool is_covered = question.kind == QuestionKind::permission && !question.suggestions.empty() &&
                           state.session_rules.contains(question.suggestions.front());
   if (is_covered) return {GiveAnswer{question.id, {AnswerKind::approved, ""}}};
@@ -179,7 +182,8 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
   } else {
     std::visit(ChildFold{state, event}, event.fact);
   }
-  if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) return on_question(state, asked->question);
+  if (const auto* asked = std::get_if<QuestionAsked>(&event.fact))
+    return on_question(state, event.run.session, asked->question);
   if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact)) on_answered(state, *answered);
   return {};
 }

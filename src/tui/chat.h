@@ -98,7 +98,8 @@ struct ChatState {
   Dialog dialog;
   std::optional<SessionId> chosen;  // a child that the keys go to
   Typing typing = Typing::input;
-  std::string answering;  // the id of the question that is meant, while an answer is typed
+  std::map<SessionId, TimePoint> asked_at;  // when children last asked their parents
+  std::string answering;                    // the id of the question that is meant, while an answer is typed
   std::map<SessionId, std::string>
       asked;                       // the ids of what children asked their parents when the line was begun
   std::deque<std::string> queued;  // typed while it ran: the next inputs

@@ -241,10 +241,18 @@ std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
   }
 }
 
+// Plain lines come whole: when one was begun nobody can tell, only that it was typed by somebody who had
+// little time to read what was asked just before it came.
+bool could_be_read(const ChatState& state, const SessionId& asker) {
+  const auto asked_at = state.asked_at.find(asker);
+  return !state.tells_children ||
+         (asked_at != state.asked_at.end() && state.now - asked_at->second >= kSoonAfter);
+}
+
 void begin_line(ChatState& state) {
   state.asked.clear();
   for (const TreeNode& node : state.tree.nodes) {
-    if (!node.question.empty()) state.asked.emplace(node.id, node.question);
+    if (!node.question.empty() && could_be_read(state, node.id)) state.asked.emplace(node.id, node.question);
   }
 }
 

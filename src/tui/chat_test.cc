@@ -256,6 +256,18 @@ TEST_F(Chat, ACompactionIsAnnouncedAndSoIsItsUndoing) {
   EXPECT_THAT(story.take_out(), HasSubstr("Not compacted: the model asked for tools"));
 }
 
+TEST_F(Chat, WhatAChildDidLastIsNoCompactionWhereThereWasNoSummary) {
+  story.begin("hi");
+  story.child("a");
+  Reply summary;
+  summary.message = {.role = Role::assistant, .text = "we said hello"};
+  story.tell_child("a", Compacted{summary, 2});
+  EXPECT_THAT(story.screen(160), HasSubstr("compacted its conversation"));
+  summary.stop = ReplyStop::failed;
+  story.tell_child("a", Compacted{summary, 2});
+  EXPECT_THAT(story.screen(160), HasSubstr("could not be compacted"));
+}
+
 TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
   story.state.model = "anthropic/claude-sonnet-4-5";
   const auto status = [this](int columns) {

@@ -42,6 +42,23 @@ TEST_F(Plain, WritesLinesAndNoEscapes) {
   EXPECT_EQ(draw(), "> go\n\nDone ^[2J.\n");
 }
 
+TEST_F(Plain, AnAnswerByCommandIsToNothingThatWasAskedJustBeforeTheLineCame) {
+  story.state.tells_children = true;
+  story.begin("go");
+  story.child("a");
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  story.pass(std::chrono::milliseconds(1999));
+  EXPECT_TRUE(line("/answer a the red one\n").empty());
+  EXPECT_THAT(draw(), HasSubstr("a has asked something while you typed; read it, and type /answer again"));
+  story.pass(std::chrono::milliseconds(1));
+  const auto answered = line("/answer a the red one\n");
+  ASSERT_EQ(answered.size(), 1u);
+  EXPECT_EQ(std::get<GiveAnswer>(answered[0]).answer, (Answer{AnswerKind::text, "the red one"}));
+
+  story.ask("a", "Delete all?", {}, QuestionKind::to_parent);
+  EXPECT_TRUE(line("/answer a yes\n").empty()) << "what it asked before was not this";
+}
+
 TEST_F(Plain, AQuestionIsAnsweredByALine) {
   story.begin("go");
   story.ask("child", "Run ls", {"Bash(ls)"});

@@ -75,7 +75,7 @@ struct Fold {
   }
   void operator()(const Compacted& fact) const {
     node.usage = node.usage + fact.reply.usage;
-    node.activity = "compacted its conversation";
+    node.activity = summary_in(fact.reply) ? "compacted its conversation" : "could not be compacted";
   }
   void operator()(const Retried& fact) const {
     node.usage = node.usage + fact.usage;

@@ -60,26 +60,43 @@ TEST(Background, TheReportIsToldAsAnAgentsWord) {
   EXPECT_THAT(mail[0].text, HasSubstr("approves nothing that needs the person"));
 }
 
-// The limit is reached while the report is there: the step that is left is its next.
+// One between its parent and its child reaches its limit while the report of that child is there.
+Act at_its_limit(const Scene& scene) {
+  if (scene.depth == 2) return {.text = "found it", .after = 1s};
+  if (scene.depth == 0 && scene.step == 0) return {.calls = {task("middle", "look")}};
+  if (scene.depth == 0) return {.text = "over"};
+  if (scene.step == 0) return {.calls = {in_background("explore")}};
+  if (scene.is_told("your last step"))
+    return {.text = scene.is_told("found it") ? "told in time" : "not told"};
+  return {.calls = {call_of("Read", R"({"file_path":"a.txt"})")}, .after = 5s};
+}
+
+const Profile kMiddle{.name = "middle", .tools = {"Read"}, .subagents = {"*"}, .max_turns = 2, .timeout = 1h};
+
 TEST(BackgroundSimulation, AReportThatIsThereIsToldInTheLastStepAtALimit) {
   in_many_orders([](std::uint64_t seed) {
-    DialogueWorld world([](const Scene& scene) -> Act {
-      if (scene.depth == 2) return {.text = "found it", .after = 1s};
-      if (scene.depth == 0 && scene.step == 0) return {.calls = {task("middle", "look")}};
-      if (scene.depth == 0) return {.text = "over"};
-      if (scene.step == 0) return {.calls = {in_background("explore")}};
-      if (scene.is_told("your last step"))
-        return {.text = scene.is_told("found it") ? "told in time" : "not told"};
-      return {.calls = {call_of("Read", R"({"file_path":"a.txt"})")}, .after = 5s};
-    });
+    DialogueWorld world(at_its_limit);
     world.options.seed = seed;
-    world.options.profiles = {
-        {.name = "middle", .tools = {"Read"}, .subagents = {"*"}, .max_turns = 2, .timeout = 1h}};
+    world.options.profiles = {kMiddle};
     ASSERT_TRUE(world.run());
     EXPECT_EQ(world.child("middle").reason, Reason::max_turns);
     EXPECT_THAT(world.child("middle").result, HasSubstr("told in time"));
     EXPECT_EQ(deliveries(world, report_item(world.child("explore").id, 1)), 1);
     world.expect_sound("");
+  });
+}
+
+// What is kept for that step is enough for a report, and may not be for what came in.
+TEST(BackgroundSimulation, AReportThatIsThereWaitsForTheNextRunWhereTokensAreLimited) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world(at_its_limit);
+    world.options.seed = seed;
+    world.options.limits.tokens = 100'000'000;
+    world.options.profiles = {kMiddle};
+    ASSERT_TRUE(world.run());
+    EXPECT_EQ(world.child("middle").reason, Reason::max_turns);
+    EXPECT_THAT(world.child("middle").result, HasSubstr("not told"));
+    EXPECT_EQ(deliveries(world, report_item(world.child("explore").id, 1)), 0);
   });
 }
 

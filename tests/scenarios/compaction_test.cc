@@ -1,15 +1,9 @@
-// A conversation that becomes too long is summed up by its model, and goes on from the summary; undone, it is
-// told as if nothing had happened.
-#include <gmock/gmock.h>
+// A conversation that becomes too long is summed up by its model, and goes on from the summary.
+#include <tuple>
+#include <utility>
 
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "agent/conversation.h"
-#include "model/context_estimate.h"
-#include "model/offline.h"
-#include "support/sim_world.h"
+#include "a_compaction.h"
+#include "delegation/budget.h"
 
 namespace deputy {
 namespace {
@@ -18,130 +12,6 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-// Room for about nine files beside system prompt and tools.
-constexpr std::int64_t kWindow = 32'000;
-constexpr std::string_view kSummary = "the files say words and nothing else";
-
-// What every request held, byte by byte.
-using Requests = std::vector<std::string>;
-
-std::string bytes_of(const Message& message) {
-  std::string bytes = std::string(name_of(message.role)) + ": " + message.text;
-  for (const Call& call : message.calls) bytes += call.id + call.name + call.arguments;
-  for (const ToolResult& result : message.results) bytes += result.call_id + result.content;
-  return bytes + "\n";
-}
-
-struct Plot {
-  std::int64_t window = kWindow;
-  int reads = 12;        // so many replies ask for a file, one each; then it is done
-  bool sums_up = true;   // or asks for a tool instead
-  std::string hands_to;  // the agent that the root hands its work to; empty: it reads itself
-};
-
-// Keeps no state: what it says follows from the request.
-class SmallWindow final : public Provider {
- public:
-  SmallWindow(Plot plot, Requests& requests) : plot_(std::move(plot)), requests_(requests) {}
-  std::string_view name() const override { return "small"; }
-  std::string encode(const Message& message) const override { return bytes_of(message); }
-  std::int64_t window(const ModelName&) const override { return plot_.window; }
-  std::optional<Price> price(const ModelName&) const override { return Price{}; }
-
-  Task<Reply> ask(Request request, DeltaSink, StopToken) override {
-    EXPECT_EQ(request.fragments.size(), request.messages.size());
-    std::string bytes;
-    for (const auto& fragment : request.fragments) bytes += fragment;
-    requests_.push_back(request.agent + "\n" + bytes);
-    Reply reply{.model = request.prefix->model, .message = {.role = Role::assistant}};
-    const auto tokens =
-        estimated_tokens(*request.prefix) + estimated_tokens(request.prefix->model, request.messages);
-    reply.usage = {.input = tokens, .output = 10, .cost_micros = 0};
-    if (tokens > plot_.window) {
-      reply.stop = ReplyStop::context_exhausted;
-      reply.error = "it does not fit";
-      co_return reply;
-    }
-    play(request, reply);
-    reply.stop = reply.message.calls.empty() ? ReplyStop::finished : ReplyStop::calls;
-    co_return reply;
-  }
-
- private:
-  void play(const Request& request, Reply& reply) const {
-    const int step = request.replies_before + step_of(request.messages);
-    const bool is_wish = request.messages.back().text == wish_for_summary().text;
-    const bool hands_on = request.depth == 0 && !plot_.hands_to.empty();
-    if (is_wish && plot_.sums_up) {
-      reply.message.text = kSummary;
-    } else if (hands_on && step == 0) {
-      reply.message.calls = {
-          {"c0", "task", R"({"agent":")" + plot_.hands_to + R"(","prompt":"read them all"})"}};
-    } else if (!hands_on && (is_wish || step < plot_.reads)) {
-      const std::string at = std::to_string(step);
-      reply.message.calls = {{"c" + at, "Read", R"({"file_path":"f)" + at + R"(.txt"})"}};
-    } else {
-      reply.message.text = "done";
-    }
-  }
-
-  Plot plot_;
-  Requests& requests_;
-};
-
-class Compaction : public testing::Test {
- protected:
-  Compaction() { begin_anew(); }
-
-  void begin_anew() {
-    kept = std::make_unique<SimWorld>();
-    kept->script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
-    std::string words;
-    for (int i = 0; i < 200; ++i) words += "word word word word word word word word word word\n";
-    for (int i = 0; i < 14; ++i) kept->write_file("f" + std::to_string(i) + ".txt", words);
-  }
-  Life::Options options(Requests& to) const {
-    return {.seed = seed,
-            .crash = crash,
-            .model = [this, &to](Loop&) { return std::make_unique<SmallWindow>(plot, to); },
-            .profiles = profiles};
-  }
-  Result<Report> start() {
-    Life life(*kept, options(requests));
-    RootBrief root = life.brief("read them all");
-    root.model = ModelName("small/x");
-    root.rules = Rules({{Decision::allow, "task", ""}});
-    auto report = life.start(std::move(root));
-    has_crashed = life.crashed();
-    return report;
-  }
-  Result<Report> resume() {
-    Life life(*kept, options(requests));
-    return life.resume(kept->sessions().front().id);
-  }
-  Result<Report> say(std::string text, RunTask task = RunTask::reply) {
-    Life life(*kept, options(requests));
-    auto report = life.say(kept->sessions().front().id, {.text = std::move(text), .task = task});
-    has_crashed = life.crashed();
-    return report;
-  }
-  std::vector<Compacted> compactions() const {
-    std::vector<Compacted> found;
-    for (const Event& event : kept->memory->journal) {
-      if (const auto* fact = std::get_if<Compacted>(&event.fact)) found.push_back(*fact);
-    }
-    return found;
-  }
-
-  std::unique_ptr<SimWorld> kept;
-  Plot plot;
-  Requests requests;
-  std::vector<Profile> profiles;
-  CrashPoint crash;
-  std::uint64_t seed = 1;
-  bool has_crashed = false;
-};
 
 TEST_F(Compaction, ARootWhoseWindowIsNearlyFullGoesOnFromASummary) {
   const auto report = start();
@@ -152,6 +22,25 @@ TEST_F(Compaction, ARootWhoseWindowIsNearlyFullGoesOnFromASummary) {
   EXPECT_THAT(requests, Contains(StartsWith("main\nuser: The conversation so far was compacted.")));
   EXPECT_THAT(requests.back(), HasSubstr(kSummary));
   EXPECT_THAT(requests.back(), Not(HasSubstr("read them all"))) << "the summary stands in its place";
+}
+
+// The provider counts as it is estimated, and every step adds as much: so none is told past the mark, and
+// what was summed up had passed it.
+TEST_F(Compaction, ComesWhenFourFifthsOfTheRoomBesideSystemPromptAndToolsAreTaken) {
+  ASSERT_TRUE(start());
+  ASSERT_FALSE(compactions().empty());
+  const std::int64_t always = weighed.front().always;
+  const std::int64_t mark = always + (kWindow - always) * 80 / 100;
+  ASSERT_FALSE(weighed[1].is_wish) << "there is room for several steps";
+  const std::int64_t step = weighed[1].tokens - weighed[0].tokens;
+  constexpr std::int64_t kRounding = 20;
+  for (std::size_t at = 1; at < weighed.size(); ++at) {
+    if (weighed[at].is_wish) {
+      EXPECT_GT(weighed[at - 1].tokens + step + kRounding, mark);
+    } else {
+      EXPECT_LE(weighed[at].tokens, mark + kRounding);
+    }
+  }
 }
 
 TEST_F(Compaction, IsAnnouncedInTheStreamAndCountedAsUsed) {
@@ -168,30 +57,48 @@ TEST_F(Compaction, IsAnnouncedInTheStreamAndCountedAsUsed) {
   EXPECT_EQ(kept->sessions().front().usage.input, used);
 }
 
+TEST_F(Compaction, CountsAgainstTheBudgetAsAStepDoes) {
+  limits.tokens = 10'000'000;
+  const auto report = start();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed) << report->body;
+  ASSERT_FALSE(compactions().empty());
+  const Amount used = used_by(kept->memory->journal);
+  const Usage usage = kept->sessions().front().usage;
+  EXPECT_EQ(used.tokens, usage.input + usage.output) << "nothing that was reserved is left";
+  EXPECT_EQ(used.steps, static_cast<std::int64_t>(requests.size()));
+
+  begin_anew();
+  limits.tokens = used.tokens / 2;
+  const auto limited = start();
+  ASSERT_TRUE(limited) << limited.error().message;
+  EXPECT_EQ(limited->reason, Reason::budget);
+  EXPECT_LE(used_by(kept->memory->journal).tokens, limits.tokens);
+}
+
 TEST_F(Compaction, WithRoomEnoughNothingIsSummedUp) {
   plot.window = 1'000'000;
   ASSERT_TRUE(start());
   EXPECT_TRUE(compactions().empty());
 }
 
-TEST_F(Compaction, UndoneTheNextRequestIsWhatItWouldHaveBeen) {
-  plot.window = 1'000'000;
-  plot.reads = 2;
-  ASSERT_TRUE(start());
-  ASSERT_TRUE(say("more"));
-  const std::string as_it_would_be = requests.back();
-
-  begin_anew();
-  ASSERT_TRUE(start());
-  const auto compacted = say("", RunTask::compact);
-  ASSERT_TRUE(compacted) << compacted.error().message;
-  EXPECT_EQ(compacted->status, Status::completed);
+TEST_F(Compaction, AStepThatPassesTheWindowAtOnceIsSummedUpFromResultsToldInPart) {
+  plot.reads = plot.at_once = 14;
+  const auto report = start();
+  ASSERT_TRUE(report) << report.error().message;
+  std::int64_t read = 0;
+  for (const Event& event : kept->memory->journal) {
+    if (const auto* finished = std::get_if<CallFinished>(&event.fact))
+      read += tokens_in(finished->result.content);
+  }
+  ASSERT_GT(weighed.front().always + read, kWindow) << "or it would have fitted";
+  EXPECT_EQ(report->status, Status::completed) << report->body;
   ASSERT_EQ(compactions().size(), 1u);
-  const auto undone = say("", RunTask::undo_compaction);
-  ASSERT_TRUE(undone) << undone.error().message;
-  EXPECT_EQ(undone->status, Status::completed);
-  ASSERT_TRUE(say("more"));
-  EXPECT_EQ(requests.back(), as_it_would_be);
+  EXPECT_TRUE(summary_in(compactions().front().reply));
+  for (const Weighed& request : weighed) EXPECT_LE(request.tokens, kWindow);
+  ASSERT_EQ(requests.size(), 3u);
+  EXPECT_THAT(requests[1], HasSubstr("left out"));
+  EXPECT_THAT(requests[1], HasSubstr("read them all"));
 }
 
 TEST_F(Compaction, ByThePersonsWishTheNextInputFollowsTheSummary) {
@@ -205,14 +112,17 @@ TEST_F(Compaction, ByThePersonsWishTheNextInputFollowsTheSummary) {
   EXPECT_THAT(requests.back(), Not(HasSubstr("word word")));
 }
 
-TEST_F(Compaction, OneThatWasUndoneDoesNotComeBackByItself) {
-  const auto report = start();
-  ASSERT_TRUE(report);
-  const std::size_t before = compactions().size();
-  ASSERT_GT(before, 0u);
-  ASSERT_TRUE(say("", RunTask::undo_compaction));
-  (void)say("more");
-  EXPECT_EQ(compactions().size(), before);
+TEST_F(Compaction, IsWrittenByTheModelThatThePersonHasChosenSince) {
+  plot.window = 1'000'000;
+  plot.reads = 1;
+  ASSERT_TRUE(start());
+  {
+    Life life(*kept, options());
+    const NextInput wish{.text = "", .model = ModelName("small/y"), .task = RunTask::compact};
+    ASSERT_TRUE(life.say(kept->sessions().front().id, wish));
+  }
+  ASSERT_EQ(compactions().size(), 1u);
+  EXPECT_EQ(compactions().front().reply.model, ModelName("small/y"));
 }
 
 TEST_F(Compaction, WhereThereIsNothingToDoNoRunBegins) {
@@ -270,15 +180,18 @@ TEST_F(Compaction, ResumedAfterACrashAtAnyRecordItTellsTheSameBytes) {
     if (which == 0) return start();
     return say("", which == 1 ? RunTask::compact : RunTask::undo_compaction);
   };
+  const std::tuple<int, bool> deaths[] = {{0, true},  {1, true},  {2, true},
+                                          {0, false}, {1, false}, {2, false}};
   int crashes = 0;
-  for (int dying = 0; dying < 3; ++dying) {
+  for (const auto& [dying, is_committed] : deaths) {
     for (int at = 1; at < 100; ++at) {
-      SCOPED_TRACE("run " + std::to_string(dying) + ", record " + std::to_string(at));
+      SCOPED_TRACE("run " + std::to_string(dying) + ", record " + std::to_string(at) +
+                   (is_committed ? "" : ", which is lost"));
       begin_anew();
       requests.clear();
       bool is_over = false;
       for (int which = 0; which < 3 && !is_over; ++which) {
-        crash = which == dying ? CrashPoint{.at_record = at} : CrashPoint{};
+        crash = which == dying ? CrashPoint{.at_record = at, .committed = is_committed} : CrashPoint{};
         seed = static_cast<std::uint64_t>(which) + 1;
         (void)in_turn(which);
         if (which != dying) continue;
@@ -287,11 +200,15 @@ TEST_F(Compaction, ResumedAfterACrashAtAnyRecordItTellsTheSameBytes) {
         if (!has_crashed) break;
         ++crashes;
         seed = 100;
-        if (kept->sessions().empty()) ASSERT_TRUE(start());
-        ASSERT_TRUE(resume());
+        if (kept->sessions().empty()) {
+          ASSERT_TRUE(start());
+        } else if (!is_terminal(kept->sessions().front().state)) {
+          ASSERT_TRUE(resume());
+        }
         if (kept->sessions().front().run <= which) (void)in_turn(which);  // it had not begun
       }
       for (const auto& request : requests) EXPECT_THAT(reference, Contains(request));
+      EXPECT_LE(requests.size(), reference.size() + 1) << "only what was under way is asked for again";
       if (is_over) break;
       EXPECT_EQ(kept->sessions().front().state, SessionState::completed);
       EXPECT_EQ(kept->terminal_records(kept->sessions().front().id), 3);

@@ -107,6 +107,20 @@ TEST_F(Idle, ALetterIsActedOnWithin200MillisecondsOfTheBell) {
   EXPECT_TRUE(world.memory->inbox.empty());
 }
 
+TEST_F(Idle, ALetterThatNoBellRingsForIsFoundWithinSeconds) {
+  begin(true);
+  (void)pass(60s);
+  const Session root = world.sessions().front();
+  SimLoop other_loop(1);
+  MemoryStore other(other_loop, world.memory);
+  ASSERT_TRUE(other.post({.tree = root.id, .session = root.id, .kind = LetterKind::cancel, .text = ""}));
+  const WallTime posted = life->loop().clock().wall();
+  life->loop().run_until_idle();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(world.sessions().front().reason, Reason::cancelled_by_user);
+  EXPECT_LE(*world.sessions().front().ended_at - posted, 5200ms);
+}
+
 TEST_F(Idle, ABellThatRangForNothingLeavesAllAsItWas) {
   begin(true);
   rope->pull();

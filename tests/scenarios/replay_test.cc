@@ -50,6 +50,21 @@ TEST(AReplay, GivesTheSameEvents) {
   EXPECT_GT(replayed->events, 30u);
 }
 
+TEST(AReplay, OfACompactedConversationIsRefused) {
+  const Bundle bundle = bundle_of({});
+  RunStarted undoing;
+  undoing.task = RunTask::undo_compaction;
+  for (const Fact& fact : {Fact(Compacted{{.message = {.text = "all of it"}}, 1}), Fact(undoing)}) {
+    Bundle compacted = bundle;
+    compacted.events.push_back(compacted.events.back());
+    compacted.events.back().fact = fact;
+    const auto replayed = replay(compacted);
+    ASSERT_FALSE(replayed);
+    EXPECT_THAT(replayed.error().message, HasSubstr("a compacted conversation is not replayed"));
+    EXPECT_FALSE(replayed.error().advice.empty());
+  }
+}
+
 TEST(AReplay, GivesTheSameRefusals) {
   const Rules rules({{Decision::deny, "Bash", ""}, {Decision::allow, "Read", ""}});
   for (const Attendance attendance : {Attendance::nobody, Attendance::approves_all}) {

@@ -116,7 +116,7 @@ TEST_F(AChild, WhoseProfileHasAnOutputSchemaMustGiveABodyThatValidates) {
 
 TEST_F(AChild, HasTheContextAndTheMessagesThatItsProfileGivesIt) {
   options.profiles = {{.name = "small", .tools = {"Read", "Note"}, .max_messages = 3},
-                      {.name = "tiny", .tools = {"Read", "Note"}, .max_context_tokens = 1000}};
+                      {.name = "tiny", .tools = {"Read", "Note"}, .max_context_tokens = 20'000}};
   const std::string note = call("Note", R"({"content":"kept"})");
   replies({note, note, R"({"text":"never asked"})"}, "small");
   const Report report = run();
@@ -126,8 +126,8 @@ TEST_F(AChild, HasTheContextAndTheMessagesThatItsProfileGivesIt) {
   EXPECT_EQ(report.body, "kept\nkept");
   world = {};
   replies(
-      {R"({"calls":[{"name":"Note","arguments":{"content":"kept"}}],"usage":{"input":900,"output":10}})",
-       R"({"calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}],"usage":{"input":1001,"output":10}})",
+      {R"({"calls":[{"name":"Note","arguments":{"content":"kept"}}],"usage":{"input":18000,"output":10}})",
+       R"({"calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}],"usage":{"input":20001,"output":10}})",
        R"({"text":"never asked"})"},
       "tiny");
   EXPECT_EQ(run().reason, Reason::context_exhausted);

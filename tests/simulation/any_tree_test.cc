@@ -48,6 +48,7 @@ struct Came {
   int events = 0;
   int cancels = 0;
   int questions = 0;
+  int compactions = 0;
 };
 
 class AnyTree {
@@ -60,6 +61,9 @@ class AnyTree {
         attendance_(attendance_by(Chance(seed, "who is there"))) {
     world_.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
     world_.write_file("a.txt", "one\n");
+    std::string lines;
+    for (int i = 0; i < 1900; ++i) lines += "one\n";
+    world_.write_file(std::string(kLongFile), lines);
   }
 
   Came grow() {
@@ -71,6 +75,11 @@ class AnyTree {
     EXPECT_LT(came_.lives, 20) << "it does not come to an end";
     came_.sessions = static_cast<int>(world_.memory->sessions.size());
     came_.events = static_cast<int>(world_.memory->journal.size());
+    came_.compactions =
+        static_cast<int>(std::ranges::count_if(world_.memory->journal, [](const Event& event) {
+          const auto* compacted = std::get_if<Compacted>(&event.fact);
+          return compacted && summary_in(compacted->reply);
+        }));
     return came_;
   }
   std::string journal() const {
@@ -227,6 +236,7 @@ TEST_P(AnyTreeSimulation, IsSoundAtEveryEventAndComesToItsEnd) {
     all.events += came.events;
     all.cancels += came.cancels;
     all.questions += came.questions;
+    all.compactions += came.compactions;
     if (HasFailure() && only) fmt::print("{}", tree.journal());
     if (seed % 100 == GetParam() && !HasFailure()) {
       AnyTree again(seed);
@@ -234,10 +244,12 @@ TEST_P(AnyTreeSimulation, IsSoundAtEveryEventAndComesToItsEnd) {
       EXPECT_EQ(tree.journal(), again.journal()) << "a seed gives one run";
     }
   }
+  constexpr std::uint64_t kManyTrees = 50;  // among so many one is compacted
+  if (trees >= kManyTrees) EXPECT_GT(all.compactions, 0);
   fmt::print(
       "figures: {} trees of {} sessions in {} lives, {} of them crashed; {} events, {} cancels, {} "
-      "questions\n",
-      trees, all.sessions, all.lives, all.crashes, all.events, all.cancels, all.questions);
+      "questions, {} compactions\n",
+      trees, all.sessions, all.lives, all.crashes, all.events, all.cancels, all.questions, all.compactions);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "agent/conversation.h"
 #include "model/tongues.h"
 
 namespace deputy {
@@ -18,8 +19,8 @@ namespace {
 constexpr int kMostSteps = 6;
 
 std::string agent_by(Chance& chance) {
-  constexpr std::array<std::string_view, 7> kAgents{"worker",  "worker", "still",   "explore",
-                                                    "general", "formal", "nobody's"};
+  constexpr std::array<std::string_view, 8> kAgents{"worker",  "worker", "still",     "explore",
+                                                    "general", "formal", "forgetful", "nobody's"};
   return std::string(kAgents[chance.below(kAgents.size())]);
 }
 
@@ -79,6 +80,8 @@ Call completion_by(Chance& chance) {
 }
 
 Call call_by(Chance& chance, const Scene& scene) {
+  if (scene.agent == "forgetful" && chance.one_in(2))
+    return call_of("Read", fmt::format(R"({{"file_path":"{}"}})", kLongFile));
   const bool has_question = scene.heard.contains("question_id: ");
   switch (chance.below(14)) {
     case 0:
@@ -159,12 +162,25 @@ Act act_by(Chance chance, const Scene& scene) {
   return act;
 }
 
+constexpr std::string_view kStepsSummedUp = "steps summed up: ";
+
+// Unlike any other one, as its prompt is; and it knows how far the agent has come.
+Act summary_by(Chance& chance, const Scene& scene) {
+  if (chance.one_in(6)) return {.ends_as = ReplyStop::failed};
+  if (chance.one_in(6)) return {.calls = {call_of("Read", R"({"file_path":"a.txt"})")}};
+  return {
+      .text = fmt::format("{}{}\nIt was about {:x}.", kStepsSummedUp, scene.step, chance.below(1ULL << 60)),
+      .after = 1ms * chance.below(400)};
+}
+
 }  // namespace
 
 ActingModel::Play chance_play(std::uint64_t seed) {
-  return [seed](const Scene& scene) {
-    Act act = act_by(
-        Chance(seed, fmt::format("{} {} {} {}", scene.agent, scene.depth, scene.step, scene.heard)), scene);
+  return [seed](Scene scene) {
+    if (const std::string before = scene.value_of(kStepsSummedUp); !before.empty())
+      scene.step += std::stoi(before);
+    Chance chance(seed, fmt::format("{} {} {} {}", scene.agent, scene.depth, scene.step, scene.heard));
+    Act act = scene.is_told(wish_for_summary().text) ? summary_by(chance, scene) : act_by(chance, scene);
     act.usage = {.input = 1};  // each request was taken
     return act;
   };
@@ -180,6 +196,13 @@ std::vector<Profile> chance_profiles() {
        .kind = WorkKind::simple,
        .on_ask = OnAsk::deny,
        .workspace = WorkspaceMode::read_only,
+       .reentrant = true},
+      {.name = "forgetful",
+       .tools = tools,
+       .subagents = {"*"},
+       .kind = WorkKind::simple,
+       .max_context_tokens = 16'000,
+       .compact = true,
        .reentrant = true},
       {.name = "formal", .tools = tools, .kind = WorkKind::simple, .returns = Returns::report},
   };

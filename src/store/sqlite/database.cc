@@ -236,6 +236,7 @@ Result<bool> Database::write_back() const {
 Result<void> Database::keep_room_in_log(int pages) const {
   constexpr sqlite3_int64 kLogHeader = 32;
   constexpr sqlite3_int64 kFrame = 24 + 4096;
+  constexpr sqlite3_int64 kPiece = 64 * 1024;  // SQLite loses what is past 128 KiB of one write
   constexpr int kPrimaryCode = 0xff;
   sqlite3_file* log = nullptr;
   if (log_pages() == 0 ||
@@ -249,15 +250,19 @@ Result<void> Database::keep_room_in_log(int pages) const {
   sqlite3_busy_timeout(handle_.get(), 0);
   const auto alone = Transaction::begin(*this);  // or another would write there too
   sqlite3_busy_timeout(handle_.get(), kPatienceMs);
-  if (!alone || log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= end + pages * kFrame) return {};
-  const std::string zeros(static_cast<std::size_t>(end + pages * kFrame - size), '\0');
+  const sqlite3_int64 wanted = end + pages * kFrame;
+  if (!alone || log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= wanted) return {};
+  const std::string zeros(kPiece, '\0');
   const auto disk_failed = [this](std::string_view attempted) {
     return fail(ErrorCode::io, fmt::format("cannot {} {}-wal: disk I/O error", attempted, path_),
                 std::string(kCheckTheDisk));
   };
-  const int written = log->pMethods->xWrite(log, zeros.data(), static_cast<int>(zeros.size()), size);
-  if ((written & kPrimaryCode) == SQLITE_IOERR) return disk_failed("write");
-  if (written != SQLITE_OK) return {};
+  for (sqlite3_int64 at = size; at < wanted; at += kPiece) {
+    const int bytes = static_cast<int>(std::min(kPiece, wanted - at));
+    const int written = log->pMethods->xWrite(log, zeros.data(), bytes, at);
+    if ((written & kPrimaryCode) == SQLITE_IOERR) return disk_failed("write");
+    if (written != SQLITE_OK) return {};
+  }
   if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) != SQLITE_OK)
     return disk_failed("sync");
   return {};

@@ -464,6 +464,8 @@ Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) co
 Result<std::int64_t> SqliteStore::post(const Letter& letter) {
   TRY(state_->check_writable());
   TRY(const auto id, state_->noticed(post_letter(state_->reading, letter), state_->reading));
+  // Behind the commit, for the process that holds the tree: it watches the folder, and what SQLite writes of
+  // a commit it may hear before the letter can be read. It hears the mark once it can.
   if (const auto far = state_->reading.integer(kHowFar)) {
     const std::lock_guard lock(state_->claims);
     state_->mark.raise(static_cast<std::uint64_t>(*far));
