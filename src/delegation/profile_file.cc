@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/text.h"
 #include "delegation/profile_formats.h"
 
@@ -66,7 +69,10 @@ Result<ReadProfile> read_profile(ProfileFormat format, std::string_view text, st
   ReadProfile read;
   if (auto done = read_file(format, text, stem, read); !done)
     read.mistakes.push_back(std::move(done).error());
-  if (!read.mistakes.empty()) return std::unexpected(as_one(std::move(read.mistakes)));
+  if (!read.mistakes.empty()) {
+    std::ranges::move(read.no_tools, std::back_inserter(read.mistakes));
+    return std::unexpected(as_one(std::move(read.mistakes)));
+  }
   if (read.profile.instructions.empty()) read.warnings.push_back({0, "it has no instructions"});
   return read;
 }
