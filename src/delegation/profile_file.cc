@@ -67,14 +67,19 @@ std::string_view name_of(ProfileFormat format) {
 
 Result<ReadProfile> read_profile(ProfileFormat format, std::string_view text, std::string_view stem) {
   ReadProfile read;
-  if (auto done = read_file(format, text, stem, read); !done)
-    read.mistakes.push_back(std::move(done).error());
+  TRY(read_profile(format, text, stem, read));
+  return read;
+}
+
+Result<void> read_profile(ProfileFormat format, std::string_view text, std::string_view stem,
+                          ReadProfile& read) {
+  keep_mistake(read, read_file(format, text, stem, read));
   if (!read.mistakes.empty()) {
     std::ranges::move(read.no_tools, std::back_inserter(read.mistakes));
     return std::unexpected(as_one(std::move(read.mistakes)));
   }
   if (read.profile.instructions.empty()) read.warnings.push_back({0, "it has no instructions"});
-  return read;
+  return {};
 }
 
 }  // namespace deputy

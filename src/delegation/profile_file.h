@@ -37,5 +37,8 @@ struct ReadProfile {
 // `stem` is what the file's name gives: a name for who has none of its own. An Error names every mistake,
 // each on a line of its own.
 Result<ReadProfile> read_profile(ProfileFormat format, std::string_view text, std::string_view stem);
+// The same into `read`, which has the name that the file gives also where it is no profile.
+Result<void> read_profile(ProfileFormat format, std::string_view text, std::string_view stem,
+                          ReadProfile& read);
 
 }  // namespace deputy

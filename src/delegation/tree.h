@@ -173,6 +173,7 @@ class Tree {
   int places_taken() const { return slots_->running(); }
 
   const Models& models() const { return services_.models; }
+  const Profiles& profiles() const { return services_.profiles; }
   const Store& store() const { return services_.store; }
   WallTime now() const { return services_.loop.clock().wall(); }
   const SessionId& id() const { return id_; }
