@@ -161,7 +161,8 @@ std::expected<BudgetedProvider::Reserved, std::string> BudgetedProvider::reserve
   if (request.is_last) return try_beside({});
   auto reserved = try_beside(last_step(input + wanted));
   // A first step is worth more than a last one, and a root gets no other.
-  if (!reserved && (request.depth == 0 || step_of(request.messages) == 0)) reserved = try_beside({});
+  const bool is_first = request.replies_before + step_of(request.messages) == 0;
+  if (!reserved && (request.depth == 0 || is_first)) reserved = try_beside({});
   if (!reserved) {
     if (auto last = budget.reserve(last_step(input))) kept_ = *std::move(last);
   }
