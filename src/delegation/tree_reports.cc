@@ -154,8 +154,10 @@ Task<Result<Report>> Tree::record_end(Session session, Finish finish, Ending end
     apply(so_far, end.back());
   }
   Report report = report_of(so_far, session, finish, services_.loop.clock().wall());
-  if (ending == Ending::in_order) {
+  if (ending != Ending::by_force) {
     report = co_await complete(session, std::move(report));
+    if (ending == Ending::by_itself && lost_.contains(session.id))
+      co_return std::unexpected(Error::cancelled());
   } else {
     co_await end_children_of(session.id);
     pass_wait_on(session);

@@ -263,7 +263,8 @@ Task<Result<std::optional<Tree::Equipment>>> Tree::equip(std::shared_ptr<Run> ru
   const auto found = services_.profiles.find(session.agent);  // a resumed one's file may be gone by now
   auto kit = found ? kit_for(session, **found) : std::unexpected(found.error());
   if (!kit) {
-    CO_TRY(co_await record_end(session, {Status::failed, Reason::internal, to_text(kit.error())}));
+    CO_TRY(co_await record_end(session, {Status::failed, Reason::internal, to_text(kit.error())},
+                               Ending::by_itself));
     co_return std::nullopt;
   }
   CO_TRY(const auto above, co_await workspace_above(session));
@@ -274,7 +275,8 @@ Task<Result<std::optional<Tree::Equipment>>> Tree::equip(std::shared_ptr<Run> ru
   const Next next = decide(*run->so_far, {}, stop.reason());
   const auto* stopped = stop.stopped() ? std::get_if<Finish>(&next) : nullptr;
   CO_TRY(co_await record_end(
-      session, stopped ? *stopped : Finish{Status::failed, Reason::denied, to_text(workspace.error())}));
+      session, stopped ? *stopped : Finish{Status::failed, Reason::denied, to_text(workspace.error())},
+      Ending::by_itself));
   co_return std::nullopt;
 }
 
