@@ -152,7 +152,7 @@ TEST_F(LimitsTest, WhatWasSaidBeforeNeedsRoomInWhatIsLeftForWhoResumes) {
   EXPECT_EQ(refused.out, "");
   EXPECT_THAT(refused.err, AllOf(HasSubstr("budget exhausted"), HasSubstr("raise --max-tokens")));
   EXPECT_EQ(deputy({"sessions", "show", child, "--output", "json"}).out, before) << "nothing is recorded";
-  EXPECT_EQ(deputy({"task", "explore", "go on", "--resume", child, "--max-tokens", "200000"}).status, 0);
+  EXPECT_EQ(deputy({"task", "explore", "go on", "--resume", child, "--max-tokens", "300000"}).status, 0);
 }
 
 TEST_F(LimitsTest, LimitsUnderWhichNothingRunsAreRefusedToWhoResumes) {
