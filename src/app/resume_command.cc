@@ -64,6 +64,8 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
   TRY(check_limits(*store, *root, program.common.limits));
   TRY(auto request, request_for(program, *root, std::move(store)));
   request.terms = terms_for(*root, program.common.limits);
+  if (request.terms)
+    TRY(root->agent == kCommandAgent ? check_batch_limits(*request.terms) : check_live_limit(*request.terms));
   program.err.write_line(is_terminal(root->state)
                              ? fmt::format("deputy: {} has ended ({}); this is its result again",
                                            root->id.value, name_of(root->state))

@@ -168,15 +168,16 @@ Usage usage_with_children(const Session& session, const std::vector<Session>& se
   return all;
 }
 
-std::vector<Session> with_nearest_deadlines(std::vector<Session> sessions) {
+std::vector<Session> with_nearest_deadlines(std::vector<Session> sessions, WallTime now) {
   std::vector<Session*> from_the_root_down;
   for (auto& session : sessions) from_the_root_down.push_back(&session);
   std::ranges::sort(from_the_root_down, {}, &Session::depth);
   std::map<SessionId, std::optional<WallTime>> nearest;
   for (Session* session : from_the_root_down) {
     const auto above = session->parent ? nearest[*session->parent] : std::nullopt;
+    const bool is_over = session->deadline && *session->deadline <= now;
     if (above) session->deadline = std::min(*above, session->deadline.value_or(*above));
-    nearest[session->id] = session->deadline;
+    nearest[session->id] = is_over ? above : session->deadline;
   }
   return sessions;
 }

@@ -21,8 +21,10 @@ struct ListedTree {
 // The roots; below each who of its tree has not ended, and an only child.
 std::string list_text(const std::vector<ListedTree>& trees, const Style& style);
 
-// Each with the deadline that ends it: its own, or that of a session above it, if that comes first.
-std::vector<Session> with_nearest_deadlines(std::vector<Session> sessions);
+// Each with the deadline that ends it: its own, or that of a session above it, if that comes first. One above
+// that is over and has not ended its session is not in force: the tree runs under other terms, or its time
+// stands still.
+std::vector<Session> with_nearest_deadlines(std::vector<Session> sessions, WallTime now);
 
 // The registry: every session that has not ended, and since when nothing was heard of it.
 std::string live_text(const std::vector<Session>& sessions, WallTime now, const Style& style);

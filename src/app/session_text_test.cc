@@ -131,14 +131,33 @@ TEST(SessionText, TheDeadlineOfALiveSessionIsTheNearestOfAllAboveIt) {
   auto below = session_of("c", "below", 2);
   below.depth = 2;
   below.parent = SessionId("b");
-  const auto shown = with_nearest_deadlines({below, later, sooner, root});  // in any order
+  const auto shown = with_nearest_deadlines({below, later, sooner, root}, start);  // in any order
   EXPECT_EQ(shown[0].deadline, at(5)) << "it has none of its own";
   EXPECT_EQ(shown[1].deadline, at(10));
   EXPECT_EQ(shown[2].deadline, at(5));
   EXPECT_EQ(shown[3].deadline, at(10));
   root.deadline.reset();
-  EXPECT_EQ(with_nearest_deadlines({root, later})[1].deadline, at(60)) << "control";
-  EXPECT_FALSE(with_nearest_deadlines({root, later})[0].deadline);
+  EXPECT_EQ(with_nearest_deadlines({root, later}, start)[1].deadline, at(60)) << "control";
+  EXPECT_FALSE(with_nearest_deadlines({root, later}, start)[0].deadline);
+}
+
+TEST(SessionText, ADeadlineAboveThatIsOverCountsForNobodyBelow) {
+  const WallTime start{std::chrono::seconds{1'800'000'000}};
+  const auto at = [start](int minutes) { return start + std::chrono::minutes(minutes); };
+  auto root = session_of("root", "main");
+  root.deadline = at(10);
+  auto child = session_of("a", "child", 0);
+  child.depth = 1;
+  child.deadline = at(60);
+  auto below = session_of("b", "below", 1);
+  below.depth = 2;
+  below.parent = SessionId("a");
+  for (const auto& [now, nearest] : {std::pair(at(9), at(10)), std::pair(at(10), at(60))}) {
+    const auto shown = with_nearest_deadlines({root, child, below}, now);
+    EXPECT_EQ(shown[0].deadline, at(10)) << "its own is shown as it is on record";
+    EXPECT_EQ(shown[1].deadline, nearest);
+    EXPECT_EQ(shown[2].deadline, nearest);
+  }
 }
 
 TEST(SessionText, AListCountsChildrenAndTokensOfTheWholeTree) {

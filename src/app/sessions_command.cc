@@ -50,11 +50,11 @@ json::array listed_json(const std::vector<ListedTree>& trees) {
 // Tree by tree, each from its root down.
 Ended list_live(Program& program, const Store& store) {
   TRY(auto sessions, store.sessions({.unfinished_only = true, .most = kAllSessions}));
-  sessions = with_nearest_deadlines(as_seen(store, std::move(sessions)));
+  const WallTime now = program.loop.clock().wall();
+  sessions = with_nearest_deadlines(as_seen(store, std::move(sessions)), now);
   std::ranges::sort(sessions, {}, [](const Session& session) {
     return std::tuple(session.tree, session.depth, session.created_at, session.id);
   });
-  const WallTime now = program.loop.clock().wall();
   if (program.common.output != OutputForm::text) {
     json::array document;
     for (const auto& session : sessions) document.emplace_back(to_live_json(session, now));

@@ -13,6 +13,7 @@
 #include "delegation/deadlines.h"
 #include "delegation/profiles.h"
 #include "model/command.h"
+#include "model/context_estimate.h"
 
 namespace deputy {
 namespace {
@@ -48,7 +49,8 @@ OrFailure<void> check_time(const Store& store, const Session& root, const TreeLi
 OrFailure<void> check_budget(const Models& models, const RootWork& work, const TreeLimits& limits) {
   if (!limits_spending(limits)) return {};
   TRY(const auto* provider, or_misused(models.find(work.model)));
-  const auto first = first_request(*provider, work.model, work.prompt, Session{}.max_output_tokens, limits);
+  const auto first =
+      first_request(*provider, work.model, tokens_in(work.prompt), Session{}.max_output_tokens, limits);
   if (!first)
     return refused(first_sentence(first.error()),
                    "set its price under [models] in the settings; see `deputy models`");
@@ -138,12 +140,14 @@ OrFailure<void> check_batch_limits(const TreeLimits& limits) {
 
 OrFailure<void> check_room(const Store& store, const Models& models, const Session& session,
                            const Session& root, const TreeLimits& limits) {
+  TRY(session.parent ? check_batch_limits(limits) : check_live_limit(limits));
   TRY(check_time(store, root, limits));
   Amount need;
   if (limits_spending(limits)) {
     TRY(const auto* provider, models.find(session.model));
-    const auto first =
-        first_request(*provider, session.model, session.prompt, session.max_output_tokens, limits);
+    TRY(const auto before, store.events_of_session(session.id));
+    const auto first = first_request(*provider, session.model, first_input(session, before),
+                                     session.max_output_tokens, limits);
     if (!first) return refused(first_sentence(first.error()), "leave --max-cost out");
     need = *first;
   }

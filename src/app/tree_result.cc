@@ -219,6 +219,19 @@ std::optional<Error> told_of_unapproved(const std::vector<Question>& unapproved)
                                            fmt::join(rules, " "))};
 }
 
+namespace {
+
+// As a command says it that is refused before it starts: the words of a limit are stable (limits.md).
+std::string_view code_of(const TreeResult& result) {
+  if (result.reason != Reason::none) return name_of(result.reason);
+  if (result.status != ExitStatus::refused) return word_for(result.status);
+  const bool is_limit =
+      result.problem.contains("budget exhausted") || result.problem.contains("depth exceeded");
+  return name_of(is_limit ? ErrorCode::exhausted : ErrorCode::denied);
+}
+
+}  // namespace
+
 json::object to_json(const TreeResult& result) {
   json::object document{{"status", word_for(result.status)}, {"result", result.text}};
   if (result.is_json) {
@@ -226,8 +239,7 @@ json::object to_json(const TreeResult& result) {
   }
   if (result.reason != Reason::none) document["reason"] = name_of(result.reason);
   if (!result.problem.empty()) {
-    const auto code = result.reason == Reason::none ? word_for(result.status) : name_of(result.reason);
-    document["error"] = error_json(code, result.problem, result.advice);
+    document["error"] = error_json(code_of(result), result.problem, result.advice);
   }
   for (const auto& [key, value] : result.evidence) document[key] = value;
   if (!result.unapproved.empty()) document["unapproved_calls"] = result.unapproved.size();

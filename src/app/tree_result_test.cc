@@ -80,6 +80,16 @@ TEST(TreeResult, ACommandWhoseCallNeverBeganWasRefused) {
   EXPECT_THAT(result.problem, HasSubstr("Not permitted"));
 }
 
+TEST(TreeResult, ARefusalHasTheCodeOfOneBeforeTheStart) {
+  const auto code_of = [](std::string problem) {
+    const TreeResult refused{.status = ExitStatus::refused, .problem = std::move(problem)};
+    return to_json(refused).at("error").at("code");
+  };
+  EXPECT_EQ(code_of("budget exhausted: 1 of 1 delegations"), "exhausted");
+  EXPECT_EQ(code_of("depth exceeded: a child here would be at depth 2"), "exhausted");
+  EXPECT_EQ(code_of("Not permitted: by a rule."), "denied");
+}
+
 // One task whose child has ended so, with that report.
 TreeEnd task_of(SessionState state, Report report) {
   TreeEnd end = batch_of({state});

@@ -61,6 +61,18 @@ TEST(Refusal, IsAnErrorWithTypeAndCode) {
             "DENIED");
 }
 
+TEST(Refusal, OfWhatIsNotThereIsNoBugOfDeputys) {
+  const Session parent;
+  const Delegation delegation{.key = {}, .parent = parent, .model = {}, .agent = "explore", .brief = {}};
+  for (const auto code : {ErrorCode::not_found, ErrorCode::invalid}) {
+    const Report refused = report_of_refusal(delegation, Error{code, "unknown model 'x'", "choose another"});
+    EXPECT_EQ(refused.reason, Reason::denied);
+    EXPECT_EQ(refused.errors.front().code, "DENIED");
+  }
+  EXPECT_EQ(report_of_refusal(delegation, Error{ErrorCode::internal, "a bug", ""}).reason, Reason::internal)
+      << "control";
+}
+
 TEST(Refusal, AtALimitIsAlwaysRecoverableAndSaysHow) {
   const Session parent;
   const Delegation delegation{.key = {}, .parent = parent, .model = {}, .agent = "explore", .brief = {}};

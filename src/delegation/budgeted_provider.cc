@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agent/conversation.h"
 #include "model/context_estimate.h"
 #include "model/cost.h"
 #include "model/offline.h"
@@ -104,13 +105,19 @@ std::shared_ptr<const RequestPrefix> with_cap(const std::shared_ptr<const Reques
 
 }  // namespace
 
+std::int64_t first_input(const Session& session, const std::vector<Event>& events) {
+  const Conversation so_far = conversation_of(events);
+  if (so_far.messages.empty()) return tokens_in(session.prompt);
+  return estimated_input(0, session.model, told(so_far), so_far.measured);
+}
+
 std::expected<Amount, std::string> first_request(const Provider& provider, const ModelName& model,
-                                                 std::string_view prompt, int max_output_tokens,
+                                                 std::int64_t input, int max_output_tokens,
                                                  const TreeLimits& limits) {
   auto price = price_of(provider, model, limits);
   if (!price) return std::unexpected(std::move(price).error());
   const auto output = std::min<std::int64_t>(max_output_tokens, kUsefulOutput);
-  return as_amount(most_for(at_most(tokens_in(prompt)), output, *price));
+  return as_amount(most_for(at_most(input), output, *price));
 }
 
 BudgetReserved most_for_request(const Provider& provider, const RequestPrefix& prefix,
@@ -154,7 +161,8 @@ std::expected<BudgetedProvider::Reserved, std::string> BudgetedProvider::reserve
   if (request.is_last) return try_beside({});
   auto reserved = try_beside(last_step(input + wanted));
   // A first step is worth more than a last one, and a root gets no other.
-  if (!reserved && (request.depth == 0 || step_of(request.messages) == 0)) reserved = try_beside({});
+  const bool is_first = request.replies_before + step_of(request.messages) == 0;
+  if (!reserved && (request.depth == 0 || is_first)) reserved = try_beside({});
   if (!reserved) {
     if (auto last = budget.reserve(last_step(input))) kept_ = *std::move(last);
   }

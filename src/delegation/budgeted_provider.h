@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "delegation/budget.h"
 #include "model/provider.h"
@@ -60,10 +61,13 @@ class BudgetedProvider final : public Provider {
 BudgetReserved most_for_request(const Provider& provider, const RequestPrefix& prefix,
                                 std::span<const Message> messages, const std::optional<Measured>& measured);
 
-// What a child's first request may come to, as far as it can be known before the child is made. The error is
-// why it cannot be had under these limits: its price is not known.
+// What the first request of a session's next run holds, as far as it can be known before that: its prompt, or
+// all that was said in the runs before. `events` are the session's own.
+std::int64_t first_input(const Session& session, const std::vector<Event>& events);
+// What a request with so much input may come to. The error is why it cannot be had under these limits: its
+// price is not known.
 std::expected<Amount, std::string> first_request(const Provider& provider, const ModelName& model,
-                                                 std::string_view prompt, int max_output_tokens,
+                                                 std::int64_t input, int max_output_tokens,
                                                  const TreeLimits& limits);
 
 }  // namespace deputy

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 #include "base/text.h"
 #include "tools/target.h"
 
@@ -36,11 +38,9 @@ Result<std::string> context_file(const std::string& path, const Folder& workspac
   return to_utf8(*bytes);
 }
 
-}  // namespace
-
-Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths,
-                                       const Folder& workspace, const Sight& sight,
-                                       const ContextBounds& bounds, const std::vector<const Folder*>& roots) {
+Result<std::string> read_all(std::string_view prompt, std::span<const std::string> paths,
+                             const Folder& workspace, const Sight& sight, const ContextBounds& bounds,
+                             const std::vector<const Folder*>& roots) {
   std::string text;
   for (const auto& path : paths) {
     TRY(const auto content, context_file(path, workspace, sight, bounds, roots));
@@ -55,6 +55,20 @@ Result<std::string> with_context_files(std::string_view prompt, std::span<const 
   }
   text += prompt;
   return text;
+}
+
+}  // namespace
+
+// Memory that one task's files do not find is that task's failure: its siblings' may fit.
+Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths,
+                                       const Folder& workspace, const Sight& sight,
+                                       const ContextBounds& bounds, const std::vector<const Folder*>& roots) {
+  try {
+    return read_all(prompt, paths, workspace, sight, bounds, roots);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::exhausted, "out of memory while the context files of this task were read",
+                "leave some out and let the child read them");
+  }
 }
 
 }  // namespace deputy

@@ -139,18 +139,17 @@ Task<> DelegateTool::read_context(Batch& batch) {
     // One that is there already was given its files when it was made.
     if (!task.context.empty() && !tree_.has_child(batch.delegation(at).key)) to_read.push_back(at);
   }
-  if (to_read.empty()) co_return;
-  co_await on_pool(
-      batch.context.loop, batch.context.pool, [&batch, &to_read, bounds = tree_.context_bounds()] {
-        const ToolContext& context = batch.context;
-        const auto sight = Sight::of(context);
-        for (const std::size_t at : to_read) {
-          const DelegateTask& task = batch.tasks[at];
-          batch.prompts[at] = sight ? with_context_files(task.brief.prompt, task.context, context.workspace,
-                                                         *sight, bounds, context.roots)
-                                    : std::unexpected(sight.error());
-        }
-      });
+  for (const std::size_t at : to_read) {
+    if (batch.context.stop.stopped()) co_return;  // nobody is started any more
+    co_await on_pool(batch.context.loop, batch.context.pool, [&batch, at, bounds = tree_.context_bounds()] {
+      const DelegateTask& task = batch.tasks[at];
+      const ToolContext& context = batch.context;
+      const auto sight = Sight::of(context);
+      batch.prompts[at] = sight ? with_context_files(task.brief.prompt, task.context, context.workspace,
+                                                     *sight, bounds, context.roots)
+                                : std::unexpected(sight.error());
+    });
+  }
 }
 
 // One of several lanes that share what is left to do.

@@ -51,14 +51,13 @@ Result<void> read_claude_profile(const MarkdownProfile& file, ReadProfile& read)
   ProfileFields fields(file.head, read);
   Profile& profile = read.profile;
   TRY(const auto name, fields.text("name"));
-  if (!name) return fail(ErrorCode::invalid, "it has no name", "add name: to its front matter");
-  TRY(profile.name, profile_name(*name, read));
+  name_by_its_head(read, name);
   TRY(const auto description, fields.text("description"));
   profile.description = description.value_or("");
   TRY(const auto tools, fields.texts("tools"));
-  TRY(tools ? add_tools(read, *tools, claude_pattern) : add_all_tools(read));
+  tools ? add_tools(read, *tools, claude_pattern) : add_all_tools(read);
   TRY(const auto without, fields.texts("disallowedTools", "disallowed_tools"));
-  TRY(remove_tools(read, without.value_or(std::vector<ProfileNode>{}), claude_pattern));
+  remove_tools(read, without.value_or(std::vector<ProfileNode>{}), claude_pattern);
   TRY(const auto model, fields.text("model"));
   profile.model = foreign_model(model.value_or(""), "anthropic", read);
   TRY(profile.max_turns, fields.number("maxTurns", "max_turns"));

@@ -1,6 +1,9 @@
 // Our own format: every key of delegation.md, "Profiles".
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/json_schema.h"
 #include "base/text.h"
 #include "delegation/profile_formats.h"
@@ -16,7 +19,7 @@ constexpr EnumNames<Returns, 2> kReturns{{{Returns::text, "text"}, {Returns::rep
 // What an agent has whose file names no tools: it looks, and changes nothing.
 constexpr std::string_view kReadingTools = "Read, Grep, Glob, List";
 
-Result<void> read_permissions(ProfileFields& fields, Permissions& permissions) {
+Result<void> read_permissions(ProfileFields& fields, ReadProfile& read) {
   const ProfileNode* value = fields.take("permissions");
   if (!value) return {};
   constexpr std::string_view kMust =
@@ -27,15 +30,13 @@ Result<void> read_permissions(ProfileFields& fields, Permissions& permissions) {
   for (const auto decision : {Decision::allow, Decision::ask, Decision::deny}) {
     TRY(const auto texts, lists.texts(name_of(decision)));
     for (const auto& text : texts.value_or(std::vector<ProfileNode>{}))
-      TRY(add_rule(permissions, decision, text.text, text.line));
+      add_rule(read, decision, text.text, text.line);
   }
   lists.finish();
-  if (!inner.mistakes.empty()) return std::unexpected(inner.mistakes.front());
-  if (!inner.warnings.empty())  // what it was meant to forbid is not known
-    return fail(
-        ErrorCode::invalid,
-        fmt::format("line {}: permissions: {}", inner.warnings.front().line, inner.warnings.front().text),
-        fmt::format("it must be {}", kMust));
+  std::ranges::move(inner.mistakes, std::back_inserter(read.mistakes));
+  for (const auto& [line, text] : inner.warnings)  // what it was meant to forbid is not known
+    read.mistakes.push_back({ErrorCode::invalid, fmt::format("line {}: permissions: {}", line, text),
+                             fmt::format("it must be {}", kMust)});
   return {};
 }
 
@@ -68,17 +69,13 @@ Result<void> read_tools(ProfileFields& fields, ReadProfile& read) {
     for (const auto name : split(kReadingTools, ','))
       tools->push_back({.kind = ProfileNode::Kind::text, .text = std::string(trimmed(name))});
   }
-  TRY(add_tools(read, *tools));
+  add_tools(read, *tools);
   TRY(const auto subagents, fields.texts("subagents"));
   for (const auto& name : subagents.value_or(std::vector<ProfileNode>{}))
     read.profile.subagents.emplace_back(trimmed(name.text));
   TRY(const auto without, fields.texts("disallowed_tools"));
-  return remove_tools(read, without.value_or(std::vector<ProfileNode>{}));
-}
-
-// What else is wrong is told with it.
-void keep_mistake(ReadProfile& read, Result<void> done) {
-  if (!done) read.mistakes.push_back(std::move(done).error());
+  remove_tools(read, without.value_or(std::vector<ProfileNode>{}));
+  return {};
 }
 
 }  // namespace
@@ -90,13 +87,13 @@ Result<void> read_deputy_profile(const MarkdownProfile& file, std::string_view s
   ProfileFields fields(file.head, read);
   Profile& profile = read.profile;
   TRY(const auto name, fields.text("name"));
-  TRY(profile.name, profile_name(name ? *name : std::string(stem), read));
+  name_profile(read, name ? std::string_view(*name) : stem);
   TRY(const auto description, fields.text("description"));
   profile.description = description.value_or("");
   TRY(const auto model, fields.text("model"));
   if (model && *model != "inherit") profile.model = ModelName(*model);
-  keep_mistake(read, read_tools(fields, read));
-  keep_mistake(read, read_permissions(fields, profile.permissions));
+  TRY(read_tools(fields, read));
+  keep_mistake(read, read_permissions(fields, read));
   TRY(read_limits(fields, profile));
   TRY(const auto on_ask, fields.choice("on_ask", kOnAsk));
   profile.on_ask = on_ask.value_or(OnAsk::person);

@@ -124,16 +124,24 @@ void settle_alone(FoundProfile& found) {
 
 // Who counts of those that could, in order of precedence.
 void settle_standing(std::vector<FoundProfile>& found, bool project_is_trusted) {
-  std::map<std::string, const FoundProfile*> used;
+  std::map<std::string, const FoundProfile*> first;
   for (auto& each : found) {
-    if (each.standing != Standing::used) continue;
-    if (each.origin == ProfileOrigin::project && !project_is_trusted) {
+    const bool is_broken = each.standing == Standing::broken;
+    const bool is_untrusted = each.origin == ProfileOrigin::project && !project_is_trusted;
+    if (each.standing == Standing::disabled) continue;
+    if (is_broken && (is_untrusted || is_reserved(each.read.profile.name))) continue;
+    if (is_untrusted) {
       each.standing = Standing::untrusted;
       each.problem = "this folder is not trusted; see what it says, then run `deputy agents trust`";
-    } else if (const auto [other, is_first] = used.emplace(each.read.profile.name, &each); !is_first) {
-      each.standing = Standing::shadowed;
-      each.problem = fmt::format("{} has the same name and comes first", place_text(*other->second));
+      continue;
     }
+    const auto [other, is_first] = first.emplace(each.read.profile.name, &each);
+    each.keeps_name = is_first;
+    if (is_first || is_broken) continue;
+    each.standing = Standing::shadowed;
+    each.problem =
+        fmt::format("{} has the same name and comes first{}", place_text(*other->second),
+                    other->second->standing == Standing::broken ? ", though it is broken: mend it" : "");
   }
 }
 
@@ -192,12 +200,16 @@ std::vector<ProfilePlace> profile_places(std::string_view workspace, const Envir
 FoundProfile read_profile_file(const Folder& folder, std::string_view name, const ProfilePlace& place) {
   const auto text = folder.read(name, 0, kMostProfileBytes + 1);
   if (!text) return unread(place, name, text.error());
-  auto read = read_profile(place.format, *text, without_ending(name));
-  if (!read) return unread(place, name, read.error());
+  ReadProfile read;
+  if (const auto done = read_profile(place.format, *text, without_ending(name), read); !done) {
+    FoundProfile broken = unread(place, name, done.error());
+    if (!read.profile.name.empty()) broken.read.profile.name = std::move(read.profile.name);
+    return broken;
+  }
   FoundProfile found{.file = join_path(place.folder(), name),
                      .format = place.format,
                      .origin = place.origin,
-                     .read = *std::move(read)};
+                     .read = std::move(read)};
   settle_alone(found);
   return found;
 }
@@ -225,7 +237,11 @@ std::vector<FoundProfile> find_profiles(const Disk& disk, const std::vector<Prof
 Profiles profiles_of(const std::vector<FoundProfile>& found) {
   Profiles profiles = Profiles::built_in();
   for (const auto& each : found) {
-    if (each.standing == Standing::used) profiles.add(each.read.profile);
+    if (each.standing == Standing::used) {
+      profiles.add(each.read.profile);
+    } else if (each.keeps_name) {
+      profiles.leave_out(each.read.profile.name, each.problem);
+    }
   }
   return profiles;
 }

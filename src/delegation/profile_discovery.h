@@ -2,7 +2,8 @@
 // read where they stand. Of two with one name the first place counts: the project's before the person's
 // before the built-in, and ours before other programs'. A project's profiles count only once the person has
 // trusted its folder: until then they are found and told of, but no model hears of them. They could not widen
-// anything, but what they say would reach the parent's model.
+// anything, but what they say would reach the parent's model. A broken one keeps its name: the next of that
+// name could do what this one was meant to rule out.
 #pragma once
 
 #include <optional>
@@ -27,8 +28,9 @@ struct FoundProfile {
   ProfileFormat format = ProfileFormat::deputy;
   ProfileOrigin origin = ProfileOrigin::person;
   Standing standing = Standing::used;
-  ReadProfile read;     // of one that could not be read, its name alone
-  std::string problem;  // why it is not used, with what to do, a line for each mistake; empty where it is
+  bool keeps_name = false;  // no other of its name is used: it is the one, or would be if it were not broken
+  ReadProfile read;         // of one that could not be read, its name alone
+  std::string problem;      // why it is not used, with what to do, a line for each mistake; empty where it is
 };
 
 struct ProfilePlace {
@@ -49,7 +51,7 @@ inline constexpr std::size_t kMostProfilesInAPlace = 200;
 std::vector<FoundProfile> find_profiles(const Disk& disk, const std::vector<ProfilePlace>& places,
                                         bool project_is_trusted);
 
-// The built-in ones, and those that are used.
+// The built-in ones, and those that are used; nobody has the name of one that is broken.
 Profiles profiles_of(const std::vector<FoundProfile>& found);
 
 // Whom an agent may hand work to and who is nobody here is left out when it runs.

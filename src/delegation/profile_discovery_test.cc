@@ -139,6 +139,37 @@ TEST_F(Discovery, AFileThatCannotBeReadIsToldAndHoldsUpNoOther) {
   EXPECT_FALSE(at(found, "/home/me/.config/deputy/agents/notes.txt"));
 }
 
+TEST_F(Discovery, ABrokenFileKeepsItsNameAndNoOtherTakesItsPlace) {
+  const auto refused = [](const std::vector<FoundProfile>& found) {
+    const auto profiles = profiles_of(found);
+    const auto general = profiles.find("general");
+    return general ? "" : to_text(general.error());
+  };
+  EXPECT_EQ(refused(find(true)), "") << "control: the built-in one";
+  for (const auto* text : {"---\ntools: [Raed]\n---\nDo.", "---\nmax_turns: x\n---\nDo.", "no head"}) {
+    put("/work/.deputy/agents", "general.md", text);
+    put_named("/home/me/.claude/agents", "general", "wider");
+    const auto found = find(true);
+    EXPECT_THAT(refused(found), AllOf(HasSubstr("agent 'general' is not declared"),
+                                      HasSubstr("its file is broken"), HasSubstr("deputy agents check")));
+    EXPECT_EQ(at(found, "/work/.deputy/agents/general.md")->standing, Standing::broken);
+    EXPECT_EQ(at(found, "/home/me/.claude/agents/general.md")->standing, Standing::shadowed);
+    EXPECT_THAT(at(found, "/home/me/.claude/agents/general.md")->problem, HasSubstr("broken"));
+    EXPECT_EQ(described(find(false), "general"), "wider") << "one that is not trusted shadows nothing";
+  }
+}
+
+TEST_F(Discovery, SoDoesOneThatIsNamedByItsHead) {
+  put("/home/me/.config/deputy/agents", "mine.md", "---\nname: general\nmax_turns: x\n---\nDo.");
+  EXPECT_FALSE(profiles_of(find(true)).find("general"));
+}
+
+TEST_F(Discovery, ABrokenFileBehindOneThatIsUsedTakesNothingFromIt) {
+  put_named("/work/.deputy/agents", "general", "narrow");
+  put("/home/me/.claude/agents", "general.md", "---\nname: general\ntools: [Raed]\n---\nDo.");
+  EXPECT_EQ(described(find(true), "general"), "narrow");
+}
+
 TEST_F(Discovery, NoLinkInAProjectLeadsOutOfIt) {
   put_named("/elsewhere", "secret", "x");
   put_named("/work", "x", "x");

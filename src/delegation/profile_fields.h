@@ -69,22 +69,26 @@ std::unexpected<Error> wrong_value(const ProfileNode& value, std::string_view ke
 // What a pattern in another program's brackets is in a rule of ours.
 using PatternReader = std::string (*)(std::string_view tool, std::string_view pattern, Decision decision);
 
+// Kept with the file's other mistakes, so that all are told at once.
+void keep_mistake(ReadProfile& read, Result<void> done);
+
 // Grants what a tool list names, in any spelling: "LS", "Bash(git:*)", "Agent(reviewer)", "*".
-Result<void> add_tools(ReadProfile& read, std::span<const ProfileNode> written,
-                       PatternReader pattern_of = nullptr);
-Result<void> add_all_tools(ReadProfile& read);
-// Takes away what it names; a pattern becomes a rule. A name that is no tool is an Error: what was meant to
+void add_tools(ReadProfile& read, std::span<const ProfileNode> written, PatternReader pattern_of = nullptr);
+void add_all_tools(ReadProfile& read);
+// Takes away what it names; a pattern becomes a rule. A name that is no tool is a mistake: what was meant to
 // be taken away would stay.
-Result<void> remove_tools(ReadProfile& read, std::span<const ProfileNode> written,
-                          PatternReader pattern_of = nullptr);
-// Adds the rule, or says why it is none.
-Result<void> add_rule(Permissions& permissions, Decision decision, std::string rule, int line);
+void remove_tools(ReadProfile& read, std::span<const ProfileNode> written,
+                  PatternReader pattern_of = nullptr);
+// What is no rule is a mistake.
+void add_rule(ReadProfile& read, Decision decision, std::string rule, int line);
 
 // What holds where the file does not say it: Note for all, and a workspace by what the tools do.
 void settle(ReadProfile& read, std::optional<WorkspaceMode> workspace);
 
-// A name that can be typed, and stands in paths and tool lists.
-Result<std::string> profile_name(std::string_view written, ReadProfile& read);
+// A name that can be typed, and stands in paths and tool lists. One that cannot is a mistake.
+void name_profile(ReadProfile& read, std::string_view written);
+// Where its file has to say it.
+void name_by_its_head(ReadProfile& read, const std::optional<std::string>& written);
 
 // A model of another program's as provider/name; nothing for "inherit".
 std::optional<ModelName> foreign_model(std::string_view written, std::string_view usual_provider,

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/text.h"
 #include "delegation/profile_formats.h"
 
@@ -64,11 +67,19 @@ std::string_view name_of(ProfileFormat format) {
 
 Result<ReadProfile> read_profile(ProfileFormat format, std::string_view text, std::string_view stem) {
   ReadProfile read;
-  if (auto done = read_file(format, text, stem, read); !done)
-    read.mistakes.push_back(std::move(done).error());
-  if (!read.mistakes.empty()) return std::unexpected(as_one(std::move(read.mistakes)));
-  if (read.profile.instructions.empty()) read.warnings.push_back({0, "it has no instructions"});
+  TRY(read_profile(format, text, stem, read));
   return read;
+}
+
+Result<void> read_profile(ProfileFormat format, std::string_view text, std::string_view stem,
+                          ReadProfile& read) {
+  keep_mistake(read, read_file(format, text, stem, read));
+  if (!read.mistakes.empty()) {
+    std::ranges::move(read.no_tools, std::back_inserter(read.mistakes));
+    return std::unexpected(as_one(std::move(read.mistakes)));
+  }
+  if (read.profile.instructions.empty()) read.warnings.push_back({0, "it has no instructions"});
+  return {};
 }
 
 }  // namespace deputy

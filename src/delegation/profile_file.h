@@ -29,6 +29,7 @@ struct ReadProfile {
   std::vector<std::string> ignored = {};  // known there, without a meaning here: "color"
   std::vector<ProfileWarning> warnings = {};
   std::vector<Error> mistakes = {};  // values that cannot be meant; with one of them it is no profile
+  std::vector<Error> no_tools = {};  // names among its tools that are none, to be told with these
   json::object unknown = {};         // keys that nobody knows, as they stood
   bool is_disabled = false;          // its file says so
 };
@@ -36,5 +37,8 @@ struct ReadProfile {
 // `stem` is what the file's name gives: a name for who has none of its own. An Error names every mistake,
 // each on a line of its own.
 Result<ReadProfile> read_profile(ProfileFormat format, std::string_view text, std::string_view stem);
+// The same into `read`, which has the name that the file gives also where it is no profile.
+Result<void> read_profile(ProfileFormat format, std::string_view text, std::string_view stem,
+                          ReadProfile& read);
 
 }  // namespace deputy

@@ -154,6 +154,24 @@ TEST(ProfileFile, EveryMistakeIsNamedOnALineOfItsOwn) {
       HasSubstr("there is no tool Wriet"));
 }
 
+TEST(ProfileFile, NoMistakeHidesAnother) {
+  const Error all = own_mistake(
+      "name: '---'\ntools: [Read, Raed, 'Bash(']\ndisallowed_tools: [Wriet, Bahs]\npermissions:\n  deny: "
+      "['Grpe(x)', 'Golb(x)']\n  dney: [Bash]\nmax_turns: many");
+  for (const auto* mistake :
+       {"is no name", "line 3: there is no tool Raed", "line 4: there is no tool Wriet",
+        "line 4: there is no tool Bahs", "Grpe", "Golb", "did you mean deny?", "line 8: max_turns"})
+    EXPECT_THAT(all.message, HasSubstr(mistake));
+  const auto foreign = mistake(ProfileFormat::opencode,
+                               "---\ntools: {wriet: false, read: never}\npermission: {bash: maybe, edit: "
+                               "perhaps}\nsteps: many\n---\nx");
+  for (const auto* mistake :
+       {"no tool wriet", "tools.read", "permission.bash", "permission.edit", "steps is 'many'"})
+    EXPECT_THAT(foreign.message, HasSubstr(mistake));
+  const auto nameless = mistake(ProfileFormat::claude, "---\nmaxTurns: many\ntools: [Raed]\n---\nx");
+  EXPECT_THAT(nameless.message, AllOf(HasSubstr("it has no name"), HasSubstr("maxTurns"), HasSubstr("Raed")));
+}
+
 TEST(ToolSpellings, AnUnknownNameAmongWhatIsTakenAwayMakesTheProfileUnusable) {
   const Error wrong = own_mistake("tools: [Read, Bash]\ndisallowed_tools: [Bahs]");
   EXPECT_THAT(wrong.message, HasSubstr("line 3: there is no tool Bahs; did you mean Bash?"));

@@ -24,12 +24,11 @@ Result<void> read_gemini_profile(const MarkdownProfile& file, ReadProfile& read)
     return fail(ErrorCode::unavailable, "it is a remote agent, and those are not reached from here",
                 "describe a local agent instead");
   TRY(const auto name, fields.text("name"));
-  if (!name) return fail(ErrorCode::invalid, "it has no name", "add name: to its front matter");
-  TRY(profile.name, profile_name(*name, read));
+  name_by_its_head(read, name);
   TRY(const auto description, fields.text("description"));
   profile.description = description.value_or("");
   TRY(const auto tools, fields.texts("tools"));
-  TRY(tools ? add_tools(read, *tools) : add_all_tools(read));
+  tools ? add_tools(read, *tools) : add_all_tools(read);
   TRY(const auto model, fields.text("model"));
   profile.model = foreign_model(model.value_or(""), "gemini", read);
   TRY(profile.max_turns, fields.number("max_turns"));

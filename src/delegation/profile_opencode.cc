@@ -36,46 +36,50 @@ bool holds(const std::vector<std::string>& names, std::string_view name) {
 
 // A key that names nothing here. What was meant to take something away is left out only where there is
 // nothing to take away.
-Result<void> leave_out(ReadProfile& read, std::string_view key, const ProfileNode& said, bool takes_away) {
+void leave_out(ReadProfile& read, std::string_view key, const ProfileNode& said, bool takes_away) {
   constexpr auto kNotTools = std::to_array<std::string_view>(
       {"external_directory", "doom_loop", "plan_enter", "plan_exit", "repo_clone", "repo_overview"});
   if (std::ranges::find(kNotTools, key) != kNotTools.end()) {
     read.ignored.push_back(fmt::format("the permission {}", key));
-    return {};
+    return;
   }
   if (can_be_of_a_server(key) || (is_pattern(key) && !takes_away)) {
     read.warnings.push_back({said.line, fmt::format("{} is left out: no MCP server is connected here", key)});
-    return {};
+    return;
   }
-  if (is_pattern(key))
-    return fail(ErrorCode::invalid, fmt::format("line {}: {} fits no tool here", said.line, key),
-                "name what to take away as it is called, or leave it out; tools of a server are server_*");
+  if (is_pattern(key)) {
+    read.mistakes.push_back(
+        {ErrorCode::invalid, fmt::format("line {}: {} fits no tool here", said.line, key),
+         "name what to take away as it is called, or leave it out; tools of a server are server_*"});
+    return;
+  }
   const ProfileNode named{.kind = ProfileNode::Kind::text, .text = std::string(key), .line = said.line};
   if (takes_away) return remove_tools(read, {&named, 1});
   read.warnings.push_back({said.line, fmt::format("permission for {}, which is no tool here", key)});
-  return {};
 }
 
 // The old way: tools by name, true or false, the last one counting. All that is not named is granted.
-Result<void> read_tools(ProfileFields& fields, ReadProfile& read) {
-  TRY(add_all_tools(read));
+void read_tools(ProfileFields& fields, ReadProfile& read) {
+  add_all_tools(read);
   const ProfileNode* value = fields.take("tools");
-  if (!value) return {};
+  if (!value) return;
   if (value->kind != ProfileNode::Kind::map)
-    return wrong_value(*value, "tools", "a table of names with true or false");
-  for (const auto& [key, said] : entries_of(*value)) {
-    TRY(const bool is_granted, truth_in(said, fmt::format("tools.{}", key)));
+    keep_mistake(read, wrong_value(*value, "tools", "a table of names with true or false"));
+  for (const auto& [key, said] :
+       value->kind == ProfileNode::Kind::map ? entries_of(*value) : std::vector<Entry>{}) {
+    const auto truth = truth_in(said, fmt::format("tools.{}", key));
+    if (!truth) keep_mistake(read, std::unexpected(truth.error()));
+    const bool is_granted = truth.value_or(false);
     const bool means_all = trimmed(key) == "*";
     auto meant = means_all ? std::vector<std::string>{"*"} : tools_named(key);
     if (meant.empty() && !is_pattern(key) && !can_be_of_a_server(key)) meant.emplace_back(key);
-    if (meant.empty()) TRY(leave_out(read, key, said, !is_granted));
+    if (meant.empty()) leave_out(read, key, said, !is_granted);
     if (means_all && !is_granted) read.profile.subagents.clear();
     for (const auto& tool : meant) {
       const ProfileNode named{.kind = ProfileNode::Kind::text, .text = tool, .line = said.line};
-      TRY(is_granted ? add_tools(read, {&named, 1}) : remove_tools(read, {&named, 1}));
+      is_granted ? add_tools(read, {&named, 1}) : remove_tools(read, {&named, 1});
     }
   }
-  return {};
 }
 
 struct Saying {
@@ -94,21 +98,23 @@ bool is_decision(const ProfileNode& node) {
 }
 
 // Of a table: a tool, or a pattern of names, with one word for all of it or a table of patterns.
-Result<std::vector<Saying>> sayings_in_table(const ProfileNode& table, std::string_view field) {
+std::vector<Saying> sayings_in_table(ReadProfile& read, const ProfileNode& table, std::string_view field) {
   std::vector<Saying> sayings;
   for (const auto& [key, value] : entries_of(table)) {
     const bool has_patterns = value.kind == ProfileNode::Kind::map;
     for (const auto& entry : has_patterns ? entries_of(value) : std::vector<Entry>{{"*", value}}) {
-      if (!is_decision(entry.value))
-        return wrong_value(entry.value, fmt::format("{}.{}", field, key), "allow, ask or deny");
-      sayings.push_back({key, entry});
+      if (is_decision(entry.value)) {
+        sayings.push_back({key, entry});
+      } else {
+        keep_mistake(read, wrong_value(entry.value, fmt::format("{}.{}", field, key), "allow, ask or deny"));
+      }
     }
   }
   return sayings;
 }
 
 // Of their newer way: a list of rules, each with an action (the tool), a resource and an effect.
-Result<std::vector<Saying>> sayings_in_list(const ProfileNode& list, std::string_view field) {
+std::vector<Saying> sayings_in_list(ReadProfile& read, const ProfileNode& list, std::string_view field) {
   std::vector<Saying> sayings;
   for (const auto& rule : list.items) {
     std::string_view action;
@@ -120,8 +126,10 @@ Result<std::vector<Saying>> sayings_in_list(const ProfileNode& list, std::string
       if (key == "resource") resource = value.text;
       if (key == "effect") effect = &value;
     }
-    if (action.empty() || resource.empty() || !effect || !is_decision(*effect))
-      return wrong_value(rule, field, "a list of rules, each with action, resource and effect");
+    if (action.empty() || resource.empty() || !effect || !is_decision(*effect)) {
+      keep_mistake(read, wrong_value(rule, field, "a list of rules, each with action, resource and effect"));
+      continue;
+    }
     if (action == "shell") action = "bash";
     if (action == "subagent") action = "task";
     sayings.push_back({action, {resource, *effect}});
@@ -129,12 +137,12 @@ Result<std::vector<Saying>> sayings_in_list(const ProfileNode& list, std::string
   return sayings;
 }
 
-Result<std::vector<Saying>> sayings_in(const ProfileNode& value, std::string_view field) {
-  if (value.kind == ProfileNode::Kind::map) return sayings_in_table(value, field);
-  if (value.kind == ProfileNode::Kind::list) return sayings_in_list(value, field);
-  if (!is_decision(value))
-    return wrong_value(value, field, "allow, ask or deny, or a table of tools with these");
-  return std::vector<Saying>{{"*", {"*", value}}};
+std::vector<Saying> sayings_in(ReadProfile& read, const ProfileNode& value, std::string_view field) {
+  if (value.kind == ProfileNode::Kind::map) return sayings_in_table(read, value, field);
+  if (value.kind == ProfileNode::Kind::list) return sayings_in_list(read, value, field);
+  if (is_decision(value)) return {{"*", {"*", value}}};
+  keep_mistake(read, wrong_value(value, field, "allow, ask or deny, or a table of tools with these"));
+  return {};
 }
 
 bool is_general(std::string_view pattern) {
@@ -169,7 +177,7 @@ std::string rule_for(std::string_view tool, const Entry& entry) {
   return !pattern.empty() && parse_rule(decision, rule) ? rule : "";
 }
 
-Result<void> add_decision(ReadProfile& read, std::string_view tool, const Entry& entry) {
+void add_decision(ReadProfile& read, std::string_view tool, const Entry& entry) {
   const Decision decision = decision_in(entry.value);
   std::string rule = rule_for(tool, entry);
   if (rule.empty()) {
@@ -179,17 +187,17 @@ Result<void> add_decision(ReadProfile& read, std::string_view tool, const Entry&
     read.warnings.push_back(
         {entry.value.line, fmt::format("no rule here can say {} of {}: {}",
                                        shorten(on_one_line(made_visible(entry.key)), 60), tool, instead)});
-    if (decision == Decision::allow) return {};
+    if (decision == Decision::allow) return;
     rule = tool;
   }
   if (rule == tool && decision == Decision::deny)
     std::erase(read.profile.tools, tool);  // nor is it offered there
-  return add_rule(read.profile.permissions, decision, std::move(rule), entry.value.line);
+  add_rule(read, decision, std::move(rule), entry.value.line);
 }
 
 // Ours: the strictest. So a general "deny" has no exceptions, a general "allow" needs none, and a general
 // "ask" is left to the tool's default where that asks and some pattern allows more: else it is a rule.
-Result<void> add_patterns(ReadProfile& read, std::string_view tool, std::span<const Entry> entries) {
+void add_patterns(ReadProfile& read, std::string_view tool, std::span<const Entry> entries) {
   std::string_view general;
   if (is_general(entries.front().key)) general = entries.front().value.text;
   const bool has_exceptions = std::ranges::any_of(entries, [tool](const Entry& entry) {
@@ -209,9 +217,8 @@ Result<void> add_patterns(ReadProfile& read, std::string_view tool, std::span<co
                                       general == "deny" ? "denied" : "asked about", tool)});
       continue;
     }
-    TRY(add_decision(read, tool, entry));
+    add_decision(read, tool, entry);
   }
-  return {};
 }
 
 // Here the patterns are names of agents. No rule of ours knows these, so what is denied leaves those alone
@@ -237,12 +244,12 @@ void narrow_subagents(ReadProfile& read, std::span<const Entry> entries) {
   read.mapped.emplace_back("the permission task → subagents");
 }
 
-Result<void> read_permission(ReadProfile& read, const ProfileNode& value, std::string_view field) {
-  TRY(const auto sayings, sayings_in(value, field));
+void read_permission(ReadProfile& read, const ProfileNode& value, std::string_view field) {
+  const auto sayings = sayings_in(read, value, field);
   for (const auto& [key, entry, tools] : sayings) {
     const bool permits = entry.value.text == "allow";
     if (tools.empty()) {
-      TRY(leave_out(read, key, entry.value, !permits));
+      leave_out(read, key, entry.value, !permits);
     } else if (permits && !is_their_word(key)) {
       read.warnings.push_back(
           {entry.value.line, fmt::format("permission for {} is left out: it permits nothing there", key)});
@@ -265,20 +272,17 @@ Result<void> read_permission(ReadProfile& read, const ProfileNode& value, std::s
       if (tool == "task") {
         narrow_subagents(read, entries);
       } else {
-        TRY(add_patterns(read, tool, entries));
+        add_patterns(read, tool, entries);
       }
     }
   }
-  return {};
 }
 
 // Both ways, the older and the newer: what either forbids is forbidden.
-Result<void> read_permissions(ProfileFields& fields, ReadProfile& read) {
+void read_permissions(ProfileFields& fields, ReadProfile& read) {
   if (const ProfileNode* value = fields.take("permission", "permissions"))
-    TRY(read_permission(read, *value, "permission"));
-  if (const ProfileNode* value = fields.take("permissions"))
-    TRY(read_permission(read, *value, "permissions"));
-  return {};
+    read_permission(read, *value, "permission");
+  if (const ProfileNode* value = fields.take("permissions")) read_permission(read, *value, "permissions");
 }
 
 Result<void> read_mode(ProfileFields& fields, ReadProfile& read) {
@@ -298,14 +302,14 @@ Result<void> read_opencode_profile(const MarkdownProfile& file, std::string_view
   ProfileFields fields(file.head, read);
   Profile& profile = read.profile;
   TRY(const auto name, fields.text("name"));
-  TRY(profile.name, profile_name(name ? *name : std::string(stem), read));
+  name_profile(read, name ? std::string_view(*name) : stem);
   TRY(const auto description, fields.text("description"));
   profile.description = description.value_or("");
   TRY(const auto prompt, fields.text("prompt", "the instructions"));
   TRY(const auto system, fields.text("system", "the instructions"));
   if (profile.instructions.empty()) profile.instructions = prompt.value_or(system.value_or(""));
-  TRY(read_tools(fields, read));
-  TRY(read_permissions(fields, read));
+  read_tools(fields, read);
+  read_permissions(fields, read);
   TRY(read_mode(fields, read));
   TRY(const auto model, fields.text("model"));
   profile.model = foreign_model(model.value_or(""), "compatible", read);

@@ -79,45 +79,47 @@ std::string rule_of(std::string_view tool, std::string_view pattern, Decision de
   return fmt::format("{}({})", tool, pattern_of ? pattern_of(tool, pattern, decision) : std::string(pattern));
 }
 
-Result<void> add_tool(ReadProfile& read, const ProfileNode& written, PatternReader pattern_of) {
+void add_tool(ReadProfile& read, const ProfileNode& written, PatternReader pattern_of) {
   const auto [name, pattern] = parts_of(written.text);
-  if (name.empty()) return {};
+  if (name.empty()) return;
   if (name == "*") return add_all_tools(read);
   const std::string tool = canonical_tool_name(name);
   if (tool == "task") {
     declare(read.profile, pattern);
     read.mapped.push_back(fmt::format("{} → subagents", shown(written.text)));
-    return {};
+    return;
   }
-  if (is_left_out(read, name, written.line)) return {};
+  if (is_left_out(read, name, written.line)) return;
   if (!is_tool_name(tool)) {
     const std::string why = no_such_tool(name);
     read.warnings.push_back({written.line, fmt::format("{}{} agent is refused until it is gone", why,
                                                        why.ends_with('?') ? " The" : ": the")});
+    read.no_tools.push_back(
+        {ErrorCode::invalid, fmt::format("line {}: {}", written.line, why), "mend it, or leave it out"});
   }
   if (tool != name) read.mapped.push_back(fmt::format("{} → {}", shown(name), tool));
   grant(read.profile, tool);
-  if (pattern.empty() || !is_tool_name(tool)) return {};
+  if (pattern.empty() || !is_tool_name(tool)) return;
   read.mapped.push_back(fmt::format("{} → {} and a rule that allows it", shown(written.text), tool));
   for (const auto part : split(pattern, ','))
-    TRY(add_rule(read.profile.permissions, Decision::allow,
-                 rule_of(tool, trimmed(part), Decision::allow, pattern_of), written.line));
-  return {};
+    add_rule(read, Decision::allow, rule_of(tool, trimmed(part), Decision::allow, pattern_of), written.line);
 }
 
 }  // namespace
 
-Result<void> add_tools(ReadProfile& read, std::span<const ProfileNode> written, PatternReader pattern_of) {
-  for (const auto& each : written) TRY(add_tool(read, each, pattern_of));
-  return {};
+void keep_mistake(ReadProfile& read, Result<void> done) {
+  if (!done) read.mistakes.push_back(std::move(done).error());
 }
 
-Result<void> add_all_tools(ReadProfile& read) {
+void add_tools(ReadProfile& read, std::span<const ProfileNode> written, PatternReader pattern_of) {
+  for (const auto& each : written) add_tool(read, each, pattern_of);
+}
+
+void add_all_tools(ReadProfile& read) {
   for (const auto tool : kAllTools) grant(read.profile, tool);
-  return {};
 }
 
-Result<void> remove_tools(ReadProfile& read, std::span<const ProfileNode> written, PatternReader pattern_of) {
+void remove_tools(ReadProfile& read, std::span<const ProfileNode> written, PatternReader pattern_of) {
   for (const auto& each : written) {
     const auto [name, pattern] = parts_of(each.text);
     const std::string tool = canonical_tool_name(name);
@@ -129,27 +131,27 @@ Result<void> remove_tools(ReadProfile& read, std::span<const ProfileNode> writte
     } else if (is_left_out(read, name, each.line)) {
       continue;
     } else if (!is_tool_name(tool)) {
-      return fail(ErrorCode::invalid, fmt::format("line {}: {}", each.line, no_such_tool(name)),
-                  "name the tool to take away as it is called, or leave it out");
+      read.mistakes.push_back({ErrorCode::invalid, fmt::format("line {}: {}", each.line, no_such_tool(name)),
+                               "name the tool to take away as it is called, or leave it out"});
     } else if (!pattern.empty()) {
-      TRY(add_rule(read.profile.permissions, Decision::deny,
-                   rule_of(tool, pattern, Decision::deny, pattern_of), each.line));
+      add_rule(read, Decision::deny, rule_of(tool, pattern, Decision::deny, pattern_of), each.line);
     } else {
       std::erase(read.profile.tools, tool);
     }
   }
-  return {};
 }
 
-Result<void> add_rule(Permissions& permissions, Decision decision, std::string rule, int line) {
-  if (const auto parsed = parse_rule(decision, rule); !parsed)
-    return fail(ErrorCode::invalid, fmt::format("line {}: {}", line, parsed.error().message),
-                parsed.error().advice);
+void add_rule(ReadProfile& read, Decision decision, std::string rule, int line) {
+  if (const auto parsed = parse_rule(decision, rule); !parsed) {
+    read.mistakes.push_back({ErrorCode::invalid, fmt::format("line {}: {}", line, parsed.error().message),
+                             parsed.error().advice});
+    return;
+  }
+  Permissions& permissions = read.profile.permissions;
   auto& rules = decision == Decision::deny  ? permissions.deny
                 : decision == Decision::ask ? permissions.ask
                                             : permissions.allow;
   rules.push_back(std::move(rule));
-  return {};
 }
 
 void settle(ReadProfile& read, std::optional<WorkspaceMode> workspace) {
@@ -161,7 +163,7 @@ void settle(ReadProfile& read, std::optional<WorkspaceMode> workspace) {
   grant(profile, "Note");
 }
 
-Result<std::string> profile_name(std::string_view written, ReadProfile& read) {
+void name_profile(ReadProfile& read, std::string_view written) {
   constexpr std::size_t kMostBytes = 64;
   std::string name;
   for (const char c : trimmed(written)) {
@@ -172,11 +174,18 @@ Result<std::string> profile_name(std::string_view written, ReadProfile& read) {
   }
   while (name.starts_with('-') || name.starts_with('.')) name.erase(0, 1);
   while (name.ends_with('-')) name.pop_back();
-  if (name.empty() || name.size() > kMostBytes)
-    return fail(ErrorCode::invalid, fmt::format("'{}' is no name for an agent", shown(written)),
-                fmt::format("use letters, digits and hyphens, at most {}", kMostBytes));
+  if (name.empty() || name.size() > kMostBytes) {
+    read.mistakes.push_back({ErrorCode::invalid, fmt::format("'{}' is no name for an agent", shown(written)),
+                             fmt::format("use letters, digits and hyphens, at most {}", kMostBytes)});
+    return;
+  }
   if (name != written) read.warnings.push_back({0, fmt::format("its name is written {} here", name)});
-  return name;
+  read.profile.name = std::move(name);
+}
+
+void name_by_its_head(ReadProfile& read, const std::optional<std::string>& written) {
+  if (written) return name_profile(read, *written);
+  read.mistakes.push_back({ErrorCode::invalid, "it has no name", "add name: to its front matter"});
 }
 
 std::optional<ModelName> foreign_model(std::string_view written, std::string_view usual_provider,

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
 #include "guard/tool_names.h"
 #include "transcript/limits.h"
 
 namespace deputy {
 
 namespace {
+
+constexpr std::size_t kMostWhy = 400;  // of what is wrong with a file, for the model
 
 Profile reader() {
   return {
@@ -119,8 +122,21 @@ void Profiles::add(Profile profile) {
   profiles_.insert_or_assign(std::move(name), std::move(profile));
 }
 
+void Profiles::leave_out(const std::string& name, std::string_view why) {
+  profiles_.erase(name);
+  left_out_[name] = fmt::format("its file is broken: {}", shorten(on_one_line(why), kMostWhy));
+}
+
+std::string Profiles::why_left_out(std::string_view name) const {
+  const auto found = left_out_.find(name);
+  return found == left_out_.end() ? "" : found->second;
+}
+
 Result<const Profile*> Profiles::find(std::string_view name) const {
   if (const auto found = profiles_.find(name); found != profiles_.end()) return &found->second;
+  if (const std::string why = why_left_out(name); !why.empty())
+    return fail(ErrorCode::not_found, fmt::format("agent '{}' is not declared: {}", name, why),
+                "mend it; `deputy agents check` tells where");
   std::vector<std::string> names;
   for (const auto* profile : offered()) names.push_back(profile->name);
   return fail(

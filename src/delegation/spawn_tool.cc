@@ -102,7 +102,7 @@ Task<ToolResult> SpawnTool::run(json::object arguments, ToolContext context) {
   const Delegation delegation = delegation_of(arguments, declared_, context);
   // One that is there already, from before a restart, is gone on with whatever has become of its profile.
   if (std::ranges::find(declared_, delegation.agent) == declared_.end() && !tree_.has_child({context.id, 0}))
-    co_return not_declared(delegation.agent, declared_);
+    co_return not_declared(tree_, delegation.agent, declared_);
   const auto child = co_await tree_.start_child(delegation, context.stop);
   if (!child) co_return co_await refusal_result(tree_, delegation, child.error());
   co_return co_await await_child(tree_, delegation, *child, context, Telling::dialogue);

@@ -80,8 +80,10 @@ std::string declared_name(const std::string& agent, const std::vector<std::strin
   return agent == kFieldsGeneral && !is_declared ? "general" : agent;
 }
 
-ToolResult not_declared(std::string_view agent, const std::vector<std::string>& declared) {
-  return tool_error(fmt::format("agent '{}' is not declared here; declared: {}", shorten(agent, 64),
+ToolResult not_declared(const Tree& tree, std::string_view agent, const std::vector<std::string>& declared) {
+  const std::string why = tree.profiles().why_left_out(agent);
+  return tool_error(fmt::format("agent '{}' is not declared here{}{}; declared: {}", shorten(agent, 64),
+                                why.empty() ? "" : ": ", why,
                                 declared.empty() ? "(none)" : fmt::format("{}", fmt::join(declared, ", "))));
 }
 
@@ -161,7 +163,7 @@ Task<ToolResult> TaskTool::run(json::object arguments, ToolContext context) {
   if (read->resume) co_return co_await resume(*std::move(read), std::move(context));
   // One that is there already, from before a restart, is gone on with whatever has become of its profile.
   if (std::ranges::find(declared_, read->agent) == declared_.end() && !tree_.has_child({context.id, 0}))
-    co_return not_declared(read->agent, declared_);
+    co_return not_declared(tree_, read->agent, declared_);
   co_return co_await start(*std::move(read), std::move(context));
 }
 

@@ -32,7 +32,7 @@ Result<TaskArguments> read_task_arguments(const json::object& arguments);
 std::string list_of(const std::vector<const Profile*>& declared);
 // The declared name that a call's name means: what other programs call the general agent is that one.
 std::string declared_name(const std::string& agent, const std::vector<std::string>& declared);
-ToolResult not_declared(std::string_view agent, const std::vector<std::string>& declared);
+ToolResult not_declared(const Tree& tree, std::string_view agent, const std::vector<std::string>& declared);
 // Of a call, kNoTimeout for "none"; nothing where it says nothing.
 std::optional<Duration> timeout_in(const json::object& arguments);
 

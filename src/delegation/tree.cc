@@ -214,7 +214,9 @@ Result<Budget::Hold> Tree::admit(const Session& parent, const Profile& profile, 
   Amount need;
   if (limits_spending(limits_)) {
     TRY(const auto* provider, services_.models.find(child.model));
-    auto first = first_request(*provider, child.model, child.prompt, child.max_output_tokens, limits_);
+    TRY(const auto before, services_.store.events_of_session(child.id));
+    auto first =
+        first_request(*provider, child.model, first_input(child, before), child.max_output_tokens, limits_);
     if (!first) return refused(std::move(first).error());
     need = *first;
   }

@@ -173,6 +173,7 @@ class Tree {
   int places_taken() const { return slots_->running(); }
 
   const Models& models() const { return services_.models; }
+  const Profiles& profiles() const { return services_.profiles; }
   const Store& store() const { return services_.store; }
   WallTime now() const { return services_.loop.clock().wall(); }
   const SessionId& id() const { return id_; }
@@ -307,7 +308,8 @@ class Tree {
   // Nothing where it cannot run: then its end is on record.
   Task<Result<std::optional<Equipment>>> equip(std::shared_ptr<Run> run);
   Task<Result<Report>> run_session(std::shared_ptr<Run> run);
-  enum class Ending { in_order, by_force };
+  // By itself: it may have been ended by force meanwhile, and then has its end on record.
+  enum class Ending { in_order, by_itself, by_force };
   Task<Result<Report>> record_end(Session session, Finish finish, Ending ending = Ending::in_order);
 
   TreeServices services_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "delegation/command_outcome.h"
 #include "delegation/tree.h"
 #include "model/context_estimate.h"
@@ -43,6 +44,22 @@ Report without_branch(Report report, const Session& session, std::string_view wh
                            .recoverable = true,
                            .recommendation = "it is still in " + session.workspace});
   return report;
+}
+
+// In the runtime's own word on the end: the one that nobody has answered.
+void name_question(Report& report, const std::vector<Event>& events) {
+  constexpr std::size_t kMostCharacters = 200;
+  if (report.errors.empty() || report.errors.front().code != code_of(report.reason)) return;
+  const Question* open = nullptr;
+  for (const Event& event : events) {
+    const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+    if (asked && asked->question.kind != QuestionKind::permission) open = &asked->question;
+    const auto* answered = std::get_if<QuestionAnswered>(&event.fact);
+    if (answered && open && answered->question_id == open->id && answered->answer.kind != AnswerKind::nobody)
+      open = nullptr;
+  }
+  if (open)
+    report.errors.front().message += fmt::format(": {}", shorten(on_one_line(open->text), kMostCharacters));
 }
 
 // Of the room beside system prompt and tools: what is left must hold the summary.
@@ -94,6 +111,9 @@ Task<> Tree::end_children_of(SessionId id) {
 }
 
 Task<Report> Tree::complete(Session session, Report report) {
+  if (report.reason == Reason::question_unanswered) {
+    if (const auto events = services_.store.events_of_session(session.id)) name_question(report, *events);
+  }
   background_.cancel_all_of(session.id);  // before the children, whose ends may take their time
   co_await end_children_of(session.id);
   co_await background_.end_all_of(session.id);  // nothing may change any more what is looked at now
@@ -159,8 +179,10 @@ Task<Result<Report>> Tree::record_end(Session session, Finish finish, Ending end
     apply(so_far, end.back());
   }
   Report report = report_of(so_far, session, finish, services_.loop.clock().wall());
-  if (ending == Ending::in_order) {
+  if (ending != Ending::by_force) {
     report = co_await complete(session, std::move(report));
+    if (ending == Ending::by_itself && lost_.contains(session.id))
+      co_return std::unexpected(Error::cancelled());
   } else {
     co_await end_children_of(session.id);
     pass_wait_on(session);

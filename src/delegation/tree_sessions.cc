@@ -13,6 +13,8 @@ namespace {
 Reason reason_of(const Error& error) {
   switch (error.code) {
     case ErrorCode::denied:
+    case ErrorCode::not_found:  // an agent, or a model, that is not there
+    case ErrorCode::invalid:
       return Reason::denied;
     case ErrorCode::exhausted:
       return Reason::budget;

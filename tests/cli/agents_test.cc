@@ -129,6 +129,23 @@ TEST_F(AgentsTest, ABrokenAgentIsNeitherDeclaredNorOffered) {
   EXPECT_THAT(ran.err, HasSubstr("1 agent cannot be used"));
 }
 
+TEST_F(AgentsTest, TheBuiltInOneDoesNotTakeThePlaceOfABrokenOne) {
+  put_own("general", "tools: [Raed]");
+  const auto named = deputy({"task", "general", "look"});
+  EXPECT_EQ(named.status, 2);
+  EXPECT_THAT(named.err, AllOf(HasSubstr("agent 'general' is not used"), HasSubstr("Raed")));
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"general","prompt":"x"}}]},{"expect":{"contains":"its file is broken"},"text":"no"}]}]})");
+  const auto ran = deputy({"run", "--yes", "go", "--model", model});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  put_own("general", "tools: [Read]");
+  EXPECT_EQ(deputy({"task", "general", "look", "--model", script(R"({"v":1,"sessions":[{"replies":[
+    {"text":"done"}]}]})")})
+                .status,
+            0)
+      << "control: mended";
+}
+
 TEST_F(AgentsTest, TheColumnsOfTheListAreAligned) {
   put_own("mine", "description: my own");
   const std::string listed = deputy({"agents", "ls"}).out;

@@ -141,6 +141,50 @@ TEST_F(LimitsTest, ADelegationThatIsUsedUpIsNamedToWhoResumes) {
   EXPECT_EQ(deputy({"task", "explore", "more", "--resume", child, "--max-delegations", "2"}).status, 0);
 }
 
+TEST_F(LimitsTest, WhatWasSaidBeforeNeedsRoomInWhatIsLeftForWhoResumes) {
+  const std::string model = script(R"({"v":1,"sessions":[{"replies":[
+    {"text":"done","usage":{"input":50000,"output":10}},{"text":"more","usage":{"input":50100,"output":10}}]}]})");
+  ASSERT_EQ(deputy({"task", "explore", "look", "--max-tokens", "70000", "--model", model}).status, 0);
+  const std::string child = child_of_newest();
+  const auto before = deputy({"sessions", "show", child, "--output", "json"}).out;
+  const auto refused = deputy({"task", "explore", "go on", "--resume", child});
+  EXPECT_EQ(refused.status, 5) << refused.err;
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("budget exhausted"), HasSubstr("raise --max-tokens")));
+  EXPECT_EQ(deputy({"sessions", "show", child, "--output", "json"}).out, before) << "nothing is recorded";
+  EXPECT_EQ(deputy({"task", "explore", "go on", "--resume", child, "--max-tokens", "300000"}).status, 0);
+}
+
+TEST_F(LimitsTest, LimitsUnderWhichNothingRunsAreRefusedToWhoResumes) {
+  const std::string model = script(R"({"v":1,"sessions":[{"replies":[{"text":"one"},{"text":"two"}]}]})");
+  ASSERT_EQ(deputy({"task", "explore", "look", "--model", model}).status, 0);
+  const std::string child = child_of_newest();
+  const auto before = deputy({"sessions", "show", child, "--output", "json"}).out;
+  for (const std::string limit : {"--max-live", "--max-children", "--max-depth", "--max-delegations"}) {
+    const auto refused = deputy({"task", "explore", "go on", "--resume", child, limit, "0"});
+    EXPECT_EQ(refused.status, 5) << limit << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("raise " + limit));
+  }
+  EXPECT_EQ(deputy({"sessions", "show", child, "--output", "json"}).out, before) << "nothing is recorded";
+  EXPECT_EQ(deputy({"task", "explore", "go on", "--resume", child, "--max-live", "2"}).status, 0);
+}
+
+TEST_F(LimitsTest, SoTheyAreToWhoGoesOnWithATreeThatWasLeft) {
+  const std::string model = script(kScript);
+  auto running = start({"delegate", "--model", model, "--output", "stream-json", "--task", "slow=p"});
+  running->read_until("\"slow\"");
+  running->send(SIGKILL);
+  EXPECT_EQ(running->wait().status, 128 + SIGKILL);
+  const auto rows = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
+  ASSERT_TRUE(rows && rows->is_array() && !rows->as_array().empty());
+  const std::string root = string_or(rows->as_array().front().as_object(), "id", "");
+  for (const std::string limit : {"--max-live", "--max-children", "--max-depth"}) {
+    const auto refused = deputy({"resume", root, limit, "0"});
+    EXPECT_EQ(refused.status, 5) << limit << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("raise " + limit));
+  }
+}
+
 // The command that stands in backquotes, with a time in it, as words.
 std::vector<std::string> command_named_in(const std::string& text, const std::string& time) {
   const auto begin = text.find("`deputy task ");

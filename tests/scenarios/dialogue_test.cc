@@ -243,6 +243,7 @@ TEST(DialogueSimulation, AChildWhoseParentEndsWithoutAnAnswerFinishesBlocked) {
     EXPECT_EQ(report->body, "I do not care.");
     EXPECT_EQ(world.child("explore").state, SessionState::blocked);
     EXPECT_EQ(world.child("explore").reason, Reason::question_unanswered);
+    EXPECT_THAT(world.child("explore").error, HasSubstr("Which one?"));
     world.expect_sound("");
   });
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "delegation/budgeted_provider.h"
 #include "support/acting_model.h"
 #include "support/priced_model.h"
 #include "support/sim_world.h"
@@ -120,6 +121,28 @@ TEST_F(GraceUnderABudget, AnAnswerCutOffByALoweredOutputCapIsFollowedByTheLastSt
     reported += 1;
   }
   EXPECT_GT(reported, 0) << "no answer was cut off: this proves nothing";
+}
+
+// What was summed up was said all the same: the step that comes next is no first one.
+TEST(GraceAfterACompaction, TheLastStepIsStillKeptBack) {
+  const std::vector<Message> told{{.role = Role::user, .text = "what was said before, in short"}};
+  for (const int replies_before : {0, 5}) {
+    Bank bank;
+    PricedModel model(nullptr, bank, PricedModel::kPrice);  // it is not asked
+    Budget budget({.steps = 1});
+    BudgetedProvider provider({.inner = model, .budget = budget, .first = {}});
+    Request request;
+    request.prefix = std::make_shared<RequestPrefix>();
+    request.messages = told;
+    request.depth = 1;
+    request.replies_before = replies_before;
+    EXPECT_EQ(provider.before(request).empty(), replies_before > 0)
+        << "a first step takes the room of the last";
+    if (replies_before == 0) continue;
+    EXPECT_EQ(budget.held().steps, 1);
+    request.is_last = true;
+    EXPECT_FALSE(provider.before(request).empty()) << "to report in";
+  }
 }
 
 }  // namespace

@@ -69,6 +69,23 @@ TEST(AResumedChild, HasAgainAsLongAsItWasGiven) {
   EXPECT_FALSE(world.child("explore").deadline);
 }
 
+TEST(AResumedChild, IsRefusedWhereTheTreeHasNoRoomForAllThatWasSaid) {
+  const auto play = [](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "found", .usage = {.input = 50'000, .output = 10, .cost_micros = 0}};
+    Act act{.text = "over", .usage = {.input = 10, .output = 1, .cost_micros = 0}};
+    if (scene.step == 0) act.calls = {task("explore")};
+    if (scene.step == 1) act.calls = {resume(scene)};
+    return act;
+  };
+  for (const auto& [tokens, runs] : {std::pair(100'000, 1), std::pair(300'000, 2)}) {
+    DialogueWorld world(play);
+    world.options.limits.tokens = tokens;
+    ASSERT_TRUE(world.run());
+    EXPECT_EQ(world.child("explore").run, runs) << tokens;
+    EXPECT_EQ(world.heard_by_root().contains("budget exhausted"), runs == 1) << world.heard_by_root();
+  }
+}
+
 TEST(AResumedChild, IsEndedWhenThatTimeIsUp) {
   DialogueWorld world(two_runs("explore", 2h));
   ASSERT_TRUE(world.run());

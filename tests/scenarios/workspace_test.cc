@@ -87,6 +87,27 @@ TEST_F(AWorktreeChild, WhoseEndIsForcedWithItsReportInHandKeepsItsStatusAndHasIt
                                          Field(&ReportedError::code, "ARTIFACTS_UNCHECKED")));
 }
 
+// Its worktree cannot be made, and it is ended by force while it is about to record that.
+TEST_F(AWorktreeChild, WhoseEndIsForcedBeforeItsOwnIsOnRecordHasOne) {
+  using namespace std::chrono_literals;
+  world.script = R"({"v":1,"sessions":[
+    {"match":{"depth":0},"replies":[{"calls":[{"name":"task","arguments":{"agent":"worker","prompt":"go"}}]},
+                                    {"first_byte_ms":300000,"text":"over"}]},
+    {"match":{"depth":1},"replies":[{"text":"never asked"}]}]})";
+  Life life(world, options);
+  const auto played = [this, &life](const ProcessSpec& spec) -> ProcessResult {
+    if (std::ranges::find(spec.argv, "reset") == spec.argv.end()) return git(spec);
+    life.loop().timers().call_at(life.loop().clock().now() + 21s, [this, &life] {
+      life.runtime().cancel(world.session_labelled("worker")->id, StopReason::user);
+    });
+    return {.exit_status = 128, .errors = "fatal: no space left on device\n"};
+  };
+  life.processes().define("git", played, 20s);
+  ASSERT_TRUE(life.start(life.brief("go")));
+  EXPECT_THAT(report_of_child().errors, testing::Contains(Field(&ReportedError::code, kForcedEnd)));
+  EXPECT_EQ(world.terminal_records(world.session_labelled("worker")->id), 1);
+}
+
 TEST_F(AWorktreeChild, WithNothingToSayOfItsWorkspaceHasNoErrors) {  // control
   EXPECT_THAT(run_with_git().errors, testing::IsEmpty());
 }
