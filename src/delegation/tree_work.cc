@@ -48,9 +48,8 @@ class Tree::PatientAsker final : public Asker {
 
   Task<Answer> ask(Question question, StopToken stop) override {
     auto answer = on_ask_ == OnAsk::deny ? denied() : answer_in_letters(question);
-    if (!answer && !tree_.services_.is_attended)
-      answer = co_await tree_.services_.asker.ask(std::move(question), stop);
-    if (answer) {
+    if (answer || !tree_.services_.is_attended) {
+      if (!answer) answer = co_await tree_.services_.asker.ask(std::move(question), std::move(stop));
       tree_.tell_settled(session_);
       co_return *std::move(answer);
     }

@@ -21,7 +21,7 @@ constexpr Duration kLongestDeafness = std::chrono::seconds(5);  // where a bell 
 
 // Until it has rung, or for as long as a letter may lie.
 Task<> hear(Loop& loop, Bell& bell, StopToken stop) {
-  StopSource patience(std::move(stop));
+  StopSource patience(stop);
   patience.set_deadline(loop.timers(), loop.clock().now() + kLongestDeafness);
   co_await bell.wait(patience.token());
 }
