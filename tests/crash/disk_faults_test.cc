@@ -104,6 +104,47 @@ TEST_F(DiskFaults, NothingIsWrittenToALogThatCouldNotBeSynced) {
   EXPECT_EQ(failed_log_syncs_, std::ssize(made_room));
 }
 
+// As a quota or a limit on the length of files has it, which SQLite calls an I/O error too.
+TEST_F(DiskFaults, ARunGoesOnWhereRoomBehindTheLogCannotBeWritten) {
+  operations_of_a_run();
+  const auto made_room = disk_.log_syncs().of_room;
+  ASSERT_FALSE(made_room.empty());
+  for (const int n : made_room) {
+    DiskWorld world(kChildren);
+    disk_.fail_at(n - 1, SQLITE_IOERR, false);  // the last write before that sync
+    std::size_t acknowledged = 0;
+    const auto said = run_on(world, 1, acknowledged);
+    EXPECT_TRUE(disk_.has_failed()) << n;
+    EXPECT_FALSE(said) << n << ": " << to_text(said.value_or(Error{}));
+    disk_.lose_memory();
+    disk_.heal();
+  }
+}
+
+TEST_F(DiskFaults, RoomThatCannotBeSyncedForWantOfSpaceIsAFullDisk) {
+  operations_of_a_run();
+  const auto made_room = disk_.log_syncs().of_room;
+  ASSERT_FALSE(made_room.empty());
+  DiskWorld world(kChildren);
+  disk_.fail_at(made_room.front(), SQLITE_FULL, false);
+  std::size_t acknowledged = 0;
+  const auto said = run_on(world, 1, acknowledged);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->code, ErrorCode::exhausted) << to_text(*said);
+  EXPECT_FALSE(std::filesystem::exists(world.home.file("reserve"))) << "given back";
+  disk_.lose_memory();
+  disk_.heal();
+  {
+    auto life = world.life(2);
+    ASSERT_TRUE(life) << to_text(life.error());
+    const auto roots = (*life)->runtime().store().sessions({.roots_only = true});
+    ASSERT_TRUE(roots);
+    ASSERT_EQ(roots->size(), 1u);
+    EXPECT_EQ(roots->front().state, SessionState::interrupted);
+  }
+  world.expect_goes_on(acknowledged, 3, "after room that was not synced");
+}
+
 TEST_F(DiskFaults, APowerCutLosesNothingThatWasAcknowledged) { cut_power(10); }
 
 TEST_F(DiskFaults, AFullDiskStillTakesTheRecordOfTheStop) {

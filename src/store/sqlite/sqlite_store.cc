@@ -124,7 +124,7 @@ struct SqliteStore::State {
         queue(
             loop, std::move(writer),
             [this](const EventRefs& events) { return closing.after_write(commit(events)); },
-            [this] { return closing.after_write(tend_log()); }) {}
+            [this] { return closing.after_write(tend()); }) {}
 
   // What others commit between two reads is not seen.
   template <class Read>
@@ -144,6 +144,7 @@ struct SqliteStore::State {
   Result<void> commit(const EventRefs& events);
   Result<void> commit(Transaction& transaction);
   Result<void> write(const EventRefs& events);
+  Result<void> tend();
   Result<void> tend_log();
   Result<void> record_stop(const Error& error);
   Result<std::vector<Event>> take_up(const SessionId& tree);
@@ -376,6 +377,12 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
   reopen_transcripts(events);
   files->write(events);
   return {};
+}
+
+Result<void> SqliteStore::State::tend() {
+  auto tended = tend_log();
+  if (!tended && tended.error().code == ErrorCode::exhausted) (void)record_stop(tended.error());
+  return tended;
 }
 
 // What was recorded is durable without it. Where somebody still reads the log it grows on: then it is tried
