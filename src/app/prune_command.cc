@@ -84,6 +84,11 @@ Result<Pruned> prune(const Folder& home, const std::vector<EndedTree>& trees, bo
     auto size = is_rehearsal ? pruning.size_of(tree.root.id) : pruning.remove(tree.root.id);
     if (size) {
       pruned.trees.push_back({tree, *size});
+      if (is_rehearsal) continue;
+      if (auto written = pruning.write_back(); !written) {
+        pruned.failure = std::move(written).error();
+        break;
+      }
     } else if (is_about_the_tree(size.error())) {
       pruned.kept.push_back(std::move(size).error());
     } else {

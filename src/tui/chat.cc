@@ -154,7 +154,9 @@ Intents on_question(ChatState& state, const SessionId& asker, const Question& qu
   return {};
 }
 
-void on_answered(ChatState& state, const QuestionAnswered& fact) {
+void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswered& fact) {
+  const TreeNode* node = find_node(state.tree, asker);
+  if (!node || node->question.empty()) state.asked_at.erase(asker);
   const auto asked = std::ranges::find(state.dialog.waiting, fact.question_id, &Question::id);
   if (asked != state.dialog.waiting.end()) settle(state.dialog, fact.question_id, state.now);
 }
@@ -184,7 +186,8 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
   }
   if (const auto* asked = std::get_if<QuestionAsked>(&event.fact))
     return on_question(state, event.run.session, asked->question);
-  if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact)) on_answered(state, *answered);
+  if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact))
+    on_answered(state, event.run.session, *answered);
   return {};
 }
 

@@ -98,7 +98,7 @@ struct ChatState {
   Dialog dialog;
   std::optional<SessionId> chosen;  // a child that the keys go to
   Typing typing = Typing::input;
-  std::map<SessionId, TimePoint> asked_at;  // when children last asked their parents
+  std::map<SessionId, TimePoint> asked_at;  // when children asked what is still open
   std::string answering;                    // the id of the question that is meant, while an answer is typed
   std::map<SessionId, std::string>
       asked;                       // the ids of what children asked their parents when the line was begun

@@ -145,7 +145,9 @@ TEST_F(ChatKeys, AnAnswerThatComesTooLateIsToldAsSuch) {
   story.ask("a", "Which?", {}, QuestionKind::to_parent);
   type("a");
   type("late");
+  EXPECT_TRUE(story.state.asked_at.contains(SessionId("sess_a")));
   story.tell_child("a", QuestionAnswered{"q1", {AnswerKind::text, "by its parent"}});
+  EXPECT_FALSE(story.state.asked_at.contains(SessionId("sess_a"))) << "it is answered";
   EXPECT_THAT(key(KeyName::enter), IsEmpty());
   EXPECT_THAT(story.screen(80), HasSubstr("meanwhile"));
 }

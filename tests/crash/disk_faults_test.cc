@@ -4,6 +4,7 @@
 
 #include "disk_world.h"
 #include "store/sqlite/reserve.h"
+#include "support/run.h"
 
 namespace deputy {
 namespace {
@@ -102,6 +103,102 @@ TEST_F(DiskFaults, NothingIsWrittenToALogThatCouldNotBeSynced) {
   ASSERT_FALSE(made_room.empty());
   for (const int n : made_room) fails(n, SQLITE_IOERR, false);
   EXPECT_EQ(failed_log_syncs_, std::ssize(made_room));
+}
+
+// Letters and epochs are written by the loop, all else by the store's writer.
+class FailedLetter : public testing::Test {
+ protected:
+  const SessionId tree_{"sess_1_letter"};
+  FaultyDisk disk_;
+  SimLoop loop_{1};
+  TempFolder home_{TempFolder::Where::in_memory};
+
+  std::unique_ptr<SqliteStore> claimed(const TempFolder& home) {
+    const auto folder = *SystemDisk().open(home.path(), IfAbsent::fail);
+    auto store = SqliteStore::open(loop_, *folder, std::make_unique<InlineWriter>(loop_));
+    EXPECT_TRUE(store) << to_text(store.error());
+    if (!store) return nullptr;
+    EXPECT_TRUE((*store)->claim(tree_));
+    return *std::move(store);
+  }
+  Letter letter() const { return {.tree = tree_, .session = tree_, .text = "look again"}; }
+  // Which operation of a post brings it to the disk.
+  int sync_of_a_post() {
+    const TempFolder elsewhere(TempFolder::Where::in_memory);
+    const auto store = claimed(elsewhere);
+    disk_.heal();
+    EXPECT_TRUE(store->post(letter()));
+    const auto syncs = disk_.log_syncs().of_commits;
+    EXPECT_EQ(syncs.size(), 1u);
+    return syncs.empty() ? 0 : syncs.front();
+  }
+};
+
+TEST_F(FailedLetter, StopsAllThatIsWritten) {
+  const int sync = sync_of_a_post();
+  {
+    const auto store = claimed(home_);
+    ASSERT_TRUE(store);
+    disk_.fail_at(sync, SQLITE_IOERR, false);
+    const auto posted = store->post(letter());
+    ASSERT_FALSE(posted);
+    EXPECT_EQ(posted.error().code, ErrorCode::io);
+    ASSERT_TRUE(disk_.has_failed_to_sync_log());
+    Event event;
+    event.tree = tree_;
+    event.run = {tree_, 1};
+    event.fact = RunStarted{};
+    const auto recorded = run(loop_, store->record({event}));
+    ASSERT_FALSE(recorded);
+    EXPECT_EQ(recorded.error().code, ErrorCode::io);
+    EXPECT_TRUE(recorded.error().message.contains("deputy.db")) << recorded.error().message;
+    EXPECT_TRUE(recorded.error().advice.contains("deputy resume")) << recorded.error().advice;
+    EXPECT_FALSE(store->post(letter()));
+    EXPECT_FALSE(store->discard(1));
+    EXPECT_FALSE(store->claim(SessionId("sess_1_other0")));
+  }
+  EXPECT_EQ(disk_.uses_of_log_since(), 0) << "the next sync would say that all is well";
+}
+
+// As a quota or a limit on the length of files has it, which SQLite calls an I/O error too.
+TEST_F(DiskFaults, ARunGoesOnWhereRoomBehindTheLogCannotBeWritten) {
+  operations_of_a_run();
+  const auto made_room = disk_.log_syncs().of_room;
+  ASSERT_FALSE(made_room.empty());
+  for (const int n : made_room) {
+    DiskWorld world(kChildren);
+    disk_.fail_at(n - 1, SQLITE_IOERR, false);  // the last write before that sync
+    std::size_t acknowledged = 0;
+    const auto said = run_on(world, 1, acknowledged);
+    EXPECT_TRUE(disk_.has_failed()) << n;
+    EXPECT_FALSE(said) << n << ": " << to_text(said.value_or(Error{}));
+    disk_.lose_memory();
+    disk_.heal();
+  }
+}
+
+TEST_F(DiskFaults, RoomThatCannotBeSyncedForWantOfSpaceIsAFullDisk) {
+  operations_of_a_run();
+  const auto made_room = disk_.log_syncs().of_room;
+  ASSERT_FALSE(made_room.empty());
+  DiskWorld world(kChildren);
+  disk_.fail_at(made_room.front(), SQLITE_FULL, false);
+  std::size_t acknowledged = 0;
+  const auto said = run_on(world, 1, acknowledged);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->code, ErrorCode::exhausted) << to_text(*said);
+  EXPECT_FALSE(std::filesystem::exists(world.home.file("reserve"))) << "given back";
+  disk_.lose_memory();
+  disk_.heal();
+  {
+    auto life = world.life(2);
+    ASSERT_TRUE(life) << to_text(life.error());
+    const auto roots = (*life)->runtime().store().sessions({.roots_only = true});
+    ASSERT_TRUE(roots);
+    ASSERT_EQ(roots->size(), 1u);
+    EXPECT_EQ(roots->front().state, SessionState::interrupted);
+  }
+  world.expect_goes_on(acknowledged, 3, "after room that was not synced");
 }
 
 TEST_F(DiskFaults, APowerCutLosesNothingThatWasAcknowledged) { cut_power(10); }

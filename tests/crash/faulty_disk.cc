@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -91,6 +92,10 @@ int check_lock(sqlite3_file* file, int* result) {
   return real(file)->pMethods->xCheckReservedLock(real(file), result);
 }
 int control(sqlite3_file* file, int what, void* with) {
+  if (what == SQLITE_FCNTL_LAST_ERRNO && disk->is_full()) {
+    *static_cast<int*>(with) = ENOSPC;
+    return SQLITE_OK;
+  }
   return real(file)->pMethods->xFileControl(real(file), what, with);
 }
 int sector_size(sqlite3_file* file) { return real(file)->pMethods->xSectorSize(real(file)); }
@@ -152,6 +157,8 @@ FaultyDisk::~FaultyDisk() {
   sqlite3_vfs_register(usual, 1);
   disk = nullptr;
 }
+
+bool FaultyDisk::is_full() const { return has_failed_ && code_ == SQLITE_FULL; }
 
 void FaultyDisk::fail_at(int n, int code, bool stays) {
   heal();

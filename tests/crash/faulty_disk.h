@@ -24,6 +24,7 @@ class FaultyDisk {
   void heal();
   int operations() const { return operations_; }  // since fail_at() or heal()
   bool has_failed() const { return has_failed_; }
+  bool is_full() const;  // whether it failed for want of room, at a chosen operation
   bool is_dead() const { return has_failed_ && stays_; }
   // The syncs of a database's log that went well since then, by their number among the operations.
   struct LogSyncs {

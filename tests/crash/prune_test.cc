@@ -64,6 +64,7 @@ class PruningStops : public testing::Test {
     for (const auto& tree : {kTrees[1], kTrees[2]}) {
       const auto gone = pruning.remove(tree);
       if (!gone && gone.error().code != ErrorCode::not_found) return std::unexpected(gone.error());
+      TRY(pruning.write_back());
     }
     return pruning.give_back_space();
   }
@@ -104,6 +105,8 @@ class PruningStops : public testing::Test {
     fs::copy(filled_.path(), home.path(), fs::copy_options::recursive);
     disk_.fail_at(n, code, stays);
     (void)prune(*folder);
+    if (code == SQLITE_IOERR && disk_.has_failed_to_sync_log())
+      EXPECT_EQ(disk_.uses_of_log_since(), 0) << where << ": it was a sync of the log, which was used again";
     stop();
     disk_.heal();
     expect_whole_or_gone(*folder, where);
@@ -140,6 +143,38 @@ class PruningStops : public testing::Test {
 };
 
 TEST_F(PruningStops, AFailureLeavesATreeWholeOrGone) { fails_everywhere(31); }
+
+TEST_F(PruningStops, NothingIsWrittenToALogThatCouldNotBeSynced) {
+  operations_of_a_prune();
+  const auto syncs = disk_.log_syncs();
+  ASSERT_FALSE(syncs.of_commits.empty());
+  ASSERT_FALSE(syncs.others.empty());
+  for (const auto& those : {syncs.of_commits, syncs.others}) {
+    for (const int n : those)
+      stopped_at(n, SQLITE_IOERR, false, fmt::format("sync {} fails", n), [this] { disk_.lose_memory(); });
+  }
+}
+
+TEST_F(PruningStops, ATreeHasGoneThoughTheLogCannotBeWrittenBack) {
+  const TempFolder home(TempFolder::Where::in_memory);
+  const auto folder = *SystemDisk().open(home.path(), IfAbsent::fail);
+  fs::copy(filled_.path(), home.path(), fs::copy_options::recursive);
+  disk_.heal();
+  {
+    auto pruning = Pruning::open(*folder);
+    ASSERT_TRUE(pruning) << to_text(pruning.error());
+    ASSERT_TRUE(pruning->remove(kTrees[1]));
+    disk_.fail_at(1, SQLITE_IOERR, false);
+    const auto written = pruning->write_back();
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, ErrorCode::io);
+    ASSERT_TRUE(disk_.has_failed_to_sync_log());
+  }
+  EXPECT_EQ(disk_.uses_of_log_since(), 0);
+  disk_.lose_memory();
+  disk_.heal();
+  EXPECT_EQ(expect_whole_or_gone(*folder, "not written back"), 1u);
+}
 
 TEST_F(PruningStops, APowerCutLeavesATreeWholeOrGone) { power_cut_everywhere(31); }
 

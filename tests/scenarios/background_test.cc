@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agent/conversation.h"
 #include "support/dialogue_world.h"
 #include "transcript/mail.h"
 
@@ -376,13 +377,23 @@ TEST(BackgroundSimulation, AReportIsDeliveredOnceThroughACrashAtEveryRecord) {
   }
 }
 
-// Completions that race with their parent's steps and with restarts, each seen once.
+// Completions that race with their parent's steps and with restarts, for half of the seeds with its
+// compactions too; each is seen once.
 void race(std::uint64_t seed, int children) {
-  const auto play = [children](const Scene& scene) -> Act {
-    if (scene.depth > 0)
-      return {.text = "found it", .after = std::chrono::milliseconds(scene.heard.size() % 97)};
-    const auto reports = static_cast<int>(scene.times_heard("## Subagent Result"));
-    if (scene.step == 0) {
+  constexpr std::string_view kReport = "## Subagent Result";
+  constexpr std::string_view kSummary = "All were started. Reports so far:\n";
+  const bool is_compacted = seed % 4 < 2;
+  std::string found = "found it";
+  for (int word = 0; is_compacted && word < 1600; ++word) found += " word";
+  const auto play = [=](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = found, .after = std::chrono::milliseconds(scene.heard.size() % 97)};
+    const auto reports = static_cast<int>(scene.times_heard(kReport));
+    if (scene.is_told(wish_for_summary().text)) {
+      Act act{.text = std::string(kSummary), .after = 3ms};
+      for (int i = 0; i < reports; ++i) act.text += fmt::format("{}\n", kReport);
+      return act;
+    }
+    if (scene.step == 0 && !scene.heard.contains(kSummary)) {
       Act act;
       for (int i = 0; i < children; ++i)
         act.calls.push_back(
@@ -394,6 +405,7 @@ void race(std::uint64_t seed, int children) {
     return {.text = "so far", .after = std::chrono::milliseconds(scene.step % 5)};
   };
   DialogueWorld world(play);
+  if (is_compacted) world.window = 32'000;
   world.options.limits.delegations = children;
   world.options.limits.live_children = 5 + static_cast<int>(seed % 7);
   world.options.seed = seed;
@@ -410,6 +422,7 @@ void race(std::uint64_t seed, int children) {
   for (const auto& delivered : world.facts<Delivered>()) seen[delivered.item] += 1;
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(children)) << where;
   for (const auto& [item, times] : seen) EXPECT_EQ(times, 1) << item << " " << where;
+  EXPECT_EQ(world.facts<Compacted>().empty(), !is_compacted) << where;
   world.expect_sound(where);
 }
 

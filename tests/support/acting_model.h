@@ -76,11 +76,13 @@ struct Scene {
 class ActingModel final : public Provider {
  public:
   using Play = std::function<Act(const Scene&)>;
-  ActingModel(Loop& loop, Play play) : loop_(loop), play_(std::move(play)) {}
+  static constexpr std::int64_t kWide = 10'000'000;
+  ActingModel(Loop& loop, Play play, std::int64_t window = kWide)
+      : loop_(loop), play_(std::move(play)), window_(window) {}
 
   std::string_view name() const override { return "acting"; }
   std::string encode(const Message&) const override { return {}; }
-  std::int64_t window(const ModelName&) const override { return 10'000'000; }
+  std::int64_t window(const ModelName&) const override { return window_; }
   std::optional<Price> price(const ModelName&) const override { return Price{}; }
 
   Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
@@ -129,6 +131,7 @@ class ActingModel final : public Provider {
 
   Loop& loop_;
   Play play_;
+  std::int64_t window_;
 };
 
 inline Call call_of(std::string name, std::string arguments) {

@@ -26,6 +26,7 @@ class DialogueWorld {
 
   SimWorld world;
   Life::Options options = {};
+  std::int64_t window = ActingModel::kWide;
   Duration away{};  // for how long nobody ran it, since the first life began, when it goes on
   Rules rules = Rules({{Decision::allow, "spawn_subagent", ""}, {Decision::allow, "task", ""}});
   std::function<void(Runtime&, const Question&)> on_question = {};
@@ -117,7 +118,9 @@ class DialogueWorld {
 
  private:
   Life::Options with_model(Life::Options given) const {
-    given.model = [play = play_](Loop& loop) { return std::make_unique<ActingModel>(loop, play); };
+    given.model = [play = play_, room = window](Loop& loop) {
+      return std::make_unique<ActingModel>(loop, play, room);
+    };
     return given;
   }
   RootBrief brief(const Life& life) const {

@@ -18,7 +18,7 @@ std::string in_words(const Result<std::string>& copy) {
 Result<std::string> DamageMet::keep(const Database& met_by, std::string_view name, std::string_view why) {
   std::string& known = copies_[fmt::format("{}\n{}", name, why)];
   if (!known.empty()) return known;
-  const Moment moment{&met_by, met_by.data_version()};
+  const Moment moment{&met_by, met_by.data_version(), met_by.file_size().value_or(0)};
   const bool has_one = moment.version && moment == newest_is_of_;
   const auto copy = has_one ? Result<Copy>(Copy{newest_}) : set_aside(home_, met_by, name, why);
   if (!copy) {

@@ -37,10 +37,11 @@ class DamageMet {
 
  private:
   enum class Level { none, copied, not_copied };
-  // As long as it is the same, nothing was committed.
+  // As long as it is the same, nothing was committed, and nobody else made the file longer or shorter.
   struct Moment {
     const Database* seen_by = nullptr;
     std::optional<std::uint32_t> version;
+    std::uint64_t size = 0;
     bool operator==(const Moment&) const = default;
   };
   Error told(Error error, const Database& met_by, std::string_view name);

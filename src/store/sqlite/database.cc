@@ -17,10 +17,7 @@ int note_log_pages(void* log_pages, sqlite3*, const char*, int pages) {
   return SQLITE_OK;
 }
 
-bool is_full(sqlite3* database) {
-  const int error = sqlite3_system_errno(database);
-  return error == ENOSPC || error == EDQUOT || error == EFBIG;
-}
+bool is_want_of_room(int number) { return number == ENOSPC || number == EDQUOT || number == EFBIG; }
 
 constexpr std::string_view kStartAnew =
     "move it away (with its -wal and -shm files, and deputy.mark) to start anew, or restore a copy";
@@ -28,15 +25,20 @@ constexpr std::string_view kStartAnew =
 constexpr std::string_view kCheckTheDisk =
     "check the disk; what was recorded before is whole, go on with `deputy resume`";
 
+Error full_error(std::string_view path) {
+  return {ErrorCode::exhausted, fmt::format("cannot write {}: database or disk is full", path),
+          "free some disk space, then run `deputy resume`"};
+}
+
 Error error_of(sqlite3* database, const std::string& path) {
   int code = sqlite3_errcode(database);
   const std::string said = sqlite3_errmsg(database);
   // Its log and its shared memory do not say what they lack.
-  if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && is_full(database)) code = SQLITE_FULL;
+  if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && is_want_of_room(sqlite3_system_errno(database)))
+    code = SQLITE_FULL;
   switch (code) {
     case SQLITE_FULL:
-      return {ErrorCode::exhausted, fmt::format("cannot write {}: database or disk is full", path),
-              "free some disk space, then run `deputy resume`"};
+      return full_error(path);
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
@@ -231,13 +233,12 @@ Result<bool> Database::write_back() const {
   return done == SQLITE_OK && in_log == written_back;
 }
 
-// Without room the log grows by itself, and where that fails too the next commit says so. But a disk that
-// lost what it was to sync may say at the next sync that all is well.
+// Room that could not be written is nothing lost: the log grows by itself, and where that fails too the next
+// commit says so. But a disk that lost what it was to sync may say at the next sync that all is well.
 Result<void> Database::keep_room_in_log(int pages) const {
   constexpr sqlite3_int64 kLogHeader = 32;
   constexpr sqlite3_int64 kFrame = 24 + 4096;
   constexpr sqlite3_int64 kPiece = 64 * 1024;  // SQLite loses what is past 128 KiB of one write
-  constexpr int kPrimaryCode = 0xff;
   sqlite3_file* log = nullptr;
   if (log_pages() == 0 ||
       sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log)) !=
@@ -253,19 +254,16 @@ Result<void> Database::keep_room_in_log(int pages) const {
   const sqlite3_int64 wanted = end + pages * kFrame;
   if (!alone || log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= wanted) return {};
   const std::string zeros(kPiece, '\0');
-  const auto disk_failed = [this](std::string_view attempted) {
-    return fail(ErrorCode::io, fmt::format("cannot {} {}-wal: disk I/O error", attempted, path_),
-                std::string(kCheckTheDisk));
-  };
   for (sqlite3_int64 at = size; at < wanted; at += kPiece) {
     const int bytes = static_cast<int>(std::min(kPiece, wanted - at));
-    const int written = log->pMethods->xWrite(log, zeros.data(), bytes, at);
-    if ((written & kPrimaryCode) == SQLITE_IOERR) return disk_failed("write");
-    if (written != SQLITE_OK) return {};
+    if (log->pMethods->xWrite(log, zeros.data(), bytes, at) != SQLITE_OK) return {};
   }
-  if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) != SQLITE_OK)
-    return disk_failed("sync");
-  return {};
+  if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) == SQLITE_OK) return {};
+  int number = 0;
+  (void)log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &number);
+  if (is_want_of_room(number)) return std::unexpected(full_error(path_ + "-wal"));
+  return fail(ErrorCode::io, fmt::format("cannot sync {}-wal: disk I/O error", path_),
+              std::string(kCheckTheDisk));
 }
 
 Result<std::uint64_t> Database::file_size() const {

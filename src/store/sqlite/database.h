@@ -84,8 +84,8 @@ class Database {
   // Keeps zeros behind the log's end, synced: half of so many pages at least, all of them where it has to
   // write. A commit that finds room there changes what is in the file and not how long it is, which a disk
   // syncs sooner. To SQLite they are what follows the end of a log. Nothing before this connection has
-  // committed to it, and nothing where there is no room or another writes just now: that is not waited for.
-  // An Error as with write_back().
+  // committed to it, and nothing where it cannot be written or another writes just now: that is not waited
+  // for. An Error only where they could not be synced.
   Result<void> keep_room_in_log(int pages) const;
   // How long the log was after this connection's last commit, whoever wrote it.
   int log_pages() const { return *log_pages_; }

@@ -158,7 +158,7 @@ Result<Pruning::Size> Pruning::remove(const SessionId& tree) {
   if (!is_ours) return std::unexpected(held(tree));
   auto removed = remove_held(tree);
   locks_.release(tree);
-  return kept_as_found(std::move(removed), tree);
+  return kept_as_found(after_write(std::move(removed)), tree);
 }
 
 Result<Pruning::Size> Pruning::kept_as_found(Result<Size> result, const SessionId& tree) {
@@ -180,16 +180,20 @@ Result<Pruning::Size> Pruning::remove_held(const SessionId& tree) const {
   for (const Session& session : sessions) (void)home_->remove(reports_for(session));
   TRY(delete_rows(database_, tree));
   TRY(transaction.commit());
-  TRY(database_.write_back());  // or the log grows by all that goes
   return size;
+}
+
+Result<void> Pruning::write_back() const {
+  TRY(after_write(database_.write_back()));
+  return {};
 }
 
 Result<void> Pruning::give_back_space() const {
   if (damage_) return {};  // it stays as it is, as far as it can
   TRY(const auto unused, database_.integer("PRAGMA freelist_count"));
-  if (unused > 0) TRY(database_.execute("VACUUM"));
+  if (unused > 0) TRY(after_write(database_.execute("VACUUM")));
   // Where others read just now, the last of them to close does it.
-  const auto emptied = database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  const auto emptied = after_write(database_.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
   return !emptied && emptied.error().code == ErrorCode::io ? emptied : Result<void>{};
 }
 

@@ -27,6 +27,9 @@ class Pruning {
   // What has gone. Error::busy where a process holds the tree, Error::invalid where it has not ended,
   // Error::corrupt where it is damaged.
   Result<Size> remove(const SessionId& tree);
+  // After each tree, or the log grows by all that goes. An Error only where the disk failed: what was removed
+  // is gone, and nothing more may be written.
+  Result<void> write_back() const;
   // What would go, or why it would not.
   Result<Size> size_of(const SessionId& tree) const;
   // Makes the database as small as what is left in it. Others that write wait meanwhile.
@@ -44,6 +47,12 @@ class Pruning {
   Result<Size> measured(const SessionId& tree, const std::vector<Session>& sessions,
                         const std::vector<std::string>& files) const;
   Result<Size> remove_held(const SessionId& tree) const;
+  // What a failed sync has lost can be read for a while, and would be written back as if it were there.
+  template <class T>
+  Result<T> after_write(Result<T> written) const {
+    if (!written && written.error().code == ErrorCode::io) database_.write_back_at_close(false);
+    return written;
+  }
   Result<Size> kept_as_found(Result<Size> result, const SessionId& tree);
 
   const Folder* home_;

@@ -367,6 +367,20 @@ TEST_F(QuarantineTest, WhatWasWrittenSinceACopyIsNoticedThoughTheLogKeepsItsLeng
   EXPECT_EQ(copy_of("sess_1_bbbbbb"), files());
 }
 
+TEST_F(QuarantineTest, AFileThatAnotherProgramMadeLongerSinceACopyIsCopiedAgain) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  for (const Session& session : {one_, two_}) flip(killed_.at("deputy.db"), "hello from " + session.id.value);
+  put(killed_);
+  const auto store = *open();
+  ASSERT_FALSE(store->events_of_tree(one_.id));
+  const std::string database = home_.file("deputy.db");
+  fs::resize_file(database, fs::file_size(database) + 4096);
+  const auto later = store->events_of_tree(two_.id);
+  ASSERT_FALSE(later);
+  EXPECT_TRUE(later.error().advice.contains("damaged/sess_1_bbbbbb-")) << later.error().advice;
+  EXPECT_EQ(copy_of("sess_1_bbbbbb"), files());
+}
+
 TEST_F(QuarantineTest, ACopyHasItsNameOnceItIsWhole) {
   ASSERT_NO_FATAL_FAILURE(make());
   tear(killed_, "sessions");

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -124,7 +125,7 @@ struct SqliteStore::State {
         queue(
             loop, std::move(writer),
             [this](const EventRefs& events) { return closing.after_write(commit(events)); },
-            [this] { return closing.after_write(tend_log()); }) {}
+            [this] { return closing.after_write(tend()); }) {}
 
   // What others commit between two reads is not seen.
   template <class Read>
@@ -133,7 +134,8 @@ struct SqliteStore::State {
     return read();
   }
   bool can_write() const { return !loss || !loss->only_to_read; }
-  Result<void> check_writable() const;
+  Result<void> check_disk() const;      // by any thread
+  Result<void> check_writable() const;  // by the loop
   // For who does not hold `claims`, and waits for it only where there is damage to be kept as it was found.
   template <class T>
   Result<T> noticed(Result<T> result, const Database& met_by, std::string_view name = "database") {
@@ -144,6 +146,7 @@ struct SqliteStore::State {
   Result<void> commit(const EventRefs& events);
   Result<void> commit(Transaction& transaction);
   Result<void> write(const EventRefs& events);
+  Result<void> tend();
   Result<void> tend_log();
   Result<void> record_stop(const Error& error);
   Result<std::vector<Event>> take_up(const SessionId& tree);
@@ -162,9 +165,10 @@ struct SqliteStore::State {
     const Database& reading;
     const DamageMet& damage;
     bool has_claimed = false;
-    bool has_disk_failed = false;
+    std::atomic<bool> has_disk_failed = false;  // the loop writes too: epochs and letters
     // What a failed sync has lost can be read for a while, and would be written back as if it were there.
-    Result<void> after_write(Result<void> written) {
+    template <class T>
+    Result<T> after_write(Result<T> written) {
       if (!written && written.error().code == ErrorCode::io) has_disk_failed = true;
       return written;
     }
@@ -255,7 +259,14 @@ Result<std::optional<std::string>> SqliteStore::holder(const SessionId& tree) co
   return state.noticed(other_holder(state.reading, state.locks, tree), state.reading);
 }
 
+Result<void> SqliteStore::State::check_disk() const {
+  if (!closing.has_disk_failed) return {};
+  return fail(ErrorCode::io, fmt::format("nothing more is written to {}: its disk failed", writing.path()),
+              "check the disk; what was recorded before is whole, go on with `deputy resume`");
+}
+
 Result<void> SqliteStore::State::check_writable() const {
+  TRY(check_disk());
   if (can_write()) return {};
   return fail(ErrorCode::corrupt, fmt::format("nothing is written to {}: it is damaged", writing.path()),
               "move deputy.db, deputy.db-wal and deputy.mark away to start anew");
@@ -279,7 +290,7 @@ Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
                 fmt::format("{} is not gone on with: {} is damaged, and could not be copied", tree.value,
                             reading.path()),
                 "copy deputy.db and deputy.db-wal to another place, make room, and run it again");
-  TRY(const auto epoch, next_epoch(tree));
+  TRY(const auto epoch, closing.after_write(next_epoch(tree)));
   TRY(locks.show_name(tree));
   for (const auto& [id, of_session] : sessions) {
     SessionRow& row = rows.at(id);
@@ -347,6 +358,7 @@ Result<void> SqliteStore::State::commit(Transaction& transaction) {
 }
 
 Result<void> SqliteStore::State::write(const EventRefs& events) {
+  TRY(check_disk());
   const std::lock_guard lock(claims);
   TRY(auto transaction, Transaction::begin(writing));
   std::map<SessionId, SessionRow> changed;
@@ -378,9 +390,16 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
   return {};
 }
 
+Result<void> SqliteStore::State::tend() {
+  auto tended = tend_log();
+  if (!tended && tended.error().code == ErrorCode::exhausted) (void)record_stop(tended.error());
+  return tended;
+}
+
 // What was recorded is durable without it. Where somebody still reads the log it grows on: then it is tried
 // again only after as much more. One that was written back is written over, and has its length.
 Result<void> SqliteStore::State::tend_log() {
+  TRY(check_disk());
   const std::lock_guard lock(claims);
   const int pages = writing.log_pages();
   if (pages < kCheckpointPages && damage.is_none()) TRY(writing.keep_room_in_log(kRoomPages));
@@ -463,7 +482,8 @@ Result<std::vector<Event>> SqliteStore::events_of_tree(const SessionId& tree) co
 
 Result<std::int64_t> SqliteStore::post(const Letter& letter) {
   TRY(state_->check_writable());
-  TRY(const auto id, state_->noticed(post_letter(state_->reading, letter), state_->reading));
+  TRY(const auto id,
+      state_->noticed(state_->closing.after_write(post_letter(state_->reading, letter)), state_->reading));
   // Behind the commit, for the process that holds the tree: it watches the folder, and what SQLite writes of
   // a commit it may hear before the letter can be read. It hears the mark once it can.
   if (const auto far = state_->reading.integer(kHowFar)) {
@@ -480,7 +500,8 @@ Result<std::vector<Letter>> SqliteStore::letters(const SessionId& tree) const {
 
 Result<void> SqliteStore::discard(std::int64_t letter) {
   TRY(state_->check_writable());
-  return state_->noticed(discard_letter(state_->reading, letter), state_->reading);
+  return state_->noticed(state_->closing.after_write(discard_letter(state_->reading, letter)),
+                         state_->reading);
 }
 
 Task<Result<void>> SqliteStore::record(std::vector<Event> events) {
