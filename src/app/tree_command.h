@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/program.h"
@@ -28,10 +29,10 @@ OrFailure<TreeEnd> start_tree(Program& program, RootWork work);
 // The same for a tree that is there already: under its own model, folder, rules and limits.
 OrFailure<TreeRequest> request_for(Program& program, const Session& root, std::unique_ptr<Store> store);
 
-// Whether a session that has ended can go on under these limits: what the tree has used of them is told
-// before anything is recorded. `root` is its tree's.
-OrFailure<void> check_room(const Store& store, const Models& models, const Session& session,
-                           const Session& root, const TreeLimits& limits);
+// Whether a session that has ended can go on under these limits with this prompt: what the tree has used of
+// them is told before anything is recorded. `root` is its tree's.
+OrFailure<void> check_room(const Store& store, const Models& models, Session session, const Session& root,
+                           std::string_view prompt, const TreeLimits& limits);
 
 // The tree's own limits, but for those that the person gives now; nothing where none are given.
 std::optional<TreeLimits> terms_for(const Session& root, const LimitSettings& given);
