@@ -122,10 +122,14 @@ OrFailure<void> check_live_limit(const TreeLimits& limits) {
                  "raise --max-live, or max_live in the settings");
 }
 
+OrFailure<void> check_children_limit(const TreeLimits& limits) {
+  if (limits.live_children > 0) return {};
+  return refused("--max-children is 0: no child may run", "raise --max-children");
+}
+
 OrFailure<void> check_batch_limits(const TreeLimits& limits) {
   TRY(check_live_limit(limits));
-  if (limits.live_children == 0)
-    return refused("--max-children is 0: no child may run", "raise --max-children");
+  TRY(check_children_limit(limits));
   const auto profiles = Profiles::built_in();
   TRY(const auto* command, profiles.find("command"));
   TRY(const auto* reader, profiles.find("reader"));

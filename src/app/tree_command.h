@@ -43,6 +43,7 @@ RootWork batch_work(const json::object& batch, ModelName model);
 RootWork task_work(const json::object& call, ModelName model);
 // Limits under which nothing can run are refused.
 OrFailure<void> check_live_limit(const TreeLimits& limits);
+OrFailure<void> check_children_limit(const TreeLimits& limits);  // nothing can that has a parent
 // A batch that the limits rule out altogether is refused before it starts.
 OrFailure<void> check_batch_limits(const TreeLimits& limits);
 

@@ -226,6 +226,25 @@ TEST_F(LimitsTest, SoTheyAreToWhoGoesOnWithATreeThatWasLeft) {
   }
 }
 
+TEST_F(LimitsTest, AChildThatAnAgentWasLeftWithDoesNotWaitForAPlaceThatNeverComes) {
+  const std::string model = script(R"({"v":1,"sessions":[
+    {"match":{"agent":"explore"},"replies":[{"first_byte_ms":86400000,"text":"late"}]},
+    {"replies":[{"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look"}}]},{"text":"over"}]}]})");
+  auto running = start({"run", "go", "--yes", "--model", model, "--output", "stream-json"});
+  running->read_until("\"started\"");
+  running->read_until("\"started\"");  // the child's
+  running->send(SIGKILL);
+  EXPECT_EQ(running->wait().status, 128 + SIGKILL);
+  const auto refused = deputy({"resume", "--max-children", "0"});
+  EXPECT_EQ(refused.status, 5) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("raise --max-children"));
+  script(R"({"v":1,"sessions":[{"match":{"agent":"explore"},"replies":[{"text":"in time"}]},
+    {"replies":[{"text":"never"},{"text":"over"}]}]})");
+  const auto resumed = deputy({"resume", "--max-children", "1", "--yes"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("over"));
+}
+
 // The command that stands in backquotes, with a time in it, as words.
 std::vector<std::string> command_named_in(const std::string& text, const std::string& time) {
   const auto begin = text.find("`deputy task ");
