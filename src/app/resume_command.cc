@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/commands.h"
 #include "app/session_lookup.h"
 #include "app/tree_command.h"
@@ -37,6 +39,16 @@ OrFailure<void> check_limits(const Store& store, const Session& root, const Limi
                         session.agent, id, root.id.value));
 }
 
+// A child that was left, and may not run, would only wait.
+OrFailure<void> check_terms(const Store& store, const Session& root, const TreeLimits& limits) {
+  if (root.agent == kCommandAgent) return check_batch_limits(limits);
+  TRY(check_live_limit(limits));
+  TRY(const auto all, store.sessions({.tree = root.id, .most = kAllSessions}));
+  const bool has_children =
+      std::ranges::any_of(all, [](const Session& each) { return each.parent && !is_terminal(each.state); });
+  return has_children ? check_children_limit(limits) : OrFailure<void>{};
+}
+
 // The root of the tree to go on with; nothing when none is unfinished. What somebody runs is not left.
 Result<std::optional<Session>> root_to_resume(const Store& store, const ResumeArguments& arguments) {
   if (!arguments.id) {
@@ -64,8 +76,7 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
   TRY(check_limits(*store, *root, program.common.limits));
   TRY(auto request, request_for(program, *root, std::move(store)));
   request.terms = terms_for(*root, program.common.limits);
-  if (request.terms)
-    TRY(root->agent == kCommandAgent ? check_batch_limits(*request.terms) : check_live_limit(*request.terms));
+  if (request.terms) TRY(check_terms(*request.engine.store, *root, *request.terms));
   program.err.write_line(is_terminal(root->state)
                              ? fmt::format("deputy: {} has ended ({}); this is its result again",
                                            root->id.value, name_of(root->state))

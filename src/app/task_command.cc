@@ -105,18 +105,18 @@ std::optional<TreeLimits> terms_of(const Program& program, const OneTaskArgument
 }
 
 Ended further_task(Program& program, OneTaskArguments arguments) {
-  TRY(auto prompt, prompt_of(arguments.prompt, "task AGENT --resume ID"));
+  TRY(const auto prompt, prompt_of(arguments.prompt, "task AGENT --resume ID"));
   TRY(auto signals, Signals::take());  // before the store's thread
   TRY(auto store, program.open_store());
   TRY(const auto session, find_session(*store, *arguments.resume));
   TRY(check_same_model(program, session));
   arguments.resume = session.id.value;
-  TRY(auto input, input_for(*store, session, arguments, std::move(prompt)));
+  TRY(auto input, input_for(*store, session, arguments, prompt));
   TRY(const auto found, store->session(session.tree));
   const Session root = found.value_or(session);
   TRY(auto request, request_for(program, root, std::move(store)));
   const auto terms = terms_of(program, arguments, session, root);
-  TRY(check_room(*request.engine.store, request.engine.models, session, root,
+  TRY(check_room(*request.engine.store, request.engine.models, session, root, prompt,
                  terms.value_or(root.limits.value_or(TreeLimits{}))));
   request.what = FurtherInput{session.tree, {.text = std::move(input), .terms = terms}};
   return print_result(program, result_of(run_tree(program, signals, std::move(request))));

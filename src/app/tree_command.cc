@@ -122,10 +122,14 @@ OrFailure<void> check_live_limit(const TreeLimits& limits) {
                  "raise --max-live, or max_live in the settings");
 }
 
+OrFailure<void> check_children_limit(const TreeLimits& limits) {
+  if (limits.live_children > 0) return {};
+  return refused("--max-children is 0: no child may run", "raise --max-children");
+}
+
 OrFailure<void> check_batch_limits(const TreeLimits& limits) {
   TRY(check_live_limit(limits));
-  if (limits.live_children == 0)
-    return refused("--max-children is 0: no child may run", "raise --max-children");
+  TRY(check_children_limit(limits));
   const auto profiles = Profiles::built_in();
   TRY(const auto* command, profiles.find("command"));
   TRY(const auto* reader, profiles.find("reader"));
@@ -138,15 +142,19 @@ OrFailure<void> check_batch_limits(const TreeLimits& limits) {
   return {};
 }
 
-OrFailure<void> check_room(const Store& store, const Models& models, const Session& session,
-                           const Session& root, const TreeLimits& limits) {
+OrFailure<void> check_room(const Store& store, const Models& models, Session session, const Session& root,
+                           std::string_view prompt, const TreeLimits& limits) {
   TRY(session.parent ? check_batch_limits(limits) : check_live_limit(limits));
   TRY(check_time(store, root, limits));
   Amount need;
   if (limits_spending(limits)) {
-    TRY(const auto* provider, models.find(session.model));
     TRY(const auto before, store.events_of_session(session.id));
-    const auto first = first_request(*provider, session.model, first_input(session, before),
+    for (const Event& event : before) {  // the person may have chosen another since it was started
+      const auto* started = std::get_if<RunStarted>(&event.fact);
+      if (started && !started->model.empty()) session.model = started->model;
+    }
+    TRY(const auto* provider, models.find(session.model));
+    const auto first = first_request(*provider, session.model, first_input(session, before, prompt),
                                      session.max_output_tokens, limits);
     if (!first) return refused(first_sentence(first.error()), "leave --max-cost out");
     need = *first;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/program.h"
@@ -28,10 +29,10 @@ OrFailure<TreeEnd> start_tree(Program& program, RootWork work);
 // The same for a tree that is there already: under its own model, folder, rules and limits.
 OrFailure<TreeRequest> request_for(Program& program, const Session& root, std::unique_ptr<Store> store);
 
-// Whether a session that has ended can go on under these limits: what the tree has used of them is told
-// before anything is recorded. `root` is its tree's.
-OrFailure<void> check_room(const Store& store, const Models& models, const Session& session,
-                           const Session& root, const TreeLimits& limits);
+// Whether a session that has ended can go on under these limits with this prompt: what the tree has used of
+// them is told before anything is recorded. `root` is its tree's.
+OrFailure<void> check_room(const Store& store, const Models& models, Session session, const Session& root,
+                           std::string_view prompt, const TreeLimits& limits);
 
 // The tree's own limits, but for those that the person gives now; nothing where none are given.
 std::optional<TreeLimits> terms_for(const Session& root, const LimitSettings& given);
@@ -42,6 +43,7 @@ RootWork batch_work(const json::object& batch, ModelName model);
 RootWork task_work(const json::object& call, ModelName model);
 // Limits under which nothing can run are refused.
 OrFailure<void> check_live_limit(const TreeLimits& limits);
+OrFailure<void> check_children_limit(const TreeLimits& limits);  // nothing can that has a parent
 // A batch that the limits rule out altogether is refused before it starts.
 OrFailure<void> check_batch_limits(const TreeLimits& limits);
 

@@ -105,10 +105,10 @@ std::shared_ptr<const RequestPrefix> with_cap(const std::shared_ptr<const Reques
 
 }  // namespace
 
-std::int64_t first_input(const Session& session, const std::vector<Event>& events) {
+std::int64_t first_input(const Session& session, const std::vector<Event>& events, std::string_view further) {
   const Conversation so_far = conversation_of(events);
   if (so_far.messages.empty()) return tokens_in(session.prompt);
-  return estimated_input(0, session.model, told(so_far), so_far.measured);
+  return estimated_input(0, session.model, told(so_far), so_far.measured) + tokens_in(further);
 }
 
 std::expected<Amount, std::string> first_request(const Provider& provider, const ModelName& model,
@@ -160,8 +160,8 @@ std::expected<BudgetedProvider::Reserved, std::string> BudgetedProvider::reserve
   };
   if (request.is_last) return try_beside({});
   auto reserved = try_beside(last_step(input + wanted));
-  // A first step is worth more than a last one, and a root gets no other.
-  const bool is_first = request.replies_before + step_of(request.messages) == 0;
+  // A first step is worth more than a last one, also of a run that goes on, and a root gets no other.
+  const bool is_first = !parts_.has_asked || request.replies_before + step_of(request.messages) == 0;
   if (!reserved && (request.depth == 0 || is_first)) reserved = try_beside({});
   if (!reserved) {
     if (auto last = budget.reserve(last_step(input))) kept_ = *std::move(last);

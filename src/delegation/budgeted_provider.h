@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -62,8 +63,9 @@ BudgetReserved most_for_request(const Provider& provider, const RequestPrefix& p
                                 std::span<const Message> messages, const std::optional<Measured>& measured);
 
 // What the first request of a session's next run holds, as far as it can be known before that: its prompt, or
-// all that was said in the runs before. `events` are the session's own.
-std::int64_t first_input(const Session& session, const std::vector<Event>& events);
+// all that was said in the runs before and what is said `further` to begin this one. `events` are the
+// session's own.
+std::int64_t first_input(const Session& session, const std::vector<Event>& events, std::string_view further);
 // What a request with so much input may come to. The error is why it cannot be had under these limits: its
 // price is not known.
 std::expected<Amount, std::string> first_request(const Provider& provider, const ModelName& model,

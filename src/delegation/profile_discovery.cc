@@ -59,6 +59,7 @@ void read_folder(const Folder& folder, const std::string& below, const ProfilePl
   if (!entries && entries.error().code == ErrorCode::not_found) return;
   if (!entries) {
     found.push_back(unread(place, below, entries.error()));
+    found.back().has_name = false;
     return;
   }
   for (const auto& entry : *entries) {
@@ -89,6 +90,7 @@ std::vector<FoundProfile> profiles_in(const Disk& disk, const ProfilePlace& plac
     read_folder(**folder, ".", place, 1, found);
   } else if (folder.error().code != ErrorCode::not_found) {
     found.push_back(unread(place, ".", folder.error()));
+    found.back().has_name = false;
   }
   return found;
 }
@@ -128,7 +130,7 @@ void settle_standing(std::vector<FoundProfile>& found, bool project_is_trusted) 
   for (auto& each : found) {
     const bool is_broken = each.standing == Standing::broken;
     const bool is_untrusted = each.origin == ProfileOrigin::project && !project_is_trusted;
-    if (each.standing == Standing::disabled) continue;
+    if (each.standing == Standing::disabled || !each.has_name) continue;
     if (is_broken && (is_untrusted || is_reserved(each.read.profile.name))) continue;
     if (is_untrusted) {
       each.standing = Standing::untrusted;
@@ -204,6 +206,9 @@ FoundProfile read_profile_file(const Folder& folder, std::string_view name, cons
   if (const auto done = read_profile(place.format, *text, without_ending(name), read); !done) {
     FoundProfile broken = unread(place, name, done.error());
     if (!read.profile.name.empty()) broken.read.profile.name = std::move(read.profile.name);
+    broken.has_name = done.error().code != ErrorCode::unavailable;
+    broken.read.is_disabled = read.is_disabled;
+    if (read.is_disabled) settle_alone(broken);
     return broken;
   }
   FoundProfile found{.file = join_path(place.folder(), name),

@@ -28,6 +28,7 @@ struct FoundProfile {
   ProfileFormat format = ProfileFormat::deputy;
   ProfileOrigin origin = ProfileOrigin::person;
   Standing standing = Standing::used;
+  bool has_name = true;     // what is no agent here has none to keep: a folder, an agent of elsewhere
   bool keeps_name = false;  // no other of its name is used: it is the one, or would be if it were not broken
   ReadProfile read;         // of one that could not be read, its name alone
   std::string problem;      // why it is not used, with what to do, a line for each mistake; empty where it is

@@ -170,6 +170,25 @@ TEST_F(Discovery, ABrokenFileBehindOneThatIsUsedTakesNothingFromIt) {
   EXPECT_EQ(described(find(true), "general"), "narrow");
 }
 
+TEST_F(Discovery, WhatIsNoAgentHereTakesNoNameAway) {
+  put("/work/.gemini/agents", "general.md", "---\nkind: remote\nname: general\n---\n");
+  put("/work/.gemini/agents", "explore.md", "---\nkind: remote\n---\n");
+  put("/work/.gemini/agents", "researcher.md", "---\n- kind: remote\n  name: a\n---\n");
+  put("/work/.opencode/agent", "planner.md", "---\ndisable: true\nsteps: x\n---\nDo.");
+  const auto found = find(true);
+  for (const auto* name : {"general", "explore", "researcher", "planner"})
+    EXPECT_TRUE(profiles_of(found).find(name)) << name;
+  for (const auto* name : {"general", "explore", "researcher"})
+    EXPECT_EQ(at(found, "/work/.gemini/agents/" + std::string(name) + ".md")->standing, Standing::broken);
+  EXPECT_EQ(at(found, "/work/.opencode/agent/planner.md")->standing, Standing::disabled);
+}
+
+TEST_F(Discovery, ARemoteAgentIsToldOfByTheNameThatItHas) {
+  put("/work/.gemini/agents", "general.md", "---\nkind: remote\nname: far\n---\n");
+  const auto found = find(true);
+  EXPECT_EQ(at(found, "/work/.gemini/agents/general.md")->read.profile.name, "far");
+}
+
 TEST_F(Discovery, NoLinkInAProjectLeadsOutOfIt) {
   put_named("/elsewhere", "secret", "x");
   put_named("/work", "x", "x");

@@ -43,8 +43,12 @@ Result<void> read_file(ProfileFormat format, std::string_view text, std::string_
 Error as_one(std::vector<Error> mistakes) {
   if (mistakes.size() == 1) return std::move(mistakes.front());
   std::vector<std::string> lines;
-  for (const auto& each : mistakes) lines.push_back(to_text(each));
-  return {ErrorCode::invalid, fmt::format("{}", fmt::join(lines, "\n")), ""};
+  ErrorCode code = ErrorCode::invalid;
+  for (const auto& each : mistakes) {
+    if (each.code == ErrorCode::unavailable) code = each.code;
+    lines.push_back(to_text(each));
+  }
+  return {code, fmt::format("{}", fmt::join(lines, "\n")), ""};
 }
 
 }  // namespace

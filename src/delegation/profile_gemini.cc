@@ -19,12 +19,12 @@ Result<void> read_gemini_profile(const MarkdownProfile& file, ReadProfile& read)
                 "describe a local agent instead, one in a file");
   ProfileFields fields(file.head, read);
   Profile& profile = read.profile;
+  TRY(const auto name, fields.text("name"));
+  name_by_its_head(read, name);
   TRY(const auto kind, fields.text("kind"));
   if (kind.value_or("local") != "local")
     return fail(ErrorCode::unavailable, "it is a remote agent, and those are not reached from here",
                 "describe a local agent instead");
-  TRY(const auto name, fields.text("name"));
-  name_by_its_head(read, name);
   TRY(const auto description, fields.text("description"));
   profile.description = description.value_or("");
   TRY(const auto tools, fields.texts("tools"));

@@ -23,7 +23,7 @@ Slots::Place::~Place() {
 bool Slots::has_room_for(const SessionId& parent) const {
   if (running_ >= limits_.live_sessions) return false;
   const auto siblings = children_.find(parent);
-  return parent.empty() || siblings == children_.end() || siblings->second < limits_.live_children;
+  return parent.empty() || (siblings == children_.end() ? 0 : siblings->second) < limits_.live_children;
 }
 
 void Slots::occupy(const SessionId& parent) {

@@ -51,6 +51,13 @@ TEST(Slots, OneParentHasNoMoreThanItsShare) {
   EXPECT_EQ(watch.most, 2);
 }
 
+TEST(Slots, WhereNoChildMayRunNotEvenTheFirstHasAPlace) {
+  const SessionId parent("a");
+  EXPECT_FALSE(Slots({.live_children = 0}).has_room_for(parent));
+  EXPECT_TRUE(Slots({.live_children = 1}).has_room_for(parent));
+  EXPECT_TRUE(Slots({.live_children = 0}).has_room_for(SessionId{})) << "the root is nobody's child";
+}
+
 TEST(Slots, WhoIsStoppedInTheLineLosesNobodysPlace) {
   SimLoop loop(1);
   Slots slots({.live_children = 1, .live_sessions = 1});

@@ -100,7 +100,7 @@ std::string SpawnTool::approval_text(const json::object& arguments, const ToolCo
 
 Task<ToolResult> SpawnTool::run(json::object arguments, ToolContext context) {
   const Delegation delegation = delegation_of(arguments, declared_, context);
-  // One that is there already, from before a restart, is gone on with whatever has become of its profile.
+  // One that is there already, from before a restart, has its own end, also where its profile is gone.
   if (std::ranges::find(declared_, delegation.agent) == declared_.end() && !tree_.has_child({context.id, 0}))
     co_return not_declared(tree_, delegation.agent, declared_);
   const auto child = co_await tree_.start_child(delegation, context.stop);

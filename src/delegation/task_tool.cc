@@ -161,7 +161,7 @@ Task<ToolResult> TaskTool::run(json::object arguments, ToolContext context) {
   auto read = this->read(arguments);
   if (!read) co_return tool_error(fmt::format("{}: {}.", read.error().message, read.error().advice));
   if (read->resume) co_return co_await resume(*std::move(read), std::move(context));
-  // One that is there already, from before a restart, is gone on with whatever has become of its profile.
+  // One that is there already, from before a restart, has its own end, also where its profile is gone.
   if (std::ranges::find(declared_, read->agent) == declared_.end() && !tree_.has_child({context.id, 0}))
     co_return not_declared(tree_, read->agent, declared_);
   co_return co_await start(*std::move(read), std::move(context));

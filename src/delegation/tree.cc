@@ -208,15 +208,16 @@ bool Tree::has_child(const DelegationKey& key) const {
 }
 
 // One decision: there is nothing between looking at what is in use and taking it.
-Result<Budget::Hold> Tree::admit(const Session& parent, const Profile& profile, const Session& child) {
+Result<Budget::Hold> Tree::admit(const Session& parent, const Profile& profile, const Session& child,
+                                 std::string_view further) {
   const auto refused = [](std::string why) { return fail(ErrorCode::exhausted, std::move(why)); };
   if (auto refusal = refusal_of_child(parent, profile, limits_)) return std::unexpected(*std::move(refusal));
   Amount need;
   if (limits_spending(limits_)) {
     TRY(const auto* provider, services_.models.find(child.model));
     TRY(const auto before, services_.store.events_of_session(child.id));
-    auto first =
-        first_request(*provider, child.model, first_input(child, before), child.max_output_tokens, limits_);
+    auto first = first_request(*provider, child.model, first_input(child, before, further),
+                               child.max_output_tokens, limits_);
     if (!first) return refused(std::move(first).error());
     need = *first;
   }

@@ -218,8 +218,10 @@ class Tree {
   Result<void> take_up(Session& root, const std::vector<Event>& events,
                        const std::optional<TreeLimits>& terms);
   Result<std::optional<Event>> unrecorded_request(const Session& session);
-  // Counts the child and reserves for its first request, or refuses it.
-  Result<Budget::Hold> admit(const Session& parent, const Profile& profile, const Session& child);
+  // Counts the child and reserves for its first request, or refuses it. `further` is what one that has ended
+  // is told to go on with.
+  Result<Budget::Hold> admit(const Session& parent, const Profile& profile, const Session& child,
+                             std::string_view further);
   SessionId unused_id() const;
   std::optional<WallTime> deadline_after(const std::optional<Duration>& timeout) const;
   // While nobody ran the tree, its time stood still. Says whether that moved the deadline.

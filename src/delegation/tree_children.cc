@@ -93,7 +93,7 @@ Task<Result<SessionId>> Tree::start_child(Delegation delegation, StopToken stop)
   if (stop.stopped()) co_return fail(ErrorCode::cancelled, "not started: its parent was stopped");
   CO_TRY(const auto* profile, services_.profiles.find(delegation.agent));
   CO_TRY(auto session, child_session(delegation, *profile));
-  CO_TRY(auto admitted, admit(delegation.parent, *profile, session));
+  CO_TRY(auto admitted, admit(delegation.parent, *profile, session, ""));
   const SessionId id = session.id;
   children_[delegation.parent.id].push_back(id);
   if (!delegation.background) {
@@ -186,7 +186,7 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
   if (session->run < resumption.run) {  // else an attempt before this one has begun it
     if (!is_terminal(session->state) || running_.is_live(id) || lost_.contains(id)) co_return not_ended(id);
     if (stop.stopped()) co_return fail(ErrorCode::cancelled, "its parent was stopped");
-    CO_TRY(auto admitted, admit(resumption.parent, *profile, *session));
+    CO_TRY(auto admitted, admit(resumption.parent, *profile, *session, resumption.prompt));
     discard_letters(id);
     session->run = resumption.run;
     if (resumption.timeout)

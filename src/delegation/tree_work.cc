@@ -85,8 +85,9 @@ Task<Result<std::optional<Tree::Equipment>>> Tree::equip(std::shared_ptr<Run> ru
   const auto found = services_.profiles.find(session.agent);  // a resumed one's file may be gone by now
   auto kit = found ? kit_for(session, **found) : std::unexpected(found.error());
   if (!kit) {
-    CO_TRY(co_await record_end(session, {Status::failed, Reason::internal, to_text(kit.error())},
-                               Ending::by_itself));
+    CO_TRY(co_await record_end(
+        session, {Status::failed, found ? Reason::internal : Reason::denied, to_text(kit.error())},
+        Ending::by_itself));
     co_return std::nullopt;
   }
   CO_TRY(const auto above, co_await workspace_above(session));

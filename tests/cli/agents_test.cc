@@ -1,7 +1,9 @@
 // `deputy agents` and `deputy task`: where agents come from, what they mean here, and one of them at work.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/json.h"
 #include "deputy_program.h"
@@ -144,6 +146,19 @@ TEST_F(AgentsTest, TheBuiltInOneDoesNotTakeThePlaceOfABrokenOne) {
                 .status,
             0)
       << "control: mended";
+}
+
+TEST_F(AgentsTest, AFolderThatCannotBeReadTakesNoNameAway) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root can read every folder";
+  const fs::path closed = root() / "person/.claude/agents/general";
+  std::filesystem::create_directories(closed);
+  std::filesystem::permissions(closed, fs::perms::none);
+  const auto ran = deputy({"task", "general", "look", "--model", script(R"({"v":1,"sessions":[{"replies":[
+    {"text":"done"}]}]})")});
+  const auto listed = deputy({"agents", "ls"});
+  std::filesystem::permissions(closed, fs::perms::owner_all);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(listed.out, HasSubstr("broken")) << "it is told of";
 }
 
 TEST_F(AgentsTest, TheColumnsOfTheListAreAligned) {

@@ -155,6 +155,47 @@ TEST_F(LimitsTest, WhatWasSaidBeforeNeedsRoomInWhatIsLeftForWhoResumes) {
   EXPECT_EQ(deputy({"task", "explore", "go on", "--resume", child, "--max-tokens", "300000"}).status, 0);
 }
 
+TEST_F(LimitsTest, WhoIsLetInToGoOnHasItsFirstStepThoughNoneIsLeftForALastOne) {
+  const std::string model = script(R"({"v":1,"sessions":[{"replies":[{"text":"one"},{"text":"two"}]}]})");
+  ASSERT_EQ(deputy({"task", "explore", "look", "--max-steps", "1", "--model", model}).status, 0);
+  const auto by_steps =
+      deputy({"task", "explore", "go on", "--resume", child_of_newest(), "--max-steps", "2"});
+  EXPECT_EQ(by_steps.status, 0) << by_steps.err;
+  EXPECT_THAT(by_steps.out, HasSubstr("two"));
+
+  script(R"({"v":1,"sessions":[{"replies":[
+    {"text":"one","usage":{"input":50000,"output":10}},{"text":"two","usage":{"input":50100,"output":10}}]}]})");
+  ASSERT_EQ(deputy({"task", "explore", "look", "--model", model}).status, 0);
+  const auto by_tokens =
+      deputy({"task", "explore", "go on", "--resume", child_of_newest(), "--max-tokens", "130000"});
+  EXPECT_EQ(by_tokens.status, 0) << by_tokens.err;
+  EXPECT_THAT(by_tokens.out, HasSubstr("two"));
+}
+
+TEST_F(LimitsTest, WhatItIsToGoOnWithNeedsRoomToo) {
+  const std::string model = script(R"({"v":1,"sessions":[{"replies":[{"text":"one"},{"text":"two"}]}]})");
+  std::string prompt;
+  while (prompt.size() < 400'000) prompt += "word ";
+  const auto expect_refused = [&](const std::string& agent, const std::string& id) {
+    const auto before = deputy({"sessions", "show", id, "--output", "json"}).out;
+    const auto go_on = [&](std::string limit) {
+      return deputy(
+          Start{.words = {"task", agent, "--resume", id, "--max-tokens", std::move(limit)}, .input = prompt});
+    };
+    const auto refused = go_on("50000");
+    EXPECT_EQ(refused.status, 5) << refused.err;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("budget exhausted"), HasSubstr("raise --max-tokens")));
+    EXPECT_EQ(deputy({"sessions", "show", id, "--output", "json"}).out, before) << "nothing is recorded";
+    const auto further = go_on("1000000");
+    EXPECT_EQ(further.status, 0) << further.err;
+  };
+  ASSERT_EQ(deputy({"task", "explore", "look", "--model", model}).status, 0);
+  expect_refused("explore", child_of_newest());
+  const auto ran = deputy({"run", "look", "--model", model, "--output", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  expect_refused("main", string_or(*parse_json_object(ran.out), "session_id", ""));
+}
+
 TEST_F(LimitsTest, LimitsUnderWhichNothingRunsAreRefusedToWhoResumes) {
   const std::string model = script(R"({"v":1,"sessions":[{"replies":[{"text":"one"},{"text":"two"}]}]})");
   ASSERT_EQ(deputy({"task", "explore", "look", "--model", model}).status, 0);
@@ -183,6 +224,25 @@ TEST_F(LimitsTest, SoTheyAreToWhoGoesOnWithATreeThatWasLeft) {
     EXPECT_EQ(refused.status, 5) << limit << refused.err;
     EXPECT_THAT(refused.err, HasSubstr("raise " + limit));
   }
+}
+
+TEST_F(LimitsTest, AChildThatAnAgentWasLeftWithDoesNotWaitForAPlaceThatNeverComes) {
+  const std::string model = script(R"({"v":1,"sessions":[
+    {"match":{"agent":"explore"},"replies":[{"first_byte_ms":86400000,"text":"late"}]},
+    {"replies":[{"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look"}}]},{"text":"over"}]}]})");
+  auto running = start({"run", "go", "--yes", "--model", model, "--output", "stream-json"});
+  running->read_until("\"started\"");
+  running->read_until("\"started\"");  // the child's
+  running->send(SIGKILL);
+  EXPECT_EQ(running->wait().status, 128 + SIGKILL);
+  const auto refused = deputy({"resume", "--max-children", "0"});
+  EXPECT_EQ(refused.status, 5) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("raise --max-children"));
+  script(R"({"v":1,"sessions":[{"match":{"agent":"explore"},"replies":[{"text":"in time"}]},
+    {"replies":[{"text":"never"},{"text":"over"}]}]})");
+  const auto resumed = deputy({"resume", "--max-children", "1", "--yes"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("over"));
 }
 
 // The command that stands in backquotes, with a time in it, as words.

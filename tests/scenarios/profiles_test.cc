@@ -311,6 +311,7 @@ TEST_F(ProfilesOnATree, AChildWhoseProfileIsGoneWhenItIsResumedEndsAsFailedAndIt
     ASSERT_TRUE(report) << report.error().message;
     EXPECT_EQ(report->body, "done");
     EXPECT_EQ(world.session_labelled("gone")->state, SessionState::failed);
+    EXPECT_EQ(world.session_labelled("gone")->reason, Reason::denied);
     EXPECT_EQ(world.terminal_records(child->id), 1);
     ++resumed;
   }

@@ -86,6 +86,28 @@ TEST(AResumedChild, IsRefusedWhereTheTreeHasNoRoomForAllThatWasSaid) {
   }
 }
 
+TEST(AResumedChild, IsRefusedWhereTheTreeHasNoRoomForWhatItIsToldToGoOnWith) {
+  std::string prompt = "go on";
+  for (int i = 0; i < 80'000; ++i) prompt += " word";
+  const auto play = [&prompt](const Scene& scene) -> Act {
+    const Usage little{.input = 10, .output = 1, .cost_micros = 0};
+    if (scene.depth > 0) return {.text = "found", .usage = little};
+    Act act{.text = "over", .usage = little};
+    if (scene.step == 0) act.calls = {task("explore")};
+    if (scene.step == 1)
+      act.calls = {call_of(
+          "task", fmt::format(R"({{"resume":"{}","prompt":"{}"}})", scene.value_of("Session: "), prompt))};
+    return act;
+  };
+  // The root's next request holds that prompt as well.
+  for (const auto& [tokens, runs] : {std::pair(90'000, 1), std::pair(2'000'000, 2)}) {
+    DialogueWorld world(play);
+    world.options.limits.tokens = tokens;
+    ASSERT_TRUE(world.run());
+    EXPECT_EQ(world.child("explore").run, runs) << tokens;
+  }
+}
+
 TEST(AResumedChild, IsEndedWhenThatTimeIsUp) {
   DialogueWorld world(two_runs("explore", 2h));
   ASSERT_TRUE(world.run());
