@@ -259,7 +259,8 @@ std::string shown_on(const Program& program, const std::string& text) {
 
 }  // namespace
 
-Ended print_result(Program& program, const TreeResult& result) {
+Ended print_result(Program& program, TreeResult result) {
+  result.advice = program.as_typed_here(result.advice);
   switch (program.common.output) {
     case OutputForm::text:
       if (!result.text.empty()) program.out.write_line(shown_on(program, result.text));

@@ -37,6 +37,6 @@ std::optional<Error> told_of_unapproved(const std::vector<Question>& unapproved)
 json::object to_json(const TreeResult& result);
 
 // Writes it in the form that was asked for, and yields what to tell the shell.
-Ended print_result(Program& program, const TreeResult& result);
+Ended print_result(Program& program, TreeResult result);
 
 }  // namespace deputy

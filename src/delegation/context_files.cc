@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
-
 #include "base/text.h"
 #include "tools/target.h"
 
@@ -38,9 +36,11 @@ Result<std::string> context_file(const std::string& path, const Folder& workspac
   return to_utf8(*bytes);
 }
 
-Result<std::string> read_all(std::string_view prompt, std::span<const std::string> paths,
-                             const Folder& workspace, const Sight& sight, const ContextBounds& bounds,
-                             const std::vector<const Folder*>& roots) {
+}  // namespace
+
+Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths,
+                                       const Folder& workspace, const Sight& sight,
+                                       const ContextBounds& bounds, const std::vector<const Folder*>& roots) {
   std::string text;
   for (const auto& path : paths) {
     TRY(const auto content, context_file(path, workspace, sight, bounds, roots));
@@ -55,20 +55,6 @@ Result<std::string> read_all(std::string_view prompt, std::span<const std::strin
   }
   text += prompt;
   return text;
-}
-
-}  // namespace
-
-// Memory that one task's files do not find is that task's failure: its siblings' may fit.
-Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths,
-                                       const Folder& workspace, const Sight& sight,
-                                       const ContextBounds& bounds, const std::vector<const Folder*>& roots) {
-  try {
-    return read_all(prompt, paths, workspace, sight, bounds, roots);
-  } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::exhausted, "out of memory while the context files of this task were read",
-                "leave some out and let the child read them");
-  }
 }
 
 }  // namespace deputy

@@ -18,7 +18,7 @@ struct ContextBounds {
 };
 
 // The prompt with the files before it, from the workspace or a root beside it; an Error names the first file
-// that is missing, forbidden, not text or too large, or says that there is no memory for them.
+// that is missing, forbidden, not text or too large.
 Result<std::string> with_context_files(std::string_view prompt, std::span<const std::string> paths,
                                        const Folder& workspace, const Sight& sight,
                                        const ContextBounds& bounds = {},

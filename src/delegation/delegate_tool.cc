@@ -141,14 +141,20 @@ Task<> DelegateTool::read_context(Batch& batch) {
   }
   for (const std::size_t at : to_read) {
     if (batch.context.stop.stopped()) co_return;  // nobody is started any more
-    co_await on_pool(batch.context.loop, batch.context.pool, [&batch, at, bounds = tree_.context_bounds()] {
-      const DelegateTask& task = batch.tasks[at];
-      const ToolContext& context = batch.context;
-      const auto sight = Sight::of(context);
-      batch.prompts[at] = sight ? with_context_files(task.brief.prompt, task.context, context.workspace,
-                                                     *sight, bounds, context.roots)
-                                : std::unexpected(sight.error());
-    });
+    try {
+      co_await on_pool(batch.context.loop, batch.context.pool, [&batch, at, bounds = tree_.context_bounds()] {
+        const DelegateTask& task = batch.tasks[at];
+        const ToolContext& context = batch.context;
+        const auto sight = Sight::of(context);
+        batch.prompts[at] = sight ? with_context_files(task.brief.prompt, task.context, context.workspace,
+                                                       *sight, bounds, context.roots)
+                                  : std::unexpected(sight.error());
+      });
+    } catch (const std::bad_alloc&) {  // that task's failure: its siblings' files may fit
+      batch.prompts[at] =
+          fail(ErrorCode::exhausted, "out of memory while the context files of this task were read",
+               "leave some out and let the child read them");
+    }
   }
 }
 

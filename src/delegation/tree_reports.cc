@@ -184,6 +184,7 @@ Task<Result<Report>> Tree::record_end(Session session, Finish finish, Ending end
     if (ending == Ending::by_itself && lost_.contains(session.id))
       co_return std::unexpected(Error::cancelled());
   } else {
+    if (report.reason == Reason::question_unanswered) name_question(report, events);
     co_await end_children_of(session.id);
     pass_wait_on(session);
     report.workspace = {.mode = session.workspace_mode, .path = session.workspace};

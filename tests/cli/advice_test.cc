@@ -31,6 +31,24 @@ TEST_F(AdviceTest, ACommandLineThatIsNamedHasTheStateFolderThatWasGiven) {
   EXPECT_THAT(deputy({"sessions", "show", "sess_1_nobody"}).err, HasSubstr("`deputy sessions ls`"));
 }
 
+TEST_F(AdviceTest, SoHasOneThatAProgramReads) {
+  const std::string home = (root() / "another home").string();
+  const auto hint_in = [](const std::string& text) {
+    const auto document = parse_json_object(text);
+    const auto* error = document ? object_at(*document, "error") : nullptr;
+    return error ? string_or(*error, "hint", "") : "no error in " + text;
+  };
+  const auto unknown = deputy({"sessions", "show", "sess_1_nobody", "--home", home, "--output", "json"});
+  EXPECT_THAT(hint_in(unknown.out), HasSubstr("`deputy sessions ls --home '" + home + "'`"));
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"first_byte_ms":86400000,"text":"late"}]}]})");
+  const auto ended =
+      deputy(Start{.words = {"run", "look", "--model", model, "--home", home, "--output", "json"},
+                   .environment = {{"DEPUTY_TIMEOUT", "1s"}}});
+  EXPECT_EQ(ended.status, 3) << ended.err;
+  EXPECT_THAT(hint_in(ended.out),
+              AllOf(HasSubstr("`deputy task main "), HasSubstr(" --home '" + home + "'`")));
+}
+
 TEST_F(AdviceTest, ATimeOfNothingIsRefused) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"run", "x", "--timeout", "0s"},
                                                 {"task", "explore", "x", "--timeout", "0s"}}) {

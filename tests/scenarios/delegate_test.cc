@@ -103,6 +103,39 @@ TEST_F(Delegate, AMissingOrForbiddenContextFileIsAnErrorOfThatTaskOnly) {
   EXPECT_TRUE(result.contains("### [good] ✓")) << result;
 }
 
+struct PoolWithoutMemory final : Pool {
+  void run(std::move_only_function<void()> work) override {
+    if (std::exchange(has_none, false)) throw std::bad_alloc();
+    work();
+  }
+  bool has_none = false;  // for what comes next
+};
+
+TEST_F(Delegate, MemoryThatTheContextFilesOfOneTaskDoNotFindIsAnErrorOfThatTaskOnly) {
+  world_.script = script_with(
+      R"({"tasks":[{"label":"bad","prompt":"p","context":["a.txt"]},{"label":"good","prompt":"p","context":["a.txt"]}]})",
+      R"([{"text":"done"}])");
+  world_.write_file("a.txt", "alpha\n");
+  PoolWithoutMemory pool;
+  Life life(world_, {.pool = &pool});
+  bool has_replied = false;
+  life.runtime().subscribe([&](const Event& event, const EventOrigin&) {
+    const bool is_reply = std::holds_alternative<ReplyReceived>(event.fact);
+    if (is_reply && !std::exchange(has_replied, true)) pool.has_none = true;  // the root's, with the call
+  });
+  ASSERT_TRUE(life.start(life.brief("go")));
+  std::string result;
+  for (const auto& event : world_.memory->journal) {
+    const auto* finished = std::get_if<CallFinished>(&event.fact);
+    if (finished && finished->result.content.contains("Subagents complete"))
+      result = finished->result.content;
+  }
+  EXPECT_TRUE(result.contains("Subagents complete: 1/2")) << result;
+  EXPECT_TRUE(result.contains("### [bad] ✗ error")) << result;
+  EXPECT_TRUE(result.contains("out of memory")) << result;
+  EXPECT_TRUE(result.contains("### [good] ✓")) << result;
+}
+
 TEST_F(Delegate, HowLargeContextFilesMayBeIsASetting) {
   const auto with = [this](ContextBounds bounds) {
     world_ = SimWorld();

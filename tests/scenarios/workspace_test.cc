@@ -108,6 +108,26 @@ TEST_F(AWorktreeChild, WhoseEndIsForcedBeforeItsOwnIsOnRecordHasOne) {
   EXPECT_EQ(world.terminal_records(world.session_labelled("worker")->id), 1);
 }
 
+TEST_F(AWorktreeChild, WhoseEndIsForcedWhileItsQuestionIsOpenNamesIt) {
+  world.script = R"({"v":1,"sessions":[
+    {"match":{"depth":0},"replies":[{"calls":[{"name":"spawn_subagent","arguments":{"agent":"worker","task":"go"}}]},
+                                    {"text":"I do not care."}]},
+    {"match":{"depth":1},"replies":[{"calls":[{"name":"ask_parent","arguments":{"question":"Which one?"}}]},
+                                    {"text":"never asked"}]}]})";
+  Life life(world, options);
+  const auto played = [this](const ProcessSpec& spec) { return git(spec); };
+  life.processes().define("git", played);
+  life.runtime().subscribe([&life, &played](const Event& event, const EventOrigin&) {
+    if (std::holds_alternative<QuestionAsked>(event.fact))  // its worktree is made; its end needs git again
+      life.processes().define("git", played, std::chrono::seconds(50));
+  });
+  ASSERT_TRUE(life.start(life.brief("go")));
+  const Report report = report_of_child();
+  EXPECT_EQ(report.reason, Reason::question_unanswered);
+  EXPECT_THAT(report.errors, ElementsAre(Field(&ReportedError::message, HasSubstr("Which one?")),
+                                         Field(&ReportedError::code, kForcedEnd)));
+}
+
 TEST_F(AWorktreeChild, WithNothingToSayOfItsWorkspaceHasNoErrors) {  // control
   EXPECT_THAT(run_with_git().errors, testing::IsEmpty());
 }

@@ -75,7 +75,7 @@ Life::Life(SimWorld& world, Options options)
   Profiles profiles = Profiles::built_in();
   for (auto& profile : options.profiles) profiles.add(std::move(profile));
   runtime_ = std::make_unique<Runtime>(Runtime::Parts{.loop = loop_,
-                                                      .pool = pool_,
+                                                      .pool = options.pool ? *options.pool : pool_,
                                                       .disk = world.disk,
                                                       .processes = processes_,
                                                       .random = random_,

@@ -57,6 +57,7 @@ class Life {
     bool has_web = false;  // whether there are web tools; the search service is https://search.example
     // In place of the world's own; then what the world says of sessions and events does not hold.
     std::function<std::unique_ptr<Store>(Loop&)> store = {};
+    Pool* pool = nullptr;  // in place of one that works at once
   };
   Life(SimWorld& world, Options options);
   ~Life();
