@@ -66,7 +66,7 @@ std::size_t count_of(std::string_view text, std::string_view part) {
 // Never over another file.
 Result<std::string> keep(const Program& program, const std::string& name, std::string_view text) {
   TRY(const auto folder, program.disk.open(program.disk.current_folder(), IfAbsent::fail));
-  const auto path = join_path(folder->path(), name);
+  auto path = join_path(folder->path(), name);
   TRY(const auto place, folder->look_up(name));
   const auto written = place->status() ? fail(ErrorCode::busy, "") : place->replace(text, "");
   if (written) return path;

@@ -15,7 +15,7 @@
 namespace deputy {
 namespace {
 
-// An agent of a folder that is not trusted is refused, with what to do about it.
+// An agent of a folder that is not trusted, or whose file is broken, is refused, with what to do about it.
 OrFailure<void> check_agent(Program& program, const std::string& name) {
   TRY(const auto workspace, program.workspace());
   TRY(const auto found, find_agents(program, workspace));
@@ -24,10 +24,12 @@ OrFailure<void> check_agent(Program& program, const std::string& name) {
   if (std::ranges::any_of(declared, [&name](const Profile* each) { return each->name == name; })) return {};
   for (const auto& each : found) {
     if (each.read.profile.name != name || each.problem.empty()) continue;
-    const bool is_untrusted = each.standing == Standing::untrusted;
-    return std::unexpected(
-        CommandFailure({ErrorCode::denied, fmt::format("agent '{}' is not used: {}", name, each.problem), ""},
-                       is_untrusted ? ExitStatus::refused : ExitStatus::usage));
+    const bool is_broken = each.standing == Standing::broken;
+    const bool is_refused = is_broken || each.standing == Standing::untrusted;
+    return std::unexpected(CommandFailure(
+        {ErrorCode::denied, fmt::format("agent '{}' is not used: {}", name, on_one_line(each.problem)),
+         is_broken ? "mend its file; `deputy agents check` tells where it is" : ""},
+        is_refused ? ExitStatus::refused : ExitStatus::usage));
   }
   std::vector<std::string> names;
   for (const auto* each : declared) names.push_back(each->name);

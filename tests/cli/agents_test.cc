@@ -122,8 +122,9 @@ TEST_F(AgentsTest, ABrokenAgentIsNeitherDeclaredNorOffered) {
   const auto typed = deputy({"task", "nobody", "look"});
   EXPECT_THAT(typed.err, AllOf(HasSubstr("declared: explore"), Not(HasSubstr("odd"))));
   const auto named = deputy({"task", "odd", "look"});
-  EXPECT_EQ(named.status, 2);
-  EXPECT_THAT(named.err, AllOf(HasSubstr("agent 'odd' is not used"), HasSubstr("Teleport")));
+  EXPECT_EQ(named.status, 5);
+  EXPECT_THAT(named.err,
+              AllOf(HasSubstr("agent 'odd' is not used"), HasSubstr("Teleport"), HasSubstr("agents check")));
   const auto model = script(R"({"v":1,"sessions":[{"replies":[
     {"calls":[{"name":"task","arguments":{"agent":"odd","prompt":"x"}}]},{"expect":{"contains":"not declared"},"text":"no"}]}]})");
   const auto ran = deputy({"run", "--yes", "go", "--model", model});
@@ -134,7 +135,7 @@ TEST_F(AgentsTest, ABrokenAgentIsNeitherDeclaredNorOffered) {
 TEST_F(AgentsTest, TheBuiltInOneDoesNotTakeThePlaceOfABrokenOne) {
   put_own("general", "tools: [Raed]");
   const auto named = deputy({"task", "general", "look"});
-  EXPECT_EQ(named.status, 2);
+  EXPECT_EQ(named.status, 5);
   EXPECT_THAT(named.err, AllOf(HasSubstr("agent 'general' is not used"), HasSubstr("Raed")));
   const auto model = script(R"({"v":1,"sessions":[{"replies":[
     {"calls":[{"name":"task","arguments":{"agent":"general","prompt":"x"}}]},{"expect":{"contains":"its file is broken"},"text":"no"}]}]})");
