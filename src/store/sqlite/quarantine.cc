@@ -50,7 +50,7 @@ Result<void> for_each_piece(const Original& original, auto take) {
   return {};
 }
 
-Original original_in(const Folder& home, std::string name) {
+Original original_in(const Folder& home, const std::string& name) {
   const std::uint64_t size = size_of(home, name);
   return {name, size,
           [&home, name](std::uint64_t from, std::size_t most) { return home.read(name, from, most); }};
