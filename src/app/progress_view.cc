@@ -119,6 +119,7 @@ struct ProgressView::Applied {
                                plain(fact.reason, kActivityCharacters));
   }
   void operator()(const RunEnded& fact) const {
+    if (fact.report.usage != Usage{}) row.usage = fact.report.usage;  // with what was stopped half-way
     row.activity = view.ending_of(row, fact.report);
     row.tone = tone_of(fact.report.status);
     row.has_ended = true;

@@ -106,6 +106,9 @@ TEST_F(ProgressViewTest, AFailureSaysWhy) {
             "[a] ✗ error: the server is on fire");
   EXPECT_EQ(tell_child("b", ended(Status::cancelled, Reason::cancelled_by_user)),
             "[b] ✗ cancelled (in=0 out=0)");
+  RunEnded stopped = ended(Status::cancelled);
+  stopped.report.usage = {.input = 1165, .output = 4096};
+  EXPECT_EQ(tell_child("c", stopped), "[c] ✗ cancelled (in=1.1k out=4k)") << "as its report says";
 }
 
 TEST_F(ProgressViewTest, WithDetailStepsAndResultsAreTold) {
