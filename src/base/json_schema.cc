@@ -155,18 +155,18 @@ JsonSchema& JsonSchema::operator=(JsonSchema&&) noexcept = default;
 JsonSchema::~JsonSchema() = default;
 
 Result<JsonSchema> JsonSchema::compile(const json::value& schema) {
-  auto compiled = std::make_unique<Compiled>();
-  TRY(compiled->prepared, prepare_schema(schema));
-  make_integers(compiled->prepared);
   try {
+    auto compiled = std::make_unique<Compiled>();
+    TRY(compiled->prepared, prepare_schema(schema));
+    make_integers(compiled->prepared);
     valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
     add_check<PatternCheck>(parser, kPatternKeyword);
     add_check<MultipleCheck>(parser, kMultipleKeyword);
     parser.populateSchema(Adapter(compiled->prepared), compiled->schema);
+    return JsonSchema(std::move(compiled));
   } catch (const std::exception& exception) {
     return fail(ErrorCode::invalid, fmt::format("the JSON schema cannot be used: {}", exception.what()));
   }
-  return JsonSchema(std::move(compiled));
 }
 
 std::vector<std::string> JsonSchema::mistakes_in(const json::value& value) const {

@@ -40,7 +40,7 @@ constexpr int kPlace = 21;
 // A row as it is kept, or the id of one that cannot be believed.
 struct Read {
   SessionRow row;
-  std::string damaged;
+  std::optional<std::string> damaged;  // even its id may be gone
 };
 
 // Over all that a session is made from, in the order of kColumns; NULL counts as nothing.
@@ -219,9 +219,9 @@ Result<std::optional<SessionRow>> select_session(const Database& database, std::
   const auto sql = fmt::format("SELECT {} FROM sessions WHERE {}=?", kColumns, column);
   TRY(auto found, select(database, sql, value, read_row));
   if (found.empty()) return std::nullopt;
-  if (found.front().damaged.empty()) return std::move(found.front().row);
+  if (!found.front().damaged) return std::move(found.front().row);
   database.note_damage(value);
-  return row_from_journal(database, SessionId(column == "id" ? std::string(value) : found.front().damaged));
+  return row_from_journal(database, SessionId(column == "id" ? std::string(value) : *found.front().damaged));
 }
 
 Result<std::optional<SessionRow>> recover_session(const Database& database, const SessionId& id) {
@@ -240,7 +240,7 @@ Result<std::map<SessionId, SessionRow>> rows_of_tree(const Database& database, c
   std::map<SessionId, SessionRow> rows;  // a damaged index may lead to a row twice, or to another tree's
   TRY(for_each_row(database, sql, tree.value, [&](const Statement& row) -> Result<void> {
     TRY(auto read, read_row(row));
-    if (!read.damaged.empty() || read.row.session.tree != tree) return {};
+    if (read.damaged || read.row.session.tree != tree) return {};
     SessionId id = read.row.session.id;
     rows.insert_or_assign(std::move(id), std::move(read.row));
     return {};
@@ -273,7 +273,7 @@ Result<std::vector<Session>> select_sessions(const Database& database, const Ses
   auto found = select(database, sql, parameter, read_row);
   const bool is_whole_tree = filter.tree && !filter.parent && !filter.roots_only && !filter.unfinished_only;
   const auto is_meant = [&filter](const Read& read) {
-    return read.damaged.empty() && fits(read.row.session, filter);
+    return !read.damaged && fits(read.row.session, filter);
   };
   if (found && std::ranges::all_of(*found, is_meant) &&
       (!is_whole_tree || found->size() >= filter.most || are_all(database, *filter.tree, *found))) {
@@ -282,8 +282,7 @@ Result<std::vector<Session>> select_sessions(const Database& database, const Ses
   }
   if (!found && found.error().code != ErrorCode::corrupt) return std::unexpected(found.error());
   for (const Read& read : found ? *found : std::vector<Read>{})
-    if (!is_meant(read))
-      database.note_damage(read.damaged.empty() ? read.row.session.id.value : read.damaged);
+    if (!is_meant(read)) database.note_damage(read.damaged.value_or(read.row.session.id.value));
   if (!database.has_met_damage())
     database.note_damage(found ? "rows of " + parameter : found.error().message);
   TRY(auto rows, rows_from_journal(database, filter.tree.value_or(SessionId{})));
