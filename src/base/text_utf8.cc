@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "base/text.h"
 
@@ -183,10 +185,10 @@ std::string case_folded(std::string_view text) {
   utf8proc_uint8_t* mapped = nullptr;
   const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                                              static_cast<utf8proc_ssize_t>(text.size()), &mapped, kOptions);
+  const std::unique_ptr<utf8proc_uint8_t, void (*)(void*)> owned(mapped, &std::free);
+  if (size == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
   if (size < 0) return lowered(text);
-  std::string out(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size));
-  std::free(mapped);
-  return out;
+  return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size)};
 }
 
 }  // namespace deputy
