@@ -123,6 +123,7 @@ struct ChildFold {
     if (fact.question.kind == QuestionKind::to_parent) log("asks:", Tone::doubtful, fact.question.text);
   }
   void operator()(const RunEnded& fact) const {
+    state.asked_at.erase(event.run.session);  // what it asked may have had no answer
     const TreeNode* node = find_node(state.tree, event.run.session);
     if (!node) return;
     log_line(state, event.run.session, {ending_of(fact.report)});

@@ -152,6 +152,15 @@ TEST_F(ChatKeys, AnAnswerThatComesTooLateIsToldAsSuch) {
   EXPECT_THAT(story.screen(80), HasSubstr("meanwhile"));
 }
 
+TEST_F(ChatKeys, AChildThatHasEndedWithoutAnAnswerDoesNotAskAnyMore) {
+  story.begin("go");
+  story.child("a");
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  ASSERT_TRUE(story.state.asked_at.contains(SessionId("sess_a")));
+  story.tell_child("a", RunEnded{});
+  EXPECT_FALSE(story.state.asked_at.contains(SessionId("sess_a")));
+}
+
 TEST_F(ChatKeys, AnAnswerIsToTheQuestionThatWasAskedWhenItWasBegun) {
   story.begin("go");
   story.child("a");
