@@ -1,5 +1,6 @@
 #include "store/commit_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace deputy {
@@ -36,7 +37,17 @@ Result<void> CommitQueue::stamp(std::vector<Event>& events) {
   return {};
 }
 
+void CommitQueue::take_riders(const std::vector<Event>& unit) {
+  const auto is_queued = [this] {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(queued_, [](const Unit& each) { return !each.events->empty(); });
+  };
+  if (!riders_ || (unit.empty() && !is_queued())) return;
+  if (auto riders = riders_(); !riders.empty()) ride_along(std::move(riders));
+}
+
 Task<Result<void>> CommitQueue::record(std::vector<Event> events) {
+  take_riders(events);
   CO_TRY(stamp(events));
   const Waiter<Result<void>> waiter;
   const auto shared = std::make_shared<const std::vector<Event>>(std::move(events));

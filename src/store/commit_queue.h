@@ -35,6 +35,7 @@ class CommitQueue {
   void open_tree(const SessionId& tree, std::uint64_t last_seq) { next_seq_[tree] = last_seq + 1; }
   Task<Result<void>> record(std::vector<Event> events);
   void ride_along(std::vector<Event> events);
+  void carry(Store::Riders riders) { riders_ = std::move(riders); }
   void subscribe(Store::Listener listener) { listeners_.push_back(std::move(listener)); }
   Store::Counts counts() const;
 
@@ -49,6 +50,7 @@ class CommitQueue {
     bool durable_first = false;
   };
   Result<void> stamp(std::vector<Event>& events);
+  void take_riders(const std::vector<Event>& unit);
   void queue(Unit unit);
   void drain();
   void committed(std::vector<Unit> units, const Result<void>& result);
@@ -59,6 +61,7 @@ class CommitQueue {
   Tidy tidy_;
   std::map<SessionId, std::uint64_t> next_seq_;
   std::vector<Store::Listener> listeners_;
+  Store::Riders riders_;
   std::deque<Unpublished> unpublished_;
   std::size_t riding_ = 0;
   std::optional<Error> failed_;

@@ -77,6 +77,21 @@ TEST_F(CommitQueueTest, AllThatIsQueuedIsOneCommit) {
   EXPECT_EQ(told_, (std::vector<std::uint64_t>{1, 2, 3, 4}));
 }
 
+TEST_F(CommitQueueTest, WhatIsCarriedGoesWithAUnitAndIsNoCommitOfItsOwn) {
+  queue_->carry([] { return std::vector<Event>{note()}; });
+  record({});
+  writer_->work();
+  EXPECT_TRUE(committed_.empty()) << "there was nothing to commit";
+  record({note()});
+  writer_->work();
+  queue_->ride_along({note()});
+  record({});
+  writer_->work();
+  loop_.run_until_idle();
+  EXPECT_EQ(committed_, (std::vector<std::size_t>{2, 2}));
+  EXPECT_EQ(told_, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+}
+
 TEST_F(CommitQueueTest, NothingIsToldBeforeItIsDurable) {
   record({note()});
   queue_->ride_along({note()});

@@ -41,6 +41,7 @@ class MemoryStore final : public Store {
   Result<std::int64_t> post(const Letter& letter) override;
   Result<std::vector<Letter>> letters(const SessionId& tree) const override;
   Result<void> discard(std::int64_t letter) override;
+  void carry(Riders riders) override { queue_.carry(std::move(riders)); }
   void subscribe(Listener listener) override;
   Counts counts() const override;
   std::optional<Error> export_failure() const override;

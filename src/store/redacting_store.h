@@ -46,6 +46,9 @@ class RedactingStore final : public Store {
   Result<std::int64_t> post(const Letter& letter) override;
   Result<std::vector<Letter>> letters(const SessionId& tree) const override { return inner_->letters(tree); }
   Result<void> discard(std::int64_t letter) override { return inner_->discard(letter); }
+  void carry(Riders riders) override {
+    inner_->carry([this, riders = std::move(riders)] { return clean(riders()); });
+  }
   void subscribe(Listener listener) override { inner_->subscribe(std::move(listener)); }
   Counts counts() const override { return inner_->counts(); }
   std::optional<Error> export_failure() const override { return inner_->export_failure(); }

@@ -55,6 +55,11 @@ class Store : public Journal {
   using Listener = std::function<void(const Event&)>;
   virtual void subscribe(Listener listener) = 0;
 
+  // Asked on the loop, whenever a unit is recorded, for what shall go with it: so it costs no commit of its
+  // own. Where there is nothing else to commit it is not asked.
+  using Riders = std::function<std::vector<Event>()>;
+  virtual void carry(Riders riders) = 0;
+
   struct Counts {
     std::uint64_t commits = 0;
     std::uint64_t events = 0;

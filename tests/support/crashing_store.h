@@ -68,6 +68,7 @@ class CrashingStore : public Store {
     if (crashed_) return crash();
     return inner_->discard(letter);
   }
+  void carry(Riders riders) override { inner_->carry(std::move(riders)); }
   void subscribe(Listener listener) override { inner_->subscribe(std::move(listener)); }
   Counts counts() const override { return inner_->counts(); }
   std::optional<Error> export_failure() const override { return inner_->export_failure(); }

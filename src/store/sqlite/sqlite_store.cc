@@ -508,6 +508,7 @@ Task<Result<void>> SqliteStore::record(std::vector<Event> events) {
   return state_->queue.record(std::move(events));
 }
 void SqliteStore::ride_along(std::vector<Event> events) { state_->queue.ride_along(std::move(events)); }
+void SqliteStore::carry(Riders riders) { state_->queue.carry(std::move(riders)); }
 void SqliteStore::subscribe(Listener listener) { state_->queue.subscribe(std::move(listener)); }
 std::optional<Error> SqliteStore::export_failure() const { return state_->files->failure(); }
 std::shared_ptr<const PassedDamage> SqliteStore::damage_passed() const { return state_->damage.passed(); }

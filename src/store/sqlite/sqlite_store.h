@@ -36,6 +36,7 @@ class SqliteStore final : public Store {
   Result<std::int64_t> post(const Letter& letter) override;
   Result<std::vector<Letter>> letters(const SessionId& tree) const override;
   Result<void> discard(std::int64_t letter) override;
+  void carry(Riders riders) override;
   void subscribe(Listener listener) override;
   Counts counts() const override;
   std::optional<Error> export_failure() const override;
