@@ -67,6 +67,7 @@ Task<Result<Report>> Agent::run(StopToken stop) {
     Request request = next_request();
     CO_TRY(co_await make_durable(parts_.provider.before(request)));
     take_reply(co_await ask(std::move(request), Shown::yes, now), now);
+    heard_ = {};
   }
 }
 
@@ -164,14 +165,12 @@ Task<Result<void>> Agent::make_durable(std::vector<Fact> facts) {
 
 // No task of its own, as run_calls().
 Task<Reply> Agent::ask(Request request, Shown shown, StopToken stop) {
-  said_.clear();
-  said_before_.clear();
   DeltaSink listening = [this, shown](const Delta& delta) {
     if (parts_.deltas && shown == Shown::yes) parts_.deltas(delta);
-    if (const auto* piece = std::get_if<TextDelta>(&delta)) said_ += piece->text;
+    const auto* piece = std::get_if<TextDelta>(&delta);
+    if (piece && shown == Shown::yes) heard_.text += piece->text;
     if (const auto* retried = std::get_if<Retried>(&delta)) {
-      said_before_ = said();
-      said_.clear();
+      heard_ = {.before = said()};
       journal_->ride_along({.step = conversation_.step}, *retried);
     }
   };
@@ -179,8 +178,20 @@ Task<Reply> Agent::ask(Request request, Shown shown, StopToken stop) {
 }
 
 std::string Agent::said() const {
-  const std::string& longer = said_.size() < said_before_.size() ? said_before_ : said_;
+  const std::string& longer = heard_.text.size() < heard_.before.size() ? heard_.before : heard_.text;
   return trimmed(longer).empty() ? "" : longer;
+}
+
+std::optional<Event> Agent::take_heard() {
+  const bool is_first = heard_.kept == 0;
+  const std::size_t least = is_first ? 1 : kLeastPiece;
+  const std::string_view heard = std::string_view(heard_.text).substr(heard_.kept);
+  if (heard.size() < least) return std::nullopt;
+  const std::string_view clear = heard.substr(0, parts_.journal.settled(heard));
+  if (clear.size() < least || trimmed(clear).empty()) return std::nullopt;
+  Event piece = journal_->stamped({.step = conversation_.step}, ReplyHeard{is_first, std::string(clear)});
+  heard_.kept += clear.size();
+  return piece;
 }
 
 Task<Result<Report>> Agent::end(Finish finish) {

@@ -25,6 +25,10 @@ namespace deputy {
 
 inline constexpr Duration kGraceTime = std::chrono::seconds(60);  // for the one step that is left at a limit
 
+// After a piece of a reply was kept, so many bytes more are heard before there is another: else every unit
+// that others record would bring one.
+inline constexpr std::size_t kLeastPiece = 256;
+
 class Agent {
  public:
   struct Parts {
@@ -61,6 +65,9 @@ class Agent {
   Task<Result<Report>> run(StopToken stop);
 
   const Conversation& conversation() const { return conversation_; }
+  // What was heard of a reply that is still under way and is not kept yet, for a unit that is just recorded.
+  // Nothing where that is too little.
+  std::optional<Event> take_heard();
 
  private:
   StopToken in_force(const StopToken& stop);
@@ -84,8 +91,13 @@ class Agent {
   Conversation conversation_;
   std::vector<std::string> fragments_;  // the messages as the provider wants them; empty where none is told
   std::shared_ptr<SessionJournal> journal_;
-  std::string said_;         // of a reply, while it is under way
-  std::string said_before_;  // of the same reply, by an attempt that failed
+  // Of a reply that is shown, while it is under way.
+  struct Heard {
+    std::string text = {};
+    std::size_t kept = 0;     // how much of it a unit has taken along
+    std::string before = {};  // by an attempt that failed
+  };
+  Heard heard_;
   std::optional<StopSource> grace_;
 };
 

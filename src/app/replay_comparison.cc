@@ -22,7 +22,7 @@ constexpr std::size_t kShownCharacters = 300;
 bool is_compared(const Fact& fact) {
   return !std::holds_alternative<StateChanged>(fact) && !std::holds_alternative<Retried>(fact) &&
          !std::holds_alternative<BudgetReserved>(fact) && !std::holds_alternative<DeadlineMoved>(fact) &&
-         !std::holds_alternative<ProcessEnded>(fact);
+         !std::holds_alternative<ProcessEnded>(fact) && !std::holds_alternative<ReplyHeard>(fact);
 }
 
 // Times, what a script cannot say, and what is offered to the person by the disk's names.

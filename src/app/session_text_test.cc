@@ -225,6 +225,31 @@ TEST(TranscriptText, AsJsonItHasTheFieldsOfASealedTranscript) {
   EXPECT_EQ(array_at(document, "messages")->size(), 4U);
 }
 
+// As pieces of it were kept, and until the whole is there.
+TEST(TranscriptText, TellsWhatWasHeardOfAReplyThatIsNotWhole) {
+  const Session session = session_of("a", "first", 0);
+  std::vector<Event> events(6);
+  events[0].fact = InputGiven{Source::parent, "find x"};
+  events[1].fact = ReplyHeard{true, "I be"};
+  events[2].fact = ReplyHeard{true, "I look\x1b "};  // asked for again
+  events[3].fact = ReplyHeard{false, "for x"};
+  events[4].fact = RunEnded{};
+  EXPECT_THAT(
+      transcript_text(session, events),
+      testing::EndsWith("\n--- parent\nfind x\n\n--- agent, as far as it was heard\nI look␛ for x\n"));
+  const auto document = transcript_json(session, events);
+  const auto* messages = array_at(document, "messages");
+  ASSERT_EQ(messages->size(), 2U);
+  const auto& heard = messages->at(1).as_object();
+  EXPECT_EQ(string_or(heard, "role", ""), "assistant");
+  EXPECT_EQ(string_or(heard, "content", ""), "I look\x1b for x");
+  EXPECT_EQ(bool_at(heard, "is_whole"), false);
+  for (const Fact& over : {Fact(ReplyReceived{}), Fact(RequestStopped{}), Fact(RunStarted{})}) {
+    events[5].fact = over;
+    EXPECT_EQ(heard_of(events), "") << kind_of(over);
+  }
+}
+
 TEST(TranscriptText, NotesStandAlone) { EXPECT_THAT(notes_of(conversation()), ElementsAre("x is here")); }
 
 }  // namespace

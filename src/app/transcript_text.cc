@@ -65,6 +65,21 @@ std::vector<Message> messages_of(const std::vector<Event>& events) {
   return messages;
 }
 
+std::string heard_of(const std::vector<Event>& events) {
+  std::string heard;
+  for (const auto& event : events) {
+    if (const auto* piece = std::get_if<ReplyHeard>(&event.fact)) {
+      if (piece->is_first) heard.clear();
+      heard += piece->text;
+    }
+    const bool is_over = std::holds_alternative<ReplyReceived>(event.fact) ||
+                         std::holds_alternative<RequestStopped>(event.fact) ||
+                         std::holds_alternative<RunStarted>(event.fact);
+    if (is_over) heard.clear();
+  }
+  return heard;
+}
+
 std::vector<std::string> notes_of(const std::vector<Event>& events) {
   std::vector<std::string> notes;
   for (const auto& event : events) {
@@ -84,6 +99,8 @@ std::string transcript_text(const Session& session, const std::vector<Event>& ev
     for (const auto& call : message.calls) text += visible(fmt::format("> {} {}", call.name, call.arguments));
     for (const auto& result : message.results) text += visible(result.content);
   }
+  if (const std::string heard = heard_of(events); !heard.empty())
+    text += fmt::format("\n--- agent, as far as it was heard\n{}", visible(heard));
   if (!session.error.empty()) text += fmt::format("\n--- ended\n{}", visible(session.error));
   return text;
 }
@@ -101,6 +118,8 @@ json::object transcript_json(const Session& session, const std::vector<Event>& e
   for (const auto& message : messages_of(events)) {
     for (auto& line : to_transcript_lines(message)) messages.emplace_back(std::move(line));
   }
+  if (const std::string heard = heard_of(events); !heard.empty())
+    messages.emplace_back(json::object{{"role", "assistant"}, {"content", heard}, {"is_whole", false}});
   return document;
 }
 

@@ -13,6 +13,8 @@ namespace deputy {
 
 // What was said, in order; a result that came on its own is a message of its own.
 std::vector<Message> messages_of(const std::vector<Event>& events);
+// What was heard of a reply that is still under way, or that a crash cut off and nobody has asked for again.
+std::string heard_of(const std::vector<Event>& events);
 std::vector<std::string> notes_of(const std::vector<Event>& events);
 
 std::string transcript_text(const Session& session, const std::vector<Event>& events);

@@ -2,6 +2,8 @@
 // What it records is heard.
 #pragma once
 
+#include <cstddef>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,9 @@ class OwnJournal final : public Journal {
     journal_.ride_along(std::move(events));
   }
   Fact as_kept(Fact fact) const override { return journal_.as_kept(std::move(fact)); }
+  std::size_t settled(std::string_view text) const override {
+    return is_closed_ ? 0 : journal_.settled(text);
+  }
 
   void close() { is_closed_ = true; }
 

@@ -168,6 +168,8 @@ class Tree {
   // Stops a session and all below it, those first. False where it does not run.
   bool cancel(const SessionId& session, StopReason reason);
   Children& running() { return running_; }
+  // What was heard of replies that are still under way, for a unit that is just recorded.
+  std::vector<Event> take_heard();
 
   const Budget& budget() const { return *budget_; }
   int places_taken() const { return slots_->running(); }
@@ -194,6 +196,7 @@ class Tree {
     bool is_in_line = false;  // a call of its has come back from its wait, and takes a place for all
     bool is_settled = false;  // a question of its was, and its state told with that
     Budget::Hold first;       // for its first request, until that is made
+    Agent* agent = nullptr;   // its loop, while that runs
   };
   struct Leaving;
   struct Run;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "delegation/budgeted_provider.h"
@@ -107,7 +108,9 @@ Task<Result<std::optional<Tree::Equipment>>> Tree::equip(std::shared_ptr<Run> ru
 // stays in the frame of who waits for it.
 struct Tree::Work {
   Work(Tree& tree, Run& run, Equipment with)
-      : equipment(std::move(with)),
+      : within(tree),
+        id(run.session.id),
+        equipment(std::move(with)),
         asker(tree, run.session, equipment.profile->on_ask),
         processes(tree.services_.processes, run.journal, run.session),
         budgeted({.inner = *equipment.kit.provider,
@@ -118,8 +121,14 @@ struct Tree::Work {
         mail(tree.mail_of(run.session, post.box())),
         agent(parts(tree, run), std::move(*run.so_far)) {
     run.so_far.reset();
+    tree.live_[id].agent = &agent;
   }
   Work(const Work&) = delete;
+  // One that was let go may not be known any more, or a further run of its session in its place.
+  ~Work() {
+    const auto live = within.live_.find(id);
+    if (live != within.live_.end() && live->second.agent == &agent) live->second.agent = nullptr;
+  }
 
   Agent::Parts parts(Tree& tree, Run& run) {
     const Session& session = run.session;
@@ -162,6 +171,8 @@ struct Tree::Work {
             .complete = [&tree, &session](Report ended) { return tree.complete(session, std::move(ended)); }};
   }
 
+  Tree& within;
+  const SessionId& id;
   Equipment equipment;
   PatientAsker asker;
   MeteredProcesses processes;
@@ -192,6 +203,18 @@ Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
   end_clock_of(session.id);
   if (bug) std::rethrow_exception(bug);
   co_return report;
+}
+
+// It may be lost: who records just now does not end for want of memory for it.
+std::vector<Event> Tree::take_heard() try {
+  std::vector<Event> heard;
+  for (const auto& [id, live] : live_) {
+    if (!live.agent) continue;
+    if (auto piece = live.agent->take_heard()) heard.push_back(*std::move(piece));
+  }
+  return heard;
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 std::vector<const Folder*> Tree::roots_of(const SessionId& session) {

@@ -1,5 +1,7 @@
 #include "runtime/runtime.h"
 
+#include <algorithm>
+#include <iterator>
 #include <ranges>
 #include <utility>
 
@@ -15,6 +17,11 @@ Runtime::Runtime(Parts parts, Options options)
       desk_(options_.attendance),
       trees_(parts_.loop) {
   parts_.store->subscribe([this](const Event& event) { publish(event); });
+  parts_.store->carry([this] {
+    std::vector<Event> heard;
+    for (Tree* tree : running_) std::ranges::move(tree->take_heard(), std::back_inserter(heard));
+    return heard;
+  });
 }
 
 Runtime::~Runtime() = default;

@@ -88,8 +88,8 @@ class Runtime {
   using OutputListener = std::function<void(const SessionId&, const EventOrigin&, std::string_view)>;
   void subscribe_output(OutputListener listener);
 
-  // What there is to see of a reply while it is under way, on the loop. Kept nowhere: the reply is in its
-  // event.
+  // What there is to see of a reply while it is under way, on the loop. The reply is in its event; what was
+  // heard of one that is cut off by a crash is kept as far as something was recorded meanwhile.
   using DeltaListener = std::function<void(const SessionId&, const Delta&)>;
   void subscribe_deltas(DeltaListener listener);
 

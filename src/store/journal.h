@@ -5,7 +5,9 @@
 // write its end.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "async/task.h"
@@ -26,6 +28,9 @@ class Journal {
   // The fact as it is kept: without secrets, where the journal keeps them out. What a run tells its model is
   // taken from this, so that a resumed run tells the same.
   virtual Fact as_kept(Fact fact) const { return fact; }
+  // How much of a text that still grows can be kept by itself: no secret begins in it that goes on in what is
+  // still to come.
+  virtual std::size_t settled(std::string_view text) const { return text.size(); }
 };
 
 }  // namespace deputy

@@ -27,6 +27,7 @@ struct Cleaning {
     all(reply.error);
   }
   void operator()(RequestStopped& fact) const { all(fact.text); }
+  void operator()(ReplyHeard& fact) const { all(fact.text); }
   void operator()(CallStarted& fact) const { all(fact.shown); }
   void operator()(CallFinished& fact) const { all(fact.result.content); }
   void operator()(NoteTaken& fact) const { all(fact.content); }

@@ -24,6 +24,7 @@ class RedactingStore final : public Store {
   Task<Result<void>> record(std::vector<Event> events) override;
   void ride_along(std::vector<Event> events) override;
   Fact as_kept(Fact fact) const override { return redacted(std::move(fact), redactor_); }
+  std::size_t settled(std::string_view text) const override { return redactor_.settled(text, text.size()); }
 
   Result<std::vector<Event>> claim(const SessionId& tree) override { return inner_->claim(tree); }
   void release(const SessionId& tree) override { inner_->release(tree); }

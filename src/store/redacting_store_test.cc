@@ -33,6 +33,7 @@ std::vector<Fact> facts_full_of(const std::string& text) {
           InputGiven{Source::parent, text},
           ReplyReceived{reply},
           RequestStopped{{}, text},
+          ReplyHeard{true, text},
           CallStarted{"Read", text},
           CallFinished{{"1", ToolStatus::ok, text}},
           NoteTaken{text},

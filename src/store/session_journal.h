@@ -27,12 +27,13 @@ class SessionJournal : public std::enable_shared_from_this<SessionJournal> {
   // Makes durable what rode along so far; at once where all of it is.
   Task<Result<void>> sync();
 
+  // The event as it is kept: for what another's unit takes along.
+  Event stamped(Place place, Fact fact) const;
+
   const RunId& run() const { return run_; }
   const SessionId& tree() const { return tree_; }
 
  private:
-  Event stamped(Place place, Fact fact) const;
-
   Journal& journal_;
   SessionId tree_;
   RunId run_;

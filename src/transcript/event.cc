@@ -119,6 +119,7 @@ json::object body_of(const Fact& fact) {
             return json::object{{"reply", to_json(f.reply)},
                                 {"messages", static_cast<std::int64_t>(f.messages)}};
           },
+          [](const ReplyHeard& f) { return json::object{{"first", f.is_first}, {"text", f.text}}; },
       },
       fact);
 }
@@ -270,6 +271,10 @@ Result<Fact> read_compacted(const json::object& body) {
   return Compacted{std::move(reply), static_cast<std::size_t>(messages)};
 }
 
+Result<Fact> read_heard(const json::object& body) {
+  return ReplyHeard{bool_at(body, "first").value_or(true), string_or(body, "text", "")};
+}
+
 struct FactCodec {
   std::string_view kind;
   Result<Fact> (*read)(const json::object& body);
@@ -277,14 +282,14 @@ struct FactCodec {
 
 // In the order of the variant's alternatives.
 constexpr std::array<FactCodec, std::variant_size_v<Fact>> kFacts{
-    {{"created", read_created},   {"started", read_started},    {"input", read_input},
-     {"reply", read_reply},       {"intent", read_intent},      {"result", read_result},
-     {"note", read_note},         {"question", read_question},  {"answer", read_answer},
-     {"retry", read_retry},       {"state", read_state},        {"ended", read_ended},
-     {"touched", read_touched},   {"reserved", read_reserved},  {"stopped", read_stopped},
-     {"deadline", read_deadline}, {"nudge", read_nudge},        {"delivered", read_delivered},
-     {"detached", read_detached}, {"attached", read_attached},  {"process", read_process},
-     {"command", read_command},   {"compacted", read_compacted}}};
+    {{"created", read_created},   {"started", read_started},     {"input", read_input},
+     {"reply", read_reply},       {"intent", read_intent},       {"result", read_result},
+     {"note", read_note},         {"question", read_question},   {"answer", read_answer},
+     {"retry", read_retry},       {"state", read_state},         {"ended", read_ended},
+     {"touched", read_touched},   {"reserved", read_reserved},   {"stopped", read_stopped},
+     {"deadline", read_deadline}, {"nudge", read_nudge},         {"delivered", read_delivered},
+     {"detached", read_detached}, {"attached", read_attached},   {"process", read_process},
+     {"command", read_command},   {"compacted", read_compacted}, {"heard", read_heard}}};
 
 }  // namespace
 

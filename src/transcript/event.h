@@ -134,11 +134,17 @@ struct Attached {  // a call waits for this run of a child, and hands out what i
 struct RunEnded {  // the one terminal record of a run
   Report report;
 };
+// A piece of a reply that is still under way: it was heard by the time that something else was recorded. For
+// people alone: who goes on with the run asks for the whole again.
+struct ReplyHeard {
+  bool is_first = true;  // of a reply: what was heard of another before it does not count any more
+  std::string text;
+};
 
 using Fact = std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished,
                           NoteTaken, QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded,
                           FileTouched, BudgetReserved, RequestStopped, DeadlineMoved, Nudged, Delivered,
-                          Detached, Attached, ProcessEnded, CommandEnded, Compacted>;
+                          Detached, Attached, ProcessEnded, CommandEnded, Compacted, ReplyHeard>;
 
 struct Event {
   std::uint64_t seq = 0;  // per tree, from 1

@@ -116,6 +116,7 @@ class Lines {
   }
   void operator()(const FileTouched&) {}  // the ledger's, not a surface's
   void operator()(const BudgetReserved&) {}
+  void operator()(const ReplyHeard&) {}  // who follows the run has heard it
   void operator()(const CommandEnded& fact) {
     say("session.progress",
         {{"step", event_.step}, {"call", event_.call}, {"exit_status", fact.exit_status}});

@@ -94,7 +94,8 @@ std::vector<Fact> one_of_each() {
       Attached{SessionId("sess_1_bbbbbb"), 2},
       ProcessEnded{"bash", std::chrono::milliseconds(1500), 4096},
       CommandEnded{3},
-      Compacted{some_reply(), 7}};
+      Compacted{some_reply(), 7},
+      ReplyHeard{false, "half of"}};
 }
 
 TEST(Fact, EveryKindReadsBackAsItWasWritten) {

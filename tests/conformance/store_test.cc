@@ -172,6 +172,20 @@ TEST_P(StoreConformance, AnEmptyRecordMakesDurableWhatRodeAlong) {
   EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 4u);
 }
 
+TEST_P(StoreConformance, WhatIsCarriedIsDurableWithTheUnitThatItGoesWith) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  store_->carry([&root] { return std::vector<Event>{event(root, ReplyHeard{true, "half"})}; });
+  ASSERT_TRUE(record({}));
+  EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 3u) << "it asks for no unit";
+  ASSERT_TRUE(record({event(root, NoteTaken{"n"})}));
+  const auto events = store_->events_of_tree(root.tree);
+  ASSERT_EQ(events->size(), 5u);
+  ASSERT_TRUE(std::holds_alternative<ReplyHeard>((*events)[3].fact));
+  EXPECT_EQ(std::get<ReplyHeard>((*events)[3].fact).text, "half");
+  EXPECT_TRUE(std::holds_alternative<NoteTaken>((*events)[4].fact));
+}
+
 TEST_P(StoreConformance, CommitsAllThatIsQueuedAtOnce) {
   const Session root = session("sess_1_aaaaaa");
   begin(root);

@@ -27,7 +27,8 @@ void Watcher::look_at_run(const Event& event) {
                                         event.run.number, event.step, event.call, kind_of(event.fact));
   const bool is_work =
       std::holds_alternative<ReplyReceived>(event.fact) || std::holds_alternative<CallStarted>(event.fact) ||
-      std::holds_alternative<CallFinished>(event.fact) || std::holds_alternative<NoteTaken>(event.fact);
+      std::holds_alternative<CallFinished>(event.fact) || std::holds_alternative<NoteTaken>(event.fact) ||
+      std::holds_alternative<ReplyHeard>(event.fact);
   if (is_work) EXPECT_FALSE(ended_.contains(event.run)) << where << " after the end of its run";
   if (std::holds_alternative<RunEnded>(event.fact))
     EXPECT_TRUE(ended_.insert(event.run).second) << where << " a second time";

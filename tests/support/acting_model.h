@@ -21,6 +21,7 @@ struct Act {
   std::vector<Call> calls = {};
   Duration after{};                       // how long it thinks
   Duration heard_every{};                 // a word is heard of it so often meanwhile; zero: none
+  std::string word = "so ";               // that one
   bool is_deaf = false;                   // it thinks on when it is stopped
   std::function<void()> on_stop = {};     // told at the moment of its stop
   std::string streamed = {};              // what is heard of its text before that
@@ -104,7 +105,7 @@ class ActingModel final : public Provider {
         co_return reply;
       }
       left -= quiet;
-      if (left > Duration::zero()) deltas(TextDelta{"so "});
+      if (left > Duration::zero()) deltas(TextDelta{act.word});
     }
     reply.message = {.role = Role::assistant, .text = act.text, .calls = act.calls};
     for (std::size_t i = 0; i < act.calls.size(); ++i)

@@ -40,6 +40,8 @@ class CrashingStore : public Store {
   void ride_along(std::vector<Event> events) override {
     if (!crashed_) std::move(events.begin(), events.end(), std::back_inserter(riding_));
   }
+  Fact as_kept(Fact fact) const override { return inner_->as_kept(std::move(fact)); }
+  std::size_t settled(std::string_view text) const override { return inner_->settled(text); }
 
   Result<std::vector<Event>> claim(const SessionId& tree) override { return inner_->claim(tree); }
   void release(const SessionId& tree) override { inner_->release(tree); }
