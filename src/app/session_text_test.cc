@@ -225,6 +225,16 @@ TEST(TranscriptText, AsJsonItHasTheFieldsOfASealedTranscript) {
   EXPECT_EQ(array_at(document, "messages")->size(), 4U);
 }
 
+TEST(TranscriptText, TellsWhatWasSaidBeforeAStop) {
+  std::vector<Event> events(2);
+  events[0].fact = RequestStopped{};
+  events[1].fact = RequestStopped{{}, "half of"};
+  const auto messages = messages_of(events);
+  ASSERT_EQ(messages.size(), 1U);
+  EXPECT_EQ(messages[0].role, Role::assistant);
+  EXPECT_EQ(messages[0].text, "half of");
+}
+
 // As pieces of it were kept, and until the whole is there.
 TEST(TranscriptText, TellsWhatWasHeardOfAReplyThatIsNotWhole) {
   const Session session = session_of("a", "first", 0);

@@ -56,6 +56,9 @@ std::vector<Message> messages_of(const std::vector<Event>& events) {
       messages.push_back({.role = Role::user, .source = delivered->source, .text = delivered->text});
     } else if (const auto* reply = std::get_if<ReplyReceived>(&event.fact)) {
       messages.push_back(reply->reply.message);
+    } else if (const auto* stopped = std::get_if<RequestStopped>(&event.fact);
+               stopped && !stopped->text.empty()) {
+      messages.push_back({.role = Role::assistant, .text = stopped->text});
     } else if (const auto* compacted = std::get_if<Compacted>(&event.fact)) {
       if (const auto summary = summary_in(compacted->reply)) messages.push_back(summary_message(*summary));
     } else if (const auto* finished = std::get_if<CallFinished>(&event.fact)) {
