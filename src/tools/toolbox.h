@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,8 +72,15 @@ class Toolbox {
   Task<Result<std::optional<ToolResult>>> result_without_run(PendingCall& call, Cleared& cleared,
                                                              ToolContext& context) const;
   Task<Result<ToolResult>> result_of(PendingCall& call, ToolContext& context) const;
-  Task<> run_one(PendingCall& call, ToolContext context, Result<void>& outcome) const;
-  Task<> run_beside(PendingCall& call, ToolContext& context, Result<void>& outcome) const;
+  // Calls that run at the same time. Each of their tasks takes the next of them, so that they begin in their
+  // order, whichever task is the first to run.
+  struct Neighbours {
+    std::span<PendingCall> calls;
+    std::vector<Result<void>> outcomes;
+    std::size_t begun = 0;
+  };
+  Task<> run_next(Neighbours& among, ToolContext context) const;
+  Task<> run_beside(Neighbours& among, ToolContext& context) const;
 
   std::map<std::string, Granted, std::less<>> granted_;
   std::vector<ToolText> texts_;
