@@ -276,12 +276,15 @@ class Tree {
   void start_running(const Session& child, Children::Where where, const StopToken& above, Beginning begin);
   // The fact that a session was made, for it to be known before there is a place for it.
   std::vector<Event> created(const Session& session) const;
+  // All that leads to a run is handed the session's ticket, taken before anything is waited for: so places go
+  // by the order in which sessions were started.
   Task<Result<std::shared_ptr<Run>>> begin(Session session, RunStarted started, Source source,
-                                           Budget::Hold admitted, StopToken stop);
+                                           Budget::Hold admitted, Slots::Ticket ticket, StopToken stop);
   // A further run of a root, or the first of a session that was recorded before there was a place for it.
   Task<Result<std::shared_ptr<Run>>> begin_run(Session session, RunStarted started, std::string input,
-                                               Budget::Hold admitted, StopToken stop);
-  Task<Result<std::shared_ptr<Run>>> go_on(Session session, RunStarted in_batch, StopToken stop);
+                                               Budget::Hold admitted, Slots::Ticket ticket, StopToken stop);
+  Task<Result<std::shared_ptr<Run>>> go_on(Session session, RunStarted in_batch, Slots::Ticket ticket,
+                                           StopToken stop);
   // What was asked of it while nobody ran it comes before its model is asked again.
   Task<> heed_letters(Session session);
   // Before another run of one that has ended: what was asked of the last is not asked of it.
@@ -289,12 +292,12 @@ class Tree {
   // A run whose start and input are on record, once there is a place for it. Its time has stood still since
   // `still_since`.
   Task<Result<std::shared_ptr<Run>>> run_on(Session session, WallTime still_since, Budget::Hold admitted,
-                                            StopToken stop);
+                                            Slots::Ticket ticket, StopToken stop);
   // Others are to see now that it waits for a place: what that could ride along with may be long in coming.
   Task<Result<void>> stand_in_line(Session session);
   StateChanged in_line(const Session& session) const;
   // Nothing where it is stopped before there is one, or none comes free for kLongestSilence.
-  Task<std::optional<Slots::Place>> place_to_begin(SessionId parent, StopToken stop);
+  Task<std::optional<Slots::Place>> place_to_begin(Slots::Ticket ticket, StopToken stop);
   static Finish no_place();
   Task<Result<std::shared_ptr<Run>>> end_in_line(Session session, Finish finish);
   static Event now_running(const Session& session);

@@ -125,11 +125,13 @@ Task<> Tree::work_again(Session session, std::string what, StopToken stop) {
   }
   deadlines_.work(session.id);
   const SessionId parent = session.parent.value_or(SessionId{});
-  const bool is_for_another = std::exchange(live_[session.id].is_in_line, true);  // of its calls
-  if (is_for_another || (!stop.stopped() && !slots_->has_room_for(parent)))
-    (void)co_await stand_in_line(session);  // one that fails is told by the next
-  if (is_for_another) co_return;
-  auto place = co_await slots_->take(parent, stop);
+  if (std::exchange(live_[session.id].is_in_line, true)) {  // for another of its calls
+    (void)co_await stand_in_line(session);                  // one that fails is told by the next
+    co_return;
+  }
+  const Slots::Ticket ticket = slots_->take_ticket(parent);
+  if (!ticket.has_place() && !stop.stopped()) (void)co_await stand_in_line(session);
+  auto place = co_await ticket.wait(stop);
   if (lost_.contains(session.id)) co_return;
   Live& back = live_[session.id];
   back.is_in_line = false;
@@ -157,10 +159,10 @@ Task<Result<void>> Tree::stand_in_line(Session session) {
   co_return co_await services_.store.record({event_of(session, in_line(session))});
 }
 
-Task<std::optional<Slots::Place>> Tree::place_to_begin(SessionId parent, StopToken stop) {
+Task<std::optional<Slots::Place>> Tree::place_to_begin(Slots::Ticket ticket, StopToken stop) {
   StopSource patience(stop);
   patience.set_deadline(services_.loop.timers(), services_.loop.clock().now() + kLongestSilence);
-  co_return co_await slots_->take(std::move(parent), patience.token());
+  co_return co_await ticket.wait(patience.token());
 }
 
 Finish Tree::no_place() {
