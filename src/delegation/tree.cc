@@ -295,7 +295,7 @@ Task<Result<std::shared_ptr<Tree::Run>>> Tree::run_on(Session session, WallTime 
   auto place = co_await place_to_begin(std::move(ticket), stop);
   if (!place && !stop.stopped()) co_return co_await end_in_line(std::move(session), no_place());
   if (place) {
-    if (waits || session.wait) services_.store.ride_along({now_running(session)});
+    if (waits || session.wait) services_.store.ride_along({event_of(session, now_running())});
     if (now() > still_since) {
       if (session.deadline) *session.deadline += now() - still_since;
       tell_moved({session.id, session.run}, session.deadline);

@@ -192,8 +192,8 @@ class Tree {
     std::optional<Slots::Place> place;
     std::vector<OpenWait> waits;
     bool is_in_line = false;  // a call of its has come back from its wait, and takes a place for all
-    bool is_settled = false;  // a question of its was, and its state told with that
-    Budget::Hold first;       // for its first request, until that is made
+    std::optional<WallTime> told_at = {};  // when its state was last told beside its questions
+    Budget::Hold first;                    // for its first request, until that is made
   };
   struct Leaving;
   struct Run;
@@ -256,6 +256,8 @@ class Tree {
   // The question itself is on record, unless it was asked before a restart.
   Task<> rest_with_question(Session session, Question question);
   Task<> work_again(Session session, std::string what, StopToken stop);
+  // It rides along, so the record may still say something else when another of its calls looks there.
+  void tell_state(const Session& session, const StateChanged& state);
   // What it still waits for, where that is not on record any more.
   void tell_first_wait(const Session& session);
   // A question of its is answered without anybody being waited for: what it does is what its other calls do,
@@ -300,7 +302,7 @@ class Tree {
   Task<std::optional<Slots::Place>> place_to_begin(Slots::Ticket ticket, StopToken stop);
   static Finish no_place();
   Task<Result<std::shared_ptr<Run>>> end_in_line(Session session, Finish finish);
-  static Event now_running(const Session& session);
+  static StateChanged now_running() { return {SessionState::running, ""}; }
   std::shared_ptr<Run> new_run(Session&& session, std::unique_ptr<Conversation> so_far,
                                std::optional<Slots::Place> place, Budget::Hold admitted, StopToken stop);
   void tell_moved(const RunId& run, const std::optional<WallTime>& deadline);
