@@ -140,6 +140,10 @@ class Tree {
   // refusal too.
   Task<Report> delegate(Delegation delegation, StopToken stop);
   bool has_child(const DelegationKey& key) const;
+  // Why the child would not be let in now; nothing for one that would, or is there already.
+  std::optional<Error> refusal_of(const Delegation& delegation);
+  // The same for a run that has not begun, of a child that has ended.
+  std::optional<Error> refusal_of(const Resumption& resumption);
   // What the child would run on, for the person who is asked about it. One that would be refused is told as
   // its call wants it.
   PlannedChild planned(const Delegation& delegation) const;
@@ -230,6 +234,8 @@ class Tree {
   // under that one, since another holds only while this process runs it.
   std::optional<WallTime> on_record(const SessionId& id, const std::optional<WallTime>& deadline) const;
   Result<Session> root_session(const RootBrief& root) const;
+  // The child before it has a name: enough to tell whether it may be let in.
+  Result<Session> unnamed_child(const Delegation& delegation, const Profile& profile) const;
   Result<Session> child_session(const Delegation& delegation, const Profile& profile) const;
   Result<Kit> kit_for(const Session& session, const Profile& profile);
   Task<Result<std::string>> workspace_above(Session session) const;

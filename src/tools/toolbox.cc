@@ -264,6 +264,15 @@ Task<Tool::Planned> Toolbox::planned(Cleared cleared, ToolContext context) {
   }
 }
 
+Task<std::optional<ToolResult>> Toolbox::refusal(Cleared cleared, ToolContext context) {
+  Tool& tool = *cleared.granted->tool;
+  try {
+    co_return co_await tool.refusal(std::move(cleared.arguments), std::move(context));
+  } catch (const std::exception& bug) {
+    co_return failed_inside(tool, bug);
+  }
+}
+
 Task<Result<ToolResult>> Toolbox::result_of(PendingCall& call, ToolContext& context) const {
   if (call.index >= kMostCalls) {
     co_return tool_error(fmt::format(
@@ -309,6 +318,8 @@ Task<Result<std::optional<ToolResult>>> Toolbox::result_without_run(PendingCall&
     co_return told_of_refusal(*before);
   const bool was_approved = call.started && before && before->kind == AnswerKind::approved;
   if (verdict.decision == Decision::ask && !was_approved) {
+    auto refused = co_await apart([&] { return refusal(cleared, context); });
+    if (refused) co_return *std::move(refused);
     co_return co_await declined(cleared, context, call.started);
   }
   if (!call.started) CO_TRY(co_await record_intent(cleared, context));

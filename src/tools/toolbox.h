@@ -1,6 +1,7 @@
 // The tools granted to one session, and the pipeline every call goes through: known and granted? → arguments
-// valid? → where does its path lead? → what do the rules say? → plan → record the intent → run → bound the
-// result. A call that is not granted cannot run, whatever name the model sends.
+// valid? → where does its path lead? → what do the rules say? → plan → ask, unless it is refused anyway →
+// record the intent → run → bound the result. A call that is not granted cannot run, whatever name the model
+// sends.
 #pragma once
 
 #include <expected>
@@ -61,6 +62,7 @@ class Toolbox {
   static Task<std::expected<std::optional<Target>, ToolResult>> target_of(Cleared cleared,
                                                                           ToolContext context);
   static Task<Tool::Planned> planned(Cleared cleared, ToolContext context);
+  static Task<std::optional<ToolResult>> refusal(Cleared cleared, ToolContext context);
   // Asks whoever can approve; nothing where it was approved. The intent is recorded with the approval, so
   // that after a crash nothing else is taken for what was approved.
   Task<Result<std::optional<ToolResult>>> declined(Cleared cleared, ToolContext context,
