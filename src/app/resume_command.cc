@@ -77,7 +77,10 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
   TRY(check_limits(*store, *root, program.common.limits));
   TRY(auto request, request_for(program, *root, std::move(store)));
   request.terms = terms_for(*root, program.common.limits);
-  if (request.terms) TRY(check_terms(*request.engine.store, *root, *request.terms));
+  if (request.terms) {
+    TRY(check_terms(*request.engine.store, *root, *request.terms));
+    TRY(check_room_to_go_on(*request.engine.store, request.engine.models, *root, *request.terms));
+  }
   program.err.write_line(is_terminal(root->state)
                              ? fmt::format("deputy: {} has ended ({}); this is its result again",
                                            root->id.value, name_of(root->state))
