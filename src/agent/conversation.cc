@@ -46,6 +46,13 @@ void note_result(Repetition& repetition, const Call& call, const ToolResult& res
   repetition.peak = std::max(repetition.peak, repetition.streak);
 }
 
+// Of a call that needed approval; nothing where it was approved.
+std::optional<Denial> denial_in(const Answer& answer) {
+  if (answer.kind == AnswerKind::nobody) return Denial::by_nobody;
+  if (answer.kind != AnswerKind::refused) return std::nullopt;
+  return answer.by == Source::person ? Denial::by_person : Denial::by_profile;
+}
+
 // It was cut short, so it may say less than it was about to.
 bool breaks_off(ReplyStop stop) {
   return stop != ReplyStop::finished && stop != ReplyStop::calls && stop != ReplyStop::paused;
@@ -137,7 +144,7 @@ struct Fold {
     conversation.pauses = 0;
     conversation.completion.reset();
     conversation.former_report.reset();
-    conversation.was_denied = false;
+    conversation.denied.reset();
     conversation.went_without = false;
     conversation.refused = {};
     conversation.repetition = {};
@@ -282,8 +289,7 @@ struct Fold {
     pending->traces.emplace_back(fact);
     const bool is_question = pending->call.name.starts_with("ask_");
     if (fact.answer.kind == AnswerKind::nobody && is_question) conversation.went_without = true;
-    if (fact.answer.kind == AnswerKind::refused || fact.answer.kind == AnswerKind::nobody)
-      conversation.was_denied = conversation.was_denied || !is_question;
+    if (const auto denial = is_question ? std::nullopt : denial_in(fact.answer)) conversation.denied = denial;
   }
 
   void operator()(const Nudged& fact) const { conversation.unread.push_back(fact); }

@@ -40,6 +40,9 @@ struct RefusedReports {
   std::string why;
 };
 
+// Who gave no approval: nobody was there, the person declined, or the profile has nobody asked.
+enum class Denial { by_nobody, by_person, by_profile };
+
 // A report that it handed in before something came in that it has to go on with.
 struct FormerReport {
   Completion report;
@@ -82,8 +85,8 @@ struct Conversation {
   std::vector<Nudged> unread;
   std::set<std::string> delivered;  // items, see transcript/mail.h
   int questions = 0;
-  bool was_denied = false;    // a call that needed approval
-  bool went_without = false;  // an answer to a question of its own
+  std::optional<Denial> denied;  // of the last call that needed approval and got none
+  bool went_without = false;     // an answer to a question of its own
   std::optional<Completion> completion;
   std::optional<FormerReport> former_report;  // of this run
   RefusedReports refused;

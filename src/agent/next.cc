@@ -72,7 +72,7 @@ Finish as_reported(const Conversation& conversation, const Completion& completio
   Reason reason = Reason::reported;
   if (completion.status == Status::blocked) {
     if (conversation.went_without) reason = Reason::question_unanswered;
-    if (conversation.was_denied) reason = Reason::denied;
+    if (conversation.denied) reason = Reason::denied;
   }
   return {completion.status, reason, completion.summary};
 }

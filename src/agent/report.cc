@@ -123,7 +123,33 @@ std::string way_to_go_on(const Session& session, std::string_view more, std::str
       more, session.id.value, flag);
 }
 
-std::string recommendation_for(const Finish& finish, const Session& session) {
+// The flag that the message names, as it is typed; nothing where it names none.
+std::string flag_that_raises(std::string_view limit) {
+  const std::size_t at = limit.find("--max-");
+  if (at == std::string_view::npos) return "";
+  const std::string_view flag =
+      limit.substr(at, limit.find_first_not_of("-abcdefghijklmnopqrstuvwxyz", at) - at);
+  return fmt::format(" {} {}", flag, flag == "--max-cost" ? "USD" : "N");
+}
+
+std::string way_to_be_allowed(const std::optional<Denial>& denied) {
+  if (!denied) return "see the message, then run it again";  // what it needs is not there
+  switch (*denied) {
+    case Denial::by_nobody:
+      return "the person can allow what was refused, with --allow RULE, or --yes for all that is asked; then "
+             "run it again";
+    case Denial::by_person:
+      return "the person declined what it wanted to do: say in the task what to do instead, and run it again";
+    case Denial::by_profile:
+      break;
+  }
+  return "its profile has nobody asked (on_ask: deny), so --yes approves nothing: allow what was refused "
+         "with "
+         "--allow RULE, or have the profile say on_ask: person; then run it again";
+}
+
+std::string recommendation_for(const Conversation& conversation, const Finish& finish,
+                               const Session& session) {
   switch (finish.reason) {
     case Reason::timeout:
       return way_to_go_on(session, " with more time", " --timeout TIME");
@@ -139,10 +165,11 @@ std::string recommendation_for(const Finish& finish, const Session& session) {
     case Reason::no_api_key:
       return "set the key, or choose a model that has one, and run it again";
     case Reason::denied:
-      return "the person can allow what was refused, with --allow RULE, or --yes for all that is asked; then "
-             "run it again";
+      return way_to_be_allowed(conversation.denied);
     case Reason::budget:
-      return "what was found so far is in the report; continue from it, or run it again with a higher limit";
+      if (was_started_by_person(session))
+        return way_to_go_on(session, " with more room", flag_that_raises(finish.error));
+      return "what was found so far is in the report; continue from it, or ask the person to raise the limit";
     case Reason::question_unanswered:
       return "say in the task what it asked, and run it again";
     case Reason::invalid_report:
@@ -154,12 +181,12 @@ std::string recommendation_for(const Finish& finish, const Session& session) {
   }
 }
 
-ReportedError error_of(const Finish& finish, const Session& session) {
+ReportedError error_of(const Conversation& conversation, const Finish& finish, const Session& session) {
   return {.type = std::string(name_of(finish.reason)),
           .code = code_of(finish.reason),
           .message = finish.error.empty() ? to_words(finish.reason) : finish.error,
           .recoverable = is_recoverable(finish),
-          .recommendation = recommendation_for(finish, session)};
+          .recommendation = recommendation_for(conversation, finish, session)};
 }
 
 // The runtime's own word on the end stands first; it has none where the child's own errors say it all.
@@ -174,7 +201,7 @@ std::vector<ReportedError> errors_of(const Conversation& conversation, const Ses
       conversation.completion ? is_own_word : report && finish.reason == Reason::reported;
   const bool child_says_why = is_of_child && !errors.empty();
   if (finish.status != Status::completed && !child_says_why)
-    errors.insert(errors.begin(), error_of(finish, session));
+    errors.insert(errors.begin(), error_of(conversation, finish, session));
   return errors;
 }
 

@@ -478,6 +478,27 @@ TEST_F(ARun, BlockedSaysWhetherItWasDeniedOrLeftWithoutAnAnswer) {
   EXPECT_EQ(report().reason, Reason::reported) << "nobody was asked in this run";
 }
 
+TEST_F(ARun, ThatWasDeniedSaysWhatWouldHelp) {
+  const auto advice_after = [this](Answer answer) {
+    apply_fact(RunStarted{});
+    apply_fact(InputGiven{Source::parent, "go on"});
+    reply(ReplyStop::calls, "", {{"1", "Bash", R"({"command":"make"})"}});
+    apply_fact(QuestionAnswered{"q", std::move(answer)}, 0);
+    apply_fact(CallFinished{{"1", ToolStatus::error, "no"}}, 0);
+    completes(R"({"status":"blocked","summary":"stuck"})");
+    EXPECT_EQ(report().reason, Reason::denied);
+    return report().errors.front().recommendation;
+  };
+  EXPECT_THAT(advice_after({AnswerKind::nobody, ""}),
+              testing::AllOf(HasSubstr("--allow RULE"), HasSubstr("--yes for all")));
+  EXPECT_THAT(advice_after({AnswerKind::refused, "not now", Source::person}),
+              testing::AllOf(HasSubstr("declined"), testing::Not(HasSubstr("--"))));
+  EXPECT_THAT(advice_after({AnswerKind::refused, "its rules", Source::runtime}),
+              testing::AllOf(HasSubstr("on_ask: deny"), HasSubstr("--yes approves nothing")));
+  const Report gone = report_of({}, session, {Status::failed, Reason::denied, "there is no agent 'x'"}, {});
+  EXPECT_THAT(gone.errors.front().recommendation, testing::Not(HasSubstr("--"))) << "nothing was asked";
+}
+
 TEST_F(ARun, WhoseReplyWasPausedReportsAllOfIt) {
   reads("a", "1");
   reply(ReplyStop::paused, "the first half");
@@ -505,15 +526,32 @@ TEST_F(ARun, IsPausedByItsProviderAsOftenAsItMayBeAndNotOnceMore) {
   EXPECT_THAT(report().errors.front().message, HasSubstr("paused its answer 8 times in a row"));
 }
 
-// The end at a deadline, of a session on that path.
-std::string recommended_to(std::vector<std::string> path) {
+// The end at a deadline, or at another limit, of a session on that path.
+std::string recommended_to(std::vector<std::string> path,
+                           const Finish& finish = {Status::partial, Reason::timeout, "its time was up"}) {
   Session session;
   session.id = SessionId("sess_1");
   session.agent = path.back();
   session.depth = static_cast<int>(path.size()) - 1;
   session.path = std::move(path);
-  const Report report = report_of({}, session, {Status::partial, Reason::timeout, "its time was up"}, {});
-  return report.errors.front().recommendation;
+  return report_of({}, session, finish, {}).errors.front().recommendation;
+}
+
+TEST(BudgetAdvice, NamesTheCommandThatGivesMoreOfWhatWasUsedUp) {
+  const auto used_up = [](std::string flag) {
+    return Finish{Status::partial, Reason::budget,
+                  "budget exhausted: ask the person to raise " + std::move(flag) + "."};
+  };
+  EXPECT_THAT(recommended_to({"main"}, used_up("--max-cost")),
+              HasSubstr("`deputy task main 'go on' --resume sess_1 --max-cost USD`"));
+  EXPECT_THAT(recommended_to({"command", "explore"}, used_up("--max-steps")),
+              HasSubstr("`deputy task explore 'go on' --resume sess_1 --max-steps N`"));
+  EXPECT_THAT(recommended_to({"command", "explore"}, used_up("--max-tokens")), HasSubstr(" --max-tokens N`"));
+  EXPECT_THAT(recommended_to({"command"}, used_up("--max-steps")), HasSubstr("--resume ID --max-steps N`"));
+  EXPECT_THAT(recommended_to({"main"}, {Status::partial, Reason::budget, ""}),
+              HasSubstr("`deputy task main 'go on' --resume sess_1`"));
+  EXPECT_THAT(recommended_to({"main", "explore"}, used_up("--max-cost")),
+              testing::AllOf(HasSubstr("ask the person"), testing::Not(HasSubstr("deputy "))));
 }
 
 TEST(TimeoutAdvice, NamesTheCommandToWhomAPersonStartedAndTheCallToAModel) {

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view kNewest = "newest";
 
-Result<Session> session_for(const Store& store, const std::string& typed) {
-  if (typed != kNewest) return find_session(store, typed);
+OrFailure<Session> session_for(const Store& store, const std::string& typed) {
+  if (typed != kNewest) return session_typed(store, typed);
   TRY(auto roots, store.sessions({.roots_only = true, .most = 1}));
   if (!roots.empty()) return std::move(roots.front());
   return fail(ErrorCode::not_found, "there is no session to make a bundle of",

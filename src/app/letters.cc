@@ -40,6 +40,26 @@ std::string how_to_answer(const Program& program, const Question& question) {
   return fmt::format("approve with `{}`, decline with `{}`", line("yes"), line("'no, REASON'"));
 }
 
+std::string how_to_go_on(const Program& program, const SessionId& tree) {
+  return program.command_line(fmt::format("resume {}", tree.value));
+}
+
+// The first of two answers is the one that counts: what it says must not be taken for what the second says.
+OrFailure<void> check_unanswered(const Program& program, const Store& store, const Session& session,
+                                 const Question& question) {
+  TRY(const auto letters, store.letters(session.tree));
+  const auto left = std::ranges::find_if(letters, [&question](const Letter& letter) {
+    return letter.kind == LetterKind::answer && letter.question == question.id;
+  });
+  if (left == letters.end()) return {};
+  return fail(ErrorCode::invalid,
+              fmt::format("{} has an answer to this question waiting for it already: {}", session.id.value,
+                          shorten(on_one_line(to_utf8(left->text)), kQuestionCharacters)),
+              fmt::format("that one counts once `{}` goes on with it; add to it with `{}`",
+                          how_to_go_on(program, session.tree),
+                          program.command_line(fmt::format("sessions nudge {} TEXT", session.id.value))));
+}
+
 // The letter to leave, or why there is none.
 OrFailure<Letter> letter_for(const Program& program, const Store& store, const Session& session,
                              LetterKind kind, const std::string& text) {
@@ -60,6 +80,7 @@ OrFailure<Letter> letter_for(const Program& program, const Store& store, const S
   if (question.kind == QuestionKind::permission && !answer_from(text))
     return misused(fmt::format("{} asks for permission: the answer is yes, or no with a reason", id),
                    how_to_answer(program, question));
+  TRY(check_unanswered(program, store, session, question));
   letter.question = question.id;
   return letter;
 }
@@ -168,10 +189,13 @@ std::string question_line(const Program& program, const Question& question) {
 
 void tell_questions(Program& program, const Store& store, const std::vector<Session>& sessions) {
   for (const Session& session : sessions) {
-    if (!session.wait || session.wait->owner != kPerson) continue;
+    const bool waits_for_person = session.wait && session.wait->owner == kPerson;
+    if (!waits_for_person && session.state != SessionState::interrupted) continue;
     const auto events = store.events_of_session(session.id);
-    for (const Question& question : open_questions(events.value_or(std::vector<Event>{})))
-      program.err.write_line(question_line(program, question));
+    for (const Question& question : open_questions(events.value_or(std::vector<Event>{}))) {
+      const bool is_for_parent = question.kind == QuestionKind::to_parent && session.parent;
+      if (!is_for_parent) program.err.write_line(question_line(program, question));
+    }
   }
 }
 
@@ -205,10 +229,10 @@ Ended leave_letter(Program& program, Store& store, const Session& session, Lette
     TRY(check_was_told(store, letter));
     return tell_done(program, session, kind);
   }
-  const std::string why =
-      holder && *holder ? "it is acted on once there is a place for it to run"
-                        : fmt::format("nobody runs its tree now; it is acted on with `{}`",
-                                      program.command_line(fmt::format("resume {}", session.tree.value)));
+  const std::string why = holder && *holder
+                              ? "it is acted on once there is a place for it to run"
+                              : fmt::format("nobody runs its tree now; it is acted on with `{}`",
+                                            how_to_go_on(program, session.tree));
   return tell(program, session, "left", fmt::format("left for {}: {}", session.id.value, why));
 }
 

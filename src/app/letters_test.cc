@@ -84,6 +84,43 @@ TEST_F(Letters, AnAnswerIsDoneOnceItIsOnRecord) {
   EXPECT_TRUE(leave(LetterKind::answer));
 }
 
+TEST_F(Letters, ASecondAnswerToOneQuestionIsNotLeftBesideTheFirst) {
+  memory_->journal.push_back(asks(QuestionKind::to_person));
+  ASSERT_TRUE(leave(LetterKind::answer));
+  const auto ended = leave_letter(program_, store_, root_, LetterKind::answer, "take your time");
+  ASSERT_FALSE(ended);
+  EXPECT_THAT(ended.error().error.message, testing::EndsWith("already: be brief"));
+  EXPECT_THAT(ended.error().error.advice, HasSubstr("deputy resume sess_1_root"));
+  ASSERT_EQ(memory_->inbox.size(), 1u);
+  EXPECT_EQ(memory_->inbox.front().text, "be brief");
+  EXPECT_TRUE(leave(LetterKind::nudge)) << "a nudge may stand beside it";
+}
+
+TEST_F(Letters, AnAnswerToTheNextQuestionIsNoSecondOne) {
+  memory_->inbox.push_back(
+      {.id = 1, .tree = kRoot, .session = kRoot, .kind = LetterKind::answer, .question = "before"});
+  memory_->journal.push_back(asks(QuestionKind::to_person));
+  EXPECT_TRUE(leave(LetterKind::answer));
+}
+
+// What `sessions tree`, `show` and `ls --live` tell of it.
+TEST_F(Letters, WhatAnInterruptedSessionAsksThePersonIsTold) {
+  const auto told = [this](const Session& session) {
+    testing::internal::CaptureStderr();
+    tell_questions(program_, store_, {session});
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(told(root_), "");
+  memory_->journal.push_back(asks(QuestionKind::permission));
+  EXPECT_EQ(told(root_), "") << "it runs: whether it waits is on record";
+  root_.state = SessionState::interrupted;
+  EXPECT_THAT(told(root_), HasSubstr("deputy sessions answer sess_1_root yes"));
+  memory_->journal.back() = asks(QuestionKind::to_parent);
+  EXPECT_THAT(told(root_), HasSubstr("deputy sessions answer sess_1_root TEXT"));
+  root_.parent = SessionId("sess_1_lead");
+  EXPECT_EQ(told(root_), "") << "that is for its parent to answer";
+}
+
 TEST_F(Letters, ACancelTellsWhatItsSessionReallyEndedAs) {
   ASSERT_TRUE(other_.claim(kRoot));
   for (const auto& [ended_as, told] :

@@ -55,7 +55,21 @@ Tone tone_of(Status status) {
   return Tone::bad;
 }
 
-std::string answered(const Answer& answer) {
+std::string not_answered(QuestionKind kind) {
+  switch (kind) {
+    case QuestionKind::permission:
+      break;
+    case QuestionKind::to_parent:
+      return "not answered: no answer came from its parent; it goes on by its own judgement";
+    case QuestionKind::to_person:
+      return "not answered: nobody is there to ask; it goes on by its own judgement (say it in the prompt, "
+             "or "
+             "run it from a terminal and answer)";
+  }
+  return "not approved: nobody is there to ask (--yes approves beforehand)";
+}
+
+std::string answered(const Answer& answer, QuestionKind kind) {
   switch (answer.kind) {
     case AnswerKind::approved:
       return "approved";
@@ -67,7 +81,7 @@ std::string answered(const Answer& answer) {
     case AnswerKind::nobody:
       break;
   }
-  return "not approved: nobody is there to ask (--yes approves beforehand)";
+  return not_answered(kind);
 }
 
 }  // namespace
@@ -102,9 +116,11 @@ struct ProgressView::Applied {
   void operator()(const QuestionAsked& fact) const {
     row.activity = fmt::format("asks: {}", plain(fact.question.text, kActivityCharacters));
     row.is_asking = true;
+    row.asked.insert_or_assign(fact.question.id, fact.question.kind);
   }
   void operator()(const QuestionAnswered& fact) const {
-    row.activity = answered(fact.answer);
+    const auto question = row.asked.extract(fact.question_id);
+    row.activity = answered(fact.answer, question ? question.mapped() : QuestionKind::permission);
     row.is_asking = false;
   }
   void operator()(const Compacted& fact) const {

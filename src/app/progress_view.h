@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -39,6 +40,7 @@ class ProgressView {
     Tone tone = Tone::faint;
     bool has_ended = false;
     bool is_asking = false;
+    std::map<std::string, QuestionKind> asked;  // and not answered, by id
     Usage usage;
     std::vector<std::string> calls;  // the tools that its last reply wants to call
     std::set<int> begun;             // those of them that were not refused

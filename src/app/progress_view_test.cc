@@ -173,6 +173,17 @@ TEST_F(ProgressViewTest, AQuestionIsMarkedUntilItIsAnswered) {
             "[a] not approved: nobody is there to ask (--yes approves beforehand)");
 }
 
+TEST_F(ProgressViewTest, AQuestionThatIsNoPermissionIsNotSaidToBeUnapproved) {
+  start_command();
+  for (const QuestionKind kind : {QuestionKind::to_person, QuestionKind::to_parent}) {
+    tell_child("a", QuestionAsked{{.id = "q", .kind = kind, .text = "which one?"}});
+    const auto told = tell_child("a", QuestionAnswered{"q", {AnswerKind::nobody, ""}});
+    ASSERT_TRUE(told);
+    EXPECT_THAT(*told, ::testing::AllOf(HasSubstr("not answered: "), HasSubstr("its own judgement"),
+                                        ::testing::Not(HasSubstr("approve"))));
+  }
+}
+
 TEST(ProgressViewStyle, WithoutUnicodeAllMarksAreAscii) {
   ProgressView view(Style{.colour = false, .unicode = false});
   Event event;

@@ -51,7 +51,7 @@ std::uint64_t database_bytes(const Folder& home) {
 OrFailure<EndedTree> tree_typed(const Store& store, const SessionsArguments& arguments) {
   if (arguments.older_than)
     return misused("a session and --older-than were given", "give the one or the other");
-  TRY(auto session, find_session(store, arguments.id));
+  TRY(auto session, session_typed(store, arguments.id));
   if (session.parent) {
     return misused(fmt::format("{} is a child: a tree is removed as a whole", session.id.value),
                    fmt::format("run `deputy sessions prune {}`", session.tree.value));

@@ -50,16 +50,17 @@ OrFailure<void> check_terms(const Store& store, const Session& root, const TreeL
 }
 
 // The root of the tree to go on with; nothing when none is unfinished. What somebody runs is not left.
-Result<std::optional<Session>> root_to_resume(const Store& store, const ResumeArguments& arguments) {
+OrFailure<std::optional<Session>> root_to_resume(const Store& store, const ResumeArguments& arguments) {
   if (!arguments.id) {
     TRY(auto unfinished, left_unfinished(store));
     if (unfinished.empty()) return std::nullopt;
     return std::move(unfinished.front());
   }
-  TRY(const auto session, find_session(store, *arguments.id));
+  TRY(const auto session, session_typed(store, *arguments.id));
   TRY(const auto holder, store.holder(session.tree));
   if (holder) return std::unexpected(held_elsewhere(session.tree, *holder));
-  return store.session(session.tree);
+  TRY(auto root, store.session(session.tree));
+  return root;
 }
 
 }  // namespace
@@ -76,7 +77,10 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
   TRY(check_limits(*store, *root, program.common.limits));
   TRY(auto request, request_for(program, *root, std::move(store)));
   request.terms = terms_for(*root, program.common.limits);
-  if (request.terms) TRY(check_terms(*request.engine.store, *root, *request.terms));
+  if (request.terms) {
+    TRY(check_terms(*request.engine.store, *root, *request.terms));
+    TRY(check_room_to_go_on(*request.engine.store, request.engine.models, *root, *request.terms));
+  }
   program.err.write_line(is_terminal(root->state)
                              ? fmt::format("deputy: {} has ended ({}); this is its result again",
                                            root->id.value, name_of(root->state))

@@ -45,6 +45,14 @@ Result<Session> find_session(const Store& store, const std::string& typed) {
                           fitting.size() > kMostShown ? ", …" : ""));
 }
 
+OrFailure<Session> session_typed(const Store& store, const std::string& typed) {
+  auto found = find_session(store, typed);
+  if (found) return *std::move(found);
+  const bool is_mistyped = found.error().code == ErrorCode::not_found;
+  return std::unexpected(
+      CommandFailure(std::move(found).error(), is_mistyped ? ExitStatus::usage : ExitStatus::failed));
+}
+
 namespace {
 
 // A child's deadline moves while a person is asked, and the wait for it with that.

@@ -5,11 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "app/failure.h"
 #include "store/store.h"
 
 namespace deputy {
 
 Result<Session> find_session(const Store& store, const std::string& typed);
+// For a command: one that is not there was typed wrongly.
+OrFailure<Session> session_typed(const Store& store, const std::string& typed);
 
 // As they are: those that have not ended and that nobody runs any more were interrupted.
 std::vector<Session> as_seen(const Store& store, std::vector<Session> sessions);

@@ -51,6 +51,14 @@ TEST_F(FindSessionTest, AnUnknownOneNamesTheNearest) {
   EXPECT_THAT(found(""), HasSubstr("there is no session"));
 }
 
+TEST_F(FindSessionTest, AnUnknownOneIsAMistakeOfWhoTypedIt) {
+  put("sess_1800000000_abc123");
+  put("sess_1800000000_abd456");
+  EXPECT_TRUE(session_typed(store_, "sess_1800000000_abc123"));
+  for (const std::string typed : {"sess_1700000000_abc123", "sess_18"})
+    EXPECT_EQ(session_typed(store_, typed).error().status, ExitStatus::usage) << typed;
+}
+
 TEST_F(FindSessionTest, AWaitForAChildLastsAsLongAsTheChildMayNow) {
   const WallTime recorded{std::chrono::seconds(1'800'000'000)};
   const WallTime moved = recorded + std::chrono::minutes(5);

@@ -247,7 +247,7 @@ Ended export_events(Program& program, const Store& store, const Session& session
 Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
   if (arguments.view == SessionView::list) return list(program, store, arguments);
   if (arguments.view == SessionView::prune) return prune_sessions(program, store, arguments);
-  TRY(auto session, find_session(store, arguments.id));
+  TRY(auto session, session_typed(store, arguments.id));
   session = as_seen(store, std::move(session));
   switch (arguments.view) {
     case SessionView::list:

@@ -110,7 +110,7 @@ Ended further_task(Program& program, OneTaskArguments arguments) {
   TRY(const auto prompt, prompt_of(arguments.prompt, "task AGENT --resume ID"));
   TRY(auto signals, Signals::take());  // before the store's thread
   TRY(auto store, program.open_store());
-  TRY(const auto session, find_session(*store, *arguments.resume));
+  TRY(const auto session, session_typed(*store, *arguments.resume));
   TRY(check_same_model(program, session));
   arguments.resume = session.id.value;
   TRY(auto input, input_for(*store, session, arguments, prompt));

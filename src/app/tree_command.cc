@@ -166,6 +166,34 @@ OrFailure<void> check_room(const Store& store, const Models& models, Session ses
   return {};
 }
 
+OrFailure<void> check_room_to_go_on(const Store& store, const Models& models, const Session& root,
+                                    const TreeLimits& limits) {
+  if (!limits_spending(limits)) return {};
+  TRY(const auto events, store.events_of_tree(root.id));
+  TRY(const auto left, store.sessions({.tree = root.id, .unfinished_only = true, .most = kAllSessions}));
+  const bool is_all_on_record = root.limits && limits_spending(*root.limits);
+  Amount used = used_by(events);
+  std::vector<Amount> needs;
+  for (const Session& session : left) {
+    if (session.agent == kCommandAgent) continue;  // a command costs nothing
+    TRY(const auto before, store.events_of_session(session.id));
+    if (!is_all_on_record && may_have_asked(before)) used.steps += 1;
+    const auto provider = models.find(session.model);
+    if (!provider) return {};  // what is wrong with it is told when it goes on
+    const auto next = first_request(**provider, session.model, first_input(session, before, ""),
+                                    session.max_output_tokens, limits);
+    if (!next) return refused(first_sentence(next.error()), "leave --max-cost out");
+    needs.push_back(*next);
+  }
+  std::optional<std::string> refusal;
+  for (const Amount& need : needs) {
+    refusal = refusal_of(need, used, limits);
+    if (!refusal) return {};
+  }
+  if (!refusal) return {};
+  return refused(first_sentence(*refusal), way_to_raise(*refusal));
+}
+
 std::optional<TreeLimits> terms_for(const Session& root, const LimitSettings& given) {
   if (given == LimitSettings{}) return std::nullopt;
   return changed_by(root.limits.value_or(TreeLimits{}), given);

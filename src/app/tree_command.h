@@ -34,6 +34,11 @@ OrFailure<TreeRequest> request_for(Program& program, const Session& root, std::u
 OrFailure<void> check_room(const Store& store, const Models& models, Session session, const Session& root,
                            std::string_view prompt, const TreeLimits& limits);
 
+// The same for a tree that was left unfinished, under limits that are given now: one of its sessions has to
+// have room for a request, else to go on would only end them all.
+OrFailure<void> check_room_to_go_on(const Store& store, const Models& models, const Session& root,
+                                    const TreeLimits& limits);
+
 // The tree's own limits, but for those that the person gives now; nothing where none are given.
 std::optional<TreeLimits> terms_for(const Session& root, const LimitSettings& given);
 

@@ -211,7 +211,8 @@ Task<> spender(Spending at, int who, std::uint64_t seed, int rounds, StopToken s
       continue;
     }
     const int parent = who % kParents;
-    auto place = co_await slots.take(SessionId("p" + std::to_string(parent)), stop);
+    const Slots::Ticket ticket = slots.take_ticket(SessionId("p" + std::to_string(parent)));
+    auto place = co_await ticket.wait(stop);
     if (!place || stop.stopped()) {  // the process dies: what was not on record never was
       account.spend({}, most);
       co_return;

@@ -105,6 +105,10 @@ std::shared_ptr<const RequestPrefix> with_cap(const std::shared_ptr<const Reques
 
 }  // namespace
 
+bool may_have_asked(const std::vector<Event>& session) {
+  return !conversation_of(session).asked && has_begun(session);
+}
+
 std::int64_t first_input(const Session& session, const std::vector<Event>& events, std::string_view further) {
   const Conversation so_far = conversation_of(events);
   if (so_far.messages.empty()) return tokens_in(session.prompt);

@@ -62,6 +62,9 @@ class BudgetedProvider final : public Provider {
 BudgetReserved most_for_request(const Provider& provider, const RequestPrefix& prefix,
                                 std::span<const Message> messages, const std::optional<Measured>& measured);
 
+// Whether its run may have made its first request without a trace, as it may where spending was not limited.
+bool may_have_asked(const std::vector<Event>& session);
+
 // What the first request of a session's next run holds, as far as it can be known before that: its prompt, or
 // all that was said in the runs before and what is said `further` to begin this one. `events` are the
 // session's own.

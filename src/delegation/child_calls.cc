@@ -31,6 +31,12 @@ Task<ToolResult> refusal_result(Tree& tree, Delegation delegation, Error error) 
   co_return co_await result_of(tree, delegation.parent.id, std::move(refused), Telling::plain);
 }
 
+Task<std::optional<ToolResult>> refusal_beforehand(Tree& tree, Delegation delegation) {
+  auto refused = tree.refusal_of(delegation);
+  if (!refused) co_return std::nullopt;
+  co_return co_await refusal_result(tree, std::move(delegation), *std::move(refused));
+}
+
 Task<ToolResult> await_child(Tree& tree, Delegation delegation, SessionId child, ToolContext context,
                              Telling telling) {
   const int run = tree.run_of(child);

@@ -2,6 +2,7 @@
 // ended or asks, and tells the model which.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "delegation/tree.h"
@@ -14,6 +15,8 @@ namespace deputy {
 enum class Telling { plain, dialogue };
 Task<ToolResult> result_of(Tree& tree, SessionId reader, Report report, Telling telling);
 Task<ToolResult> refusal_result(Tree& tree, Delegation delegation, Error error);
+// The same for a child that would be refused now, before anybody is asked; nothing where it would not.
+Task<std::optional<ToolResult>> refusal_beforehand(Tree& tree, Delegation delegation);
 
 Task<ToolResult> await_child(Tree& tree, Delegation delegation, SessionId child, ToolContext context,
                              Telling telling);

@@ -95,6 +95,22 @@ std::string DelegateTool::approval_text(const json::object& arguments, const Too
   return fmt::format("Spawn {} — {}", shown(arguments), terms_text(children, tree_.models(), tree_.budget()));
 }
 
+// Where one of the tasks would be let in, the batch runs: the others are refused in it.
+Task<std::optional<ToolResult>> DelegateTool::refusal(json::object arguments, ToolContext context) {
+  const auto read = read_delegate_arguments(arguments);
+  const int total = static_cast<int>(read.tasks.size());
+  std::vector<Report> reports;
+  for (int index = 0; index < total; ++index) {
+    const Delegation delegation =
+        delegation_of(read.tasks[static_cast<std::size_t>(index)], index, total, context);
+    const auto refused = tree_.refusal_of(delegation);
+    if (!refused) co_return std::nullopt;
+    reports.push_back(report_of_refusal(delegation, *refused));
+  }
+  for (const Report& report : reports) co_await tree_.log_errors(context.session.id, report);
+  co_return tool_ok(co_await tree_.reports().told(context.session.id, std::move(reports), read.layout));
+}
+
 // What the lanes of one call share; it lives with the call, which waits for them.
 struct DelegateTool::Batch {
   ToolContext context;

@@ -37,6 +37,7 @@ class DelegateTool final : public Tool {
   std::size_t most_result_bytes() const override;  // the batch bounds itself
   std::string shown(const json::object& arguments) const override;
   std::string approval_text(const json::object& arguments, const ToolContext& context) const override;
+  Task<std::optional<ToolResult>> refusal(json::object arguments, ToolContext context) override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:

@@ -26,9 +26,11 @@ bool Slots::has_room_for(const SessionId& parent) const {
   return parent.empty() || (siblings == children_.end() ? 0 : siblings->second) < limits_.live_children;
 }
 
-void Slots::occupy(const SessionId& parent) {
+// Needs no memory but for the first child of its parent: also who lets go of a place gives it on.
+void Slots::give_place(Standing& standing) {
+  if (!standing.parent.empty()) children_[standing.parent] += 1;
   running_ += 1;
-  if (!parent.empty()) children_[parent] += 1;
+  standing.place = Place(this, std::move(standing.parent));
 }
 
 void Slots::release(const SessionId& parent) {
@@ -40,29 +42,30 @@ void Slots::release(const SessionId& parent) {
 }
 
 void Slots::admit_waiting() {
-  for (auto next = line_.begin(); next != line_.end();) {
-    if (next->waiter.resumed()) {
-      next = line_.erase(next);  // it was stopped while it waited
-    } else if (has_room_for(next->parent)) {
-      occupy(next->parent);
-      next->waiter.resume(true);
-      next = line_.erase(next);
-    } else {
-      ++next;
-    }
-  }
+  std::erase_if(line_, [this](const std::weak_ptr<Standing>& next) {
+    const auto standing = next.lock();
+    if (!standing || standing->has_come.resumed()) return true;  // it has left the line, or is about to
+    if (!has_room_for(standing->parent)) return false;
+    give_place(*standing);
+    standing->has_come.resume(true);
+    return true;
+  });
 }
 
-Task<std::optional<Slots::Place>> Slots::take(SessionId parent, StopToken stop) {
-  if (has_room_for(parent)) {
-    occupy(parent);
-    co_return Place(this, std::move(parent));
+Slots::Ticket Slots::take_ticket(SessionId parent) {
+  auto standing = std::make_shared<Standing>(Standing{.parent = std::move(parent)});
+  if (has_room_for(standing->parent)) {
+    give_place(*standing);
+  } else {
+    line_.push_back(standing);
   }
-  const Waiter<bool> waiter;
-  line_.push_back({parent, waiter});
-  const auto on_stop = stop.on_stop([waiter] { waiter.resume(false); });
-  if (!co_await waiter.wait()) co_return std::nullopt;
-  co_return Place(this, std::move(parent));
+  return Ticket(std::move(standing));
+}
+
+Task<std::optional<Slots::Place>> Slots::Ticket::wait(StopToken stop) const {
+  const auto on_stop = stop.on_stop([waiter = standing_->has_come] { waiter.resume(false); });
+  if (!standing_->place) co_await standing_->has_come.wait();
+  co_return std::move(standing_->place);
 }
 
 }  // namespace deputy

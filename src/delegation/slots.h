@@ -21,7 +21,7 @@ class Slots {
   explicit Slots(const TreeLimits& limits) : limits_(limits) {}
   ~Slots();
 
-  // A place for a child of `parent`; empty for the root. Nothing when stopped before there was one.
+  // The right of a session to run, until it dies.
   class Place {
    public:
     Place() = default;
@@ -35,26 +35,44 @@ class Slots {
     Slots* slots_ = nullptr;
     SessionId parent_;
   };
-  Task<std::optional<Place>> take(SessionId parent, StopToken stop);
-  // Whether take() would give a place at once.
-  bool has_room_for(const SessionId& parent) const;
+
+  // A place, or where its owner stands in the line for one. Whoever drops it leaves the line.
+  class Ticket;
+  // For a child of `parent`; empty for the root. Places go by the order in which tickets were taken.
+  Ticket take_ticket(SessionId parent);
 
   int running() const { return running_; }
   const TreeLimits& limits() const { return limits_; }
 
  private:
-  struct Waiting {
+  struct Standing {
     SessionId parent;
-    Waiter<bool> waiter;
+    std::optional<Place> place = std::nullopt;
+    Waiter<bool> has_come = {};
   };
-  void occupy(const SessionId& parent);
+  bool has_room_for(const SessionId& parent) const;
+  void give_place(Standing& standing);
   void release(const SessionId& parent);
   void admit_waiting();
 
   TreeLimits limits_;
   int running_ = 0;
   std::map<SessionId, int> children_;
-  std::list<Waiting> line_;
+  std::list<std::weak_ptr<Standing>> line_;
+};
+
+class Slots::Ticket {
+ public:
+  Ticket(Ticket&&) noexcept = default;
+  Ticket& operator=(Ticket&&) noexcept = default;
+  bool has_place() const { return standing_->place.has_value(); }
+  // Once. Nothing when stopped before there was a place.
+  Task<std::optional<Place>> wait(StopToken stop) const;
+
+ private:
+  friend class Slots;
+  explicit Ticket(std::shared_ptr<Standing> standing) : standing_(std::move(standing)) {}
+  std::shared_ptr<Standing> standing_;
 };
 
 }  // namespace deputy

@@ -17,7 +17,8 @@ struct Watch {
 };
 
 Task<> work(Loop& loop, Slots& slots, SessionId parent, StopToken stop, Watch& watch) {
-  auto place = co_await slots.take(std::move(parent), stop);
+  const Slots::Ticket ticket = slots.take_ticket(std::move(parent));
+  auto place = co_await ticket.wait(stop);
   if (!place) co_return;
   watch.most = std::max(watch.most, ++watch.running);
   co_await sleep_for(loop, std::chrono::seconds(1), stop);
@@ -53,9 +54,35 @@ TEST(Slots, OneParentHasNoMoreThanItsShare) {
 
 TEST(Slots, WhereNoChildMayRunNotEvenTheFirstHasAPlace) {
   const SessionId parent("a");
-  EXPECT_FALSE(Slots({.live_children = 0}).has_room_for(parent));
-  EXPECT_TRUE(Slots({.live_children = 1}).has_room_for(parent));
-  EXPECT_TRUE(Slots({.live_children = 0}).has_room_for(SessionId{})) << "the root is nobody's child";
+  EXPECT_FALSE(Slots({.live_children = 0}).take_ticket(parent).has_place());
+  EXPECT_TRUE(Slots({.live_children = 1}).take_ticket(parent).has_place());
+  EXPECT_TRUE(Slots({.live_children = 0}).take_ticket(SessionId{}).has_place())
+      << "the root is nobody's child";
+}
+
+TEST(Slots, PlacesGoByTheOrderOfTheTicketsWhoeverWaitsFirst) {
+  Slots slots({.live_children = 1, .live_sessions = 1});
+  std::optional<Slots::Ticket> first = slots.take_ticket(SessionId("a"));
+  const Slots::Ticket second = slots.take_ticket(SessionId("a"));
+  std::optional<Slots::Ticket> third = slots.take_ticket(SessionId("a"));
+  const Slots::Ticket fourth = slots.take_ticket(SessionId("a"));
+  EXPECT_TRUE(first->has_place());
+  EXPECT_FALSE(second.has_place());
+  third.reset();
+  first.reset();
+  EXPECT_TRUE(second.has_place()) << "though nobody has waited for it yet";
+  EXPECT_FALSE(fourth.has_place());
+  EXPECT_EQ(slots.running(), 1);
+}
+
+TEST(Slots, AFreePlaceIsNotKeptForWhoHasLeftTheLine) {
+  Slots slots({.live_children = 1, .live_sessions = 1});
+  std::optional<Slots::Ticket> first = slots.take_ticket(SessionId("a"));
+  std::optional<Slots::Ticket> second = slots.take_ticket(SessionId("a"));
+  second.reset();
+  first.reset();
+  EXPECT_EQ(slots.running(), 0);
+  EXPECT_TRUE(slots.take_ticket(SessionId("a")).has_place());
 }
 
 TEST(Slots, WhoIsStoppedInTheLineLosesNobodysPlace) {

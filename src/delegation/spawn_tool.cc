@@ -98,11 +98,19 @@ std::string SpawnTool::approval_text(const json::object& arguments, const ToolCo
                                 tree_.budget()));
 }
 
+bool SpawnTool::is_offered(const std::string& agent, const ToolContext& context) const {
+  return std::ranges::find(declared_, agent) != declared_.end() || tree_.has_child({context.id, 0});
+}
+
+Task<std::optional<ToolResult>> SpawnTool::refusal(json::object arguments, ToolContext context) {
+  const Delegation delegation = delegation_of(arguments, declared_, context);
+  if (!is_offered(delegation.agent, context)) co_return not_declared(tree_, delegation.agent, declared_);
+  co_return co_await refusal_beforehand(tree_, delegation);
+}
+
 Task<ToolResult> SpawnTool::run(json::object arguments, ToolContext context) {
   const Delegation delegation = delegation_of(arguments, declared_, context);
-  // One that is there already, from before a restart, has its own end, also where its profile is gone.
-  if (std::ranges::find(declared_, delegation.agent) == declared_.end() && !tree_.has_child({context.id, 0}))
-    co_return not_declared(tree_, delegation.agent, declared_);
+  if (!is_offered(delegation.agent, context)) co_return not_declared(tree_, delegation.agent, declared_);
   const auto child = co_await tree_.start_child(delegation, context.stop);
   if (!child) co_return co_await refusal_result(tree_, delegation, child.error());
   co_return co_await await_child(tree_, delegation, *child, context, Telling::dialogue);

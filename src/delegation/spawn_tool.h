@@ -24,9 +24,13 @@ class SpawnTool final : public Tool {
   std::size_t most_result_bytes() const override;  // the report bounds itself
   std::string shown(const json::object& arguments) const override;
   std::string approval_text(const json::object& arguments, const ToolContext& context) const override;
+  Task<std::optional<ToolResult>> refusal(json::object arguments, ToolContext context) override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:
+  // One that is there already, from before a restart, has its own end, also where its profile is gone.
+  bool is_offered(const std::string& agent, const ToolContext& context) const;
+
   Tree& tree_;
   ToolText text_;
   std::vector<std::string> declared_;

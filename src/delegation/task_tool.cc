@@ -54,6 +54,21 @@ std::optional<int> attached_run(const std::vector<Fact>& traces) {
   return std::nullopt;
 }
 
+ToolResult not_understood(const Error& error) {
+  return tool_error(fmt::format("{}: {}.", error.message, error.advice));
+}
+
+// The next run of a child whose last one has this number, or that which an earlier attempt has asked for.
+Resumption resumption_of(const TaskArguments& read, int last, const ToolContext& context) {
+  return {.child = *read.resume,
+          .run = attached_run(context.traces).value_or(last + 1),
+          .parent = context.session,
+          .prompt = read.prompt,
+          .where = read.background ? Children::Where::beside : Children::Where::awaited,
+          .max_turns = read.max_turns,
+          .timeout = read.timeout};
+}
+
 // Some errors are sentences, others half of one.
 ToolResult not_resumed(const Error& error) {
   std::string why = to_text(error);
@@ -157,13 +172,30 @@ std::string TaskTool::approval_text(const json::object& arguments, const ToolCon
                      terms_text({child}, tree_.models(), tree_.budget()));
 }
 
+bool TaskTool::is_offered(const std::string& agent, const ToolContext& context) const {
+  return std::ranges::find(declared_, agent) != declared_.end() || tree_.has_child({context.id, 0});
+}
+
+Task<std::optional<ToolResult>> TaskTool::refusal(json::object arguments, ToolContext context) {
+  const auto read = this->read(arguments);
+  if (!read) co_return not_understood(read.error());
+  if (read->resume) {
+    const auto before = resumed(*read);
+    const bool is_mine = before && before->parent == context.session.id && is_terminal(before->state);
+    if (!is_mine) co_return std::nullopt;  // what is wrong with that needs nobody's limits
+    const auto refused = tree_.refusal_of(resumption_of(*read, before->run, context));
+    if (!refused) co_return std::nullopt;
+    co_return not_resumed(*refused);
+  }
+  if (!is_offered(read->agent, context)) co_return not_declared(tree_, read->agent, declared_);
+  co_return co_await refusal_beforehand(tree_, delegation_of(*read, context));
+}
+
 Task<ToolResult> TaskTool::run(json::object arguments, ToolContext context) {
   auto read = this->read(arguments);
-  if (!read) co_return tool_error(fmt::format("{}: {}.", read.error().message, read.error().advice));
+  if (!read) co_return not_understood(read.error());
   if (read->resume) co_return co_await resume(*std::move(read), std::move(context));
-  // One that is there already, from before a restart, has its own end, also where its profile is gone.
-  if (std::ranges::find(declared_, read->agent) == declared_.end() && !tree_.has_child({context.id, 0}))
-    co_return not_declared(tree_, read->agent, declared_);
+  if (!is_offered(read->agent, context)) co_return not_declared(tree_, read->agent, declared_);
   co_return co_await start(*std::move(read), std::move(context));
 }
 
@@ -183,17 +215,10 @@ Task<ToolResult> TaskTool::resume(TaskArguments read, ToolContext context) {
   if (is_known && !read.agent.empty() && read.agent != (*found)->agent)
     co_return tool_error(
         fmt::format("{} is a {}: leave agent out, or give that.", read.resume->value, (*found)->agent));
-  Resumption resumption{.child = *read.resume,
-                        .run = is_known ? (*found)->run + 1 : 2,
-                        .parent = context.session,
-                        .prompt = read.prompt,
-                        .where = read.background ? Children::Where::beside : Children::Where::awaited,
-                        .max_turns = read.max_turns,
-                        .timeout = read.timeout};
+  const Resumption resumption = resumption_of(read, is_known ? (*found)->run : 1, context);
   std::shared_ptr<const void> prepared;  // before it is on record that this call resumes it
-  if (const auto before = attached_run(context.traces)) {
-    resumption.run = *before;
-  } else if (is_known && is_terminal((*found)->state) && (*found)->parent == context.session.id) {
+  if (!attached_run(context.traces) && is_known && is_terminal((*found)->state) &&
+      (*found)->parent == context.session.id) {
     auto held = tree_.prepare_to_resume(*read.resume);
     if (!held) co_return not_resumed(held.error());
     prepared = *std::move(held);

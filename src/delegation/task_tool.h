@@ -49,10 +49,13 @@ class TaskTool final : public Tool {
   std::size_t most_result_bytes() const override;  // the report bounds itself
   std::string shown(const json::object& arguments) const override;
   std::string approval_text(const json::object& arguments, const ToolContext& context) const override;
+  Task<std::optional<ToolResult>> refusal(json::object arguments, ToolContext context) override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:
   Result<TaskArguments> read(const json::object& arguments) const;
+  // One that is there already, from before a restart, has its own end, also where its profile is gone.
+  bool is_offered(const std::string& agent, const ToolContext& context) const;
   std::optional<Session> resumed(const TaskArguments& read) const;
   Task<ToolResult> start(TaskArguments read, ToolContext context);
   Task<ToolResult> resume(TaskArguments read, ToolContext context);

@@ -62,9 +62,10 @@ Task<Result<Report>> Tree::start(RootBrief root, StopToken stop) {
   CO_TRY(auto session, root_session(root));
   CO_TRY(claim(session.id));
   root_stop_.emplace(stop);
-  co_return co_await to_its_end(session, [this, session](StopToken own) {
-    return begin(session, RunStarted{}, Source::person, {}, std::move(own));
-  });
+  co_return co_await to_its_end(
+      session, [this, session, ticket = slots_->take_ticket(SessionId{})](StopToken own) mutable {
+        return begin(session, RunStarted{}, Source::person, {}, std::move(ticket), std::move(own));
+      });
 }
 
 Task<Result<Report>> Tree::resume(SessionId root, std::optional<TreeLimits> terms, StopToken stop) {
@@ -72,7 +73,9 @@ Task<Result<Report>> Tree::resume(SessionId root, std::optional<TreeLimits> term
   CO_TRY(auto session, claimed_root(root, terms));
   root_stop_.emplace(stop);
   co_return co_await to_its_end(
-      session, [this, session](StopToken own) { return go_on(session, RunStarted{}, std::move(own)); });
+      session, [this, session, ticket = slots_->take_ticket(SessionId{})](StopToken own) mutable {
+        return go_on(session, RunStarted{}, std::move(ticket), std::move(own));
+      });
 }
 
 // Before it is claimed: a tree that cannot go on here stays as it is, for where its model is.
@@ -125,8 +128,9 @@ Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) 
   const RunStarted started{.model = session.model,  // the person may have chosen another
                            .task = input.task};
   root_stop_.emplace(stop);
-  co_return co_await to_its_end(session, [this, session, started, text = input.text](StopToken own) {
-    return begin_run(session, started, text, {}, std::move(own));
+  co_return co_await to_its_end(session, [this, session, started, text = input.text,
+                                          ticket = slots_->take_ticket(SessionId{})](StopToken own) mutable {
+    return begin_run(session, started, text, {}, std::move(ticket), std::move(own));
   });
 }
 
@@ -228,15 +232,15 @@ Result<Budget::Hold> Tree::admit(const Session& parent, const Profile& profile, 
 }
 
 Task<Result<std::shared_ptr<Tree::Run>>> Tree::begin(Session session, RunStarted started, Source source,
-                                                     Budget::Hold admitted, StopToken stop) {
-  const SessionId parent = session.parent.value_or(SessionId{});
-  if (!slots_->has_room_for(parent)) {  // it stands in the registry while it waits
+                                                     Budget::Hold admitted, Slots::Ticket ticket,
+                                                     StopToken stop) {
+  if (!ticket.has_place()) {  // it stands in the registry while it waits
     services_.store.ride_along(created(session));
     std::string prompt = session.prompt;
     co_return co_await begin_run(std::move(session), started, std::move(prompt), std::move(admitted),
-                                 std::move(stop));
+                                 std::move(ticket), std::move(stop));
   }
-  auto place = co_await slots_->take(parent, stop);
+  auto place = co_await ticket.wait(stop);
   std::vector<Event> events(3);
   for (auto& event : events) {
     event.tree = session.tree;
@@ -254,7 +258,8 @@ Task<Result<std::shared_ptr<Tree::Run>>> Tree::begin(Session session, RunStarted
                     std::move(stop));
 }
 
-Task<Result<std::shared_ptr<Tree::Run>>> Tree::go_on(Session session, RunStarted in_batch, StopToken stop) {
+Task<Result<std::shared_ptr<Tree::Run>>> Tree::go_on(Session session, RunStarted in_batch,
+                                                     Slots::Ticket ticket, StopToken stop) {
   CO_TRY(auto events, services_.store.events_of_session(session.id));
   bool has_started = false;
   {
@@ -269,27 +274,28 @@ Task<Result<std::shared_ptr<Tree::Run>>> Tree::go_on(Session session, RunStarted
   if (!has_started) {  // it was recorded, but there was no place for it
     std::string prompt = session.prompt;
     co_return co_await begin_run(std::move(session), in_batch, std::move(prompt), std::move(counted),
-                                 std::move(stop));
+                                 std::move(ticket), std::move(stop));
   }
   const bool waits_to_begin = is_in_line(session) && !had_its_place;
   const WallTime still_since = waits_to_begin ? session.wait->since : left_at_.value_or(now());
-  co_return co_await run_on(std::move(session), still_since, std::move(counted), std::move(stop));
+  co_return co_await run_on(std::move(session), still_since, std::move(counted), std::move(ticket),
+                            std::move(stop));
 }
 
 Task<Result<std::shared_ptr<Tree::Run>>> Tree::run_on(Session session, WallTime still_since,
-                                                      Budget::Hold admitted, StopToken stop) {
+                                                      Budget::Hold admitted, Slots::Ticket ticket,
+                                                      StopToken stop) {
   CO_TRY(co_await services_.store.record({}));  // what it is told may still be riding along
   CO_TRY(auto events, services_.store.events_of_session(session.id));
   session = as_started(std::move(session), events);
   auto so_far = std::make_unique<Conversation>(conversation_of(events));
   CO_TRY(co_await tell_of_lost_commands(&services_, session, std::move(events), *so_far));
-  const SessionId parent = session.parent.value_or(SessionId{});
-  const bool waits = !slots_->has_room_for(parent);
+  const bool waits = !ticket.has_place();
   if (waits && !is_in_line(session)) CO_TRY(co_await stand_in_line(session));
-  auto place = co_await place_to_begin(parent, stop);
+  auto place = co_await place_to_begin(std::move(ticket), stop);
   if (!place && !stop.stopped()) co_return co_await end_in_line(std::move(session), no_place());
   if (place) {
-    if (waits || session.wait) services_.store.ride_along({now_running(session)});
+    if (waits || session.wait) services_.store.ride_along({event_of(session, now_running())});
     if (now() > still_since) {
       if (session.deadline) *session.deadline += now() - still_since;
       tell_moved({session.id, session.run}, session.deadline);

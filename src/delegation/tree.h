@@ -140,6 +140,10 @@ class Tree {
   // refusal too.
   Task<Report> delegate(Delegation delegation, StopToken stop);
   bool has_child(const DelegationKey& key) const;
+  // Why the child would not be let in now; nothing for one that would, or is there already.
+  std::optional<Error> refusal_of(const Delegation& delegation);
+  // The same for a run that has not begun, of a child that has ended.
+  std::optional<Error> refusal_of(const Resumption& resumption);
   // What the child would run on, for the person who is asked about it. One that would be refused is told as
   // its call wants it.
   PlannedChild planned(const Delegation& delegation) const;
@@ -194,9 +198,9 @@ class Tree {
     std::optional<Slots::Place> place;
     std::vector<OpenWait> waits;
     bool is_in_line = false;  // a call of its has come back from its wait, and takes a place for all
-    bool is_settled = false;  // a question of its was, and its state told with that
-    Budget::Hold first;       // for its first request, until that is made
-    Agent* agent = nullptr;   // its loop, while that runs
+    std::optional<WallTime> told_at = {};  // when its state was last told beside its questions
+    Budget::Hold first;                    // for its first request, until that is made
+    Agent* agent = nullptr;                // its loop, while that runs
   };
   struct Leaving;
   struct Run;
@@ -233,6 +237,8 @@ class Tree {
   // under that one, since another holds only while this process runs it.
   std::optional<WallTime> on_record(const SessionId& id, const std::optional<WallTime>& deadline) const;
   Result<Session> root_session(const RootBrief& root) const;
+  // The child before it has a name: enough to tell whether it may be let in.
+  Result<Session> unnamed_child(const Delegation& delegation, const Profile& profile) const;
   Result<Session> child_session(const Delegation& delegation, const Profile& profile) const;
   Result<Kit> kit_for(const Session& session, const Profile& profile);
   Task<Result<std::string>> workspace_above(Session session) const;
@@ -259,6 +265,8 @@ class Tree {
   // The question itself is on record, unless it was asked before a restart.
   Task<> rest_with_question(Session session, Question question);
   Task<> work_again(Session session, std::string what, StopToken stop);
+  // It rides along, so the record may still say something else when another of its calls looks there.
+  void tell_state(const Session& session, const StateChanged& state);
   // What it still waits for, where that is not on record any more.
   void tell_first_wait(const Session& session);
   // A question of its is answered without anybody being waited for: what it does is what its other calls do,
@@ -279,12 +287,15 @@ class Tree {
   void start_running(const Session& child, Children::Where where, const StopToken& above, Beginning begin);
   // The fact that a session was made, for it to be known before there is a place for it.
   std::vector<Event> created(const Session& session) const;
+  // All that leads to a run is handed the session's ticket, taken before anything is waited for: so places go
+  // by the order in which sessions were started.
   Task<Result<std::shared_ptr<Run>>> begin(Session session, RunStarted started, Source source,
-                                           Budget::Hold admitted, StopToken stop);
+                                           Budget::Hold admitted, Slots::Ticket ticket, StopToken stop);
   // A further run of a root, or the first of a session that was recorded before there was a place for it.
   Task<Result<std::shared_ptr<Run>>> begin_run(Session session, RunStarted started, std::string input,
-                                               Budget::Hold admitted, StopToken stop);
-  Task<Result<std::shared_ptr<Run>>> go_on(Session session, RunStarted in_batch, StopToken stop);
+                                               Budget::Hold admitted, Slots::Ticket ticket, StopToken stop);
+  Task<Result<std::shared_ptr<Run>>> go_on(Session session, RunStarted in_batch, Slots::Ticket ticket,
+                                           StopToken stop);
   // What was asked of it while nobody ran it comes before its model is asked again.
   Task<> heed_letters(Session session);
   // Before another run of one that has ended: what was asked of the last is not asked of it.
@@ -292,15 +303,15 @@ class Tree {
   // A run whose start and input are on record, once there is a place for it. Its time has stood still since
   // `still_since`.
   Task<Result<std::shared_ptr<Run>>> run_on(Session session, WallTime still_since, Budget::Hold admitted,
-                                            StopToken stop);
+                                            Slots::Ticket ticket, StopToken stop);
   // Others are to see now that it waits for a place: what that could ride along with may be long in coming.
   Task<Result<void>> stand_in_line(Session session);
   StateChanged in_line(const Session& session) const;
   // Nothing where it is stopped before there is one, or none comes free for kLongestSilence.
-  Task<std::optional<Slots::Place>> place_to_begin(SessionId parent, StopToken stop);
+  Task<std::optional<Slots::Place>> place_to_begin(Slots::Ticket ticket, StopToken stop);
   static Finish no_place();
   Task<Result<std::shared_ptr<Run>>> end_in_line(Session session, Finish finish);
-  static Event now_running(const Session& session);
+  static StateChanged now_running() { return {SessionState::running, ""}; }
   std::shared_ptr<Run> new_run(Session&& session, std::unique_ptr<Conversation> so_far,
                                std::optional<Slots::Place> place, Budget::Hold admitted, StopToken stop);
   void tell_moved(const RunId& run, const std::optional<WallTime>& deadline);

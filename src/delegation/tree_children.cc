@@ -64,8 +64,10 @@ void Tree::take_up_child(const Session& child, Children::Where where, const Stop
                          const RunStarted& in_batch) {
   if (running_.is_live(child.id)) return;
   left_.erase(child.id);
-  start_running(child, where, stop,
-                [this, child, in_batch](StopToken own) { return go_on(child, in_batch, std::move(own)); });
+  start_running(
+      child, where, stop,
+      [this, child, in_batch, ticket = slots_->take_ticket(child.parent.value_or(SessionId{}))](
+          StopToken own) mutable { return go_on(child, in_batch, std::move(ticket), std::move(own)); });
 }
 
 Result<Report> Tree::report_of_ended(const SessionId& id) const {
@@ -94,23 +96,27 @@ Task<Result<SessionId>> Tree::start_child(Delegation delegation, StopToken stop)
   CO_TRY(const auto* profile, services_.profiles.find(delegation.agent));
   CO_TRY(auto session, child_session(delegation, *profile));
   CO_TRY(auto admitted, admit(delegation.parent, *profile, session, ""));
+  auto ticket = slots_->take_ticket(delegation.parent.id);
   const SessionId id = session.id;
   children_[delegation.parent.id].push_back(id);
   if (!delegation.background) {
     start_running(session, where, stop,
-                  [this, session, started, admitted = std::move(admitted)](StopToken own) mutable {
+                  [this, session, started, admitted = std::move(admitted),
+                   ticket = std::move(ticket)](StopToken own) mutable {
                     return begin(std::move(session), started, Source::parent, std::move(admitted),
-                                 std::move(own));
+                                 std::move(ticket), std::move(own));
                   });
     co_return id;
   }
   // Its parent goes on with its id, whether or not there is a place for it yet.
   CO_TRY(co_await services_.store.record(created(session)));
-  start_running(
-      session, where, stop, [this, session, started, admitted = std::move(admitted)](StopToken own) mutable {
-        std::string prompt = session.prompt;
-        return begin_run(std::move(session), started, std::move(prompt), std::move(admitted), std::move(own));
-      });
+  start_running(session, where, stop,
+                [this, session, started, admitted = std::move(admitted),
+                 ticket = std::move(ticket)](StopToken own) mutable {
+                  std::string prompt = session.prompt;
+                  return begin_run(std::move(session), started, std::move(prompt), std::move(admitted),
+                                   std::move(ticket), std::move(own));
+                });
   co_return id;
 }
 
@@ -120,11 +126,10 @@ std::vector<Event> Tree::created(const Session& session) const {
 
 Task<Result<std::shared_ptr<Tree::Run>>> Tree::begin_run(Session session, RunStarted started,
                                                          std::string input, Budget::Hold admitted,
-                                                         StopToken stop) {
-  const SessionId parent = session.parent.value_or(SessionId{});
-  if (!slots_->has_room_for(parent)) CO_TRY(co_await stand_in_line(session));
+                                                         Slots::Ticket ticket, StopToken stop) {
+  if (!ticket.has_place()) CO_TRY(co_await stand_in_line(session));
   std::optional<Slots::Place> place;
-  if (!stop.stopped()) place = co_await place_to_begin(parent, stop);
+  if (!stop.stopped()) place = co_await place_to_begin(std::move(ticket), stop);
   if (!place && !stop.stopped()) co_return co_await end_in_line(std::move(session), no_place());
   if (!place) {
     const Next next = decide({}, {}, stop.reason());
@@ -200,11 +205,12 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
         {event_of(*session, started, session->steps),
          event_of(*session, services_.store.as_kept(InputGiven{Source::parent, resumption.prompt}),
                   session->steps)});
-    start_running(
-        *session, resumption.where, stop,
-        [this, session = *session, since = now(), admitted = std::move(admitted)](StopToken own) mutable {
-          return run_on(std::move(session), since, std::move(admitted), std::move(own));
-        });
+    start_running(*session, resumption.where, stop,
+                  [this, session = *session, since = now(), admitted = std::move(admitted),
+                   ticket = slots_->take_ticket(resumption.parent.id)](StopToken own) mutable {
+                    return run_on(std::move(session), since, std::move(admitted), std::move(ticket),
+                                  std::move(own));
+                  });
   } else if (!is_terminal(session->state)) {
     take_up_child(*session, resumption.where, stop);
   }

@@ -127,9 +127,37 @@ PlannedChild Tree::planned(const Delegation& delegation) const {
           delegation.brief.max_output_tokens.value_or(delegation.parent.max_output_tokens)};
 }
 
+Result<Session> Tree::unnamed_child(const Delegation& delegation, const Profile& profile) const {
+  TRY(Session session, inherited_session(delegation.parent, profile, wishes_of(delegation)));
+  TRY(services_.models.find(session.model));
+  session.prompt = delegation.brief.prompt;
+  return session;
+}
+
+std::optional<Error> Tree::refusal_of(const Delegation& delegation) {
+  if (has_child(delegation.key)) return std::nullopt;
+  const auto profile = services_.profiles.find(delegation.agent);
+  if (!profile) return profile.error();
+  const auto session = unnamed_child(delegation, **profile);
+  if (!session) return session.error();
+  const auto admitted = admit(delegation.parent, **profile, *session, "");  // and given back at once
+  if (!admitted) return admitted.error();
+  return std::nullopt;
+}
+
+std::optional<Error> Tree::refusal_of(const Resumption& resumption) {
+  const auto session = services_.store.session(resumption.child);
+  if (!session || !*session || (*session)->run >= resumption.run) return std::nullopt;
+  const auto profile = services_.profiles.find((*session)->agent);
+  if (!profile) return profile.error();
+  const auto admitted = admit(resumption.parent, **profile, **session, resumption.prompt);  // as above
+  if (!admitted) return admitted.error();
+  return std::nullopt;
+}
+
 Result<Session> Tree::child_session(const Delegation& delegation, const Profile& profile) const {
   const Session& parent = delegation.parent;
-  TRY(Session session, inherited_session(parent, profile, wishes_of(delegation)));
+  TRY(Session session, unnamed_child(delegation, profile));
   session.id = unused_id();
   session.uuid = Uuid(random_uuid(services_.random));
   session.tree = id_;
@@ -139,8 +167,6 @@ Result<Session> Tree::child_session(const Delegation& delegation, const Profile&
                           ? own_folder(parent.workspace, session.id)
                           : parent.workspace;
   session.deadline = deadline_after(session.timeout);
-  session.prompt = delegation.brief.prompt;
-  TRY(services_.models.find(session.model));
   return session;
 }
 

@@ -92,25 +92,29 @@ Task<> Tree::rest_with_question(Session session, Question question) {
   live.waits.insert(live.waits.begin(), {question.id, told});
   const auto known = services_.store.session(session.id);
   const bool is_alone = live.waits.size() == 1;  // else another wait may be on its way to the record
-  const bool was_told_since = std::exchange(live.is_settled, false);
-  const bool is_known = is_alone && !was_told_since && known && *known && (*known)->wait &&
-                        (*known)->wait->question == question.id;
+  const bool is_known = is_alone && known && *known && (*known)->wait &&
+                        (*known)->wait->question == question.id &&
+                        !(live.told_at && *live.told_at >= (*known)->wait->since);
   // One that fails is told by the next.
   if (!is_known) (void)co_await services_.store.record({event_of(session, told)});
+}
+
+void Tree::tell_state(const Session& session, const StateChanged& state) {
+  live_[session.id].told_at = now();
+  services_.store.ride_along({event_of(session, state)});
 }
 
 void Tree::tell_first_wait(const Session& session) {
   const auto live = live_.find(session.id);
   if (live != live_.end() && !live->second.waits.empty())
-    services_.store.ride_along({event_of(session, live->second.waits.front().told)});
+    tell_state(session, live->second.waits.front().told);
 }
 
 void Tree::tell_settled(const Session& session) {
   if (lost_.contains(session.id)) return;
-  Live& live = live_[session.id];
-  live.is_settled = true;
+  const Live& live = live_[session.id];
   if (!live.waits.empty()) return tell_first_wait(session);
-  services_.store.ride_along({live.is_in_line ? event_of(session, in_line(session)) : now_running(session)});
+  tell_state(session, live.is_in_line ? in_line(session) : now_running());
 }
 
 Task<> Tree::work_again(Session session, std::string what, StopToken stop) {
@@ -125,17 +129,19 @@ Task<> Tree::work_again(Session session, std::string what, StopToken stop) {
   }
   deadlines_.work(session.id);
   const SessionId parent = session.parent.value_or(SessionId{});
-  const bool is_for_another = std::exchange(live_[session.id].is_in_line, true);  // of its calls
-  if (is_for_another || (!stop.stopped() && !slots_->has_room_for(parent)))
-    (void)co_await stand_in_line(session);  // one that fails is told by the next
-  if (is_for_another) co_return;
-  auto place = co_await slots_->take(parent, stop);
+  if (std::exchange(live_[session.id].is_in_line, true)) {  // for another of its calls
+    (void)co_await stand_in_line(session);                  // one that fails is told by the next
+    co_return;
+  }
+  const Slots::Ticket ticket = slots_->take_ticket(parent);
+  if (!ticket.has_place() && !stop.stopped()) (void)co_await stand_in_line(session);
+  auto place = co_await ticket.wait(stop);
   if (lost_.contains(session.id)) co_return;
   Live& back = live_[session.id];
   back.is_in_line = false;
   if (!back.waits.empty()) co_return;
   back.place = std::move(place);
-  services_.store.ride_along({now_running(session)});
+  tell_state(session, now_running());
 }
 
 void Tree::pass_wait_on(const Session& ending) {
@@ -154,13 +160,14 @@ StateChanged Tree::in_line(const Session& session) const {
 }
 
 Task<Result<void>> Tree::stand_in_line(Session session) {
+  if (const auto live = live_.find(session.id); live != live_.end()) live->second.told_at = now();
   co_return co_await services_.store.record({event_of(session, in_line(session))});
 }
 
-Task<std::optional<Slots::Place>> Tree::place_to_begin(SessionId parent, StopToken stop) {
+Task<std::optional<Slots::Place>> Tree::place_to_begin(Slots::Ticket ticket, StopToken stop) {
   StopSource patience(stop);
   patience.set_deadline(services_.loop.timers(), services_.loop.clock().now() + kLongestSilence);
-  co_return co_await slots_->take(std::move(parent), patience.token());
+  co_return co_await ticket.wait(patience.token());
 }
 
 Finish Tree::no_place() {
@@ -174,10 +181,6 @@ Task<Result<std::shared_ptr<Tree::Run>>> Tree::end_in_line(Session session, Fini
   CO_TRY(auto report, co_await record_end(std::move(session), std::move(finish)));
   co_await log_errors(id, std::move(report));
   co_return nullptr;
-}
-
-Event Tree::now_running(const Session& session) {
-  return event_of(session, StateChanged{SessionState::running, ""});
 }
 
 }  // namespace deputy

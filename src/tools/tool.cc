@@ -44,6 +44,8 @@ std::string Tool::approval_text(const json::object& arguments, const ToolContext
 
 Task<Tool::Planned> Tool::plan(json::object, ToolContext) { co_return std::nullopt; }
 
+Task<std::optional<ToolResult>> Tool::refusal(json::object, ToolContext) { co_return std::nullopt; }
+
 Task<ToolResult> Tool::after_crash(ToolContext) { co_return tool_error(std::string(kOutcomeUnknown)); }
 
 ToolResult tool_ok(std::string content) { return {.status = ToolStatus::ok, .content = std::move(content)}; }

@@ -113,6 +113,9 @@ class Tool {
   // for the model; then nothing is recorded and nothing runs.
   using Planned = std::expected<std::optional<FileChange>, ToolResult>;
   virtual Task<Planned> plan(json::object arguments, ToolContext context);
+  // What it says now to a call that it does not let in whatever a person says: nobody is asked about that.
+  // Nothing where it would run.
+  virtual Task<std::optional<ToolResult>> refusal(json::object arguments, ToolContext context);
 
   // `arguments` are valid by the schema. `content` is bounded later; `call_id` is filled in by the Toolbox.
   virtual Task<ToolResult> run(json::object arguments, ToolContext context) = 0;

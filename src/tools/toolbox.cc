@@ -122,33 +122,33 @@ Task<Result<void>> Toolbox::run(std::vector<PendingCall> calls, ToolContext cont
       last = std::find_if(first, calls.end(),
                           [this](const PendingCall& call) { return company_of(call) == Company::alone; });
     }
-    std::vector<Result<void>> outcomes(static_cast<std::size_t>(last - first));
+    Neighbours among{.calls = {first, last},
+                     .outcomes = std::vector<Result<void>>(static_cast<std::size_t>(last - first))};
     TaskGroup group(context.loop, context.stop);
     Task<> all_ended = group.join();  // made while nothing runs that would have to be waited for
     std::exception_ptr not_started;
     try {
-      for (auto call = first; call != last; ++call)
-        group.spawn(run_beside(*call, context, outcomes[static_cast<std::size_t>(call - first)]));
+      for (auto call = first; call != last; ++call) group.spawn(run_beside(among, context));
     } catch (const std::bad_alloc&) {  // those that were started use what is here
       not_started = std::current_exception();
     }
     co_await std::move(all_ended);
     if (not_started) std::rethrow_exception(not_started);
-    for (auto& outcome : outcomes) CO_TRY(std::move(outcome));
+    for (auto& outcome : among.outcomes) CO_TRY(std::move(outcome));
     first = last;
   }
   co_return Result<void>{};
 }
 
 // No task of its own: what it hands on is not kept beside the task that takes it.
-Task<> Toolbox::run_beside(PendingCall& call, ToolContext& context, Result<void>& outcome) const {
-  ToolContext own = context;
-  own.id.index = call.index;
-  own.traces = call.traces;
-  return run_one(call, std::move(own), outcome);
-}
+Task<> Toolbox::run_beside(Neighbours& among, ToolContext& context) const { return run_next(among, context); }
 
-Task<> Toolbox::run_one(PendingCall& call, ToolContext context, Result<void>& outcome) const {
+Task<> Toolbox::run_next(Neighbours& among, ToolContext context) const {
+  const std::size_t mine = among.begun++;
+  PendingCall& call = among.calls[mine];
+  Result<void>& outcome = among.outcomes[mine];
+  context.id.index = call.index;
+  context.traces = call.traces;
   const StopToken stop = context.stop;  // the tool takes the rest
   auto result = co_await result_of(call, context);
   if (!result) {
@@ -264,6 +264,15 @@ Task<Tool::Planned> Toolbox::planned(Cleared cleared, ToolContext context) {
   }
 }
 
+Task<std::optional<ToolResult>> Toolbox::refusal(Cleared cleared, ToolContext context) {
+  Tool& tool = *cleared.granted->tool;
+  try {
+    co_return co_await tool.refusal(std::move(cleared.arguments), std::move(context));
+  } catch (const std::exception& bug) {
+    co_return failed_inside(tool, bug);
+  }
+}
+
 Task<Result<ToolResult>> Toolbox::result_of(PendingCall& call, ToolContext& context) const {
   if (call.index >= kMostCalls) {
     co_return tool_error(fmt::format(
@@ -309,6 +318,8 @@ Task<Result<std::optional<ToolResult>>> Toolbox::result_without_run(PendingCall&
     co_return told_of_refusal(*before);
   const bool was_approved = call.started && before && before->kind == AnswerKind::approved;
   if (verdict.decision == Decision::ask && !was_approved) {
+    auto refused = co_await apart([&] { return refusal(cleared, context); });
+    if (refused) co_return *std::move(refused);
     co_return co_await declined(cleared, context, call.started);
   }
   if (!call.started) CO_TRY(co_await record_intent(cleared, context));

@@ -1,12 +1,14 @@
 // The tools granted to one session, and the pipeline every call goes through: known and granted? → arguments
-// valid? → where does its path lead? → what do the rules say? → plan → record the intent → run → bound the
-// result. A call that is not granted cannot run, whatever name the model sends.
+// valid? → where does its path lead? → what do the rules say? → plan → ask, unless it is refused anyway →
+// record the intent → run → bound the result. A call that is not granted cannot run, whatever name the model
+// sends.
 #pragma once
 
 #include <expected>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +62,7 @@ class Toolbox {
   static Task<std::expected<std::optional<Target>, ToolResult>> target_of(Cleared cleared,
                                                                           ToolContext context);
   static Task<Tool::Planned> planned(Cleared cleared, ToolContext context);
+  static Task<std::optional<ToolResult>> refusal(Cleared cleared, ToolContext context);
   // Asks whoever can approve; nothing where it was approved. The intent is recorded with the approval, so
   // that after a crash nothing else is taken for what was approved.
   Task<Result<std::optional<ToolResult>>> declined(Cleared cleared, ToolContext context,
@@ -71,8 +74,15 @@ class Toolbox {
   Task<Result<std::optional<ToolResult>>> result_without_run(PendingCall& call, Cleared& cleared,
                                                              ToolContext& context) const;
   Task<Result<ToolResult>> result_of(PendingCall& call, ToolContext& context) const;
-  Task<> run_one(PendingCall& call, ToolContext context, Result<void>& outcome) const;
-  Task<> run_beside(PendingCall& call, ToolContext& context, Result<void>& outcome) const;
+  // Calls that run at the same time. Each of their tasks takes the next of them, so that they begin in their
+  // order, whichever task is the first to run.
+  struct Neighbours {
+    std::span<PendingCall> calls;
+    std::vector<Result<void>> outcomes;
+    std::size_t begun = 0;
+  };
+  Task<> run_next(Neighbours& among, ToolContext context) const;
+  Task<> run_beside(Neighbours& among, ToolContext& context) const;
 
   std::map<std::string, Granted, std::less<>> granted_;
   std::vector<ToolText> texts_;

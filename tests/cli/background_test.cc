@@ -106,7 +106,7 @@ TEST_F(BackgroundTest, AnEndedSessionGoesOnWithAllItKnew) {
 
   EXPECT_THAT(deputy({"task", "planner", "more", "--resume", id}).err,
               HasSubstr("is a explore, not a planner"));
-  EXPECT_EQ(deputy({"task", "explore", "more", "--resume", "sess_1_none"}).status, 1);
+  EXPECT_EQ(deputy({"task", "explore", "more", "--resume", "sess_1_none"}).status, 2);
 }
 
 TEST_F(BackgroundTest, AGrandchildIsItsParentsAffairAndThePersonIsToldWhomToAsk) {

@@ -106,7 +106,7 @@ TEST_F(BundleTest, IsOfTheTreeOfTheSessionThatIsNamed) {
   ASSERT_TRUE(told) << ran.out;
   EXPECT_EQ(string_or(*told, "tree", ""), string_or(root_session, "id", ""));
   EXPECT_TRUE(std::filesystem::exists(string_or(*told, "file", "")));
-  EXPECT_EQ(deputy({"doctor", "--bundle", "sess_0_absent"}).status, 1);
+  EXPECT_EQ(deputy({"doctor", "--bundle", "sess_0_absent"}).status, 2);
 }
 
 TEST_F(BundleTest, ThatIsBrokenOrForeignIsRefused) {

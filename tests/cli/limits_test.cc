@@ -226,6 +226,26 @@ TEST_F(LimitsTest, SoTheyAreToWhoGoesOnWithATreeThatWasLeft) {
   }
 }
 
+TEST_F(LimitsTest, ATreeThatWasLeftIsNotEndedByALimitThatLeavesNoRoomToGoOn) {
+  const std::string model = script(kScript);
+  auto running = start({"delegate", "--model", model, "--output", "stream-json", "--task", "slow=p"});
+  running->read_until("\"slow\"");
+  running->send(SIGKILL);
+  EXPECT_EQ(running->wait().status, 128 + SIGKILL);
+  const std::string child = child_of_newest();
+  // The request that nobody heard of again is the one step.
+  for (const auto& [limit, value] : {std::pair("--max-steps", "1"), std::pair("--max-tokens", "10")}) {
+    const auto refused = deputy({"resume", limit, value});
+    EXPECT_EQ(refused.status, 5) << limit << refused.err;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("budget exhausted"), HasSubstr(std::string("raise ") + limit)));
+    EXPECT_THAT(deputy({"sessions", "show", child}).out, HasSubstr("interrupted")) << limit;
+  }
+  script(R"({"v":1,"sessions":[{"replies":[{"text":"in time"}]}]})");
+  const auto resumed = deputy({"resume", "--max-steps", "50"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("in time"));
+}
+
 TEST_F(LimitsTest, AChildThatAnAgentWasLeftWithDoesNotWaitForAPlaceThatNeverComes) {
   const std::string model = script(R"({"v":1,"sessions":[
     {"match":{"agent":"explore"},"replies":[{"first_byte_ms":86400000,"text":"late"}]},

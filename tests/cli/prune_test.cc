@@ -63,7 +63,7 @@ TEST_F(PruneTest, WithoutAnIdOnlyWhatEndedLongAgoGoes) {
   EXPECT_EQ(contents(home() / "deputy.db-wal"), "") << "all of it is in the database";
   EXPECT_EQ(listed(), "");
   EXPECT_THAT(files_below(home() / "subagent"), IsEmpty());
-  EXPECT_EQ(deputy({"sessions", "show", tree}).status, 1);
+  EXPECT_EQ(deputy({"sessions", "show", tree}).status, 2);
 }
 
 TEST_F(PruneTest, OneTreeGoesByItsIdAndTheOthersStay) {

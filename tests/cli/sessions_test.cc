@@ -107,7 +107,7 @@ TEST_F(SessionsTest, AnIdMayBeShortenedAndAWrongOneNamesTheNearest) {
   std::swap(wrong[wrong.size() - 1], wrong[wrong.size() - 2]);
   if (wrong == root_id_) wrong.back() = wrong.back() == 'a' ? 'b' : 'a';
   const auto ran = deputy({"sessions", "show", wrong});
-  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.status, 2) << "it was typed wrongly, as an agent's name would be";
   EXPECT_THAT(ran.err, HasSubstr("did you mean"));
 }
 

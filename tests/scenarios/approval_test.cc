@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "support/acting_model.h"
+#include "support/dialogue_world.h"
 #include "support/priced_model.h"
 #include "support/sim_world.h"
 
@@ -17,13 +18,14 @@ using ::testing::Not;
 class TheApproval : public testing::Test {
  protected:
   // What the person is asked, who says no.
-  std::string asked_for(std::string_view tool, std::string_view arguments) {
+  std::string asked_for(std::string_view tool, std::string_view arguments, TreeLimits limits = {}) {
     world = {};
     world.script = fmt::format(
         R"({{"v":1,"sessions":[{{"match":{{}},"replies":[{{"calls":[{{"name":"{}","arguments":{}}}]}},{{"text":"over"}}]}}]}})",
         tool, arguments);
     Life::Options options;
     options.attendance = Attendance::person;
+    options.limits = limits;
     options.model = [this](Loop& loop) -> std::unique_ptr<Provider> {
       auto never_asked = std::make_unique<ActingModel>(loop, [](const Scene&) { return Act{}; });
       return std::make_unique<PricedModel>(std::move(never_asked), bank, PricedModel::kPrice);
@@ -42,6 +44,14 @@ class TheApproval : public testing::Test {
     });
     EXPECT_TRUE(life.start(life.brief("go")));
     return asked;
+  }
+
+  // What the call was told.
+  std::string told() const {
+    for (const Event& event : world.memory->journal) {
+      if (const auto* finished = std::get_if<CallFinished>(&event.fact)) return finished->result.content;
+    }
+    return {};
   }
 
   static constexpr auto kCost = "about $0.63 at most";  // 200,000 tokens in, 2,000 out
@@ -79,8 +89,57 @@ TEST_F(TheApproval, KnowsTheGeneralAgentByTheNameThatOtherProgramsGiveIt) {
     EXPECT_THAT(asked_for(tool, arguments), HasSubstr("model scripted/test, no cost")) << tool;
 }
 
-TEST_F(TheApproval, OfWhatWillBeRefusedIsToldAsItsCallWantsIt) {
-  EXPECT_THAT(asked_for("task", R"({"agent":"nobody","prompt":"look"})"), HasSubstr("model scripted/test"));
+TEST_F(TheApproval, OfABatchTellsATaskThatWillBeRefusedAsItsCallWantsIt) {
+  EXPECT_THAT(
+      asked_for("Delegate",
+                R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p","model":"nobody/x"}]})"),
+      HasSubstr("model scripted/test, nobody/x"));
+}
+
+TEST_F(TheApproval, IsNotAskedForWhatIsRefusedAnyway) {
+  constexpr auto kTask = R"({"agent":"explore","prompt":"look"})";
+  for (const auto& [tool, arguments] :
+       {std::pair("task", kTask), std::pair("spawn_subagent", R"({"agent":"explore","task":"look"})"),
+        std::pair("Delegate", R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p"}]})")}) {
+    EXPECT_EQ(asked_for(tool, arguments, {.depth = 0}), "") << tool;
+    EXPECT_THAT(told(), HasSubstr("depth exceeded")) << tool;
+    EXPECT_THAT(world.disk.files()["/home/errors.jsonl"], HasSubstr("depth exceeded")) << tool;
+    EXPECT_EQ(asked_for(tool, arguments, {.delegations = 0}), "") << tool;
+    EXPECT_THAT(told(), AllOf(HasSubstr("budget exhausted"), HasSubstr("--max-delegations"))) << tool;
+    EXPECT_THAT(asked_for(tool, arguments, {.depth = 1, .delegations = 1}), HasSubstr("Spawn ")) << tool;
+    EXPECT_THAT(told(), HasSubstr("The person declined this call")) << tool;
+  }
+  for (const auto& [tool, arguments] : {std::pair("task", R"({"agent":"nobody","prompt":"look"})"),
+                                        std::pair("spawn_subagent", R"({"agent":"nobody","task":"look"})")}) {
+    EXPECT_EQ(asked_for(tool, arguments), "") << tool;
+    EXPECT_THAT(told(), HasSubstr("not declared")) << tool;
+  }
+  EXPECT_EQ(asked_for("task", kTask, {.steps = 1}), "") << "the one step was the root's";
+  EXPECT_THAT(told(), HasSubstr("--max-steps"));
+}
+
+TEST(TheApprovalOfAResumption, IsNotAskedForWhereTheDelegationsAreUsedUp) {
+  for (const int limit : {1, 2}) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return {.text = "found"};
+      if (scene.step == 0) return {.calls = {call_of("task", R"({"agent":"explore","prompt":"look"})")}};
+      if (scene.step > 1) return {.text = "over"};
+      return {.calls = {call_of("task", fmt::format(R"({{"resume":"{}","prompt":"go on"}})",
+                                                    scene.value_of("Session: ")))}};
+    });
+    world.rules = {};
+    world.options.attendance = Attendance::person;
+    world.options.limits.delegations = limit;
+    world.on_question = [](Runtime& runtime, const Question& question) {
+      runtime.answer(question.id, {AnswerKind::approved, ""});
+    };
+    ASSERT_TRUE(world.run());
+    EXPECT_EQ(world.facts<QuestionAsked>().size(), static_cast<std::size_t>(limit));
+    EXPECT_EQ(world.heard_by_root().contains("Not resumed: budget exhausted"), limit == 1)
+        << world.heard_by_root();
+    EXPECT_EQ(world.child("explore").run, limit);
+    world.expect_sound("");
+  }
 }
 
 }  // namespace

@@ -331,6 +331,73 @@ TEST(WaitingInLine, AChildKeepsItsPlaceInTheBatchOverARestart) {
   for (const Session& child : children_of(world)) EXPECT_EQ(child.state, SessionState::completed);
 }
 
+// Four children, of one batch or of a call each, for one place.
+std::vector<Call> four_in_a_batch(int concurrency) {
+  return {call_of(
+      "Delegate",
+      fmt::format(
+          R"({{"tasks":[{{"label":"a","prompt":"1"}},{{"label":"b","prompt":"2"}},{{"label":"c","prompt":"3"}},{{"label":"d","prompt":"4"}}],"concurrency":{}}})",
+          concurrency))};
+}
+std::vector<Call> four_calls(std::string_view where) {
+  std::vector<Call> calls;
+  for (int i = 1; i <= 4; ++i)
+    calls.push_back(call_of("task", fmt::format(R"({{"agent":"explore","prompt":"{}"{}}})", i, where)));
+  return calls;
+}
+
+// The prompts of the children, in the order in which their runs began.
+std::vector<std::string> begun(const DialogueWorld& world) {
+  std::vector<std::string> prompts;
+  for (const Event& event : world.world.memory->journal) {
+    if (!std::holds_alternative<RunStarted>(event.fact)) continue;
+    const Session& session = world.world.memory->sessions.at(event.run.session);
+    if (session.parent) prompts.push_back(session.prompt);
+  }
+  return prompts;
+}
+
+TEST(WaitingInLineSimulation, PlacesGoByTheOrderOfTheTasksInEveryOrder) {
+  const std::vector<std::vector<Call>> ways{four_in_a_batch(1), four_in_a_batch(2), four_in_a_batch(4),
+                                            four_calls(""), four_calls(kBeside)};
+  for (const auto& calls : ways) {
+    for (const bool is_of_the_tree : {true, false}) {
+      for (std::uint64_t seed = 1; seed <= simulation_seeds(20); ++seed) {
+        DialogueWorld world([&calls](const Scene& scene) -> Act {
+          if (scene.depth > 0) return {.text = "found", .after = 1s};
+          if (scene.step > 0) return {.text = "over"};
+          return {.calls = calls};
+        });
+        world.rules = Rules({{Decision::allow, "Delegate", ""}, {Decision::allow, "task", ""}});
+        world.options.seed = seed;
+        if (is_of_the_tree)
+          world.options.limits.live_sessions = 1;
+        else
+          world.options.limits.live_children = 1;
+        ASSERT_TRUE(world.run());
+        ASSERT_THAT(begun(world), testing::ElementsAre("1", "2", "3", "4"))
+            << calls.front().name << " " << calls.front().arguments << ", seed " << seed << ", --max-"
+            << (is_of_the_tree ? "live" : "children");
+        world.expect_sound(fmt::format("seed {}", seed));
+      }
+    }
+  }
+}
+
+TEST(WaitingInLineSimulation, TheLastDelegationIsTheFirstCallsInEveryOrder) {
+  for (std::uint64_t seed = 1; seed <= simulation_seeds(20); ++seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth > 0) return {.text = "found"};
+      if (scene.step > 0) return {.text = "over"};
+      return {.calls = four_calls("")};
+    });
+    world.options.seed = seed;
+    world.options.limits.delegations = 1;
+    ASSERT_TRUE(world.run());
+    ASSERT_THAT(begun(world), testing::ElementsAre("1")) << "seed " << seed;
+  }
+}
+
 TEST(WaitingInLine, ARootThatWaitsForAChildBesideItIsShownAsWaiting) {
   DialogueWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = "found", .after = 1h};

@@ -412,6 +412,35 @@ TEST(WaitsSimulation, ForThePersonAreToldWhereAnotherQuestionIsSettledJustThen) 
   });
 }
 
+// Of four that are asked at the same time those are answered at once that are there by then: the session is
+// sent on while others of its calls are on their way to wait.
+TEST(WaitsSimulation, ForThePersonAreToldWhereAnotherQuestionIsAnsweredJustThen) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.step == 0) return {.calls = {spawn("1"), spawn("2"), spawn("3"), spawn("4")}};
+      return {.text = "over"};
+    });
+    world.rules = {};
+    world.options.seed = seed;
+    world.options.attendance = Attendance::person;
+    world.on_event = [](Runtime& runtime, const Event& event) {
+      if (const auto* asked = std::get_if<QuestionAsked>(&event.fact))
+        runtime.answer(asked->question.id, {AnswerKind::refused, "no"});
+    };
+    std::vector<std::string> told;
+    world.on_question = [&](Runtime& runtime, const Question& question) {
+      const auto answered = world.facts<QuestionAnswered>();
+      if (std::ranges::find(answered, question.id, &QuestionAnswered::question_id) != answered.end()) return;
+      told.push_back(world.stream.told_of(question.asker));
+      runtime.answer(question.id, {AnswerKind::refused, "no"});
+    };
+    ASSERT_TRUE(world.run());
+    EXPECT_EQ(world.facts<QuestionAnswered>().size(), 4u);
+    EXPECT_THAT(told, testing::Each("waiting for person"));
+    world.expect_sound("");
+  });
+}
+
 // The waits of the root for a child that are on record from its call of this tool on.
 std::vector<StateChanged> waits_in(const DialogueWorld& world, std::string_view tool,
                                    std::string_view label) {
