@@ -83,6 +83,7 @@ class Agent {
   Parts parts_;
   Conversation conversation_;
   std::vector<std::string> fragments_;  // the messages as the provider wants them; empty where none is told
+  std::vector<MessageWeight> weights_;  // and what each of them weighs
   std::shared_ptr<SessionJournal> journal_;
   std::string said_;         // of a reply, while it is under way
   std::string said_before_;  // of the same reply, by an attempt that failed

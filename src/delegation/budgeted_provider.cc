@@ -131,7 +131,7 @@ std::int64_t BudgetedProvider::most_input(const Request& request) {
     weighed_ = request.prefix;
     prefix_tokens_ = estimated_tokens(*request.prefix);
   }
-  return at_most(estimated_input(prefix_tokens_, request.prefix->model, request.messages, request.measured));
+  return at_most(estimated_input(prefix_tokens_, request));
 }
 
 std::expected<BudgetedProvider::Reserved, std::string> BudgetedProvider::reserve(const Request& request) {
