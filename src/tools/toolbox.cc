@@ -206,9 +206,14 @@ Task<std::expected<std::optional<Target>, ToolResult>> Toolbox::target_of(Cleare
   const Tool& tool = *cleared.granted->tool;
   auto path = tool.path(cleared.arguments);
   if (!path) co_return std::nullopt;
-  auto target = co_await on_pool(context.loop, context.pool,
-                                 [&workspace = context.workspace, &roots = context.roots,
-                                  path = *std::move(path)] { return find_target(workspace, roots, path); });
+  // Mostly the kernel knows the way, and a thread would take longer to wake than to ask it.
+  auto at_once = find_target_at_once(context.workspace, context.roots, *path);
+  Result<Target> target = at_once ? *std::move(at_once) : Target{};
+  if (!at_once) {
+    target = co_await on_pool(context.loop, context.pool,
+                              [&workspace = context.workspace, &roots = context.roots,
+                               path = *std::move(path)] { return find_target(workspace, roots, path); });
+  }
   if (!target) co_return std::unexpected(tool_error(to_text(target.error())));
   if (is_hidden_scratch(context.session, context.children, target->name)) {
     co_return std::unexpected(
