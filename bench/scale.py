@@ -144,16 +144,15 @@ def measure_streams(folder):
 
 
 def make_tree(folder):
-    """300 MB of words in 3,000 files."""
+    """300 MB of words in 30,000 files."""
     chosen = random.Random(1)
     words = ["".join(chosen.choices("abcdefghijklmnopqrstuvwxyz", k=chosen.randint(2, 9))) for _ in range(2000)]
-    pages = ["\n".join(" ".join(chosen.choices(words, k=12)) for _ in range(1400)) for _ in range(16)]
-    for number in range(3000):
-        place = folder / f"part_{number // 30}"
+    pages = ["\n".join(" ".join(chosen.choices(words, k=12)) for _ in range(200)) for _ in range(64)]
+    for number in range(30_000):
+        place = folder / f"part_{number // 1000}" / f"section_{number // 30}"
         place.mkdir(parents=True, exist_ok=True)
-        text = pages[number % len(pages)]
-        text = (text * (100_000 // len(text) + 1))[:100_000]
-        mark = f"\nTheNeedle lies in {number}\n" if number % 300 == 0 else "\n"
+        text = pages[number % len(pages)][:10_000]
+        mark = f"\nTheNeedle lies in {number}\n" if number % 3000 == 0 else "\n"
         (place / f"file_{number}.txt").write_text(text + mark)
 
 
@@ -174,7 +173,7 @@ def measure_search(folder):
     ripgrep = ["rg", "--no-config", "--color", "never", "--no-ignore-messages", "--no-require-git"]
     server = Server(1)
     for tool, pattern, own in (("Grep", "TheNeedle", ["--json", "--context", "0", "-e", "TheNeedle"]),
-                               ("Glob", "**/*_9.txt", ["--files", "--null"])):
+                               ("Glob", "**/*_9.txt", ["--type-add", "meant:*_9.txt", "--type", "meant", "--files", "--null"])):
         alone, ours = [], []
         median_ms([*ripgrep, *own, "--", "./"], work, 2)  # it is all in memory then
         for _ in range(4):
