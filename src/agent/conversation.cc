@@ -1,8 +1,10 @@
 #include "agent/conversation.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "transcript/mail.h"
 
@@ -39,7 +41,12 @@ void note_change(std::vector<FileChange>& files, const FileChange& change) {
 }
 
 void note_result(Repetition& repetition, const Call& call, const ToolResult& result) {
-  std::string of = sha256_hex(to_json_text(json::array{call.name, call.arguments, result.content}));
+  Sha256 digest;
+  for (const std::string* part : {&call.name, &call.arguments, &result.content}) {
+    digest.feed(std::to_string(part->size()) + ' ');
+    digest.feed(*part);
+  }
+  std::string of = digest.hex();
   if (of != repetition.of) repetition.streak = 0;
   repetition.of = std::move(of);
   repetition.streak += 1;

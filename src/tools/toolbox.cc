@@ -201,8 +201,8 @@ std::expected<Toolbox::Cleared, ToolResult> Toolbox::clear(const Call& call) con
   return Cleared{granted, *std::move(arguments)};
 }
 
-Task<std::expected<std::optional<Target>, ToolResult>> Toolbox::target_of(Cleared cleared,
-                                                                          ToolContext context) {
+Task<std::expected<std::optional<Target>, ToolResult>> Toolbox::target_of(Cleared& cleared,
+                                                                          ToolContext& context) {
   const Tool& tool = *cleared.granted->tool;
   auto path = tool.path(cleared.arguments);
   if (!path) co_return std::nullopt;
@@ -325,7 +325,7 @@ CallStarted Toolbox::intent_of(const Cleared& cleared, const ToolContext& contex
   return {tool.text().name, made_visible(tool.shown(cleared.arguments)), context.intent};
 }
 
-Task<Result<void>> Toolbox::record_intent(Cleared cleared, ToolContext context) {
+Task<Result<void>> Toolbox::record_intent(Cleared& cleared, ToolContext& context) {
   if (cleared.granted->tool->only_records()) {
     context.journal.ride_along(place_of(context), intent_of(cleared, context));
     co_return Result<void>{};
