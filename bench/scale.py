@@ -34,6 +34,15 @@ def raise_open_files():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
+def wait_for(started):
+    """Its exit status; one that takes too long is killed."""
+    try:
+        return started.wait(LONGEST_S)
+    except subprocess.TimeoutExpired:
+        started.kill()
+        return started.wait()
+
+
 class Watched:
     """A process, the most memory it had, and when it ended."""
 
@@ -48,9 +57,9 @@ class Watched:
             time.sleep(0.2)
 
     def wait(self):
-        self.started.wait(LONGEST_S)
+        status = wait_for(self.started)
         self._watching.join()
-        return self.started.returncode
+        return status
 
 
 def measure_history(_folder):
@@ -67,11 +76,7 @@ def measure_thousand(folder):
     prompt = f"BENCHMAIN n={children} leads={leads} k={reads} dir={work}"
     command = process.words("none", "none", "none") + ["run", prompt]
     watched = Watched(process.start(command, folder, f"http://127.0.0.1:{server.port}"))
-    try:
-        status = watched.wait()
-    except subprocess.TimeoutExpired:
-        watched.started.kill()
-        status = None
+    status = watched.wait()
     main = sorted((one for one in server.log if one["kind"] == "MAIN"), key=lambda one: one["came"])
     if status != 0 or len(main) != 2:
         return give_up("1,000 children at once", folder)
@@ -181,7 +186,7 @@ def measure_search(folder):
             server.log.clear()
             prompt = f"BENCHCALL tool={tool} times=4 pattern={pattern}"
             started = process.start(process.words() + ["run", prompt], folder, f"http://127.0.0.1:{server.port}")
-            started.wait(LONGEST_S)
+            wait_for(started)
             log = sorted(server.log, key=lambda one: one["came"])
             steps = [after["came"] - before["sent"] for before, after in zip(log, log[1:])]
             ours += steps[1:]  # the first finds out what the machine can do
@@ -213,11 +218,7 @@ def measure_resume(folder):
         server.held_from = None
         server.arrivals.clear()
         began = now()
-        resumed = process.start(process.words_to_resume(), place, url)
-        try:
-            resumed.wait(LONGEST_S)
-        except subprocess.TimeoutExpired:
-            resumed.kill()
+        wait_for(process.start(process.words_to_resume(), place, url))
         if not server.arrivals:
             return give_up("resume of a killed tree", place)
         taken.append(min(came for came, *_ in server.arrivals) - began)
