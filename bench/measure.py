@@ -14,12 +14,14 @@ import sys
 import tempfile
 import time
 
+import process
+import scale
+from process import ROOT
 from server import Server
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-DEPUTY = [str(ROOT / "build/release/bin/deputy"), "--model", "anthropic/claude-sonnet-4-5", "--yes",
-          "--max-children", "64", "--max-live", "80", "--max-delegations", "100"]
+DEPUTY = process.words()
 CLI_PEERS = ("codex", "claude", "gemini", "opencode", "pi", "qwen")
+PARTS = ("table", *scale.PARTS)
 QUIET = 0.35  # cores that others may use during a run that counts
 
 
@@ -30,6 +32,7 @@ def options():
     read.add_argument("--rounds", type=int, default=5, help="runs of each (5)")
     read.add_argument("--first-byte", type=float, default=20, help="milliseconds that the model takes (20)")
     read.add_argument("--quiet-wait", type=float, default=20, help="seconds to wait for a quiet machine before a run (20)")
+    read.add_argument("--parts", default=",".join(PARTS), help="which: " + ", ".join(PARTS))
     read.add_argument("--peers", help="which of the installed (all)")
     read.add_argument("--harness", default=str(ROOT / "../shared/bench"), help="its folder; 'none' for our own server")
     return read.parse_args()
@@ -38,7 +41,7 @@ def options():
 def measure_with_harness(harness, asked, results):
     """One record a run, as the harness writes them: times, then memory, whose sampling would disturb the times."""
     os.environ["BENCH_OURS"] = " ".join(DEPUTY + ["run", "{prompt}"])
-    os.environ["BENCH_OURS_RESUME"] = " ".join(DEPUTY + ["resume"])
+    os.environ["BENCH_OURS_RESUME"] = " ".join(process.words_to_resume())
     os.environ["BENCH_OURS_MARKER"] = "agent=general"
     sys.path.insert(0, str(harness))
     from peers import PEERS, PEERS_DIR
@@ -85,22 +88,14 @@ def busy_ms():
 
 def measure_one(server, children, asked, folder):
     """One run of deputy, as a record of the harness would have it."""
-    home, work = folder / "home", folder / "work"
-    for made in (home, work):
-        made.mkdir(parents=True, exist_ok=True)
-    for i in range(8):
-        (work / f"note_{i}.txt").write_text(f"note {i} line one\nnote {i} line two: the quick brown fox\n")
+    _, work = process.make_folders(folder)
     server.log.clear()
-    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "ANTHROPIC_API_KEY": "dummy", "LANG": "C.UTF-8",
-                   "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{server.port}"}
     prompt = f"BENCHMAIN n={children} k={asked.reads} dir={work}"
     busy_before, own_before = busy_ms()
     began = time.monotonic() * 1000
-    with open(folder / "said", "wb") as said:
-        process = subprocess.Popen(DEPUTY + ["run", prompt], cwd=work, env=environment, stdin=subprocess.DEVNULL,
-                                   stdout=said, stderr=said)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+    started = process.start(DEPUTY + ["run", prompt], folder, f"http://127.0.0.1:{server.port}")
+    _, status, used = os.wait4(started.pid, 0)
+    started.returncode = os.waitstatus_to_exitcode(status)
     took = time.monotonic() * 1000 - began
     busy, own = busy_ms()
     cpu_ms = 1000 * (used.ru_utime + used.ru_stime)
@@ -111,9 +106,9 @@ def measure_one(server, children, asked, folder):
     for one in log:
         if one["kind"] == "CHILD":
             of_child.setdefault(one["id"], []).append(one)
-    is_whole = process.returncode == 0 and len(main) == 2 and len(of_child) == children
+    is_whole = started.returncode == 0 and len(main) == 2 and len(of_child) == children
     if not is_whole:
-        print((folder / "said").read_text(errors="replace"), file=sys.stderr)
+        print(process.what_it_said(folder), file=sys.stderr)
         return {"peer": "ours", "n": children, "ok": False}
     requests = [[one["body"] for one in each] for each in of_child.values()]
     known_own, known_siblings = cached(requests)
@@ -230,8 +225,7 @@ def table(figures, counts):
         print(f"left out: a run of {one['peer']} with {one['n']} children that did not come to its end")
 
 
-def main():
-    asked = options()
+def measure_table(asked):
     harness = pathlib.Path(asked.harness)
     results = pathlib.Path(tempfile.mkdtemp(prefix="deputy-bench-run-"))
     try:
@@ -246,6 +240,31 @@ def main():
     if not any(one["peer"] == "ours" for one in figures.records):
         sys.exit("bench/run: no run of deputy came to its end; what it said stands above")
     table(figures, [int(n) for n in asked.children.split(",")])
+
+
+def measure_cache(folder):
+    """What a prompt cache can know of a request, with eight children that read four files each."""
+    asked = argparse.Namespace(reads=4, first_byte=20)
+    record = measure_one(Server(asked.first_byte), 8, asked, folder)
+    if record["ok"]:
+        scale.tell("bytes of a request known from the session's last, %", 100 * record["cached_own"], least=95)
+        scale.tell("bytes of a first request known from a sibling's, %", 100 * record["cached_siblings"], least=80)
+
+
+def main():
+    asked = options()
+    unknown = set(asked.parts.split(",")) - set(PARTS)
+    if unknown:
+        sys.exit(f"bench/run: there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    for part in asked.parts.split(","):
+        if part == "table":
+            measure_table(asked)
+            continue
+        folder = pathlib.Path(tempfile.mkdtemp(prefix=f"deputy-bench-{part}-"))
+        try:
+            (measure_cache if part == "cache" else getattr(scale, f"measure_{part}"))(folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

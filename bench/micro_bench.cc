@@ -9,6 +9,7 @@
 #include "delegation/admission.h"
 #include "delegation/budget.h"
 #include "guard/rules.h"
+#include "model/context_estimate.h"
 #include "model/http_provider.h"
 #include "model/tongues.h"
 #include "net/sse.h"
@@ -116,10 +117,12 @@ void ask_model(benchmark::State& state) {
   while (text.size() < 1000) text += "The quick brown fox jumps over 12 lazy dogs. ";
   std::vector<Message> messages;
   std::vector<std::string> fragments;
+  std::vector<MessageWeight> weights;
   for (std::int64_t bytes = 0; bytes < state.range(0); bytes += std::ssize(text)) {
     const Role role = messages.size() % 2 == 0 ? Role::user : Role::assistant;
     messages.push_back({.role = role, .text = text});
     fragments.push_back(provider.encode(messages.back()));
+    weights.push_back(weight_of(messages.back()));
   }
   TaskGroup group(loop);
   for (auto _ : state) {
@@ -128,6 +131,7 @@ void ask_model(benchmark::State& state) {
                     {.prefix = prefix,
                      .messages = messages,
                      .fragments = fragments,
+                     .weights = weights,
                      .measured = Measured{messages.size() - 1, state.range(0) / 4}},
                     &is_answered));
     loop.run_until_idle();

@@ -6,6 +6,7 @@
 
 #include "agent/shortened.h"
 #include "base/text.h"
+#include "model/context_estimate.h"
 
 namespace deputy {
 
@@ -107,6 +108,7 @@ Task<Result<void>> Agent::compact(StopToken stop) {
   request.measured = shortened.measured;
   request.messages = messages;
   request.fragments = fragments;
+  request.weights = {};  // of what stands here now
   CO_TRY(co_await make_durable(parts_.provider.before(request)));
   Reply reply = co_await ask(std::move(request), Shown::no, stop);
   if (reply.stop == ReplyStop::stopped && stop.stopped()) {
@@ -114,6 +116,7 @@ Task<Result<void>> Agent::compact(StopToken stop) {
     co_return Result<void>{};
   }
   fragments_.resize(end);  // what follows stands behind the summary now
+  weights_.resize(end);
   journal_->ride_along({.step = conversation_.step}, Compacted{std::move(reply), end});
   co_return Result<void>{};
 }
@@ -145,10 +148,12 @@ Request Agent::next_request() {
     const std::size_t at = fragments_.size();
     const bool is_told = at >= conversation_.told_from;
     fragments_.push_back(is_told ? parts_.provider.encode(conversation_.messages[at]) : "");
+    weights_.push_back(is_told ? weight_of(conversation_.messages[at]) : MessageWeight{});
   }
   return {.prefix = parts_.prefix,
           .messages = told(conversation_),
           .fragments = std::span<const std::string>(fragments_).subspan(conversation_.told_from),
+          .weights = std::span<const MessageWeight>(weights_).subspan(conversation_.told_from),
           .measured = conversation_.measured,
           .label = parts_.session.label,
           .agent = parts_.session.agent,

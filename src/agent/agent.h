@@ -90,6 +90,7 @@ class Agent {
   Parts parts_;
   Conversation conversation_;
   std::vector<std::string> fragments_;  // the messages as the provider wants them; empty where none is told
+  std::vector<MessageWeight> weights_;  // and what each of them weighs
   std::shared_ptr<SessionJournal> journal_;
   // Of a reply that is shown, while it is under way.
   struct Heard {

@@ -1,8 +1,10 @@
 #include "agent/conversation.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "transcript/mail.h"
 
@@ -39,7 +41,12 @@ void note_change(std::vector<FileChange>& files, const FileChange& change) {
 }
 
 void note_result(Repetition& repetition, const Call& call, const ToolResult& result) {
-  std::string of = sha256_hex(to_json_text(json::array{call.name, call.arguments, result.content}));
+  Sha256 digest;
+  for (const std::string* part : {&call.name, &call.arguments, &result.content}) {
+    digest.feed(std::to_string(part->size()) + ' ');
+    digest.feed(*part);
+  }
+  std::string of = digest.hex();
   if (of != repetition.of) repetition.streak = 0;
   repetition.of = std::move(of);
   repetition.streak += 1;
@@ -60,24 +67,33 @@ bool breaks_off(ReplyStop stop) {
 
 constexpr std::size_t kLookedBack = 10;  // calls: five rounds of two
 
+// A call with what came of it, where they stand: both may be long.
+struct Made {
+  const Call& call;
+  const ToolResult& result;
+  bool operator==(const Made& other) const {
+    return call.name == other.call.name && call.arguments == other.call.arguments &&
+           result.content == other.result.content;
+  }
+};
+
 // The last calls with their results, the latest first, since anybody but the runtime said something.
-std::vector<std::string> last_calls(const std::vector<Message>& messages) {
-  std::vector<std::string> last;
+std::vector<Made> last_calls(const std::vector<Message>& messages) {
+  std::vector<Made> last;
   for (std::size_t at = messages.size(); at-- > 1 && last.size() < kLookedBack;) {
     const Message& message = messages[at];
     if (message.role == Role::user && message.source != Source::runtime) break;
     if (message.role != Role::tool) continue;
     const std::vector<Call>& calls = messages[at - 1].calls;
     for (std::size_t i = std::min(calls.size(), message.results.size()); i-- > 0;)
-      last.push_back(
-          to_json_text(json::array{calls[i].name, calls[i].arguments, message.results[i].content}));
+      last.push_back({calls[i], message.results[i]});
   }
   return last;
 }
 
 // How often the last two calls were made in turn; 0 within a round.
 int rounds_of_two(const std::vector<Message>& messages) {
-  const std::vector<std::string> last = last_calls(messages);
+  const std::vector<Made> last = last_calls(messages);
   if (last.size() < 4 || last[0] == last[1]) return 0;
   std::size_t count = 2;
   while (count < std::min(last.size(), kLookedBack) && last[count] == last[count - 2]) ++count;

@@ -204,7 +204,9 @@ std::optional<Next> at_own_limit(const Conversation& conversation, const RunLimi
                   fmt::format("its conversation holds {} messages; its limit is {}",
                               told(conversation).size(), *limits.max_messages)};
   }
-  if (!limits.max_context_tokens || is_compaction_due(conversation, limits)) return std::nullopt;
+  if (!limits.max_context_tokens || is_surely_within(conversation, *limits.max_context_tokens))
+    return std::nullopt;
+  if (is_compaction_due(conversation, limits)) return std::nullopt;
   const auto tokens = tokens_told(conversation, limits);
   if (tokens <= *limits.max_context_tokens) return std::nullopt;
   return Finish{Status::partial, Reason::context_exhausted,

@@ -1,8 +1,8 @@
 // The one door to files. A Disk opens Folders; a Folder reaches only what lies beneath it: the kernel
 // resolves every name below the folder's descriptor, so neither "..", an absolute name, a link that leads
-// out, nor a race escapes. New files are 0600 and new folders 0700. All calls block: the event loop makes
-// them through the pool. MemoryDisk is the simulated version: it keeps files in memory and can be told to
-// fail.
+// out, nor a race escapes. New files are 0600 and new folders 0700. All calls block, but for those
+// that say "at once": the event loop makes them through the pool. MemoryDisk is the simulated version: it
+// keeps files in memory and can be told to fail.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,9 @@ class Place {
   virtual const std::optional<FileStatus>& status() const = 0;
 
   virtual Result<std::string> read(std::uint64_t offset, std::size_t max) const = 0;
+  // The whole file, where it has at most `max` bytes and the kernel has them all in memory. Nothing: read()
+  // says why, or waits for the disk.
+  virtual std::optional<std::string> read_at_once(std::size_t /*max*/) const { return std::nullopt; }
   virtual Result<std::vector<Entry>> list() const = 0;
   virtual Result<std::unique_ptr<Folder>> open_folder() const = 0;
   // Whole or not at all, and durable when it returns, as Folder::replace; but only while the content has the
@@ -73,6 +76,9 @@ class Folder {
   virtual Result<std::unique_ptr<Folder>> open_folder(std::string_view name) const = 0;
   // Links are followed, beneath the folder; one that leads nowhere is refused.
   virtual Result<std::unique_ptr<Place>> look_up(std::string_view name) const = 0;
+  // The same of something that is there, where the kernel has all of the way to it in memory. Nothing:
+  // look_up() says why, or waits for the disk.
+  virtual std::unique_ptr<Place> look_up_at_once(std::string_view /*name*/) const { return nullptr; }
   virtual Result<FileStatus> status(
       std::string_view name) const = 0;  // a link is followed, beneath the folder
   virtual Result<std::vector<Entry>> list(

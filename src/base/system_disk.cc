@@ -19,6 +19,7 @@ class SystemFolder final : public Folder {
       : descriptor_(std::move(descriptor)), path_(std::move(path)) {
     // Processes that run here print the path without links; such names must be understood too.
     resolved_path_ = path_of(descriptor_.get(), path_).value_or("");
+    is_local_ = is_local(descriptor_.get());
   }
 
   const std::string& path() const override { return path_; }
@@ -26,6 +27,7 @@ class SystemFolder final : public Folder {
 
   Result<std::unique_ptr<Folder>> open_folder(std::string_view name) const override;
   Result<std::unique_ptr<Place>> look_up(std::string_view name) const override;
+  std::unique_ptr<Place> look_up_at_once(std::string_view name) const override;
   Result<FileStatus> status(std::string_view name) const override;
   Result<std::vector<Entry>> list(std::string_view name) const override;
   Result<std::string> read(std::string_view name, std::uint64_t offset, std::size_t max) const override;
@@ -53,6 +55,7 @@ class SystemFolder final : public Folder {
   Descriptor descriptor_;
   std::string path_;
   std::string resolved_path_;
+  bool is_local_ = false;
 };
 
 Result<std::string> SystemFolder::beneath(std::string_view name) const {
@@ -85,6 +88,11 @@ Result<std::unique_ptr<Folder>> SystemFolder::open_folder(std::string_view name)
 Result<std::unique_ptr<Place>> SystemFolder::look_up(std::string_view name) const {
   TRY(const std::string clean, beneath(name));
   return place_beneath(descriptor_.get(), path_, clean);
+}
+
+std::unique_ptr<Place> SystemFolder::look_up_at_once(std::string_view name) const {
+  const auto clean = beneath(name);
+  return clean && is_local_ ? place_beneath_at_once(descriptor_.get(), path_, *clean) : nullptr;
 }
 
 Result<FileStatus> SystemFolder::status(std::string_view name) const {

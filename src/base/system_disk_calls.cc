@@ -2,11 +2,15 @@
 
 #include <dirent.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <limits>
@@ -38,6 +42,21 @@ Descriptor open_beneath(int folder, const std::string& name, int flags, mode_t m
     if (errno != EAGAIN && errno != EINTR) break;
   }
   return Descriptor();
+}
+
+Descriptor open_at_once(int folder, const std::string& name) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV | RESOLVE_CACHED;
+  return Descriptor(static_cast<int>(::syscall(SYS_openat2, folder, name.c_str(), &how, sizeof how)));
+}
+
+bool is_local(int folder) {
+  struct statfs found{};
+  if (::fstatfs(folder, &found) != 0) return false;
+  constexpr std::array<std::uint32_t, 5> kLocal{EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+                                                F2FS_SUPER_MAGIC, TMPFS_MAGIC};
+  return std::ranges::find(kLocal, static_cast<std::uint32_t>(found.f_type)) != kLocal.end();
 }
 
 FileStatus status_of(const struct stat& found) {
@@ -127,6 +146,22 @@ Result<std::string> read_bytes(int file, std::uint64_t offset, std::size_t max, 
     if (count == 0) break;
   }
   return bytes;
+}
+
+std::optional<std::string> read_at_once(int file, std::size_t size) {
+  std::string bytes(size + 1, '\0');  // one behind the end, where it is looked for
+  std::size_t got = 0;
+  while (got < bytes.size()) {
+    const iovec rest{bytes.data() + got, bytes.size() - got};
+    const ssize_t count = ::preadv2(file, &rest, 1, static_cast<off_t>(got), RWF_NOWAIT);
+    if (count < 0) return std::nullopt;
+    if (count == 0) {
+      bytes.resize(got);
+      return bytes;
+    }
+    got += static_cast<std::size_t>(count);
+  }
+  return std::nullopt;  // it has grown meanwhile
 }
 
 Result<std::vector<Entry>> list_entries(Descriptor opened, const std::string& shown) {

@@ -37,9 +37,11 @@ class Descriptor {
 
 enum class Links { follow, refuse };
 
-// These three leave the reason in errno when they fail.
+// These four leave the reason in errno when they fail.
 Descriptor open_beneath(int folder, const std::string& name, int flags, mode_t mode = 0,
                         Links links = Links::follow);
+// What the kernel has in memory, without a step to another file system.
+Descriptor open_at_once(int folder, const std::string& name);
 bool write_all(int file, std::string_view bytes, std::size_t& written);
 bool sync_folder(int folder);
 
@@ -53,6 +55,10 @@ std::unexpected<Error> not_opened(std::string_view verb, std::string_view path, 
 
 // Of a file opened for reading that may be anything; only regular files are read.
 Result<std::string> read_bytes(int file, std::uint64_t offset, std::size_t max, std::string_view shown);
+// The whole of a regular file of about so many bytes, where the kernel has it in memory.
+std::optional<std::string> read_at_once(int file, std::size_t size);
+// Whether the file system of this folder is one where what is in memory is had without waiting for anybody.
+bool is_local(int folder);
 Result<std::vector<Entry>> list_entries(Descriptor folder, const std::string& shown);
 // The path of what a descriptor stands for, as the kernel knows it now.
 Result<std::string> path_of(int descriptor, std::string_view shown);

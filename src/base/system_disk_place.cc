@@ -46,12 +46,14 @@ class SystemPlace final : public Place {
     std::string name;
     std::vector<std::string> missing;  // names below `nearest`
     std::optional<FileStatus> status;
+    bool is_at_hand = false;  // it was had at once, so opening it waits for nobody either
   };
   explicit SystemPlace(Found found) : found_(std::move(found)) {}
 
   const std::string& name() const override { return found_.name; }
   const std::optional<FileStatus>& status() const override { return found_.status; }
   Result<std::string> read(std::uint64_t offset, std::size_t max) const override;
+  std::optional<std::string> read_at_once(std::size_t max) const override;
   Result<std::vector<Entry>> list() const override;
   Result<std::unique_ptr<Folder>> open_folder() const override;
   Result<void> replace(std::string_view bytes, std::string_view expected) const override;
@@ -89,6 +91,13 @@ Result<std::string> SystemPlace::read(std::uint64_t offset, std::size_t max) con
     return not_a_file(found_.status->kind, "read", shown());
   TRY(const Descriptor file, reopened(O_RDONLY, "read"));
   return read_bytes(file.get(), offset, max, shown());
+}
+
+std::optional<std::string> SystemPlace::read_at_once(std::size_t max) const {
+  const auto& status = found_.status;
+  if (!found_.is_at_hand || status->kind != EntryKind::file || status->size > max) return std::nullopt;
+  const auto file = reopened(O_RDONLY, "read");
+  return file ? deputy::read_at_once(file->get(), status->size) : std::nullopt;
 }
 
 Result<std::vector<Entry>> SystemPlace::list() const {
@@ -157,6 +166,17 @@ Result<void> SystemPlace::replace(std::string_view bytes, std::string_view expec
   return put_in_place(folder.get(), parts.leaf, file, old ? IfThere::replace : IfThere::fail, shown());
 }
 
+// What was removed meanwhile has no name to be judged by.
+Result<FileStatus> status_while_named(int descriptor, const std::string& shown) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) return failed("look at", shown);
+  if (status.st_nlink == 0) {
+    errno = ENOENT;
+    return failed("look at", shown);
+  }
+  return status_of(status);
+}
+
 // A name below `found.nearest` that does not exist, or a link that leads nowhere: to make what it names
 // would be to make something that nobody named.
 Result<void> check_missing(const SystemPlace::Found& found, const std::string& shown) {
@@ -199,13 +219,22 @@ Result<std::unique_ptr<Place>> place_beneath(int root, const std::string& root_p
       found.name = found.name == "." ? part : join_path(found.name, part);
     return std::make_unique<SystemPlace>(std::move(found));
   }
-  struct stat status{};
-  if (::fstat(found.nearest.get(), &status) != 0) return failed("look at", shown);
-  if (status.st_nlink == 0) {  // removed meanwhile: it has no name to be judged by
-    errno = ENOENT;
-    return failed("look at", shown);
-  }
-  found.status = status_of(status);
+  TRY(found.status, status_while_named(found.nearest.get(), shown));
+  return std::make_unique<SystemPlace>(std::move(found));
+}
+
+std::unique_ptr<Place> place_beneath_at_once(int root, const std::string& root_path,
+                                             const std::string& name) {
+  const std::string shown = join_path(root_path, name);
+  SystemPlace::Found found{.root = Descriptor(::fcntl(root, F_DUPFD_CLOEXEC, 0)), .root_path = root_path};
+  found.nearest = open_at_once(root, name);
+  if (!found.root || !found.nearest) return nullptr;
+  auto named = name_now(root, found.nearest.get(), shown, root_path);
+  auto status = status_while_named(found.nearest.get(), shown);
+  if (!named || !status) return nullptr;
+  found.name = *std::move(named);
+  found.status = *status;
+  found.is_at_hand = true;
   return std::make_unique<SystemPlace>(std::move(found));
 }
 

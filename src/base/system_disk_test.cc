@@ -226,5 +226,49 @@ TEST_F(SystemDiskTest, KnowsWhenAFileChanged) {
   EXPECT_EQ(to_iso8601(folder_->status("file")->modified), "2027-01-15T08:00:00.123456Z");
 }
 
+// Files that were just written are in memory, on a file system that can say so.
+TEST_F(SystemDiskTest, HasAtOnceWhatIsInMemory) {
+  ASSERT_TRUE(folder_->make_folder("sub"));
+  ASSERT_TRUE(folder_->replace("sub/file", "inside"));
+  const auto place = folder_->look_up_at_once("./sub/file");
+  if (!place) GTEST_SKIP() << "nothing can be had at once of this file system";
+  EXPECT_EQ(place->name(), "sub/file");
+  ASSERT_TRUE(place->status());
+  EXPECT_EQ(place->status()->size, 6U);
+  EXPECT_EQ(place->read_at_once(6), "inside");
+  EXPECT_EQ(place->read_at_once(5), std::nullopt);
+  EXPECT_EQ(place->read(0, kAll), "inside");
+  EXPECT_EQ(folder_->look_up_at_once("sub")->read_at_once(kAll), std::nullopt);
+}
+
+// Whether it may be followed at once the kernel decides; where it leads is the same.
+TEST_F(SystemDiskTest, NamesWhatALinkLeadsToAtOnceToo) {
+  ASSERT_TRUE(folder_->replace("file", "inside"));
+  link("file", "link");
+  for (int time = 0; time < 2; ++time) {
+    const auto place = folder_->look_up_at_once("link");
+    EXPECT_EQ(place ? place->name() : "file", "file");
+    EXPECT_EQ(folder_->read("link", 0, kAll), "inside");
+  }
+}
+
+TEST_F(SystemDiskTest, HasNothingAtOnceThatIsNotThereOrLiesOutside) {
+  link("../secret", "out");
+  link("nowhere", "dangling");
+  ASSERT_TRUE(folder_->replace("file", "inside"));
+  for (const char* name : {"out", "dangling", "missing", "../secret", "file/below"})
+    EXPECT_EQ(folder_->look_up_at_once(name), nullptr) << name;
+  if (folder_->look_up_at_once("file")) EXPECT_EQ(folder_->look_up_at_once("file")->name(), "file");
+}
+
+// What was looked up is what is read, whatever has its name by then.
+TEST_F(SystemDiskTest, ReadsAtOnceWhatWasLookedUp) {
+  ASSERT_TRUE(folder_->replace("file", "judged"));
+  const auto place = folder_->look_up_at_once("file");
+  if (!place) GTEST_SKIP() << "nothing can be had at once of this file system";
+  ASSERT_TRUE(folder_->replace("file", "planted"));
+  EXPECT_EQ(place->read_at_once(kAll), "judged");
+}
+
 }  // namespace
 }  // namespace deputy

@@ -131,11 +131,9 @@ BudgetReserved most_for_request(const Provider& provider, const RequestPrefix& p
 }
 
 std::int64_t BudgetedProvider::most_input(const Request& request) {
-  if (weighed_ != request.prefix) {
-    weighed_ = request.prefix;
-    prefix_tokens_ = estimated_tokens(*request.prefix);
-  }
-  return at_most(estimated_input(prefix_tokens_, request.prefix->model, request.messages, request.measured));
+  Parts::Weighed& weighed = parts_.weighed;
+  if (weighed.prefix != request.prefix) weighed = {request.prefix, estimated_tokens(*request.prefix)};
+  return at_most(estimated_input(weighed.tokens, request));
 }
 
 std::expected<BudgetedProvider::Reserved, std::string> BudgetedProvider::reserve(const Request& request) {

@@ -7,6 +7,8 @@
 // request enough is kept back for one last step, so that a run that meets the limit can still report.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +28,12 @@ class BudgetedProvider final : public Provider {
     Budget& budget;
     // What was reserved when the session was admitted: for its first request.
     Budget::Hold first;
+    // A prefix and what it comes to.
+    struct Weighed {
+      std::shared_ptr<const RequestPrefix> prefix;
+      std::int64_t tokens = 0;
+    };
+    Weighed weighed = {};   // by whoever shares it
     bool has_asked = true;  // this run, before: what that may have come to is on record
   };
   explicit BudgetedProvider(Parts parts) : parts_(std::move(parts)), kept_(std::move(parts_.first)) {}
@@ -54,8 +62,6 @@ class BudgetedProvider final : public Provider {
   Parts parts_;
   Budget::Hold kept_;  // for the request that comes next, or the last one
   std::optional<std::expected<Reserved, std::string>> next_;  // for the request that is about to be made
-  std::shared_ptr<const RequestPrefix> weighed_;
-  std::int64_t prefix_tokens_ = 0;  // of the prefix that was weighed
 };
 
 // What a request may come to of which nothing was recorded before it was made.

@@ -116,7 +116,7 @@ Report report_without_context(const Delegation& delegation, const Error& error);
 // demands it.
 bool may_report(const Session& session, const Profile& profile);
 RunLimits limits_of(const Session& session, const Profile& profile, const Provider& provider,
-                    const RequestPrefix& prefix, const TreeLimits& tree);
+                    std::int64_t prefix_tokens, const TreeLimits& tree);
 
 // How long a stopped session may take to its end: then that is recorded for it.
 inline constexpr Duration kEndTime = std::chrono::seconds(10);
@@ -207,6 +207,7 @@ class Tree {
   // What all sessions of one profile, model and set of rules share.
   struct Kit {
     std::shared_ptr<const RequestPrefix> prefix;
+    std::int64_t prefix_tokens = 0;
     std::shared_ptr<const Toolbox> toolbox;
     Provider* provider = nullptr;
   };

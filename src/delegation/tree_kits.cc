@@ -11,6 +11,7 @@
 #include "delegation/task_tool.h"
 #include "delegation/tree.h"
 #include "guard/tool_names.h"
+#include "model/context_estimate.h"
 
 namespace deputy {
 
@@ -34,7 +35,10 @@ Result<Tree::Kit> Tree::kit_for(const Session& session, const Profile& profile) 
   prefix->max_output_tokens = session.max_output_tokens;
   for (const auto& text : toolbox.texts())
     prefix->tools.push_back({text.name, text.description, text.schema});
-  Kit kit{.prefix = std::move(prefix), .toolbox = std::make_shared<const Toolbox>(std::move(toolbox))};
+  const std::int64_t prefix_tokens = estimated_tokens(*prefix);
+  Kit kit{.prefix = std::move(prefix),
+          .prefix_tokens = prefix_tokens,
+          .toolbox = std::make_shared<const Toolbox>(std::move(toolbox))};
   TRY(kit.provider, profile.driver.empty() ? services_.models.find(session.model)
                                            : services_.models.driver(profile.driver));
   return kits_.emplace(key, std::move(kit)).first->second;

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "delegation/command_outcome.h"
 #include "delegation/tree.h"
-#include "model/context_estimate.h"
 
 namespace deputy {
 
@@ -83,16 +82,13 @@ bool may_report(const Session& session, const Profile& profile) {
 }
 
 RunLimits limits_of(const Session& session, const Profile& profile, const Provider& provider,
-                    const RequestPrefix& prefix, const TreeLimits& tree) {
+                    std::int64_t prefix_tokens, const TreeLimits& tree) {
   constexpr auto kNone = kUnlimited<std::int64_t>;
-  // Most children have no limit that it counts for.
-  const bool is_weighed = session.depth == 0 || profile.max_context_tokens || profile.compact.value_or(false);
-  const std::int64_t always = is_weighed ? estimated_tokens(prefix) : 0;
   RunLimits limits{.max_turns = session.max_turns,
                    .max_context_tokens = profile.max_context_tokens,
                    .max_messages = profile.max_messages,
-                   .prefix_tokens = always,
-                   .compact_above = compact_above(session, profile, provider, always),
+                   .prefix_tokens = prefix_tokens,
+                   .compact_above = compact_above(session, profile, provider, prefix_tokens),
                    .is_on_budget = tree.tokens != kNone || tree.cost_micros != kNone,
                    .is_delegated = session.depth > 0};
   if (may_report(session, profile))

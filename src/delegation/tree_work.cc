@@ -116,6 +116,7 @@ struct Tree::Work {
         budgeted({.inner = *equipment.kit.provider,
                   .budget = *tree.budget_,
                   .first = std::move(tree.live_[run.session.id].first),
+                  .weighed = {equipment.kit.prefix, equipment.kit.prefix_tokens},
                   .has_asked = run.so_far->asked}),
         post(tree.running_, run.session.id, *run.so_far),
         mail(tree.mail_of(run.session, post.box())),
@@ -137,7 +138,7 @@ struct Tree::Work {
     const bool is_free = !profile->driver.empty();  // a command costs nothing but what its children do
     return {.session = session,
             .run = session.run,
-            .limits = limits_of(session, *profile, *kit.provider, *kit.prefix, tree.limits_),
+            .limits = limits_of(session, *profile, *kit.provider, kit.prefix_tokens, tree.limits_),
             .provider = is_free ? *kit.provider : budgeted,
             .prefix = kit.prefix,
             .toolbox = *kit.toolbox,

@@ -59,9 +59,14 @@ void put_ids_into_wire(Message& reply, std::span<const std::size_t> renamed) {
 
 void give_own_ids(Message& reply, std::span<const Message> before) {
   if (reply.calls.empty()) return;
+  // Those of the few new ones are gathered, not all that there ever were.
+  std::unordered_set<std::string_view> given;
+  for (const Call& call : reply.calls) given.insert(call.id);
   std::unordered_set<std::string_view> taken;
   for (const Message& message : before) {
-    for (const Call& call : message.calls) taken.insert(call.id);
+    for (const Call& call : message.calls) {
+      if (given.contains(call.id)) taken.insert(call.id);
+    }
   }
   std::vector<std::size_t> renamed;
   for (std::size_t i = 0; i < reply.calls.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/text.h"
 
@@ -58,7 +59,7 @@ constexpr Kind looked_at(unsigned char c) {
   return c < 0x80 ? Kind::mark : Kind::wide;
 }
 
-// Every byte of a conversation is asked for at every step.
+// Every byte of a conversation is asked for.
 constexpr auto kKinds = [] {
   std::array<Kind, 256> kinds{};
   for (std::size_t c = 0; c < kinds.size(); ++c) kinds[c] = looked_at(static_cast<unsigned char>(c));
@@ -104,31 +105,38 @@ double tokens_in_run(Kind kind, std::string_view run) {
   return length;
 }
 
-double tokens_of(const Message& message, const Family& family) {
-  double text = static_cast<double>(tokens_in(message.text));
-  double frame = family.message;
-  std::size_t seen = message.text.size();
-  for (const Call& call : message.calls) {
-    text += static_cast<double>(tokens_in(call.name) + tokens_in(call.arguments));
-    frame += family.call;
-    seen += call.name.size() + call.arguments.size();
-  }
-  for (const ToolResult& result : message.results) {
-    text += static_cast<double>(tokens_in(result.content));
-    frame += family.call;
-  }
-  // What a provider wants back sealed counts as the thoughts in it: they are about as long as their seal is
-  // in bytes by five. It does so only while their calls are answered: those of a turn that has ended it
-  // drops.
-  const std::size_t whole = message.calls.empty() ? 0 : message.wire.size();
-  const std::size_t sealed = whole - std::min(whole, seen + 200);
-  return text * family.density + frame + static_cast<double>(sealed) / 5;
+double tokens_of(const MessageWeight& weight, const Family& family) {
+  const double frame =
+      static_cast<double>(weight.messages) * family.message + static_cast<double>(weight.calls) * family.call;
+  // Thoughts are about as long as their seal is in bytes by five.
+  return static_cast<double>(weight.text) * family.density + frame + static_cast<double>(weight.sealed) / 5;
 }
 
-double tokens_of(std::span<const Message> messages, const Family& family) {
-  double tokens = 0;
-  for (const Message& message : messages) tokens += tokens_of(message, family);
-  return tokens;
+double tokens_of(std::span<const MessageWeight> weights, const Family& family) {
+  MessageWeight all;
+  for (const MessageWeight& weight : weights) all += weight;
+  return tokens_of(all, family);
+}
+
+std::vector<MessageWeight> weights_of(std::span<const Message> messages) {
+  std::vector<MessageWeight> weights;
+  weights.reserve(messages.size());
+  for (const Message& message : messages) weights.push_back(weight_of(message));
+  return weights;
+}
+
+std::int64_t estimated_input(std::int64_t prefix_tokens, const ModelName& model,
+                             std::span<const MessageWeight> weights,
+                             const std::optional<Measured>& measured) {
+  const Family& family = family_of(model);
+  const auto prefix = static_cast<double>(prefix_tokens);
+  if (!measured || measured->tokens <= 0 || measured->messages > weights.size()) {
+    return std::llround(prefix + tokens_of(weights, family));
+  }
+  const double before = prefix + tokens_of(weights.first(measured->messages), family);
+  const auto counted = static_cast<double>(measured->tokens);
+  const double measure = before > 0 ? std::clamp(counted / before, 0.5, 2.0) : 1.0;
+  return std::llround(counted + measure * tokens_of(weights.subspan(measured->messages), family));
 }
 
 }  // namespace
@@ -165,21 +173,36 @@ std::int64_t estimated_tokens(const RequestPrefix& prefix) {
   return std::llround(tokens);
 }
 
+MessageWeight weight_of(const Message& message) {
+  MessageWeight weight{.text = tokens_in(message.text), .messages = 1};
+  std::size_t seen = message.text.size();
+  for (const Call& call : message.calls) {
+    weight.text += tokens_in(call.name) + tokens_in(call.arguments);
+    seen += call.name.size() + call.arguments.size();
+  }
+  for (const ToolResult& result : message.results) weight.text += tokens_in(result.content);
+  weight.calls = std::ssize(message.calls) + std::ssize(message.results);
+  // What a provider wants back sealed counts as the thoughts in it. It does so only while their calls are
+  // answered: those of a turn that has ended it drops.
+  const std::size_t whole = message.calls.empty() ? 0 : message.wire.size();
+  weight.sealed = static_cast<std::int64_t>(whole - std::min(whole, seen + 200));
+  return weight;
+}
+
 std::int64_t estimated_tokens(const ModelName& model, std::span<const Message> messages) {
-  return std::llround(tokens_of(messages, family_of(model)));
+  return std::llround(tokens_of(weights_of(messages), family_of(model)));
 }
 
 std::int64_t estimated_input(std::int64_t prefix_tokens, const ModelName& model,
                              std::span<const Message> messages, const std::optional<Measured>& measured) {
-  const Family& family = family_of(model);
-  const auto prefix = static_cast<double>(prefix_tokens);
-  if (!measured || measured->tokens <= 0 || measured->messages > messages.size()) {
-    return std::llround(prefix + tokens_of(messages, family));
-  }
-  const double before = prefix + tokens_of(messages.first(measured->messages), family);
-  const auto counted = static_cast<double>(measured->tokens);
-  const double measure = before > 0 ? std::clamp(counted / before, 0.5, 2.0) : 1.0;
-  return std::llround(counted + measure * tokens_of(messages.subspan(measured->messages), family));
+  return estimated_input(prefix_tokens, model, weights_of(messages), measured);
+}
+
+std::int64_t estimated_input(std::int64_t prefix_tokens, const Request& request) {
+  const ModelName& model = request.prefix->model;
+  if (request.weights.size() != request.messages.size())
+    return estimated_input(prefix_tokens, model, request.messages, request.measured);
+  return estimated_input(prefix_tokens, model, request.weights, request.measured);
 }
 
 }  // namespace deputy

@@ -19,8 +19,12 @@ std::int64_t tokens_in(std::string_view text);
 std::int64_t estimated_tokens(const RequestPrefix& prefix);
 std::int64_t estimated_tokens(const ModelName& model, std::span<const Message> messages);
 
+// Once for each message that is told at every step.
+MessageWeight weight_of(const Message& message);
+
 // The whole of a request whose prefix comes to `prefix_tokens`.
 std::int64_t estimated_input(std::int64_t prefix_tokens, const ModelName& model,
                              std::span<const Message> messages, const std::optional<Measured>& measured);
+std::int64_t estimated_input(std::int64_t prefix_tokens, const Request& request);
 
 }  // namespace deputy

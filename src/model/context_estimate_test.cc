@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <set>
 
 #include "model/anthropic.h"
@@ -330,6 +331,31 @@ TEST(ContextEstimate, TakesACountThatCannotBeOfThisConversationForNone) {
   EXPECT_EQ(estimated_input(10, model, messages, Measured{2, 5000}), plain);
   EXPECT_EQ(estimated_input(10, model, messages, Measured{1, 0}), plain);
   EXPECT_EQ(estimated_input(10, model, messages, Measured{1, 5000}), 5000);
+}
+
+TEST(ContextEstimate, ComesToTheSameWithWhatWasWeighedBefore) {
+  Message thought = reply_at(1);
+  thought.wire = std::string(5000, 'x');
+  std::vector<Message> messages{{.text = "Find out why."}, reply_at(0), result_at(0), thought, result_at(1)};
+  std::vector<MessageWeight> weights;
+  for (const Message& message : messages) weights.push_back(weight_of(message));
+  const auto prefix =
+      std::make_shared<const RequestPrefix>(RequestPrefix{.model = ModelName("openai/gpt-5")});
+  for (const auto& measured : {std::optional<Measured>{}, std::optional(Measured{3, 2000})}) {
+    const Request weighed{.prefix = prefix, .messages = messages, .weights = weights, .measured = measured};
+    const Request unweighed{.prefix = prefix, .messages = messages, .measured = measured};
+    EXPECT_EQ(estimated_input(7, weighed), estimated_input(7, prefix->model, messages, measured));
+    EXPECT_EQ(estimated_input(7, unweighed), estimated_input(7, weighed));
+  }
+}
+
+TEST(ContextEstimate, DoesNotWeighAgainWhatWasWeighed) {
+  const std::vector<Message> messages{{.text = "short"}};
+  const std::vector<MessageWeight> weights{{.text = 10'000, .messages = 1}};
+  const auto prefix =
+      std::make_shared<const RequestPrefix>(RequestPrefix{.model = ModelName("openai/gpt-5")});
+  const Request request{.prefix = prefix, .messages = messages, .weights = weights};
+  EXPECT_GE(estimated_input(0, request), 10'000);
 }
 
 TEST(ContextEstimate, KnowsHowTextIsCut) {

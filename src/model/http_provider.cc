@@ -195,7 +195,7 @@ std::expected<HttpProvider::Ready, Reply> HttpProvider::prepare(const Request& r
   }
   const ModelFacts facts = parts_.facts(model);
   Ready ready{.head = parts_.dialect->address(model, parts_.endpoint), .prefix = kept(request.prefix)};
-  ready.tokens = estimated_input(ready.prefix->tokens, model, request.messages, request.measured);
+  ready.tokens = estimated_input(ready.prefix->tokens, request);
   if (!facts.window) return ready;
 
   const std::int64_t wanted = std::min<std::int64_t>(

@@ -42,10 +42,28 @@ struct Measured {
   std::int64_t tokens = 0;
 };
 
+// What one message or several hold, whatever model they are for: weighed once (model/context_estimate.h),
+// then added up.
+struct MessageWeight {
+  std::int64_t text = 0;  // tokens, in an average tokenizer
+  std::int64_t messages = 0;
+  std::int64_t calls = 0;   // and as many results as there are
+  std::int64_t sealed = 0;  // bytes that a provider wants back unchanged
+  MessageWeight& operator+=(const MessageWeight& other) {
+    text += other.text;
+    messages += other.messages;
+    calls += other.calls;
+    sealed += other.sealed;
+    return *this;
+  }
+  bool operator==(const MessageWeight&) const = default;
+};
+
 struct Request {
   std::shared_ptr<const RequestPrefix> prefix;
   std::span<const Message> messages;       // alive until the reply
   std::span<const std::string> fragments;  // messages[i] as encode() gave it
+  std::span<const MessageWeight> weights;  // messages[i] as weight_of() gave it; empty: they were not weighed
   std::optional<Measured> measured;        // by the last reply, once there is one
   // Who asks, for logs and for the scripted provider.
   std::string label;

@@ -83,7 +83,9 @@ void CommitQueue::drain() {
   }
   if (units.empty()) return;
   EventRefs events;
+  std::vector<Events> kept;  // the loop lets go of the units while it is tidied up behind them
   for (const auto& unit : units) {
+    kept.push_back(unit.events);
     for (const auto& event : *unit.events) events.emplace_back(event);
   }
   // Not left to the loop: a unit queued behind a failed one would be a hole in the order.
@@ -93,7 +95,7 @@ void CommitQueue::drain() {
     if (*alive) committed(std::move(units), result);
   });
   if (broken_) return;
-  if (auto tidied = tidy_(); !tidied) broken_ = std::move(tidied).error();
+  if (auto tidied = tidy_(events); !tidied) broken_ = std::move(tidied).error();
 }
 
 void CommitQueue::committed(std::vector<Unit> units, const Result<void>& result) {

@@ -23,12 +23,12 @@ class CommitQueue {
  public:
   // Called by the writer, never twice at once, with all that was queued.
   using Commit = std::function<Result<void>(const EventRefs&)>;
-  // What may be done once the commit is acknowledged: nobody but the next commit waits for it.
-  using Tidy = std::function<Result<void>()>;
+  // What may be done once the commit of these is acknowledged: nobody but the next commit waits for it.
+  using Tidy = std::function<Result<void>(const EventRefs&)>;
 
   CommitQueue(
       Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit,
-      Tidy tidy = [] { return Result<void>{}; });
+      Tidy tidy = [](const EventRefs&) { return Result<void>{}; });
   ~CommitQueue();
 
   // The next event of `tree` will be number `last_seq` + 1.

@@ -32,9 +32,10 @@ class CommitQueueTest : public testing::Test {
           if (fails_) return fail(ErrorCode::exhausted, "the disk is full");
           return {};
         },
-        [this]() -> Result<void> {
+        [this](const EventRefs& events) -> Result<void> {
           loop_.run_until_idle();
           known_when_tidied_.push_back(results_.size());
+          for (const Event& event : events) tidied_.push_back(event.seq);
           if (cannot_tidy_) return fail(ErrorCode::io, "the log cannot be synced");
           return {};
         });
@@ -63,6 +64,7 @@ class CommitQueueTest : public testing::Test {
   std::vector<std::uint64_t> told_;
   std::vector<bool> results_;
   std::vector<std::size_t> known_when_tidied_;
+  std::vector<std::uint64_t> tidied_;
   TaskGroup group_{loop_};
 };
 
@@ -110,6 +112,16 @@ TEST_F(CommitQueueTest, WhoRecordedIsToldBeforeAnythingIsTidied) {
   writer_->work();
   loop_.run_until_idle();
   EXPECT_EQ(known_when_tidied_.size(), 1u) << "a disk that fails is left alone";
+}
+
+// The loop has let go of them by then.
+TEST_F(CommitQueueTest, WhatWasCommittedIsThereToBeTidiedUpBehind) {
+  record({note()});
+  queue_->ride_along({note()});
+  writer_->work();
+  record({note()});
+  writer_->work();
+  EXPECT_EQ(tidied_, (std::vector<std::uint64_t>{1, 2, 3}));
 }
 
 TEST_F(CommitQueueTest, WhatCannotBeTidiedIsTheLastThatIsCommitted) {

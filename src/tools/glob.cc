@@ -81,7 +81,9 @@ Task<ToolResult> GlobTool::run(json::object arguments, ToolContext context) {
   std::string trouble =
       co_await on_pool(context.loop, context.pool, [&scope] { return trouble_with_folder(scope); });
   if (!trouble.empty()) co_return tool_error(std::move(trouble));
-  auto searched = co_await run_ripgrep({"--files", "--null"}, scope.hidden(), context);
+  std::vector<std::string> options = scope.narrowing();
+  options.insert(options.end(), {"--files", "--null"});
+  auto searched = co_await run_ripgrep(std::move(options), scope.hidden(), context);
   if (!searched) co_return std::move(searched).error();
   const std::size_t max_bytes = most_result_bytes();
   co_return tool_ok(co_await on_pool(context.loop, context.pool, [&searched, &scope, &pattern, max_bytes] {

@@ -48,6 +48,14 @@ TEST_F(GlobCall, ThePatternIsRelativeToThePathOrToTheWorkspace) {
   EXPECT_EQ(content(R"({"pattern":"src/lib/*.cc","path":"/work/src"})"), "[1 file]\nsrc/lib/a.cc\n");
 }
 
+TEST_F(GlobCall, LetsRipgrepLeaveOutWhatCannotBeMeant) {
+  plays("./a.cc\0"sv);
+  content(R"({"pattern":"src/**/*.cc"})");
+  EXPECT_THAT(asked.argv, testing::IsSupersetOf({"--type-add", "meant:*.cc", "--type", "meant", "--files"}));
+  content(R"({"pattern":"src/**"})");
+  EXPECT_THAT(asked.argv, Not(testing::Contains("--type")));
+}
+
 TEST_F(GlobCall, HiddenFilesAreFoundOnlyWhereTheyAreNamed) {
   plays("./.github/ci.yml\0./a.yml\0./.env\0"sv);
   EXPECT_EQ(content(R"({"pattern":"**/*.yml"})"), "[1 file]\na.yml\n");

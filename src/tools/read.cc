@@ -26,6 +26,8 @@ constexpr std::string_view kSchema = R"json({
 "additionalProperties":false})json";
 
 constexpr std::size_t kPieceBytes = 256 * 1024;
+constexpr std::size_t kAtOnceBytes =
+    64 * 1024;  // that hold the loop up for less than a thread would take to wake
 constexpr std::size_t kBeginningBytes = 8 * 1024;  // where a NUL byte tells that it is no text
 
 struct Request {
@@ -69,6 +71,22 @@ ToolResult result_of(const LineWindow& window, const Request& request, bool is_w
   return tool_ok(std::move(content));
 }
 
+std::optional<Reading> unless_text(const Request& request, std::string_view beginning) {
+  const auto kind = kind_unless_text(beginning.substr(0, kBeginningBytes));
+  if (!kind) return std::nullopt;
+  return Reading{tool_error(fmt::format("{} is {} of {}, not text, so it cannot be shown.", request.path,
+                                        *kind, counted(request.target.place->status()->size, "byte"))),
+                 ""};
+}
+
+Reading read_whole(const Request& request, std::string_view content) {
+  if (auto other = unless_text(request, content)) return *std::move(other);
+  LineWindow window(request.limits);
+  window.feed(content);
+  window.finish();
+  return {result_of(window, request, true), sha256_hex(content)};
+}
+
 // On the pool.
 Reading read_lines(const Request& request, const Sight& sight) {
   const Place& place = *request.target.place;
@@ -82,11 +100,7 @@ Reading read_lines(const Request& request, const Sight& sight) {
     const auto piece = place.read(at, kPieceBytes);
     if (!piece) return {tool_error(to_text(piece.error())), ""};
     if (at == 0) {
-      if (const auto kind = kind_unless_text(std::string_view(*piece).substr(0, kBeginningBytes))) {
-        return {tool_error(fmt::format("{} is {} of {}, not text, so it cannot be shown.", request.path,
-                                       *kind, counted(place.status()->size, "byte"))),
-                ""};
-      }
+      if (auto other = unless_text(request, *piece)) return *std::move(other);
     }
     window.feed(*piece);
     digest.feed(*piece);
@@ -114,16 +128,21 @@ std::optional<std::string> ReadTool::path(const json::object& arguments) const {
 }
 
 Task<ToolResult> ReadTool::run(json::object arguments, ToolContext context) {
-  auto sight = Sight::of(context);
-  if (!sight) co_return tool_error(to_text(sight.error()));
   Request request{.target = *context.target,
                   .path = shown_path(context.target->name),
                   .limits = {.first = static_cast<std::size_t>(integer_or(arguments, "offset", 1)),
                              .lines = static_cast<std::size_t>(integer_or(arguments, "limit", kDefaultLines)),
                              .bytes = kMaxTextBytes}};
-  Reading reading = co_await on_pool(
-      context.loop, context.pool,
-      [request = std::move(request), sight = *std::move(sight)] { return read_lines(request, sight); });
+  Reading reading;
+  if (const auto content = request.target.place->read_at_once(kAtOnceBytes)) {
+    reading = read_whole(request, *content);
+  } else {
+    auto sight = Sight::of(context);
+    if (!sight) co_return tool_error(to_text(sight.error()));
+    reading = co_await on_pool(
+        context.loop, context.pool,
+        [request = std::move(request), sight = *std::move(sight)] { return read_lines(request, sight); });
+  }
   if (reading.result.status == ToolStatus::ok && !reading.digest.empty()) {
     context.journal.ride_along({context.id.step, context.id.index},
                                FileTouched{{context.target->path, reading.digest, reading.digest}});

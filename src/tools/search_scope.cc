@@ -12,7 +12,14 @@ namespace {
 
 bool is_dotted(std::string_view name) { return name.size() > 1 && name.starts_with('.') && name != ".."; }
 
-bool has_dotted_name(std::string_view path) { return std::ranges::any_of(split(path, '/'), is_dotted); }
+// Asked of every file that a search comes upon, so it makes no list of the parts.
+bool has_dotted_name(std::string_view path) {
+  for (std::size_t end = 0; !path.empty(); path.remove_prefix(std::min(end + 1, path.size()))) {
+    end = std::min(path.find('/'), path.size());
+    if (is_dotted(path.substr(0, end))) return true;
+  }
+  return false;
+}
 
 Result<std::string> outside(const Folder& workspace, std::string_view glob) {
   return fail(ErrorCode::denied,
@@ -99,7 +106,7 @@ bool SearchScope::is_meant(std::string_view found) const {
   }
   if (hidden_ == Hidden::skip && has_dotted_name(beneath)) return false;
   // Models mean either: relative to the path they gave, or to the workspace.
-  return !glob_ || glob_->matches(beneath) || glob_->matches(found);
+  return !glob_ || glob_->matches(beneath) || (beneath.size() < found.size() && glob_->matches(found));
 }
 
 }  // namespace deputy

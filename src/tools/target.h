@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,8 @@ struct Target {
 // Looks at the disk.
 Result<Target> find_target(const Folder& workspace, const std::vector<const Folder*>& roots,
                            std::string_view given);
+// The same of something that is there and that the kernel has in memory: waits for nothing.
+std::optional<Target> find_target_at_once(const Folder& workspace, const std::vector<const Folder*>& roots,
+                                          std::string_view given);
 
 }  // namespace deputy

@@ -201,14 +201,19 @@ std::expected<Toolbox::Cleared, ToolResult> Toolbox::clear(const Call& call) con
   return Cleared{granted, *std::move(arguments)};
 }
 
-Task<std::expected<std::optional<Target>, ToolResult>> Toolbox::target_of(Cleared cleared,
-                                                                          ToolContext context) {
+Task<std::expected<std::optional<Target>, ToolResult>> Toolbox::target_of(Cleared& cleared,
+                                                                          ToolContext& context) {
   const Tool& tool = *cleared.granted->tool;
   auto path = tool.path(cleared.arguments);
   if (!path) co_return std::nullopt;
-  auto target = co_await on_pool(context.loop, context.pool,
-                                 [&workspace = context.workspace, &roots = context.roots,
-                                  path = *std::move(path)] { return find_target(workspace, roots, path); });
+  // Mostly the kernel knows the way, and a thread would take longer to wake than to ask it.
+  auto at_once = find_target_at_once(context.workspace, context.roots, *path);
+  Result<Target> target = at_once ? *std::move(at_once) : Target{};
+  if (!at_once) {
+    target = co_await on_pool(context.loop, context.pool,
+                              [&workspace = context.workspace, &roots = context.roots,
+                               path = *std::move(path)] { return find_target(workspace, roots, path); });
+  }
   if (!target) co_return std::unexpected(tool_error(to_text(target.error())));
   if (is_hidden_scratch(context.session, context.children, target->name)) {
     co_return std::unexpected(
@@ -331,7 +336,7 @@ CallStarted Toolbox::intent_of(const Cleared& cleared, const ToolContext& contex
   return {tool.text().name, made_visible(tool.shown(cleared.arguments)), context.intent};
 }
 
-Task<Result<void>> Toolbox::record_intent(Cleared cleared, ToolContext context) {
+Task<Result<void>> Toolbox::record_intent(Cleared& cleared, ToolContext& context) {
   if (cleared.granted->tool->only_records()) {
     context.journal.ride_along(place_of(context), intent_of(cleared, context));
     co_return Result<void>{};

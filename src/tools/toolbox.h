@@ -59,8 +59,8 @@ class Toolbox {
   // Known, granted, valid? The error tells the model how to put it right.
   std::expected<Cleared, ToolResult> clear(const Call& call) const;
   // Where its path leads, if it has one. The error is why the session's workspace has no place for it.
-  static Task<std::expected<std::optional<Target>, ToolResult>> target_of(Cleared cleared,
-                                                                          ToolContext context);
+  static Task<std::expected<std::optional<Target>, ToolResult>> target_of(Cleared& cleared,
+                                                                          ToolContext& context);
   static Task<Tool::Planned> planned(Cleared cleared, ToolContext context);
   static Task<std::optional<ToolResult>> refusal(Cleared cleared, ToolContext context);
   // Asks whoever can approve; nothing where it was approved. The intent is recorded with the approval, so
@@ -68,7 +68,7 @@ class Toolbox {
   Task<Result<std::optional<ToolResult>>> declined(Cleared cleared, ToolContext context,
                                                    bool is_started) const;
   static CallStarted intent_of(const Cleared& cleared, const ToolContext& context);
-  static Task<Result<void>> record_intent(Cleared cleared, ToolContext context);
+  static Task<Result<void>> record_intent(Cleared& cleared, ToolContext& context);
   // What there is to say without running it, such as why it is not permitted; nothing where it is to run: its
   // intent is recorded. What is made on the way is not kept while it runs.
   Task<Result<std::optional<ToolResult>>> result_without_run(PendingCall& call, Cleared& cleared,

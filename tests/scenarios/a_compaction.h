@@ -57,6 +57,9 @@ class SmallWindow final : public Provider {
 
   Task<Reply> ask(Request request, DeltaSink, StopToken) override {
     EXPECT_EQ(request.fragments.size(), request.messages.size());
+    for (std::size_t i = 0; i < request.weights.size(); ++i)
+      EXPECT_EQ(request.weights[i], weight_of(request.messages[i])) << "message " << i;
+    if (!is_wish(request)) EXPECT_EQ(request.weights.size(), request.messages.size());
     std::string bytes;
     for (const auto& fragment : request.fragments) bytes += fragment;
     requests_.push_back(request.agent + "\n" + bytes);

@@ -53,6 +53,12 @@ EventsBySession by_session(const std::vector<Event>& events) {
   return sessions;
 }
 
+bool ends_a_tree(const EventRefs& events) {
+  return std::ranges::any_of(events, [](const Event& event) {
+    return event.run.session == event.tree && std::holds_alternative<RunEnded>(event.fact);
+  });
+}
+
 std::unexpected<Error> damaged(const SessionId& session, std::string_view why) {
   return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", session.value, why),
               "the other sessions can still be read: `deputy sessions ls`; nothing was changed");
@@ -125,7 +131,7 @@ struct SqliteStore::State {
         queue(
             loop, std::move(writer),
             [this](const EventRefs& events) { return closing.after_write(commit(events)); },
-            [this] { return closing.after_write(tend()); }) {}
+            [this](const EventRefs& events) { return closing.after_write(tend(events)); }) {}
 
   // What others commit between two reads is not seen.
   template <class Read>
@@ -146,13 +152,14 @@ struct SqliteStore::State {
   Result<void> commit(const EventRefs& events);
   Result<void> commit(Transaction& transaction);
   Result<void> write(const EventRefs& events);
-  Result<void> tend();
+  Result<void> tend(const EventRefs& events);
   Result<void> tend_log();
   Result<void> record_stop(const Error& error);
   Result<std::vector<Event>> take_up(const SessionId& tree);
   Result<std::int64_t> next_epoch(const SessionId& tree);
   Result<void> check_epoch(const SessionId& tree);
   Result<SessionRow> row_before(const Event& event);
+  void write_transcripts(const EventRefs& events);
   void reopen_transcripts(const EventRefs& events);
   const Clock& clock;
   std::unique_ptr<Folder> home;
@@ -385,12 +392,22 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
       live.insert_or_assign(id, std::move(row));
     }
   }
-  reopen_transcripts(events);
-  files->write(events);
+  if (ends_a_tree(events)) write_transcripts(events);
   return {};
 }
 
-Result<void> SqliteStore::State::tend() {
+void SqliteStore::State::write_transcripts(const EventRefs& events) {
+  reopen_transcripts(events);
+  files->write(events);
+}
+
+// A step does not wait for its transcript: the journal has all of it. Who hears of a tree's end may look
+// there.
+Result<void> SqliteStore::State::tend(const EventRefs& events) {
+  if (!ends_a_tree(events)) {
+    const std::lock_guard lock(claims);
+    write_transcripts(events);
+  }
   auto tended = tend_log();
   if (!tended && tended.error().code == ErrorCode::exhausted) (void)record_stop(tended.error());
   return tended;
