@@ -89,6 +89,24 @@ TEST_F(Leftovers, OfAKilledDeputyGoWhereTheyAreEmptyAndAreMadeAgainForWhoGoesOn)
   EXPECT_THAT(finish(worked).diff, HasSubstr("+work"));
 }
 
+TEST_F(Leftovers, OfAWorktreeThatGitHadOnlyBegunGo) {
+  make_repository();
+  Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  session.tree = session.id;
+  record(session, false);
+  const std::string own = ".git/worktrees/agent_sess_1_aaaaaa";
+  write(own + "/locked", "initializing\n");
+  write(own + "/gitdir", session.workspace + "/.git\n");
+  fs::create_directories(session.workspace);
+  std::ofstream(session.workspace + "/.git") << "gitdir: " << root.file(own) << "\n";
+  git({"branch", "deputy/sess_1_aaaaaa"});
+  git({"update-ref", "refs/deputy/start/sess_1_aaaaaa", "HEAD"});
+  EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), IsEmpty());
+  EXPECT_FALSE(fs::exists(session.workspace));
+  EXPECT_FALSE(fs::exists(root.file(own)));
+  EXPECT_EQ(git({"for-each-ref", "refs/deputy", "refs/heads/deputy"}), "");
+}
+
 // A child's command can make repositories that are not noticed when it ends, in node_modules for instance.
 TEST_F(Leftovers, WithARepositoryInThemAreKeptAndNothingThatItConfiguresRuns) {
   make_repository();
