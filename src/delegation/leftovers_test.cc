@@ -1,4 +1,5 @@
 // What dead children left in a workspace.
+#include "sandbox/free_place.h"
 #include "store/memory_store.h"
 #include "support/workspaces_fixture.h"
 
@@ -181,6 +182,21 @@ TEST_F(Leftovers, WithWorkThatTheRepositoryHidesAreKept) {
   EXPECT_THAT(*kept, UnorderedElementsAre(untracked, changed, marked, runnable, detached));
   for (const auto& path : *kept) EXPECT_TRUE(fs::exists(path)) << path;
   EXPECT_FALSE(fs::exists(idle)) << "control";
+}
+
+// As a command leaves them that was killed with its deputy: there was neither before.
+TEST_F(Leftovers, TheEmptyFoldersThatCommandsWereKeptFromGo) {
+  const auto are_there = [&] { return fs::exists(root.file(".git")) && fs::exists(root.file(".deputy")); };
+  for (const auto* name : {".git", ".deputy"}) fs::create_directory(root.file(name));
+  {
+    const auto repository = FreePlace::hold(folder->descriptor(), ".git");
+    const auto state = FreePlace::hold(folder->descriptor(), ".deputy");
+    EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), IsEmpty());
+    EXPECT_TRUE(are_there()) << "another deputy's command runs";
+  }
+  for (const auto* name : {".git", ".deputy"}) fs::create_directory(root.file(name));
+  EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), IsEmpty());
+  EXPECT_FALSE(fs::exists(root.file(".git")) || fs::exists(root.file(".deputy")));
 }
 
 TEST_F(Leftovers, AFolderWithoutAnyHasNoneToName) {

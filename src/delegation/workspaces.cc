@@ -7,6 +7,7 @@
 
 #include "base/disk_names.h"
 #include "base/text.h"
+#include "sandbox/free_place.h"
 #include "tools/repositories.h"
 #include "tools/workspace_mode.h"
 
@@ -20,6 +21,7 @@ constexpr std::string_view kGit = ".git";
 constexpr std::string_view kPrefix = "agent_";
 constexpr std::size_t kMostFiles = 1'000'000;  // looked through in a worktree
 constexpr std::size_t kMostNested = 1'000;     // repositories in one
+constexpr int kMostTries = 16;
 
 std::string branch_of(const SessionId& session) { return "deputy/" + session.value; }
 // Where the branch began; kept by git under a name of its own, so that a restart finds it.
@@ -69,7 +71,11 @@ Task<Result<Workspaces::Shared>> Workspaces::open_folder(std::string path, IfAbs
 // The folders of children are none of the repository's business.
 Task<Result<void>> Workspaces::make_own_folder(Shared parent) {
   co_return co_await on_pool(services_.loop, services_.pool, [parent]() -> Result<void> {
-    TRY(parent->make_folder(kFolders));
+    // An empty .deputy goes with the command that it was kept from, also between two steps of this.
+    Result<void> made = parent->make_folder(kFolders);
+    for (int tries = 1; !made && made.error().code == ErrorCode::not_found && tries < kMostTries; ++tries)
+      made = parent->make_folder(kFolders);
+    if (!made) return made;
     const std::string ignore = fmt::format("{}/{}", kFolders, kIgnore);
     if (!parent->status(ignore)) TRY(parent->replace(ignore, "*\n"));
     return {};
@@ -323,8 +329,10 @@ Task<Result<bool>> Workspaces::drop_if_empty(std::string path) {
 Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, Store& store) {
   std::vector<std::string> kept;
   CO_TRY(auto outer, co_await opened(workspace));
-  const auto entries =
-      co_await on_pool(services_.loop, services_.pool, [outer] { return outer->list(kFolders); });
+  const auto entries = co_await on_pool(services_.loop, services_.pool, [outer] {
+    for (const char* name : {".git", ".deputy"}) FreePlace::clear(outer->descriptor(), name);
+    return outer->list(kFolders);
+  });
   if (!entries) co_return kept;  // there are none
   for (const Entry& entry : *entries) {
     if (entry.status.kind != EntryKind::folder || !entry.name.starts_with(kPrefix)) continue;
