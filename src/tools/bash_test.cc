@@ -417,6 +417,26 @@ TEST_F(BashAfterACrash, OfWhatIsUnknownTheFilesWrittenSinceAreNamed) {
                     Not(HasSubstr("old.txt"))));
 }
 
+// The control: where it may write nothing it can have made none, and what is there stays.
+TEST_F(BashAfterACrash, ARepositoryThatTheCommandMadeIsSetAsideAndNoOther) {
+  const auto state = *bench.disk.open("/home", IfAbsent::create);
+  bench.write("old/.git/HEAD", "x");
+  for (const auto mode : {WorkspaceMode::read_only, WorkspaceMode::shared}) {
+    const bool may_write = mode == WorkspaceMode::shared;
+    const std::string folder = may_write ? "made" : "others";
+    bench.session.workspace_mode = mode;
+    plays({.exit_status = 3});
+    auto context = bench.context();
+    context.state = state.get();
+    run(bench.loop, bash.run({{"command", "x"}}, context));
+    bench.write(folder + "/.git/config", "[core]\n\tfsmonitor = touch pwn\n");  // before the crash
+    const std::string content = run(bench.loop, bash.after_crash(context)).content;
+    EXPECT_EQ(content.contains(folder + "/.git-set-aside"), may_write) << content;
+    EXPECT_EQ(bench.workspace->status(folder + "/.git/config").has_value(), !may_write);
+    EXPECT_TRUE(bench.workspace->status("old/.git/HEAD")) << "it was there before";
+  }
+}
+
 TEST_F(BashAfterACrash, ACommandLeavesARecord) {
   plays({.exit_status = 3});
   const auto state = *bench.disk.open("/home", IfAbsent::create);

@@ -190,16 +190,16 @@ std::optional<std::string> free_name(const Folder& workspace, const std::string&
   return join_path(folder, leaf);
 }
 
-}  // namespace
+// Where all could be looked through before, a command that makes too many files has made them all.
+Repositories repositories_now(const Folder& workspace, bool were_all_known) {
+  return repositories_below(workspace, Depth::usual,
+                            were_all_known ? kMostLookedThrough : kMostLookedThroughForGit);
+}
 
-std::string set_aside_new(const Folder& workspace, const Repositories& known) {
-  // Where all could be looked through before, a command that makes too many files has made them all.
-  const auto now = repositories_below(workspace, Depth::usual,
-                                      known.is_all ? kMostLookedThrough : kMostLookedThroughForGit);
+std::string set_aside(const Folder& workspace, const std::vector<Repository>& made) {
   std::vector<std::string> moved;
   std::vector<std::string> stuck;
-  for (const auto& repository : now.found) {
-    if (std::ranges::find(known.found, repository) != known.found.end()) continue;
+  for (const auto& repository : made) {
     const auto other = free_name(workspace, split_name(repository.name).parent);
     if (other && workspace.rename(repository.name, *other)) {
       moved.push_back(shown_path(*other));
@@ -220,6 +220,23 @@ std::string set_aside_new(const Folder& workspace, const Repositories& known) {
         "or look through it before you use git there.]",
         fmt::join(stuck, ", "));
   }
+  return told;
+}
+
+}  // namespace
+
+std::string set_aside_new(const Folder& workspace, const KnownRepositories& known) {
+  auto now = repositories_now(workspace, known.is_all);
+  std::erase_if(now.found, [&](const Repository& each) { return is_known(known, each); });
+  return set_aside(workspace, now.found);
+}
+
+std::string set_aside_new(const Folder& workspace, const Repositories& known) {
+  auto now = repositories_now(workspace, known.is_all);
+  std::erase_if(now.found, [&](const Repository& each) {
+    return std::ranges::find(known.found, each) != known.found.end();
+  });
+  std::string told = set_aside(workspace, now.found);
   std::vector<std::string> unread;
   for (const auto& name : now.unread) {
     if (std::ranges::find(known.unread, name) == known.unread.end()) unread.push_back(shown_path(name));
