@@ -107,7 +107,12 @@ Task<std::string> kept_in_file(std::shared_ptr<Printed> printed, std::size_t sho
   if (printed->bytes <= shown || !keep) co_return "";
   const bool is_whole = printed->bytes == printed->text.size();
   const auto path = co_await keep(std::move(name), std::move(printed->text));
-  if (!path) co_return "";
+  if (!path) {
+    co_return fmt::format(
+        "\n[{} bytes were printed; what is not shown is lost: much was kept already, or it could not be "
+        "written. Let the command write to a file.]",
+        with_thousands(printed->bytes));
+  }
   const std::string what = is_whole ? "all" : fmt::format("the first {}", with_thousands(Printed::kMost));
   co_return fmt::format("\n[{} bytes were printed; {} of them are in {}: Read or Grep it.]",
                         with_thousands(printed->bytes), what, *path);

@@ -360,6 +360,19 @@ TEST_F(Bash, TakesAsManyInTheBackgroundAsItSaysAndNoMore) {
   EXPECT_THAT(refused.content, HasSubstr("task_cancel"));
 }
 
+Task<std::optional<std::string>> not_kept() { co_return std::nullopt; }
+
+TEST_F(Bash, ALongOutputThatCouldNotBeKeptIsSaidToBeLost) {
+  auto context = bench.context();
+  context.keep = [](std::string, std::string) { return not_kept(); };
+  plays({.output = std::string(bash.most_result_bytes() + 1, 'x')});
+  EXPECT_THAT(run(bench.loop, bash.run({{"command", "x"}}, context)).content,
+              HasSubstr("what is not shown is lost"));
+  plays({.output = std::string(bash.most_result_bytes(), 'x')});
+  EXPECT_THAT(run(bench.loop, bash.run({{"command", "x"}}, context)).content,
+              Not(HasSubstr("what is not shown is lost")));
+}
+
 class BashAfterACrash : public Bash {
  protected:
   ToolResult told(std::optional<std::string> record) {
