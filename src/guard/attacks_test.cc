@@ -124,6 +124,26 @@ TEST(Attacks, WhatLeavesByAnAddressIsAskedAbout) {  // ssrf-22
     EXPECT_EQ(rules.judge("WebFetch", host, ask).decision, ask) << host;
 }
 
+// A terminal goes back to the beginning of the line: what stands there is written over.
+std::string seen_on_a_terminal(std::string_view line) {
+  std::string seen;
+  for (const std::string_view piece : split(line, '\r')) seen.replace(0, piece.size(), piece);
+  return seen;
+}
+
+// To bash it is a letter like any other, and to some who read commands the end of one.
+TEST(Attacks, ACarriageReturnHidesNoCommand) {  // shell-06
+  const std::string attack = "touch /out/pwn\recho hi there all";
+  const Rules allowed({rule(allow, "Bash(echo:*)")});
+  EXPECT_EQ(allowed.judge_command("echo hi there all", ask, kRoots).decision, allow) << "control";
+  EXPECT_NE(allowed.judge_command(attack, ask, kRoots).decision, allow);
+  EXPECT_NE(allowed.judge_command("echo hi\rtouch /out/pwn", ask, kRoots).decision, allow);
+  const Rules denied({rule(allow, "Bash"), rule(deny, "Bash(touch:*)")});
+  EXPECT_EQ(denied.judge_command("echo hi\rtouch /out/pwn", ask, kRoots).decision, deny);
+  EXPECT_EQ(seen_on_a_terminal(attack), "echo hi there all") << "the control does not fire";
+  EXPECT_THAT(seen_on_a_terminal(shown_command(attack)), HasSubstr("touch /out/pwn"));
+}
+
 TEST(Attacks, WhatIsShownHidesNothing) {
   struct Case {
     std::string_view id;
