@@ -90,6 +90,10 @@ TEST(Attacks, NoSpellingOfAProtectedNameIsWrittenUnasked) {
            {"autoexec-08", ".mcp.json", "mcp.json"},
            {"autoexec-09", ".vscode/settings.json", "vscode/settings.json"},
            {"inject-01", "/home/me/.bashrc", "/home/me/bashrc"},
+           {"autoexec-direnv", ".direnv/bin/python", "direnv/bin/python"},
+           {"autoexec-envrc", "src/.envrc", "src/envrc"},
+           {"autoexec-cargo", ".Cargo/config.toml", "Cargo/config.toml"},
+           {"autoexec-pylint", ".pylintrc", "pylintrc"},
        }) {
     for (const char* tool : {"Write", "Edit"}) {
       EXPECT_EQ(rules.judge(tool, harmless, ask, kRoots).decision, allow)
