@@ -115,6 +115,24 @@ TEST_F(KeptBackFiles, WhatAGitFileNamesIsFixedAndWhatThatHasInCommonToo) {
                                    "/work/.bare/worktrees/other", "/work/away/.git"));
 }
 
+TEST_F(KeptBackFiles, WhatARepositoryTakesSettingsAndHooksFromIsFixed) {
+  for (const char* name : {".githooks/pre-commit", "git/more.inc", "git/branch.inc", "git/other.inc"})
+    bench.write(name, "");
+  bench.write("git/team.inc", "[include]\n\tpath = more.inc\n\tpath = team.inc\n");
+  bench.write(".git/HEAD", "x");
+  EXPECT_THAT(found({}, Access::write)->fixed, IsEmpty()) << "control";
+  bench.write(".git/config",
+              "[core]\n\thooksPath = .githooks\n[include]\n\tpath = ../git/team.inc\n\tpath = ../missing\n"
+              "\tpath = /elsewhere\n\tpath = local.inc\n[includeIf \"onbranch:x\"]\n"
+              "\tpath = /work/git/branch.inc\n");
+  bench.write(".git/local.inc", "[core]\n\thooksPath = .\n");
+  bench.write("sub/.git/config", "[core]\n\thooksPath = hooks\n");
+  bench.write("sub/hooks/pre-commit", "");
+  EXPECT_THAT(found({}, Access::write)->fixed,
+              UnorderedElementsAre("/work/.githooks", "/work/git/team.inc", "/work/git/more.inc",
+                                   "/work/git/branch.inc", "/work/sub/.git", "/work/sub/hooks"));
+}
+
 TEST_F(KeptBackFiles, ARepositoryWhoseFileLeadsElsewhereNowIsSetAside) {
   bench.write("sub/.git", "gitdir: store\n");
   const auto kept = found({}, Access::write);
