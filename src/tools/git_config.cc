@@ -72,13 +72,17 @@ class Reader {
   void take_setting(std::string_view section, GitConfigPaths& paths) {
     const std::string name = take_name();
     while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\t')) text_.remove_prefix(1);
-    if (!text_.starts_with('=')) return skip_line();
+    if (!text_.starts_with('=')) {
+      skip_line();
+      return;
+    }
     text_.remove_prefix(1);
     std::string value = take_value();
-    if ((section == "include" || section == "includeif.") && name == "path")
+    if ((section == "include" || section == "includeif.") && name == "path") {
       paths.included.push_back(std::move(value));
-    else if (section == "core" && name == "hookspath")
+    } else if (section == "core" && name == "hookspath") {
       paths.hooks.push_back(std::move(value));
+    }
   }
 
   // To the end of the line, or further where that is escaped.
