@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced by ./test and .ci/run: work in parts, each with its minutes, and a count of tests at the end.
-passed=0 failed=0 skipped=0 minutes='' broken=''
+passed=0 failed=0 skipped=0 minutes='' broken='' figures=''
 
 # part NAME COMMAND…
 part() {
@@ -14,6 +14,7 @@ part() {
 finish() {
   [[ ! $broken ]] || failed=$((failed ? failed : 1))
   printf '\n%s' "$minutes"
+  [[ ! $figures ]] || printf '%s\n' "$figures"
   [[ ! $broken ]] || printf 'failed: %s\n' "$broken"
   printf '%d passed, %d failed%s\n' $passed $failed "$( ((skipped == 0)) || printf ', %d skipped' $skipped)" | tee build/outcome
   [[ ! $broken ]]

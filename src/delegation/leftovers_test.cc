@@ -1,4 +1,5 @@
 // What dead children left in a workspace.
+#include "sandbox/free_place.h"
 #include "store/memory_store.h"
 #include "support/workspaces_fixture.h"
 
@@ -89,6 +90,24 @@ TEST_F(Leftovers, OfAKilledDeputyGoWhereTheyAreEmptyAndAreMadeAgainForWhoGoesOn)
   EXPECT_THAT(finish(worked).diff, HasSubstr("+work"));
 }
 
+TEST_F(Leftovers, OfAWorktreeThatGitHadOnlyBegunGo) {
+  make_repository();
+  Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  session.tree = session.id;
+  record(session, false);
+  const std::string own = ".git/worktrees/agent_sess_1_aaaaaa";
+  write(own + "/locked", "initializing\n");
+  write(own + "/gitdir", session.workspace + "/.git\n");
+  fs::create_directories(session.workspace);
+  std::ofstream(session.workspace + "/.git") << "gitdir: " << root.file(own) << "\n";
+  git({"branch", "deputy/sess_1_aaaaaa"});
+  git({"update-ref", "refs/deputy/start/sess_1_aaaaaa", "HEAD"});
+  EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), IsEmpty());
+  EXPECT_FALSE(fs::exists(session.workspace));
+  EXPECT_FALSE(fs::exists(root.file(own)));
+  EXPECT_EQ(git({"for-each-ref", "refs/deputy", "refs/heads/deputy"}), "");
+}
+
 // A child's command can make repositories that are not noticed when it ends, in node_modules for instance.
 TEST_F(Leftovers, WithARepositoryInThemAreKeptAndNothingThatItConfiguresRuns) {
   make_repository();
@@ -163,6 +182,21 @@ TEST_F(Leftovers, WithWorkThatTheRepositoryHidesAreKept) {
   EXPECT_THAT(*kept, UnorderedElementsAre(untracked, changed, marked, runnable, detached));
   for (const auto& path : *kept) EXPECT_TRUE(fs::exists(path)) << path;
   EXPECT_FALSE(fs::exists(idle)) << "control";
+}
+
+// As a command leaves them that was killed with its deputy: there was neither before.
+TEST_F(Leftovers, TheEmptyFoldersThatCommandsWereKeptFromGo) {
+  const auto are_there = [&] { return fs::exists(root.file(".git")) && fs::exists(root.file(".deputy")); };
+  for (const auto* name : {".git", ".deputy"}) fs::create_directory(root.file(name));
+  {
+    const auto repository = FreePlace::hold(folder->descriptor(), ".git");
+    const auto state = FreePlace::hold(folder->descriptor(), ".deputy");
+    EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), IsEmpty());
+    EXPECT_TRUE(are_there()) << "another deputy's command runs";
+  }
+  for (const auto* name : {".git", ".deputy"}) fs::create_directory(root.file(name));
+  EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), IsEmpty());
+  EXPECT_FALSE(fs::exists(root.file(".git")) || fs::exists(root.file(".deputy")));
 }
 
 TEST_F(Leftovers, AFolderWithoutAnyHasNoneToName) {

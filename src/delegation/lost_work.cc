@@ -3,6 +3,7 @@
 #include "async/pool.h"
 #include "delegation/tree.h"
 #include "store/sqlite/leftovers.h"
+#include "tools/kept_back.h"
 #include "tools/lost_commands.h"
 
 namespace deputy {
@@ -10,7 +11,7 @@ namespace {
 
 struct Found {
   std::optional<CommandRecord> record;
-  std::string files;  // written since it began, where it was in the middle
+  std::string evidence;  // the files written since it began, where it was in the middle; what was set aside
 };
 
 Task<Found> look_for(const TreeServices* services, std::string workspace, LostCommand lost) {
@@ -21,9 +22,12 @@ Task<Found> look_for(const TreeServices* services, std::string workspace, LostCo
     Found found{.record = record ? *record : std::nullopt};
     // A call has its record before it begins a command, and its result after that.
     if (record && !found.record && !lost.has_result && is_recent) found.record = CommandRecord{};
-    if (!found.record || !found.record->was_in_the_middle()) return found;
-    if (const auto folder = services->disk.open(workspace, IfAbsent::fail))
-      found.files = told_of_files_since(**folder, found.record->written);
+    if (!found.record || !found.record->had_begun()) return found;
+    const auto folder = services->disk.open(workspace, IfAbsent::fail);
+    if (!folder) return found;
+    if (found.record->was_in_the_middle())
+      found.evidence = told_of_files_since(**folder, found.record->written);
+    if (found.record->known) found.evidence += set_aside_new(**folder, *found.record->known);
     return found;
   };
   co_return co_await on_pool(services->loop, services->pool, look);
@@ -55,7 +59,7 @@ Task<Result<void>> tell_of_lost_commands(const TreeServices* services, Session s
     const auto& record = found.record;
     if (record && record->status.exit_status && is_open(so_far, lost.call))
       add(CommandEnded{*record->status.exit_status}, lost.call.step, lost.call.index);
-    add(told_of(lost, record, found.files), so_far.step, -1);
+    add(told_of(lost, record, found.evidence), so_far.step, -1);
   }
   if (told.empty()) co_return Result<void>{};
   for (const Event& event : told) apply(so_far, event);

@@ -102,7 +102,16 @@ Task<std::optional<std::string>> ReportDesk::keep(SessionId reader, std::string 
     Fact kept = services_.journal.as_kept(CallFinished{std::move(result)});
     return std::get<CallFinished>(std::move(kept)).result.content;
   });
-  co_return co_await write(std::move(reader), safe_file_name(name), std::move(clean));
+  std::string file = safe_file_name(name);
+  const bool has_room = co_await on_pool(services_.loop, services_.pool, [this, &reader, &file, &clean] {
+    std::uint64_t kept = clean.size();
+    if (const auto files = services_.state->list(folder_of(reader))) {
+      for (const Entry& each : *files) kept += each.name == file ? 0 : each.status.size;
+    }
+    return kept <= services_.most_kept;
+  });
+  if (!has_room) co_return std::nullopt;
+  co_return co_await write(std::move(reader), std::move(file), std::move(clean));
 }
 
 Task<std::optional<std::string>> ReportDesk::write(SessionId reader, std::string name, std::string text) {

@@ -3,6 +3,7 @@
 // in the state folder: errors.jsonl, and reports/{reader}/ for the reports that one session was handed.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,6 +19,9 @@
 
 namespace deputy {
 
+// Bytes of long reports and texts for one reader; past that a report is still kept, another text not.
+inline constexpr std::uint64_t kMostKept = std::uint64_t{128} << 20;
+
 class ReportDesk {
  public:
   struct Services {
@@ -26,6 +30,7 @@ class ReportDesk {
     const Journal& journal;               // knows what must not be kept as it is
     std::shared_ptr<const Folder> state;  // nothing: nothing is kept
     ReportBounds bounds = {};
+    std::uint64_t most_kept = kMostKept;
   };
   explicit ReportDesk(Services services) : services_(std::move(services)) {}
 
@@ -40,7 +45,7 @@ class ReportDesk {
   std::size_t most_of_batch() const { return services_.bounds.batch_bytes + kHeadings; }
 
   // Keeps another text that is too long for `reader` in a file beside, and says where; nothing where that was
-  // not possible.
+  // not possible, or where there is no room left for it.
   Task<std::optional<std::string>> keep(SessionId reader, std::string name, std::string text);
 
   // The folder with the long reports and texts that `reader` was handed, so that it can read them; nothing

@@ -79,6 +79,19 @@ TEST_F(TheReportDesk, KeepsALongTextWithoutSecretsForItsReader) {
       run(loop, ReportDesk({loop, pool, journal, nullptr}).keep(SessionId("sess_1_aaaaaa"), "x", "text")));
 }
 
+TEST_F(TheReportDesk, KeepsAsMuchForOneReaderAsThereIsRoomForAndNotOneByteMore) {
+  const SessionId reader("sess_1_aaaaaa");
+  ReportDesk desk(
+      {.loop = loop, .pool = pool, .journal = journal, .state = home, .bounds = {}, .most_kept = 10});
+  EXPECT_TRUE(run(loop, desk.keep(reader, "a.txt", "123456")));
+  EXPECT_FALSE(run(loop, desk.keep(reader, "b.txt", "12345")));
+  EXPECT_TRUE(run(loop, desk.keep(reader, "b.txt", "1234")));
+  EXPECT_TRUE(run(loop, desk.keep(reader, "b.txt", "4321"))) << "in its own place";
+  EXPECT_FALSE(run(loop, desk.keep(reader, "c.txt", "1")));
+  EXPECT_TRUE(run(loop, desk.keep(SessionId("sess_1_bbbbbb"), "c.txt", "1234567890"))) << "another reader's";
+  EXPECT_EQ(disk.files().size(), 3u);
+}
+
 TEST_F(TheReportDesk, StrikesAnArtifactThatIsNowhereInReachAndNotOneInAnotherRoot) {
   const std::shared_ptr<const Folder> workspace = *disk.open("/work", IfAbsent::create);
   const std::shared_ptr<const Folder> root = *disk.open("/extra", IfAbsent::create);

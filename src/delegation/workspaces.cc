@@ -7,6 +7,7 @@
 
 #include "base/disk_names.h"
 #include "base/text.h"
+#include "sandbox/free_place.h"
 #include "tools/repositories.h"
 #include "tools/workspace_mode.h"
 
@@ -16,9 +17,11 @@ namespace {
 constexpr std::string_view kState = ".deputy";
 constexpr std::string_view kFolders = ".deputy/subagents";
 constexpr std::string_view kIgnore = ".gitignore";
+constexpr std::string_view kGit = ".git";
 constexpr std::string_view kPrefix = "agent_";
 constexpr std::size_t kMostFiles = 1'000'000;  // looked through in a worktree
 constexpr std::size_t kMostNested = 1'000;     // repositories in one
+constexpr int kMostTries = 16;
 
 std::string branch_of(const SessionId& session) { return "deputy/" + session.value; }
 // Where the branch began; kept by git under a name of its own, so that a restart finds it.
@@ -28,7 +31,7 @@ std::string start_of(const SessionId& session) { return "refs/deputy/start/" + s
 std::string_view repository_of(std::string_view workspace) {
   return workspace.substr(0, workspace.find(fmt::format("/{}/", kFolders)));
 }
-std::string store_of(std::string_view workspace) { return join_path(repository_of(workspace), ".git"); }
+std::string store_of(std::string_view workspace) { return join_path(repository_of(workspace), kGit); }
 // git names it after the worktree's own folder.
 std::string git_dir_of(std::string_view workspace) {
   if (repository_of(workspace) == workspace) return store_of(workspace);
@@ -68,7 +71,11 @@ Task<Result<Workspaces::Shared>> Workspaces::open_folder(std::string path, IfAbs
 // The folders of children are none of the repository's business.
 Task<Result<void>> Workspaces::make_own_folder(Shared parent) {
   co_return co_await on_pool(services_.loop, services_.pool, [parent]() -> Result<void> {
-    TRY(parent->make_folder(kFolders));
+    // An empty .deputy goes with the command that it was kept from, also between two steps of this.
+    Result<void> made = parent->make_folder(kFolders);
+    for (int tries = 1; !made && made.error().code == ErrorCode::not_found && tries < kMostTries; ++tries)
+      made = parent->make_folder(kFolders);
+    if (!made) return made;
     const std::string ignore = fmt::format("{}/{}", kFolders, kIgnore);
     if (!parent->status(ignore)) TRY(parent->replace(ignore, "*\n"));
     return {};
@@ -89,8 +96,11 @@ Task<Result<Workspaces::Shared>> Workspaces::open(Session session, std::string p
   if (session.parent && session.workspace_mode == WorkspaceMode::worktree && session.workspace != parent) {
     CO_TRY(auto outer, co_await opened(parent));
     CO_TRY(co_await make_own_folder(outer));
-    if (!co_await opened(session.workspace))
+    if (!held_.contains(session.workspace)) (void)co_await drop_half_made(session.workspace);
+    if (!co_await opened(session.workspace)) {
+      co_await drop_locks(session.workspace, session.id);
       CO_TRY(co_await add_worktree(outer, session.workspace, session.id, stop));
+    }
     CO_TRY(auto worktree, co_await opened(session.workspace));
     if (!held_.contains(session.workspace)) co_await drop_stale_locks(worktree, session.id);
     if (!co_await hold(worktree)) {
@@ -140,12 +150,40 @@ Task<> Workspaces::drop_locks(std::string worktree, SessionId session) {
   const std::string own = git_dir_of(worktree);
   const std::vector<std::string> locked{
       join_path(own, "index"), join_path(own, "HEAD"),
-      fmt::format("{}/refs/heads/{}", store_of(worktree), branch_of(session))};
+      fmt::format("{}/refs/heads/{}", store_of(worktree), branch_of(session)),
+      join_path(store_of(worktree), start_of(session))};
   co_await on_pool(services_.loop, services_.pool, [&disk, locked] {
     for (const auto& each : locked) {
       const auto [above, name] = split_name(each + ".lock");
       if (const auto folder = disk.open(above, IfAbsent::fail)) (void)(*folder)->remove(name);
     }
+  });
+}
+
+// git marks a worktree as locked while it makes it, and what is locked it neither prunes nor makes anew: the
+// next attempt would be refused, or be registered by another name. Nothing was checked out by then, so that
+// the folder holds a .git alone; one that holds more stays. The mark goes last: a crash in between is mended
+// by the next.
+Task<bool> Workspaces::drop_half_made(std::string worktree) {
+  const Disk& disk = services_.disk;
+  const std::string own = git_dir_of(worktree);
+  co_return co_await on_pool(services_.loop, services_.pool, [&disk, worktree, own] {
+    constexpr std::string_view kMark = "locked";
+    constexpr std::string_view kByGit = "initializing";  // a person's lock gives their own reason, or none
+    const auto git_dir = disk.open(own, IfAbsent::fail);
+    if (!git_dir || (*git_dir)->read(kMark, 0, kByGit.size()) != kByGit) return false;
+    if (const auto folder = disk.open(worktree, IfAbsent::fail)) {
+      const auto entries = (*folder)->list(".");
+      const bool is_bare =
+          entries && (entries->empty() || (entries->size() == 1 && entries->front().name == kGit &&
+                                           entries->front().status.kind == EntryKind::file));
+      if (!is_bare) return false;
+      if (!entries->empty() && !(*folder)->remove(kGit)) return false;
+      const auto [above, name] = split_name(worktree);
+      const auto outer = disk.open(above, IfAbsent::fail);
+      if (!outer || !(*outer)->remove(name)) return false;
+    }
+    return (*git_dir)->remove(kMark).has_value();
   });
 }
 
@@ -228,6 +266,14 @@ Task<Result<void>> Workspaces::drop_worktree(Shared parent, std::string path, Se
   co_return Result<void>{};
 }
 
+// What git knows of a worktree whose folder was never made, or is gone.
+Task<> Workspaces::forget_worktree(Shared parent, SessionId session) {
+  Git git = git_in(*parent);
+  (void)co_await git.run({"worktree", "prune"}, {});
+  (void)co_await git.run({"branch", "--quiet", "-D", branch_of(session)}, {});
+  (void)co_await git.run({"update-ref", "-d", start_of(session)}, {});
+}
+
 Task<Repositories> Workspaces::nested_in(Shared worktree) {
   co_return co_await on_pool(services_.loop, services_.pool, [worktree] {
     return repositories_below(*worktree, Depth::everywhere, kMostFiles);
@@ -283,8 +329,10 @@ Task<Result<bool>> Workspaces::drop_if_empty(std::string path) {
 Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, Store& store) {
   std::vector<std::string> kept;
   CO_TRY(auto outer, co_await opened(workspace));
-  const auto entries =
-      co_await on_pool(services_.loop, services_.pool, [outer] { return outer->list(kFolders); });
+  const auto entries = co_await on_pool(services_.loop, services_.pool, [outer] {
+    for (const char* name : {".git", ".deputy"}) FreePlace::clear(outer->descriptor(), name);
+    return outer->list(kFolders);
+  });
   if (!entries) co_return kept;  // there are none
   for (const Entry& entry : *entries) {
     if (entry.status.kind != EntryKind::folder || !entry.name.starts_with(kPrefix)) continue;
@@ -298,6 +346,10 @@ Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, 
     bool is_gone = false;
     if (session->workspace_mode == WorkspaceMode::worktree) {
       if (alone) co_await drop_locks(path, id);
+      if (alone && co_await drop_half_made(path)) {
+        co_await forget_worktree(outer, id);
+        continue;
+      }
       if (folder) {
         CO_TRY(auto inner, co_await clean(path, store));
         std::ranges::move(inner, std::back_inserter(kept));

@@ -68,9 +68,11 @@ class Workspaces {
   Task<Result<void>> add_worktree(Shared parent, std::string path, SessionId session, StopToken stop);
   Task<> drop_stale_locks(Shared worktree, SessionId session);
   Task<> drop_locks(std::string worktree, SessionId session);
+  Task<bool> drop_half_made(std::string worktree);
   Task<Result<void>> check_out(Shared worktree, StopToken stop);
   Task<Result<FinishedWorkspace>> finish_worktree(std::string path, std::string parent, SessionId session);
   Task<Result<void>> drop_worktree(Shared parent, std::string path, SessionId session);
+  Task<> forget_worktree(Shared parent, SessionId session);
   Task<Repositories> nested_in(Shared worktree);
   Task<bool> drop_if_idle(Shared parent, std::string path, SessionId session);
   Task<Result<bool>> drop_if_empty(std::string path);

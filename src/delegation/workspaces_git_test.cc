@@ -51,6 +51,31 @@ TEST_F(WorkspacesTest, NothingThatTheRepositoryConfiguresRuns) {
   EXPECT_TRUE(fs::exists(canary)) << "the hooks would not have run anyway: the test proves nothing";
 }
 
+// Nor by way of another file, nor from another folder.
+TEST_F(WorkspacesTest, NoHooksPathEditorSignatureOrHelperThatTheRepositoryIncludesRuns) {
+  make_repository();
+  const std::string canary = root.file(".git/canary");
+  const std::string script = "#!/bin/sh\ntouch " + canary + "\n";
+  for (const auto* name : {".git/own/reference-transaction", ".git/own/pre-commit",
+                           ".git/own/post-index-change", ".git/own/post-checkout", ".git/sign"}) {
+    write(name, script);
+    fs::permissions(root.file(name), fs::perms::owner_all);
+  }
+  write(".git/more.cfg",
+        "[core]\n hooksPath = " + root.file(".git/own") + "\n editor = touch " + canary +
+            "\n[commit]\n gpgSign = true\n verbose = true\n[gpg]\n program = " + root.file(".git/sign") +
+            "\n[diff]\n external = touch " + canary + "\n[credential]\n helper = !touch " + canary + "\n");
+  std::ofstream(root.file(".git/config"), std::ios::app) << "[include]\n path = more.cfg\n";
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  const auto opened = open(session);
+  ASSERT_TRUE(opened) << to_text(opened.error());
+  ASSERT_TRUE((*opened)->replace("a.txt", "two\n"));
+  EXPECT_THAT(finish(session).diff, HasSubstr("+two"));
+  EXPECT_FALSE(fs::exists(canary));
+  git({"branch", "other"});
+  EXPECT_TRUE(fs::exists(canary)) << "control: git as it comes runs it";
+}
+
 // Whatever the repository allows: its own setting for one protocol is stronger than that for all.
 TEST_F(WorkspacesTest, NothingIsFetchedForWhatTheRepositoryLacks) {
   make_repository();

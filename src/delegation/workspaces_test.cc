@@ -131,6 +131,50 @@ TEST_F(WorkspacesTest, AWorktreeThatWasMadeByHalfIsFinished) {
   EXPECT_EQ(finish(session).branch, "") << "nothing was changed";
 }
 
+// As a git leaves it that is killed while it adds a worktree, before and after it has written where that
+// lies.
+TEST_F(WorkspacesTest, AWorktreeThatGitHadOnlyBegunIsMadeAnew) {
+  make_repository();
+  for (const auto* id : {"sess_1_aaaaaa", "sess_1_bbbbbb", "sess_1_cccccc"}) {
+    const Session session = child(id, WorkspaceMode::worktree);
+    const std::string name = "agent_" + session.id.value;
+    const std::string own = ".git/worktrees/" + name;
+    write(own + "/locked", "initializing\n");
+    if (session.id.value != "sess_1_aaaaaa") fs::create_directories(session.workspace);
+    if (session.id.value == "sess_1_cccccc") {
+      write(own + "/gitdir", session.workspace + "/.git\n");
+      std::ofstream(session.workspace + "/.git") << "gitdir: " << root.file(own) << "\n";
+    }
+    write(".git/refs/deputy/start/" + session.id.value + ".lock", "");
+    const auto opened = open(session);
+    ASSERT_TRUE(opened) << to_text(opened.error());
+    EXPECT_EQ(text_of(session.workspace + "/a.txt"), "one\n");
+    EXPECT_FALSE(fs::exists(root.file(own + "/locked")));
+    EXPECT_FALSE(fs::exists(root.file(own + "1"))) << "registered by another name";
+    EXPECT_EQ(finish(session).path, "") << "nothing was changed";
+  }
+  // The control: git as it comes takes another name beside what was begun.
+  write(".git/worktrees/begun/locked", "initializing\n");
+  git({"worktree", "prune"});
+  git({"worktree", "add", "--quiet", "begun"});
+  EXPECT_TRUE(fs::exists(root.file(".git/worktrees/begun1")));
+}
+
+TEST_F(WorkspacesTest, AWorktreeThatAPersonLockedOrThatHoldsMoreIsNotMadeAnew) {
+  make_repository();
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  {
+    Workspaces killed({loop, pool, disk, processes});
+    ASSERT_TRUE((*run(loop, killed.open(session, root.path(), {})))->replace("new.txt", "kept\n"));
+  }
+  for (const auto* reason : {"", "mine\n", "initializing\n"}) {
+    write(".git/worktrees/agent_sess_1_aaaaaa/locked", reason);
+    Workspaces again({loop, pool, disk, processes});
+    ASSERT_TRUE(run(loop, again.open(session, root.path(), {})));
+    EXPECT_EQ(text_of(session.workspace + "/new.txt"), "kept\n") << reason;
+  }
+}
+
 // Where the worktree was opened, and cleaned away by another process before it could be held.
 TEST_F(WorkspacesTest, AWorktreeThatIsCleanedAwayWhileItIsOpenedIsMadeAgain) {
   class DiskOfTwo final : public Disk {

@@ -90,6 +90,10 @@ TEST(Attacks, NoSpellingOfAProtectedNameIsWrittenUnasked) {
            {"autoexec-08", ".mcp.json", "mcp.json"},
            {"autoexec-09", ".vscode/settings.json", "vscode/settings.json"},
            {"inject-01", "/home/me/.bashrc", "/home/me/bashrc"},
+           {"autoexec-direnv", ".direnv/bin/python", "direnv/bin/python"},
+           {"autoexec-envrc", "src/.envrc", "src/envrc"},
+           {"autoexec-cargo", ".Cargo/config.toml", "Cargo/config.toml"},
+           {"autoexec-pylint", ".pylintrc", "pylintrc"},
        }) {
     for (const char* tool : {"Write", "Edit"}) {
       EXPECT_EQ(rules.judge(tool, harmless, ask, kRoots).decision, allow)
@@ -122,6 +126,26 @@ TEST(Attacks, WhatLeavesByAnAddressIsAskedAbout) {  // ssrf-22
   EXPECT_EQ(rules.judge("WebFetch", "allowed.test", ask).decision, allow) << "control";
   for (const char* host : {"evil.test", "allowed.test.evil.test", "evil-allowed.test", "allowed.testing"})
     EXPECT_EQ(rules.judge("WebFetch", host, ask).decision, ask) << host;
+}
+
+// A terminal goes back to the beginning of the line: what stands there is written over.
+std::string seen_on_a_terminal(std::string_view line) {
+  std::string seen;
+  for (const std::string_view piece : split(line, '\r')) seen.replace(0, piece.size(), piece);
+  return seen;
+}
+
+// To bash it is a letter like any other, and to some who read commands the end of one.
+TEST(Attacks, ACarriageReturnHidesNoCommand) {  // shell-06
+  const std::string attack = "touch /out/pwn\recho hi there all";
+  const Rules allowed({rule(allow, "Bash(echo:*)")});
+  EXPECT_EQ(allowed.judge_command("echo hi there all", ask, kRoots).decision, allow) << "control";
+  EXPECT_NE(allowed.judge_command(attack, ask, kRoots).decision, allow);
+  EXPECT_NE(allowed.judge_command("echo hi\rtouch /out/pwn", ask, kRoots).decision, allow);
+  const Rules denied({rule(allow, "Bash"), rule(deny, "Bash(touch:*)")});
+  EXPECT_EQ(denied.judge_command("echo hi\rtouch /out/pwn", ask, kRoots).decision, deny);
+  EXPECT_EQ(seen_on_a_terminal(attack), "echo hi there all") << "the control does not fire";
+  EXPECT_THAT(seen_on_a_terminal(shown_command(attack)), HasSubstr("touch /out/pwn"));
 }
 
 TEST(Attacks, WhatIsShownHidesNothing) {

@@ -11,15 +11,62 @@ namespace {
 
 using Words = std::span<const ShellWord>;
 
+bool is_one_of(const ShellWord& word, const auto& names) {
+  return std::ranges::find(names, word.text) != std::end(names);
+}
+
+// The options of git itself that take the word after them for their value.
+constexpr std::string_view kWithValue[] = {"-C",
+                                           "-c",
+                                           "--git-dir",
+                                           "--work-tree",
+                                           "--namespace",
+                                           "--config-env",
+                                           "--attr-source",
+                                           "--super-prefix",
+                                           "--shallow-file"};
+
 // "git" and its own options before the subcommand; the size of all words if there is none.
 std::size_t git_subcommand(Words words) {
-  constexpr std::string_view kWithValue[] = {"-C",          "-c",           "--git-dir",    "--work-tree",
-                                             "--namespace", "--config-env", "--attr-source"};
   std::size_t at = 1;
-  while (at < words.size() && is_option(words[at])) {
-    at += std::ranges::find(kWithValue, words[at].text) == std::end(kWithValue) ? 1 : 2;
-  }
+  while (at < words.size() && is_option(words[at])) at += is_one_of(words[at], kWithValue) ? 2 : 1;
   return std::min(at, words.size());
+}
+
+// One that is not known might take the next word for its value, which then only looks like the subcommand.
+bool is_known_option(const ShellWord& word) {
+  constexpr std::string_view kWithout[] = {"-v",
+                                           "--version",
+                                           "-h",
+                                           "--help",
+                                           "-p",
+                                           "--paginate",
+                                           "-P",
+                                           "--no-pager",
+                                           "--bare",
+                                           "--no-replace-objects",
+                                           "--html-path",
+                                           "--man-path",
+                                           "--info-path",
+                                           "--exec-path",
+                                           "--no-optional-locks",
+                                           "--no-advice",
+                                           "--no-lazy-fetch",
+                                           "--literal-pathspecs",
+                                           "--glob-pathspecs",
+                                           "--noglob-pathspecs",
+                                           "--icase-pathspecs"};
+  return is_one_of(word, kWithValue) || is_one_of(word, kWithout) ||
+         (word.text.starts_with("--") && word.text.contains('='));
+}
+
+// Without their values.
+bool has_unknown_option(Words before_subcommand) {
+  for (std::size_t at = 1; at < before_subcommand.size(); ++at) {
+    if (!is_known_option(before_subcommand[at])) return true;
+    if (is_one_of(before_subcommand[at], kWithValue)) ++at;
+  }
+  return false;
 }
 
 bool has_any_letter(Words words, std::string_view letters) {
@@ -35,9 +82,6 @@ bool config_only_reads(Words further) {
   constexpr std::string_view kReading[] = {"--get",  "--get-all", "--get-regexp", "--get-urlmatch",
                                            "--list", "-l",        "get",          "list"};
   constexpr std::string_view kChanging[] = {"set", "edit", "unset", "rename-section", "remove-section"};
-  const auto is_one_of = [](const ShellWord& word, const auto& names) {
-    return std::ranges::find(names, word.text) != std::end(names);
-  };
   while (!further.empty() && is_one_of(further[0], kNoAction)) further = further.subspan(1);
   if (further.empty() || is_one_of(further[0], kReading)) return true;
   return further.size() == 1 && !further[0].varies && !is_option(further[0]) &&
@@ -53,7 +97,7 @@ bool git_runs_hidden_code(Words words) {
   });
   const bool has_transport =
       std::ranges::any_of(words, [](const ShellWord& word) { return word.text.contains("ext::"); });
-  if (is_configured || has_transport) return true;
+  if (is_configured || has_transport || has_unknown_option(words.first(at))) return true;
   if (at == words.size()) return false;
   const std::string_view subcommand = words[at].text;
   const Words further = words.subspan(at + 1);

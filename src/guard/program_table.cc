@@ -66,7 +66,8 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
      .runs = "--upload-pack --receive-pack --exec --exec-path --open-files-in-pager --ext-diff --textconv "
              "--config "
              "--config-env --extcmd --template --gpg-program --smtp-server",
-     .writes = "--output --output-directory --separate-git-dir --git-dir --work-tree"},
+     .writes = "--output --output-directory --separate-git-dir --git-dir --work-tree --shallow-file "
+               "--export-marks --export-pack-edges --build-fake-ancestor"},
     {.names = "tar gtar bsdtar",
      .runs = "--checkpoint-action --to-command --use-compress-program --info-script --new-volume-script "
              "--rsh-command "

@@ -107,12 +107,36 @@ bool asks_for_version(ShellWords words) {
          (words[1].text == "--version" || words[1].text == "--help" || words[1].text == "-V");
 }
 
+// Modules of Python that take code as their words or from their input, or another module to run.
+constexpr std::string_view kCodeModules[] = {"timeit",   "pdb",   "code",    "asyncio",     "cProfile",
+                                             "profile",  "trace", "IPython", "ipdb",        "bpython",
+                                             "ptpython", "xonsh", "idlelib", "idlelib.idle"};
+
+// As in python -m timeit CODE, -mtimeit, or behind another module: python -m coverage run -m timeit.
+bool runs_code_module(ShellWords words) {
+  if (words.size() < 2 || !is_option(words[1])) return false;
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    std::string_view text = words[at].text;
+    if (text == "-m" || text == "--module") {
+      if (at + 1 == words.size()) return false;
+      text = words[at + 1].text;
+      if (words[at + 1].varies) return true;
+    } else if (text.starts_with("-m")) {
+      text.remove_prefix(2);
+    } else {
+      continue;
+    }
+    if (std::ranges::find(kCodeModules, text) != std::end(kCodeModules)) return true;
+  }
+  return false;
+}
+
 // An interpreter that is given a file, or a module, and no code.
 bool runs_a_file(ShellWords words, const ProgramEntry& entry) {
   if (words.size() < 2) return false;
   if (asks_for_version(words)) return true;
   if (running_subcommand(words, entry)) return false;
-  if (words[1].text == "-m") return words.size() > 2 && !may_be_option(words[2]);
+  if (words[1].text == "-m") return words.size() > 2 && !may_be_option(words[2]) && !runs_code_module(words);
   if (entry.operands == 1 && words.size() > 2) return false;
   return !may_be_option(words[1]) && !is_stream(words[1].text);
 }
@@ -123,6 +147,7 @@ bool looks_like_code(const ShellWord& word) {
 
 bool interpreter_is_tame(ShellWords words, std::size_t covered, const ProgramEntry& entry) {
   if (words.size() < 2 || !is_option(words[1])) return runs_a_file(words, entry);
+  if (runs_code_module(words)) return false;
   if (words[1].text == "-m") return covered >= 3 || asks_for_version(words);
   // Options that the rule does not give could be code.
   return asks_for_version(words) ||

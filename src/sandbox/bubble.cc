@@ -113,12 +113,9 @@ class Builder {
     return put(path, Mount::Kind::read, open_in(grant.descriptor, ".git", 0));
   }
 
-  // Where a person keeps rules for deputy, and deputy its children's folders. One that is not there yet is
-  // made first, or the process could make it.
+  // Where a person keeps rules for deputy, and deputy its children's folders.
   Result<void> hide_state(const GrantedFolder& grant) {
     const std::string path = join_path(grant.path, kState);
-    const bool is_workspace = &grant == grants_.data() && spec_.folder && !grant.path.contains("/.deputy/");
-    if (is_workspace && grant.access == Access::write) ::mkdirat(grant.descriptor.get(), kState, 0700);
     struct stat found{};
     if (::fstatat(grant.descriptor.get(), kState, &found, AT_SYMLINK_NOFOLLOW) != 0) return {};
     if (S_ISLNK(found.st_mode) && grant.access == Access::write) {

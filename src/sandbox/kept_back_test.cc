@@ -1,7 +1,7 @@
 // What is kept back from an isolated process, each beside what it could do where nothing is.
 #include <gmock/gmock.h>
 
-#include "sandbox/git_place.h"
+#include "sandbox/free_place.h"
 #include "sandbox/processes_fixture.h"
 
 namespace deputy {
@@ -149,28 +149,50 @@ TEST_F(KeptBack, ARepositoryStaysWhenTheCommandEnds) {
   EXPECT_TRUE(fs::exists(inside(".git/HEAD")));
 }
 
-TEST(GitPlace, GoesWithTheLastWhoHoldsIt) {
-  std::string pattern = testing::TempDir() + "deputy-git-XXXXXX";
+TEST_F(KeptBack, NothingOfWhatIsKeptFreeIsLeftBehind) {
+  for (const Access access : {Access::write, Access::read}) {
+    auto wanted = shell("ls -a");
+    wanted.folder_access = access;
+    const auto seen = run_it(wanted).output;
+    EXPECT_EQ(seen.contains(".deputy\n") && seen.contains(".git\n"), access == Access::write) << seen;
+    for (const auto* name : {".git", ".deputy"}) EXPECT_FALSE(fs::exists(inside(name))) << name;
+  }
+  fs::create_directories(inside(".deputy/agents"));
+  said("true", {});
+  EXPECT_TRUE(fs::exists(inside(".deputy/agents"))) << "what is not empty stays";
+}
+
+TEST(FreePlace, GoesWithTheLastWhoHoldsIt) {
+  std::string pattern = testing::TempDir() + "deputy-place-XXXXXX";
   const std::string folder = ::mkdtemp(pattern.data());
   const auto opened = SystemDisk().open(folder, IfAbsent::fail).value();
+  const int descriptor = opened->descriptor();
   const auto is_there = [&] { return fs::exists(folder + "/.git"); };
   {
-    const auto first = GitPlace::keep_free(opened->descriptor());
+    const auto first = FreePlace::hold(descriptor, ".git");
     ASSERT_TRUE(first);
     {
-      const auto second = GitPlace::keep_free(opened->descriptor());
+      const auto second = FreePlace::hold(descriptor, ".git");
       EXPECT_TRUE(second);
     }
     EXPECT_TRUE(is_there()) << "the first still holds it";
+    FreePlace::clear(descriptor, ".git");
+    EXPECT_TRUE(is_there()) << "somebody holds it";
   }
   EXPECT_FALSE(is_there());
   fs::create_directory(folder + "/.git");  // as a process leaves it that was killed
-  EXPECT_TRUE(GitPlace::keep_free(opened->descriptor()));
+  EXPECT_TRUE(FreePlace::hold(descriptor, ".git"));
+  EXPECT_FALSE(is_there());
+  fs::create_directory(folder + "/.git");
+  FreePlace::clear(descriptor, ".git");
   EXPECT_FALSE(is_there());
   fs::create_directory(folder + "/.git");
   std::ofstream(folder + "/.git/HEAD") << "x";
-  EXPECT_FALSE(GitPlace::keep_free(opened->descriptor()));
+  EXPECT_TRUE(FreePlace::hold(descriptor, ".git"));
+  FreePlace::clear(descriptor, ".git");
   EXPECT_TRUE(fs::exists(folder + "/.git/HEAD"));
+  std::ofstream(folder + "/file") << "x";
+  EXPECT_FALSE(FreePlace::hold(descriptor, "file"));
   fs::remove_all(folder);
 }
 

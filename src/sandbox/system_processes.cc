@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "sandbox/git_place.h"
+#include "sandbox/free_place.h"
 #include "sandbox/launch.h"
 #include "sandbox/processes.h"
 #include "sandbox/status_record.h"
@@ -125,10 +125,14 @@ Task<Result<ProcessResult>> SystemProcesses::run(ProcessSpec spec, StopToken sto
       level = SandboxLevel::isolated;
     }
   }
-  const bool could_make_repository =
+  const bool could_make_them =
       level >= SandboxLevel::isolated && spec.folder && spec.folder_access == Access::write;
-  const std::optional<GitPlace> no_repository =
-      could_make_repository ? GitPlace::keep_free(spec.folder->descriptor()) : std::nullopt;
+  const std::optional<FreePlace> no_repository =
+      could_make_them ? FreePlace::hold(spec.folder->descriptor(), ".git") : std::nullopt;
+  // A child's folder lies in one already.
+  const std::optional<FreePlace> no_state = could_make_them && !spec.folder->path().contains("/.deputy/")
+                                                ? FreePlace::hold(spec.folder->descriptor(), ".deputy")
+                                                : std::nullopt;
   CO_TRY(Spawned spawned, spawn_confined({.spec = spec,
                                           .settings = settings_,
                                           .level = level,

@@ -107,7 +107,12 @@ Task<std::string> kept_in_file(std::shared_ptr<Printed> printed, std::size_t sho
   if (printed->bytes <= shown || !keep) co_return "";
   const bool is_whole = printed->bytes == printed->text.size();
   const auto path = co_await keep(std::move(name), std::move(printed->text));
-  if (!path) co_return "";
+  if (!path) {
+    co_return fmt::format(
+        "\n[{} bytes were printed; what is not shown is lost: much was kept already, or it could not be "
+        "written. Let the command write to a file.]",
+        with_thousands(printed->bytes));
+  }
   const std::string what = is_whole ? "all" : fmt::format("the first {}", with_thousands(Printed::kMost));
   co_return fmt::format("\n[{} bytes were printed; {} of them are in {}: Read or Grep it.]",
                         with_thousands(printed->bytes), what, *path);
@@ -300,13 +305,18 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
                   .shown = most_result_bytes(),
                   .file = to_text(context.id) + ".txt",
                   .keep = context.keep};
-  if (access == Access::write) after.known = std::move(kept->repositories);
+  std::optional<KnownRepositories> known;
+  if (access == Access::write) {
+    known = known_of(kept->repositories);
+    after.known = std::move(kept->repositories);
+  }
   BackgroundCommands::Afterwards afterwards = [after = std::move(after)] { return told_afterwards(after); };
   if (context.state) {
     spec.record = EndRecord{context.state, command_record(context.id)};
-    const auto made = co_await on_pool(
-        context.loop, context.pool,
-        [&state = *context.state, call = context.id] { return make_command_record(state, call); });
+    const auto made =
+        co_await on_pool(context.loop, context.pool, [&state = *context.state, call = context.id, &known] {
+          return make_command_record(state, call, known);
+        });
     if (!made) co_return tool_error(fmt::format("The command was not run: {}.", to_text(made.error())));
   }
   if (is_in_background(arguments))
@@ -323,6 +333,12 @@ Task<ToolResult> BashTool::after_crash(ToolContext context) {
       [&state = *context.state, call = context.id] { return read_command_record(state, call); });
   if (!found) co_return co_await Tool::after_crash(context);
   const CommandRecord record = found->value_or(CommandRecord{});
+  std::string set_aside;
+  if (record.had_begun() && record.known) {
+    set_aside = co_await on_pool(
+        context.loop, context.pool,
+        [&workspace = context.workspace, &known = *record.known] { return set_aside_new(workspace, known); });
+  }
   std::string evidence;
   if (record.was_in_the_middle()) {
     evidence = co_await on_pool(context.loop, context.pool,
@@ -330,7 +346,9 @@ Task<ToolResult> BashTool::after_crash(ToolContext context) {
                                   return told_of_files_since(workspace, since);
                                 });
   }
-  co_return told_after_crash(record, evidence);
+  ToolResult told = told_after_crash(record, evidence);
+  told.content += set_aside;
+  co_return told;
 }
 
 Task<ToolResult> BashTool::run_here(ProcessSpec spec, ToolContext context) const {

@@ -360,6 +360,19 @@ TEST_F(Bash, TakesAsManyInTheBackgroundAsItSaysAndNoMore) {
   EXPECT_THAT(refused.content, HasSubstr("task_cancel"));
 }
 
+Task<std::optional<std::string>> not_kept() { co_return std::nullopt; }
+
+TEST_F(Bash, ALongOutputThatCouldNotBeKeptIsSaidToBeLost) {
+  auto context = bench.context();
+  context.keep = [](std::string, std::string) { return not_kept(); };
+  plays({.output = std::string(bash.most_result_bytes() + 1, 'x')});
+  EXPECT_THAT(run(bench.loop, bash.run({{"command", "x"}}, context)).content,
+              HasSubstr("what is not shown is lost"));
+  plays({.output = std::string(bash.most_result_bytes(), 'x')});
+  EXPECT_THAT(run(bench.loop, bash.run({{"command", "x"}}, context)).content,
+              Not(HasSubstr("what is not shown is lost")));
+}
+
 class BashAfterACrash : public Bash {
  protected:
   ToolResult told(std::optional<std::string> record) {
@@ -415,6 +428,26 @@ TEST_F(BashAfterACrash, OfWhatIsUnknownTheFilesWrittenSinceAreNamed) {
   EXPECT_THAT(run(bench.loop, bash.after_crash(context)).content,
               AllOf(HasSubstr("were written since it began, by it or by others: new.txt."),
                     Not(HasSubstr("old.txt"))));
+}
+
+// The control: where it may write nothing it can have made none, and what is there stays.
+TEST_F(BashAfterACrash, ARepositoryThatTheCommandMadeIsSetAsideAndNoOther) {
+  const auto state = *bench.disk.open("/home", IfAbsent::create);
+  bench.write("old/.git/HEAD", "x");
+  for (const auto mode : {WorkspaceMode::read_only, WorkspaceMode::shared}) {
+    const bool may_write = mode == WorkspaceMode::shared;
+    const std::string folder = may_write ? "made" : "others";
+    bench.session.workspace_mode = mode;
+    plays({.exit_status = 3});
+    auto context = bench.context();
+    context.state = state.get();
+    run(bench.loop, bash.run({{"command", "x"}}, context));
+    bench.write(folder + "/.git/config", "[core]\n\tfsmonitor = touch pwn\n");  // before the crash
+    const std::string content = run(bench.loop, bash.after_crash(context)).content;
+    EXPECT_EQ(content.contains(folder + "/.git-set-aside"), may_write) << content;
+    EXPECT_EQ(bench.workspace->status(folder + "/.git/config").has_value(), !may_write);
+    EXPECT_TRUE(bench.workspace->status("old/.git/HEAD")) << "it was there before";
+  }
 }
 
 TEST_F(BashAfterACrash, ACommandLeavesARecord) {

@@ -243,6 +243,23 @@ TEST_F(CommandAttacks, WhatARepositoryRunsFromTheWorkspaceIsNotRewritten) {
   EXPECT_EQ(text_of(".husky/pre-commit"), "touch pwn") << "control: the person allows it by its name";
 }
 
+// The person's own git would run it with the next status or commit.
+TEST_F(CommandAttacks, WhatARepositoryIncludesIsNotRewritten) {
+  fs::create_directory(ws() / "hooks-of-ours");
+  write("hooks-of-ours/pre-commit", "#!/bin/sh\n");
+  write("team.inc", "[user]\n\tname = we\n");
+  write("plant.sh",
+        "printf '[core]\\n\\tfsmonitor = touch pwn; false\\n' > team.inc; echo 'touch pwn' > "
+        "hooks-of-ours/pre-commit; mv hooks-of-ours other; echo tried\n");
+  ASSERT_TRUE(happens_outside(ws().string(),
+                              "git init -q . && git config include.path ../team.inc && "
+                              "git config core.hooksPath hooks-of-ours"));
+  EXPECT_THAT(said("sh plant.sh"), HasSubstr("tried"));
+  EXPECT_THAT(text_of("team.inc"), Not(HasSubstr("pwn")));
+  EXPECT_EQ(text_of("hooks-of-ours/pre-commit"), "#!/bin/sh\n");
+  EXPECT_TRUE(happens_outside(ws().string(), "sh plant.sh; git status; test -e pwn")) << "control";
+}
+
 TEST_F(CommandAttacks, AWayOutByCdLeadsNowhere) {  // shell-23
   const TempFolder out;
   std::ofstream(fs::path(out.path()) / "secret.txt") << kCanary;

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.h"
 #include "guard/display.h"
-#include "tools/repositories.h"
+#include "sandbox/processes.h"
 
 namespace deputy {
 namespace {
 
-constexpr std::size_t kMostOfRecord = 4096;
+constexpr std::size_t kMostOfRecord = 16 * 1024;
+constexpr std::size_t kMostKnown = kMostKeptBack;  // their line is short enough then
 constexpr std::size_t kMostLookedAt = 50'000;
 constexpr std::size_t kMostNamed = 20;
 
@@ -20,9 +22,11 @@ std::string command_record(const CallId& call) {
                      call.index);
 }
 
-Result<void> make_command_record(const Folder& state, const CallId& call) {
+Result<void> make_command_record(const Folder& state, const CallId& call,
+                                 const std::optional<KnownRepositories>& known) {
   TRY(state.make_folder(kCommandRecords));
-  return state.replace(command_record(call), "");
+  const bool is_listed = known && known->digests.size() <= kMostKnown;
+  return state.replace(command_record(call), is_listed ? to_line(*known) : "");
 }
 
 Result<std::optional<CommandRecord>> read_command_record(const Folder& state, const CallId& call) {
@@ -31,7 +35,8 @@ Result<std::optional<CommandRecord>> read_command_record(const Folder& state, co
   if (!text && text.error().code == ErrorCode::not_found) return std::nullopt;
   if (!text) return std::unexpected(std::move(text).error());
   TRY(const auto file, state.status(name));
-  return CommandRecord{parse_status(*text), file.modified};
+  const std::string_view first = std::string_view(*text).substr(0, text->find('\n'));
+  return CommandRecord{parse_status(*text), known_in(first), file.modified};
 }
 
 std::string told_of_files_since(const Folder& folder, WallTime since) {

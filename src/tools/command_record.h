@@ -7,6 +7,7 @@
 
 #include "base/disk.h"
 #include "sandbox/status_record.h"
+#include "tools/repositories.h"
 #include "transcript/ids.h"
 
 namespace deputy {
@@ -15,11 +16,14 @@ namespace deputy {
 std::string command_record(const CallId& call);
 inline constexpr std::string_view kCommandRecords = "commands";
 
-// Durable when it returns: a command without one never began.
-Result<void> make_command_record(const Folder& state, const CallId& call);
+// Durable when it returns: a command without one never began. `known`: the repositories that are there before
+// it, nothing where it can make none.
+Result<void> make_command_record(const Folder& state, const CallId& call,
+                                 const std::optional<KnownRepositories>& known);
 
 struct CommandRecord {
   StatusRecord status;
+  std::optional<KnownRepositories> known;  // before it began
   WallTime written{};  // its last line: of a command in the middle, that it is about to begin
   bool had_begun() const { return status.confined && !status.unstarted; }
   bool was_in_the_middle() const { return had_begun() && !status.exit_status; }

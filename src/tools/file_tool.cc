@@ -62,9 +62,9 @@ std::optional<std::string> FileTool::path(const json::object& arguments) const {
   return string_or(arguments, path_argument_, "");
 }
 
-std::string FileTool::shown(const json::object& arguments) const {
-  return shorten(shown_path(*path(arguments)), 120);
-}
+std::string FileTool::in_full(const json::object& arguments) const { return shown_path(*path(arguments)); }
+
+std::string FileTool::shown(const json::object& arguments) const { return shorten(in_full(arguments), 120); }
 
 std::expected<Revision, ToolResult> FileTool::revised_within_bounds(const json::object& arguments,
                                                                     const Content& old,

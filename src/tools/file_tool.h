@@ -25,6 +25,7 @@ class FileTool : public Tool {
   bool writes() const final { return true; }
   std::optional<std::string> path(const json::object& arguments) const final;
   std::string shown(const json::object& arguments) const override;
+  std::string in_full(const json::object& arguments) const override;
   Task<Planned> plan(json::object arguments, ToolContext context) final;
   Task<ToolResult> run(json::object arguments, ToolContext context) final;
 

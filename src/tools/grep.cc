@@ -183,11 +183,13 @@ const ToolText& GrepTool::text() const {
   return text;
 }
 
-std::string GrepTool::shown(const json::object& arguments) const {
+std::string GrepTool::in_full(const json::object& arguments) const {
   const std::string path = string_or(arguments, "path", "");
   const std::string pattern = string_or(arguments, "pattern", "");
-  return shorten(shown_path(path.empty() ? pattern : fmt::format("{} in {}", pattern, path)), 120);
+  return shown_path(path.empty() ? pattern : fmt::format("{} in {}", pattern, path));
 }
+
+std::string GrepTool::shown(const json::object& arguments) const { return shorten(in_full(arguments), 120); }
 
 std::optional<std::string> GrepTool::path(const json::object& arguments) const {
   return string_or(arguments, "path", ".");

@@ -8,6 +8,7 @@
 #include "base/disk_names.h"
 #include "base/text.h"
 #include "guard/paths.h"
+#include "tools/git_config.h"
 #include "tools/workspace_path.h"
 
 namespace deputy {
@@ -101,6 +102,33 @@ bool denies_all_editing(const Rules& rules) {
 
 namespace {
 
+// What of the workspace git takes settings and hooks from, by what the repository in `git_dir` configures for
+// the work tree `top`: whoever changes that decides what git runs.
+std::vector<std::string> configured_from(const Folder& workspace, const std::string& git_dir,
+                                         const std::string& top) {
+  constexpr std::size_t kMostOfConfig = 1 << 20;
+  constexpr std::size_t kMostConfigs = 32;
+  std::vector<std::string> found;
+  std::vector<std::string> configs{join_path(git_dir, "config"), join_path(git_dir, "config.worktree")};
+  const auto add = [&](const std::string& folder, const std::string& path) {
+    const auto place = workspace.look_up(join_path(folder, path));
+    if (!place || !(*place)->status() || (*place)->name() == ".") return;
+    found.push_back((*place)->name());
+  };
+  for (std::size_t at = 0; at < configs.size() && at < kMostConfigs; ++at) {
+    const auto text = workspace.read(configs[at], 0, kMostOfConfig);
+    if (!text) continue;
+    const GitConfigPaths paths = paths_in_git_config(*text);
+    for (const auto& path : paths.hooks) add(top, path);
+    const std::size_t before = found.size();
+    for (const auto& path : paths.included) add(split_name(configs[at]).parent, path);
+    for (std::size_t next = before; next < found.size(); ++next) {
+      if (std::ranges::find(configs, found[next]) == configs.end()) configs.push_back(found[next]);
+    }
+  }
+  return found;
+}
+
 // What the workspace's own .git leads to, elsewhere in the workspace.
 Result<void> fix_own_repository(const Folder& workspace, EntryKind kind, KeptBack& kept) {
   const GitFolders leads_to = git_folders_of(workspace, ".git", kind);
@@ -116,6 +144,13 @@ Result<void> fix_own_repository(const Folder& workspace, EntryKind kind, KeptBac
   return {};
 }
 
+// Its own folder, and those that it leads to.
+std::vector<std::string> git_folders(std::string_view git, EntryKind kind,
+                                     std::vector<std::string> leads_to) {
+  if (kind == EntryKind::folder) leads_to.emplace_back(git);
+  return leads_to;
+}
+
 // Repositories, and what stands at the top of the workspace by a name that is protected.
 Result<void> fix_what_runs_later(const ToolContext& context, const Rules& rules, KeptBack& kept) {
   const Folder& workspace = context.workspace;
@@ -129,12 +164,16 @@ Result<void> fix_what_runs_later(const ToolContext& context, const Rules& rules,
     // A link cannot be fixed, but what it leads to; where it leads is looked at again afterwards.
     if (kind != EntryKind::link) fix(name);
     std::ranges::for_each(leads_to, fix);
+    for (const auto& git_dir : git_folders(name, kind, leads_to))
+      std::ranges::for_each(configured_from(workspace, git_dir, split_name(name).parent), fix);
   }
   TRY(const auto entries, workspace.list("."));
   for (const Entry& entry : entries) {
     const EntryKind kind = entry.status.kind;
     if (entry.name == ".git") {
       if (kind != EntryKind::link) TRY(fix_own_repository(workspace, kind, kept));
+      for (const auto& git_dir : git_folders(".git", kind, git_folders_of(workspace, ".git", kind).names))
+        std::ranges::for_each(configured_from(workspace, git_dir, "."), fix);
       continue;
     }
     // The sandbox hides .deputy by itself.
@@ -190,16 +229,16 @@ std::optional<std::string> free_name(const Folder& workspace, const std::string&
   return join_path(folder, leaf);
 }
 
-}  // namespace
+// Where all could be looked through before, a command that makes too many files has made them all.
+Repositories repositories_now(const Folder& workspace, bool were_all_known) {
+  return repositories_below(workspace, Depth::usual,
+                            were_all_known ? kMostLookedThrough : kMostLookedThroughForGit);
+}
 
-std::string set_aside_new(const Folder& workspace, const Repositories& known) {
-  // Where all could be looked through before, a command that makes too many files has made them all.
-  const auto now = repositories_below(workspace, Depth::usual,
-                                      known.is_all ? kMostLookedThrough : kMostLookedThroughForGit);
+std::string set_aside(const Folder& workspace, const std::vector<Repository>& made) {
   std::vector<std::string> moved;
   std::vector<std::string> stuck;
-  for (const auto& repository : now.found) {
-    if (std::ranges::find(known.found, repository) != known.found.end()) continue;
+  for (const auto& repository : made) {
     const auto other = free_name(workspace, split_name(repository.name).parent);
     if (other && workspace.rename(repository.name, *other)) {
       moved.push_back(shown_path(*other));
@@ -220,6 +259,23 @@ std::string set_aside_new(const Folder& workspace, const Repositories& known) {
         "or look through it before you use git there.]",
         fmt::join(stuck, ", "));
   }
+  return told;
+}
+
+}  // namespace
+
+std::string set_aside_new(const Folder& workspace, const KnownRepositories& known) {
+  auto now = repositories_now(workspace, known.is_all);
+  std::erase_if(now.found, [&](const Repository& each) { return is_known(known, each); });
+  return set_aside(workspace, now.found);
+}
+
+std::string set_aside_new(const Folder& workspace, const Repositories& known) {
+  auto now = repositories_now(workspace, known.is_all);
+  std::erase_if(now.found, [&](const Repository& each) {
+    return std::ranges::find(known.found, each) != known.found.end();
+  });
+  std::string told = set_aside(workspace, now.found);
   std::vector<std::string> unread;
   for (const auto& name : now.unread) {
     if (std::ranges::find(known.unread, name) == known.unread.end()) unread.push_back(shown_path(name));

@@ -115,6 +115,24 @@ TEST_F(KeptBackFiles, WhatAGitFileNamesIsFixedAndWhatThatHasInCommonToo) {
                                    "/work/.bare/worktrees/other", "/work/away/.git"));
 }
 
+TEST_F(KeptBackFiles, WhatARepositoryTakesSettingsAndHooksFromIsFixed) {
+  for (const char* name : {".githooks/pre-commit", "git/more.inc", "git/branch.inc", "git/other.inc"})
+    bench.write(name, "");
+  bench.write("git/team.inc", "[include]\n\tpath = more.inc\n\tpath = team.inc\n");
+  bench.write(".git/HEAD", "x");
+  EXPECT_THAT(found({}, Access::write)->fixed, IsEmpty()) << "control";
+  bench.write(".git/config",
+              "[core]\n\thooksPath = .githooks\n[include]\n\tpath = ../git/team.inc\n\tpath = ../missing\n"
+              "\tpath = /elsewhere\n\tpath = local.inc\n[includeIf \"onbranch:x\"]\n"
+              "\tpath = /work/git/branch.inc\n");
+  bench.write(".git/local.inc", "[core]\n\thooksPath = .\n");
+  bench.write("sub/.git/config", "[core]\n\thooksPath = hooks\n");
+  bench.write("sub/hooks/pre-commit", "");
+  EXPECT_THAT(found({}, Access::write)->fixed,
+              UnorderedElementsAre("/work/.githooks", "/work/git/team.inc", "/work/git/more.inc",
+                                   "/work/git/branch.inc", "/work/sub/.git", "/work/sub/hooks"));
+}
+
 TEST_F(KeptBackFiles, ARepositoryWhoseFileLeadsElsewhereNowIsSetAside) {
   bench.write("sub/.git", "gitdir: store\n");
   const auto kept = found({}, Access::write);
@@ -149,31 +167,48 @@ TEST_F(KeptBackFiles, ARepositoryThatWasMadeIsSetAside) {
   EXPECT_THAT(set_aside_new(*bench.workspace, kept->repositories), HasSubstr("new/.git-set-aside-2"));
 }
 
+TEST_F(KeptBackFiles, AfterACrashARepositoryIsKnownByWhatWasWrittenDown) {
+  bench.write("old/.git/HEAD", "x");
+  bench.write("odd\nname \xff/.git/HEAD", "x");
+  const KnownRepositories known = known_of(found({}, Access::write)->repositories);
+  EXPECT_EQ(known.digests.size(), 2U);
+  const std::string line = to_line(known);
+  EXPECT_TRUE(line.ends_with('\n') && line.find('\n') == line.size() - 1) << line;
+  const auto read = known_in(std::string_view(line).substr(0, line.size() - 1));
+  EXPECT_EQ(read, known);
+  EXPECT_EQ(known_in("repositories all"), KnownRepositories{});
+  EXPECT_EQ(known_in("confined 2 7"), std::nullopt);
+  EXPECT_EQ(set_aside_new(*bench.workspace, *read), "");
+  bench.write("new/.git/config", "x");
+  EXPECT_THAT(set_aside_new(*bench.workspace, *read), HasSubstr("new/.git-set-aside"));
+}
+
 TEST_F(KeptBackFiles, NoNumberOfTakenNamesKeepsARepositoryInPlace) {
   for (int number = 1; number <= 30; ++number)
     bench.write("new/.git-set-aside" + (number == 1 ? "" : "-" + std::to_string(number)), "x");
   bench.write("new/.git/config", "x");
-  EXPECT_THAT(set_aside_new(*bench.workspace, {}), HasSubstr("new/.git-set-aside-31"));
+  EXPECT_THAT(set_aside_new(*bench.workspace, Repositories{}), HasSubstr("new/.git-set-aside-31"));
   EXPECT_FALSE(bench.workspace->status("new/.git"));
 }
 
 TEST_F(KeptBackFiles, HoweverManyRepositoriesAreMadeAllAreSetAside) {
   for (int i = 0; i < 300; ++i) bench.write("new" + std::to_string(i) + "/.git/config", "x");
-  set_aside_new(*bench.workspace, {});
+  set_aside_new(*bench.workspace, Repositories{});
   EXPECT_THAT(repositories_below(*bench.workspace, Depth::everywhere, 10'000).found, IsEmpty());
 }
 
 TEST_F(KeptBackFiles, ARepositoryIsFoundBehindMoreFilesThanAreLookedThroughBefore) {
   for (std::size_t i = 0; i <= kMostLookedThroughForGit; ++i) bench.write("z/" + std::to_string(i), "");
   bench.write("a/.git/config", "x");
-  EXPECT_THAT(set_aside_new(*bench.workspace, {}), HasSubstr("a/.git-set-aside"));
+  EXPECT_THAT(set_aside_new(*bench.workspace, Repositories{}), HasSubstr("a/.git-set-aside"));
   EXPECT_FALSE(found({}, Access::write)->repositories.is_all) << "control";
 }
 
 TEST_F(KeptBackFiles, ARepositoryThatCannotBeSetAsideIsNamed) {
   bench.write("new/.git/config", "x");
   bench.disk.set_fault([](std::string_view) { return fail(ErrorCode::io, "read-only"); });
-  EXPECT_THAT(set_aside_new(*bench.workspace, {}), HasSubstr("could not be set aside: new/.git."));
+  EXPECT_THAT(set_aside_new(*bench.workspace, Repositories{}),
+              HasSubstr("could not be set aside: new/.git."));
 }
 
 TEST_F(KeptBackFiles, WhatALinkToARepositoryLeadsToIsFixedAndAnotherInItsPlaceIsSetAside) {

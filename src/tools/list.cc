@@ -82,9 +82,9 @@ const ToolText& ListTool::text() const {
   return text;
 }
 
-std::string ListTool::shown(const json::object& arguments) const {
-  return shorten(shown_path(*path(arguments)), 120);
-}
+std::string ListTool::in_full(const json::object& arguments) const { return shown_path(*path(arguments)); }
+
+std::string ListTool::shown(const json::object& arguments) const { return shorten(in_full(arguments), 120); }
 
 std::optional<std::string> ListTool::path(const json::object& arguments) const {
   return string_or(arguments, "path", ".");

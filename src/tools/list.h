@@ -10,6 +10,7 @@ class ListTool final : public Tool {
   const ToolText& text() const override;
   Effect effect() const override { return Effect::pure; }
   std::string shown(const json::object& arguments) const override;
+  std::string in_full(const json::object& arguments) const override;
   std::optional<std::string> path(const json::object& arguments) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 };

@@ -119,9 +119,11 @@ const ToolText& ReadTool::text() const {
   return text;
 }
 
-std::string ReadTool::shown(const json::object& arguments) const {
-  return shorten(shown_path(string_or(arguments, "file_path", "")), 120);
+std::string ReadTool::in_full(const json::object& arguments) const {
+  return shown_path(string_or(arguments, "file_path", ""));
 }
+
+std::string ReadTool::shown(const json::object& arguments) const { return shorten(in_full(arguments), 120); }
 
 std::optional<std::string> ReadTool::path(const json::object& arguments) const {
   return string_or(arguments, "file_path", "");

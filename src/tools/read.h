@@ -18,6 +18,7 @@ class ReadTool final : public Tool {
     return kMaxTextBytes + 1024;
   }  // and what is said about it
   std::string shown(const json::object& arguments) const override;
+  std::string in_full(const json::object& arguments) const override;
   std::optional<std::string> path(const json::object& arguments) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 };

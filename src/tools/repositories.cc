@@ -1,8 +1,12 @@
 #include "tools/repositories.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <optional>
 
 #include "base/disk_names.h"
+#include "base/text.h"
 #include "guard/paths.h"
 
 namespace deputy {
@@ -16,6 +20,18 @@ constexpr std::size_t kMostOfGitFile = 1 << 20;  // git takes no longer one
 std::string_view path_in(std::string_view bytes) {
   while (bytes.ends_with('\n') || bytes.ends_with('\r')) bytes.remove_suffix(1);
   return bytes.substr(0, bytes.find('\0'));
+}
+
+constexpr std::string_view kKnown = "repositories";
+constexpr std::string_view kAll = "all";
+constexpr std::string_view kSome = "some";
+
+// Of all that makes it the one that it is: a name may hold anything, a line break too.
+std::string digest_of(const Repository& repository) {
+  constexpr std::size_t kDigits = 16;
+  std::string all = sha256_hex(repository.name) + std::to_string(static_cast<int>(repository.kind));
+  for (const auto& name : repository.leads_to) all += sha256_hex(name);
+  return sha256_hex(all).substr(0, kDigits);
 }
 
 // The name of the folder that `path`, written in `base`, leads to; nothing where that is not beneath.
@@ -74,6 +90,27 @@ GitFolders git_folders_of(const Folder& folder, const std::string& git, EntryKin
   if (const auto bytes = folder.read(join_path(*git_dir, "commondir"), 0, kMostOfGitFile))
     follow(folder, *git_dir, path_in(*bytes), found);
   return found;
+}
+
+KnownRepositories known_of(const Repositories& repositories) {
+  KnownRepositories known{.digests = {}, .is_all = repositories.is_all};
+  for (const auto& each : repositories.found) known.digests.insert(digest_of(each));
+  return known;
+}
+
+bool is_known(const KnownRepositories& known, const Repository& repository) {
+  return known.digests.contains(digest_of(repository));
+}
+
+std::string to_line(const KnownRepositories& known) {
+  return fmt::format("{} {}{}{}\n", kKnown, known.is_all ? kAll : kSome, known.digests.empty() ? "" : " ",
+                     fmt::join(known.digests, " "));
+}
+
+std::optional<KnownRepositories> known_in(std::string_view line) {
+  const auto words = split(line, ' ');
+  if (words.size() < 2 || words[0] != kKnown || (words[1] != kAll && words[1] != kSome)) return std::nullopt;
+  return KnownRepositories{.digests = {words.begin() + 2, words.end()}, .is_all = words[1] == kAll};
 }
 
 Repositories repositories_below(const Folder& folder, Depth depth, std::size_t most) {

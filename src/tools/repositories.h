@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/disk.h"
@@ -38,6 +41,17 @@ struct Repositories {
   bool is_all = true;               // no entry was left out because there were more than `most`
   std::vector<std::string> unread;  // folders that could not be looked into
 };
+
+// Those that are known, in a form that is written down on one line and read again after a crash.
+struct KnownRepositories {
+  std::set<std::string> digests;
+  bool is_all = true;  // as in Repositories
+  bool operator==(const KnownRepositories&) const = default;
+};
+KnownRepositories known_of(const Repositories& repositories);
+bool is_known(const KnownRepositories& known, const Repository& repository);
+std::string to_line(const KnownRepositories& known);
+std::optional<KnownRepositories> known_in(std::string_view line);  // nothing: it is another line
 
 enum class Depth { usual, everywhere };  // usual: not in node_modules, nor in the folders of children
 Repositories repositories_below(const Folder& folder, Depth depth, std::size_t most);

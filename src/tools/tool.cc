@@ -34,7 +34,7 @@ Verdict Tool::judge(const Rules& rules, const json::object& arguments, const Too
 }
 
 std::string Tool::approval_text(const json::object& arguments, const ToolContext& context) const {
-  std::string asked = fmt::format("{} {}", text().name, shown(arguments));
+  std::string asked = fmt::format("{} {}", text().name, in_full(arguments));
   if (!context.target) return asked;
   if (const auto given = path(arguments); given && *given != context.target->name)
     asked += fmt::format("\nThat is {}.", shown_path(context.target->name));

@@ -97,6 +97,8 @@ class Tool {
 
   // The arguments in one short line for people: "src/auth.rs".
   virtual std::string shown(const json::object& arguments) const = 0;
+  // The same however long it is, for who decides about it.
+  virtual std::string in_full(const json::object& arguments) const { return shown(arguments); }
   // The argument that names a file or a folder. It is looked up before the rules are asked: they judge the
   // name that it leads to, and run() finds what was judged in its context.
   virtual std::optional<std::string> path(const json::object&) const { return std::nullopt; }

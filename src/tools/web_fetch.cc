@@ -31,6 +31,13 @@ std::string told(const WebUrl& url, const PageText& page, bool was_cut) {
   return text;
 }
 
+std::expected<WebUrl, ToolResult> url_of(const json::object& arguments) {
+  auto url = parse_web_url(string_or(arguments, "url", ""));
+  if (url) return *std::move(url);
+  return std::unexpected(
+      tool_error(fmt::format("This address cannot be fetched: {}.", to_text(url.error()))));
+}
+
 }  // namespace
 
 const ToolText& WebFetchTool::text() const {
@@ -38,10 +45,14 @@ const ToolText& WebFetchTool::text() const {
   return text;
 }
 
-std::string WebFetchTool::shown(const json::object& arguments) const {
+std::string WebFetchTool::in_full(const json::object& arguments) const {
   const std::string given = string_or(arguments, "url", "");
   const auto url = parse_web_url(given);
-  return shorten(on_one_line(url ? url->text : given), 120);
+  return on_one_line(url ? url->text : given);
+}
+
+std::string WebFetchTool::shown(const json::object& arguments) const {
+  return shorten(in_full(arguments), 120);
 }
 
 std::string WebFetchTool::subject(const json::object& arguments) const {
@@ -49,9 +60,16 @@ std::string WebFetchTool::subject(const json::object& arguments) const {
   return url ? url->host : std::string();
 }
 
+// Nobody is asked about an address that is not fetched: it might look like another.
+Task<Tool::Planned> WebFetchTool::plan(json::object arguments, ToolContext) {
+  auto url = url_of(arguments);
+  if (!url) co_return std::unexpected(std::move(url).error());
+  co_return std::nullopt;
+}
+
 Task<ToolResult> WebFetchTool::run(json::object arguments, ToolContext context) {
-  auto url = parse_web_url(string_or(arguments, "url", ""));
-  if (!url) co_return tool_error(fmt::format("This address cannot be fetched: {}.", to_text(url.error())));
+  auto url = url_of(arguments);
+  if (!url) co_return std::move(url).error();
   if (const auto* kept = find_kept(url->text, context.loop.clock().now())) co_return tool_ok(*kept);
   co_return co_await follow(*std::move(url), context);
 }

@@ -32,7 +32,9 @@ class WebFetchTool final : public Tool {
   Company company() const override { return Company::beside_others; }
   Decision by_default() const override { return by_default_; }
   std::string shown(const json::object& arguments) const override;
+  std::string in_full(const json::object& arguments) const override;
   std::string subject(const json::object& arguments) const override;  // the host
+  Task<Planned> plan(json::object arguments, ToolContext context) override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:

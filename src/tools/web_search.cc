@@ -37,8 +37,12 @@ const ToolText& WebSearchTool::text() const {
   return text;
 }
 
+std::string WebSearchTool::in_full(const json::object& arguments) const {
+  return on_one_line(string_or(arguments, "query", ""));
+}
+
 std::string WebSearchTool::shown(const json::object& arguments) const {
-  return shorten(on_one_line(string_or(arguments, "query", "")), 80);
+  return shorten(in_full(arguments), 80);
 }
 
 Task<ToolResult> WebSearchTool::run(json::object arguments, ToolContext context) {

@@ -172,7 +172,12 @@ TEST(EventLines, ANoteCannotForgeAnotherLine) {  // inject-07
   const std::string printed = to_json_text(lines[0]);
   EXPECT_FALSE(printed.contains('\n') || printed.contains('\r') || printed.contains('\x1e')) << printed;
   EXPECT_EQ(string_at(*parse_json_object(printed), "label"), "mine");
-  EXPECT_TRUE(note.contains("\n{\"event\"")) << "control: printed as it is, it would be a line of its own";
+  // The control: who prints it as it is has printed an event of another.
+  const std::string forged = note.substr(note.find('\n') + 1, note.find('\x1e') - note.find('\n') - 1);
+  const auto believed = parse_json_object(forged);
+  ASSERT_TRUE(believed) << forged;
+  EXPECT_EQ(string_at(*believed, "event"), "completed");
+  EXPECT_EQ(string_at(*believed, "label"), "other");
 }
 
 TEST(EventLines, AQuestionSaysForWhomItsSessionWaitsAndUntilWhen) {
