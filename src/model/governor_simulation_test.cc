@@ -297,7 +297,8 @@ TEST(GovernorSimulation, OutlivesAStormOfTenMinutes) {
     fleet.run_all();
     EXPECT_EQ(fleet.failed, 0) << "seed " << seed;
     EXPECT_LE(fleet.rejected_share() * 100, 100 * 48.0 / 368) << "seed " << seed;  // a tenth, and 16 probes
-    EXPECT_LE(fleet.last_delayed, minutes{10} + seconds{30}) << "seed " << seed;
+    EXPECT_LE(fleet.last_delayed, minutes{12} + seconds{30})
+        << "seed " << seed;  // two at most between probes
   }
 }
 

@@ -51,9 +51,10 @@ Duration scaled(Duration duration, double factor) {
   return duration_cast<Duration>(std::chrono::duration<double>(duration) * factor);
 }
 
-// Half a second, growing by half for each rejection in a row up to 25 seconds: ten take about a minute.
+// Half a second, growing by half for each rejection in a row up to two minutes: ten take about a minute, and
+// seventeen ten minutes.
 Duration shut_at_least(int rejected_in_a_row) {
-  return scaled(milliseconds{500}, std::min(std::pow(1.5, rejected_in_a_row - 1), 50.0));
+  return scaled(milliseconds{500}, std::min(std::pow(1.5, rejected_in_a_row - 1), 240.0));
 }
 
 }  // namespace

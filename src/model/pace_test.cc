@@ -236,7 +236,7 @@ TEST(Pace, WaitsLongerForEachRejectionInARow) {
     former = shut;
     now = sent.at;
   }
-  EXPECT_EQ(former, seconds{25});
+  EXPECT_EQ(former, seconds{120});
 }
 
 TEST(Pace, CutsThePaceOnceForThoseWhoWereSentTogether) {
