@@ -133,6 +133,32 @@ TEST_P(HttpModels, RunAChildThatUsesTools) {
   EXPECT_TRUE(bodies_[3].contains("It says hello.")) << bodies_[3];
 }
 
+// So that a provider finds in its cache what it was sent before: of a sibling up to the task, of a child up
+// to what is new.
+TEST_P(HttpModels, BeginWithTheBytesThatSiblingsAndFormerStepsBeganWith) {
+  child_says_ = [](int step) -> Said {
+    if (step < 2) return {.text = "I look.", .calls = {read_of("a.txt")}};
+    return {.text = "It says so."};
+  };
+  ASSERT_TRUE(play(3));
+  std::map<std::string, int> beginnings;
+  for (int i = 0; i < 3; ++i) {
+    const std::string task = fmt::format("{} number {}.", kChildTask, i);
+    std::string former;
+    for (const std::string& body : bodies_) {
+      if (body.contains(kRootTask) || !body.contains(task)) continue;
+      const std::size_t told = body.find(task);
+      ++beginnings[body.substr(0, told)];
+      EXPECT_TRUE(body.starts_with(former)) << body;
+      const std::size_t read = body.rfind("hello");
+      former = body.substr(0, read == std::string::npos ? told + task.size() : read);
+    }
+  }
+  ASSERT_EQ(beginnings.size(), 1u) << "as many as there are ways to begin";
+  EXPECT_EQ(beginnings.begin()->second, 9) << "three requests of each of three";
+  EXPECT_GT(beginnings.begin()->first.size(), 4000u) << "what it is and its tools";
+}
+
 TEST_P(HttpModels, SayWhatAChildIsInAFewThousandBytes) {
   std::size_t bytes = 0;
   Life life(world_, {.model = [&](Loop& loop) {
