@@ -3,6 +3,9 @@
 #include "model/openai_chat.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  static const auto dialect = deputy::openai_chat_dialect(deputy::ChatFlavour::compatible);
-  return deputy::fuzz_dialect(*dialect, {reinterpret_cast<const char*>(bytes), size});
+  static const auto compatible = deputy::openai_chat_dialect(deputy::ChatFlavour::compatible);
+  static const auto openai = deputy::openai_chat_dialect(deputy::ChatFlavour::openai);
+  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  deputy::fuzz_dialect(*openai, text);
+  return deputy::fuzz_dialect(*compatible, text);
 }

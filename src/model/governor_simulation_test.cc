@@ -245,16 +245,20 @@ TEST(GovernorSimulation, LosesNoStepAndIsSeldomTurnedDown) {
   }
 }
 
-// Whenever that is from the twentieth second to the end, and in relation to what was tried last.
+// Whenever that is from the first second to the end, and in relation to what was tried last.
 TEST(GovernorSimulation, IsAtFullSpeedWithinTenSecondsOfTheLimitLifting) {
   for (Scene scene : kLimits) {
     Worst worst;
     for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
-      scene.lifted_after =
-          seconds{20} + milliseconds{14'900} * (seed * 7 % 20) + milliseconds{470} * (seed % 13);
-      worst.add(scene, seed);
-      EXPECT_LE(worst.slow_for, seconds{10})
-          << scene.name << ", seed " << seed << ", lifted after " << to_text(scene.lifted_after);
+      const auto place = seed * 7 % 20;
+      for (const Duration lifted :
+           {seconds{1} + seconds{1} * place + milliseconds{37} * (seed % 25),
+            seconds{20} + milliseconds{14'900} * place + milliseconds{470} * (seed % 13)}) {
+        scene.lifted_after = lifted;
+        worst.add(scene, seed);
+        EXPECT_LE(worst.slow_for, seconds{10})
+            << scene.name << ", seed " << seed << ", lifted after " << to_text(scene.lifted_after);
+      }
     }
     std::printf("%s: at most %.1f %% rejected, at full speed after at most %s\n", scene.name.c_str(),
                 worst.rejected_share * 100, to_text(std::max(worst.slow_for, Duration{})).c_str());
@@ -293,7 +297,8 @@ TEST(GovernorSimulation, OutlivesAStormOfTenMinutes) {
     fleet.run_all();
     EXPECT_EQ(fleet.failed, 0) << "seed " << seed;
     EXPECT_LE(fleet.rejected_share() * 100, 100 * 48.0 / 368) << "seed " << seed;  // a tenth, and 16 probes
-    EXPECT_LE(fleet.last_delayed, minutes{10} + seconds{30}) << "seed " << seed;
+    EXPECT_LE(fleet.last_delayed, minutes{12} + seconds{30})
+        << "seed " << seed;  // two at most between probes
   }
 }
 

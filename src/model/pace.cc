@@ -36,10 +36,13 @@ constexpr double kFewUnanswered = 1;
 constexpr double kUnansweredForEach = 0.5;
 constexpr double kMostUnanswered = 4096;
 
-constexpr Duration kTryAfter = seconds{8};
-// Of so many one may be turned down: a try waits until it can be afforded, but not for all of a storm.
-constexpr std::uint64_t kSentForEachRejected = 10;
-constexpr std::uint64_t kLongestUntilTry = 100;
+constexpr Duration kTryAfter = seconds{9};
+// Of so many one may be turned down: a try waits until it can be afforded, but not for all of a storm. What
+// is more than ten pays, over some 350 requests, for those that were lent for the start: it costs two or
+// three.
+constexpr double kSentForEachRejected = 10.6;
+constexpr double kSentLent = 11;
+constexpr double kLongestUntilTry = 100;
 constexpr int kTriedAlone = 2;  // let in one by one before more go: a limit may have one to spare
 constexpr int kOpenedForEach = 2;
 constexpr int kTriedEnough = 14;  // so many were let in: there is no such limit any more
@@ -48,9 +51,10 @@ Duration scaled(Duration duration, double factor) {
   return duration_cast<Duration>(std::chrono::duration<double>(duration) * factor);
 }
 
-// Half a second, growing by half for each rejection in a row up to 25 seconds: ten take about a minute.
+// Half a second, growing by half for each rejection in a row up to two minutes: ten take about a minute, and
+// seventeen ten minutes.
 Duration shut_at_least(int rejected_in_a_row) {
-  return scaled(milliseconds{500}, std::min(std::pow(1.5, rejected_in_a_row - 1), 50.0));
+  return scaled(milliseconds{500}, std::min(std::pow(1.5, rejected_in_a_row - 1), 240.0));
 }
 
 }  // namespace
@@ -76,7 +80,7 @@ void Pace::Bucket::take(double amount, TimePoint now) {
   at = now;
 }
 
-Pace::Pace(int at_once) : soon_(kFirstSoon), most_unanswered_(at_once), try_from_(kSentForEachRejected) {}
+Pace::Pace(int at_once) : soon_(kFirstSoon), most_unanswered_(at_once), try_from_(-kSentLent) {}
 
 TimePoint Pace::earliest(TimePoint now, std::int64_t tokens) {
   take_silence_for_consent(now);
@@ -91,7 +95,7 @@ TimePoint Pace::earliest(TimePoint now, std::int64_t tokens) {
 
 bool Pace::is_time_for_a_try(TimePoint now) const {
   return interval_ > Duration{} && !is_shut() && !tried_ && now - cut_at_ >= kTryAfter &&
-         next_number_ >= try_from_;
+         static_cast<double>(next_number_) >= try_from_;
 }
 
 // When few enough are out whose answer says how it stands now.
@@ -198,7 +202,8 @@ void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, T
   soon_ = std::clamp(kSoonForEach * (now - sent.at), kShortestSoon, kLongestSoon);
   shut_until_ = std::max(shut_until_, now + std::min(retry_after.value_or(Duration{}), kLongestShut));
   if (window_) ++window_->rejected;
-  try_from_ = std::min(try_from_ + kSentForEachRejected, next_number_ + kLongestUntilTry);
+  try_from_ =
+      std::min(try_from_ + kSentForEachRejected, static_cast<double>(next_number_) + kLongestUntilTry);
   if (sent.cuts < cuts_) return;  // the pace was cut already since it was sent
   ++cuts_;
   cut_at_ = now;

@@ -3,7 +3,7 @@
 // rejection shuts the gate until the provider wants to hear again, then one goes alone, and from then on they
 // keep a pace. Now and then one goes with another, too early: rejected, the limit stands; let in, the limit
 // may be gone, and each that follows lets more go at once. A try goes only when it can be turned down without
-// more than a tenth of all being so. docs/decisions/0009 has the figures.
+// more than a tenth being so, of some 350; what the start costs is lent. docs/decisions/0009 has the figures.
 #pragma once
 
 #include <cstdint>
@@ -93,7 +93,7 @@ class Pace {
   std::optional<Duration> good_;  // while the pace is looked for: the shortest at which one was let in
   std::optional<Window> window_;
   std::optional<int> tried_;  // while the pace is not kept: how many were let in since
-  std::uint64_t try_from_;    // the number that may be one
+  double try_from_;           // the number that may be one
 
   std::uint64_t learned_from_ = 0;
   std::optional<Bucket> requests_;

@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 
+#include "support/canary.h"
 #include "support/hosted_provider.h"
 #include "support/sim_world.h"
 
@@ -43,19 +45,29 @@ class HttpModels : public testing::TestWithParam<Tongue> {
                          return std::make_unique<HostedProvider>(
                              loop, GetParam(),
                              [this, &loop, children, turned_down_for](const HttpRequest& request) {
+                               came_with_key_ = came_with_key_ || has_key(request);
                                if (loop.clock().now().time_since_epoch() < turned_down_for) {
                                  ++turned_down_;
                                  return too_many_requests(GetParam());
                                }
                                return answer(request.body, children);
                              },
-                             window);
+                             window, canary_of_all_tests().key());
                        }});
     RootBrief brief = life.brief(std::string(kRootTask));
     brief.model = ModelName(std::string(dialect_of(GetParam())->provider()) + "/test");
     auto report = life.start(brief);
     events_ = life.events();
+    EXPECT_TRUE(came_with_key_) << "that it is in no event shows nothing";
+    for (const Event& event : events_) {
+      EXPECT_FALSE(canary_of_all_tests().is_in(to_json_text(fact_to_json(event.fact))));
+    }
     return report;
+  }
+  static bool has_key(const HttpRequest& request) {
+    return std::ranges::any_of(request.headers, [](const HttpHeader& header) {
+      return header.value.contains(canary_of_all_tests().key());
+    });
   }
 
   SimExchange answer(const std::string& body, int children) {
@@ -108,6 +120,7 @@ class HttpModels : public testing::TestWithParam<Tongue> {
   int child_at_fault_ = -1;  // gets this in place of an answer, from its second step on
   SimExchange fault_;
   int turned_down_ = 0;
+  bool came_with_key_ = false;
   std::vector<std::string> bodies_;
   std::vector<Event> events_;
 };
@@ -131,6 +144,32 @@ TEST_P(HttpModels, RunAChildThatUsesTools) {
   ASSERT_EQ(bodies_.size(), 4u);
   EXPECT_TRUE(bodies_[2].contains("hello")) << bodies_[2];
   EXPECT_TRUE(bodies_[3].contains("It says hello.")) << bodies_[3];
+}
+
+// So that a provider finds in its cache what it was sent before: of a sibling up to the task, of a child up
+// to what is new.
+TEST_P(HttpModels, BeginWithTheBytesThatSiblingsAndFormerStepsBeganWith) {
+  child_says_ = [](int step) -> Said {
+    if (step < 2) return {.text = "I look.", .calls = {read_of("a.txt")}};
+    return {.text = "It says so."};
+  };
+  ASSERT_TRUE(play(3));
+  std::map<std::string, int> beginnings;
+  for (int i = 0; i < 3; ++i) {
+    const std::string task = fmt::format("{} number {}.", kChildTask, i);
+    std::string former;
+    for (const std::string& body : bodies_) {
+      if (body.contains(kRootTask) || !body.contains(task)) continue;
+      const std::size_t told = body.find(task);
+      ++beginnings[body.substr(0, told)];
+      EXPECT_TRUE(body.starts_with(former)) << body;
+      const std::size_t read = body.rfind("hello");
+      former = body.substr(0, read == std::string::npos ? told + task.size() : read);
+    }
+  }
+  ASSERT_EQ(beginnings.size(), 1u) << "as many as there are ways to begin";
+  EXPECT_EQ(beginnings.begin()->second, 9) << "three requests of each of three";
+  EXPECT_GT(beginnings.begin()->first.size(), 4000u) << "what it is and its tools";
 }
 
 TEST_P(HttpModels, SayWhatAChildIsInAFewThousandBytes) {

@@ -14,11 +14,12 @@ namespace deputy {
 
 class HostedProvider final : public Provider {
  public:
-  HostedProvider(Loop& loop, Tongue tongue, SimNetwork::Server server, std::int64_t window)
+  HostedProvider(Loop& loop, Tongue tongue, SimNetwork::Server server, std::int64_t window,
+                 std::string key = "key")
       : network_(loop),
         governors_(loop),
         provider_({.dialect = dialect_of(tongue),
-                   .endpoint = {"http://model", "key"},
+                   .endpoint = {"http://model", std::move(key)},
                    .key_variable = "",
                    .network = network_,
                    .loop = loop,
