@@ -259,6 +259,21 @@ TEST_F(TerminalRealTime, AChatIsCompactedAndThatUndone) {
   EXPECT_THAT(tmux.history(), Not(HasSubstr("They greeted."))) << "it is for the model";
 }
 
+TEST_F(TerminalRealTime, AnotherModelAnswersFromTheNextInputOn) {
+  const auto other = script(
+      R"({"v":1,"sessions":[{"replies":[{"text":"unused"},{"text":"I am the other."}]}]})", "other.json");
+  chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"I am the first."}]}]})"));
+  tmux.type("who?");
+  tmux.key("Enter");
+  tmux.wait_for("I am the first.");
+  tmux.type("/model " + other);
+  tmux.key("Enter");
+  tmux.wait_for("from the next input on");
+  tmux.type("and now?");
+  tmux.key("Enter");
+  tmux.wait_for("I am the other.");
+}
+
 TEST_F(TerminalRealTime, WhatIsOlderThanSevenDaysGoesWhenAChatBegins) {
   deputy({"sessions", "ls"});  // makes the state folder
   const auto report = home() / "reports/sess_1_reader/old.md";
