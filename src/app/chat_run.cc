@@ -163,6 +163,8 @@ void ChatRunner::on_ended(const Result<Report>& report) {
     std::string next = std::move(state_.queued.front());
     state_.queued.pop_front();
     submit(std::move(next));
+  } else if (state_.leaves_at_end) {
+    leave(ExitStatus::completed);
   }
   screen_.draw_soon();
 }
@@ -243,7 +245,8 @@ void ChatRunner::compact(const std::string& how) {
 }
 
 void ChatRunner::leave(ExitStatus status) {
-  state_.queued.clear();
+  for (const auto& text : std::exchange(state_.queued, {}))
+    print_separated(state_, {line_of("not begun, and not kept: " + on_one_line(text), Tone::doubtful)});
   left_.resume(status);
 }
 
@@ -258,7 +261,10 @@ Task<> ChatRunner::list_folder(std::string folder) {
 
 void ChatRunner::on_keys(const std::vector<Key>& keys) {
   look_at_clock();
-  for (const auto& key : keys) do_all(apply_key(state_, key));
+  for (const auto& key : keys) {
+    if (left_.resumed()) return;  // what follows is for whoever has the terminal next
+    do_all(apply_key(state_, key));
+  }
   screen_.draw_soon();
 }
 
@@ -281,18 +287,20 @@ void ChatRunner::on_bytes(std::string_view bytes) {
     return;
   }
   plain->feed(bytes);
-  while (const auto keys = plain->next(state_)) on_keys(*keys);
+  while (const auto keys = left_.resumed() ? std::nullopt : plain->next(state_)) on_keys(*keys);
 }
 
 Task<> ChatRunner::read_keys(StopToken stop) {
   std::array<char, 16384> buffer;
-  while (co_await wait_readable(program_.loop, STDIN_FILENO, stop) == Readiness::ready) {
+  while (!left_.resumed() && co_await wait_readable(program_.loop, STDIN_FILENO, stop) == Readiness::ready) {
     const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (count <= 0) {  // the terminal is gone
+    if (count > 0) {
+      on_bytes({buffer.data(), static_cast<std::size_t>(count)});
+    } else if (count == 0 && screen_.plain() && ::isatty(STDIN_FILENO) == 1) {
+      on_keys({{KeyName::control, "d"}});  // which a terminal in its ordinary mode keeps for itself
+    } else {                               // the terminal is gone
       leave(ExitStatus::cancelled);
-      co_return;
     }
-    on_bytes({buffer.data(), static_cast<std::size_t>(count)});
   }
 }
 

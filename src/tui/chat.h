@@ -103,6 +103,7 @@ struct ChatState {
   std::map<SessionId, std::string>
       asked;                       // the ids of what children asked their parents when the line was begun
   std::deque<std::string> queued;  // typed while it ran: the next inputs
+  bool leaves_at_end = false;      // once these and what runs are done
   std::set<std::string> session_rules;
   std::optional<TimePoint> interrupted_at;
   std::string notice;  // for the status line, until the next key

@@ -25,18 +25,26 @@ constexpr std::string_view kDelegates = R"({"v":1,"sessions":[
 class TerminalRealTime : public DeputyTest {
  protected:
   TerminalRealTime() : tmux(root() / "tmux", 80, 24) {}
-  void chat(std::string_view model, std::vector<std::string> words = {}) {
-    words.insert(words.begin(), {"--model", std::string(model)});
-    tmux.run(work(),
-             {{"PATH", "/usr/bin:/bin"},
-              {"HOME", (root() / "person").string()},
-              {"DEPUTY_HOME", home().string()},
-              {"LC_ALL", "C.UTF-8"},
-              {"TERM", "screen"},
-              {"TZ", "UTC"},
-              {"OLLAMA_HOST", "127.0.0.1:1"}},
-             words);
+  void chat(std::string_view model, std::vector<std::string> words = {},
+            std::map<std::string, std::string> besides = {}) {
+    open(model, std::move(words), std::move(besides));
     tmux.wait_for("❯");
+  }
+  void plain_chat(std::string_view model) {
+    open(model, {"--plain"}, {});
+    tmux.wait_for(">");
+  }
+  void open(std::string_view model, std::vector<std::string> words,
+            std::map<std::string, std::string> environment) {
+    words.insert(words.begin(), {"--model", std::string(model)});
+    environment.insert({{"PATH", "/usr/bin:/bin"},
+                        {"HOME", (root() / "person").string()},
+                        {"DEPUTY_HOME", home().string()},
+                        {"LC_ALL", "C.UTF-8"},
+                        {"TERM", "screen"},
+                        {"TZ", "UTC"},
+                        {"OLLAMA_HOST", "127.0.0.1:1"}});
+    tmux.run(work(), environment, words);
   }
   std::string delegating(std::string_view wait) {
     std::string text(kDelegates);
@@ -291,6 +299,27 @@ TEST_F(TerminalRealTime, WhatIsOlderThanSevenDaysGoesWhenAChatBegins) {
   tmux.wait_for("Kept as sess_");
   EXPECT_FALSE(std::filesystem::exists(report));
   EXPECT_TRUE(std::filesystem::exists(fresh));
+}
+
+TEST_F(TerminalRealTime, PlainLinesThatWereTypedAheadAreTakenInTurn) {
+  plain_chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"first_byte_ms":300,"text":"One is done."},{"first_byte_ms":300,"text":"Two is done."}]}]})"));
+  tmux.type("one\ntwo\n/quit\nthree\n");
+  tmux.wait_for("Kept as sess_");
+  tmux.wait_until_ended();
+  EXPECT_EQ(tmux.exit_status(), 0);
+  EXPECT_THAT(tmux.history(), HasSubstr("One is done."));
+  EXPECT_THAT(tmux.history(), HasSubstr("Two is done."));
+}
+
+TEST_F(TerminalRealTime, TheEndOfPlainInputLeavesInOrder) {
+  plain_chat(script(R"({"v":1,"sessions":[{"replies":[{"first_byte_ms":300,"text":"One is done."}]}]})"));
+  tmux.type("one\n");
+  tmux.key("C-d");
+  tmux.wait_for("Kept as sess_");
+  tmux.wait_until_ended();
+  EXPECT_EQ(tmux.exit_status(), 0);
+  EXPECT_THAT(tmux.history(), HasSubstr("One is done."));
 }
 
 TEST_F(TerminalRealTime, APasteOfSeveralLinesIsOneInput) {

@@ -98,5 +98,8 @@ bool Tmux::wait_until_ended() const {
 }
 
 int Tmux::program_id() const { return std::atoi(command({"display-message", "-p", "#{pane_pid}"}).c_str()); }
+int Tmux::exit_status() const {
+  return std::atoi(command({"display-message", "-p", "#{pane_dead_status}"}).c_str());
+}
 
 }  // namespace deputy

@@ -32,6 +32,7 @@ class Tmux {
   // Asked of tmux itself: what it writes into a dead pane comes late, or never.
   bool wait_until_ended() const;
   int program_id() const;
+  int exit_status() const;  // of one that has ended
 
  private:
   std::string command(const std::vector<std::string>& words) const;
