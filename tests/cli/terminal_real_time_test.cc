@@ -344,6 +344,15 @@ TEST_F(TerminalRealTime, ANarrowerWindowIsDrawnAfresh) {
   EXPECT_EQ(screen.find("→ note: half way"), screen.rfind("→ note: half way")) << "drawn once:\n" << screen;
 }
 
+TEST_F(TerminalRealTime, HelpStandsInColumnsThatFitTheScreen) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."}]}]})"));
+  tmux.resize(90, 60);
+  tmux.type("/help");
+  tmux.key("Enter");
+  tmux.wait_for("write this session's transcript to a file");
+  EXPECT_THAT(tmux.screen(), HasSubstr("\n" + std::string(26, ' ') + "its parent go on, c cancels it"));
+}
+
 TEST_F(TerminalRealTime, AFirstRunSaysWhatWasFoundAndRehearses) {
   write(work() / "a.py", "# TODO: all of it\n");
   tmux.run(work(),
