@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <map>
 #include <optional>
 
 #include "app/chat_commands.h"
 #include "app/chat_screen.h"
 #include "app/history.h"
+#include "app/output_lines.h"
 #include "app/places.h"
 #include "app/rule_writer.h"
 #include "app/run_on.h"
@@ -65,6 +67,7 @@ class ChatRunner {
   Engine engine_;
   Runtime& runtime_;
   History history_;
+  std::map<SessionId, OutputLines> printing_;  // of commands that run
   Waiter<ExitStatus> left_;
   ExitStatus status_ = ExitStatus::completed;
   std::optional<TimerId> key_timer_;
@@ -88,7 +91,14 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
   print(state_, std::move(request.greeting));
   runtime_.subscribe([this](const Event& event, const EventOrigin& origin) {
     look_at_clock();
+    if (std::holds_alternative<CallFinished>(event.fact)) printing_.erase(event.run.session);
     do_all(apply(state_, event, origin));
+    screen_.draw_soon();
+  });
+  runtime_.subscribe_output([this](const SessionId& session, const EventOrigin&, std::string_view piece) {
+    const std::string lines = printing_[session].take(piece, program_.redactor);
+    if (lines.empty()) return;
+    apply_output(state_, session, lines);
     screen_.draw_soon();
   });
   runtime_.subscribe_deltas([this](const SessionId& session, const Delta& delta) {

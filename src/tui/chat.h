@@ -90,8 +90,9 @@ struct ChatState {
   std::int64_t context = 0;  // tokens that the last request and its reply held
   TreeView tree;
   ReplyStream reply;
-  std::map<std::pair<int, int>, Call> calls;   // of the root's last reply, by step and index
-  std::map<SessionId, std::deque<Line>> logs;  // what children did last, for who follows them
+  std::map<std::pair<int, int>, Call> calls;      // of the root's last reply, by step and index
+  std::map<SessionId, std::deque<Line>> logs;     // what children did last, for who follows them
+  std::map<SessionId, std::deque<Line>> printed;  // the last lines of commands that run
 
   InputLine input;
   InputCompletion completion;
@@ -114,6 +115,8 @@ struct ChatState {
 
 Intents apply(ChatState& state, const Event& event, const EventOrigin& origin);
 void apply_text(ChatState& state, const SessionId& session, std::string_view text);
+// Whole lines, without secrets, that a command of the session has printed while it runs.
+void apply_output(ChatState& state, const SessionId& session, std::string_view lines);
 // What was said of the reply is void: it is asked for again.
 void apply_retry(ChatState& state, const SessionId& session);
 Intents apply_key(ChatState& state, const Key& key);

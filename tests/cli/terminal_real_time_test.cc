@@ -204,6 +204,20 @@ TEST_F(TerminalRealTime, AChildIsNudgedAndSentToTheBackground) {
   EXPECT_THAT(tmux.history(), HasSubstr("[explore] ✓ complete"));
 }
 
+TEST_F(TerminalRealTime, ACommandThatRunsShowsWhatItPrints) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Bash","arguments":{"command":
+      "printf 'half-%s\\n' way; until test -e go; do sleep 0.1; done"}}]},
+    {"text":"It is built."}]}]})"),
+       {"--yes"});
+  tmux.type("build");
+  tmux.key("Enter");
+  tmux.wait_for("│ half-way");
+  write(work() / "go", "");
+  tmux.wait_for("It is built.");
+  tmux.wait_until_gone("│ half-way");
+}
+
 TEST_F(TerminalRealTime, GoesOnAfterAKillWhereItWas) {
   const auto model = delegating("86400000");
   chat(model, {"--yes"});
