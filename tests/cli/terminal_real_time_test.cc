@@ -1,6 +1,11 @@
 // The interactive interface on a real terminal, in the flows that people use most.
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <signal.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 
 #include "deputy_program.h"
 #include "tmux.h"
@@ -16,11 +21,23 @@ constexpr std::string_view kDelegates = R"({"v":1,"sessions":[
     {"text":"I ask two.","calls":[{"name":"Delegate","arguments":{"tasks":[
       {"label":"quick","prompt":"p"},{"label":"slow","prompt":"p"}]}}]},
     {"text":"Both have *reported*."},
-    {"text":"And again."}]},
+    {"text":"And again. See [here](https://example.org)."}]},
   {"match":{"label":"quick"},"replies":[{"text":"quickly done"}]},
   {"match":{"label":"slow"},"replies":[
     {"calls":[{"name":"Note","arguments":{"content":"half way"}}]},
     {"first_byte_ms":WAIT,"text":"slowly done"}]}]})";
+
+std::int64_t wake_ups_of(int program) {
+  constexpr std::string_view kCount = "voluntary_ctxt_switches:";
+  std::int64_t count = 0;
+  for (const auto& thread :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(program) + "/task")) {
+    std::ifstream status(thread.path() / "status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with(kCount)) count += std::stoll(line.substr(kCount.size()));
+  }
+  return count;
+}
 
 class TerminalRealTime : public DeputyTest {
  protected:
@@ -232,6 +249,74 @@ TEST_F(TerminalRealTime, GoesOnAfterAKillWhereItWas) {
   tmux.key("Enter");
   tmux.wait_for("Both have reported.");
   EXPECT_THAT(tmux.history(), HasSubstr("❯ go"));
+}
+
+TEST_F(TerminalRealTime, GoesOnAfterTheTerminalHungUp) {
+  chat(delegating("86400000"), {"--yes"});
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("half way");
+  tmux.hang_up();
+  EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out, HasSubstr("main")) << "it was not cancelled";
+  chat(delegating("10"), {"--yes"});
+  tmux.wait_for("Left unfinished; /resume ID goes on with it:");
+  tmux.type("/resume");
+  tmux.key("Enter");
+  tmux.wait_for("Both have reported.");
+}
+
+TEST_F(TerminalRealTime, AHangUpEndsAnIdleChatAndAPlainOne) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."}]}]})");
+  chat(model);
+  tmux.hang_up();
+  plain_chat(model);
+  tmux.hang_up();
+}
+
+// What only the machine that the terminal stands on could do is not asked for: no clipboard, no links, no
+// title. The screen is the ordinary one, so that a connection that breaks leaves its history.
+TEST_F(TerminalRealTime, OverAConnectionItIsTheSameChat) {
+  chat(delegating("300"), {},
+       {{"SSH_CONNECTION", "192.0.2.1 50000 192.0.2.2 22"},
+        {"SSH_CLIENT", "192.0.2.1 50000 22"},
+        {"SSH_TTY", "/dev/pts/9"},
+        {"TERM", "xterm-256color"}});
+  const auto bytes = root() / "streams/bytes";
+  tmux.record(bytes);
+  tmux.type("review this");
+  tmux.key("Enter");
+  tmux.wait_for("(y)");
+  tmux.key("y");
+  tmux.wait_for("Both have reported.");
+  tmux.type("again");
+  tmux.key("Enter");
+  tmux.wait_for("And again.");
+  tmux.type("/quit");
+  tmux.key("Enter");
+  tmux.wait_for("Kept as sess_");
+  const std::string written = contents(bytes);
+  EXPECT_THAT(written, HasSubstr("Both have"));
+  for (const auto* local : {"\x1b]", "\x1bP", "\x1b[?1049", "\x1b[?1000", "\x1b[?1006"})
+    EXPECT_THAT(written, Not(HasSubstr(local)));
+}
+
+// Of all its threads together.
+TEST_F(TerminalRealTime, AnIdleChatWakesAtMostOnceASecond) {
+  chat(delegating("10"), {"--yes"});
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("Both have reported.");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  const int program = tmux.program_id();
+  const std::int64_t before = wake_ups_of(program);
+  ::poll(nullptr, 0, 60'000);
+  const std::int64_t woken = wake_ups_of(program) - before;
+  ASSERT_GT(before, 0) << "control: it is counted";
+  EXPECT_LE(woken, 60);
+  tmux.type("again");
+  tmux.key("Enter");
+  tmux.wait_for("And again.");
+  EXPECT_GT(wake_ups_of(program), before + woken) << "control: it goes on counting";
 }
 
 TEST_F(TerminalRealTime, WhatIsSaidOnLeavingGoesOnWithTheChat) {
