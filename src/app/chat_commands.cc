@@ -21,10 +21,6 @@ constexpr std::size_t kMostListed = 20;
 
 using Lines = std::vector<Line>;
 
-std::size_t columns_of(const ChatState& state) {
-  return static_cast<std::size_t>(std::max(20, state.size.columns - 1));
-}
-
 // Names and what is said of each.
 class Rows {
  public:

@@ -88,7 +88,7 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
   state_.model = for_model_line(root_.model);
   state_.window = window_of(runtime_.models(), root_.model);
   state_.input.history = history_.load();
-  print(state_, std::move(request.greeting));
+  for (const Line& line : request.greeting) print(state_, wrapped(line, columns_of(state_), "    "));
   runtime_.subscribe([this](const Event& event, const EventOrigin& origin) {
     look_at_clock();
     if (std::holds_alternative<CallFinished>(event.fact)) printing_.erase(event.run.session);
@@ -180,11 +180,8 @@ void ChatRunner::on_ended(const Result<Report>& report) {
 }
 
 void ChatRunner::say_error(const Error& error) {
-  std::vector<Line> lines;
-  for (auto& line : wrapped(line_of(program_.as_typed_here(to_text(error)), Tone::bad),
-                            static_cast<std::size_t>(std::max(20, state_.size.columns - 1))))
-    lines.push_back(std::move(line));
-  print_separated(state_, std::move(lines));
+  const Line line = line_of(program_.as_typed_here(to_text(error)), Tone::bad);
+  print_separated(state_, wrapped(line, columns_of(state_)));
 }
 
 void ChatRunner::choose_model(const std::string& name) {

@@ -16,10 +16,6 @@ namespace {
 constexpr std::size_t kMostLogLines = 200;
 constexpr std::size_t kMostPrintedLines = 3;
 
-std::size_t columns_of(const ChatState& state) {
-  return static_cast<std::size_t>(std::max(20, state.size.columns - 1));
-}
-
 void print_reply(ChatState& state, std::string_view markdown) {
   if (trimmed(markdown).empty()) return;
   print_separated(state, markdown_lines(markdown, columns_of(state)));
@@ -163,6 +159,10 @@ void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswere
 }
 
 }  // namespace
+
+std::size_t columns_of(const ChatState& state) {
+  return static_cast<std::size_t>(std::max(20, state.size.columns - 1));
+}
 
 void print(ChatState& state, std::vector<Line> lines) {
   if (lines.empty()) return;

@@ -123,6 +123,9 @@ Intents apply_key(ChatState& state, const Key& key);
 // What a folder holds, in answer to ListFolder.
 void apply_listing(ChatState& state, const std::string& folder, const std::vector<std::string>& entries);
 
+// How wide a line of it may be.
+std::size_t columns_of(const ChatState& state);
+
 // Lines for the scrollback.
 void print(ChatState& state, std::vector<Line> lines);
 void print_separated(ChatState& state, std::vector<Line> lines);

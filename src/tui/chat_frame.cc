@@ -160,7 +160,7 @@ struct Room {
 }  // namespace
 
 Frame frame_of(const ChatState& state) {
-  const auto columns = static_cast<std::size_t>(std::max(20, state.size.columns - 1));
+  const std::size_t columns = columns_of(state);
   Room room{static_cast<std::size_t>(std::max(4, state.size.rows - 1))};
   room.take(1);  // the status line
 
