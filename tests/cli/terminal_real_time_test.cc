@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -441,6 +442,66 @@ TEST_F(TerminalRealTime, ANarrowerWindowIsDrawnAfresh) {
   tmux.wait_for("Tab: children");
   const std::string screen = tmux.screen();
   EXPECT_EQ(screen.find("→ note: half way"), screen.rfind("→ note: half way")) << "drawn once:\n" << screen;
+}
+
+TEST_F(TerminalRealTime, EveryCommandOfTheChatAnswers) {
+  chat(delegating("10"), {"--yes"});
+  tmux.resize(100, 60);
+  const auto enter = [this](std::string_view text, std::string_view answer) {
+    tmux.type(text);
+    tmux.key("Enter");
+    tmux.wait_for(answer);
+  };
+  enter("/tree", "nothing has been said yet");
+  enter("go", "Both have reported.");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  enter("/tree", "sess_");
+  enter("/sessions", "CHILDREN");
+  enter("/model", "/model NAME chooses another");
+  enter("/agents", "explore");
+  enter("/cost", "  all" + std::string(21, ' ') + "in=");
+  enter("/permissions", "Where no rule speaks");
+  enter("/export", "/export needs a file's name");
+  enter("/export chat.txt", "written to");
+  EXPECT_THAT(contents(work() / "chat.txt"), HasSubstr("Both have *reported*."));
+  enter("/resume", "there is no earlier session");
+  enter("/tre", "[quick]");
+  enter("/nothing", "there is no /nothing");
+  enter("/exit", "Kept as sess_");
+}
+
+TEST_F(TerminalRealTime, APathIsCompletedAndWhatWasTypedIsRecalledInTheNextChat) {
+  write(work() / "notes.txt", "x");
+  const auto model =
+      script(R"({"v":1,"sessions":[{"replies":[{"text":"Read.","expect":{"contains":"see @notes.txt"}}]}]})");
+  chat(model);
+  tmux.type("see @no");
+  tmux.wait_for("@notes.txt");
+  tmux.key("Tab");
+  tmux.wait_for("❯ see @notes.txt");
+  tmux.key("Enter");
+  tmux.wait_for("Read.");
+  chat(model);
+  tmux.key("Up");
+  tmux.wait_for("❯ see @notes.txt");
+}
+
+TEST_F(TerminalRealTime, ADumbTerminalWithoutUtf8IsSentNothingButPlainText) {
+  open(delegating("300"), {}, {{"TERM", "dumb"}, {"LC_ALL", "C"}});
+  tmux.wait_for(">");
+  const auto bytes = root() / "streams/bytes";
+  tmux.record(bytes);
+  tmux.type("go\n");
+  tmux.wait_for("answer:");
+  tmux.type("y\n");
+  tmux.wait_for("Both have reported.");
+  tmux.type("/quit\n");
+  tmux.wait_for("Kept as sess_");
+  const std::string written = contents(bytes);
+  EXPECT_THAT(written, HasSubstr("[quick]"));
+  EXPECT_TRUE(std::ranges::all_of(written, [](char byte) {
+    return (byte >= ' ' && byte <= '~') || byte == '\n' || byte == '\r' || byte == '\t';
+  })) << written;
 }
 
 TEST_F(TerminalRealTime, HelpStandsInColumnsThatFitTheScreen) {
