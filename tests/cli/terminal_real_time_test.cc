@@ -367,6 +367,22 @@ TEST_F(TerminalRealTime, AChatIsCompactedAndThatUndone) {
   EXPECT_THAT(tmux.history(), Not(HasSubstr("They greeted."))) << "it is for the model";
 }
 
+TEST_F(TerminalRealTime, AChatThatDoesNotFitIsCompactedAndGoesOn) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"text":"Nice to meet you."},
+    {"text":"I was about to","error":{"kind":"context_exhausted"}},
+    {"text":"They greeted.","expect":{"contains":"is compacted"}},
+    {"text":"I know.","expect":{"contains":"They greeted."}}]}]})"));
+  tmux.type("hello");
+  tmux.key("Enter");
+  tmux.wait_for("Nice to meet you.");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  tmux.type("remember");
+  tmux.key("Enter");
+  tmux.wait_for("Compacted: a summary stands for the first 4 messages.");
+  tmux.wait_for("I know.");
+}
+
 TEST_F(TerminalRealTime, AnotherModelAnswersFromTheNextInputOn) {
   const auto other = script(
       R"({"v":1,"sessions":[{"replies":[{"text":"unused"},{"text":"I am the other."}]}]})", "other.json");
