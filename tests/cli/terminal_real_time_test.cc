@@ -301,6 +301,29 @@ TEST_F(TerminalRealTime, OverAConnectionItIsTheSameChat) {
     EXPECT_THAT(written, Not(HasSubstr(local)));
 }
 
+TEST_F(TerminalRealTime, NoEscapeOfAModelACommandOrAFileReachesTheTerminal) {
+  write(work() / "evil.txt", "\x1b[2J\x1b]0;owned\x07in a file\n");
+  chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"text":"\u001b]0;owned\u0007said so","calls":[{"name":"Bash","arguments":{"command":
+      "printf '\\033]0;owned\\007it printed\\n'; cat evil.txt; until test -e go; do sleep 0.1; done"}}]},
+    {"calls":[{"name":"Read","arguments":{"file_path":"evil.txt"}},
+              {"name":"Grep","arguments":{"pattern":"\u001b]0;owned\u0007"}}]},
+    {"text":"All told.\u009b31m"}]}]})"),
+       {"--yes"});
+  const auto bytes = root() / "streams/bytes";
+  tmux.record(bytes);
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("it printed");
+  tmux.wait_for("in a file");
+  write(work() / "go", "");
+  tmux.wait_for("All told.");
+  const std::string written = contents(bytes);
+  EXPECT_THAT(written, HasSubstr("said so"));
+  for (const auto* escape : {"\x1b]", "\x1b[2J\x1b", "\x07", "\xc2\x9b"})
+    EXPECT_THAT(written, Not(HasSubstr(escape)));
+}
+
 // Of all its threads together.
 TEST_F(TerminalRealTime, AnIdleChatWakesAtMostOnceASecond) {
   chat(delegating("10"), {"--yes"});
