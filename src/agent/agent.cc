@@ -101,9 +101,13 @@ Task<Result<void>> Agent::compact(StopToken stop) {
   messages.push_back(wish_for_summary());
   fragments.push_back(parts_.provider.encode(messages.back()));
   const ModelName& model = request.prefix->model;
-  const auto room = room_to_sum_up(parts_.provider.window(model), request.prefix->max_output_tokens);
-  const auto shortened =
-      shorten_results(messages, request.measured, {room, parts_.limits.prefix_tokens, model});
+  const std::int64_t prefix = parts_.limits.prefix_tokens;
+  auto room = room_to_sum_up(parts_.provider.window(model), request.prefix->max_output_tokens);
+  if (is_full(conversation_)) {  // the window is smaller than it is taken for; by how much nobody said
+    const auto refused = estimated_input(prefix, model, told(conversation_), request.measured);
+    room = std::min(room, prefix + (refused - prefix) / 2);
+  }
+  const auto shortened = shorten_results(messages, request.measured, {room, prefix, model});
   for (const std::size_t at : shortened.messages) fragments[at] = parts_.provider.encode(messages[at]);
   request.measured = shortened.measured;
   request.messages = messages;

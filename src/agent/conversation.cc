@@ -228,6 +228,8 @@ struct Fold {
     const auto summary = summary_in(fact.reply);
     conversation.has_no_summary = !summary || fact.messages > conversation.messages.size();
     if (conversation.has_no_summary) return;
+    if (is_full(conversation)) conversation.last_reply.reset();  // it is asked again, with less
+    conversation.compacted_at = conversation.step;
     conversation.compactions.push_back({conversation.told_from, conversation.measured});
     conversation.told_from = fact.messages;
     conversation.measured.reset();
@@ -351,6 +353,10 @@ std::optional<std::size_t> compactable(const Conversation& conversation) {
   std::size_t end = conversation.messages.size();
   while (end > conversation.told_from && conversation.messages[end - 1].role == Role::user) --end;
   return end > conversation.told_from ? std::optional(end) : std::nullopt;
+}
+
+bool is_full(const Conversation& conversation) {
+  return conversation.last_reply && conversation.last_reply->stop == ReplyStop::context_exhausted;
 }
 
 Message wish_for_summary() {

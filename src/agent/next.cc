@@ -179,8 +179,21 @@ bool is_surely_within(const Conversation& conversation, std::int64_t tokens) {
   return measured->tokens + static_cast<std::int64_t>(most) <= tokens;
 }
 
+bool may_compact(const Conversation& conversation, const RunLimits& limits) {
+  return limits.compact_above && !conversation.stays_whole && !conversation.has_no_summary;
+}
+
+// The provider would not take what was estimated to fit. Directly behind a summary another one would not
+// help.
+bool can_make_room(const Conversation& conversation, const RunLimits& limits) {
+  const bool is_just_compacted =
+      conversation.compacted_at && conversation.step <= *conversation.compacted_at + 1;
+  return may_compact(conversation, limits) && is_full(conversation) && !is_just_compacted &&
+         compactable(conversation);
+}
+
 bool is_compaction_due(const Conversation& conversation, const RunLimits& limits) {
-  if (!limits.compact_above || conversation.stays_whole || conversation.has_no_summary) return false;
+  if (!may_compact(conversation, limits)) return false;
   if (is_surely_within(conversation, *limits.compact_above)) return false;
   return compactable(conversation) && tokens_told(conversation, limits) > *limits.compact_above;
 }
@@ -230,6 +243,7 @@ Next decide(const Conversation& conversation, const RunLimits& limits, StopReaso
   const auto& reply = conversation.last_reply;
   const bool has_said_all =
       has_reported || (reply && reply->stop == ReplyStop::finished && !conversation.has_news);
+  if (can_make_room(conversation, limits)) return Compact{};
   if (reply && (!has_said_all || mail == MailState::none)) {
     if (auto next = after_reply(conversation, limits)) return *std::move(next);
     if (auto next = after_refused_report(conversation, limits)) return *std::move(next);

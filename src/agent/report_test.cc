@@ -329,6 +329,45 @@ TEST_F(ARun, IsCompactedOneTokenAboveWhatItMayHoldAndNotBefore) {
   EXPECT_TRUE(asks()) << "the person has undone one";
 }
 
+TEST_F(ARun, IsCompactedWhereTheProviderSaysThatItDoesNotFit) {
+  const auto is_compacted = [this] { return std::holds_alternative<Compact>(next()); };
+  const auto sums_up = [this](std::string summary) {
+    Compacted fact{.messages = *compactable(conversation)};
+    fact.reply.message = {.role = Role::assistant, .text = std::move(summary)};
+    apply_fact(fact);
+  };
+  reads("a", "1");
+  reply(ReplyStop::context_exhausted, "");
+  EXPECT_EQ(finish().reason, Reason::context_exhausted) << "one that is never compacted";
+  limits.compact_above = 1'000'000;
+  EXPECT_TRUE(is_compacted());
+  conversation.stays_whole = true;
+  EXPECT_EQ(finish().reason, Reason::context_exhausted) << "the person has undone one";
+  conversation.stays_whole = false;
+
+  sums_up("it is about a");
+  EXPECT_TRUE(asks()) << "what did not fit is asked again";
+  conversation = conversation_of(events);
+  EXPECT_TRUE(asks()) << "by another process too";
+  reply(ReplyStop::context_exhausted, "half of an answer");
+  EXPECT_EQ(finish().reason, Reason::context_exhausted) << "another summary would not help";
+}
+
+TEST_F(ARun, IsCompactedAgainOnceTheModelHasRepliedBehindASummary) {
+  limits.compact_above = 1'000'000;
+  reads("a", "1");
+  Compacted fact{.messages = *compactable(conversation)};
+  fact.reply.message = {.role = Role::assistant, .text = "it is about a"};
+  apply_fact(fact);
+  reads("b", "2");
+  reply(ReplyStop::context_exhausted, "");
+  EXPECT_TRUE(std::holds_alternative<Compact>(next()));
+  fact.reply.message.text = "";
+  fact.messages = *compactable(conversation);
+  apply_fact(fact);
+  EXPECT_EQ(finish().reason, Reason::context_exhausted) << "there is no summary";
+}
+
 TEST_F(ARun, IsAskedToKeepTheIdsThatItNeedsToGoOn) {
   for (const char* what : {"letter by letter", "subagents", "background commands", "questions"})
     EXPECT_THAT(wish_for_summary().text, testing::HasSubstr(what));

@@ -114,6 +114,8 @@ Ended trust(Program& program, const AgentsArguments& arguments, const std::strin
   TRY(set_trusted(*home, workspace, !arguments.undo));
   TRY(const auto found, find_agents(program, workspace));
   const auto count = std::ranges::count(found, ProfileOrigin::project, &FoundProfile::origin);
+  if (program.common.output != OutputForm::text)
+    write_json(program, json::object{{"folder", workspace}, {"trusted", !arguments.undo}, {"agents", count}});
   program.err.write_line(fmt::format("deputy: {} is {}trusted; it has {} agent{}",
                                      made_visible(to_utf8(workspace)), arguments.undo ? "no longer " : "",
                                      count, count == 1 ? "" : "s"));

@@ -12,6 +12,7 @@
 #include "base/display.h"
 #include "base/text.h"
 #include "delegation/profiles.h"
+#include "tui/rows.h"
 
 namespace deputy {
 namespace {
@@ -20,40 +21,47 @@ constexpr std::size_t kMostListed = 20;
 
 using Lines = std::vector<Line>;
 
-Line row(std::string_view left, std::string_view right) {
-  Line line = line_of(fmt::format("  {:<24}", left), Tone::accent);
-  line.push_back(line_of(right).front());
-  return line;
-}
-
-Lines help_lines() {
-  Lines lines{
-      {{"Keys", Tone::heading}},
-      row("Enter", "send; Alt-Enter or Ctrl-J begins a new line"),
-      row("Up, Down", "what you typed before"),
-      row("@path", "names a file of the folder; Tab takes the one shown"),
-      row("Tab (empty line)",
-          "choose a child: follow it; n nudges it, a answers it, b lets its parent go on, c cancels it"),
-      row("Ctrl-C", "cancel what runs; twice within 2 s leaves"),
-      row("Ctrl-D (empty line)", "leave; what runs can be resumed"),
-      {},
-      {{"Commands", Tone::heading}}};
-  for (const auto& command : slash_commands())
-    lines.push_back(row(fmt::format("{} {}", command.name, command.arguments), command.about));
-  return lines;
-}
-
-Lines agent_lines(const Profiles& profiles) {
+// Names and what is said of each.
+class Rows {
+ public:
+  explicit Rows(const ChatState& state) : columns_(columns_of(state)) {}
+  void add(std::string_view name, std::string_view about) {
+    for (auto& line : named_row(name, about, columns_)) lines.push_back(std::move(line));
+  }
   Lines lines;
+
+ private:
+  std::size_t columns_;
+};
+
+Lines help_lines(const ChatState& state) {
+  Rows rows(state);
+  rows.lines.push_back({{"Keys", Tone::heading}});
+  rows.add("Enter", "send; Alt-Enter or Ctrl-J begins a new line");
+  rows.add("Up, Down", "what you typed before");
+  rows.add("@path", "names a file of the folder; Tab takes the one shown");
+  rows.add("Tab (empty line)",
+           "choose a child: follow it; n nudges it, a answers it, b lets its parent go on, c cancels it");
+  rows.add("Ctrl-C", "cancel what runs; twice within 2 s leaves");
+  rows.add("Ctrl-D (empty line)", "leave; what runs can be resumed");
+  rows.lines.push_back({});
+  rows.lines.push_back({{"Commands", Tone::heading}});
+  for (const auto& command : slash_commands())
+    rows.add(trimmed(fmt::format("{} {}", command.name, command.arguments)), command.about);
+  return rows.lines;
+}
+
+Lines agent_lines(const Profiles& profiles, const ChatState& state) {
+  Rows rows(state);
   for (const auto* profile : profiles.offered()) {
     const std::string about =
         profile->description.empty() ? "(no description provided)" : profile->description;
-    lines.push_back(row(profile->name, on_one_line(about)));
+    rows.add(profile->name, on_one_line(about));
   }
-  return lines;
+  return rows.lines;
 }
 
-Result<Lines> session_lines(const Store& store) {
+Result<Lines> session_lines(const Store& store, const ChatState& state) {
   TRY(auto roots, store.sessions({.roots_only = true, .most = kMostListed}));
   roots = as_seen(store, std::move(roots));
   std::vector<ListedTree> trees;
@@ -62,7 +70,7 @@ Result<Lines> session_lines(const Store& store) {
     trees.push_back({root, as_seen(store, std::move(sessions))});
   }
   if (trees.empty()) return Lines{{{"no sessions yet", Tone::faint}}};
-  return lines_of_text(list_text(trees, {}));
+  return table_rows(list_text(trees, {}), columns_of(state));
 }
 
 Result<Session> current(const Store& store, const ChatState& state) {
@@ -77,33 +85,30 @@ Result<Lines> tree_of(const Store& store, const ChatState& state, WallTime now) 
   TRY(auto root, current(store, state));
   TRY(auto sessions, store.sessions({.tree = root.id, .most = kAllSessions}));
   root = as_seen(store, std::move(root));
-  return lines_of_text(tree_text(root, as_seen(store, std::move(sessions)), now, {}));
+  return table_rows(tree_text(root, as_seen(store, std::move(sessions)), now, {}), columns_of(state));
 }
 
 Lines cost_lines(const ChatState& state) {
-  Lines lines;
-  for (const auto& node : state.tree.nodes) {
-    const std::string cost = cost_text(node.usage);
-    lines.push_back(
-        row(fmt::format("[{}]", node.label),
-            fmt::format("{}  {}", tokens_text(node.usage), cost.empty() ? "price not known" : cost)));
-  }
-  const Usage sum = usage_of(state.tree);
-  const std::string cost = cost_text(sum);
-  lines.push_back(
-      row("all", fmt::format("{}  {}", tokens_text(sum), cost.empty() ? "price not known" : cost)));
-  return lines;
+  Rows rows(state);
+  const auto add = [&rows](std::string_view whose, const Usage& usage) {
+    const std::string cost = cost_text(usage);
+    rows.add(whose, fmt::format("{}  {}", tokens_text(usage), cost.empty() ? "price not known" : cost));
+  };
+  for (const auto& node : state.tree.nodes) add(fmt::format("[{}]", node.label), node.usage);
+  add("all", usage_of(state.tree));
+  return rows.lines;
 }
 
 Result<Lines> permission_lines(Program& program, const ChatState& state) {
-  Lines lines;
+  Rows rows(state);
   const auto rules = program.rules();
   if (!rules) return std::unexpected(rules.error().error);
-  for (const auto& rule : *rules) lines.push_back(row(std::string(name_of(rule.decision)), to_text(rule)));
-  for (const auto& rule : state.session_rules) lines.push_back(row("allow (this session)", rule));
-  lines.push_back(
-      line_of("Where no rule speaks: reading here is allowed, everything else is asked about.", Tone::faint));
-  return lines;
+  for (const auto& rule : *rules) rows.add(name_of(rule.decision), to_text(rule));
+  for (const auto& rule : state.session_rules) rows.add("allow (this session)", rule);
+  const Line otherwise =
+      line_of("Where no rule speaks: reading here is allowed, everything else is asked about.", Tone::faint);
+  for (auto& line : wrapped(otherwise, columns_of(state))) rows.lines.push_back(std::move(line));
+  return rows.lines;
 }
 
 Result<Lines> export_lines(Program& program, const Store& store, const ChatState& state,
@@ -125,12 +130,12 @@ Result<Lines> export_lines(Program& program, const Store& store, const ChatState
 Result<Lines> lines_of_command(Program& program, const Runtime& runtime, const ChatState& state,
                                const DoCommand& command) {
   const Store& store = runtime.store();
-  if (command.name == "/help") return help_lines();
+  if (command.name == "/help") return help_lines(state);
   if (command.name == "/model")
     return Lines{line_of(state.model),
                  line_of("/model NAME chooses another; `deputy models` lists them", Tone::faint)};
-  if (command.name == "/agents") return agent_lines(runtime.profiles());
-  if (command.name == "/sessions") return session_lines(store);
+  if (command.name == "/agents") return agent_lines(runtime.profiles(), state);
+  if (command.name == "/sessions") return session_lines(store, state);
   if (command.name == "/tree") return tree_of(store, state, program.loop.clock().wall());
   if (command.name == "/cost") return cost_lines(state);
   if (command.name == "/permissions") return permission_lines(program, state);

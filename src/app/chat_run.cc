@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <map>
 #include <optional>
 
 #include "app/chat_commands.h"
 #include "app/chat_screen.h"
 #include "app/history.h"
+#include "app/output_lines.h"
 #include "app/places.h"
 #include "app/rule_writer.h"
 #include "app/run_on.h"
@@ -65,6 +67,7 @@ class ChatRunner {
   Engine engine_;
   Runtime& runtime_;
   History history_;
+  std::map<SessionId, OutputLines> printing_;  // of commands that run
   Waiter<ExitStatus> left_;
   ExitStatus status_ = ExitStatus::completed;
   std::optional<TimerId> key_timer_;
@@ -85,10 +88,17 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
   state_.model = for_model_line(root_.model);
   state_.window = window_of(runtime_.models(), root_.model);
   state_.input.history = history_.load();
-  print(state_, std::move(request.greeting));
+  for (const Line& line : request.greeting) print(state_, wrapped(line, columns_of(state_), "    "));
   runtime_.subscribe([this](const Event& event, const EventOrigin& origin) {
     look_at_clock();
+    if (std::holds_alternative<CallFinished>(event.fact)) printing_.erase(event.run.session);
     do_all(apply(state_, event, origin));
+    screen_.draw_soon();
+  });
+  runtime_.subscribe_output([this](const SessionId& session, const EventOrigin&, std::string_view piece) {
+    const std::string lines = printing_[session].take(piece, program_.redactor);
+    if (lines.empty()) return;
+    apply_output(state_, session, lines);
     screen_.draw_soon();
   });
   runtime_.subscribe_deltas([this](const SessionId& session, const Delta& delta) {
@@ -163,16 +173,15 @@ void ChatRunner::on_ended(const Result<Report>& report) {
     std::string next = std::move(state_.queued.front());
     state_.queued.pop_front();
     submit(std::move(next));
+  } else if (state_.leaves_at_end) {
+    leave(ExitStatus::completed);
   }
   screen_.draw_soon();
 }
 
 void ChatRunner::say_error(const Error& error) {
-  std::vector<Line> lines;
-  for (auto& line : wrapped(line_of(program_.as_typed_here(to_text(error)), Tone::bad),
-                            static_cast<std::size_t>(std::max(20, state_.size.columns - 1))))
-    lines.push_back(std::move(line));
-  print_separated(state_, std::move(lines));
+  const Line line = line_of(program_.as_typed_here(to_text(error)), Tone::bad);
+  print_separated(state_, wrapped(line, columns_of(state_)));
 }
 
 void ChatRunner::choose_model(const std::string& name) {
@@ -243,7 +252,8 @@ void ChatRunner::compact(const std::string& how) {
 }
 
 void ChatRunner::leave(ExitStatus status) {
-  state_.queued.clear();
+  for (const auto& text : std::exchange(state_.queued, {}))
+    print_separated(state_, {line_of("not begun, and not kept: " + on_one_line(text), Tone::doubtful)});
   left_.resume(status);
 }
 
@@ -258,7 +268,10 @@ Task<> ChatRunner::list_folder(std::string folder) {
 
 void ChatRunner::on_keys(const std::vector<Key>& keys) {
   look_at_clock();
-  for (const auto& key : keys) do_all(apply_key(state_, key));
+  for (const auto& key : keys) {
+    if (left_.resumed()) return;  // what follows is for whoever has the terminal next
+    do_all(apply_key(state_, key));
+  }
   screen_.draw_soon();
 }
 
@@ -281,18 +294,20 @@ void ChatRunner::on_bytes(std::string_view bytes) {
     return;
   }
   plain->feed(bytes);
-  while (const auto keys = plain->next(state_)) on_keys(*keys);
+  while (const auto keys = left_.resumed() ? std::nullopt : plain->next(state_)) on_keys(*keys);
 }
 
 Task<> ChatRunner::read_keys(StopToken stop) {
   std::array<char, 16384> buffer;
-  while (co_await wait_readable(program_.loop, STDIN_FILENO, stop) == Readiness::ready) {
+  while (!left_.resumed() && co_await wait_readable(program_.loop, STDIN_FILENO, stop) == Readiness::ready) {
     const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (count <= 0) {  // the terminal is gone
+    if (count > 0) {
+      on_bytes({buffer.data(), static_cast<std::size_t>(count)});
+    } else if (count == 0 && screen_.plain() && ::isatty(STDIN_FILENO) == 1) {
+      on_keys({{KeyName::control, "d"}});  // which a terminal in its ordinary mode keeps for itself
+    } else {                               // the terminal is gone
       leave(ExitStatus::cancelled);
-      co_return;
     }
-    on_bytes({buffer.data(), static_cast<std::size_t>(count)});
   }
 }
 

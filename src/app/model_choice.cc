@@ -221,10 +221,12 @@ Result<Models> models_for(const ModelName& model, const ModelOffer& offer, Conne
   for (const auto& access : offer.providers) {
     if (!access.endpoint.base_url.empty()) models.add(http_provider(access, offer, connections, loop));
   }
-  const auto [provider, rest] = parts_of(model.value);
-  if (provider == kScripted) {
-    TRY(auto scripted, script_at(rest, loop, disk));
-    models.add(std::move(scripted));
+  // Only where the person plays scripts: what a profile or a model names opens no file of theirs.
+  if (parts_of(model.value).provider == kScripted) {
+    models.add_maker(std::string(kScripted),
+                     [&loop, &disk](std::string_view path) -> Result<std::unique_ptr<Provider>> {
+                       return script_at(path, loop, disk);
+                     });
   }
   TRY(models.find(model));
   return models;

@@ -192,6 +192,27 @@ TEST_F(ModelsForTest, AScriptIsLoaded) {
   EXPECT_TRUE(models("scripted//scripts/s.json"));
 }
 
+TEST_F(ModelsForTest, EachFileIsAScriptOfItsOwn) {
+  put("s.json", R"({"v":1,"sessions":[{"replies":[{"text":"hi"}]}]})");
+  put("t.json", R"({"v":1,"sessions":[{"replies":[{"text":"ho"}]}]})");
+  const auto all = models("scripted//scripts/s.json");
+  ASSERT_TRUE(all);
+  const auto one = all->find(ModelName("scripted//scripts/s.json"));
+  const auto other = all->find(ModelName("scripted//scripts/t.json"));
+  ASSERT_TRUE(one && other);
+  EXPECT_NE(*one, *other);
+  const auto none = all->find(ModelName("scripted//scripts/none.json"));
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("the script of the model"));
+}
+
+TEST_F(ModelsForTest, WhereThePersonPlaysNoScriptNobodyDoes) {
+  put("s.json", R"({"v":1,"sessions":[{"replies":[{"text":"hi"}]}]})");
+  const auto all = models("rehearsal");
+  ASSERT_TRUE(all);
+  EXPECT_FALSE(all->find(ModelName("scripted//scripts/s.json")));
+}
+
 TEST_F(ModelsForTest, AMistakeInAScriptNamesTheFile) {
   put("s.json", R"({"v":1,"sesions":[]})");
   const auto refused = models("scripted//scripts/s.json");

@@ -6,6 +6,7 @@
 #include "app/session_lookup.h"
 #include "app/tree_command.h"
 #include "app/tree_result.h"
+#include "base/json.h"
 #include "delegation/profiles.h"
 #include "store/unique_facts.h"
 
@@ -63,6 +64,17 @@ OrFailure<std::optional<Session>> root_to_resume(const Store& store, const Resum
   return root;
 }
 
+Ended nothing_unfinished(Program& program) {
+  program.err.write_line("deputy: nothing was left unfinished");
+  if (program.common.output == OutputForm::text) return ExitStatus::completed;
+  json::object line;
+  if (program.common.output == OutputForm::stream_json) line = {{"v", 1}, {"event", "result"}};
+  line["status"] = "completed";
+  line["session_id"] = nullptr;
+  program.out.write_line(to_json_text(line));
+  return ExitStatus::completed;
+}
+
 }  // namespace
 
 Ended resume_command(Program& program, const ResumeArguments& arguments) {
@@ -70,10 +82,7 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
   TRY(auto signals, Signals::take());  // before the store's thread
   TRY(auto store, program.open_store());
   TRY(const auto root, root_to_resume(*store, arguments));
-  if (!root) {
-    program.err.write_line("deputy: nothing was left unfinished");
-    return ExitStatus::completed;
-  }
+  if (!root) return nothing_unfinished(program);
   TRY(check_limits(*store, *root, program.common.limits));
   TRY(auto request, request_for(program, *root, std::move(store)));
   request.terms = terms_for(*root, program.common.limits);

@@ -1,7 +1,6 @@
 #include "delegation/profile_discovery.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -117,10 +116,10 @@ void settle_alone(FoundProfile& found) {
   } else if (is_reserved(name)) {
     found.standing = Standing::broken;
     found.problem = fmt::format("'{}' is a name of deputy's own; give it another", name);
-  } else if (const auto unknown = unknown_tools(found.read.profile); !unknown.empty()) {
+  } else if (!unknown_tools(found.read.profile).empty()) {
     found.standing = Standing::broken;
-    found.problem = fmt::format("its tools name what is no tool: {}; mend them, or leave them out",
-                                fmt::join(unknown, ", "));
+    for (const auto& each : found.read.no_tools)
+      found.problem += (found.problem.empty() ? "" : "\n") + to_text(each);
   }
 }
 

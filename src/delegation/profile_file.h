@@ -29,7 +29,7 @@ struct ReadProfile {
   std::vector<std::string> ignored = {};  // known there, without a meaning here: "color"
   std::vector<ProfileWarning> warnings = {};
   std::vector<Error> mistakes = {};  // values that cannot be meant; with one of them it is no profile
-  std::vector<Error> no_tools = {};  // names among its tools that are none, to be told with these
+  std::vector<Error> no_tools = {};  // names among its tools that are none: it cannot be used
   json::object unknown = {};         // keys that nobody knows, as they stood
   bool is_disabled = false;          // its file says so
 };

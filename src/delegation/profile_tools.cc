@@ -91,11 +91,8 @@ void add_tool(ReadProfile& read, const ProfileNode& written, PatternReader patte
   }
   if (is_left_out(read, name, written.line)) return;
   if (!is_tool_name(tool)) {
-    const std::string why = no_such_tool(name);
-    read.warnings.push_back({written.line, fmt::format("{}{} agent is refused until it is gone", why,
-                                                       why.ends_with('?') ? " The" : ": the")});
-    read.no_tools.push_back(
-        {ErrorCode::invalid, fmt::format("line {}: {}", written.line, why), "mend it, or leave it out"});
+    read.no_tools.push_back({ErrorCode::invalid, fmt::format("line {}: {}", written.line, no_such_tool(name)),
+                             "mend it, or leave it out"});
   }
   if (tool != name) read.mapped.push_back(fmt::format("{} → {}", shown(name), tool));
   grant(read.profile, tool);

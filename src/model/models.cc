@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace deputy {
@@ -19,12 +21,25 @@ void Models::add(std::unique_ptr<Provider> provider) {
   providers_.insert_or_assign(std::move(name), std::move(provider));
 }
 
+void Models::add_maker(std::string provider, Maker maker) {
+  makers_.insert_or_assign(std::move(provider), std::move(maker));
+}
+
 void Models::add_driver(std::unique_ptr<Provider> driver) {
   std::string name(driver->name());
   drivers_.insert_or_assign(std::move(name), std::move(driver));
 }
 
+Result<Provider*> Models::made(std::string_view model, const Maker& maker) const {
+  if (const auto known = made_.find(model); known != made_.end()) return known->second.get();
+  const std::size_t slash = std::min(model.find('/'), model.size() - 1);
+  TRY(auto provider, maker(model.substr(slash + 1)));
+  return made_.emplace(model, std::move(provider)).first->second.get();
+}
+
 Result<Provider*> Models::find(const ModelName& model) const {
+  const auto maker = makers_.find(provider_part(model.value));
+  if (maker != makers_.end()) return made(model.value, maker->second);
   auto found = providers_.find(provider_part(model.value));
   if (const auto owner = catalog_.provider_of(model.value); found == providers_.end() && owner) {
     found = providers_.find(*owner);
@@ -41,6 +56,8 @@ Result<Provider*> Models::driver(std::string_view name) const {
 std::vector<std::string> Models::provider_names() const {
   std::vector<std::string> names;
   for (const auto& [name, provider] : providers_) names.push_back(name);
+  for (const auto& [name, maker] : makers_) names.push_back(name);
+  std::ranges::sort(names);
   return names;
 }
 

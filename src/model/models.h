@@ -2,6 +2,7 @@
 // where the catalogue knows whose it is; an unknown one is refused by name, never replaced by another.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,6 +21,10 @@ class Models {
   explicit Models(Catalog catalog) : catalog_(std::move(catalog)) {}
 
   void add(std::unique_ptr<Provider> provider);
+  // A provider whose every model is one of its own, such as a script: made from what stands behind the
+  // provider's name when it is first asked for. What could not be made is tried again.
+  using Maker = std::function<Result<std::unique_ptr<Provider>>(std::string_view rest)>;
+  void add_maker(std::string provider, Maker maker);
   // What plays a profile in place of a model. No model name leads to it.
   void add_driver(std::unique_ptr<Provider> driver);
 
@@ -30,9 +35,13 @@ class Models {
   const Catalog& catalog() const { return catalog_; }
 
  private:
+  Result<Provider*> made(std::string_view model, const Maker& maker) const;
+
   using ByName = std::map<std::string, std::unique_ptr<Provider>, std::less<>>;
   Catalog catalog_;
   ByName providers_;
+  std::map<std::string, Maker, std::less<>> makers_;
+  mutable ByName made_;  // by the whole name of the model
   ByName drivers_;
 };
 

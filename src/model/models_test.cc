@@ -61,6 +61,26 @@ TEST(Models, AnUnknownOneIsRefusedWithTheNearest) {
   EXPECT_THAT(found(""), HasSubstr("unknown model ''"));
 }
 
+TEST(Models, EachModelOfAMakerIsOneOfItsOwnAndMadeOnce) {
+  auto models = some_models();
+  std::vector<std::string> asked;
+  bool is_there = false;
+  models.add_maker("scripted", [&](std::string_view rest) -> Result<std::unique_ptr<Provider>> {
+    asked.emplace_back(rest);
+    if (!is_there) return fail(ErrorCode::not_found, "no such script");
+    return std::make_unique<NamedProvider>("scripted");
+  });
+  EXPECT_FALSE(models.find(ModelName("scripted//a/b.json")));
+  is_there = true;
+  const auto one = models.find(ModelName("scripted//a/b.json"));
+  const auto other = models.find(ModelName("scripted/c.json"));
+  ASSERT_TRUE(one && other);
+  EXPECT_NE(*one, *other);
+  EXPECT_EQ(*models.find(ModelName("scripted//a/b.json")), *one);
+  EXPECT_THAT(asked, ElementsAre("/a/b.json", "/a/b.json", "c.json"));
+  EXPECT_THAT(models.provider_names(), ElementsAre("anthropic", "rehearsal", "scripted"));
+}
+
 TEST(Models, NoModelNameLeadsToADriver) {
   EXPECT_THAT(found("command"), HasSubstr("unknown model 'command'"));
   EXPECT_THAT(found("command/x"), HasSubstr("unknown model 'command/x'"));

@@ -14,10 +14,7 @@ namespace deputy {
 namespace {
 
 constexpr std::size_t kMostLogLines = 200;
-
-std::size_t columns_of(const ChatState& state) {
-  return static_cast<std::size_t>(std::max(20, state.size.columns - 1));
-}
+constexpr std::size_t kMostPrintedLines = 3;
 
 void print_reply(ChatState& state, std::string_view markdown) {
   if (trimmed(markdown).empty()) return;
@@ -164,6 +161,10 @@ void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswere
 
 }  // namespace
 
+std::size_t columns_of(const ChatState& state) {
+  return static_cast<std::size_t>(std::max(20, state.size.columns - 1));
+}
+
 void print(ChatState& state, std::vector<Line> lines) {
   if (lines.empty()) return;
   state.is_out_blank = plain_text(lines.back()).empty();
@@ -180,6 +181,8 @@ void print_separated(ChatState& state, std::vector<Line> lines) {
 Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
   if (origin.parent.empty()) state.root = event.run.session;
   apply(state.tree, event, origin);
+  if (std::holds_alternative<CallFinished>(event.fact) || std::holds_alternative<RunEnded>(event.fact))
+    state.printed.erase(event.run.session);  // what it came to is in the result
   if (event.run.session == state.root) {
     std::visit(RootFold{state, event}, event.fact);
   } else {
@@ -203,6 +206,16 @@ void apply_text(ChatState& state, const SessionId& session, std::string_view tex
   if (settled == 0) return;
   print_reply(state, std::string_view(reply.text).substr(reply.printed, settled));
   reply.printed += settled;
+}
+
+void apply_output(ChatState& state, const SessionId& session, std::string_view lines) {
+  auto& printed = state.printed[session];
+  for (const std::string_view line : lines_of(lines)) {
+    const std::string_view text = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+    if (text.empty()) continue;
+    printed.push_back(line_of(text.substr(text.rfind('\r') + 1), Tone::faint));  // as a terminal shows it
+    if (printed.size() > kMostPrintedLines) printed.pop_front();
+  }
 }
 
 void apply_retry(ChatState& state, const SessionId& session) {

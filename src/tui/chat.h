@@ -90,8 +90,9 @@ struct ChatState {
   std::int64_t context = 0;  // tokens that the last request and its reply held
   TreeView tree;
   ReplyStream reply;
-  std::map<std::pair<int, int>, Call> calls;   // of the root's last reply, by step and index
-  std::map<SessionId, std::deque<Line>> logs;  // what children did last, for who follows them
+  std::map<std::pair<int, int>, Call> calls;      // of the root's last reply, by step and index
+  std::map<SessionId, std::deque<Line>> logs;     // what children did last, for who follows them
+  std::map<SessionId, std::deque<Line>> printed;  // the last lines of commands that run
 
   InputLine input;
   InputCompletion completion;
@@ -103,6 +104,7 @@ struct ChatState {
   std::map<SessionId, std::string>
       asked;                       // the ids of what children asked their parents when the line was begun
   std::deque<std::string> queued;  // typed while it ran: the next inputs
+  bool leaves_at_end = false;      // once these and what runs are done
   std::set<std::string> session_rules;
   std::optional<TimePoint> interrupted_at;
   std::string notice;  // for the status line, until the next key
@@ -113,11 +115,16 @@ struct ChatState {
 
 Intents apply(ChatState& state, const Event& event, const EventOrigin& origin);
 void apply_text(ChatState& state, const SessionId& session, std::string_view text);
+// Whole lines, without secrets, that a command of the session has printed while it runs.
+void apply_output(ChatState& state, const SessionId& session, std::string_view lines);
 // What was said of the reply is void: it is asked for again.
 void apply_retry(ChatState& state, const SessionId& session);
 Intents apply_key(ChatState& state, const Key& key);
 // What a folder holds, in answer to ListFolder.
 void apply_listing(ChatState& state, const std::string& folder, const std::vector<std::string>& entries);
+
+// How wide a line of it may be.
+std::size_t columns_of(const ChatState& state);
 
 // Lines for the scrollback.
 void print(ChatState& state, std::vector<Line> lines);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "tui/markdown.h"
@@ -46,6 +47,18 @@ std::vector<Line> followed_lines(const ChatState& state, std::size_t columns, st
     Line shown = line;
     shown.insert(shown.begin(), {"│ ", Tone::faint});
     add_all(lines, wrapped(shown, columns, "│ "));
+  }
+  return last_of(std::move(lines), rows);
+}
+
+// What the command that is looked at prints: the root's, or that of the child that is chosen.
+std::vector<Line> printed_lines(const ChatState& state, std::size_t columns, std::size_t rows) {
+  const auto printed = state.printed.find(state.chosen.value_or(state.root));
+  if (printed == state.printed.end()) return {};
+  std::vector<Line> lines;
+  for (Line line : printed->second) {
+    line.insert(line.begin(), {"  │ ", Tone::faint});
+    lines.push_back(cut(line, columns));
   }
   return last_of(std::move(lines), rows);
 }
@@ -147,7 +160,7 @@ struct Room {
 }  // namespace
 
 Frame frame_of(const ChatState& state) {
-  const auto columns = static_cast<std::size_t>(std::max(20, state.size.columns - 1));
+  const std::size_t columns = columns_of(state);
   Room room{static_cast<std::size_t>(std::max(4, state.size.rows - 1))};
   room.take(1);  // the status line
 
@@ -184,10 +197,14 @@ Frame frame_of(const ChatState& state) {
                             .since = state.run_started_at,
                             .chosen = state.chosen});
     room.take(tree.size());
+    auto printed = printed_lines(state, columns, room.left);
+    room.take(printed.size());
     auto said =
         state.chosen ? followed_lines(state, columns, room.left) : reply_lines(state, columns, room.left);
     above = std::move(said);
+    if (state.chosen) add_all(above, std::exchange(printed, {}));
     above.push_back(cut(working_line(state), columns));
+    add_all(above, std::move(printed));
     add_all(above, std::move(tree));
     add_all(above, std::move(queued));
   }

@@ -113,16 +113,25 @@ std::optional<Intents> on_child_command(ChatState& state, std::string_view name,
   return answer_child(state, *child, text);
 }
 
+// Plain lines are typed ahead of what is written, or come from a program: each has its turn.
+bool leaves_in_turn(ChatState& state) {
+  if (!state.tells_children || (!state.is_running && state.queued.empty())) return false;
+  state.leaves_at_end = true;
+  print_separated(state, {line_of("leaving once this is done; Ctrl-C twice leaves at once", Tone::faint)});
+  return true;
+}
+
 Intents submit(ChatState& state) {
   const std::string text = take_text(state.input);
   state.completion = {};
   const std::string_view meant = trimmed(text);
-  if (meant.empty()) return {};
+  if (meant.empty() || state.leaves_at_end) return {};
   if (meant.starts_with('/') && !meant.contains('\n')) {
     const std::size_t space = std::min(meant.find(' '), meant.size());
     const std::string_view name = meant.substr(0, space);
     const std::string_view words = trimmed(meant.substr(space));
     if (auto intents = on_child_command(state, name, words)) return *std::move(intents);
+    if ((name == "/quit" || name == "/exit") && leaves_in_turn(state)) return {};
     return {DoCommand{std::string(name), std::string(words)}};
   }
   if (state.is_running) {
@@ -264,7 +273,8 @@ Intents on_input_key(ChatState& state, const Key& key) {
     choose(state, 1);
     return {};
   }
-  if (is_control(key, 'd') && state.input.text.empty()) return {LeaveChat{}};
+  if (is_control(key, 'd') && state.input.text.empty())
+    return leaves_in_turn(state) ? Intents{} : Intents{LeaveChat{}};
   if (is_control(key, 'd')) {
     edit(state.input, {KeyName::remove});
     return {};

@@ -138,6 +138,31 @@ TEST_F(Chat, CallsAreFoldedToALineAndEditsShowWhatChanged) {
       "\n✓ Read a.txt\n\n✓ Edit a.txt\n    -x\n    -y\n    +z\n\n✗ Bash false\n    exit status 1 more\n");
 }
 
+TEST_F(Chat, TheLastLinesOfACommandStandBelowItWhileItRuns) {
+  story.begin("build");
+  story.reply("", {{"1", "Bash", R"({"command":"make"})"}});
+  apply_output(story.state, story.root, "one\ntwo\n\n10%\r20%\r\nfour\n");
+  EXPECT_THAT(story.screen(80), HasSubstr("\n  │ two\n  │ 20%\n  │ four\n"));
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("one")));
+  apply_output(story.state, story.root, std::string(200, 'x') + "\n\x1b[2Jend\n");
+  for (const auto& line : frame_of(story.state).lines) EXPECT_LT(width_of(line), 80u);
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(story.screen(80), HasSubstr("end"));
+  story.finish_call(0, ToolStatus::ok, "built");
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("│")));
+}
+
+TEST_F(Chat, WhatTheCommandOfAChildPrintsIsSeenByWhoFollowsIt) {
+  story.begin("go");
+  story.child("build");
+  apply_output(story.state, SessionId("sess_build"), "linking\n");
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("linking")));
+  key(KeyName::tab);
+  EXPECT_THAT(story.screen(80), HasSubstr("│ linking\n"));
+  story.tell_child("build", CallFinished{{"", ToolStatus::ok, "linked"}});
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("linking")));
+}
+
 TEST_F(Chat, AnApprovalNamesWhoAsksAndWhatWillRun) {
   story.begin("go");
   story.ask("survey", "Run in /w:\nrm -rf build", {"Bash(rm -rf build)"});

@@ -151,16 +151,21 @@ TEST_P(Frames, ManyChildrenOnASmallScreen) {
 
 // Whatever happens, a frame never needs more than the screen has: else it could not be drawn over.
 TEST_P(Frames, NeverOutgrowTheScreen) {
+  const auto expect_room = [this] {
+    for (const int rows : {5, 8, 24, 60}) {
+      story.state.size = {GetParam(), rows};
+      const Frame frame = frame_of(story.state);
+      EXPECT_LE(frame.lines.size(), static_cast<std::size_t>(rows));
+      for (const auto& line : frame.lines) EXPECT_LE(width_of(line), static_cast<std::size_t>(GetParam()));
+      EXPECT_LT(frame.cursor_row, frame.lines.size());
+    }
+  };
   delegate();
+  apply_output(story.state, story.root, std::string(500, 'x') + "\ntwo\nthree\n");
+  expect_room();
   story.ask("correctness", std::string(5000, 'x') + "\n\n" + std::string(300, '\n'), {"Bash(x)"});
   story.pass(kTooSoon);
-  for (const int rows : {5, 8, 24, 60}) {
-    story.state.size = {GetParam(), rows};
-    const Frame frame = frame_of(story.state);
-    EXPECT_LE(frame.lines.size(), static_cast<std::size_t>(rows));
-    for (const auto& line : frame.lines) EXPECT_LE(width_of(line), static_cast<std::size_t>(GetParam()));
-    EXPECT_LT(frame.cursor_row, frame.lines.size());
-  }
+  expect_room();
 }
 
 TEST_P(Frames, LeaveNothingBehind) {

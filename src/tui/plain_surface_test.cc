@@ -103,6 +103,32 @@ TEST_F(Plain, OnlyAChoiceByItselfApprovesAndAnythingElseIsAskedAgain) {
   EXPECT_EQ(std::get<GiveAnswer>(approved[0]).answer.kind, AnswerKind::approved);
 }
 
+TEST_F(Plain, ToQuitHasItsTurnBehindWhatWasTypedBefore) {
+  story.state.tells_children = true;
+  ASSERT_EQ(line("/quit\n").size(), 1u) << "where nothing runs, at once";
+  story.begin("go");
+  draw();
+  EXPECT_TRUE(line("and this\n/quit\nnot this\n").empty());
+  EXPECT_THAT(story.state.queued, ElementsAre("and this"));
+  EXPECT_TRUE(story.state.leaves_at_end);
+  EXPECT_THAT(draw(), HasSubstr("leaving once this is done"));
+  story.ask("child", "Which?", {"a", "b"}, QuestionKind::to_person);
+  story.pass(kTooSoon);
+  draw();
+  EXPECT_EQ(line("2\n").size(), 1u) << "what runs may still ask";
+}
+
+TEST_F(Plain, TheEndOfTheInputIsToQuitInTurn) {
+  story.state.tells_children = true;
+  const Key end{KeyName::control, "d"};
+  const auto at_once = apply_key(story.state, end);
+  ASSERT_EQ(at_once.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<LeaveChat>(at_once[0]));
+  story.begin("go");
+  EXPECT_TRUE(apply_key(story.state, end).empty());
+  EXPECT_TRUE(story.state.leaves_at_end);
+}
+
 TEST_F(Plain, WhatWasTypedBeforeAQuestionDoesNotAnswerIt) {
   story.begin("go");
   surface.feed("y");

@@ -97,6 +97,7 @@ TEST_F(AgentsTest, CheckNamesWhatIsWrongWithItsLineAndFails) {
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.out, AllOf(HasSubstr("line 3: max_turns is 'many'"),
                              HasSubstr("line 2: there is no tool Teleport"), HasSubstr("good.md: ok")));
+  EXPECT_EQ(ran.out.find("Teleport"), ran.out.rfind("Teleport")) << "once:\n" << ran.out;
   EXPECT_EQ(parsed(deputy({"agents", "show", "odd", "--output", "json"}).out).at("standing").as_string(),
             "broken");
   EXPECT_EQ(deputy({"agents", "check", (own() / "good.md").string()}).status, 0);

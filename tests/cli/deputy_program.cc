@@ -242,8 +242,8 @@ void DeputyTest::write(const fs::path& file, std::string_view text) {
   std::ofstream(file, std::ios::trunc) << text;
 }
 
-std::string DeputyTest::script(std::string_view text) const {
-  const fs::path file = root_ / "script.json";
+std::string DeputyTest::script(std::string_view text, std::string_view name) const {
+  const fs::path file = root_ / name;
   write(file, text);
   return "scripted/" + file.string();
 }

@@ -77,7 +77,7 @@ class DeputyTest : public ::testing::Test {
   static std::string contents(const std::filesystem::path& file);
   static void write(const std::filesystem::path& file, std::string_view text);
   // A script of the scripted model; yields the value for --model.
-  std::string script(std::string_view text) const;
+  std::string script(std::string_view text, std::string_view name = "script.json") const;
 
  private:
   std::unique_ptr<Running> spawn(const Start& start, bool on_terminal) const;

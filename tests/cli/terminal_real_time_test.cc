@@ -1,6 +1,12 @@
 // The interactive interface on a real terminal, in the flows that people use most.
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <signal.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 
 #include "deputy_program.h"
 #include "tmux.h"
@@ -16,27 +22,47 @@ constexpr std::string_view kDelegates = R"({"v":1,"sessions":[
     {"text":"I ask two.","calls":[{"name":"Delegate","arguments":{"tasks":[
       {"label":"quick","prompt":"p"},{"label":"slow","prompt":"p"}]}}]},
     {"text":"Both have *reported*."},
-    {"text":"And again."}]},
+    {"text":"And again. See [here](https://example.org)."}]},
   {"match":{"label":"quick"},"replies":[{"text":"quickly done"}]},
   {"match":{"label":"slow"},"replies":[
     {"calls":[{"name":"Note","arguments":{"content":"half way"}}]},
     {"first_byte_ms":WAIT,"text":"slowly done"}]}]})";
 
+std::int64_t wake_ups_of(int program) {
+  constexpr std::string_view kCount = "voluntary_ctxt_switches:";
+  std::int64_t count = 0;
+  for (const auto& thread :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(program) + "/task")) {
+    std::ifstream status(thread.path() / "status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with(kCount)) count += std::stoll(line.substr(kCount.size()));
+  }
+  return count;
+}
+
 class TerminalRealTime : public DeputyTest {
  protected:
   TerminalRealTime() : tmux(root() / "tmux", 80, 24) {}
-  void chat(std::string_view model, std::vector<std::string> words = {}) {
-    words.insert(words.begin(), {"--model", std::string(model)});
-    tmux.run(work(),
-             {{"PATH", "/usr/bin:/bin"},
-              {"HOME", (root() / "person").string()},
-              {"DEPUTY_HOME", home().string()},
-              {"LC_ALL", "C.UTF-8"},
-              {"TERM", "screen"},
-              {"TZ", "UTC"},
-              {"OLLAMA_HOST", "127.0.0.1:1"}},
-             words);
+  void chat(std::string_view model, std::vector<std::string> words = {},
+            std::map<std::string, std::string> besides = {}) {
+    open(model, std::move(words), std::move(besides));
     tmux.wait_for("❯");
+  }
+  void plain_chat(std::string_view model) {
+    open(model, {"--plain"}, {});
+    tmux.wait_for(">");
+  }
+  void open(std::string_view model, std::vector<std::string> words,
+            std::map<std::string, std::string> environment) {
+    words.insert(words.begin(), {"--model", std::string(model)});
+    environment.insert({{"PATH", "/usr/bin:/bin"},
+                        {"HOME", (root() / "person").string()},
+                        {"DEPUTY_HOME", home().string()},
+                        {"LC_ALL", "C.UTF-8"},
+                        {"TERM", "screen"},
+                        {"TZ", "UTC"},
+                        {"OLLAMA_HOST", "127.0.0.1:1"}});
+    tmux.run(work(), environment, words);
   }
   std::string delegating(std::string_view wait) {
     std::string text(kDelegates);
@@ -196,6 +222,20 @@ TEST_F(TerminalRealTime, AChildIsNudgedAndSentToTheBackground) {
   EXPECT_THAT(tmux.history(), HasSubstr("[explore] ✓ complete"));
 }
 
+TEST_F(TerminalRealTime, ACommandThatRunsShowsWhatItPrints) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Bash","arguments":{"command":
+      "printf 'half-%s\\n' way; until test -e go; do sleep 0.1; done"}}]},
+    {"text":"It is built."}]}]})"),
+       {"--yes"});
+  tmux.type("build");
+  tmux.key("Enter");
+  tmux.wait_for("│ half-way");
+  write(work() / "go", "");
+  tmux.wait_for("It is built.");
+  tmux.wait_until_gone("│ half-way");
+}
+
 TEST_F(TerminalRealTime, GoesOnAfterAKillWhereItWas) {
   const auto model = delegating("86400000");
   chat(model, {"--yes"});
@@ -210,6 +250,97 @@ TEST_F(TerminalRealTime, GoesOnAfterAKillWhereItWas) {
   tmux.key("Enter");
   tmux.wait_for("Both have reported.");
   EXPECT_THAT(tmux.history(), HasSubstr("❯ go"));
+}
+
+TEST_F(TerminalRealTime, GoesOnAfterTheTerminalHungUp) {
+  chat(delegating("86400000"), {"--yes"});
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("half way");
+  tmux.hang_up();
+  EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out, HasSubstr("main")) << "it was not cancelled";
+  chat(delegating("10"), {"--yes"});
+  tmux.wait_for("Left unfinished; /resume ID goes on with it:");
+  tmux.type("/resume");
+  tmux.key("Enter");
+  tmux.wait_for("Both have reported.");
+}
+
+TEST_F(TerminalRealTime, AHangUpEndsAnIdleChatAndAPlainOne) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."}]}]})");
+  chat(model);
+  tmux.hang_up();
+  plain_chat(model);
+  tmux.hang_up();
+}
+
+// What only the machine that the terminal stands on could do is not asked for: no clipboard, no links, no
+// title. The screen is the ordinary one, so that a connection that breaks leaves its history.
+TEST_F(TerminalRealTime, OverAConnectionItIsTheSameChat) {
+  chat(delegating("300"), {},
+       {{"SSH_CONNECTION", "192.0.2.1 50000 192.0.2.2 22"},
+        {"SSH_CLIENT", "192.0.2.1 50000 22"},
+        {"SSH_TTY", "/dev/pts/9"},
+        {"TERM", "xterm-256color"}});
+  const auto bytes = root() / "streams/bytes";
+  tmux.record(bytes);
+  tmux.type("review this");
+  tmux.key("Enter");
+  tmux.wait_for("(y)");
+  tmux.key("y");
+  tmux.wait_for("Both have reported.");
+  tmux.type("again");
+  tmux.key("Enter");
+  tmux.wait_for("And again.");
+  tmux.type("/quit");
+  tmux.key("Enter");
+  tmux.wait_for("Kept as sess_");
+  const std::string written = contents(bytes);
+  EXPECT_THAT(written, HasSubstr("Both have"));
+  for (const auto* local : {"\x1b]", "\x1bP", "\x1b[?1049", "\x1b[?1000", "\x1b[?1006"})
+    EXPECT_THAT(written, Not(HasSubstr(local)));
+}
+
+TEST_F(TerminalRealTime, NoEscapeOfAModelACommandOrAFileReachesTheTerminal) {
+  write(work() / "evil.txt", "\x1b[2J\x1b]0;owned\x07in a file\n");
+  chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"text":"\u001b]0;owned\u0007said so","calls":[{"name":"Bash","arguments":{"command":
+      "printf '\\033]0;owned\\007it printed\\n'; cat evil.txt; until test -e go; do sleep 0.1; done"}}]},
+    {"calls":[{"name":"Read","arguments":{"file_path":"evil.txt"}},
+              {"name":"Grep","arguments":{"pattern":"\u001b]0;owned\u0007"}}]},
+    {"text":"All told.\u009b31m"}]}]})"),
+       {"--yes"});
+  const auto bytes = root() / "streams/bytes";
+  tmux.record(bytes);
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("it printed");
+  tmux.wait_for("in a file");
+  write(work() / "go", "");
+  tmux.wait_for("All told.");
+  const std::string written = contents(bytes);
+  EXPECT_THAT(written, HasSubstr("said so"));
+  for (const auto* escape : {"\x1b]", "\x1b[2J\x1b", "\x07", "\xc2\x9b"})
+    EXPECT_THAT(written, Not(HasSubstr(escape)));
+}
+
+// Of all its threads together.
+TEST_F(TerminalRealTime, AnIdleChatWakesAtMostOnceASecond) {
+  chat(delegating("10"), {"--yes"});
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("Both have reported.");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  const int program = tmux.program_id();
+  const std::int64_t before = wake_ups_of(program);
+  ::poll(nullptr, 0, 60'000);
+  const std::int64_t woken = wake_ups_of(program) - before;
+  ASSERT_GT(before, 0) << "control: it is counted";
+  EXPECT_LE(woken, 60);
+  tmux.type("again");
+  tmux.key("Enter");
+  tmux.wait_for("And again.");
+  EXPECT_GT(wake_ups_of(program), before + woken) << "control: it goes on counting";
 }
 
 TEST_F(TerminalRealTime, WhatIsSaidOnLeavingGoesOnWithTheChat) {
@@ -259,6 +390,37 @@ TEST_F(TerminalRealTime, AChatIsCompactedAndThatUndone) {
   EXPECT_THAT(tmux.history(), Not(HasSubstr("They greeted."))) << "it is for the model";
 }
 
+TEST_F(TerminalRealTime, AChatThatDoesNotFitIsCompactedAndGoesOn) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"text":"Nice to meet you."},
+    {"text":"I was about to","error":{"kind":"context_exhausted"}},
+    {"text":"They greeted.","expect":{"contains":"is compacted"}},
+    {"text":"I know.","expect":{"contains":"They greeted."}}]}]})"));
+  tmux.type("hello");
+  tmux.key("Enter");
+  tmux.wait_for("Nice to meet you.");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  tmux.type("remember");
+  tmux.key("Enter");
+  tmux.wait_for("Compacted: a summary stands for the first 4 messages.");
+  tmux.wait_for("I know.");
+}
+
+TEST_F(TerminalRealTime, AnotherModelAnswersFromTheNextInputOn) {
+  const auto other = script(
+      R"({"v":1,"sessions":[{"replies":[{"text":"unused"},{"text":"I am the other."}]}]})", "other.json");
+  chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"I am the first."}]}]})"));
+  tmux.type("who?");
+  tmux.key("Enter");
+  tmux.wait_for("I am the first.");
+  tmux.type("/model " + other);
+  tmux.key("Enter");
+  tmux.wait_for("from the next input on");
+  tmux.type("and now?");
+  tmux.key("Enter");
+  tmux.wait_for("I am the other.");
+}
+
 TEST_F(TerminalRealTime, WhatIsOlderThanSevenDaysGoesWhenAChatBegins) {
   deputy({"sessions", "ls"});  // makes the state folder
   const auto report = home() / "reports/sess_1_reader/old.md";
@@ -276,6 +438,27 @@ TEST_F(TerminalRealTime, WhatIsOlderThanSevenDaysGoesWhenAChatBegins) {
   tmux.wait_for("Kept as sess_");
   EXPECT_FALSE(std::filesystem::exists(report));
   EXPECT_TRUE(std::filesystem::exists(fresh));
+}
+
+TEST_F(TerminalRealTime, PlainLinesThatWereTypedAheadAreTakenInTurn) {
+  plain_chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"first_byte_ms":300,"text":"One is done."},{"first_byte_ms":300,"text":"Two is done."}]}]})"));
+  tmux.type("one\ntwo\n/quit\nthree\n");
+  tmux.wait_for("Kept as sess_");
+  tmux.wait_until_ended();
+  EXPECT_EQ(tmux.exit_status(), 0);
+  EXPECT_THAT(tmux.history(), HasSubstr("One is done."));
+  EXPECT_THAT(tmux.history(), HasSubstr("Two is done."));
+}
+
+TEST_F(TerminalRealTime, TheEndOfPlainInputLeavesInOrder) {
+  plain_chat(script(R"({"v":1,"sessions":[{"replies":[{"first_byte_ms":300,"text":"One is done."}]}]})"));
+  tmux.type("one\n");
+  tmux.key("C-d");
+  tmux.wait_for("Kept as sess_");
+  tmux.wait_until_ended();
+  EXPECT_EQ(tmux.exit_status(), 0);
+  EXPECT_THAT(tmux.history(), HasSubstr("One is done."));
 }
 
 TEST_F(TerminalRealTime, APasteOfSeveralLinesIsOneInput) {
@@ -298,6 +481,75 @@ TEST_F(TerminalRealTime, ANarrowerWindowIsDrawnAfresh) {
   tmux.wait_for("Tab: children");
   const std::string screen = tmux.screen();
   EXPECT_EQ(screen.find("→ note: half way"), screen.rfind("→ note: half way")) << "drawn once:\n" << screen;
+}
+
+TEST_F(TerminalRealTime, EveryCommandOfTheChatAnswers) {
+  chat(delegating("10"), {"--yes"});
+  tmux.resize(100, 60);
+  const auto enter = [this](std::string_view text, std::string_view answer) {
+    tmux.type(text);
+    tmux.key("Enter");
+    tmux.wait_for(answer);
+  };
+  enter("/tree", "nothing has been said yet");
+  enter("go", "Both have reported.");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  enter("/tree", "sess_");
+  enter("/sessions", "CHILDREN");
+  enter("/model", "/model NAME chooses another");
+  enter("/agents", "explore");
+  enter("/cost", "  all" + std::string(21, ' ') + "in=");
+  enter("/permissions", "Where no rule speaks");
+  enter("/export", "/export needs a file's name");
+  enter("/export chat.txt", "written to");
+  EXPECT_THAT(contents(work() / "chat.txt"), HasSubstr("Both have *reported*."));
+  enter("/resume", "there is no earlier session");
+  enter("/tre", "[quick]");
+  enter("/nothing", "there is no /nothing");
+  enter("/exit", "Kept as sess_");
+}
+
+TEST_F(TerminalRealTime, APathIsCompletedAndWhatWasTypedIsRecalledInTheNextChat) {
+  write(work() / "notes.txt", "x");
+  const auto model =
+      script(R"({"v":1,"sessions":[{"replies":[{"text":"Read.","expect":{"contains":"see @notes.txt"}}]}]})");
+  chat(model);
+  tmux.type("see @no");
+  tmux.wait_for("@notes.txt");
+  tmux.key("Tab");
+  tmux.wait_for("❯ see @notes.txt");
+  tmux.key("Enter");
+  tmux.wait_for("Read.");
+  chat(model);
+  tmux.key("Up");
+  tmux.wait_for("❯ see @notes.txt");
+}
+
+TEST_F(TerminalRealTime, ADumbTerminalWithoutUtf8IsSentNothingButPlainText) {
+  open(delegating("300"), {}, {{"TERM", "dumb"}, {"LC_ALL", "C"}});
+  tmux.wait_for(">");
+  const auto bytes = root() / "streams/bytes";
+  tmux.record(bytes);
+  tmux.type("go\n");
+  tmux.wait_for("answer:");
+  tmux.type("y\n");
+  tmux.wait_for("Both have reported.");
+  tmux.type("/quit\n");
+  tmux.wait_for("Kept as sess_");
+  const std::string written = contents(bytes);
+  EXPECT_THAT(written, HasSubstr("[quick]"));
+  EXPECT_TRUE(std::ranges::all_of(written, [](char byte) {
+    return (byte >= ' ' && byte <= '~') || byte == '\n' || byte == '\r' || byte == '\t';
+  })) << written;
+}
+
+TEST_F(TerminalRealTime, HelpStandsInColumnsThatFitTheScreen) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."}]}]})"));
+  tmux.resize(90, 60);
+  tmux.type("/help");
+  tmux.key("Enter");
+  tmux.wait_for("write this session's transcript to a file");
+  EXPECT_THAT(tmux.screen(), HasSubstr("\n" + std::string(26, ' ') + "its parent go on, c cancels it"));
 }
 
 TEST_F(TerminalRealTime, AFirstRunSaysWhatWasFoundAndRehearses) {

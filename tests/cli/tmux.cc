@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <signal.h>
 
 #include <cstdio>
 #include <fstream>
@@ -97,6 +98,20 @@ bool Tmux::wait_until_ended() const {
   return false;
 }
 
+void Tmux::hang_up() const {
+  const int program = program_id();
+  command({"respawn-pane", "-k", "cat"});
+  if (poll_until([&] { return ::kill(program, 0) != 0; })) return;
+  ADD_FAILURE() << "the program goes on without its terminal";
+}
+
+void Tmux::record(const std::filesystem::path& file) const {
+  command({"pipe-pane", "exec cat > " + shell_quoted(file.string())});
+}
+
 int Tmux::program_id() const { return std::atoi(command({"display-message", "-p", "#{pane_pid}"}).c_str()); }
+int Tmux::exit_status() const {
+  return std::atoi(command({"display-message", "-p", "#{pane_dead_status}"}).c_str());
+}
 
 }  // namespace deputy

@@ -31,7 +31,13 @@ class Tmux {
   bool wait_until_gone(std::string_view text) const;
   // Asked of tmux itself: what it writes into a dead pane comes late, or never.
   bool wait_until_ended() const;
+  // As where a connection breaks: the terminal is closed, and the program is told so. Returns when it is
+  // gone.
+  void hang_up() const;
+  // Every byte that the program writes from now on.
+  void record(const std::filesystem::path& file) const;
   int program_id() const;
+  int exit_status() const;  // of one that has ended
 
  private:
   std::string command(const std::vector<std::string>& words) const;

@@ -39,10 +39,11 @@ inline std::string bytes_of(const Message& message) {
 
 struct Plot {
   std::int64_t window = kWindow;
-  int reads = 12;        // so many files are asked for; then it is done
-  int at_once = 1;       // of these with one reply
-  bool sums_up = true;   // or asks for a tool instead
-  std::string hands_to;  // the agent that the root hands its work to; empty: it reads itself
+  std::int64_t taken_for = 0;  // what its window is believed to be, where that is another
+  int reads = 12;              // so many files are asked for; then it is done
+  int at_once = 1;             // of these with one reply
+  bool sums_up = true;         // or asks for a tool instead
+  std::string hands_to;        // the agent that the root hands its work to; empty: it reads itself
 };
 
 // Keeps no state: what it says follows from the request.
@@ -52,7 +53,9 @@ class SmallWindow final : public Provider {
       : plot_(std::move(plot)), requests_(requests), weighed_(weighed) {}
   std::string_view name() const override { return "small"; }
   std::string encode(const Message& message) const override { return bytes_of(message); }
-  std::int64_t window(const ModelName&) const override { return plot_.window; }
+  std::int64_t window(const ModelName&) const override {
+    return plot_.taken_for > 0 ? plot_.taken_for : plot_.window;
+  }
   std::optional<Price> price(const ModelName&) const override { return Price{}; }
 
   Task<Reply> ask(Request request, DeltaSink, StopToken) override {

@@ -101,6 +101,29 @@ TEST_F(Compaction, AStepThatPassesTheWindowAtOnceIsSummedUpFromResultsToldInPart
   EXPECT_THAT(requests[1], HasSubstr("read them all"));
 }
 
+TEST_F(Compaction, WhereTheProviderSaysThatItDoesNotFitTheRootGoesOnFromASummary) {
+  plot.taken_for = 1'000'000;
+  const auto report = start();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->status, Status::completed) << report->body;
+  EXPECT_EQ(report->body, "done");
+  ASSERT_EQ(compactions().size(), 1u);
+  EXPECT_TRUE(summary_in(compactions().front().reply));
+  const auto refused =
+      std::ranges::count_if(weighed, [](const Weighed& request) { return request.tokens > kWindow; });
+  EXPECT_EQ(refused, 1) << "the one that showed how small it is";
+  EXPECT_THAT(requests.back(), HasSubstr(kSummary));
+}
+
+TEST_F(Compaction, WhereTheProviderSaysThatItDoesNotFitAChildEndsPartial) {
+  plot.taken_for = 1'000'000;
+  plot.hands_to = "worker";
+  profiles = {{.name = "worker", .tools = {"Read"}}};
+  ASSERT_TRUE(start());
+  EXPECT_EQ(kept->session_labelled("worker")->reason, Reason::context_exhausted);
+  EXPECT_TRUE(compactions().empty());
+}
+
 TEST_F(Compaction, ByThePersonsWishTheNextInputFollowsTheSummary) {
   plot.window = 1'000'000;
   plot.reads = 2;

@@ -1,0 +1,101 @@
+// Whatever prints a result prints it as JSON where that is asked for, and nothing beside it.
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "base/json.h"
+#include "deputy_program.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::HasSubstr;
+
+class JsonOutputTest : public DeputyTest {
+ protected:
+  JsonOutputTest() {
+    const auto ran = deputy({"delegate", "--model", model_, "--task", "one=look", "--output", "json"});
+    const auto result = parse_json_object(ran.out);
+    EXPECT_TRUE(result) << ran.out << ran.err;
+    if (result) id_ = string_or(*result, "session_id", "");
+  }
+  // Its lines, each a document by itself.
+  std::size_t documents_of(std::vector<std::string> words, const std::string& form) {
+    words.insert(words.end(), {"--output", form});
+    const auto ran = deputy(words);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    std::size_t count = 0;
+    std::istringstream lines(ran.out);
+    for (std::string line; std::getline(lines, line); ++count) EXPECT_TRUE(parse_json(line)) << line;
+    return count;
+  }
+  const std::string model_ =
+      script(R"({"v":1,"sessions":[{"match":{"agent":"main"},"replies":[{"text":"done"}]},
+    {"replies":[{"calls":[{"name":"Note","arguments":{"content":"seen"}}]},{"text":"it is fine"}]}]})");
+  std::string id_;
+};
+
+TEST_F(JsonOutputTest, EveryCommandPrintsOneDocument) {
+  const std::vector<std::vector<std::string>> commands{{"run", "go", "--model", model_},
+                                                       {"delegate", "--task", "a=b", "--model", model_},
+                                                       {"task", "explore", "look", "--model", model_},
+                                                       {"demo"},
+                                                       {"resume"},
+                                                       {"sessions", "ls"},
+                                                       {"sessions", "ls", "--live"},
+                                                       {"sessions", "show", id_},
+                                                       {"sessions", "tree", id_},
+                                                       {"sessions", "transcript", id_},
+                                                       {"sessions", "notes", id_},
+                                                       {"sessions", "prune", "--dry-run"},
+                                                       {"agents", "ls"},
+                                                       {"agents", "show", "explore"},
+                                                       {"agents", "init", "security"},
+                                                       {"agents", "check"},
+                                                       {"agents", "trust"},
+                                                       {"models"},
+                                                       {"doctor", "--bundle", id_}};
+  for (const auto& words : commands) {
+    SCOPED_TRACE(words[0] + (words.size() > 1 ? " " + words[1] : ""));
+    EXPECT_EQ(documents_of(words, "json"), 1U);
+  }
+  EXPECT_EQ(documents_of({"doctor", "--replay", "deputy-bundle-" + id_ + ".jsonl"}, "json"), 1U);
+}
+
+TEST_F(JsonOutputTest, EventsAreALineEach) {
+  for (const std::string view : {"tail", "export"}) {
+    for (const std::string form : {"json", "stream-json"})
+      EXPECT_GT(documents_of({"sessions", view, id_}, form), 3U) << view;
+  }
+  EXPECT_GT(documents_of({"run", "go", "--model", model_}, "stream-json"), 3U);
+  EXPECT_GT(documents_of({"task", "explore", "look", "--model", model_}, "stream-json"), 3U);
+}
+
+TEST_F(JsonOutputTest, WhatWasTrustedIsNamed) {
+  const auto ran = deputy({"agents", "trust", "--output", "json"});
+  EXPECT_THAT(ran.out, HasSubstr("\"trusted\":true"));
+  EXPECT_THAT(deputy({"agents", "trust", "--undo", "--output", "json"}).out, HasSubstr("\"trusted\":false"));
+}
+
+TEST_F(JsonOutputTest, WhereThereIsNoResultTheErrorIsTheDocument) {
+  const std::vector<std::vector<std::string>> commands{{"resume", "sess_none"},
+                                                       {"sessions", "show", "sess_none"},
+                                                       {"sessions", "cancel", "sess_none"},
+                                                       {"sessions", "nudge", id_, "be brief"},
+                                                       {"sessions", "answer", id_, "yes"},
+                                                       {"agents", "show", "nobody"}};
+  for (auto words : commands) {
+    SCOPED_TRACE(words[0] + " " + words.back());
+    words.insert(words.end(), {"--output", "json"});
+    const auto ran = deputy(words);
+    EXPECT_NE(ran.status, 0);
+    const auto document = parse_json_object(ran.out);
+    ASSERT_TRUE(document) << ran.out << ran.err;
+    ASSERT_TRUE(object_at(*document, "error"));
+    EXPECT_NE(string_or(*object_at(*document, "error"), "hint", ""), "") << ran.out;
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+  }
+}
+
+}  // namespace
+}  // namespace deputy
