@@ -5,8 +5,8 @@
 
 #include "store/session_view.h"
 #include "store/sqlite/journal_rows.h"
-#include "store/sqlite/reserve.h"
 #include "store/sqlite/select.h"
+#include "store/sqlite/spare_room.h"
 #include "store/sqlite/verified_rows.h"
 #include "store/unique_facts.h"
 
@@ -102,10 +102,10 @@ Result<void> SqliteStore::State::commit(const EventRefs& events) {
   return noticed(std::move(written), writing);
 }
 
-// In what the reserve leaves: each root that has not ended is told why it stands still.
+// In the room that was spared: each root that has not ended is told why it stands still.
 Result<void> SqliteStore::State::record_stop(const Error& error) {
   const std::lock_guard lock(claims);
-  give_back_reserve(*home);
+  give_back_spare_room(*home);
   TRY(auto transaction, Transaction::begin(writing));
   for (auto& [id, row] : live) {
     if (row.session.parent || !check_epoch(id)) continue;
