@@ -56,9 +56,11 @@ class Offers {
   std::span<const ToolOffer> tools_;
 };
 
-void call_grep(const Offers& offers, std::vector<Call>& calls, std::string pattern, bool ignore_case) {
+enum class Letters { as_written, of_any_case };
+
+void call_grep(const Offers& offers, std::vector<Call>& calls, std::string pattern, Letters letters) {
   json::object optional{{"output_mode", "content"}};
-  if (ignore_case) optional["case_insensitive"] = true;
+  if (letters == Letters::of_any_case) optional["case_insensitive"] = true;
   offers.call(calls, "Grep", {{"pattern", std::move(pattern)}}, optional);
 }
 
@@ -86,7 +88,7 @@ std::string marks_pattern(Inquiry inquiry) {
 }
 
 void search_for_mentions(const Plan& plan, const Offers& offers, std::vector<Call>& calls) {
-  if (!plan.terms.empty()) call_grep(offers, calls, pattern_for(plan.terms), true);
+  if (!plan.terms.empty()) call_grep(offers, calls, pattern_for(plan.terms), Letters::of_any_case);
   for (const std::string& file : plan.files) {
     if (calls.size() < 3) call_glob(offers, calls, "**/" + file.substr(file.rfind('/') + 1));
   }
@@ -100,11 +102,11 @@ std::vector<Call> searches(const Plan& plan, const Offers& offers) {
       call_list(offers, calls);
       break;
     case Inquiry::unfinished:
-      call_grep(offers, calls, marks_pattern(plan.inquiry), false);
+      call_grep(offers, calls, marks_pattern(plan.inquiry), Letters::as_written);
       call_glob(offers, calls, "**/*");
       break;
     case Inquiry::risky:
-      call_grep(offers, calls, marks_pattern(plan.inquiry), false);
+      call_grep(offers, calls, marks_pattern(plan.inquiry), Letters::as_written);
       call_count(offers, calls);
       break;
     case Inquiry::mentions:

@@ -92,8 +92,9 @@ struct SqliteStore::State {
     }
     ~Closing() {
       const bool writes_back = has_claimed && damage.is_none() && !has_disk_failed;
-      writing.write_back_at_close(writes_back);
-      reading.write_back_at_close(writes_back);
+      const auto what = writes_back ? Database::AtClose::write_back : Database::AtClose::leave_log;
+      writing.at_close(what);
+      reading.at_close(what);
     }
   } closing{writing, reading, damage};
   TreeLocks locks;
