@@ -7,8 +7,7 @@
 
 #include "async/sim_loop.h"
 #include "bench.h"
-#include "model/http_provider.h"
-#include "model/tongues.h"
+#include "played_provider.h"
 #include "runtime/runtime.h"
 #include "store/memory_store.h"
 
@@ -68,7 +67,7 @@ Result<Report> delegate(Server& server) {
   SimProcesses processes(loop);
   SeededRandom random(1);
   SimNetwork network(loop);
-  network.define("http://model", std::ref(server));
+  network.define(kPlayedServer, std::ref(server));
   Governors governors(loop);
   TRY(const auto workspace, disk.open(kWorkspace, IfAbsent::create));
   for (int i = 0; i < kReads; ++i) {
@@ -78,17 +77,7 @@ Result<Report> delegate(Server& server) {
   TRY(auto exports, disk.open("/home/subagent", IfAbsent::create));
   TRY(auto state, disk.open("/home", IfAbsent::create));
   Models models;
-  models.add(std::make_unique<HttpProvider>(HttpProvider::Parts{
-      .dialect = dialect_of(Tongue::anthropic),
-      .endpoint = {"http://model", "key"},
-      .key_variable = "",
-      .network = network,
-      .loop = loop,
-      .random = random,
-      .governors = governors,
-      .facts = [](const ModelName&) {
-        return ModelFacts{.window = 200'000, .max_output = {}, .price = Price{.input = 1, .output = 5}};
-      }}));
+  models.add(std::make_unique<HttpProvider>(played_provider(network, loop, random, governors)));
   Runtime runtime(
       {.loop = loop,
        .pool = pool,

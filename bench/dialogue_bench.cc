@@ -26,7 +26,7 @@ constexpr int kEachStep = 100;         // of them are started
 constexpr double kMostKilobytes = 40;  // of a child at rest
 
 // What is played, by the agent and how many replies it has given. What it is told last is in `news`.
-struct Turn {
+struct Heard {
   std::string agent;
   int step = 0;
   std::string news;
@@ -37,7 +37,7 @@ struct Said {
   std::vector<Call> calls = {};
   bool never = false;  // it thinks until it is stopped
 };
-using Play = std::function<Said(const Turn&)>;
+using Play = std::function<Said(const Heard&)>;
 
 std::size_t bytes_of(std::span<const Message> messages) {
   std::size_t bytes = messages.size_bytes();
@@ -61,11 +61,11 @@ class BenchModel final : public Provider {
   std::optional<Price> price(const ModelName&) const override { return Price{}; }
 
   Task<Reply> ask(Request request, DeltaSink, StopToken stop) override {
-    Turn turn{.agent = request.agent, .told = bytes_of(request.messages)};
-    for (const Message& message : request.messages) turn.step += message.role == Role::assistant ? 1 : 0;
-    for (const ToolResult& result : request.messages.back().results) turn.news += result.content;
-    turn.news += request.messages.back().text;
-    Said said = play_(turn);
+    Heard heard{.agent = request.agent, .told = bytes_of(request.messages)};
+    for (const Message& message : request.messages) heard.step += message.role == Role::assistant ? 1 : 0;
+    for (const ToolResult& result : request.messages.back().results) heard.news += result.content;
+    heard.news += request.messages.back().text;
+    Said said = play_(heard);
     Reply reply{.stop = said.calls.empty() ? ReplyStop::finished : ReplyStop::calls,
                 .model = request.prefix->model};
     if (said.never) {
@@ -74,7 +74,7 @@ class BenchModel final : public Provider {
       co_return reply;
     }
     for (std::size_t at = 0; at < said.calls.size(); ++at)
-      said.calls[at].id = fmt::format("c{}_{}", turn.step, at);
+      said.calls[at].id = fmt::format("c{}_{}", heard.step, at);
     reply.message = {.role = Role::assistant, .text = std::move(said.text), .calls = std::move(said.calls)};
     co_return reply;
   }
@@ -154,17 +154,17 @@ void ask_questions(const std::string& folder) {
   std::vector<Duration> to_loop;
   std::vector<Duration> to_model;
   std::optional<World> world;
-  world.emplace(folder, [&](const Turn& turn) -> Said {
+  world.emplace(folder, [&](const Heard& heard) -> Said {
     const TimePoint now = world->loop.clock().now();
-    if (turn.agent != "main" && turn.step == 0) {
+    if (heard.agent != "main" && heard.step == 0) {
       asked = now;
       return {.calls = {{.name = "ask_parent", .arguments = R"({"question":"Which?"})"}}};
     }
-    if (turn.agent != "main") return {.text = "done"};
+    if (heard.agent != "main") return {.text = "done"};
     constexpr std::string_view kId = "question_id: ";
-    if (const auto at = turn.news.find(kId); at != std::string::npos) {
+    if (const auto at = heard.news.find(kId); at != std::string::npos) {
       to_model.push_back(now - asked);
-      const auto id = turn.news.substr(at + kId.size(), turn.news.find('\n', at) - at - kId.size());
+      const auto id = heard.news.substr(at + kId.size(), heard.news.find('\n', at) - at - kId.size());
       return {.calls = {{.name = "answer_subagent",
                          .arguments = fmt::format(R"({{"question_id":"{}","answer":"red"}})", id)}}};
     }
@@ -193,8 +193,8 @@ Duration stop_all(const std::string& folder, bool with_processes) {
       world->runtime->cancel(StopReason::user);
     });
   };
-  world.emplace(folder, [&](const Turn& turn) -> Said {
-    if (turn.agent == "main") return {.calls = std::vector<Call>(kRunning, task("worker"))};
+  world.emplace(folder, [&](const Heard& heard) -> Said {
+    if (heard.agent == "main") return {.calls = std::vector<Call>(kRunning, task("worker"))};
     runs();
     if (!with_processes) return {.never = true};
     return {.calls = {{.name = "Bash", .arguments = R"({"command":"sleep 1000 & sleep 1000"})"}}};
@@ -223,15 +223,15 @@ bool rest(const std::string& folder, bool asks) {
       world->runtime->cancel(StopReason::user);
     });
   };
-  world.emplace(folder, [&](const Turn& turn) -> Said {
-    if (turn.agent == "main") {
-      if (turn.step == 0) before = ::mallinfo2().uordblks;
-      if (turn.step == 0) parent_before = turn.told;
-      parent_after = turn.told;
-      if (turn.step == kResting / kEachStep) return {.never = true};
+  world.emplace(folder, [&](const Heard& heard) -> Said {
+    if (heard.agent == "main") {
+      if (heard.step == 0) before = ::mallinfo2().uordblks;
+      if (heard.step == 0) parent_before = heard.told;
+      parent_after = heard.told;
+      if (heard.step == kResting / kEachStep) return {.never = true};
       return {.calls = std::vector<Call>(kEachStep, task("explore", R"(,"run_in_background":true)"))};
     }
-    children += turn.told;
+    children += heard.told;
     if (asks) return {.calls = {{.name = "ask_parent", .arguments = R"({"question":"Which?"})"}}};
     rests();
     return {.never = true};

@@ -240,6 +240,8 @@ def measure_table(asked):
     if not any(one["peer"] == "ours" for one in figures.records):
         sys.exit("bench/run: no run of deputy came to its end; what it said stands above")
     table(figures, [int(n) for n in asked.children.split(",")])
+    print(flush=True)
+    subprocess.run([str(ROOT / "build/release/bin/screen_bench")])
 
 
 def measure_cache(folder):

@@ -10,9 +10,8 @@
 #include "delegation/budget.h"
 #include "guard/rules.h"
 #include "model/context_estimate.h"
-#include "model/http_provider.h"
-#include "model/tongues.h"
 #include "net/sse.h"
+#include "played_provider.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace deputy {
@@ -100,16 +99,7 @@ void ask_model(benchmark::State& state) {
   InstantNetwork network;
   SeededRandom random(1);
   Governors governors(loop);
-  HttpProvider provider({.dialect = anthropic_dialect(),
-                         .endpoint = {"http://model", "key"},
-                         .key_variable = "",
-                         .network = network,
-                         .loop = loop,
-                         .random = random,
-                         .governors = governors,
-                         .facts = [](const ModelName&) {
-                           return ModelFacts{.window = 10'000'000, .max_output = {}, .price = Price{}};
-                         }});
+  HttpProvider provider(played_provider(network, loop, random, governors));
   auto prefix = std::make_shared<RequestPrefix>();
   prefix->model = ModelName("anthropic/claude-sonnet-4-5");
   prefix->system = std::string(2000, 'x');

@@ -10,8 +10,7 @@
 #include "async/sleep.h"
 #include "async/task_group.h"
 #include "bench.h"
-#include "model/http_provider.h"
-#include "model/tongues.h"
+#include "played_provider.h"
 #include "runtime/runtime.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -104,17 +103,7 @@ int measure_spawns(const std::string& folder, std::string_view terms, std::int64
   BenchNetwork network(loop);
   Governors governors(loop);
   Models models;
-  models.add(std::make_unique<HttpProvider>(HttpProvider::Parts{
-      .dialect = dialect_of(Tongue::anthropic),
-      .endpoint = {"http://bench", "key"},
-      .key_variable = "",
-      .network = network,
-      .loop = loop,
-      .random = random,
-      .governors = governors,
-      .facts = [](const ModelName&) {
-        return ModelFacts{.window = 1'000'000, .max_output = {}, .price = Price{.input = 1, .output = 5}};
-      }}));
+  models.add(std::make_unique<HttpProvider>(played_provider(network, loop, random, governors)));
   Profiles profiles = Profiles::built_in();
   for (auto& each : {profile("holder", {}), profile("leaf", {}), profile("spawner", {"leaf"})})
     profiles.add(each);

@@ -2,19 +2,11 @@
 // any sixteen bytes can be judged.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 
+#include "must.h"
 #include "net/ip_address.h"
 
 using namespace deputy;
-
-namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   if (const auto parsed = parse_ip_address({reinterpret_cast<const char*>(bytes), size})) {

@@ -2,17 +2,9 @@
 // reads the same when it is written again.
 #include "app/bundle.h"
 
-#include <cstdlib>
+#include "must.h"
 
 using namespace deputy;
-
-namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const auto bundle = parse_bundle({reinterpret_cast<const char*>(bytes), size});

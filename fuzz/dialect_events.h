@@ -3,18 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "model/dialect.h"
+#include "must.h"
 
 namespace deputy {
-
-inline void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 // What came as deep as it may be stands a few levels deeper in what goes back.
 inline bool is_json(std::string_view text) {

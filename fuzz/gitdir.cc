@@ -1,19 +1,10 @@
 // A .git that is a file, and the commondir of what it points to, in a folder that an agent has worked in: two
 // texts with a form feed between them. Whatever they say, no folder is named that does not lie beneath.
-#include <cstdlib>
-
 #include "base/disk.h"
+#include "must.h"
 #include "tools/repositories.h"
 
 using namespace deputy;
-
-namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);

@@ -1,18 +1,9 @@
 // Whatever stands in /proc/self/cgroup and /proc/self/mountinfo, the places found are absolute and name no
 // folder above the mount.
-#include <cstdlib>
-
+#include "must.h"
 #include "sandbox/control_group.h"
 
 using namespace deputy;
-
-namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);

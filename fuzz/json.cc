@@ -2,17 +2,13 @@
 #include "base/json.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/text.h"
+#include "must.h"
 
 using namespace deputy;
 
 namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 bool alike(const json::value& a, const json::value& b) {
   if (a.is_double()) return b.is_number();

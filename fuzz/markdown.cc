@@ -3,20 +3,12 @@
 #include "tui/markdown.h"
 
 #include <cstdint>
-#include <cstdlib>
 
 #include "base/display.h"
 #include "base/text.h"
+#include "must.h"
 
 using namespace deputy;
-
-namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   if (size == 0) return 0;

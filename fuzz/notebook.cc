@@ -2,18 +2,13 @@
 // were.
 #include "tools/notebook.h"
 
-#include <cstdlib>
-
 #include "base/json.h"
+#include "must.h"
 #include "tools/json_spans.h"
 
 using namespace deputy;
 
 namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 std::size_t cells_in(std::string_view text) {
   const auto root = parse_json_object(text);

@@ -2,19 +2,14 @@
 // has a name that can be typed, rules that are rules, and nothing that its parent may not.
 #pragma once
 
-#include <cstdlib>
-
 #include "base/text.h"
 #include "delegation/profile_file.h"
 #include "delegation/profile_inheritance.h"
 #include "delegation/profiles.h"
 #include "guard/rules.h"
+#include "must.h"
 
 namespace deputy {
-
-inline void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 inline Decision judged(const std::string& permissions, std::string_view command) {
   const auto rules = Rules::from_json(permissions);

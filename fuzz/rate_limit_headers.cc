@@ -1,19 +1,14 @@
 // Whatever the headers say, a limit stays within what can be meant.
 #include "model/rate_limit_headers.h"
 
-#include <cstdlib>
-
 #include "base/text.h"
 #include "model/retry_after.h"
 #include "model/token_quota.h"
+#include "must.h"
 
 using namespace deputy;
 
 namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check(const std::optional<RateLimit>& limit) {
   if (!limit) return;

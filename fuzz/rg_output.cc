@@ -1,19 +1,10 @@
 // Whatever ripgrep prints, or somebody in its place: all that comes out is valid text of bounded length.
 #include "tools/rg_output.h"
 
-#include <cstdlib>
-
 #include "base/text.h"
+#include "must.h"
 
 using namespace deputy;
-
-namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view output(reinterpret_cast<const char*>(bytes), size);

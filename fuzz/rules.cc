@@ -2,17 +2,12 @@
 // never be lifted by being joined.
 #include "guard/rules.h"
 
-#include <cstdlib>
-
 #include "base/text.h"
+#include "must.h"
 
 using namespace deputy;
 
 namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 void judge_both_ways(const Rule& rule, std::string_view subject) {
   const Rules rules({rule});

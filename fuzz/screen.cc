@@ -1,18 +1,14 @@
 // Whatever a model, a tool or a file says: what may stand on a screen moves no cursor, begins no escape,
 // hides nothing, and is as wide as it is said to be.
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/display.h"
 #include "base/text.h"
+#include "must.h"
 
 using namespace deputy;
 
 namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);

@@ -2,19 +2,10 @@
 // narrows as promised.
 #include "app/settings.h"
 
-#include <cstdlib>
-
 #include "base/text.h"
+#include "must.h"
 
 using namespace deputy;
-
-namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);

@@ -3,19 +3,15 @@
 #include "guard/shell.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/text.h"
 #include "guard/display.h"
 #include "guard/rules.h"
+#include "must.h"
 
 using namespace deputy;
 
 namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 void judge(std::string_view command, const ShellReading& reading) {
   static const Rules kAll({{Decision::allow, "Bash", ""}});

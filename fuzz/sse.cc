@@ -3,20 +3,17 @@
 #include "net/sse.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "must.h"
 
 using namespace deputy;
 
 namespace {
 
 constexpr std::size_t kMost = 64;
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 struct Told {
   std::vector<std::pair<std::string, std::string>> events;

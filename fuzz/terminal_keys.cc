@@ -1,18 +1,14 @@
 // Whatever a terminal sends: text keys hold printable UTF-8 alone, and how the bytes were cut into pieces
 // does not matter.
 #include <cstdint>
-#include <cstdlib>
 
 #include "base/text.h"
+#include "must.h"
 #include "tui/key.h"
 
 using namespace deputy;
 
 namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 void add_joined(std::vector<Key>& all, const std::vector<Key>& more) {
   for (const Key& key : more) {

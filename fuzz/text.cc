@@ -2,15 +2,12 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <cstdlib>
+
+#include "must.h"
 
 using namespace deputy;
 
 namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 void cut(std::string_view text, std::size_t max) {
   const bool valid = is_utf8(text);

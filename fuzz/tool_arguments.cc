@@ -1,19 +1,14 @@
 // A call as a model writes it: the first byte chooses the tool, the rest are its arguments. What the tool's
 // own schema lets pass can be shown, judged by the rules and asked about; what it does not is told in lines
 // of text.
-#include <cstdlib>
-
 #include "base/json_schema.h"
 #include "base/text.h"
+#include "must.h"
 #include "tools/catalog.h"
 
 using namespace deputy;
 
 namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 struct Known {
   std::shared_ptr<Tool> tool;

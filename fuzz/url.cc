@@ -2,18 +2,14 @@
 // it says; a redirect leads to such a URL too, and never from https to http.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 
+#include "must.h"
 #include "net/ip_address.h"
 #include "net/web_url.h"
 
 using namespace deputy;
 
 namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check(const WebUrl& url) {
   must(parse_web_url(url.text) == url);

@@ -2,9 +2,9 @@
 // comes of them is text, and a search finds a few hits, each part of them on one line.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 
 #include "base/text.h"
+#include "must.h"
 #include "net/web_url.h"
 #include "tools/search_engine.h"
 #include "tools/web_page.h"
@@ -12,10 +12,6 @@
 using namespace deputy;
 
 namespace {
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check_line(const std::string& text) {
   must(is_utf8(text) && !text.contains('\n') && !text.contains('\r'));

@@ -111,7 +111,7 @@ Ended init(Program& program, const AgentsArguments& arguments, std::string_view 
 
 Ended trust(Program& program, const AgentsArguments& arguments, const std::string& workspace) {
   TRY(const auto home, program.open_home());
-  TRY(set_trusted(*home, workspace, !arguments.undo));
+  TRY(set_trust(*home, workspace, arguments.undo ? Trust::withdrawn : Trust::given));
   TRY(const auto found, find_agents(program, workspace));
   const auto count = std::ranges::count(found, ProfileOrigin::project, &FoundProfile::origin);
   if (program.common.output != OutputForm::text)

@@ -31,12 +31,14 @@ bool names_files(const CommandOption& option) {
   return option.kind.contains("DIR") || option.kind.contains("FILE") || option.kind.contains("PATH");
 }
 
-// Every option that takes a value, so that the word behind it is not taken for a command.
-std::vector<std::string> with_value(const CommandTree& program, bool files_only) {
+enum class Value { any, file };
+
+// Every option that takes such a value, so that the word behind it is not taken for a command.
+std::vector<std::string> that_take(Value value, const CommandTree& program) {
   std::vector<std::string> names;
   for (const auto& known : all_of(program)) {
     for (const auto& option : known.command->options) {
-      if (option.kind.empty() || (files_only && !names_files(option))) continue;
+      if (option.kind.empty() || (value == Value::file && !names_files(option))) continue;
       names.insert(names.end(), option.names.begin(), option.names.end());
     }
   }
@@ -118,8 +120,8 @@ _deputy() {{
 }}
 complete -o filenames -F _deputy deputy
 )",
-      fmt::join(with_value(program, false), "|"), fmt::join(paths, "|"),
-      fmt::join(with_value(program, true), "|"), cases,
+      fmt::join(that_take(Value::any, program), "|"), fmt::join(paths, "|"),
+      fmt::join(that_take(Value::file, program), "|"), cases,
       cases_of_choices(program, "COMPREPLY=($(compgen -W '", "' -- \"$current\"))"));
 }
 
@@ -170,8 +172,8 @@ _deputy() {{
   _describe 'deputy' entries
 }}
 )",
-                     fmt::join(with_value(program, false), "|"), fmt::join(paths, "|"),
-                     fmt::join(with_value(program, true), "|"), cases,
+                     fmt::join(that_take(Value::any, program), "|"), fmt::join(paths, "|"),
+                     fmt::join(that_take(Value::file, program), "|"), cases,
                      cases_of_choices(program, "compadd -- ", ""));
 }
 

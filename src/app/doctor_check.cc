@@ -14,7 +14,7 @@ constexpr std::string_view kSandboxLevels[] = {
 
 }  // namespace
 
-Check check_sandbox(const Result<Capability>& can, bool is_root) {
+Check check_sandbox(const Result<Capability>& can, uid_t user) {
   Check check{.name = "sandbox"};
   if (!can) {
     check.found = can.error().message;
@@ -26,7 +26,7 @@ Check check_sandbox(const Result<Capability>& can, bool is_root) {
   check.found = fmt::format("{} (Landlock ABI {}, seccomp {}, user namespaces {}, as {})",
                             kSandboxLevels[static_cast<std::size_t>(can->level)], can->landlock_abi,
                             can->seccomp ? "yes" : "no", can->user_namespaces ? "yes" : "no",
-                            is_root ? "root" : "an ordinary user");
+                            user == 0 ? "root" : "an ordinary user");
   if (!can->why.empty()) check.found += fmt::format("; not higher because {}", can->why);
   check.fix = can->fix;
   return check;

@@ -1,6 +1,8 @@
 // One thing that `deputy doctor` has looked at, and what it says of a sandbox.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -21,7 +23,7 @@ struct Check {
   std::string fix;
 };
 
-Check check_sandbox(const Result<Capability>& can, bool is_root);
+Check check_sandbox(const Result<Capability>& can, uid_t user);
 
 json::object to_json(const Check& check);
 

@@ -8,10 +8,13 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
+constexpr uid_t kRoot = 0;
+constexpr uid_t kOrdinaryUser = 1000;
+
 TEST(DoctorCheck, ASandboxThatIsolatesIsFine) {
   const auto check = check_sandbox(
       Capability{.level = SandboxLevel::metered, .landlock_abi = 7, .seccomp = true, .user_namespaces = true},
-      true);
+      kRoot);
   EXPECT_TRUE(check.is_fine);
   EXPECT_THAT(check.found, AllOf(HasSubstr("level 3 of 3"), HasSubstr("Landlock ABI 7"),
                                  HasSubstr("user namespaces yes"), HasSubstr("as root")));
@@ -24,7 +27,7 @@ TEST(DoctorCheck, WithoutUserNamespacesItSaysWhyAndWhatToDo) {
                                               .user_namespaces = false,
                                               .why = "namespaces cannot be made: bwrap: no",
                                               .fix = "allow user namespaces"},
-                                   false);
+                                   kOrdinaryUser);
   EXPECT_FALSE(check.is_fine);
   EXPECT_EQ(check.need, Need::useful);
   EXPECT_THAT(check.found,
@@ -35,12 +38,12 @@ TEST(DoctorCheck, WithoutUserNamespacesItSaysWhyAndWhatToDo) {
 
 TEST(DoctorCheck, WithoutAnySandboxSomethingThatIsNeededIsMissing) {
   const auto check =
-      check_sandbox(Capability{.why = "the kernel has no Landlock", .fix = "a newer kernel"}, true);
+      check_sandbox(Capability{.why = "the kernel has no Landlock", .fix = "a newer kernel"}, kRoot);
   EXPECT_FALSE(check.is_fine);
   EXPECT_EQ(check.need, Need::required);
   EXPECT_THAT(check.found, HasSubstr("so none will be run"));
   const auto failed =
-      check_sandbox(fail(ErrorCode::unavailable, "deputy-init said nothing", "reinstall"), true);
+      check_sandbox(fail(ErrorCode::unavailable, "deputy-init said nothing", "reinstall"), kRoot);
   EXPECT_EQ(failed.fix, "reinstall");
 }
 

@@ -173,7 +173,7 @@ void add_providers(Program& program, std::vector<Check>& checks) {
 Task<> examine(Program& program, std::vector<Check>& checks) {
   SystemProcesses processes(program.loop, init_path());
   const auto can = co_await processes.capability({});
-  checks.push_back(check_sandbox(can, ::geteuid() == 0));
+  checks.push_back(check_sandbox(can, ::geteuid()));
   if (can) SandboxMemory(program.disk, program.open_home().value_or(nullptr), init_path()).keep(*can);
   for (const auto& needed : kPrograms) checks.push_back(co_await check_program(processes, needed));
   add_state(program, checks);

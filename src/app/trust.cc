@@ -29,13 +29,13 @@ Result<bool> is_trusted(const Folder& home, std::string_view folder) {
   return std::ranges::find(folders, json::value(folder)) != folders.end();
 }
 
-Result<void> set_trusted(const Folder& home, std::string_view folder, bool trusted) {
+Result<void> set_trust(const Folder& home, std::string_view folder, Trust trust) {
   // Who says so of another folder at the same time must find this one in the list.
   const auto turn = FolderHold::alone_in_turn(home);
   TRY(auto folders, trusted_in(home));
   const auto at = std::ranges::find(folders, json::value(folder));
-  if ((at != folders.end()) == trusted) return {};
-  if (trusted) {
+  if ((at != folders.end()) == (trust == Trust::given)) return {};
+  if (trust == Trust::given) {
     folders.emplace_back(folder);
   } else {
     folders.erase(at);

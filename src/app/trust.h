@@ -10,6 +10,7 @@
 namespace deputy {
 
 Result<bool> is_trusted(const Folder& home, std::string_view folder);
-Result<void> set_trusted(const Folder& home, std::string_view folder, bool trusted);
+enum class Trust { given, withdrawn };
+Result<void> set_trust(const Folder& home, std::string_view folder, Trust trust);
 
 }  // namespace deputy

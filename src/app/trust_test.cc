@@ -16,7 +16,7 @@ constexpr int kFoldersOfEach = 40;
 
 std::string folder_of(int process, int number) { return fmt::format("/p{}/{}", process, number); }
 
-class Trust : public testing::Test {
+class TrustTest : public testing::Test {
  protected:
   std::unique_ptr<Folder> home() const { return SystemDisk().open(temp_.path(), IfAbsent::fail).value(); }
 
@@ -24,23 +24,23 @@ class Trust : public testing::Test {
   TempFolder temp_;
 };
 
-TEST_F(Trust, IsGivenToAFolderAndTakenBack) {
+TEST_F(TrustTest, IsGivenToAFolderAndTakenBack) {
   EXPECT_EQ(is_trusted(*home(), "/a"), false);
-  EXPECT_TRUE(set_trusted(*home(), "/a", true));
+  EXPECT_TRUE(set_trust(*home(), "/a", Trust::given));
   EXPECT_EQ(is_trusted(*home(), "/a"), true);
   EXPECT_EQ(is_trusted(*home(), "/a/b"), false);
-  EXPECT_TRUE(set_trusted(*home(), "/a", false));
+  EXPECT_TRUE(set_trust(*home(), "/a", Trust::withdrawn));
   EXPECT_EQ(is_trusted(*home(), "/a"), false);
 }
 
-TEST_F(Trust, IsNotForgottenWhereTwoProcessesGiveItAtOnce) {
+TEST_F(TrustTest, IsNotForgottenWhereTwoProcessesGiveItAtOnce) {
   std::array<pid_t, 2> processes{};
   for (int process = 0; process < 2; ++process) {
     processes[static_cast<std::size_t>(process)] = fork();
     if (processes[static_cast<std::size_t>(process)] != 0) continue;
     bool is_well = true;
     for (int number = 0; number < kFoldersOfEach; ++number)
-      is_well = is_well && set_trusted(*home(), folder_of(process, number), true).has_value();
+      is_well = is_well && set_trust(*home(), folder_of(process, number), Trust::given).has_value();
     _exit(is_well ? 0 : 1);
   }
   for (const pid_t process : processes) {

@@ -41,7 +41,8 @@ std::string opencode_path(std::string_view theirs, bool permits) {
   const bool is_read_wider = theirs.ends_with('/') || theirs.starts_with("./") || theirs.starts_with("//");
   if (permits && is_read_wider) return {};
   // What may begin with anything may begin above the project.
-  if (!permits && is_of("*?\\", theirs.front())) return "/**" + opencode_characters(theirs.substr(1), false);
+  if (!permits && is_of("*?\\", theirs.front()))
+    return "/**" + opencode_characters(theirs.substr(1), permits);
   return literal_at_front(opencode_characters(theirs, permits));
 }
 

@@ -11,7 +11,7 @@
 #include "model/rehearsal_choice.h"
 #include "model/rehearsal_plan.h"
 #include "model/rehearsal_report.h"
-#include "model/rehearsal_turn.h"
+#include "model/rehearsal_run.h"
 
 namespace deputy {
 namespace {
@@ -56,9 +56,11 @@ class Offers {
   std::span<const ToolOffer> tools_;
 };
 
-void call_grep(const Offers& offers, std::vector<Call>& calls, std::string pattern, bool ignore_case) {
+enum class Letters { as_written, of_any_case };
+
+void call_grep(const Offers& offers, std::vector<Call>& calls, std::string pattern, Letters letters) {
   json::object optional{{"output_mode", "content"}};
-  if (ignore_case) optional["case_insensitive"] = true;
+  if (letters == Letters::of_any_case) optional["case_insensitive"] = true;
   offers.call(calls, "Grep", {{"pattern", std::move(pattern)}}, optional);
 }
 
@@ -86,7 +88,7 @@ std::string marks_pattern(Inquiry inquiry) {
 }
 
 void search_for_mentions(const Plan& plan, const Offers& offers, std::vector<Call>& calls) {
-  if (!plan.terms.empty()) call_grep(offers, calls, pattern_for(plan.terms), true);
+  if (!plan.terms.empty()) call_grep(offers, calls, pattern_for(plan.terms), Letters::of_any_case);
   for (const std::string& file : plan.files) {
     if (calls.size() < 3) call_glob(offers, calls, "**/" + file.substr(file.rfind('/') + 1));
   }
@@ -100,11 +102,11 @@ std::vector<Call> searches(const Plan& plan, const Offers& offers) {
       call_list(offers, calls);
       break;
     case Inquiry::unfinished:
-      call_grep(offers, calls, marks_pattern(plan.inquiry), false);
+      call_grep(offers, calls, marks_pattern(plan.inquiry), Letters::as_written);
       call_glob(offers, calls, "**/*");
       break;
     case Inquiry::risky:
-      call_grep(offers, calls, marks_pattern(plan.inquiry), false);
+      call_grep(offers, calls, marks_pattern(plan.inquiry), Letters::as_written);
       call_count(offers, calls);
       break;
     case Inquiry::mentions:
@@ -158,32 +160,32 @@ Message saying(std::string text, std::vector<Call> calls = {}) {
   return message;
 }
 
-Message handed_in(const Turn& turn) {
+Message handed_in(const RunSoFar& run) {
   const json::object report{{"status", "completed"},
-                            {"summary", shorten(on_one_line(turn.last_text), kSummaryOfReport)},
-                            {"body", turn.last_text}};
+                            {"summary", shorten(on_one_line(run.last_text), kSummaryOfReport)},
+                            {"body", run.last_text}};
   return saying("Handing in the report.",
                 {{.id = "", .name = "task_completion", .arguments = to_json_text(report)}});
 }
 
-std::vector<Call> further_searches(const Turn& turn, const Findings& findings, const Offers& offers) {
+std::vector<Call> further_searches(const RunSoFar& run, const Findings& findings, const Offers& offers) {
   // Where the search itself does not work on this machine, a folder can still be listed.
   std::vector<Call> calls;
   const bool failed = !findings.troubles.empty() && findings.hits.empty() && findings.known_files().empty();
-  if (failed && !turn.has_called("List")) call_list(offers, calls);
+  if (failed && !run.has_called("List")) call_list(offers, calls);
   return calls;
 }
 
 // One agent's own work: search, read, note, report. A stage that has no call to make is passed over.
-Message own_work(const Turn& turn, const Offers& offers) {
-  const Plan plan = plan_for(turn.prompt);
-  const Findings findings = findings_of(turn.answered);
-  const bool searched = turn.has_called("Grep") || turn.has_called("Glob") || turn.has_called("List");
-  const bool read = turn.has_called("Read");
-  const bool noted = turn.has_called("Note");
-  if (turn.report_now) return saying(report_text(plan, findings, turn.nudges));
+Message own_work(const RunSoFar& run, const Offers& offers) {
+  const Plan plan = plan_for(run.prompt);
+  const Findings findings = findings_of(run.answered);
+  const bool searched = run.has_called("Grep") || run.has_called("Glob") || run.has_called("List");
+  const bool read = run.has_called("Read");
+  const bool noted = run.has_called("Note");
+  if (run.report_now) return saying(report_text(plan, findings, run.nudges));
   if (!read && !noted) {
-    auto calls = searched ? further_searches(turn, findings, offers) : searches(plan, offers);
+    auto calls = searched ? further_searches(run, findings, offers) : searches(plan, offers);
     if (!calls.empty())
       return saying(searched ? "Searching another way." : "Searching first.", std::move(calls));
     calls = reads(plan, findings, offers);
@@ -194,15 +196,15 @@ Message own_work(const Turn& turn, const Offers& offers) {
     offers.call(calls, "Note", {{"content", note_text(plan, findings)}});
     return saying("Keeping the main finding.", std::move(calls));
   }
-  return saying(report_text(plan, findings, turn.nudges));
+  return saying(report_text(plan, findings, run.nudges));
 }
 
-Message decided(const Turn& turn, const Offers& offers) {
-  if (turn.wants_completion && offers.has("task_completion") && !turn.has_called("task_completion"))
-    return handed_in(turn);
-  const Answered* delegated = turn.first_call_of("Delegate");
-  if (delegated == nullptr && turn.answered.empty() && !turn.report_now) {
-    if (auto calls = delegation(turn.prompt, offers); !calls.empty()) {
+Message decided(const RunSoFar& run, const Offers& offers) {
+  if (run.wants_completion && offers.has("task_completion") && !run.has_called("task_completion"))
+    return handed_in(run);
+  const Answered* delegated = run.first_call_of("Delegate");
+  if (delegated == nullptr && run.answered.empty() && !run.report_now) {
+    if (auto calls = delegation(run.prompt, offers); !calls.empty()) {
       return saying("Three children look at it side by side.", std::move(calls));
     }
   }
@@ -210,13 +212,13 @@ Message decided(const Turn& turn, const Offers& offers) {
     if (const auto children = read_children(delegated->result.content); !children.empty())
       return saying(merged_text(children));
   }
-  return own_work(turn, offers);
+  return own_work(run, offers);
 }
 
 }  // namespace
 
 Message rehearsed(std::span<const ToolOffer> tools, std::span<const Message> messages) {
-  Message message = decided(current_turn(messages), Offers(tools));
+  Message message = decided(run_so_far(messages), Offers(tools));
   const int step = step_of(messages);
   for (std::size_t i = 0; i < message.calls.size(); ++i)
     message.calls[i].id = fmt::format("call_{}_{}", step, i);

@@ -145,11 +145,11 @@ std::vector<std::string> files_that_explain(const std::vector<std::string>& path
   };
   std::ranges::sort(ranked, {}, by_name);
   std::map<FileKind, std::size_t> seen;
-  std::vector<std::tuple<std::size_t, std::size_t, const std::string*>> by_turn;
-  for (const auto& [kind, depth, path] : ranked) by_turn.emplace_back(seen[kind]++, by_turn.size(), path);
-  std::ranges::sort(by_turn);
+  std::vector<std::tuple<std::size_t, std::size_t, const std::string*>> by_round;
+  for (const auto& [kind, depth, path] : ranked) by_round.emplace_back(seen[kind]++, by_round.size(), path);
+  std::ranges::sort(by_round);
   std::vector<std::string> chosen;
-  for (const auto& [turn, rank, path] : by_turn) {
+  for (const auto& [round, rank, path] : by_round) {
     if (chosen.size() < most) chosen.push_back(*path);
   }
   return chosen;
@@ -179,13 +179,13 @@ std::vector<Cite> first_hits(const Plan& plan, const Findings& findings, std::si
   // Of a file that has what was meant, two lines tell more than one.
   const std::size_t at_a_time = plan.inquiry == Inquiry::mentions ? 2 : 1;
   std::map<std::string_view, std::size_t> seen;
-  std::vector<std::tuple<std::size_t, std::size_t, const Cite*>> by_turn;
+  std::vector<std::tuple<std::size_t, std::size_t, const Cite*>> by_round;
   for (const auto& [file, line, hit] : ranked) {
-    by_turn.emplace_back(seen[hit->path]++ / at_a_time, by_turn.size(), hit);
+    by_round.emplace_back(seen[hit->path]++ / at_a_time, by_round.size(), hit);
   }
-  std::ranges::sort(by_turn);
+  std::ranges::sort(by_round);
   std::vector<Cite> chosen;
-  for (const auto& [turn, rank, hit] : by_turn) {
+  for (const auto& [round, rank, hit] : by_round) {
     if (chosen.size() < most) chosen.push_back(*hit);
   }
   return chosen;

@@ -48,11 +48,13 @@ void recall(InputLine& input, std::size_t which) {
   input.cursor = input.text.size();
 }
 
-// To the same column of the line before or after; false where there is none.
-bool move_line(InputLine& input, bool up) {
+enum class Way { up, down };
+
+// To the same column of the next line that way; false where there is none.
+bool move_line(InputLine& input, Way way) {
   const std::size_t start = line_start(input);
   const std::size_t column = input.cursor - start;
-  if (up) {
+  if (way == Way::up) {
     if (start == 0) return false;
     input.cursor = start - 1;
   } else {
@@ -67,7 +69,7 @@ bool move_line(InputLine& input, bool up) {
 }
 
 void older(InputLine& input) {
-  if (move_line(input, true) || input.history.empty()) return;
+  if (move_line(input, Way::up) || input.history.empty()) return;
   if (!input.recalled) {
     recall(input, input.history.size() - 1);
   } else if (*input.recalled > 0) {
@@ -76,7 +78,7 @@ void older(InputLine& input) {
 }
 
 void newer(InputLine& input) {
-  if (move_line(input, false) || !input.recalled) return;
+  if (move_line(input, Way::down) || !input.recalled) return;
   if (*input.recalled + 1 < input.history.size()) {
     recall(input, *input.recalled + 1);
     return;

@@ -3,7 +3,7 @@
 #include <sqlite3.h>
 
 #include "disk_world.h"
-#include "store/sqlite/reserve.h"
+#include "store/sqlite/spare_room.h"
 #include "support/run.h"
 
 namespace deputy {
@@ -187,7 +187,7 @@ TEST_F(DiskFaults, RoomThatCannotBeSyncedForWantOfSpaceIsAFullDisk) {
   const auto said = run_on(world, 1, acknowledged);
   ASSERT_TRUE(said);
   EXPECT_EQ(said->code, ErrorCode::exhausted) << to_text(*said);
-  EXPECT_FALSE(std::filesystem::exists(world.home.file("reserve"))) << "given back";
+  EXPECT_FALSE(std::filesystem::exists(world.home.file("spare-room"))) << "given back";
   disk_.lose_memory();
   disk_.heal();
   {
@@ -205,13 +205,13 @@ TEST_F(DiskFaults, APowerCutLosesNothingThatWasAcknowledged) { cut_power(10); }
 
 TEST_F(DiskFaults, AFullDiskStillTakesTheRecordOfTheStop) {
   DiskWorld world(kChildren);
-  disk_.set_room(kReserveBytes + 150'000, {world.home.file("reserve")});
+  disk_.set_room(kSpareRoomBytes + 150'000, {world.home.file("spare-room")});
   std::size_t acknowledged = 0;
   const auto said = run_on(world, 1, acknowledged);
   ASSERT_TRUE(said) << "there was room enough";
   EXPECT_EQ(said->code, ErrorCode::exhausted);
   EXPECT_TRUE(said->advice.contains("deputy resume")) << said->advice;
-  EXPECT_FALSE(std::filesystem::exists(world.home.file("reserve"))) << "given back";
+  EXPECT_FALSE(std::filesystem::exists(world.home.file("spare-room"))) << "given back";
   disk_.heal();
   {
     auto life = world.life(2);
@@ -225,7 +225,7 @@ TEST_F(DiskFaults, AFullDiskStillTakesTheRecordOfTheStop) {
     ASSERT_TRUE(stop);
     EXPECT_TRUE(stop->why.contains("full")) << stop->why;
   }
-  EXPECT_TRUE(std::filesystem::exists(world.home.file("reserve"))) << "kept anew";
+  EXPECT_TRUE(std::filesystem::exists(world.home.file("spare-room"))) << "kept anew";
   world.expect_goes_on(acknowledged, 3, "after a full disk");
 }
 

@@ -25,9 +25,9 @@ bool parse_number(const char* text, long& number) {
   return errno == 0 && end != text && *end == '\0' && number >= 0;
 }
 
-bool add_grant(long descriptor, bool writable, Options& options) {
+bool add_grant(Grant grant, Options& options) {
   if (options.grant_count == kMostGrants) return false;
-  options.grants[options.grant_count++] = {static_cast<int>(descriptor), writable};
+  options.grants[options.grant_count++] = grant;
   return true;
 }
 
@@ -47,8 +47,8 @@ bool set_number(const char* name, long number, Options& options) {
   if (is("--parent")) return options.parent = static_cast<pid_t>(number), true;
   if (is("--isolated")) return options.isolated = number != 0, true;
   if (is("--network")) return options.network = number != 0, true;
-  if (is("--read")) return add_grant(number, false, options);
-  if (is("--write")) return add_grant(number, true, options);
+  if (is("--read")) return add_grant({.descriptor = static_cast<int>(number), .writable = false}, options);
+  if (is("--write")) return add_grant({.descriptor = static_cast<int>(number), .writable = true}, options);
   if (is("--group")) return add_group(number, options);
   if (is("--time-limit-ms")) return options.time_limit_ms = number, true;
   if (is("--grace-ms")) return options.grace_ms = number, true;

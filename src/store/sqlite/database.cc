@@ -293,8 +293,9 @@ std::optional<std::uint32_t> Database::data_version() const {
   return found == SQLITE_OK ? std::optional(version) : std::nullopt;
 }
 
-void Database::write_back_at_close(bool does) const {
-  sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, does ? 0 : 1, nullptr);
+void Database::at_close(AtClose what) const {
+  sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, what == AtClose::leave_log ? 1 : 0,
+                    nullptr);
 }
 
 Result<Transaction> Transaction::begin(const Database& database) {

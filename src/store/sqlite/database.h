@@ -71,9 +71,10 @@ class Database {
   // Another after each commit, whoever made it; those of two connections have nothing to do with each other.
   // To be asked outside of a transaction.
   std::optional<std::uint32_t> data_version() const;
-  // Whether, as the last one to close the database, it writes the log back into it. Not unless this is said:
-  // what may be damaged is not touched.
-  void write_back_at_close(bool does) const;
+  // What becomes of the log where this is the last one to close the database. It is left unless another thing
+  // is said: what may be damaged is not touched.
+  enum class AtClose { leave_log, write_back };
+  void at_close(AtClose what) const;
   // For whoever finds another way past what is damaged: where it was met. Taken once, for all that was noted.
   void note_damage(std::string_view where) const { damage_.append(where).append("\n"); }
   bool has_met_damage() const { return !damage_.empty(); }

@@ -97,7 +97,7 @@ Result<Pruning> Pruning::open(const Folder& home) {
     damage->advice =
         fmt::format("a copy of what was found is in {}, and it is not made smaller", copy->folder);
   }
-  database.write_back_at_close(!damage);
+  database.at_close(damage ? Database::AtClose::leave_log : Database::AtClose::write_back);
   return Pruning(home, std::move(database), std::move(locks), std::move(damage));
 }
 
@@ -165,7 +165,7 @@ Result<Pruning::Size> Pruning::kept_as_found(Result<Size> result, const SessionI
   (void)database_.take_damage();
   if (result || result.error().code != ErrorCode::corrupt) return result;
   if (!damage_) damage_ = result.error();
-  database_.write_back_at_close(false);
+  database_.at_close(Database::AtClose::leave_log);
   TRY(set_aside(*home_, database_, tree.value, result.error().message));
   return result;
 }

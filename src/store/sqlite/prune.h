@@ -50,7 +50,7 @@ class Pruning {
   // What a failed sync has lost can be read for a while, and would be written back as if it were there.
   template <class T>
   Result<T> after_write(Result<T> written) const {
-    if (!written && written.error().code == ErrorCode::io) database_.write_back_at_close(false);
+    if (!written && written.error().code == ErrorCode::io) database_.at_close(Database::AtClose::leave_log);
     return written;
   }
   Result<Size> kept_as_found(Result<Size> result, const SessionId& tree);

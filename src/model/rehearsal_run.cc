@@ -1,4 +1,4 @@
-#include "model/rehearsal_turn.h"
+#include "model/rehearsal_run.h"
 
 #include <algorithm>
 
@@ -19,34 +19,34 @@ class Reader {
         return got(message);
     }
   }
-  Turn turn() && { return std::move(turn_); }
+  RunSoFar run() && { return std::move(run_); }
 
  private:
   void heard(const Message& message) {
     if (ended_ && message.source == Source::runtime && message.text.contains("task_completion")) {
-      turn_.wants_completion = true;
+      run_.wants_completion = true;
     } else if (ended_) {
-      turn_ = Turn();
-      turn_.prompt = message.text;
+      run_ = RunSoFar();
+      run_.prompt = message.text;
     } else if (!replied_) {
       // Several messages before the first reply are one brief.
-      if (!turn_.prompt.empty()) turn_.prompt += "\n\n";
-      turn_.prompt += message.text;
+      if (!run_.prompt.empty()) run_.prompt += "\n\n";
+      run_.prompt += message.text;
       return;
     } else if (message.source == Source::runtime) {
-      turn_.report_now = turn_.report_now || lowered(message.text).contains("report");
+      run_.report_now = run_.report_now || lowered(message.text).contains("report");
     } else if (message.source != Source::child) {
-      turn_.nudges.push_back(message.text);
+      run_.nudges.push_back(message.text);
     }
-    if (ended_) replied_ = turn_.wants_completion;
+    if (ended_) replied_ = run_.wants_completion;
     ended_ = false;
   }
 
   void said(const Message& message) {
     replied_ = true;
     ended_ = message.calls.empty();
-    turn_.report_now = false;
-    turn_.last_text = message.text;
+    run_.report_now = false;
+    run_.last_text = message.text;
     calls_ = message.calls;
   }
 
@@ -55,28 +55,28 @@ class Reader {
       const ToolResult& result = message.results[i];
       auto call = std::ranges::find(calls_, result.call_id, &Call::id);
       if (call == calls_.end() && i < calls_.size()) call = calls_.begin() + static_cast<std::ptrdiff_t>(i);
-      if (call != calls_.end()) turn_.answered.push_back({*call, result});
+      if (call != calls_.end()) run_.answered.push_back({*call, result});
     }
   }
 
-  Turn turn_;
+  RunSoFar run_;
   std::vector<Call> calls_;  // of the last reply
-  bool replied_ = false;     // since the turn began
+  bool replied_ = false;     // since the run began
   bool ended_ = false;       // the last reply had no calls
 };
 
 }  // namespace
 
-const Answered* Turn::first_call_of(std::string_view tool) const {
+const Answered* RunSoFar::first_call_of(std::string_view tool) const {
   const auto found =
       std::ranges::find_if(answered, [tool](const Answered& one) { return one.call.name == tool; });
   return found == answered.end() ? nullptr : &*found;
 }
 
-Turn current_turn(std::span<const Message> messages) {
+RunSoFar run_so_far(std::span<const Message> messages) {
   Reader reader;
   for (const Message& message : messages) reader.read(message);
-  return std::move(reader).turn();
+  return std::move(reader).run();
 }
 
 }  // namespace deputy

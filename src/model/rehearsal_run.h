@@ -11,7 +11,7 @@
 
 namespace deputy {
 
-struct Turn {
+struct RunSoFar {
   std::string prompt;
   std::vector<Answered> answered;
   std::vector<std::string> nudges;  // what a person or the parent said while it ran
@@ -23,7 +23,7 @@ struct Turn {
   bool has_called(std::string_view tool) const { return first_call_of(tool) != nullptr; }
 };
 
-// A turn begins with what is said after a reply without calls, or with the first message.
-Turn current_turn(std::span<const Message> messages);
+// A run begins with what is said after a reply without calls, or with the first message.
+RunSoFar run_so_far(std::span<const Message> messages);
 
 }  // namespace deputy
