@@ -27,7 +27,7 @@ class Reader {
     read_words();
     read_cancels();
     read_leavings();
-    std::ranges::sort(found_.continuations, {}, &Continuation::at);
+    std::ranges::sort(found_.continuations, {}, &Continuation::event);
     return std::move(found_);
   }
 
@@ -82,7 +82,7 @@ class Reader {
       }
       if (const auto* started = std::get_if<RunStarted>(&event.fact);
           started && session == event.tree && begun.insert(event.run.number).second)
-        found_.continuations.push_back({event.at, first_input(event.run), started->model});
+        found_.continuations.push_back({at, event.at, first_input(event.run), started->model});
     }
   }
 
@@ -192,12 +192,14 @@ class Reader {
       const std::size_t first = left[i];
       Outside outside{.kind = Outside::Kind::leave, .at = events_[first].at};
       std::size_t last = first;
-      for (; i < left.size() && events_[left[i]].at - events_[first].at < kOneLeaving; ++i) {
+      const TimePoint begun = moment_of(events_[first].at, events_);
+      for (; i < left.size() && moment_of(events_[left[i]].at, events_) - begun < kOneLeaving; ++i) {
         last = left[i];
         outside.after[place(last)] = progress(events_[last].run.session, last, true);
       }
       found_.happenings.push_back(std::move(outside));
-      if (last + 1 < events_.size()) found_.continuations.push_back({.at = events_[last + 1].at});
+      if (last + 1 < events_.size())
+        found_.continuations.push_back({.event = last + 1, .at = events_[last + 1].at});
     }
   }
 

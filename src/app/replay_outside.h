@@ -28,6 +28,7 @@ struct Outside {
 
 // What goes on with the root after it was at rest: a further input, or that it is resumed.
 struct Continuation {
+  std::size_t event = 0;  // the first that it led to
   WallTime at{};
   std::optional<std::string> input = {};
   ModelName model = {};

@@ -116,6 +116,12 @@ void take(RecordedCall& call, const Event& event, TimePoint at) {
   }
 }
 
+// A bundle may say anything.
+WallTime believable(WallTime told) {
+  constexpr WallTime::duration kCentury = std::chrono::days(36'500);
+  return std::clamp(told, WallTime{-kCentury}, WallTime{kCentury});
+}
+
 }  // namespace
 
 std::map<SessionId, std::string> places_in(const std::vector<Event>& events) {
@@ -138,8 +144,7 @@ std::string place_of(const SessionId& id, const std::map<SessionId, Session>& se
 }
 
 TimePoint moment_of(WallTime at, const std::vector<Event>& events) {
-  constexpr WallTime::duration kLongest = std::chrono::days(365 * 100);  // a bundle may say anything
-  return TimePoint(std::clamp(at - events.front().at, WallTime::duration{}, kLongest));
+  return TimePoint(std::max(WallTime::duration{}, believable(at) - believable(events.front().at)));
 }
 
 RecordedCalls::RecordedCalls(const std::vector<Event>& events) {
