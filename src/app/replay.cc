@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "app/replay_moments.h"
 #include "app/replay_outside.h"
 #include "app/replay_script.h"
 #include "app/replayed_tool.h"
@@ -53,7 +54,7 @@ class Worlds {
 class Playback {
  public:
   Playback(const std::vector<Event>& then, const Worlds& worlds)
-      : then_(then), worlds_(worlds), requests_(requests_in(then)) {
+      : moments_(then), worlds_(worlds), requests_(requests_in(then)) {
     const auto places = places_in(then);
     std::map<SessionId, const Session*> sessions;
     std::set<SessionId> begun;
@@ -69,7 +70,7 @@ class Playback {
   }
 
   std::string script() const { return script_of(requests_); }
-  TimePoint moment(WallTime at) const { return moment_of(at, then_); }
+  TimePoint moment(WallTime at) const { return moments_.of(at); }
   std::string translated(std::string text) const { return worlds_.translated(std::move(text)); }
 
   std::string place_of(const Request& request) const {
@@ -96,7 +97,7 @@ class Playback {
 
  private:
   using Brief = std::tuple<std::string, std::string, int, std::string>;  // with the first input
-  const std::vector<Event>& then_;
+  const Moments moments_;
   const Worlds& worlds_;
   RecordedRequests requests_;
   std::map<Brief, std::string> by_brief_;
@@ -232,6 +233,21 @@ class Replay {
         playback_(bundle.events, worlds_) {}
 
   Result<Replayed> run() {
+    const auto played = play();
+    loop_.run_until_idle();
+    runtime_.reset();  // what rode along last is in the journal then
+    TRY(played);
+    Replayed replayed = compared(bundle_.events, memory_->journal);
+    const auto beyond = replayed.differences.empty() ? std::nullopt : beyond_replay(bundle_.events);
+    if (!beyond) return replayed;
+    return fail(ErrorCode::unavailable,
+                fmt::format("the tree cannot be replayed: {}; it goes another way from here: {}", *beyond,
+                            replayed.differences.front()),
+                std::string(kLookAtIt));
+  }
+
+ private:
+  Result<void> play() {
     TRY(prepare_workspace());
     TRY(auto rules, Rules::from_json(root_.permissions));
     TRY(start_runtime());
@@ -249,17 +265,9 @@ class Replay {
                     taker());
     TRY(finish());
     for (const Continuation& next : outside.continuations) TRY(go_on(next));
-    loop_.run_until_idle();
-    Replayed replayed = compared(bundle_.events, memory_->journal);
-    const auto beyond = replayed.differences.empty() ? std::nullopt : beyond_replay(bundle_.events);
-    if (!beyond) return replayed;
-    return fail(ErrorCode::unavailable,
-                fmt::format("the tree cannot be replayed: {}; it goes another way from here: {}", *beyond,
-                            replayed.differences.front()),
-                std::string(kLookAtIt));
+    return {};
   }
 
- private:
   Result<Models> models_for(const std::string& script) {
     std::set<std::string> names;
     const auto add = [&names](const ModelName& model) {
@@ -320,7 +328,9 @@ class Replay {
                          .tools = std::move(tools),
                          .hidden = {state}});
     runtime_->subscribe([this](const Event& event, const EventOrigin&) {
-      if (is_compared(event.fact)) ++events_[place_of(event.run.session, memory_->sessions)];
+      if (const auto* created = std::get_if<SessionCreated>(&event.fact))
+        created_[created->session.id] = created->session;
+      if (is_compared(event.fact)) ++events_[place_of(event.run.session, created_)];
       answer(event);
       look_outside();
     });
@@ -362,8 +372,8 @@ class Replay {
       has_left_ = true;
       return runtime_->cancel(StopReason::shutdown);
     }
-    for (const auto& [id, session] : memory_->sessions) {
-      if (place_of(id, memory_->sessions) != outside.place) continue;
+    for (const auto& [id, session] : created_) {
+      if (place_of(id, created_) != outside.place) continue;
       switch (outside.kind) {
         case Outside::Kind::cancel:
           return runtime_->cancel(id, StopReason::user);
@@ -378,19 +388,21 @@ class Replay {
   // A further input, or another process in place of the one that left.
   Result<void> go_on(const Continuation& next) {
     if (!next.input && !has_left_) return {};
-    loop_.manual_clock().advance_to(playback_.moment(next.at));
     const SessionId root = memory_->journal.front().tree;
+    if (!next.input) {
+      has_left_ = false;
+      is_closed_ = false;
+      person_.spawn(close());
+      loop_.run_until([this] { return is_closed_; });
+      runtime_.reset();
+      TRY(start_runtime());
+    }
+    loop_.manual_clock().advance_to(playback_.moment(next.at));
     if (next.input) {
       runtime_->say(root, {.text = *next.input, .model = next.model}, taker());
-      return finish();
+    } else {
+      runtime_->resume(root, taker());
     }
-    has_left_ = false;
-    is_closed_ = false;
-    person_.spawn(close());
-    loop_.run_until([this] { return is_closed_; });
-    runtime_.reset();
-    TRY(start_runtime());
-    runtime_->resume(root, taker());
     return finish();
   }
   Task<> close() {
@@ -403,7 +415,7 @@ class Replay {
     const auto* asked = std::get_if<QuestionAsked>(&event.fact);
     if (!asked) return;
     const RecordedCall* call =
-        calls_.find(place_of(event.run.session, memory_->sessions), event.run.number, event.step, event.call);
+        calls_.find(place_of(event.run.session, created_), event.run.number, event.step, event.call);
     if (call && call->answer && call->answer->by == Source::person)
       person_.spawn(say(asked->question.id, *call->answer, call->answered_at));
   }
@@ -445,6 +457,7 @@ class Replay {
   SimProcesses processes_{loop_};
   SimNetwork network_{loop_};
   SeededRandom random_{1};
+  std::map<SessionId, Session> created_;
   std::vector<Outside> happenings_;            // that have not come yet
   std::map<std::string, std::size_t> events_;  // that are compared, so far, by place
   bool has_left_ = false;                      // the program, and the tree has not ended

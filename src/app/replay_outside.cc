@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/replay_comparison.h"
+#include "app/replay_moments.h"
 #include "app/replayed_tool.h"
 #include "base/json.h"
 
@@ -15,7 +16,8 @@ constexpr Duration kOneLeaving = std::chrono::seconds(10);  // in which all requ
 
 class Reader {
  public:
-  explicit Reader(const std::vector<Event>& events) : events_(events), places_(places_in(events)) {
+  explicit Reader(const std::vector<Event>& events)
+      : events_(events), places_(places_in(events)), moments_(events) {
     for (std::size_t at = 0; at < events.size(); ++at) {
       by_session_[events[at].run.session].push_back(at);
       if (const auto* created = std::get_if<SessionCreated>(&events[at].fact))
@@ -192,8 +194,8 @@ class Reader {
       const std::size_t first = left[i];
       Outside outside{.kind = Outside::Kind::leave, .at = events_[first].at};
       std::size_t last = first;
-      const TimePoint begun = moment_of(events_[first].at, events_);
-      for (; i < left.size() && moment_of(events_[left[i]].at, events_) - begun < kOneLeaving; ++i) {
+      const TimePoint begun = moments_.of(events_[first].at);
+      for (; i < left.size() && moments_.of(events_[left[i]].at) - begun < kOneLeaving; ++i) {
         last = left[i];
         outside.after[place(last)] = progress(events_[last].run.session, last, true);
       }
@@ -205,6 +207,7 @@ class Reader {
 
   const std::vector<Event>& events_;
   const std::map<SessionId, std::string> places_;
+  const Moments moments_;
   std::map<SessionId, std::vector<std::size_t>> by_session_;
   std::map<SessionId, SessionId> parents_;
   FromOutside found_;

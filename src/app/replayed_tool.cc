@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "app/replay_moments.h"
 #include "async/sleep.h"
 
 namespace deputy {
@@ -116,12 +117,6 @@ void take(RecordedCall& call, const Event& event, TimePoint at) {
   }
 }
 
-// A bundle may say anything.
-WallTime believable(WallTime told) {
-  constexpr WallTime::duration kCentury = std::chrono::days(36'500);
-  return std::clamp(told, WallTime{-kCentury}, WallTime{kCentury});
-}
-
 }  // namespace
 
 std::map<SessionId, std::string> places_in(const std::vector<Event>& events) {
@@ -143,16 +138,13 @@ std::string place_of(const SessionId& id, const std::map<SessionId, Session>& se
   return place_below(place_of(*found->second.parent, sessions), *found->second.delegation);
 }
 
-TimePoint moment_of(WallTime at, const std::vector<Event>& events) {
-  return TimePoint(std::max(WallTime::duration{}, believable(at) - believable(events.front().at)));
-}
-
 RecordedCalls::RecordedCalls(const std::vector<Event>& events) {
   const auto places = places_in(events);
+  const Moments moments(events);
   for (const Event& event : events) {
     if (event.call >= 0)
       take(calls_[{places.at(event.run.session), event.run.number, event.step, event.call}], event,
-           moment_of(event.at, events));
+           moments.of(event.at));
   }
 }
 

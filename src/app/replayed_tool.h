@@ -22,9 +22,7 @@ namespace deputy {
 std::map<SessionId, std::string> places_in(const std::vector<Event>& events);
 std::string place_of(const SessionId& id, const std::map<SessionId, Session>& sessions);
 
-// When that was on a clock that begins with the tree.
-TimePoint moment_of(WallTime at, const std::vector<Event>& events);
-
+// Its times are those of the replay's clock (replay_moments.h).
 struct RecordedCall {
   std::optional<CallStarted> intent;
   std::optional<Question> permission;  // that was asked for
