@@ -74,9 +74,16 @@ class Playback {
   std::string translated(std::string text) const { return worlds_.translated(std::move(text)); }
 
   std::string place_of(const Request& request) const {
-    const auto place = by_brief_.find(Brief{request.label, request.agent, request.depth,
-                                            request.messages.empty() ? "" : request.messages.front().text});
-    return place == by_brief_.end() ? request.label : place->second;
+    const std::string input = request.messages.empty() ? "" : request.messages.front().text;
+    const auto place = by_brief_.find(Brief{request.label, request.agent, request.depth, input});
+    if (place != by_brief_.end()) return place->second;
+    for (const auto& [brief, each] : by_brief_) {  // it may name a session
+      const auto& [label, agent, depth, text] = brief;
+      if (label == request.label && agent == request.agent && depth == request.depth &&
+          translated(text) == input)
+        return each;
+    }
+    return request.label;
   }
   std::size_t asked(const std::string& place) const {
     const auto found = asked_.find(place);

@@ -182,6 +182,20 @@ TEST(AReplay, GivesAResumedChildAgain) {
   expect_replayed(world);
 }
 
+TEST(AReplay, KnowsAChildWhosePromptNamesAnother) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "found", .after = 1s};
+    if (scene.step == 0) return {.calls = {child_that("")}};
+    if (scene.step == 1)
+      return {.calls = {call_of("task", fmt::format(R"({{"agent":"explore","prompt":"go on after {}"}})",
+                                                    scene.value_of("Session: ")))}};
+    return {.text = "over"};
+  });
+  ASSERT_TRUE(world.run());
+  ASSERT_EQ(world.sessions().size(), 3u);
+  expect_replayed(world);
+}
+
 // Calls `act` once, while the child waits for its second reply.
 std::function<void(Runtime&, const Event&)> in_second_request(
     std::function<void(Runtime&, const SessionId& child)> act) {
