@@ -50,6 +50,11 @@ endfunction()
 function(test_executable name precompiled)
   add_executable(${name}_test ${ARGN})
   for_tests(${name}_test)
+  cases_of(${name} ${precompiled})
+endfunction()
+
+# cases_of(NAME PRECOMPILED): the cases of NAME_test.
+function(cases_of name precompiled)
   target_link_libraries(${name}_test PRIVATE support GTest::gmock_main)
   add_dependencies(${name}_test deputy-init)
   use_precompiled(${name}_test ${precompiled})

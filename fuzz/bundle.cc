@@ -1,8 +1,12 @@
 // A support bundle comes from a stranger: any bytes give either an Error with words, or one whole tree that
-// reads the same when it is written again.
+// reads the same when it is written again, is the same as itself, and can be taken apart for a replay.
 #include "app/bundle.h"
 
 #include "must.h"
+
+#include "app/replay_comparison.h"
+#include "app/replay_outside.h"
+#include "app/replay_script.h"
 
 using namespace deputy;
 
@@ -18,5 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const auto again = parse_bundle(text);
   must(again.has_value() && again->events.size() == bundle->events.size());
   must(bundle_text(*again, none) == text);
+  must(compared(bundle->events, again->events).differences.empty());
+  (void)outside_in(bundle->events);
+  (void)script_of(requests_in(bundle->events));
   return 0;
 }

@@ -3,18 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "app/replay_moments.h"
+#include "app/replay_outside.h"
 #include "app/replay_script.h"
 #include "app/replayed_tool.h"
 #include "async/pool.h"
 #include "async/sim_loop.h"
 #include "async/sleep.h"
 #include "async/task_group.h"
+#include "async/waiter.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "model/catalog.h"
 #include "model/command.h"
 #include "model/scripted.h"
 #include "net/sim_network.h"
@@ -45,45 +50,125 @@ class Worlds {
   const std::vector<Event>& now_;
 };
 
-// Plays every provider that the tree had, by the script.
-class Understudy final : public Provider {
+// What is played again, and how far: it outlives the processes of the tree.
+class Playback {
  public:
-  Understudy(std::string name, std::unique_ptr<ScriptedProvider> scripted, const std::vector<Event>& then,
-             const Worlds& worlds)
-      : name_(std::move(name)), scripted_(std::move(scripted)), worlds_(worlds) {
+  Playback(const std::vector<Event>& then, const Worlds& worlds)
+      : moments_(then), worlds_(worlds), requests_(requests_in(then)) {
     const auto places = places_in(then);
     std::map<SessionId, const Session*> sessions;
+    std::set<SessionId> begun;
     for (const Event& event : then) {
       if (const auto* created = std::get_if<SessionCreated>(&event.fact))
         sessions[event.run.session] = &created->session;
       const auto* input = std::get_if<InputGiven>(&event.fact);
       const Session* session = sessions[event.run.session];
-      if (!input || !session || !begun_.insert(session->id).second) continue;
+      if (!input || !session || !begun.insert(session->id).second) continue;
       by_brief_.try_emplace(Brief{session->label, session->agent, session->depth, input->text},
                             places.at(session->id));
     }
   }
+
+  std::string script() const { return script_of(requests_); }
+  TimePoint moment(WallTime at) const { return moments_.of(at); }
+  std::string translated(std::string text) const { return worlds_.translated(std::move(text)); }
+
+  std::string place_of(const Request& request) const {
+    const std::string input = request.messages.empty() ? "" : request.messages.front().text;
+    const auto place = by_brief_.find(Brief{request.label, request.agent, request.depth, input});
+    if (place != by_brief_.end()) return place->second;
+    for (const auto& [brief, each] : by_brief_) {  // it may name a session
+      const auto& [label, agent, depth, text] = brief;
+      if (label == request.label && agent == request.agent && depth == request.depth &&
+          translated(text) == input)
+        return each;
+    }
+    return request.label;
+  }
+  std::size_t asked(const std::string& place) const {
+    const auto found = asked_.find(place);
+    return found == asked_.end() ? 0 : found->second;
+  }
+  // Which request of the session this is, from 0.
+  std::size_t ask(const std::string& place) {
+    const std::size_t index = asked_[place]++;
+    if (on_ask) on_ask();
+    return index;
+  }
+  const RecordedRequest* request(const std::string& place, std::size_t index) const {
+    const auto made = requests_.find(place);
+    return made == requests_.end() || index >= made->second.size() ? nullptr : &made->second[index];
+  }
+
+  std::function<void()> on_ask;
+
+ private:
+  using Brief = std::tuple<std::string, std::string, int, std::string>;  // with the first input
+  const Moments moments_;
+  const Worlds& worlds_;
+  RecordedRequests requests_;
+  std::map<Brief, std::string> by_brief_;
+  std::map<std::string, std::size_t> asked_;
+};
+
+// Plays every provider that the tree had, by the script, each reply at its moment.
+class Understudy final : public Provider {
+ public:
+  Understudy(std::string name, std::unique_ptr<ScriptedProvider> scripted, Loop& loop, Playback& playback)
+      : name_(std::move(name)), scripted_(std::move(scripted)), loop_(loop), playback_(playback) {}
   std::string_view name() const override { return name_; }
   std::string encode(const Message& message) const override { return scripted_->encode(message); }
   // That of the model that it plays is not on record; nothing was compacted then, and nothing is now.
   std::int64_t window(const ModelName&) const override { return 1'000'000'000; }
-  std::optional<Price> price(const ModelName& model) const override { return scripted_->price(model); }
+  std::optional<Price> price(const ModelName& model) const override {
+    const auto known = Catalog().facts(model).price;
+    return known ? known : scripted_->price(model);
+  }
   Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
-    const auto place = by_brief_.find(Brief{request.label, request.agent, request.depth,
-                                            request.messages.empty() ? "" : request.messages.front().text});
-    if (place != by_brief_.end()) request.label = place->second;
-    Reply reply = co_await scripted_->ask(std::move(request), std::move(deltas), std::move(stop));
-    for (Call& call : reply.message.calls) call.arguments = worlds_.translated(std::move(call.arguments));
+    const std::string place = playback_.place_of(request);
+    const std::size_t index = playback_.ask(place);
+    const RecordedRequest* recorded = playback_.request(place, index);
+    if (recorded) {
+      for (const auto& [at, retried] : recorded->retries) {
+        co_await sleep_until(loop_, playback_.moment(at), stop);
+        if (deltas && !stop.stopped()) deltas(retried);
+      }
+      if (!recorded->reply) co_return co_await until_stopped(*recorded, request, deltas, stop);
+      co_await sleep_until(loop_, playback_.moment(recorded->ended_at), stop);
+    }
+    request.label = place;
+    request.messages = {};
+    request.fragments = {};
+    request.replies_before = static_cast<int>(index);
+    Reply reply = co_await scripted_->ask(std::move(request), std::move(deltas), stop);
+    if (recorded && reply.stop != ReplyStop::stopped) {  // a script has not all ways to end
+      reply.stop = recorded->reply->stop;
+      reply.error = recorded->reply->error;
+    }
+    for (Call& call : reply.message.calls) call.arguments = playback_.translated(std::move(call.arguments));
     co_return reply;
   }
 
  private:
-  using Brief = std::tuple<std::string, std::string, int, std::string>;  // with the first input
+  static Task<Reply> until_stopped(RecordedRequest recorded, Request request, DeltaSink deltas,
+                                   StopToken stop) {
+    if (deltas && !recorded.stopped.text.empty()) deltas(TextDelta{recorded.stopped.text});
+    const Waiter<bool> waiter;
+    const auto on_stop = stop.on_stop([waiter] { waiter.resume(true); });
+    co_await waiter.wait();
+    Reply reply;
+    reply.stop = ReplyStop::stopped;
+    reply.model = request.prefix->model;
+    reply.message.role = Role::assistant;
+    reply.usage = recorded.stopped.usage;
+    reply.error = "stopped";
+    co_return reply;
+  }
+
   std::string name_;
   std::unique_ptr<ScriptedProvider> scripted_;
-  const Worlds& worlds_;
-  std::set<SessionId> begun_;
-  std::map<Brief, std::string> by_brief_;
+  Loop& loop_;
+  Playback& playback_;
 };
 
 Attendance attendance_in(const std::vector<Event>& events) {
@@ -97,17 +182,6 @@ Attendance attendance_in(const std::vector<Event>& events) {
   return attendance;
 }
 
-// What the person said to the root after its first run, by the number of the run that it began.
-std::map<int, std::string> further_inputs(const std::vector<Event>& events) {
-  std::map<int, std::string> inputs;
-  for (const Event& event : events) {
-    const auto* input = std::get_if<InputGiven>(&event.fact);
-    if (input && event.run.session == event.tree && event.run.number > 1 && input->source == Source::person)
-      inputs.try_emplace(event.run.number, input->text);
-  }
-  return inputs;
-}
-
 bool is_search(const Event& event) {
   const auto* intent = std::get_if<CallStarted>(&event.fact);
   return intent && intent->tool == "WebSearch";
@@ -118,19 +192,74 @@ bool is_of_a_compaction(const Event& event) {
   return std::holds_alternative<Compacted>(event.fact) || (started && started->task != RunTask::reply);
 }
 
+// What a replay cannot repeat, where there is such a thing: the sessions differ for that, and for no defect.
+std::optional<std::string> beyond_replay(const std::vector<Event>& events) {
+  const Profiles profiles = Profiles::built_in();
+  std::set<SessionId> reserved;
+  std::set<std::tuple<RunId, int, int, std::string_view>> told;
+  for (const Event& event : events) {
+    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
+      const Session& session = created->session;
+      if (!profiles.find(session.agent))
+        return fmt::format("the agent {} is not built in, and not in the bundle", session.agent);
+      if (session.workspace_mode == WorkspaceMode::worktree)
+        return "what git says of a worktree is not in the bundle";
+    }
+    if (const auto* finished = std::get_if<CallFinished>(&event.fact);
+        finished && finished->result.content.starts_with("You have no tool named"))
+      return "the list of tools in the answer to a call of none of them is not in the bundle";
+    if (const auto* word = std::get_if<Nudged>(&event.fact); word && word->source == Source::runtime)
+      return "its program ended in the middle, and commands were lost";
+    const bool is_reserved = std::holds_alternative<BudgetReserved>(event.fact);
+    const bool is_call =
+        std::holds_alternative<CallStarted>(event.fact) || std::holds_alternative<QuestionAsked>(event.fact);
+    if (is_call && !told.emplace(event.run, event.step, event.call, kind_of(event.fact)).second)
+      return "its program ended in the middle of a call";
+    if (is_reserved && !reserved.insert(event.run.session).second)
+      return "its program ended in the middle of a request";
+    if (std::holds_alternative<ReplyReceived>(event.fact) ||
+        std::holds_alternative<RequestStopped>(event.fact))
+      reserved.erase(event.run.session);
+  }
+  return std::nullopt;
+}
+
+constexpr std::string_view kLookAtIt = "look at its events: each line of the bundle is one";
+
+// What came from outside left its trace a little later; what it waits for comes soon, or not at all.
+constexpr Duration kBeforeItsTrace = std::chrono::milliseconds(1);
+constexpr Duration kPatience = std::chrono::seconds(10);
+
 class Replay {
  public:
   explicit Replay(const Bundle& bundle)
       : bundle_(bundle),
         root_(std::get<SessionCreated>(bundle.events.front().fact).session),
         calls_(bundle.events),
-        worlds_(bundle.events, memory_->journal) {}
+        worlds_(bundle.events, memory_->journal),
+        playback_(bundle.events, worlds_) {}
 
   Result<Replayed> run() {
-    TRY(auto models, models_for(script_of(bundle_.events)));
+    const auto played = play();
+    loop_.run_until_idle();
+    runtime_.reset();  // what rode along last is in the journal then
+    TRY(played);
+    Replayed replayed = compared(bundle_.events, memory_->journal);
+    const auto beyond = replayed.differences.empty() ? std::nullopt : beyond_replay(bundle_.events);
+    if (!beyond) return replayed;
+    return fail(ErrorCode::unavailable,
+                fmt::format("the tree cannot be replayed: {}; it goes another way from here: {}", *beyond,
+                            replayed.differences.front()),
+                std::string(kLookAtIt));
+  }
+
+ private:
+  Result<void> play() {
     TRY(prepare_workspace());
     TRY(auto rules, Rules::from_json(root_.permissions));
-    start_runtime(std::move(models));
+    TRY(start_runtime());
+    auto outside = outside_in(bundle_.events);
+    await(std::move(outside.happenings));
     runtime_->start({.agent = root_.agent,
                      .brief = {.label = root_.label,
                                .prompt = root_.prompt,
@@ -142,26 +271,23 @@ class Replay {
                      .sandbox_level = root_.sandbox_level},
                     taker());
     TRY(finish());
-    for (const auto& [number, text] : further_inputs(bundle_.events)) {
-      runtime_->say(memory_->journal.front().tree, {.text = text}, taker());
-      TRY(finish());
-    }
-    return compared(bundle_.events, memory_->journal);
+    for (const Continuation& next : outside.continuations) TRY(go_on(next));
+    return {};
   }
 
- private:
   Result<Models> models_for(const std::string& script) {
     std::set<std::string> names;
+    const auto add = [&names](const ModelName& model) {
+      if (!model.empty()) names.insert(model.value.substr(0, model.value.find('/')));
+    };
     for (const Event& event : bundle_.events) {
-      if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
-        const std::string& model = created->session.model.value;
-        names.insert(model.substr(0, model.find('/')));
-      }
+      if (const auto* created = std::get_if<SessionCreated>(&event.fact)) add(created->session.model);
+      if (const auto* started = std::get_if<RunStarted>(&event.fact)) add(started->model);
     }
     Models models;
     for (const std::string& name : names) {
       TRY(auto scripted, ScriptedProvider::parse(script, loop_));
-      models.add(std::make_unique<Understudy>(name, std::move(scripted), bundle_.events, worlds_));
+      models.add(std::make_unique<Understudy>(name, std::move(scripted), loop_, playback_));
     }
     models.add_driver(std::make_unique<CommandProvider>());
     return models;
@@ -183,7 +309,8 @@ class Replay {
     return {};
   }
 
-  void start_runtime(Models models) {
+  Result<void> start_runtime() {
+    TRY(auto models, models_for(playback_.script()));
     const std::string state = string_or(bundle_.about, "state", "/state");
     auto folder = disk_.open(state, IfAbsent::create);
     ToolSettings tools;
@@ -207,7 +334,87 @@ class Replay {
                          .attendance = attendance_in(bundle_.events),
                          .tools = std::move(tools),
                          .hidden = {state}});
-    runtime_->subscribe([this](const Event& event, const EventOrigin&) { answer(event); });
+    runtime_->subscribe([this](const Event& event, const EventOrigin&) {
+      if (const auto* created = std::get_if<SessionCreated>(&event.fact))
+        created_[created->session.id] = created->session;
+      if (is_compared(event.fact)) ++events_[place_of(event.run.session, created_)];
+      answer(event);
+      look_outside();
+    });
+    return {};
+  }
+
+  void await(std::vector<Outside> happenings) {
+    happenings_ = std::move(happenings);
+    playback_.on_ask = [this] { look_outside(); };
+    for (const Outside& each : happenings_) {
+      for (const Duration patience : {Duration{}, kPatience})
+        loop_.timers().call_at(moment(each) + patience, [this] { look_outside(); });
+    }
+  }
+  TimePoint moment(const Outside& outside) const {
+    return std::max(TimePoint{}, playback_.moment(outside.at) - kBeforeItsTrace);
+  }
+  bool is_due(const Outside& outside) const {
+    const TimePoint now = loop_.clock().now();
+    if (now < moment(outside)) return false;
+    if (now >= moment(outside) + kPatience) return true;
+    return std::ranges::all_of(outside.after, [this](const auto& each) {
+      const auto events = events_.find(each.first);
+      return (events == events_.end() ? 0 : events->second) >= each.second.events &&
+             playback_.asked(each.first) >= each.second.requests;
+    });
+  }
+  void look_outside() {
+    std::vector<Outside> due;
+    std::erase_if(happenings_, [&](const Outside& outside) {
+      if (!is_due(outside)) return false;
+      due.push_back(outside);
+      return true;
+    });
+    for (const Outside& outside : due) happen(outside);
+  }
+  void happen(const Outside& outside) {
+    if (outside.kind == Outside::Kind::leave) {
+      has_left_ = true;
+      return runtime_->cancel(StopReason::shutdown);
+    }
+    for (const auto& [id, session] : created_) {
+      if (place_of(id, created_) != outside.place) continue;
+      switch (outside.kind) {
+        case Outside::Kind::cancel:
+          return runtime_->cancel(id, StopReason::user);
+        case Outside::Kind::nudge:
+          return runtime_->nudge(id, playback_.translated(outside.text));
+        default:
+          return runtime_->send_to_background(id);
+      }
+    }
+  }
+
+  // A further input, or another process in place of the one that left.
+  Result<void> go_on(const Continuation& next) {
+    if (!next.input && !has_left_) return {};
+    const SessionId root = memory_->journal.front().tree;
+    if (!next.input) {
+      has_left_ = false;
+      is_closed_ = false;
+      person_.spawn(close());
+      loop_.run_until([this] { return is_closed_; });
+      runtime_.reset();
+      TRY(start_runtime());
+    }
+    loop_.manual_clock().advance_to(playback_.moment(next.at));
+    if (next.input) {
+      runtime_->say(root, {.text = *next.input, .model = next.model}, taker());
+    } else {
+      runtime_->resume(root, taker());
+    }
+    return finish();
+  }
+  Task<> close() {
+    co_await runtime_->close();
+    is_closed_ = true;
   }
 
   // As the person answered then.
@@ -215,13 +422,14 @@ class Replay {
     const auto* asked = std::get_if<QuestionAsked>(&event.fact);
     if (!asked) return;
     const RecordedCall* call =
-        calls_.find(place_of(event.run.session, memory_->sessions), event.run.number, event.step, event.call);
+        calls_.find(place_of(event.run.session, created_), event.run.number, event.step, event.call);
     if (call && call->answer && call->answer->by == Source::person)
-      person_.spawn(say(asked->question.id, *call->answer, call->answered_after));
+      person_.spawn(say(asked->question.id, *call->answer, call->answered_at));
   }
-  Task<> say(std::string question, Answer answer, Duration after) {
-    co_await sleep_for(loop_, std::max(after, Duration(std::chrono::milliseconds(1))), person_.token());
-    runtime_->answer(std::move(question), std::move(answer));
+  Task<> say(std::string question, Answer answer, TimePoint at) {
+    const TimePoint soon = loop_.clock().now() + std::chrono::milliseconds(1);
+    co_await sleep_until(loop_, std::max(at, soon), person_.token());
+    if (runtime_) runtime_->answer(std::move(question), std::move(answer));
   }
 
   Runtime::Done taker() {
@@ -229,14 +437,14 @@ class Replay {
     return [this](Result<Report> report) { result_ = std::move(report); };
   }
   Result<void> finish() {
-    loop_.run_until_idle();
+    loop_.run_until([this] { return result_.has_value(); });
     if (!result_) {
       runtime_->cancel(StopReason::shutdown);
       loop_.run_until_idle();
       return fail(ErrorCode::unavailable, "the tree cannot be replayed: it waits for what came from outside",
-                  "look at its events: each line of the bundle is one");
+                  std::string(kLookAtIt));
     }
-    if (!*result_)
+    if (!*result_ && !has_left_)
       return fail(ErrorCode::unavailable,
                   fmt::format("the tree cannot be replayed: {}", result_->error().message),
                   result_->error().advice);
@@ -248,6 +456,7 @@ class Replay {
   const RecordedCalls calls_;
   std::shared_ptr<MemoryStore::Memory> memory_ = std::make_shared<MemoryStore::Memory>();
   const Worlds worlds_;
+  Playback playback_;
   SimLoop loop_{1};
   InlinePool pool_;
   ManualClock clock_;
@@ -255,6 +464,11 @@ class Replay {
   SimProcesses processes_{loop_};
   SimNetwork network_{loop_};
   SeededRandom random_{1};
+  std::map<SessionId, Session> created_;
+  std::vector<Outside> happenings_;            // that have not come yet
+  std::map<std::string, std::size_t> events_;  // that are compared, so far, by place
+  bool has_left_ = false;                      // the program, and the tree has not ended
+  bool is_closed_ = false;
   std::optional<Result<Report>> result_;
   std::unique_ptr<Runtime> runtime_;
   TaskGroup person_{loop_};
@@ -266,7 +480,7 @@ Result<Replayed> replay(const Bundle& bundle) {
   if (std::ranges::any_of(bundle.events, is_of_a_compaction))
     return fail(ErrorCode::unavailable,
                 "the tree cannot be replayed: a compacted conversation is not replayed",
-                "look at its events: each line of the bundle is one");
+                std::string(kLookAtIt));
   return Replay(bundle).run();
 }
 

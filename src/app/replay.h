@@ -1,7 +1,7 @@
 // Runs the tree of a bundle again, in a world of its own: a simulated clock, disk and process table. The
-// recorded replies are the script of the scripted model, each after the time that it took; the tools of the
-// workspace hand out what they handed out then, and leave the same facts; delegation, questions, limits and
-// reports are the runtime's own. Nothing of this machine is touched.
+// recorded replies are the script of the scripted model, each at its moment; the tools of the workspace hand
+// out what they handed out then, and leave the same facts; delegation, questions, limits and reports are the
+// runtime's own. What came from outside comes again. Nothing of this machine is touched.
 #pragma once
 
 #include "app/bundle.h"
@@ -10,6 +10,7 @@
 namespace deputy {
 
 // A tree with a compacted conversation is refused: its replies do not stand where the script looks for them.
+// One that goes another way because of what no bundle holds is an Error that says so, not a difference.
 Result<Replayed> replay(const Bundle& bundle);
 
 }  // namespace deputy

@@ -19,12 +19,6 @@ namespace {
 constexpr std::size_t kShownBefore = 60;
 constexpr std::size_t kShownCharacters = 300;
 
-bool is_compared(const Fact& fact) {
-  return !std::holds_alternative<StateChanged>(fact) && !std::holds_alternative<Retried>(fact) &&
-         !std::holds_alternative<BudgetReserved>(fact) && !std::holds_alternative<DeadlineMoved>(fact) &&
-         !std::holds_alternative<ProcessEnded>(fact) && !std::holds_alternative<ReplyHeard>(fact);
-}
-
 // Times, what a script cannot say, and what is offered to the person by the disk's names.
 bool is_passed_over(std::string_view key, const json::value& value) {
   constexpr std::array kKeys = {"uuid", "wire", "thinking", "suggestions"};
@@ -57,6 +51,17 @@ json::object comparable(const Fact& fact) {
   return body;
 }
 
+// "Duration: 3m 05s." is in what a parent is told of a child.
+std::string without_durations(std::string text) {
+  constexpr std::string_view kBefore = "Duration: ";
+  for (std::size_t at = text.find(kBefore); at != std::string::npos; at = text.find(kBefore, at + 1)) {
+    const std::size_t from = at + kBefore.size();
+    const std::size_t end = std::min(text.find_first_not_of("0123456789dhms ", from), text.size());
+    text.erase(from, end - from);
+  }
+  return text;
+}
+
 // Run, step, call: the calls of one step may end in any order, what is told of one of them has an order.
 using Where = std::tuple<int, int, int>;
 
@@ -77,6 +82,13 @@ std::map<std::string, Told> told_in(const std::vector<Event>& events) {
     names[event.run.session.value] = fmt::format("<{}>", place);
     if (!created->session.uuid.empty()) names[created->session.uuid.value] = fmt::format("<uuid {}>", place);
   }
+  std::map<std::string, int> words;  // of the person, by place: each has a random name
+  for (const Event& event : events) {
+    const auto* nudge = std::get_if<Nudged>(&event.fact);
+    if (!nudge || nudge->source != Source::person || nudge->id.empty()) continue;
+    const std::string& place = places.at(event.run.session);
+    names[nudge->id + '"'] = fmt::format("<word {} to {}>\"", ++words[place], place);
+  }
   std::map<std::string, Told> told;
   for (const Event& event : events) {
     Told& session = told[places.at(event.run.session)];
@@ -84,6 +96,7 @@ std::map<std::string, Told> told_in(const std::vector<Event>& events) {
     if (!is_compared(event.fact)) continue;
     std::string text = to_json_text(comparable(event.fact));
     for (const auto& [id, name] : names) text = replaced(std::move(text), id, name);
+    text = without_durations(std::move(text));
     session.lines[{event.run.number, event.step, event.call}].push_back(
         fmt::format("{} {}", kind_of(event.fact), text));
     ++session.events;
@@ -130,6 +143,12 @@ std::optional<std::string> difference(const Told& then, const Told& now) {
 }
 
 }  // namespace
+
+bool is_compared(const Fact& fact) {
+  return !std::holds_alternative<StateChanged>(fact) && !std::holds_alternative<Retried>(fact) &&
+         !std::holds_alternative<BudgetReserved>(fact) && !std::holds_alternative<DeadlineMoved>(fact) &&
+         !std::holds_alternative<ProcessEnded>(fact) && !std::holds_alternative<ReplyHeard>(fact);
+}
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   if (from.empty()) return text;

@@ -20,6 +20,8 @@ struct Replayed {
 // machine. Of a session without an end, those it has.
 Replayed compared(const std::vector<Event>& then, const std::vector<Event>& now);
 
+bool is_compared(const Fact& fact);
+
 // Wherever it stands: one id in place of another.
 std::string replaced(std::string text, std::string_view from, std::string_view to);
 

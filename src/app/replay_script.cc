@@ -1,7 +1,6 @@
 #include "app/replay_script.h"
 
-#include <algorithm>
-#include <map>
+#include <set>
 
 #include "app/replayed_tool.h"
 #include "base/json.h"
@@ -9,9 +8,7 @@
 namespace deputy {
 namespace {
 
-constexpr std::int64_t kLongestWaitMs = 24 * 60 * 60 * 1000;  // that a script may say
-
-json::value reply_json(const Reply& reply, WallTime::duration took) {
+json::value reply_json(const Reply& reply) {
   json::array calls;
   for (const Call& call : reply.message.calls)
     calls.push_back(json::object{{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
@@ -20,11 +17,8 @@ json::value reply_json(const Reply& reply, WallTime::duration took) {
                      {"cache_read", reply.usage.cache_read},
                      {"cache_write", reply.usage.cache_write}};
   if (reply.usage.cost_micros) usage["cost_micros"] = *reply.usage.cost_micros;
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(took).count();
-  json::object scripted{{"text", reply.message.text},
-                        {"calls", std::move(calls)},
-                        {"usage", std::move(usage)},
-                        {"first_byte_ms", std::clamp<std::int64_t>(ms, 0, kLongestWaitMs)}};
+  json::object scripted{
+      {"text", reply.message.text}, {"calls", std::move(calls)}, {"usage", std::move(usage)}};
   if (reply.stop != ReplyStop::finished && reply.stop != ReplyStop::calls) {
     const bool is_known = reply.stop == ReplyStop::context_exhausted || reply.stop == ReplyStop::no_key ||
                           reply.stop == ReplyStop::refused || reply.stop == ReplyStop::output_limit ||
@@ -37,20 +31,50 @@ json::value reply_json(const Reply& reply, WallTime::duration took) {
 
 }  // namespace
 
-std::string script_of(const std::vector<Event>& events) {
+RecordedRequests requests_in(const std::vector<Event>& events) {
   const auto places = places_in(events);
-  std::map<SessionId, WallTime> last;  // event of each
-  std::map<std::string, json::array> replies;
+  RecordedRequests requests;
+  std::map<SessionId, RecordedRequest> open;
+  std::set<SessionId> reserved;
   for (const Event& event : events) {
-    const auto before = last.contains(event.run.session) ? last.at(event.run.session) : event.at;
-    last[event.run.session] = event.at;
-    auto& said = replies[places.at(event.run.session)];
-    if (const auto* reply = std::get_if<ReplyReceived>(&event.fact))
-      said.push_back(reply_json(reply->reply, event.at - before));
+    const SessionId& session = event.run.session;
+    auto& ended = requests[places.at(session)];
+    const auto end = [&] {
+      open[session].ended_at = event.at;
+      ended.push_back(std::exchange(open[session], {}));
+      reserved.erase(session);
+    };
+    if (std::holds_alternative<BudgetReserved>(event.fact)) {
+      reserved.insert(session);
+    } else if (const auto* retried = std::get_if<Retried>(&event.fact)) {
+      open[session].retries.emplace_back(event.at, *retried);
+    } else if (const auto* stopped = std::get_if<RequestStopped>(&event.fact)) {
+      open[session].stopped = *stopped;
+      end();
+    } else if (const auto* received = std::get_if<ReplyReceived>(&event.fact)) {
+      const Reply& reply = received->reply;
+      if (reply.stop == ReplyStop::over_budget && !reserved.contains(session)) continue;
+      if (reply.stop == ReplyStop::over_budget && !open[session].retries.empty()) {
+        open[session].stopped.usage = reply.usage;  // an attempt that failed had used up what there was
+      } else {
+        open[session].reply = reply;
+        // What the budget makes of an answer that its lowered cap has cut off.
+        if (reply.stop == ReplyStop::over_budget) open[session].reply->stop = ReplyStop::output_limit;
+      }
+      end();
+    }
   }
+  return requests;
+}
+
+std::string script_of(const RecordedRequests& requests) {
   json::array sessions;
-  for (auto& [place, said] : replies)
+  for (const auto& [place, made] : requests) {
+    json::array said;
+    for (const RecordedRequest& request : made)
+      said.push_back(request.reply ? reply_json(*request.reply) : json::value(json::object{}));
     sessions.push_back(json::object{{"match", json::object{{"label", place}}}, {"replies", std::move(said)}});
+  }
   return to_json_text(json::object{{"v", 1}, {"sessions", std::move(sessions)}});
 }
 

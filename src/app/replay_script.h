@@ -1,14 +1,30 @@
-// What a journal says, as the script of the scripted model.
+// What the requests of a recorded tree came to, and the script in which the scripted model says their replies
+// again. Pure.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "transcript/event.h"
 
 namespace deputy {
 
-// The recorded replies; a session's label is its place in the tree.
-std::string script_of(const std::vector<Event>& events);
+struct RecordedRequest {
+  std::vector<std::pair<WallTime, Retried>> retries;  // and when each was
+  std::optional<Reply> reply;                         // nothing: it was stopped before that
+  RequestStopped stopped = {};
+  WallTime ended_at{};
+};
+
+// By the session's place, in order. What the budget refused was no request; one that its process took with it
+// left no end, and is the one that was made again.
+using RecordedRequests = std::map<std::string, std::vector<RecordedRequest>>;
+RecordedRequests requests_in(const std::vector<Event>& events);
+
+// One session a place, labelled by it, with one reply a request; that of a stopped one is empty.
+std::string script_of(const RecordedRequests& requests);
 
 }  // namespace deputy

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "app/replay_moments.h"
 #include "async/sleep.h"
 
 namespace deputy {
@@ -47,17 +48,42 @@ class ReplayedTool final : public Tool {
       co_return std::unexpected(translated(*call->result));
     co_return call && call->intent ? call->intent->change : std::nullopt;
   }
-  Task<ToolResult> run(json::object, ToolContext context) override {
+  Task<ToolResult> run(json::object arguments, ToolContext context) override {
     const RecordedCall* call = recorded(context);
+    if (is_done_again(arguments)) co_return co_await tool_->run(std::move(arguments), std::move(context));
     if (!call) co_return tool_error(std::string(kNoResult));
-    co_await sleep_for(context.loop, call->took, context.stop);
+    if (waits_for_children())  // it holds no place meanwhile
+      (void)co_await tool_->run(std::move(arguments), context);
+    for (const auto& [at, fact] : call->afterwards) record_at(at, fact, context);
+    co_await sleep_until(context.loop, call->ended_at, context.stop);
     for (const Fact& trace : call->traces)
       context.journal.ride_along({context.id.step, context.id.index}, trace);
     if (!call->result) co_return tool_error(std::string(kNoResult));
     co_return translated(*call->result);
   }
+  // Where the program left meanwhile: what was known of it then.
+  Task<ToolResult> after_crash(ToolContext context) override {
+    const RecordedCall* call = recorded(context);
+    if (!call || !call->result) co_return tool_error(std::string(kNoResult));
+    co_return translated(*call->result);
+  }
 
  private:
+  // A command that goes on has no child's id.
+  bool is_done_again(const json::object& arguments) const {
+    constexpr std::array kOfDelegation = {"task_cancel", "task_message"};
+    return std::ranges::find(kOfDelegation, tool_->text().name) != kOfDelegation.end() &&
+           is_session_id(string_or(arguments, "id", ""));
+  }
+  bool waits_for_children() const { return tool_->text().name == "task_status"; }
+  // As long as the run lasts.
+  static void record_at(TimePoint at, const Fact& fact, const ToolContext& context) {
+    context.loop.timers().call_at(at,
+                                  [journal = context.journal.weak_from_this(),
+                                   place = SessionJournal::Place{context.id.step, context.id.index}, fact] {
+                                    if (const auto alive = journal.lock()) alive->ride_along(place, fact);
+                                  });
+  }
   const RecordedCall* recorded(const ToolContext& context) const {
     return calls_.find(place_of(context.session.id, memory_.sessions), context.id.run.number, context.id.step,
                        context.id.index);
@@ -73,21 +99,21 @@ class ReplayedTool final : public Tool {
   std::function<std::string(std::string)> translated_;
 };
 
-void take(RecordedCall& call, const Event& event) {
+void take(RecordedCall& call, const Event& event, TimePoint at) {
   if (const auto* intent = std::get_if<CallStarted>(&event.fact)) {
     call.intent = *intent;
-    call.begun_at = event.at;
   } else if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) {
     if (asked->question.kind == QuestionKind::permission) call.permission = asked->question;
-    call.begun_at = event.at;
   } else if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact)) {
     call.answer = answered->answer;
-    call.answered_after = std::max(Duration{}, Duration{event.at - call.begun_at});
+    call.answered_at = at;
   } else if (const auto* finished = std::get_if<CallFinished>(&event.fact)) {
     call.result = finished->result;
-    if (call.intent) call.took = std::max(Duration{}, Duration{event.at - call.begun_at});
+    call.ended_at = at;
   } else if (!call.result) {
     call.traces.push_back(event.fact);
+  } else if (std::holds_alternative<CommandEnded>(event.fact)) {
+    call.afterwards.emplace_back(at, event.fact);
   }
 }
 
@@ -114,9 +140,11 @@ std::string place_of(const SessionId& id, const std::map<SessionId, Session>& se
 
 RecordedCalls::RecordedCalls(const std::vector<Event>& events) {
   const auto places = places_in(events);
+  const Moments moments(events);
   for (const Event& event : events) {
     if (event.call >= 0)
-      take(calls_[{places.at(event.run.session), event.run.number, event.step, event.call}], event);
+      take(calls_[{places.at(event.run.session), event.run.number, event.step, event.call}], event,
+           moments.of(event.at));
   }
 }
 
@@ -128,8 +156,6 @@ const RecordedCall* RecordedCalls::find(const std::string& place, int run, int s
 std::shared_ptr<Tool> replayed_tool(std::shared_ptr<Tool> tool, const RecordedCalls& calls,
                                     const MemoryStore::Memory& memory,
                                     std::function<std::string(std::string)> translated) {
-  constexpr std::array kOfDelegation = {"task_cancel", "task_message"};
-  if (std::ranges::find(kOfDelegation, tool->text().name) != kOfDelegation.end()) return tool;
   return std::make_shared<ReplayedTool>(std::move(tool), calls, memory, std::move(translated));
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "store/memory_store.h"
@@ -21,15 +22,16 @@ namespace deputy {
 std::map<SessionId, std::string> places_in(const std::vector<Event>& events);
 std::string place_of(const SessionId& id, const std::map<SessionId, Session>& sessions);
 
+// Its times are those of the replay's clock (replay_moments.h).
 struct RecordedCall {
   std::optional<CallStarted> intent;
-  WallTime begun_at{};
   std::optional<Question> permission;  // that was asked for
   std::optional<Answer> answer;        // to that, or to what the call itself asked
-  Duration answered_after{};
+  TimePoint answered_at{};
   std::vector<Fact> traces;  // what the tool recorded while it ran
   std::optional<ToolResult> result;
-  Duration took{};
+  TimePoint ended_at{};
+  std::vector<std::pair<TimePoint, Fact>> afterwards;  // what a command that went on recorded later
 };
 
 class RecordedCalls {
@@ -41,8 +43,8 @@ class RecordedCalls {
   std::map<std::tuple<std::string, int, int, int>, RecordedCall> calls_;
 };
 
-// The tool itself where it is one of delegation, which the runtime does again. `calls` and `memory`, the
-// sessions that there are now, outlive it. `translated` puts ids of now for those of then.
+// What it does to a child the runtime does again. `calls` and `memory`, the sessions that there are now,
+// outlive it. `translated` puts ids of now for those of then.
 std::shared_ptr<Tool> replayed_tool(std::shared_ptr<Tool> tool, const RecordedCalls& calls,
                                     const MemoryStore::Memory& memory,
                                     std::function<std::string(std::string)> translated);

@@ -67,7 +67,7 @@ Task<ToolResult> AskTool::run(json::object arguments, ToolContext context) {
   const auto* before = trace_of<QuestionAsked>(context);
   Question question = before ? before->question : question_of(arguments, kind(), context);
   if (!before) {
-    if (auto refused = refusal(context); !refused.empty()) co_return tool_ok(std::move(refused));
+    if (auto refused = cannot_ask(context); !refused.empty()) co_return tool_ok(std::move(refused));
     if (const auto asked = co_await record_question(question, context); !asked)
       co_return tool_error(fmt::format("The question was not asked: {}", to_text(asked.error())));
   }
@@ -87,7 +87,7 @@ Task<Answer> AskParentTool::ask(Question& question, ToolContext& context) {
   return tree_.ask_parent(&context.session, question, context.stop);
 }
 
-std::string AskParentTool::refusal(const ToolContext& context) const {
+std::string AskParentTool::cannot_ask(const ToolContext& context) const {
   const auto events = tree_.store().events_of_session(context.session.id);
   const auto is_question = [](const Event& event) {
     const auto* asked = std::get_if<QuestionAsked>(&event.fact);

@@ -27,7 +27,7 @@ class AskTool : public Tool {
   virtual QuestionKind kind() const = 0;
   virtual Task<Answer> ask(Question& question, ToolContext& context) = 0;
   // Why the question is not even asked; empty where it is.
-  virtual std::string refusal(const ToolContext&) const { return {}; }
+  virtual std::string cannot_ask(const ToolContext&) const { return {}; }
   virtual std::string told_of(const Answer& answer) const = 0;
 };
 
@@ -39,7 +39,7 @@ class AskParentTool final : public AskTool {
  private:
   QuestionKind kind() const override { return QuestionKind::to_parent; }
   Task<Answer> ask(Question& question, ToolContext& context) override;
-  std::string refusal(const ToolContext& context) const override;
+  std::string cannot_ask(const ToolContext& context) const override;
   std::string told_of(const Answer& answer) const override;
 
   Tree& tree_;

@@ -50,7 +50,7 @@ void parse_line(std::string_view line, StatusRecord& record) {
   } else if (const auto status = leading_number(after(line, init::kEndedExit))) {
     record.exit_status = status;
   } else if (const auto signal = leading_number(after(line, init::kEndedSignal))) {
-    record.exit_status = 128 + *signal;
+    record.exit_status = 128 + std::clamp(*signal, 0, 127);
   } else if (after(line, init::kInside)) {
     record.began = true;
   } else if (const auto use = use_in(after(line, init::kUsed))) {

@@ -43,6 +43,13 @@ TEST(StatusRecord, TellsASignalAndATimeout) {
   EXPECT_TRUE(record.timed_out);
 }
 
+TEST(StatusRecord, TakesNoSignalThatThereCannotBe) {
+  EXPECT_EQ(parse_status("ended signal 127\n").exit_status, 255);
+  EXPECT_EQ(parse_status("ended signal 128\n").exit_status, 255);
+  EXPECT_EQ(parse_status("ended signal 2147483647\n").exit_status, 255);
+  EXPECT_EQ(parse_status("ended signal -1\n").exit_status, 128);
+}
+
 TEST(StatusRecord, TellsWhyNothingWasStarted) {
   EXPECT_EQ(parse_status("refused Landlock: not available\nended exit 125\n").refused,
             "Landlock: not available");

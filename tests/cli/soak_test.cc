@@ -3,6 +3,7 @@
 // seconds or so and the tree resumed. Nothing is lost, nothing made twice, nobody left behind, and a process
 // late in the soak takes no more memory and holds no more descriptors than one early in it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <signal.h>
@@ -156,6 +157,64 @@ TEST(SlopeOfSamples, IsThatOfALineAndKnowsItsNoise) {
   EXPECT_FALSE(slope_of({}).is_above(0));
 }
 
+// What a tree's events lack, and what they have too often.
+struct Tally {
+  int lost = 0;
+  int duplicated = 0;
+  void add(int times, int expected) {
+    lost += std::max(0, expected - times);
+    duplicated += std::max(0, times - expected);
+  }
+};
+
+// Every note of every child once, and as many completed sessions as there are.
+Tally tally_of(std::string_view exported) {
+  std::map<std::string, int> notes;
+  int completed = 0;
+  for (std::size_t at = 0; at < exported.size();) {
+    const auto end = std::min(exported.find('\n', at), exported.size());
+    const auto line = parse_json_object(exported.substr(at, end - at));
+    at = end + 1;
+    if (!line) continue;
+    const std::string event = string_or(*line, "event", "");
+    if (event == "note") ++notes[string_or(*line, "content", "")];
+    if (event == "completed" && string_or(*line, "status", "") == "ok") ++completed;
+  }
+  Tally tally;
+  for (int child = 0; child < kChildren; ++child) {
+    for (int step = 0; step < kSteps; ++step) tally.add(notes[note_of(child, step)], 1);
+  }
+  tally.add(completed, kChildren + 1);
+  return tally;
+}
+
+std::vector<std::string> events_of_a_sound_tree() {
+  std::vector<std::string> lines(kChildren + 1, R"({"event":"completed","status":"ok"})");
+  for (int child = 0; child < kChildren; ++child) {
+    for (int step = 0; step < kSteps; ++step)
+      lines.push_back(fmt::format(R"({{"event":"note","content":"{}"}})", note_of(child, step)));
+  }
+  return lines;
+}
+std::pair<int, int> lost_and_duplicated(const std::vector<std::string>& lines) {
+  const Tally tally = tally_of(fmt::format("{}\n", fmt::join(lines, "\n")));
+  return {tally.lost, tally.duplicated};
+}
+
+TEST(TallyOfATree, FindsWhatIsLostAndWhatIsThereTwice) {
+  const auto sound = events_of_a_sound_tree();
+  EXPECT_EQ(lost_and_duplicated(sound), std::pair(0, 0));
+  for (const std::size_t which : {std::size_t{0}, sound.size() - 1}) {  // an end, and a note
+    auto lacking = sound;
+    lacking.erase(lacking.begin() + static_cast<std::ptrdiff_t>(which));
+    EXPECT_EQ(lost_and_duplicated(lacking), std::pair(1, 0));
+    auto twice = sound;
+    twice.push_back(sound[which]);
+    EXPECT_EQ(lost_and_duplicated(twice), std::pair(0, 1));
+  }
+  EXPECT_EQ(lost_and_duplicated({}), std::pair(kChildren * kSteps + kChildren + 1, 0));
+}
+
 int minutes_to_soak() {
   const auto text = SystemEnvironment().get("DEPUTY_SOAK_MINUTES");
   int minutes = 0;
@@ -256,37 +315,25 @@ class Soak : public DeputyTest {
   }
   void count(const std::string& id) {
     counted_.insert(id);
-    std::map<std::string, int> notes;
-    int completed = 0;
-    const std::string exported = deputy({"sessions", "export", id}).out;
-    for (std::size_t at = 0; at < exported.size();) {
-      const auto end = std::min(exported.find('\n', at), exported.size());
-      const auto line = parse_json_object(std::string_view(exported).substr(at, end - at));
-      at = end + 1;
-      if (!line) continue;
-      const std::string event = string_or(*line, "event", "");
-      if (event == "note") ++notes[string_or(*line, "content", "")];
-      if (event == "completed" && string_or(*line, "status", "") == "ok") ++completed;
-    }
+    const Tally tally = tally_of(deputy({"sessions", "export", id}).out);
+    lost_ += tally.lost;
+    duplicated_ += tally.duplicated;
     for (int child = 0; child < kChildren; ++child) {
-      for (int step = 0; step < kSteps; ++step) tally(notes[note_of(child, step)]);
       const auto out = work() / fmt::format("out_{}", child);
       if (contents(out).size() > 1)
         ++duplicated_;  // none: it was killed before it could begin, and is told so
       fs::remove(out);
     }
-    lost_ += std::max(0, kChildren + 1 - completed);
-    duplicated_ += std::max(0, completed - kChildren - 1);
   }
-  void tally(int times) {
-    lost_ += times == 0 ? 1 : 0;
-    duplicated_ += std::max(0, times - 1);
-  }
-  // Processes that were given something of these trees.
+  // Processes that were given something of these trees, or stand in it.
   int orphans() const {
     int count = 0;
-    for (const auto& entry : fs::directory_iterator("/proc"))
-      count += contents(entry.path() / "cmdline").contains(root().string());
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      std::error_code unreadable;
+      const std::string stands_in = fs::read_symlink(entry.path() / "cwd", unreadable).string();
+      count += stands_in.starts_with(root().string()) ||
+               contents(entry.path() / "cmdline").contains(root().string());
+    }
     return count;
   }
 
@@ -323,6 +370,8 @@ TEST_F(Soak, LosesNothingRepeatsNothingAndGrowsNowhere) {
   EXPECT_EQ(duplicated_, 0);
   EXPECT_EQ(left, 0);
   EXPECT_GT(trees_, 0);
+  EXPECT_GT(kills_, 0) << "nothing was killed";
+  EXPECT_GE(memory_.size(), 3u) << "too few processes to tell whether they grow";
   EXPECT_FALSE(memory.is_above(1)) << "memory grows by " << memory.by_hour << " MB an hour";
   EXPECT_FALSE(descriptors.is_above(1)) << "descriptors grow by " << descriptors.by_hour << " an hour";
 }

@@ -1,17 +1,19 @@
 // A tree that ran in one world, replayed in another from its bundle alone: the same but for times and ids.
 #include "app/replay.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "support/sim_world.h"
+#include "support/dialogue_world.h"
 
 namespace deputy {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using namespace std::chrono_literals;
 
 // Two children of one agent, who have one label; a tool that there is none of.
 constexpr std::string_view kScript = R"({"v":1,"sessions":[
@@ -104,6 +106,220 @@ TEST(AReplay, OfAnAgentThatIsNotKnownHereIsRefused) {
   const auto replayed = replay(bundle);
   ASSERT_FALSE(replayed);
   EXPECT_THAT(replayed.error().message, HasSubstr("cannot be replayed"));
+}
+
+// What its journal says now, in a bundle and out of it again, and replayed.
+void expect_replayed(const DialogueWorld& world) {
+  const auto bundle = parse_bundle(bundle_text({{}, world.world.memory->journal}, {}));
+  ASSERT_TRUE(bundle) << bundle.error().message;
+  const auto replayed = replay(*bundle);
+  ASSERT_TRUE(replayed) << replayed.error().message;
+  EXPECT_THAT(replayed->differences, IsEmpty());
+  EXPECT_EQ(replayed->sessions, world.sessions().size());
+}
+
+bool has_ended_for(const DialogueWorld& world, Reason reason) {
+  return std::ranges::any_of(world.facts<RunEnded>(),
+                             [reason](const RunEnded& ended) { return ended.report.reason == reason; });
+}
+
+Call child_that(std::string_view more) {
+  return call_of("task", fmt::format(R"({{"agent":"general","prompt":"look"{}}})", more));
+}
+Call note(int step) { return call_of("Note", fmt::format(R"({{"content":"note {}"}})", step)); }
+
+// A child that takes notes, each after `thinks`, and reports in its last step.
+ActingModel::Play a_busy_child(std::string more, Duration thinks) {
+  return [=](const Scene& scene) -> Act {
+    if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that(more)}};
+    if (scene.depth == 0) return {.text = "over"};
+    if (scene.is_told("This is your last step")) return {.text = "as far as I came", .after = 1s};
+    return {.calls = {note(scene.step)}, .after = thinks};
+  };
+}
+
+TEST(AReplay, GivesTheLastStepAtALimitAgain) {
+  for (const auto& [more, reason] :
+       {std::pair(R"(,"max_turns":3)", Reason::max_turns), std::pair(R"(,"timeout":10)", Reason::timeout)}) {
+    DialogueWorld world(a_busy_child(more, 3s));
+    ASSERT_TRUE(world.run());
+    ASSERT_TRUE(has_ended_for(world, reason)) << more;
+    expect_replayed(world);
+  }
+}
+
+TEST(AReplay, GivesTheEndOfTheBudgetAgain) {
+  DialogueWorld world(a_busy_child("", 3s));
+  world.options.limits.steps = 6;
+  ASSERT_TRUE(world.run());
+  ASSERT_TRUE(has_ended_for(world, Reason::budget));
+  expect_replayed(world);
+}
+
+TEST(AReplay, GivesTheEndOfTheTreesTimeAgain) {
+  DialogueWorld world(a_busy_child("", 7s));
+  world.options.limits.time = 30s;
+  ASSERT_TRUE(world.run());
+  ASSERT_TRUE(has_ended_for(world, Reason::timeout));
+  expect_replayed(world);
+}
+
+TEST(AReplay, GivesAResumedChildAgain) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) {
+      if (scene.is_told("go on")) return {.text = "more", .after = 2s};
+      if (scene.is_told("This is your last step")) return {.text = "found", .after = 1s};
+      return {.calls = {note(scene.step)}, .after = 4s};
+    }
+    if (scene.step == 0) return {.calls = {child_that(R"(,"timeout":10)")}};
+    if (scene.step == 1)
+      return {.calls = {call_of("task", fmt::format(R"({{"resume":"{}","prompt":"go on"}})",
+                                                    scene.value_of("Session: ")))}};
+    return {.text = "over"};
+  });
+  ASSERT_TRUE(world.run());
+  ASSERT_EQ(world.child("general").run, 2);
+  expect_replayed(world);
+}
+
+TEST(AReplay, KnowsAChildWhosePromptNamesAnother) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "found", .after = 1s};
+    if (scene.step == 0) return {.calls = {child_that("")}};
+    if (scene.step == 1)
+      return {.calls = {call_of("task", fmt::format(R"({{"agent":"explore","prompt":"go on after {}"}})",
+                                                    scene.value_of("Session: ")))}};
+    return {.text = "over"};
+  });
+  ASSERT_TRUE(world.run());
+  ASSERT_EQ(world.sessions().size(), 3u);
+  expect_replayed(world);
+}
+
+// Calls `act` once, while the child waits for its second reply.
+std::function<void(Runtime&, const Event&)> in_second_request(
+    std::function<void(Runtime&, const SessionId& child)> act) {
+  return [act, is_done = false](Runtime& runtime, const Event& event) mutable {
+    const bool is_it = std::holds_alternative<BudgetReserved>(event.fact) && event.step == 1 &&
+                       event.run.session != event.tree;
+    if (is_it && !std::exchange(is_done, true)) act(runtime, event.run.session);
+  };
+}
+
+TEST(AReplay, GivesTheCancelOfAChildAgain) {
+  DialogueWorld world(a_busy_child("", 3s));
+  world.on_event = in_second_request(
+      [](Runtime& runtime, const SessionId& child) { runtime.cancel(child, StopReason::user); });
+  ASSERT_TRUE(world.run());
+  ASSERT_TRUE(has_ended_for(world, Reason::cancelled_by_user));
+  expect_replayed(world);
+}
+
+TEST(AReplay, GivesTheCancelOfTheWholeAgain) {
+  DialogueWorld world(a_busy_child("", 3s));
+  world.on_event =
+      in_second_request([](Runtime& runtime, const SessionId&) { runtime.cancel(StopReason::user); });
+  ASSERT_TRUE(world.run());
+  ASSERT_TRUE(has_ended_for(world, Reason::cancelled_by_user));
+  expect_replayed(world);
+}
+
+TEST(AReplay, GivesTheWordsOfThePersonAgain) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that("")}};
+    if (scene.depth == 0) return {.text = "over"};
+    if (scene.step == 3) return {.text = "done"};
+    return {.calls = {note(scene.step)}, .after = 3s};
+  });
+  world.on_event = in_second_request(
+      [](Runtime& runtime, const SessionId& child) { runtime.nudge(child, "look at b too"); });
+  ASSERT_TRUE(world.run());
+  ASSERT_EQ(world.facts<Nudged>().size(), 1u);
+  expect_replayed(world);
+}
+
+TEST(AReplay, GivesAChildThatWasSentToTheBackgroundAgain) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that("")}};
+    if (scene.depth == 0) return {.text = "over", .after = 1s};
+    if (scene.step == 2) return {.text = "done"};
+    return {.calls = {note(scene.step)}, .after = 5s};
+  });
+  world.on_event =
+      in_second_request([](Runtime& runtime, const SessionId& child) { runtime.send_to_background(child); });
+  ASSERT_TRUE(world.run());
+  ASSERT_EQ(world.facts<Detached>().size(), 1u);
+  expect_replayed(world);
+}
+
+TEST(AReplay, GivesATreeThatWasLeftAndResumedAgain) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that(R"(,"timeout":60)")}};
+    if (scene.depth == 0) return {.text = "over"};
+    if (scene.step == 3) return {.text = "done"};
+    return {.calls = {note(scene.step)}, .after = 10s};
+  });
+  world.options.limits.time = 120s;
+  world.on_event =
+      in_second_request([](Runtime& runtime, const SessionId&) { runtime.cancel(StopReason::shutdown); });
+  EXPECT_FALSE(world.run());
+  world.away = 1h;
+  ASSERT_TRUE(world.resume(2));
+  ASSERT_EQ(world.facts<RequestStopped>().size(), 1u);
+  expect_replayed(world);
+}
+
+TEST(AReplay, GivesQuestionsAndTheirAnswersAgain) {
+  for (const AnswerKind kind : {AnswerKind::approved, AnswerKind::refused}) {
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that("")}};
+      if (scene.depth == 0) return {.text = "over"};
+      if (scene.step == 0) return {.calls = {call_of("Write", R"({"file_path":"b.txt","content":"x"})")}};
+      return {.text = "done", .after = 2s};
+    });
+    world.options.attendance = Attendance::person;
+    world.before_answer = 90s;
+    world.rules = Rules({{Decision::allow, "task", ""}, {Decision::ask, "Write", ""}});
+    world.on_question = [kind](Runtime& runtime, const Question& question) {
+      runtime.answer(question.id, {kind, "as you like"});
+    };
+    ASSERT_TRUE(world.run());
+    ASSERT_EQ(world.facts<QuestionAnswered>().size(), 1u);
+    expect_replayed(world);
+  }
+}
+
+TEST(AReplay, GivesACommandThatWentOnAgain) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.step == 0)
+      return {.calls = {call_of("Bash", R"({"command":"make","run_in_background":true})")}};
+    if (scene.step == 1) return {.calls = {call_of("task_status", R"({"wait_seconds":60})")}, .after = 1s};
+    return {.text = "over"};
+  });
+  world.rules = Rules({{Decision::allow, "Bash", ""}});
+  world.programs = [](SimProcesses& processes) {
+    processes.define(
+        "bash", [](const ProcessSpec&) { return ProcessResult{.exit_status = 2, .output = "made\n"}; }, 20s);
+  };
+  ASSERT_TRUE(world.run());
+  ASSERT_EQ(world.facts<CommandEnded>().size(), 1u);
+  expect_replayed(world);
+}
+
+TEST(AReplay, SaysWhatItCannotRepeatAndDoesNotCallItADefect) {
+  Bundle bundle = bundle_of({});
+  auto ended = std::ranges::find_if(
+      bundle.events, [](const Event& event) { return std::holds_alternative<CallFinished>(event.fact); });
+  ASSERT_NE(ended, bundle.events.end());
+  Event again = *ended;
+  again.fact = Nudged{.id = "lost", .source = Source::runtime, .text = "The background command is lost"};
+  again.call = -1;
+  bundle.events.insert(ended + 1, again);
+  const auto replayed = replay(bundle);
+  ASSERT_FALSE(replayed);
+  EXPECT_THAT(replayed.error().message, HasSubstr("its program ended in the middle"));
+  EXPECT_THAT(replayed.error().message, HasSubstr("goes another way from here: session root"));
+  EXPECT_FALSE(replayed.error().advice.empty());
 }
 
 }  // namespace

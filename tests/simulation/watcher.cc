@@ -23,26 +23,28 @@ void Watcher::look(const Event& event, const EventOrigin& origin, const Runtime&
 
 // Each thing once, and nothing after the end of its run.
 void Watcher::look_at_run(const Event& event) {
-  const std::string where = fmt::format("{} {}, step {}, call {}, {}", event.run.session.value,
-                                        event.run.number, event.step, event.call, kind_of(event.fact));
+  const auto where = [&event] {
+    return fmt::format("{} {}, step {}, call {}, {}", event.run.session.value, event.run.number, event.step,
+                       event.call, kind_of(event.fact));
+  };
   const bool is_work =
       std::holds_alternative<ReplyReceived>(event.fact) || std::holds_alternative<CallStarted>(event.fact) ||
       std::holds_alternative<CallFinished>(event.fact) || std::holds_alternative<NoteTaken>(event.fact) ||
       std::holds_alternative<ReplyHeard>(event.fact);
-  if (is_work) EXPECT_FALSE(ended_.contains(event.run)) << where << " after the end of its run";
+  if (is_work) EXPECT_FALSE(ended_.contains(event.run)) << where() << " after the end of its run";
   if (std::holds_alternative<RunEnded>(event.fact))
-    EXPECT_TRUE(ended_.insert(event.run).second) << where << " a second time";
+    EXPECT_TRUE(ended_.insert(event.run).second) << where() << " a second time";
   if (std::holds_alternative<CallFinished>(event.fact))
     EXPECT_TRUE(finished_calls_.insert({event.run, event.step, event.call}).second)
-        << where << " a second time";
+        << where() << " a second time";
   if (const auto* mail = std::get_if<Delivered>(&event.fact))
     EXPECT_TRUE(delivered_.insert({event.run.session, mail->item}).second)
-        << where << ": " << mail->item << " was delivered twice";
+        << where() << ": " << mail->item << " was delivered twice";
   // Where the program is left, nobody answers, and the question is asked again.
   if (const auto* answer = std::get_if<QuestionAnswered>(&event.fact);
       answer && answer->answer.kind != AnswerKind::nobody)
     EXPECT_TRUE(answered_.insert(answer->question_id).second)
-        << where << ": " << answer->question_id << " was answered twice";
+        << where() << ": " << answer->question_id << " was answered twice";
 }
 
 // A child may do nothing that its parent may not.
