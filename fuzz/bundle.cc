@@ -2,11 +2,10 @@
 // reads the same when it is written again, is the same as itself, and can be taken apart for a replay.
 #include "app/bundle.h"
 
-#include "must.h"
-
 #include "app/replay_comparison.h"
 #include "app/replay_outside.h"
 #include "app/replay_script.h"
+#include "must.h"
 
 using namespace deputy;
 
