@@ -48,7 +48,7 @@ class Line : public testing::Test {
 };
 
 TEST_F(Line, LetsParentsGoBeforeChildrenAndWhatHasComeFarBeforeWhatBegins) {
-  shut(seconds{10});
+  shut(seconds{1});
   come("new child", {.depth = 1, .messages = 1});
   come("old child", {.depth = 1, .messages = 9});
   come("grandchild", {.depth = 2, .messages = 20});
@@ -56,7 +56,7 @@ TEST_F(Line, LetsParentsGoBeforeChildrenAndWhatHasComeFarBeforeWhatBegins) {
   come("second new child", {.depth = 1, .messages = 1});
   run(loop_, group_.join());
   EXPECT_THAT(order_, ElementsAre("parent", "old child", "new child", "second new child", "grandchild"));
-  EXPECT_GE(loop_.clock().now().time_since_epoch(), seconds{10});
+  EXPECT_GE(loop_.clock().now().time_since_epoch(), seconds{1});
 }
 
 TEST_F(Line, KeepsWhoWaitsNoLongerThanItHasPatienceAndSendsAwayWhoWould) {
@@ -86,7 +86,7 @@ TEST_F(Line, LetsThoseGoFirstWhoHaveWaitedLong) {
 }
 
 TEST_F(Line, LetsThoseGoBehindWhoWereRejected) {
-  shut(seconds{10});
+  shut(seconds{1});
   come("parent that was rejected", {.rejections = 1});
   come("child", {.depth = 1});
   come("parent that was rejected twice", {.rejections = 2});

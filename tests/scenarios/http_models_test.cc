@@ -169,7 +169,7 @@ TEST_P(HttpModels, BeginWithTheBytesThatSiblingsAndFormerStepsBeganWith) {
   }
   ASSERT_EQ(beginnings.size(), 1u) << "as many as there are ways to begin";
   EXPECT_EQ(beginnings.begin()->second, 9) << "three requests of each of three";
-  EXPECT_GT(beginnings.begin()->first.size(), 4000u) << "what it is and its tools";
+  EXPECT_GT(beginnings.begin()->first.size(), 2000u) << "what it is and its tools";
 }
 
 TEST_P(HttpModels, SayWhatAChildIsInAFewThousandBytes) {
