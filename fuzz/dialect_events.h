@@ -2,7 +2,9 @@
 // is valid JSON, only a turn that waits for them has calls, and what a person reads is one short line.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/json.h"
@@ -34,7 +36,23 @@ inline void check_failure(const Failure& failure) {
   must(!failure.retry_after || *failure.retry_after >= Duration{});
 }
 
+// Text that a person, another model or a tool wrote.
+inline Message foreign_message(const std::string& text, std::size_t way) {
+  switch (way % 3) {
+    case 0:
+      return {.role = Role::user, .text = text};
+    case 1:
+      return {.role = Role::assistant, .calls = {{text, text, text}}};
+    default:
+      return {.role = Role::tool, .results = {{.call_id = text, .content = text, .name = text}}};
+  }
+}
+
+// Bytes are cut in every way. The status of an error and who wrote a text are chosen by the input's length:
+// no input pays for all, and over many all are tried.
 inline int fuzz_dialect(const Dialect& dialect, std::string_view bytes) {
+  static constexpr std::array<int, 3> kStatuses{400, 429, 503};
+  const std::size_t way = bytes.size();
   const auto whole = decoded(dialect, bytes, bytes.size() + 1);
   must(decoded(dialect, bytes, 1) == whole);
   must(decoded(dialect, bytes, 7) == whole);
@@ -45,16 +63,10 @@ inline int fuzz_dialect(const Dialect& dialect, std::string_view bytes) {
   } else {
     check_failure(whole.error());
   }
-  for (const int status : {400, 429, 503}) {
-    check_failure(dialect.failure({.status = status, .headers = {{"retry-after", std::string(bytes)}}}, bytes,
-                                  WallTime{}));
-  }
-  // Text that a person, a tool or another model wrote.
-  const std::string text(bytes);
-  must(is_json(dialect.encode(Message{.role = Role::user, .text = text})));
-  must(is_json(dialect.encode(Message{.role = Role::assistant, .calls = {{text, text, text}}})));
-  const ToolResult result{.call_id = text, .content = text, .name = text};
-  must(is_json(dialect.encode(Message{.role = Role::tool, .results = {result}})));
+  const int status = kStatuses[way % kStatuses.size()];
+  check_failure(dialect.failure({.status = status, .headers = {{"retry-after", std::string(bytes)}}}, bytes,
+                                WallTime{}));
+  must(is_json(dialect.encode(foreign_message(std::string(bytes), way))));
   return 0;
 }
 

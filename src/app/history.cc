@@ -2,27 +2,30 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "tui/key.h"
 
 namespace deputy {
 namespace {
 
 constexpr std::string_view kName = "history.jsonl";
-constexpr std::uint64_t kMostBytes = 256 * 1024;
 
 }  // namespace
 
-std::vector<std::string> History::load() const {
+std::vector<std::string> history_in(std::string_view bytes) {
   std::vector<std::string> texts;
-  const auto status = home_ ? home_->status(kName) : fail(ErrorCode::not_found, "");
-  if (!status) return texts;
-  const std::uint64_t from = status->size > kMostBytes ? status->size - kMostBytes : 0;
-  const auto bytes = home_->read(kName, from, kMostBytes);
-  if (!bytes) return texts;
-  for (const auto line : lines_of(*bytes)) {
+  for (const auto line : lines_of(bytes)) {
     const auto value = parse_json(line);  // the first may be cut
-    if (value && value->is_string()) texts.emplace_back(value->get_string());
+    if (value && value->is_string()) texts.push_back(as_typed(std::string_view(value->get_string())));
   }
   return texts;
+}
+
+std::vector<std::string> History::load() const {
+  const auto status = home_ ? home_->status(kName) : fail(ErrorCode::not_found, "");
+  if (!status) return {};
+  const std::uint64_t from = status->size > kMostBytes ? status->size - kMostBytes : 0;
+  const auto bytes = home_->read(kName, from, kMostBytes);
+  return bytes ? history_in(*bytes) : std::vector<std::string>{};
 }
 
 void History::add(std::string_view text) const {

@@ -2,7 +2,9 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -32,6 +34,11 @@ Character character_at(std::string_view text, std::size_t at) {
 
 std::size_t ascii_run(std::string_view text, std::size_t from) {
   std::size_t at = from;
+  std::uint64_t eight = 0;  // at a time: nearly all text is ASCII, and all text is looked through
+  for (; at + sizeof eight <= text.size(); at += sizeof eight) {
+    std::memcpy(&eight, text.data() + at, sizeof eight);
+    if ((eight & 0x8080'8080'8080'8080) != 0) break;
+  }
   while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
   return at - from;
 }

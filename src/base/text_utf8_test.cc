@@ -22,6 +22,19 @@ TEST(Utf8, AcceptsAllLengthsAndRefusesTricks) {
   }
 }
 
+TEST(Utf8, AByteThatDoesNotBelongIsSeenWhereverItStands) {
+  for (std::size_t length = 1; length <= 24; ++length) {
+    EXPECT_TRUE(is_utf8(std::string(length, 'a')));
+    for (std::size_t at = 0; at < length; ++at) {
+      std::string text(length, 'a');
+      text[at] = '\x80';
+      EXPECT_FALSE(is_utf8(text)) << at << " of " << length;
+      text.replace(at, 1, "é");
+      EXPECT_TRUE(is_utf8(text)) << at << " of " << length;
+    }
+  }
+}
+
 TEST(Utf8, MendsEachByteThatDoesNotBelong) {
   EXPECT_EQ(to_utf8("aé€🙂"), "aé€🙂");
   EXPECT_EQ(to_utf8("a\xff\xfe"), "a\uFFFD\uFFFD");

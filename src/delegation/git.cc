@@ -9,35 +9,51 @@
 namespace deputy {
 namespace {
 
-using Setting = std::pair<std::string, std::string>;
-
 // The first ones run programs, the others hide changes or make git go into the repositories below.
-const Setting kSettings[] = {{"core.hooksPath", "/dev/null"},
-                             {"core.fsmonitor", "false"},
-                             {"core.pager", "cat"},
-                             {"core.editor", "true"},
-                             {"core.sshCommand", "false"},
-                             {"core.attributesFile", "/dev/null"},
-                             {"credential.helper", ""},
-                             {"diff.external", ""},
-                             {"commit.gpgSign", "false"},
-                             {"gc.auto", "0"},
-                             {"maintenance.auto", "false"},
-                             {"merge.renormalize", "false"},
-                             {"core.quotePath", "false"},
-                             {"core.untrackedCache", "false"},
-                             {"core.ignoreStat", "false"},
-                             {"core.trustctime", "true"},
-                             {"core.checkStat", "default"},
-                             {"sparse.expectFilesOutsideOfPatterns", "false"},
-                             {"status.submoduleSummary", "false"},
-                             {"submodule.recurse", "false"},
-                             {"diff.submodule", "short"},
-                             {"diff.ignoreSubmodules", "dirty"}};
+const GitSetting kSettings[] = {{"core.hooksPath", "/dev/null"},
+                                {"core.fsmonitor", "false"},
+                                {"core.pager", "cat"},
+                                {"core.editor", "true"},
+                                {"core.sshCommand", "false"},
+                                {"core.attributesFile", "/dev/null"},
+                                {"credential.helper", ""},
+                                {"diff.external", ""},
+                                {"commit.gpgSign", "false"},
+                                {"gc.auto", "0"},
+                                {"maintenance.auto", "false"},
+                                {"merge.renormalize", "false"},
+                                {"core.quotePath", "false"},
+                                {"core.untrackedCache", "false"},
+                                {"core.ignoreStat", "false"},
+                                {"core.trustctime", "true"},
+                                {"core.checkStat", "default"},
+                                {"sparse.expectFilesOutsideOfPatterns", "false"},
+                                {"status.submoduleSummary", "false"},
+                                {"submodule.recurse", "false"},
+                                {"diff.submodule", "short"},
+                                {"diff.ignoreSubmodules", "dirty"}};
 
 constexpr std::size_t kMostOutput = std::size_t{8} << 20;
 
 }  // namespace
+
+std::vector<GitSetting> filters_switched_off(std::string_view names) {
+  constexpr std::string_view kFilter = "filter.";
+  std::set<std::string_view> drivers;
+  for (const auto line : lines_of(names)) {
+    const std::size_t last = line.rfind('.');
+    // A driver may have no name at all, and attributes that name it so.
+    if (line.starts_with(kFilter) && last >= kFilter.size())
+      drivers.insert(line.substr(kFilter.size(), last - kFilter.size()));
+  }
+  std::vector<GitSetting> settings;
+  for (const auto driver : drivers) {
+    for (const auto part : {"smudge", "clean", "process"})
+      settings.emplace_back(fmt::format("filter.{}.{}", driver, part), "");
+    settings.emplace_back(fmt::format("filter.{}.required", driver), "false");
+  }
+  return settings;
+}
 
 Task<Result<std::string>> Git::start(std::vector<std::string> arguments, Access access, StopToken stop) {
   ProcessSpec spec{.argv = {"git", "--git-dir=" + git_dir_, "--work-tree=" + work_tree_.path()},
@@ -61,7 +77,7 @@ Task<Result<std::string>> Git::start(std::vector<std::string> arguments, Access 
   spec.roots.push_back({store_, access});
   // By the environment, not by -c, which takes the first "=" for the end of a name: a name may have one too.
   std::size_t count = 0;
-  const auto set = [&](const Setting& setting) {
+  const auto set = [&](const GitSetting& setting) {
     spec.environment.emplace(fmt::format("GIT_CONFIG_KEY_{}", count), setting.first);
     spec.environment.emplace(fmt::format("GIT_CONFIG_VALUE_{}", count), setting.second);
     ++count;
@@ -83,25 +99,11 @@ Task<Result<std::string>> Git::start(std::vector<std::string> arguments, Access 
   co_return std::move(result.output);
 }
 
-// A filter is a program that the repository's configuration names for files that its attributes name. It is
-// found by the name of its driver, and set to nothing.
 Task<Result<void>> Git::switch_filters_off(StopToken stop) {
   if (without_filters_) co_return Result<void>{};
   CO_TRY(const auto names,
          co_await start({"config", "--includes", "--name-only", "--list"}, Access::read, stop));
-  std::set<std::string> drivers;
-  for (const auto line : lines_of(names)) {
-    constexpr std::string_view kFilter = "filter.";
-    const std::size_t last = line.rfind('.');
-    if (line.starts_with(kFilter) && last > kFilter.size())
-      drivers.emplace(line.substr(kFilter.size(), last - kFilter.size()));
-  }
-  without_filters_.emplace();
-  for (const auto& driver : drivers) {
-    for (const auto part : {"smudge", "clean", "process"})
-      without_filters_->emplace_back(fmt::format("filter.{}.{}", driver, part), "");
-    without_filters_->emplace_back(fmt::format("filter.{}.required", driver), "false");
-  }
+  without_filters_ = filters_switched_off(names);
   co_return Result<void>{};
 }
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,13 @@
 #include "sandbox/processes.h"
 
 namespace deputy {
+
+using GitSetting = std::pair<std::string, std::string>;
+
+// A filter is a program that a repository's configuration names for files that its attributes name. It is
+// found by the name of its driver among the `names` of the configuration, one a line as git lists them, and
+// set to nothing.
+std::vector<GitSetting> filters_switched_off(std::string_view names);
 
 class Git {
  public:
@@ -39,7 +47,7 @@ class Git {
   const Folder& work_tree_;
   std::string store_;
   std::string git_dir_;
-  std::optional<std::vector<std::pair<std::string, std::string>>> without_filters_;  // settings, once known
+  std::optional<std::vector<GitSetting>> without_filters_;  // once known
 };
 
 }  // namespace deputy

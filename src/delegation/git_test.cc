@@ -10,6 +10,8 @@ namespace {
 
 using testing::Each;
 using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
 
 class GitTest : public testing::Test {
  protected:
@@ -39,6 +41,16 @@ TEST_F(GitTest, WhatChangesTheRepositoryMayWriteButNotWhatAsksForTheFilters) {
   ASSERT_TRUE(run(loop, git.run({"add", "."}, {})));
   EXPECT_THAT(started, ElementsAre(Access::read, Access::write));
   EXPECT_THAT(to_store, ElementsAre(Access::read, Access::write));
+}
+
+TEST(FiltersSwitchedOff, EachDriverOnceWhateverItsName) {
+  EXPECT_THAT(filters_switched_off("core.bare\nfilter.a.b.clean\nfilter.a.b.smudge\n"),
+              ElementsAre(Pair("filter.a.b.smudge", ""), Pair("filter.a.b.clean", ""),
+                          Pair("filter.a.b.process", ""), Pair("filter.a.b.required", "false")));
+  EXPECT_THAT(filters_switched_off("filter..clean"),
+              ElementsAre(Pair("filter..smudge", ""), Pair("filter..clean", ""), Pair("filter..process", ""),
+                          Pair("filter..required", "false")));
+  EXPECT_THAT(filters_switched_off("filter.clean\nmyfilter.a.clean\n\n"), IsEmpty()) << "no driver has these";
 }
 
 }  // namespace

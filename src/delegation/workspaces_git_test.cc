@@ -22,9 +22,10 @@ TEST_F(WorkspacesTest, AChildThatPutsAnotherRepositoryIntoItsGitFileChangesNothi
 TEST_F(WorkspacesTest, NothingThatTheRepositoryConfiguresRuns) {
   make_repository();
   const std::string canary = root.file(".git/canary");  // where git itself may write, from any work tree
-  write(".gitattributes", "* filter=evil diff=evil\n*.late filter=late\n*.odd filter=a=b\n");
+  write(".gitattributes", "* filter=evil diff=evil\n*.late filter=late\n*.odd filter=a=b\n*.bare filter=\n");
   write("x.late", "y");
   write("x.odd", "y");
+  write("x.bare", "y");
   git({"add", "--all"});
   git({"commit", "--quiet", "-m", "second"});
   write(".git/evil.cfg", "[filter \"late\"]\n smudge = touch " + canary + "; cat\n required = true\n");
@@ -37,8 +38,12 @@ TEST_F(WorkspacesTest, NothingThatTheRepositoryConfiguresRuns) {
       << "[filter \"evil\"]\n smudge = touch " << canary << "; cat\n clean = touch " << canary
       << "; cat\n required = true\n[diff \"evil\"]\n command = touch " << canary << "\n textconv = touch "
       << canary << "\n[includeIf \"onbranch:deputy/**\"]\n path = evil.cfg\n[core]\n fsmonitor = touch "
-      << canary << "\n pager = touch " << canary << "\n[filter \"a=b\"]\n smudge = touch " << canary
-      << "; cat\n clean = touch " << canary << "; cat\n";
+      << canary << "\n pager = touch " << canary;
+  for (const auto* name : {"a=b", ""}) {
+    std::ofstream(root.file(".git/config"), std::ios::app)
+        << "\n[filter \"" << name << "\"]\n smudge = touch " << canary << "; cat\n clean = touch " << canary
+        << "; cat\n";
+  }
   const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
   const auto opened = open(session);
   ASSERT_TRUE(opened) << to_text(opened.error());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <unordered_map>
 #include <utility>
 
 #include "async/apart.h"
@@ -80,6 +81,18 @@ std::vector<std::string> rules_to_offer(const Tool& tool, const json::object& ar
   return rule ? std::vector{*std::move(rule)} : std::vector<std::string>{};
 }
 
+// By its text: the sessions of a process have mostly the same tools, each in a toolbox of its own. A thread
+// has those of its own loop.
+Result<std::shared_ptr<const JsonSchema>> compiled_schema(const std::string& text) {
+  constexpr std::size_t kMostKept = 64;
+  thread_local std::unordered_map<std::string, std::shared_ptr<const JsonSchema>> kept;
+  if (const auto found = kept.find(text); found != kept.end()) return found->second;
+  TRY(const auto schema, parse_json(text));
+  TRY(auto compiled, JsonSchema::compile(schema));
+  if (kept.size() == kMostKept) kept.clear();
+  return kept.emplace(text, std::make_shared<const JsonSchema>(std::move(compiled))).first->second;
+}
+
 SessionJournal::Place place_of(const ToolContext& context) { return {context.id.step, context.id.index}; }
 
 }  // namespace
@@ -98,9 +111,7 @@ Toolbox::Toolbox(std::vector<std::shared_ptr<Tool>> granted, Rules rules) : rule
 
 Result<std::vector<std::string>> Toolbox::Granted::mistakes_in(const json::object& arguments) const {
   if (!schema) {
-    TRY(const auto text, parse_json(tool->text().schema));
-    TRY(auto compiled, JsonSchema::compile(text));
-    schema = std::make_shared<const JsonSchema>(std::move(compiled));
+    TRY(schema, compiled_schema(tool->text().schema));
   }
   return schema->mistakes_in(arguments);
 }

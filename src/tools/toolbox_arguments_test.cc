@@ -63,6 +63,37 @@ TEST_F(ToolArguments, AreRefusedWhereNothingCanTellWhetherTheyAreValid) {
   EXPECT_THAT(result.content, AllOf(HasSubstr("Any cannot be called"), HasSubstr("unevaluatedProperties")));
 }
 
+class ToolOfOneArgument final : public Tool {
+ public:
+  explicit ToolOfOneArgument(int number)
+      : text_{fmt::format("Tool{}", number), "wants one argument",
+              fmt::format(R"({{"type":"object","required":["wanted{0}"],"properties":{{"wanted{0}":{{}}}},
+                            "additionalProperties":false}})",
+                          number)} {}
+  const ToolText& text() const override { return text_; }
+  Effect effect() const override { return Effect::pure; }
+  std::string shown(const json::object&) const override { return ""; }
+  Task<ToolResult> run(json::object, ToolContext) override { co_return tool_ok("it ran"); }
+
+ private:
+  ToolText text_;
+};
+
+TEST_F(ToolArguments, AreCheckedByTheSchemaOfTheirToolHoweverManyThereAre) {
+  constexpr int kMostKept = 64;  // schemas, between toolboxes
+  for (const int tools : {kMostKept, kMostKept + 1, 2 * kMostKept + 1, 1}) {
+    std::vector<std::shared_ptr<Tool>> granted;
+    for (int i = 0; i < tools; ++i) granted.push_back(std::make_shared<ToolOfOneArgument>(i));
+    const Toolbox many(granted, Rules());
+    for (int i = 0; i < tools; ++i) {
+      const std::string name = fmt::format("Tool{}", i);
+      EXPECT_EQ(bench.call_through(many, name, fmt::format(R"({{"wanted{}":1}})", i)).status, ToolStatus::ok);
+      EXPECT_THAT(bench.call_through(many, name, R"({"other":1})").content,
+                  HasSubstr(fmt::format("wanted{}", i)));
+    }
+  }
+}
+
 TEST_F(ToolArguments, ThatNameSomethingTwiceAreRefused) {
   for (const char* text : {R"({"file_path":"x","content":"y","file_path":"z"})",
                            R"({"file_path":"z","content":"y","file\u005fpath":"x"})",

@@ -92,8 +92,14 @@ std::size_t end_of_sequence(std::string_view bytes) {
   return 0;
 }
 
-// As text that a person meant to write: line breaks and tabs, no other control character.
-std::string pasted(std::string_view bytes) {
+void add_text(std::vector<Key>& keys, std::string_view text) {
+  if (keys.empty() || keys.back().name != KeyName::text) keys.push_back({KeyName::text});
+  keys.back().text += text;
+}
+
+}  // namespace
+
+std::string as_typed(std::string_view bytes) {
   std::string text;
   const std::string utf8 = to_utf8(bytes);
   for (std::size_t at = 0; at < utf8.size(); ++at) {
@@ -105,13 +111,6 @@ std::string pasted(std::string_view bytes) {
   }
   return text;
 }
-
-void add_text(std::vector<Key>& keys, std::string_view text) {
-  if (keys.empty() || keys.back().name != KeyName::text) keys.push_back({KeyName::text});
-  keys.back().text += text;
-}
-
-}  // namespace
 
 std::vector<Key> KeyReader::feed(std::string_view bytes) {
   pending_ += bytes;
@@ -157,7 +156,7 @@ std::size_t KeyReader::take(std::vector<Key>& keys) {
 std::size_t KeyReader::take_paste(std::vector<Key>& keys) {
   const std::size_t end = pending_.find(kPasteEnds);
   if (end == std::string::npos) return 0;
-  keys.push_back({KeyName::paste, pasted(std::string_view(pending_).substr(0, end))});
+  keys.push_back({KeyName::paste, as_typed(std::string_view(pending_).substr(0, end))});
   is_pasting_ = false;
   return end + kPasteEnds.size();
 }

@@ -38,6 +38,9 @@ struct Key {
   bool operator==(const Key&) const = default;
 };
 
+// Foreign bytes as text that a person meant to write: line breaks and tabs, no other control character.
+std::string as_typed(std::string_view bytes);
+
 class KeyReader {
  public:
   std::vector<Key> feed(std::string_view bytes);

@@ -57,7 +57,8 @@ class HttpModels : public testing::TestWithParam<Tongue> {
     RootBrief brief = life.brief(std::string(kRootTask));
     brief.model = ModelName(std::string(dialect_of(GetParam())->provider()) + "/test");
     auto report = life.start(brief);
-    events_ = life.events();
+    const auto told = life.events();
+    events_.assign(told.begin(), told.end());
     EXPECT_TRUE(came_with_key_) << "that it is in no event shows nothing";
     for (const Event& event : events_) {
       EXPECT_FALSE(canary_of_all_tests().is_in(to_json_text(fact_to_json(event.fact))));

@@ -57,7 +57,12 @@ ToolSettings tool_settings(const Life::Options& options) {
 }  // namespace
 
 Life::Life(SimWorld& world, Options options)
-    : loop_(options.seed), processes_(loop_), network_(loop_), random_(options.seed) {
+    : loop_(options.seed),
+      processes_(loop_),
+      network_(loop_),
+      random_(options.seed),
+      memory_(world.memory),
+      recorded_before_(world.memory->journal.size()) {
   auto folder = world.disk.open("/home/subagent", IfAbsent::create);
   std::unique_ptr<Store> kept =
       options.store ? options.store(loop_)
@@ -92,10 +97,8 @@ Life::Life(SimWorld& world, Options options)
                                                         .context = options.context,
                                                         .inbox_every = options.inbox_every,
                                                         .bell = options.bell});
-  runtime_->subscribe([this](const Event& event, const EventOrigin&) {
-    events_.push_back(event);
-    if (const auto found = after_.find(static_cast<int>(events_.size())); found != after_.end())
-      found->second(*runtime_);
+  runtime_->subscribe([this](const Event&, const EventOrigin&) {
+    if (const auto found = after_.find(++published_); found != after_.end()) found->second(*runtime_);
   });
 }
 

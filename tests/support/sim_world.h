@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -76,7 +77,8 @@ class Life {
   SimLoop& loop() { return loop_; }
   SimProcesses& processes() { return processes_; }
   SimNetwork& network() { return network_; }
-  const std::vector<Event>& events() const { return events_; }
+  // What was recorded in it, which is what its listeners were told.
+  std::span<const Event> events() const { return std::span(memory_->journal).subspan(recorded_before_); }
   bool crashed() const { return store_->crashed(); }
   int records() const { return store_->records(); }
   std::size_t acknowledged() const { return store_->acknowledged(); }
@@ -90,7 +92,9 @@ class Life {
   SimNetwork network_;
   SeededRandom random_;
   CrashingStore* store_ = nullptr;
-  std::vector<Event> events_;
+  std::shared_ptr<const MemoryStore::Memory> memory_;  // the world's
+  std::size_t recorded_before_;
+  int published_ = 0;
   std::map<int, std::function<void(Runtime&)>> after_;
   std::optional<Result<Report>> result_;
   std::unique_ptr<Runtime> runtime_;
