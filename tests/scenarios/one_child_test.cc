@@ -106,6 +106,23 @@ TEST(OneChild, CostsOneSyncToStartAndOneToEnd) {
   EXPECT_EQ(life.records(), 5) << "the root's start; the child's; its end; its report; the root's end";
 }
 
+TEST(OneChild, CostsNoSyncMoreWhereItIsApprovedWithoutAsking) {
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"match":{"depth":0},"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"p"}}]},{"text":"over"}]},{"replies":[{"text":"found"}]}]})";
+  Life life(world, {.attendance = Attendance::approves_all});
+  ASSERT_TRUE(life.start(life.brief("go")));
+  EXPECT_EQ(life.records(), 5) << "the root's start; the child's; its end; its report; the root's end";
+  std::vector<std::string> in_order;  // the answer and the intent are on record before the child
+  for (const Event& event : life.events()) {
+    if (std::holds_alternative<QuestionAsked>(event.fact)) in_order.push_back("asked");
+    if (std::holds_alternative<QuestionAnswered>(event.fact)) in_order.push_back("answered");
+    if (std::holds_alternative<CallStarted>(event.fact)) in_order.push_back("intent");
+    if (std::holds_alternative<SessionCreated>(event.fact)) in_order.push_back("created");
+  }
+  EXPECT_EQ(in_order, (std::vector<std::string>{"created", "asked", "answered", "intent", "created"}));
+}
+
 TEST(OneChild, IsTakenUpAgainByTheRecordOfItsNextRequest) {
   SimWorld world;
   world.write_file("a.txt", "one\n");
