@@ -118,15 +118,17 @@ class ReadyQueries {
   }
   // False where it is not kept.
   bool put_back(sqlite3_stmt* query) try {
-    if (queries_.size() >= kMost) return false;
-    queries_.emplace(sqlite3_sql(query), query);
+    std::string sql = sqlite3_sql(query);
+    if (queries_.size() >= kMost || queries_.count(sql) >= kMostOfAKind) return false;
+    queries_.emplace(std::move(sql), query);
     return true;
   } catch (const std::bad_alloc&) {
     return false;
   }
 
  private:
-  static constexpr std::size_t kMost = 32;  // more than there are kinds of them
+  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMostOfAKind = 2;
   std::multimap<std::string, sqlite3_stmt*, std::less<>> queries_;
 };
 
