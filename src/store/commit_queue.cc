@@ -10,8 +10,8 @@ namespace {
 // A run that only reads for a long time must not hold its whole history in memory.
 constexpr std::size_t kMostRiding = 512;
 
-// So many are committed while the loop still works on others.
-constexpr std::size_t kMostGathered = 64;
+// So many are committed while the loop still works on others: the first go on while the last are written.
+constexpr std::size_t kMostGathered = 16;
 
 }  // namespace
 
