@@ -72,6 +72,7 @@ Task<Result<Report>> Tree::resume(SessionId root, std::optional<TreeLimits> term
   CO_TRY(check_model(root));
   CO_TRY(auto session, claimed_root(root, terms));
   root_stop_.emplace(stop);
+  CO_TRY(co_await services_.store.record({}));  // what take_up() let ride along, before anything goes on
   co_return co_await to_its_end(
       session, [this, session, ticket = slots_->take_ticket(SessionId{})](StopToken own) mutable {
         return go_on(session, RunStarted{}, std::move(ticket), std::move(own));
@@ -169,6 +170,7 @@ Result<void> Tree::take_up(Session& root, const std::vector<Event>& events,
   std::vector<Event> left_open;
   for (const auto& each : all) {
     if (each.parent) children_[*each.parent].push_back(each.id);
+    if (each.delegation) delegated_.insert(*each.delegation);
     left_at_ = std::max(left_at_.value_or(each.last_event_at), each.last_event_at);
     if (is_terminal(each.state)) continue;
     left_.insert(each.id);
@@ -206,10 +208,7 @@ Result<std::vector<Event>> Tree::claim(SessionId id) {
   return events;
 }
 
-bool Tree::has_child(const DelegationKey& key) const {
-  const auto found = services_.store.child_of(key);
-  return found && *found;
-}
+bool Tree::has_child(const DelegationKey& key) const { return delegated_.contains(key); }
 
 // One decision: there is nothing between looking at what is in use and taking it.
 Result<Budget::Hold> Tree::admit(const Session& parent, const Profile& profile, const Session& child,
@@ -282,10 +281,17 @@ Task<Result<std::shared_ptr<Tree::Run>>> Tree::go_on(Session session, RunStarted
                             std::move(stop));
 }
 
+Task<Result<std::shared_ptr<Tree::Run>>> Tree::run_once_told(Session session, WallTime still_since,
+                                                             Budget::Hold admitted, Slots::Ticket ticket,
+                                                             StopToken stop) {
+  CO_TRY(co_await services_.store.record({}));
+  co_return co_await run_on(std::move(session), still_since, std::move(admitted), std::move(ticket),
+                            std::move(stop));
+}
+
 Task<Result<std::shared_ptr<Tree::Run>>> Tree::run_on(Session session, WallTime still_since,
                                                       Budget::Hold admitted, Slots::Ticket ticket,
                                                       StopToken stop) {
-  CO_TRY(co_await services_.store.record({}));  // what it is told may still be riding along
   CO_TRY(auto events, services_.store.events_of_session(session.id));
   session = as_started(std::move(session), events);
   auto so_far = std::make_unique<Conversation>(conversation_of(events));
@@ -300,8 +306,10 @@ Task<Result<std::shared_ptr<Tree::Run>>> Tree::run_on(Session session, WallTime 
       if (session.deadline) *session.deadline += now() - still_since;
       tell_moved({session.id, session.run}, session.deadline);
     }
-    // Nothing follows before its model is asked, which may think for long.
-    CO_TRY(co_await services_.store.record({}));
+    // What a further request of a run may come to is recorded before it, and this with it. Otherwise nothing
+    // follows before its model is asked, which may think for long.
+    const bool is_recorded_next = so_far->asked && so_far->pending.empty();
+    if (!is_recorded_next) CO_TRY(co_await services_.store.record({}));
     admitted.spend({.delegations = admitted.amount().delegations});
   }
   co_return new_run(std::move(session), std::move(so_far), std::move(place), std::move(admitted),

@@ -305,6 +305,10 @@ class Tree {
   // `still_since`.
   Task<Result<std::shared_ptr<Run>>> run_on(Session session, WallTime still_since, Budget::Hold admitted,
                                             Slots::Ticket ticket, StopToken stop);
+  // The same where its start and input ride along: it is told only what is on record.
+  Task<Result<std::shared_ptr<Run>>> run_once_told(Session session, WallTime still_since,
+                                                   Budget::Hold admitted, Slots::Ticket ticket,
+                                                   StopToken stop);
   // Others are to see now that it waits for a place: what that could ride along with may be long in coming.
   Task<Result<void>> stand_in_line(Session session);
   StateChanged in_line(const Session& session) const;
@@ -349,11 +353,13 @@ class Tree {
   std::unique_ptr<Slots> slots_;
   std::map<SessionId, Live> live_;
   std::map<SessionId, std::vector<SessionId>> children_;
+  std::set<DelegationKey> delegated_;     // whose children there are
   std::set<SessionId> left_;              // by a process before this one, and not taken up again
   std::optional<StopSource> root_stop_;   // from its start
   std::set<SessionId> lost_;              // ended by force, and something of them goes on
   std::set<SessionId> to_be_resumed_;     // by a call that is about to
   std::set<std::string> being_taken_in_;  // nudges whose record is under way
+  std::set<SessionId> nudged_early_;      // before there was a mailbox
   BackgroundChildren beside_;
   Children running_;
   TaskGroup runs_;

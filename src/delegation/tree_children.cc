@@ -34,10 +34,11 @@ bool has_nudge(const std::vector<Event>& events, const std::string& id) {
 // What a process before this one left of those that go on beside the session.
 Task<Result<void>> Tree::take_up_children(std::map<RunId, bool> children, Children::Post& post,
                                           StopToken stop) {
-  // Also nudges that came while it was being started.
-  CO_TRY(const auto events, services_.store.events_of_session(post.owner()));
-  for (const Event& event : events) {
-    if (const auto* nudge = std::get_if<Nudged>(&event.fact)) post.box().put(nudge_mail(*nudge));
+  if (nudged_early_.erase(post.owner()) > 0) {
+    CO_TRY(const auto events, services_.store.events_of_session(post.owner()));
+    for (const Event& event : events) {
+      if (const auto* nudge = std::get_if<Nudged>(&event.fact)) post.box().put(nudge_mail(*nudge));
+    }
   }
   for (const auto& [run, is_owed] : children) {
     if (!is_owed) continue;
@@ -86,7 +87,10 @@ int Tree::run_of(const SessionId& child) const {
 Task<Result<SessionId>> Tree::start_child(Delegation delegation, StopToken stop) {
   const auto where = delegation.background ? Children::Where::beside : Children::Where::awaited;
   const RunStarted started{delegation.index, delegation.total};
-  CO_TRY(auto existing, services_.store.child_of(delegation.key));
+  std::optional<Session> existing;
+  if (has_child(delegation.key)) {
+    CO_TRY(existing, services_.store.child_of(delegation.key));
+  }
   if (existing) {
     const SessionId id = existing->id;
     if (!is_terminal(existing->state)) take_up_child(*existing, where, stop, started);
@@ -99,6 +103,7 @@ Task<Result<SessionId>> Tree::start_child(Delegation delegation, StopToken stop)
   auto ticket = slots_->take_ticket(delegation.parent.id);
   const SessionId id = session.id;
   children_[delegation.parent.id].push_back(id);
+  delegated_.insert(delegation.key);
   if (!delegation.background) {
     start_running(session, where, stop,
                   [this, session, started, admitted = std::move(admitted),
@@ -208,8 +213,8 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
     start_running(*session, resumption.where, stop,
                   [this, session = *session, since = now(), admitted = std::move(admitted),
                    ticket = slots_->take_ticket(resumption.parent.id)](StopToken own) mutable {
-                    return run_on(std::move(session), since, std::move(admitted), std::move(ticket),
-                                  std::move(own));
+                    return run_once_told(std::move(session), since, std::move(admitted), std::move(ticket),
+                                         std::move(own));
                   });
   } else if (!is_terminal(session->state)) {
     take_up_child(*session, resumption.where, stop);
@@ -269,6 +274,7 @@ Task<Result<void>> Tree::take_in(Session session, Nudged nudge) {
   being_taken_in_.erase(id);
   Mailbox* box = running_.mailbox_of(session.id);
   if (recorded && box) box->put(nudge_mail(std::get<Nudged>(kept)));
+  if (recorded && !box) nudged_early_.insert(session.id);
   co_return recorded;
 }
 

@@ -165,6 +165,7 @@ Task<Result<void>> Tree::stand_in_line(Session session) {
 }
 
 Task<std::optional<Slots::Place>> Tree::place_to_begin(Slots::Ticket ticket, StopToken stop) {
+  if (ticket.has_place()) co_return co_await ticket.wait(stop);
   StopSource patience(stop);
   patience.set_deadline(services_.loop.timers(), services_.loop.clock().now() + kLongestSilence);
   co_return co_await ticket.wait(patience.token());

@@ -47,6 +47,8 @@ class Tree::PatientAsker final : public Asker {
   PatientAsker(Tree& tree, const Session& session, OnAsk on_ask)
       : tree_(tree), session_(session), on_ask_(on_ask) {}
 
+  bool answers_at_once() const override { return on_ask_ == OnAsk::deny || !tree_.services_.is_attended; }
+
   Task<Answer> ask(Question question, StopToken stop) override {
     auto answer = on_ask_ == OnAsk::deny ? denied() : answer_in_letters(question);
     if (answer || !tree_.services_.is_attended) {

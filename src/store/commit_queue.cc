@@ -10,6 +10,9 @@ namespace {
 // A run that only reads for a long time must not hold its whole history in memory.
 constexpr std::size_t kMostRiding = 512;
 
+// So many are committed while the loop still works on others: the first go on while the last are written.
+constexpr std::size_t kMostGathered = 16;
+
 }  // namespace
 
 CommitQueue::CommitQueue(Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit, Tidy tidy)
@@ -54,8 +57,23 @@ Task<Result<void>> CommitQueue::record(std::vector<Event> events) {
   unpublished_.push_back({shared, true});
   queue({shared, waiter});
   riding_ = 0;
-  writer_->wake();
+  wake_writer_soon();
   co_return co_await waiter.wait();
+}
+
+// Once the loop has done what it had to do at this moment: what all of that records is one commit. Who
+// recorded first hardly waits longer, since the loop comes back to it only behind the others.
+void CommitQueue::wake_writer_soon() {
+  if (++gathered_ >= kMostGathered) return wake_writer();
+  if (gathered_ > 1) return;
+  loop_.post([this, alive = alive_] {
+    if (*alive && gathered_ > 0) wake_writer();
+  });
+}
+
+void CommitQueue::wake_writer() {
+  gathered_ = 0;
+  writer_->wake();
 }
 
 void CommitQueue::ride_along(std::vector<Event> events) {

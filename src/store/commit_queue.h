@@ -52,6 +52,8 @@ class CommitQueue {
   Result<void> stamp(std::vector<Event>& events);
   void take_riders(const std::vector<Event>& unit);
   void queue(Unit unit);
+  void wake_writer_soon();
+  void wake_writer();
   void drain();
   void committed(std::vector<Unit> units, const Result<void>& result);
   void publish_ready();
@@ -64,6 +66,7 @@ class CommitQueue {
   Store::Riders riders_;
   std::deque<Unpublished> unpublished_;
   std::size_t riding_ = 0;
+  std::size_t gathered_ = 0;  // units that were recorded since the writer was last woken
   std::optional<Error> failed_;
   Store::Counts counts_;
 

@@ -12,9 +12,11 @@ namespace {
 class ManualWriter final : public StoreWriter {
  public:
   void start(std::function<void()> drain) override { drain_ = std::move(drain); }
-  void wake() override {}
+  void wake() override { ++wakes; }
   void stop() override {}
   void work() { drain_(); }
+
+  int wakes = 0;
 
  private:
   std::function<void()> drain_;
@@ -48,11 +50,24 @@ class CommitQueueTest : public testing::Test {
     event.fact = NoteTaken{"n"};
     return event;
   }
-  void record(std::vector<Event> events) {
+  void spawn_record(std::vector<Event> events) {
     group_.spawn([](CommitQueue& queue, std::vector<Event> unit, std::vector<bool>& results) -> Task<> {
       results.push_back((co_await queue.record(std::move(unit))).has_value());
     }(*queue_, std::move(events), results_));
+  }
+  void record(std::vector<Event> events) {
+    spawn_record(std::move(events));
     loop_.run_until_idle();
+  }
+  // How often the writer was woken for so many that record at one moment.
+  int wakes_for(int units) {
+    const int before = writer_->wakes;
+    for (int unit = 0; unit < units; ++unit) spawn_record({note()});
+    loop_.run_until_idle();
+    const int wakes = writer_->wakes - before;
+    writer_->work();
+    loop_.run_until_idle();
+    return wakes;
   }
 
   SimLoop loop_{1};
@@ -77,6 +92,19 @@ TEST_F(CommitQueueTest, AllThatIsQueuedIsOneCommit) {
   EXPECT_EQ(committed_, (std::vector<std::size_t>{4}));
   EXPECT_EQ(results_, (std::vector<bool>{true, true}));
   EXPECT_EQ(told_, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+}
+
+TEST_F(CommitQueueTest, TheWriterIsWokenForEachThatRecordsAlone) {
+  EXPECT_EQ(wakes_for(1), 1);
+  EXPECT_EQ(wakes_for(1), 1);
+  EXPECT_EQ(results_, (std::vector<bool>{true, true}));
+}
+
+// The simulated loop takes in any order what is there at a moment, so the wake may come before some of them.
+TEST_F(CommitQueueTest, TheWriterIsNotWokenForEachOfManyThatRecordAtOnce) {
+  EXPECT_LT(wakes_for(1000), 500);
+  EXPECT_GE(wakes_for(1000), 1000 / 16) << "while more are to come, it works on those that are there";
+  EXPECT_EQ(results_.size(), 2000u);
 }
 
 TEST_F(CommitQueueTest, WhatIsCarriedGoesWithAUnitAndIsNoCommitOfItsOwn) {

@@ -163,11 +163,17 @@ void TranscriptFiles::seal_left(const Session& session, const EventRefs& events)
 void TranscriptFiles::reopen(const EventRefs& events) {
   Unsealed so_far = unsealed_from(events);
   const std::string stem = stem_of(so_far.session);
-  if (!so_far.notes.empty()) note_failure(put(scratch_name(stem), so_far.notes));
-  note_failure(put(running_name(stem), so_far.lines));
+  if (!so_far.notes.empty()) make_whole(scratch_name(stem), so_far.notes);
+  make_whole(running_name(stem), so_far.lines);
   if (folder_->status(sealed_name(stem))) note_failure(folder_->remove(sealed_name(stem)));
   const SessionId id = so_far.session.id;
   known_.insert_or_assign(id, Known{stem, std::move(so_far.session)});
+}
+
+// A crash mostly leaves them whole, and to look costs a fraction of a file in its place.
+void TranscriptFiles::make_whole(const std::string& name, std::string_view text) {
+  const auto there = folder_->read(name, 0, text.size() + 1);
+  if (!there || *there != text) note_failure(put(name, text));
 }
 
 Result<std::vector<Uuid>> TranscriptFiles::unsealed() const {

@@ -58,6 +58,7 @@ class TranscriptFiles {
   Result<void> put(const std::string& name, std::string_view text) const {
     return folder_->replace(name, text, Durable::no);
   }
+  void make_whole(const std::string& name, std::string_view text);
   void add(const std::string& stem, const Additions& added);
   Result<void> seal(const Known& known, const Event& event) const;
 

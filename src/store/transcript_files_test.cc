@@ -90,6 +90,30 @@ TEST_F(TranscriptFilesTest, WhatACrashTookFromTheFilesIsMadeAnewFromTheJournal) 
   EXPECT_EQ(disk_.files()["/home/one-u.scratch.md"], "noted\n");
 }
 
+TEST_F(TranscriptFilesTest, WhatACrashLeftWholeIsNotWrittenAgain) {
+  files()->write(refs());
+  const auto before = disk_.files();
+  int writes = 0;
+  disk_.set_fault([&writes](std::string_view) -> Result<void> {
+    ++writes;
+    return {};
+  });
+  const auto next = files();
+  next->rebuild(session_, refs());
+  EXPECT_EQ(writes, 0);
+  EXPECT_EQ(disk_.files(), before);
+  next->write({events_.back()});  // it goes on where it was
+  EXPECT_EQ(disk_.files()["/home/one-u.scratch.md"], "noted\nnoted\n");
+}
+
+TEST_F(TranscriptFilesTest, WhatTheFilesHaveBeyondTheJournalIsTakenOut) {
+  files()->write(refs());
+  const auto before = disk_.files();
+  ASSERT_TRUE((*disk_.open("/home", IfAbsent::create))->append_to("one-u.transcript.jsonl", "{"));
+  files()->rebuild(session_, refs());
+  EXPECT_EQ(disk_.files(), before);
+}
+
 TEST_F(TranscriptFilesTest, AnEndThatWasCommittedIsSealedByTheNextProcess) {
   add(RunEnded{});
   session_.state = SessionState::completed;

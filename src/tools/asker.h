@@ -12,6 +12,8 @@ class Asker {
   virtual ~Asker() = default;
   // AnswerKind::nobody where no one can answer, or when stopped.
   virtual Task<Answer> ask(Question question, StopToken stop) = 0;
+  // Whether nobody is waited for: then the question need not be on record before its answer.
+  virtual bool answers_at_once() const { return false; }
 };
 
 }  // namespace deputy

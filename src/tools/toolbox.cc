@@ -254,12 +254,21 @@ Task<Result<std::optional<ToolResult>>> Toolbox::declined(Cleared cleared, ToolC
                           .agent = context.session.agent,
                           .text = made_unmistakable(tool.approval_text(cleared.arguments, context)),
                           .suggestions = rules_to_offer(tool, cleared.arguments, context)};
-  CO_TRY(co_await context.journal.record(place_of(context), {QuestionAsked{question}}));
+  const bool is_answered_at_once = context.asker.answers_at_once();
+  if (is_answered_at_once) {
+    context.journal.ride_along(place_of(context), QuestionAsked{question});
+  } else {
+    CO_TRY(co_await context.journal.record(place_of(context), {QuestionAsked{question}}));
+  }
   const Answer answer = co_await context.asker.ask(question, context.stop);
   if (suspends(context.stop.reason())) co_return std::unexpected(Error::cancelled());
   std::vector<Fact> facts{QuestionAnswered{question.id, answer}};
   if (answer.kind == AnswerKind::approved && !is_started) facts.emplace_back(intent_of(cleared, context));
-  CO_TRY(co_await context.journal.record(place_of(context), std::move(facts)));
+  if (is_answered_at_once && tool.only_records()) {  // as its intent does where nobody is asked
+    for (Fact& fact : facts) context.journal.ride_along(place_of(context), std::move(fact));
+  } else {
+    CO_TRY(co_await context.journal.record(place_of(context), std::move(facts)));
+  }
   switch (answer.kind) {
     case AnswerKind::approved:
       co_return std::nullopt;

@@ -306,6 +306,41 @@ TEST_P(StoreConformance, KeepsEverythingForTheNextProcess) {
   EXPECT_EQ((*found)->state, SessionState::running);
 }
 
+TEST_P(StoreConformance, WhatWasClaimedIsSeenWithAllThatIsRecordedAfterIt) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  const Session child = session("sess_1_bbbbbb", root.id.value);
+  ASSERT_TRUE(record({event(child, SessionCreated{child}), event(child, RunStarted{})}));
+  store_.reset();
+  store_ = medium_->open(loop_);
+  ASSERT_TRUE(store_->claim(root.tree));
+  EXPECT_EQ(store_->events_of_session(child.id)->size(), 2u);
+  EXPECT_EQ((*store_->child_of(*child.delegation))->state, SessionState::running);
+  store_->ride_along({event(child, StateChanged{SessionState::waiting, "for a place to run"})});
+  ASSERT_TRUE(record({}));
+  EXPECT_EQ(store_->events_of_session(child.id)->size(), 3u);
+  EXPECT_EQ((*store_->child_of(*child.delegation))->state, SessionState::waiting);
+  EXPECT_EQ((*store_->session(child.id))->state, SessionState::waiting);
+  EXPECT_EQ(store_->events_of_session(root.id)->size(), 3u) << "nothing more was recorded of it";
+  store_->carry([&root] { return std::vector<Event>{event(root, ReplyHeard{true, "half"})}; });
+  ASSERT_TRUE(record({event(child, NoteTaken{"n"})}));
+  EXPECT_EQ(store_->events_of_session(root.id)->size(), 4u);
+}
+
+TEST_P(StoreConformance, WhatWasReleasedIsSeenAsTheNextWriterLeftIt) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  store_.reset();
+  store_ = medium_->open(loop_);
+  ASSERT_TRUE(store_->claim(root.tree));
+  store_->release(root.tree);
+  const auto second = medium_->open(loop_);
+  ASSERT_TRUE(second->claim(root.tree));
+  ASSERT_TRUE(run(loop_, second->record({event(root, RunEnded{})})));
+  EXPECT_EQ(store_->events_of_session(root.id)->size(), 4u);
+  EXPECT_EQ((*store_->session(root.id))->state, SessionState::completed);
+}
+
 TEST_P(StoreConformance, ListsByParentTreeAndState) {
   const Session root = session("sess_1_aaaaaa");
   begin(root);

@@ -106,6 +106,44 @@ TEST(OneChild, CostsOneSyncToStartAndOneToEnd) {
   EXPECT_EQ(life.records(), 5) << "the root's start; the child's; its end; its report; the root's end";
 }
 
+TEST(OneChild, CostsNoSyncMoreWhereItIsApprovedWithoutAsking) {
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"match":{"depth":0},"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"p"}}]},{"text":"over"}]},{"replies":[{"text":"found"}]}]})";
+  Life life(world, {.attendance = Attendance::approves_all});
+  ASSERT_TRUE(life.start(life.brief("go")));
+  EXPECT_EQ(life.records(), 5) << "the root's start; the child's; its end; its report; the root's end";
+  std::vector<std::string> in_order;  // the answer and the intent are on record before the child
+  for (const Event& event : life.events()) {
+    if (std::holds_alternative<QuestionAsked>(event.fact)) in_order.push_back("asked");
+    if (std::holds_alternative<QuestionAnswered>(event.fact)) in_order.push_back("answered");
+    if (std::holds_alternative<CallStarted>(event.fact)) in_order.push_back("intent");
+    if (std::holds_alternative<SessionCreated>(event.fact)) in_order.push_back("created");
+  }
+  EXPECT_EQ(in_order, (std::vector<std::string>{"created", "asked", "answered", "intent", "created"}));
+}
+
+TEST(OneChild, IsTakenUpAgainByTheRecordOfItsNextRequest) {
+  SimWorld world;
+  world.write_file("a.txt", "one\n");
+  world.script = R"({"v":1,"sessions":[{"match":{"depth":0},"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"p"}}]},{"text":"over"}]},
+    {"replies":[{"calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}]},{"text":"found"}]}]})";
+  {
+    Life life(world, {.crash = {.at_record = 3}});
+    RootBrief root = life.brief("go");
+    root.rules = Rules({{Decision::allow, "task", ""}});
+    EXPECT_FALSE(life.start(std::move(root)));
+    ASSERT_TRUE(life.crashed());
+  }
+  world.clock->advance(std::chrono::minutes(1));  // by which its deadline moves
+  Life life(world, {.seed = 2});
+  const auto report = life.resume(world.sessions().front().id);
+  ASSERT_TRUE(report && report->status == Status::completed);
+  EXPECT_EQ(life.records(), 6)
+      << "what was left open; the root; the child's request; its end; its report; the root's end";
+}
+
 TEST(OneStep, CostsOneSyncWhereItReadsAndTwoWhereItHasAnEffect) {
   const auto records = [](std::string_view calls) {
     SimWorld world;

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
+#include <map>
+#include <new>
 
 #include "base/text.h"
 
@@ -98,6 +101,44 @@ Error damaged_database(std::string_view path, std::string_view why) {
           fmt::format("{}; deputy has not changed it", kStartAnew)};
 }
 
+class ReadyQueries {
+ public:
+  ReadyQueries() = default;
+  ReadyQueries(const ReadyQueries&) = delete;
+  ~ReadyQueries() {
+    for (const auto& [sql, query] : queries_) sqlite3_finalize(query);
+  }
+
+  sqlite3_stmt* take(std::string_view sql) {
+    const auto found = queries_.find(sql);
+    if (found == queries_.end()) return nullptr;
+    sqlite3_stmt* query = found->second;
+    queries_.erase(found);
+    return query;
+  }
+  // False where it is not kept.
+  bool put_back(sqlite3_stmt* query) try {
+    std::string sql = sqlite3_sql(query);
+    if (queries_.size() >= kMost || queries_.count(sql) >= kMostOfAKind) return false;
+    queries_.emplace(std::move(sql), query);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMostOfAKind = 2;
+  std::multimap<std::string, sqlite3_stmt*, std::less<>> queries_;
+};
+
+void Statement::Return::operator()(sqlite3_stmt* statement) const {
+  sqlite3_reset(statement);
+  sqlite3_clear_bindings(statement);
+  const auto ready = to.lock();
+  if (!ready || !ready->put_back(statement)) sqlite3_finalize(statement);
+}
+
 Statement& Statement::bind(std::int64_t value) {
   sqlite3_bind_int64(statement_.get(), ++bound_, value);
   return *this;
@@ -165,6 +206,9 @@ std::optional<std::string> Statement::maybe_text(int column) const {
   return text(column);
 }
 
+Database::Database(std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle, std::string path)
+    : handle_(std::move(handle)), ready_(std::make_shared<ReadyQueries>()), path_(std::move(path)) {}
+
 Result<Database> Database::open(const std::string& path, Mode mode) {
   sqlite3* raw = nullptr;
   const bool as_it_lies = mode == Mode::as_it_lies;
@@ -191,12 +235,15 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
 }
 
 Result<Statement> Database::prepare(std::string_view sql) const {
+  // Others than queries may do their work when they are compiled, as some pragmas do.
+  Statement::Return back;
+  if (sql.starts_with("SELECT")) back.to = ready_;
+  if (sqlite3_stmt* query = ready_->take(sql)) return Statement(handle_.get(), {query, std::move(back)});
   sqlite3_stmt* raw = nullptr;
   const int prepared = sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()),
                                           SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
-  std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
   if (prepared != SQLITE_OK) return std::unexpected(error_of(handle_.get(), path_));
-  return Statement(handle_.get(), std::move(statement));
+  return Statement(handle_.get(), {raw, std::move(back)});
 }
 
 Result<void> Database::execute(std::string_view sql) const {

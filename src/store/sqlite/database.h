@@ -19,11 +19,20 @@ namespace deputy {
 // One that was looked at, and not changed.
 Error damaged_database(std::string_view path, std::string_view why);
 
+// Queries that were asked before: to compile one takes longer than to ask it.
+class ReadyQueries;
+
 class Statement {
  public:
+  // Back to those that are ready, or gone where nobody keeps it.
+  struct Return {
+    std::weak_ptr<ReadyQueries> to;
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  using Handle = std::unique_ptr<sqlite3_stmt, Return>;
+
   Statement() = default;
-  Statement(sqlite3* database, std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement)
-      : database_(database), statement_(std::move(statement)) {}
+  Statement(sqlite3* database, Handle statement) : database_(database), statement_(std::move(statement)) {}
 
   // Parameters are numbered from 1 in the order they are bound.
   Statement& bind(std::int64_t value);
@@ -45,7 +54,7 @@ class Statement {
 
  private:
   sqlite3* database_ = nullptr;
-  std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement_{nullptr, nullptr};
+  Handle statement_;
   int bound_ = 0;
 };
 
@@ -92,10 +101,10 @@ class Database {
   int log_pages() const { return *log_pages_; }
 
  private:
-  Database(std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle, std::string path)
-      : handle_(std::move(handle)), path_(std::move(path)) {}
+  Database(std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle, std::string path);
   std::unique_ptr<int> log_pages_ = std::make_unique<int>(0);  // SQLite holds its address
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_;
+  std::shared_ptr<ReadyQueries> ready_;  // goes before what they are asked of
   std::string path_;
   mutable std::string damage_;
 };

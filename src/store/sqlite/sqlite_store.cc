@@ -66,6 +66,7 @@ Result<std::vector<Event>> SqliteStore::claim(const SessionId& tree) {
 
 void SqliteStore::release(const SessionId& tree) {
   state_->holding.erase(tree);
+  state_->as_claimed.forget_tree(tree);
   state_->locks.release(tree);
 }
 
@@ -77,12 +78,14 @@ Result<std::optional<std::string>> SqliteStore::holder(const SessionId& tree) co
 }
 
 Result<std::optional<Session>> SqliteStore::session(const SessionId& id) const {
+  if (const Session* known = state_->as_claimed.session(id)) return *known;
   TRY(auto row, state_->noticed(state_->in_one_state([&] { return recover_session(state_->reading, id); }),
                                 state_->reading));
   return row ? std::optional(std::move(row->session)) : std::nullopt;
 }
 
 Result<std::optional<Session>> SqliteStore::child_of(const DelegationKey& key) const {
+  if (const Session* known = state_->as_claimed.child_of(key)) return *known;
   TRY(auto row,
       state_->noticed(select_session(state_->reading, "delegation", delegation_text(key)), state_->reading));
   return row ? std::optional(std::move(row->session)) : std::nullopt;
@@ -95,6 +98,7 @@ Result<std::vector<Session>> SqliteStore::sessions(const SessionFilter& filter) 
 
 // How many there must be the row says; where it cannot be read, all of the journal must be.
 Result<std::vector<Event>> SqliteStore::events_of_session(const SessionId& id) const {
+  if (const auto* known = state_->as_claimed.events_of(id)) return *known;
   const auto read = [&] {
     const auto row = recover_session(state_->reading, id);
     if (!row) return scan_events(state_->reading, id, std::nullopt);

@@ -79,7 +79,9 @@ Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
   for (const auto& [id, of_session] : sessions) {
     SessionRow& row = rows.at(id);
     files->rebuild(row.session, of_session);
-    if (!is_terminal(row.session.state)) live.insert_or_assign(id, std::move(row));
+    if (is_terminal(row.session.state)) continue;
+    as_claimed.keep(row.session, of_session);
+    live.insert_or_assign(id, std::move(row));
   }
   claimed[tree] = epoch;
   queue.open_tree(tree, events.size());

@@ -11,6 +11,7 @@
 
 #include "base/disk_mark.h"
 #include "store/commit_queue.h"
+#include "store/sqlite/as_claimed.h"
 #include "store/sqlite/damage_met.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/quarantine.h"
@@ -43,7 +44,9 @@ struct SqliteStore::State {
         queue(
             loop, std::move(writer),
             [this](const EventRefs& events) { return closing.after_write(commit(events)); },
-            [this](const EventRefs& events) { return closing.after_write(tend(events)); }) {}
+            [this](const EventRefs& events) { return closing.after_write(tend(events)); }) {
+    queue.subscribe([this](const Event& event) { as_claimed.forget(event.run.session); });
+  }
 
   // What others commit between two reads is not seen.
   template <class Read>
@@ -101,6 +104,7 @@ struct SqliteStore::State {
   TreeLocks locks;
   DiskMark mark;                // see kHowFar
   std::set<SessionId> holding;  // on the loop
+  AsClaimed as_claimed;         // and this too
   std::unique_ptr<TranscriptFiles> files;
   std::optional<Loss> loss;
   std::mutex claims;  // guards what follows, and files, against the loop while the writer works

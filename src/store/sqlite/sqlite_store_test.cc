@@ -147,6 +147,26 @@ TEST_F(SqliteStoreTest, NamesADamagedRecordAndReadsTheOtherSessions) {
   EXPECT_TRUE(store->events_of_session(SessionId("sess_1_bbbbbb")));
 }
 
+TEST_F(SqliteStoreTest, WhatAClaimHasReadIsNotReadAgainBeforeMoreIsRecorded) {
+  const Event created = creation();
+  {
+    auto store = *open();
+    ASSERT_TRUE(store->claim(created.tree));
+    ASSERT_TRUE(run(loop_, store->record({created})));
+  }
+  auto store = *open();
+  ASSERT_TRUE(store->claim(created.tree));
+  {
+    auto raw = Database::open(database(), Database::Mode::read_write);
+    ASSERT_TRUE(raw->execute("UPDATE journal SET body=replace(body, 'sess', 'mess')"));
+  }
+  EXPECT_EQ(store->events_of_session(created.tree)->size(), 1u);
+  Event noted = created;
+  noted.fact = NoteTaken{"n"};
+  ASSERT_TRUE(run(loop_, store->record({noted})));
+  EXPECT_FALSE(store->events_of_session(created.tree)) << "it is read, and damaged";
+}
+
 TEST_F(SqliteStoreTest, ADamagedRowOfASessionIsMadeAgainFromTheJournal) {
   auto store = *open();
   Session session;
