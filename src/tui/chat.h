@@ -125,10 +125,15 @@ void apply_listing(ChatState& state, const std::string& folder, const std::vecto
 
 // How wide a line of it may be.
 std::size_t columns_of(const ChatState& state);
+// How many there are above the status line.
+std::size_t rows_of(const ChatState& state);
 
 // Lines for the scrollback.
 void print(ChatState& state, std::vector<Line> lines);
 void print_separated(ChatState& state, std::vector<Line> lines);
+// The question on the screen, where that cannot show all of it. True where it was just now that it was
+// printed.
+bool print_what_is_cut(ChatState& state);
 
 // The children that can be chosen, in the order of the screen.
 std::vector<TreeRow> shown_rows(const ChatState& state);

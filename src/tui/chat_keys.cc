@@ -293,8 +293,11 @@ Intents apply_key(ChatState& state, const Key& key) {
   if (is_control(key, 'c')) return interrupt(state);
   if (is_control(key, 'z')) return {PauseProgram{}};
   if (is_open(state.dialog)) {
-    if (const auto given = on_key(state.dialog, key, state.now)) return answer(state, *given);
-    return {};
+    if (print_what_is_cut(state)) return {};  // the window has become smaller since it was asked
+    const auto given = on_key(state.dialog, key, state.now);
+    if (!given) return {};
+    print_what_is_cut(state);  // of the next one
+    return answer(state, *given);
   }
   if (auto intents = on_tree_key(state, key)) return *std::move(intents);
   return on_input_key(state, key);

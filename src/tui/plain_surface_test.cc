@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tui/chat_story.h"
 
 namespace deputy {
@@ -78,6 +80,16 @@ TEST_F(Plain, AQuestionIsAnsweredByALine) {
   story.pass(kTooSoon);
   draw();
   EXPECT_EQ(std::get<GiveAnswer>(line("none of these\n").at(0)).answer.text, "none of these");
+}
+
+TEST_F(Plain, AQuestionIsToldWholeHoweverLongItIs) {
+  story.state.tells_children = true;
+  story.begin("go");
+  story.ask("child", std::string(20'000, '\n') + "the end", {});
+  story.pass(kTooSoon);
+  const std::string asked = draw();
+  EXPECT_GT(std::ranges::count(asked, '\n'), 20'000);
+  EXPECT_THAT(asked, ::testing::Not(HasSubstr("more lines")));
 }
 
 TEST_F(Plain, AChildIsNudgedByACommand) {
