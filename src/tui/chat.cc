@@ -77,8 +77,11 @@ struct RootFold {
     }
   }
   void operator()(const Compacted& fact) const {
-    if (!summary_in(fact.reply))
-      return tell(fmt::format("Not compacted: {}", state.redactor.redact(why_no_summary(fact.reply))));
+    if (!summary_in(fact.reply)) {
+      const bool was_too_much = fact.reply.stop == ReplyStop::context_exhausted;
+      return tell(fmt::format("Not compacted: {}{}", state.redactor.redact(why_no_summary(fact.reply)),
+                              was_too_much ? " (/compact tries again, with half as much)" : ""));
+    }
     state.context = 0;
     tell(fmt::format("Compacted: a summary stands for the first {} messages. /compact undo takes it back.",
                      fact.messages));

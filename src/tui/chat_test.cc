@@ -335,6 +335,17 @@ TEST_F(Chat, ACompactionIsAnnouncedAndSoIsItsUndoing) {
   EXPECT_THAT(story.take_out(), HasSubstr("Not compacted: the model asked for tools"));
 }
 
+TEST_F(Chat, ASummaryThatWasAskedForWithTooMuchCanBeAskedForWithLess) {
+  story.begin("hi");
+  story.take_out();
+  Reply reply;
+  reply.stop = ReplyStop::context_exhausted;
+  reply.error = "it does not fit";
+  story.tell_root(Compacted{reply, 1});
+  EXPECT_THAT(story.take_out(),
+              AllOf(HasSubstr("Not compacted: it does not fit"), HasSubstr("/compact tries")));
+}
+
 TEST_F(Chat, WhatAChildDidLastIsNoCompactionWhereThereWasNoSummary) {
   story.begin("hi");
   story.child("a");
