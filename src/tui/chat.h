@@ -103,7 +103,7 @@ struct ChatState {
   std::string answering;                    // the id of the question that is meant, while an answer is typed
   std::map<SessionId, std::string>
       asked;                       // the ids of what children asked their parents when the line was begun
-  std::deque<std::string> queued;  // typed while it ran: the next inputs
+  std::deque<std::string> queued;  // typed while it ran: the next inputs, in plain lines commands too
   bool leaves_at_end = false;      // once these and what runs are done
   std::set<std::string> session_rules;
   std::optional<TimePoint> interrupted_at;
@@ -120,6 +120,8 @@ void apply_output(ChatState& state, const SessionId& session, std::string_view l
 // What was said of the reply is void: it is asked for again.
 void apply_retry(ChatState& state, const SessionId& session);
 Intents apply_key(ChatState& state, const Key& key);
+// What comes once nothing runs any more: the first of what was queued, or to leave where that was meant.
+Intents next_in_turn(ChatState& state);
 // What a folder holds, in answer to ListFolder.
 void apply_listing(ChatState& state, const std::string& folder, const std::vector<std::string>& entries);
 

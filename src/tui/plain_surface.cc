@@ -56,6 +56,8 @@ std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
   return std::vector<Key>{{KeyName::paste, line}, kEnter};
 }
 
+std::string PlainSurface::take_unended() { return to_utf8(trimmed(std::exchange(typed_, {}))); }
+
 std::string PlainSurface::draw(const std::vector<Line>& finished, const ChatState& state) {
   std::string text;
   for (const auto& line : finished) text += to_terminal(line, style_) + "\n";
