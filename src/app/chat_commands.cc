@@ -171,15 +171,6 @@ Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
   return *newest;
 }
 
-ModelName last_model_of(const Session& root, const std::vector<Event>& events) {
-  ModelName model = root.model;
-  for (const auto& event : events) {
-    const auto* started = std::get_if<RunStarted>(&event.fact);
-    if (started && event.run.session == root.id && !started->model.empty()) model = started->model;
-  }
-  return model;
-}
-
 void fold_history(ChatState& state, const Store& store, const SessionId& root,
                   const std::vector<Event>& events) {
   state.root = root;
