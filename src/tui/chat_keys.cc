@@ -18,7 +18,8 @@ bool is_control(const Key& key, char letter) { return key.name == KeyName::contr
 Intents interrupt(ChatState& state) {
   const bool is_second = state.interrupted_at && state.now - *state.interrupted_at <= kSoonAfter;
   state.interrupted_at = state.now;
-  if (is_second) return {LeaveChat{.at_once = state.is_running}};
+  if (is_second) return {LeaveChat{.at_once = state.is_running || state.has_cancelled}};
+  state.has_cancelled = state.is_running;
   if (state.is_running) {
     state.queued.clear();
     state.notice = "cancelling; what was found is kept (again within 2 s to leave)";

@@ -180,6 +180,18 @@ TEST_F(TerminalRealTime, CtrlCCancelsWhatRunsAndASecondLeaves) {
   tmux.wait_for("Kept as sess_");
 }
 
+TEST_F(TerminalRealTime, CtrlCTwiceWhileItRunsLeavesWithTheStatusOfWhatIsCancelled) {
+  chat(delegating("86400000"), {"--yes"});
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("half way");
+  tmux.key("C-c");
+  tmux.key("C-c");
+  tmux.wait_for("Kept as sess_");
+  tmux.wait_until_ended();
+  EXPECT_EQ(tmux.exit_status(), 130);
+}
+
 TEST_F(TerminalRealTime, OneChildIsCancelledAndTheOthersReport) {
   chat(delegating("86400000"), {"--yes"});
   tmux.type("go");
