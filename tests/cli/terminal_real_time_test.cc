@@ -473,6 +473,41 @@ TEST_F(TerminalRealTime, TheEndOfPlainInputLeavesInOrder) {
   EXPECT_THAT(tmux.history(), HasSubstr("One is done."));
 }
 
+TEST_F(TerminalRealTime, PlainCommandsThatWereTypedAheadAreTakenInTurn) {
+  plain_chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"first_byte_ms":300,"text":"Nice to meet you."},
+    {"text":"They greeted.","expect":{"contains":"is compacted"}},
+    {"text":"I know.","expect":{"contains":"They greeted."}}]}]})"));
+  tmux.type("hello\n/compact\nremember\n/quit\n");
+  tmux.wait_for("Kept as sess_");
+  tmux.wait_until_ended();
+  EXPECT_EQ(tmux.exit_status(), 0);
+  EXPECT_THAT(tmux.history(), HasSubstr("Compacted: a summary stands for the first 2 messages."));
+  EXPECT_THAT(tmux.history(), HasSubstr("I know."));
+}
+
+TEST_F(TerminalRealTime, TheEndOfPlainInputLeavesWhatWaitsForAnAnswer) {
+  plain_chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},{"text":"never"}]}]})"));
+  tmux.type("write\n");
+  tmux.wait_for("answer:");
+  tmux.key("C-d");
+  tmux.wait_for("Kept as sess_");
+  tmux.wait_until_ended();
+  EXPECT_EQ(tmux.exit_status(), 130);
+  EXPECT_FALSE(std::filesystem::exists(work() / "a.txt"));
+}
+
+TEST_F(TerminalRealTime, APlainLineWithoutAnEndIsToldNotToBeTaken) {
+  plain_chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"never"}]}]})"));
+  tmux.type("abc");
+  tmux.key("C-d");
+  tmux.key("C-d");
+  tmux.wait_for("not taken, as no Enter followed it: abc");
+  tmux.wait_until_ended();
+  EXPECT_EQ(tmux.exit_status(), 0);
+}
+
 TEST_F(TerminalRealTime, APasteOfSeveralLinesIsOneInput) {
   chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"Thanks.","expect":{"contains":"two\nthree"}}]}]})"));
   tmux.paste("one\ntwo\nthree");
