@@ -177,12 +177,13 @@ void fold_history(ChatState& state, const Store& store, const SessionId& root,
   state.tree = {};
   state.logs.clear();
   for (const auto& event : events) {
+    const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+    if (asked && asked->question.kind != QuestionKind::to_parent) continue;  // what is open is asked again
     EventOrigin origin;
     if (const auto session = store.session(event.run.session); session && *session)
       origin = {(*session)->parent.value_or(SessionId{}), (*session)->label, (*session)->agent};
     (void)apply(state, event, origin);
   }
-  state.dialog = {};  // what is still open is asked again
   state.is_running = false;
 }
 
