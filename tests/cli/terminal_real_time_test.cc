@@ -418,6 +418,31 @@ TEST_F(TerminalRealTime, AChatThatDoesNotFitIsCompactedAndGoesOn) {
   tmux.wait_for("I know.");
 }
 
+TEST_F(TerminalRealTime, WhatWasLeftIsResumedWithTheModelThatWasChosenLastAndNeedsNoOther) {
+  const std::string begun = R"({"v":1,"sessions":[{"replies":[{"text":"unused"},
+    {"text":"I begin.","calls":[{"name":"Note","arguments":{"content":"half way"}}]},)";
+  const auto other = script(begun + R"({"first_byte_ms":86400000,"text":"never"}]}]})", "other.json");
+  chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"I am the first."}]}]})"));
+  tmux.type("who?");
+  tmux.key("Enter");
+  tmux.wait_for("I am the first.");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  tmux.type("/model " + other);
+  tmux.key("Enter");
+  tmux.wait_for("from the next input on");
+  tmux.type("and now?");
+  tmux.key("Enter");
+  tmux.wait_for("I begin.");
+  tmux.key("C-d");
+  tmux.wait_for("Kept as sess_");
+  tmux.wait_until_ended();
+  std::filesystem::remove(root() / "script.json");
+  script(begun + R"({"text":"I am the other."}]}]})", "other.json");
+  const auto ran = deputy({"resume"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("I am the other."));
+}
+
 TEST_F(TerminalRealTime, AnotherModelAnswersFromTheNextInputOn) {
   const auto other = script(
       R"({"v":1,"sessions":[{"replies":[{"text":"unused"},{"text":"I am the other."}]}]})", "other.json");
