@@ -226,6 +226,7 @@ def table(figures, counts):
 
 
 def measure_table(asked):
+    """Whether the screen keeps to its limits; the table has none."""
     harness = pathlib.Path(asked.harness)
     results = pathlib.Path(tempfile.mkdtemp(prefix="deputy-bench-run-"))
     try:
@@ -241,7 +242,7 @@ def measure_table(asked):
         sys.exit("bench/run: no run of deputy came to its end; what it said stands above")
     table(figures, [int(n) for n in asked.children.split(",")])
     print(flush=True)
-    subprocess.run([str(ROOT / "build/release/bin/screen_bench")])
+    return subprocess.run([str(ROOT / "build/release/bin/screen_bench")]).returncode == 0
 
 
 def measure_cache(folder):
@@ -258,15 +259,18 @@ def main():
     unknown = set(asked.parts.split(",")) - set(PARTS)
     if unknown:
         sys.exit(f"bench/run: there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    is_screen_quick = True
     for part in asked.parts.split(","):
         if part == "table":
-            measure_table(asked)
+            is_screen_quick = measure_table(asked)
             continue
         folder = pathlib.Path(tempfile.mkdtemp(prefix=f"deputy-bench-{part}-"))
         try:
             (measure_cache if part == "cache" else getattr(scale, f"measure_{part}"))(folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+    if not is_screen_quick:
+        sys.exit("bench/run: the chat's screen is not what it is to be; how far it is from it stands above")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ namespace deputy {
 
 namespace {
 
+constexpr int kMostHalvings = 20;  // then nothing is left of any window
+
 // The time of who stands above is up, not its own: nobody would wait for a last step.
 Next at_time_above(const Conversation& conversation, RunLimits limits, MailState mail) {
   limits.is_delegated = false;
@@ -103,9 +105,10 @@ Task<Result<void>> Agent::compact(StopToken stop) {
   const ModelName& model = request.prefix->model;
   const std::int64_t prefix = parts_.limits.prefix_tokens;
   auto room = room_to_sum_up(parts_.provider.window(model), request.prefix->max_output_tokens);
-  if (is_full(conversation_)) {  // the window is smaller than it is taken for; by how much nobody said
+  if (conversation_.refusals > 0) {  // the window is smaller than it is taken for; by how much nobody said
     const auto refused = estimated_input(prefix, model, told(conversation_), request.measured);
-    room = std::min(room, prefix + (refused - prefix) / 2);
+    room = std::min(room, prefix + (refused - prefix) /
+                                       (std::int64_t{1} << std::min(conversation_.refusals, kMostHalvings)));
   }
   const auto shortened = shorten_results(messages, request.measured, {room, prefix, model});
   for (const std::size_t at : shortened.messages) fragments[at] = parts_.provider.encode(messages[at]);

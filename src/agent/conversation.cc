@@ -65,6 +65,12 @@ bool breaks_off(ReplyStop stop) {
   return stop != ReplyStop::finished && stop != ReplyStop::calls && stop != ReplyStop::paused;
 }
 
+// What it was asked with fitted its window. Of other failures nobody can tell.
+bool was_taken(ReplyStop stop) {
+  return stop == ReplyStop::finished || stop == ReplyStop::calls || stop == ReplyStop::paused ||
+         stop == ReplyStop::output_limit;
+}
+
 constexpr std::size_t kLookedBack = 10;  // calls: five rounds of two
 
 // A call with what came of it, where they stand: both may be long.
@@ -196,6 +202,8 @@ struct Fold {
     conversation.last_reply = fact.reply;
     conversation.asked = true;
     conversation.has_news = false;
+    if (is_full(conversation)) conversation.refusals = std::max(1, conversation.refusals);
+    if (was_taken(fact.reply.stop)) conversation.refusals = 0;
     conversation.pauses = fact.reply.stop == ReplyStop::paused ? conversation.pauses + 1 : 0;
     if (conversation.grace) conversation.grace->used = true;
     if (fact.reply.stop == ReplyStop::over_budget && fact.reply.message.text.empty())
@@ -225,9 +233,11 @@ struct Fold {
     conversation.asked = true;
     conversation.usage = conversation.usage + fact.reply.usage;
     if (conversation.task == RunTask::compact) conversation.last_reply = fact.reply;
+    if (fact.reply.stop == ReplyStop::context_exhausted) conversation.refusals += 1;
     const auto summary = summary_in(fact.reply);
     conversation.has_no_summary = !summary || fact.messages > conversation.messages.size();
     if (conversation.has_no_summary) return;
+    conversation.refusals = 0;
     if (is_full(conversation)) conversation.last_reply.reset();  // it is asked again, with less
     conversation.compacted_at = conversation.step;
     conversation.compactions.push_back({conversation.told_from, conversation.measured});
@@ -366,9 +376,10 @@ Message wish_for_summary() {
       .text =
           "This conversation becomes too long and is compacted: what you write now takes the place of "
           "all that stands above. Write down, as plain text and without calling a tool, what is "
-          "needed to go on: what the person asked for, in their words where these matter; what was "
-          "decided and why; what was done, with the files, commands and subagents concerned; what "
-          "was found, with paths and lines; letter by letter the ids of subagents, of background commands "
+          "needed to go on: what the person asked for, in their words where these matter, and word by word "
+          "what they said last; what was decided and why; what was done, with the files, commands and "
+          "subagents concerned; what was found, with paths and lines; letter by letter the ids of subagents, "
+          "of background commands "
           "and of questions that are open; what is left to do. At most 1000 words."};
 }
 

@@ -59,9 +59,11 @@ struct Conversation {
   std::vector<Message> messages;
   std::size_t told_from = 0;  // where in them requests begin: at a summary, once it was compacted
   std::vector<PutAside> compactions;
-  bool stays_whole = false;          // a compaction was undone: there is none again but by the person's wish
-  bool has_no_summary = false;       // the model gave none, this run
-  std::optional<int> compacted_at;   // the step that the last summary was made for
+  bool stays_whole = false;         // a compaction was undone: there is none again but by the person's wish
+  bool has_no_summary = false;      // the model gave none, this run
+  std::optional<int> compacted_at;  // the step that the last summary was made for
+  // How often the provider said that it does not fit: of the conversation, and of each request to sum it up.
+  int refusals = 0;
   RunTask task = RunTask::reply;     // of this run
   std::set<std::size_t> broken_off;  // where in them are replies of this run that were not ended
   std::set<std::size_t> paused;      // and those of it that go on in the next one
@@ -102,7 +104,7 @@ std::span<const Message> told(const Conversation& conversation);
 // Up to where a summary could stand for the messages: all but what the model has yet to reply to. Nothing
 // where there is nothing to sum up.
 std::optional<std::size_t> compactable(const Conversation& conversation);
-// Whether the last reply was that it does not fit the window.
+// Whether the last reply of this run was that it does not fit the window.
 bool is_full(const Conversation& conversation);
 // How the model is asked for a summary.
 Message wish_for_summary();

@@ -171,27 +171,19 @@ Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
   return *newest;
 }
 
-ModelName last_model_of(const Session& root, const std::vector<Event>& events) {
-  ModelName model = root.model;
-  for (const auto& event : events) {
-    const auto* started = std::get_if<RunStarted>(&event.fact);
-    if (started && event.run.session == root.id && !started->model.empty()) model = started->model;
-  }
-  return model;
-}
-
 void fold_history(ChatState& state, const Store& store, const SessionId& root,
                   const std::vector<Event>& events) {
   state.root = root;
   state.tree = {};
   state.logs.clear();
   for (const auto& event : events) {
+    const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+    if (asked && asked->question.kind != QuestionKind::to_parent) continue;  // what is open is asked again
     EventOrigin origin;
     if (const auto session = store.session(event.run.session); session && *session)
       origin = {(*session)->parent.value_or(SessionId{}), (*session)->label, (*session)->agent};
     (void)apply(state, event, origin);
   }
-  state.dialog = {};  // what is still open is asked again
   state.is_running = false;
 }
 

@@ -16,8 +16,6 @@ Result<std::vector<Line>> lines_of_command(Program& program, const Runtime& runt
 
 // The root of the session that was named; without a name the newest other than `current`.
 Result<Session> root_to_go_on_with(const Store& store, const std::string& typed, const SessionId& current);
-// The one that its last run had: the person may have chosen another meanwhile.
-ModelName last_model_of(const Session& root, const std::vector<Event>& events);
 // An earlier session as if its events happened now: what was said goes into the scrollback again.
 void fold_history(ChatState& state, const Store& store, const SessionId& root,
                   const std::vector<Event>& events);

@@ -15,6 +15,7 @@
 #include "app/places.h"
 #include "app/rule_writer.h"
 #include "app/run_on.h"
+#include "app/session_lookup.h"
 #include "async/descriptor.h"
 #include "async/task_group.h"
 #include "async/waiter.h"
@@ -169,12 +170,10 @@ void ChatRunner::on_ended(const Result<Report>& report) {
   look_at_clock();
   state_.is_running = false;
   if (!report && report.error().code != ErrorCode::cancelled) say_error(report.error());
-  if (!state_.queued.empty() && !left_.resumed()) {
-    std::string next = std::move(state_.queued.front());
-    state_.queued.pop_front();
-    submit(std::move(next));
-  } else if (state_.leaves_at_end) {
-    leave(ExitStatus::completed);
+  while (!state_.is_running && !left_.resumed()) {
+    Intents next = next_in_turn(state_);
+    if (next.empty()) break;
+    do_all(std::move(next));
   }
   screen_.draw_soon();
 }
@@ -304,6 +303,8 @@ Task<> ChatRunner::read_keys(StopToken stop) {
     if (count > 0) {
       on_bytes({buffer.data(), static_cast<std::size_t>(count)});
     } else if (count == 0 && screen_.plain() && ::isatty(STDIN_FILENO) == 1) {
+      if (const std::string rest = screen_.plain()->take_unended(); !rest.empty())
+        print_separated(state_, {line_of("not taken, as no Enter followed it: " + rest, Tone::doubtful)});
       on_keys({{KeyName::control, "d"}});  // which a terminal in its ordinary mode keeps for itself
     } else {                               // the terminal is gone
       leave(ExitStatus::cancelled);

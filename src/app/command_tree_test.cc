@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <span>
+
+#include "app/arguments.h"
 
 namespace deputy {
 namespace {
@@ -21,6 +24,40 @@ void expect_described(const CommandTree& command, const std::string& path) {
 }
 
 TEST(CommandTree, EveryCommandSaysWhatItDoesAndHasAnExample) { expect_described(command_tree(), "deputy"); }
+
+// As a shell takes it: quoted words are one, and what follows a pipe or an arrow is not of the command.
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words(1);
+  bool is_quoted = false;
+  for (const char c : line) {
+    if (!is_quoted && (c == '|' || c == '>')) break;
+    if (c == '"') {
+      is_quoted = !is_quoted;
+    } else if (c == ' ' && !is_quoted) {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  std::erase(words, "");
+  return words;
+}
+
+void expect_example_is_meant(const CommandTree& command, std::vector<std::string> path) {
+  path.push_back(command.name);
+  if (!command.example.empty()) {
+    const auto words = words_of(command.example);
+    ASSERT_GE(words.size(), path.size()) << command.example;
+    EXPECT_EQ(words.front(), "deputy") << command.example;
+    EXPECT_TRUE(std::equal(path.begin() + 1, path.end(), words.begin() + 1)) << command.example;
+    const auto arguments = parse_arguments(std::span(words).subspan(1));
+    EXPECT_TRUE(arguments) << command.example << ": " << arguments.error().message;
+    if (arguments) EXPECT_FALSE(std::holds_alternative<NoArguments>(arguments->command)) << command.example;
+  }
+  for (const auto& each : command.commands) expect_example_is_meant(each, path);
+}
+
+TEST(CommandTree, EveryExampleIsACommandLineOfItsCommand) { expect_example_is_meant(command_tree(), {}); }
 
 TEST(CommandTree, KnowsWhichOptionsTakeAValue) {
   const auto program = command_tree();

@@ -2,6 +2,7 @@
 #include "app/places.h"
 #include "app/session_lookup.h"
 #include "app/welcome.h"
+#include "base/json.h"
 
 namespace deputy {
 namespace {
@@ -29,8 +30,14 @@ Result<std::vector<Session>> unfinished(Program& program) {
 }  // namespace
 
 Ended greeting_command(Program& program) {
-  program.out.write(kPage);
+  if (program.common.output == OutputForm::text) program.out.write(kPage);
   TRY(const auto roots, unfinished(program));
+  if (program.common.output != OutputForm::text) {
+    json::array ids;
+    for (const Session& root : roots) ids.emplace_back(root.id.value);
+    program.out.write_line(program.result_line({{"text", kPage}, {"unfinished", std::move(ids)}}));
+    return ExitStatus::completed;
+  }
   for (const auto& line : unfinished_lines(roots, ReadIn::shell))
     program.out.write_line(program.as_typed_here(plain_text(line)));
   return ExitStatus::completed;

@@ -6,7 +6,6 @@
 
 #include "app/run_on.h"
 #include "async/sleep.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "delegation/giving_up.h"
 #include "delegation/mailbox.h"
@@ -118,7 +117,7 @@ Ended tell(Program& program, const Session& session, std::string_view status, co
   if (program.common.output == OutputForm::text) {
     program.out.write_line(line);
   } else {
-    program.out.write_line(to_json_text(json::object{{"status", status}, {"session_id", session.id.value}}));
+    program.out.write_line(program.result_line({{"status", status}, {"session_id", session.id.value}}));
   }
   return ExitStatus::completed;
 }

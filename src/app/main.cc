@@ -67,7 +67,7 @@ ExitStatus tell(Program& program, const Announced& announced) {
                     program.command_line("sessions tail " + announced.text),
                     program.command_line(fmt::format("sessions answer {} TEXT", announced.text))));
   } else {
-    program.out.write_line(to_json_text(json::object{{"status", "running"}, {"session_id", announced.text}}));
+    program.out.write_line(program.result_line({{"status", "running"}, {"session_id", announced.text}}));
   }
   return ExitStatus::completed;
 }
@@ -83,10 +83,7 @@ void tell_failure(Program& program, CommandFailure failure) {
   failure.error.advice = program.as_typed_here(failure.error.advice);
   program.tell(failure.error);
   if (program.common.output == OutputForm::text || program.out.failure()) return;
-  json::object line;
-  if (program.common.output == OutputForm::stream_json) line = {{"v", 1}, {"event", "result"}};
-  for (auto& [key, value] : to_json(failure)) line[key] = std::move(value);
-  program.out.write_line(program.redactor.redact(to_json_text(line)));
+  program.out.write_line(program.redactor.redact(program.result_line(to_json(failure))));
 }
 
 ExitStatus run(const std::vector<std::string>& words, std::string typed_name) {

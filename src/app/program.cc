@@ -126,6 +126,13 @@ std::string Program::command_line(std::string_view arguments) const {
   return line;
 }
 
+std::string Program::result_line(const json::object& result) const {
+  json::object line;
+  if (common.output == OutputForm::stream_json) line = {{"v", 1}, {"event", "result"}};
+  for (const auto& [key, value] : result) line[key] = value;
+  return to_json_text(line);
+}
+
 std::string Program::as_typed_here(std::string_view text) const {
   return common.home ? with_home(text, shell_quoted(*common.home)) : std::string(text);
 }

@@ -15,6 +15,7 @@
 #include "async/loop.h"
 #include "base/disk.h"
 #include "base/environment.h"
+#include "base/json.h"
 #include "base/redaction.h"
 #include "sandbox/background.h"
 #include "store/sqlite/sqlite_store.h"
@@ -47,6 +48,8 @@ class Program {
   std::string command_line(std::string_view arguments) const;
   // A text that names command lines, such that they work from here, too.
   std::string as_typed_here(std::string_view text) const;
+  // A result as a line of JSON; in a stream of events it is one of them.
+  std::string result_line(const json::object& result) const;
   void tell(const Error& error) { err.write_line(as_typed_here(error_line(error))); }
 
   const CommonArguments common;

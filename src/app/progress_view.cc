@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kLabelCharacters = 32;
 constexpr std::size_t kNoteCharacters = 160;
 constexpr std::size_t kActivityCharacters = 120;
+constexpr std::size_t kQuestionCharacters =
+    4096;  // a whole file may be asked about; who answers sees all of it
 
 std::string plain(std::string_view text, std::size_t characters) {
   return shorten(made_visible(on_one_line(to_utf8(text))), characters);
@@ -161,7 +163,7 @@ struct ProgressView::Told {
     return fmt::format("note: {}", plain(fact.content, kNoteCharacters));
   }
   Line operator()(const QuestionAsked& fact) const {
-    return fmt::format("asks: {}", made_visible(on_one_line(fact.question.text)));
+    return fmt::format("asks: {}", plain(fact.question.text, kQuestionCharacters));
   }
   Line operator()(const QuestionAnswered& fact) const {
     if (fact.answer.kind == AnswerKind::approved && detail == Detail::usual) return std::nullopt;

@@ -173,6 +173,15 @@ TEST_F(ProgressViewTest, AQuestionIsMarkedUntilItIsAnswered) {
             "[a] not approved: nobody is there to ask (--yes approves beforehand)");
 }
 
+TEST_F(ProgressViewTest, OfAQuestionThatHoldsAFileTheLineTellsTheBeginning) {
+  start_command();
+  const auto told_of = [this](std::size_t characters) {
+    return *tell_child("a", QuestionAsked{{.id = "q", .text = std::string(characters, 'x')}});
+  };
+  EXPECT_EQ(told_of(4096), "[a] asks: " + std::string(4096, 'x'));
+  EXPECT_THAT(told_of(4097), ::testing::EndsWith("…"));
+}
+
 TEST_F(ProgressViewTest, AQuestionThatIsNoPermissionIsNotSaidToBeUnapproved) {
   start_command();
   for (const QuestionKind kind : {QuestionKind::to_person, QuestionKind::to_parent}) {

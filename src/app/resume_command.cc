@@ -6,7 +6,6 @@
 #include "app/session_lookup.h"
 #include "app/tree_command.h"
 #include "app/tree_result.h"
-#include "base/json.h"
 #include "delegation/profiles.h"
 #include "store/unique_facts.h"
 
@@ -67,11 +66,7 @@ OrFailure<std::optional<Session>> root_to_resume(const Store& store, const Resum
 Ended nothing_unfinished(Program& program) {
   program.err.write_line("deputy: nothing was left unfinished");
   if (program.common.output == OutputForm::text) return ExitStatus::completed;
-  json::object line;
-  if (program.common.output == OutputForm::stream_json) line = {{"v", 1}, {"event", "result"}};
-  line["status"] = "completed";
-  line["session_id"] = nullptr;
-  program.out.write_line(to_json_text(line));
+  program.out.write_line(program.result_line({{"status", "completed"}, {"session_id", nullptr}}));
   return ExitStatus::completed;
 }
 

@@ -103,4 +103,13 @@ Result<std::vector<Session>> left_unfinished(const Store& store) {
   return roots;
 }
 
+ModelName last_model_of(const Session& session, const std::vector<Event>& events) {
+  ModelName model = session.model;
+  for (const auto& event : events) {
+    const auto* started = std::get_if<RunStarted>(&event.fact);
+    if (started && event.run.session == session.id && !started->model.empty()) model = started->model;
+  }
+  return model;
+}
+
 }  // namespace deputy

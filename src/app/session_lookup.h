@@ -21,4 +21,7 @@ Session as_seen(const Store& store, Session session);
 // Roots that were left unfinished and that nobody runs, newest first.
 Result<std::vector<Session>> left_unfinished(const Store& store);
 
+// The model of its last run: the person may have chosen another than it was started with.
+ModelName last_model_of(const Session& session, const std::vector<Event>& events);
+
 }  // namespace deputy

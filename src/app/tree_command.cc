@@ -8,6 +8,7 @@
 #include "app/batch_input.h"
 #include "app/model_choice.h"
 #include "app/run_on.h"
+#include "app/session_lookup.h"
 #include "base/text.h"
 #include "delegation/budgeted_provider.h"
 #include "delegation/deadlines.h"
@@ -149,10 +150,7 @@ OrFailure<void> check_room(const Store& store, const Models& models, Session ses
   Amount need;
   if (limits_spending(limits)) {
     TRY(const auto before, store.events_of_session(session.id));
-    for (const Event& event : before) {  // the person may have chosen another since it was started
-      const auto* started = std::get_if<RunStarted>(&event.fact);
-      if (started && !started->model.empty()) session.model = started->model;
-    }
+    session.model = last_model_of(session, before);
     TRY(const auto* provider, models.find(session.model));
     const auto first = first_request(*provider, session.model, first_input(session, before, prompt),
                                      session.max_output_tokens, limits);
@@ -178,10 +176,11 @@ OrFailure<void> check_room_to_go_on(const Store& store, const Models& models, co
     if (session.agent == kCommandAgent) continue;  // a command costs nothing
     TRY(const auto before, store.events_of_session(session.id));
     if (!is_all_on_record && may_have_asked(before)) used.steps += 1;
-    const auto provider = models.find(session.model);
+    const ModelName model = last_model_of(session, before);
+    const auto provider = models.find(model);
     if (!provider) return {};  // what is wrong with it is told when it goes on
-    const auto next = first_request(**provider, session.model, first_input(session, before, ""),
-                                    session.max_output_tokens, limits);
+    const auto next =
+        first_request(**provider, model, first_input(session, before, ""), session.max_output_tokens, limits);
     if (!next) return refused(first_sentence(next.error()), "leave --max-cost out");
     needs.push_back(*next);
   }
@@ -243,10 +242,12 @@ OrFailure<TreeRequest> tree_request(Program& program, RootWork work) {
 
 OrFailure<TreeRequest> request_for(Program& program, const Session& root, std::unique_ptr<Store> store) {
   TRY(const auto limits, program.limits());
-  TRY(auto models, models_for(program, root.model));
+  TRY(const auto events, store->events_of_session(root.id));
+  const ModelName model = last_model_of(root, events);
+  TRY(auto models, models_for(program, model));
   TRY(auto tools, program.tool_settings());
   TRY(auto profiles, profiles_for(program, root.workspace));
-  tell_of_rehearsal(program, root.model);
+  tell_of_rehearsal(program, model);
   return TreeRequest{.what = root.id,
                      .engine = {.limits = limits,
                                 .tools = std::move(tools),

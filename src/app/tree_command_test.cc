@@ -41,7 +41,10 @@ TEST(CheckRoom, PricesTheModelThatTheSessionGoesOnWith) {
   Models models;
   models.add(std::make_unique<Shop>());
   const auto has_room = [&] {
-    return check_room(store, models, root, root, "go on", {.cost_micros = 1000}).has_value();
+    const TreeLimits limits{.cost_micros = 1000};
+    const bool can_be_told_more = check_room(store, models, root, root, "go on", limits).has_value();
+    EXPECT_EQ(check_room_to_go_on(store, models, root, limits).has_value(), can_be_told_more);
+    return can_be_told_more;
   };
   start_run(1, {});
   EXPECT_TRUE(has_room()) << "control: the one that it was started with";

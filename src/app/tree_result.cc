@@ -266,14 +266,9 @@ Ended print_result(Program& program, TreeResult result) {
       if (!result.text.empty()) program.out.write_line(shown_on(program, result.text));
       break;
     case OutputForm::json:
-      program.out.write_line(to_json_text(to_json(result)));
+    case OutputForm::stream_json:
+      program.out.write_line(program.result_line(to_json(result)));
       break;
-    case OutputForm::stream_json: {
-      json::object line{{"v", 1}, {"event", "result"}};
-      for (auto& [key, value] : to_json(result)) line[key] = std::move(value);
-      program.out.write_line(to_json_text(line));
-      break;
-    }
   }
   if (!result.problem.empty()) {
     program.tell({ErrorCode::internal, result.problem, result.advice});

@@ -21,8 +21,6 @@ constexpr std::string_view kSchema = R"json({
 "required":["file_path","old_string","new_string"],
 "additionalProperties":false})json";
 
-constexpr std::size_t kShownBytes = 2048;  // of either text, to who is asked
-
 ExactEdit edit_of(const json::object& arguments) {
   return {.old_text = string_or(arguments, "old_string", ""),
           .new_text = string_or(arguments, "new_string", ""),
@@ -47,8 +45,7 @@ std::string EditTool::approval_text(const json::object& arguments, const ToolCon
   const ExactEdit edit = edit_of(arguments);
   return fmt::format("{}{}\n{}{}", Tool::approval_text(arguments, context),
                      edit.which == ExactEdit::Which::all ? " (wherever it occurs)" : "",
-                     bounded(marked('-', edit.old_text), kShownBytes).text,
-                     bounded(marked('+', edit.new_text), kShownBytes).text);
+                     marked('-', edit.old_text), marked('+', edit.new_text));
 }
 
 std::expected<Revision, std::string> EditTool::revised(const json::object& arguments,

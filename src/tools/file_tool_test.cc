@@ -164,6 +164,24 @@ TEST_F(FileTools, APersonIsShownWhatWillBeWritten) {
             "Write a\nAll of it is replaced by:\nx");
 }
 
+TEST_F(FileTools, APersonIsShownAllOfItHoweverLongItIs) {
+  bench.write("a", "one");
+  bench.write("n.ipynb", "{}");
+  ToolContext context = bench.context();
+  context.target = find_target(*bench.workspace, {}, "a").value();
+  std::string content;
+  for (int line = 0; line < 5000; ++line) content += "line " + std::to_string(line) + "\n";
+  EXPECT_TRUE(
+      write.approval_text({{"file_path", "a"}, {"content", content}}, context).ends_with(":\n" + content));
+  const std::string edited =
+      edit.approval_text({{"file_path", "a"}, {"old_string", content}, {"new_string", content}}, context);
+  for (const auto* middle : {"\n- line 2500\n", "\n+ line 2500\n"})
+    EXPECT_NE(edited.find(middle), std::string::npos) << middle;
+  context.target = find_target(*bench.workspace, {}, "n.ipynb").value();
+  EXPECT_TRUE(notebook.approval_text({{"notebook_path", "n.ipynb"}, {"new_source", content}}, context)
+                  .ends_with(":\n" + content));
+}
+
 // A crash at any moment, and the process after it.
 class InterruptedEdit : public FileTools {
  protected:

@@ -23,8 +23,6 @@ constexpr std::string_view kSchema = R"json({
 "required":["notebook_path","new_source"],
 "additionalProperties":false})json";
 
-constexpr std::size_t kShownBytes = 4096;
-
 constexpr EnumNames<CellEdit::Mode, 3> kModes{{{CellEdit::Mode::replace, "replace"},
                                                {CellEdit::Mode::insert, "insert"},
                                                {CellEdit::Mode::remove, "delete"}}};
@@ -48,8 +46,7 @@ const ToolText& NotebookEditTool::text() const {
 std::string NotebookEditTool::approval_text(const json::object& arguments, const ToolContext& context) const {
   const CellEdit edit = edit_of(arguments);
   return fmt::format("{}\n{} {}:\n{}", Tool::approval_text(arguments, context), name_in(kModes, edit.mode),
-                     edit.cell.empty() ? "first cell" : shorten(edit.cell, 64),
-                     bounded(edit.source, kShownBytes).text);
+                     edit.cell.empty() ? "first cell" : on_one_line(edit.cell), edit.source);
 }
 
 std::expected<Revision, std::string> NotebookEditTool::revised(const json::object& arguments,

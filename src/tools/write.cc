@@ -19,8 +19,6 @@ constexpr std::string_view kSchema = R"json({
 "required":["file_path","content"],
 "additionalProperties":false})json";
 
-constexpr std::size_t kShownBytes = 4096;  // to who is asked
-
 }  // namespace
 
 const ToolText& WriteTool::text() const {
@@ -31,8 +29,7 @@ const ToolText& WriteTool::text() const {
 std::string WriteTool::approval_text(const json::object& arguments, const ToolContext& context) const {
   const bool is_new = context.intent && context.intent->before.empty();
   return fmt::format("{}\n{}:\n{}", Tool::approval_text(arguments, context),
-                     is_new ? "A new file" : "All of it is replaced by",
-                     bounded(string_or(arguments, "content", ""), kShownBytes).text);
+                     is_new ? "A new file" : "All of it is replaced by", string_or(arguments, "content", ""));
 }
 
 std::expected<Revision, std::string> WriteTool::revised(const json::object& arguments,

@@ -77,8 +77,11 @@ struct RootFold {
     }
   }
   void operator()(const Compacted& fact) const {
-    if (!summary_in(fact.reply))
-      return tell(fmt::format("Not compacted: {}", state.redactor.redact(why_no_summary(fact.reply))));
+    if (!summary_in(fact.reply)) {
+      const bool was_too_much = fact.reply.stop == ReplyStop::context_exhausted;
+      return tell(fmt::format("Not compacted: {}{}", state.redactor.redact(why_no_summary(fact.reply)),
+                              was_too_much ? " (/compact tries again, with half as much)" : ""));
+    }
     state.context = 0;
     tell(fmt::format("Compacted: a summary stands for the first {} messages. /compact undo takes it back.",
                      fact.messages));
@@ -149,6 +152,7 @@ Intents on_question(ChatState& state, const SessionId& asker, const Question& qu
                           state.session_rules.contains(question.suggestions.front());
   if (is_covered) return {GiveAnswer{question.id, {AnswerKind::approved, ""}}};
   ask(state.dialog, question, state.now);
+  print_what_is_cut(state);
   return {};
 }
 
@@ -156,13 +160,19 @@ void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswere
   const TreeNode* node = find_node(state.tree, asker);
   if (!node || node->question.empty()) state.asked_at.erase(asker);
   const auto asked = std::ranges::find(state.dialog.waiting, fact.question_id, &Question::id);
-  if (asked != state.dialog.waiting.end()) settle(state.dialog, fact.question_id, state.now);
+  if (asked == state.dialog.waiting.end()) return;
+  settle(state.dialog, fact.question_id, state.now);
+  print_what_is_cut(state);  // of the next one
 }
 
 }  // namespace
 
 std::size_t columns_of(const ChatState& state) {
   return static_cast<std::size_t>(std::max(20, state.size.columns - 1));
+}
+
+std::size_t rows_of(const ChatState& state) {
+  return static_cast<std::size_t>(std::max(4, state.size.rows - 1) - 1);
 }
 
 void print(ChatState& state, std::vector<Line> lines) {
@@ -176,6 +186,14 @@ void print_separated(ChatState& state, std::vector<Line> lines) {
   if (lines.empty()) return;
   if (!state.is_out_blank) print(state, {Line{}});
   print(state, std::move(lines));
+}
+
+bool print_what_is_cut(ChatState& state) {
+  if (state.tells_children) return false;  // plain lines have room for all of it
+  auto lines = take_what_is_cut(state.dialog, state.now, columns_of(state), rows_of(state));
+  const bool is_cut = !lines.empty();
+  print_separated(state, std::move(lines));
+  return is_cut;
 }
 
 Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {

@@ -103,11 +103,12 @@ struct ChatState {
   std::string answering;                    // the id of the question that is meant, while an answer is typed
   std::map<SessionId, std::string>
       asked;                       // the ids of what children asked their parents when the line was begun
-  std::deque<std::string> queued;  // typed while it ran: the next inputs
+  std::deque<std::string> queued;  // typed while it ran: the next inputs, in plain lines commands too
   bool leaves_at_end = false;      // once these and what runs are done
   std::set<std::string> session_rules;
   std::optional<TimePoint> interrupted_at;
-  std::string notice;  // for the status line, until the next key
+  bool has_cancelled = false;  // what ran then
+  std::string notice;          // for the status line, until the next key
 
   std::vector<Line> out;  // for the scrollback, in order; whoever prints it empties it
   bool is_out_blank = true;
@@ -120,15 +121,22 @@ void apply_output(ChatState& state, const SessionId& session, std::string_view l
 // What was said of the reply is void: it is asked for again.
 void apply_retry(ChatState& state, const SessionId& session);
 Intents apply_key(ChatState& state, const Key& key);
+// What comes once nothing runs any more: the first of what was queued, or to leave where that was meant.
+Intents next_in_turn(ChatState& state);
 // What a folder holds, in answer to ListFolder.
 void apply_listing(ChatState& state, const std::string& folder, const std::vector<std::string>& entries);
 
 // How wide a line of it may be.
 std::size_t columns_of(const ChatState& state);
+// How many there are above the status line.
+std::size_t rows_of(const ChatState& state);
 
 // Lines for the scrollback.
 void print(ChatState& state, std::vector<Line> lines);
 void print_separated(ChatState& state, std::vector<Line> lines);
+// The question on the screen, where that cannot show all of it. True where it was just now that it was
+// printed.
+bool print_what_is_cut(ChatState& state);
 
 // The children that can be chosen, in the order of the screen.
 std::vector<TreeRow> shown_rows(const ChatState& state);

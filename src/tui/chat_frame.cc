@@ -161,8 +161,7 @@ struct Room {
 
 Frame frame_of(const ChatState& state) {
   const std::size_t columns = columns_of(state);
-  Room room{static_cast<std::size_t>(std::max(4, state.size.rows - 1))};
-  room.take(1);  // the status line
+  Room room{rows_of(state)};
 
   Frame frame;
   std::vector<Line> below;

@@ -18,7 +18,8 @@ bool is_control(const Key& key, char letter) { return key.name == KeyName::contr
 Intents interrupt(ChatState& state) {
   const bool is_second = state.interrupted_at && state.now - *state.interrupted_at <= kSoonAfter;
   state.interrupted_at = state.now;
-  if (is_second) return {LeaveChat{.at_once = state.is_running}};
+  if (is_second) return {LeaveChat{.at_once = state.is_running || state.has_cancelled}};
+  state.has_cancelled = state.is_running;
   if (state.is_running) {
     state.queued.clear();
     state.notice = "cancelling; what was found is kept (again within 2 s to leave)";
@@ -114,31 +115,53 @@ std::optional<Intents> on_child_command(ChatState& state, std::string_view name,
 }
 
 // Plain lines are typed ahead of what is written, or come from a program: each has its turn.
+bool has_turn(const ChatState& state) {
+  return state.tells_children && (state.is_running || !state.queued.empty());
+}
+
 bool leaves_in_turn(ChatState& state) {
-  if (!state.tells_children || (!state.is_running && state.queued.empty())) return false;
+  if (!has_turn(state)) return false;
   state.leaves_at_end = true;
   print_separated(state, {line_of("leaving once this is done; Ctrl-C twice leaves at once", Tone::faint)});
   return true;
+}
+
+std::optional<DoCommand> command_in(std::string_view meant) {
+  if (!meant.starts_with('/') || meant.contains('\n')) return std::nullopt;
+  const std::size_t space = std::min(meant.find(' '), meant.size());
+  return DoCommand{std::string(meant.substr(0, space)), std::string(trimmed(meant.substr(space)))};
+}
+
+// The others only show something.
+bool has_effect(const DoCommand& command) {
+  return command.name == "/compact" || command.name == "/resume" || command.name == "/export" ||
+         (command.name == "/model" && !command.arguments.empty());
+}
+
+Intent intent_of(std::string_view meant) {
+  if (auto command = command_in(meant)) return *std::move(command);
+  return SubmitInput{std::string(meant)};
 }
 
 Intents submit(ChatState& state) {
   const std::string text = take_text(state.input);
   state.completion = {};
   const std::string_view meant = trimmed(text);
-  if (meant.empty() || state.leaves_at_end) return {};
-  if (meant.starts_with('/') && !meant.contains('\n')) {
-    const std::size_t space = std::min(meant.find(' '), meant.size());
-    const std::string_view name = meant.substr(0, space);
-    const std::string_view words = trimmed(meant.substr(space));
-    if (auto intents = on_child_command(state, name, words)) return *std::move(intents);
-    if ((name == "/quit" || name == "/exit") && leaves_in_turn(state)) return {};
-    return {DoCommand{std::string(name), std::string(words)}};
+  if (meant.empty()) return {};
+  const auto command = command_in(meant);
+  if (command) {
+    if (auto intents = on_child_command(state, command->name, command->arguments)) return *std::move(intents);
+    if ((command->name == "/quit" || command->name == "/exit") && leaves_in_turn(state)) return {};
   }
-  if (state.is_running) {
+  if (state.leaves_at_end) {
+    refuse(state, fmt::format("not taken, as the chat is left once this is done: {}", on_one_line(meant)));
+    return {};
+  }
+  if (command ? has_turn(state) && has_effect(*command) : state.is_running || has_turn(state)) {
     state.queued.emplace_back(meant);
     return {};
   }
-  return {SubmitInput{std::string(meant)}};
+  return {intent_of(meant)};
 }
 
 Intents look_for_completion(ChatState& state) {
@@ -292,12 +315,25 @@ Intents apply_key(ChatState& state, const Key& key) {
   state.notice.clear();
   if (is_control(key, 'c')) return interrupt(state);
   if (is_control(key, 'z')) return {PauseProgram{}};
+  // The end of the input: no line will answer what is asked.
+  if (is_open(state.dialog) && state.tells_children && is_control(key, 'd'))
+    return {LeaveChat{.at_once = true}};
   if (is_open(state.dialog)) {
-    if (const auto given = on_key(state.dialog, key, state.now)) return answer(state, *given);
-    return {};
+    if (print_what_is_cut(state)) return {};  // the window has become smaller since it was asked
+    const auto given = on_key(state.dialog, key, state.now);
+    if (!given) return {};
+    print_what_is_cut(state);  // of the next one
+    return answer(state, *given);
   }
   if (auto intents = on_tree_key(state, key)) return *std::move(intents);
   return on_input_key(state, key);
+}
+
+Intents next_in_turn(ChatState& state) {
+  if (state.queued.empty()) return state.leaves_at_end ? Intents{LeaveChat{}} : Intents{};
+  const std::string text = std::move(state.queued.front());
+  state.queued.pop_front();
+  return {intent_of(text)};
 }
 
 void apply_listing(ChatState& state, const std::string& folder, const std::vector<std::string>& entries) {

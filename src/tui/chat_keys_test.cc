@@ -21,6 +21,20 @@ TEST_F(ChatKeys, CtrlCCancelsWhatRunsAndASecondOneSoonLeaves) {
   EXPECT_TRUE(only<LeaveChat>(intents)->at_once);
 }
 
+TEST_F(ChatKeys, CtrlCTwiceLeavesACancelledChatHoweverSoonWhatRanHasEnded) {
+  story.begin("go");
+  key(KeyName::control, "c");
+  story.tell_root(RunEnded{Report{}});
+  const auto intents = key(KeyName::control, "c");
+  ASSERT_TRUE(only<LeaveChat>(intents));
+  EXPECT_TRUE(only<LeaveChat>(intents)->at_once);
+  story.pass(std::chrono::seconds(3));
+  key(KeyName::control, "c");
+  const auto idle = key(KeyName::control, "c");
+  ASSERT_TRUE(only<LeaveChat>(idle));
+  EXPECT_FALSE(only<LeaveChat>(idle)->at_once) << "nothing was cancelled";
+}
+
 TEST_F(ChatKeys, CtrlCAfterAWhileCancelsAgain) {
   story.begin("go");
   key(KeyName::control, "c");

@@ -8,6 +8,7 @@
 namespace deputy {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -173,6 +174,59 @@ TEST_F(Chat, AnApprovalNamesWhoAsksAndWhatWillRun) {
   EXPECT_THAT(screen, HasSubstr("rm -rf build"));
 }
 
+// Of so many lines, each with its number.
+std::string script_of(int lines) {
+  std::string text = "Run in /w:";
+  for (int line = 1; line < lines; ++line) text += fmt::format("\nstep {}.", line);
+  return text;
+}
+
+TEST_F(Chat, AnApprovalThatTheScreenCannotShowWholeStandsInTheScrollbackBeforeItIsAsked) {
+  story.state.size = {80, 24};
+  story.begin("go");
+  story.take_out();
+  // 22 rows above the status line: one for the heading, four for the choices, one for words.
+  story.ask("survey", script_of(16), {"Bash(x)"});
+  EXPECT_THAT(story.take_out(), IsEmpty()) << "the screen shows all of it";
+  story.pass(kTooSoon);
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("step 8."), HasSubstr("(n)")));
+  type("y");
+
+  story.ask("survey", script_of(17), {"Bash(x)"});
+  const auto above = story.take_out();
+  EXPECT_THAT(above, HasSubstr("[survey] asks for approval\n  Run in /w:\n  step 1.\n"));
+  for (int line = 1; line < 17; ++line) EXPECT_THAT(above, HasSubstr(fmt::format("step {}.\n", line)));
+  story.pass(kTooSoon);
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("more lines: all of it stands above"), HasSubstr("step 16."),
+                                      HasSubstr("(n)")));
+  EXPECT_TRUE(only<GiveAnswer>(type("y")));
+  EXPECT_THAT(story.take_out(), IsEmpty()) << "once";
+}
+
+TEST_F(Chat, AnApprovalThatWaitedBehindAnotherIsShownWholeWhenItsTurnComes) {
+  story.state.size = {80, 24};
+  story.begin("go");
+  story.ask("a", "Run", {});
+  story.ask("b", script_of(40), {});
+  story.take_out();
+  story.pass(kTooSoon);
+  type("y");
+  EXPECT_THAT(story.take_out(), AllOf(HasSubstr("[b] asks for approval"), HasSubstr("step 20.\n")));
+}
+
+TEST_F(Chat, WhereTheWindowHasBecomeTooSmallAKeyShowsAllOfItAndAnswersNothing) {
+  story.state.size = {80, 60};
+  story.begin("go");
+  story.ask("survey", script_of(40), {});
+  story.take_out();
+  story.pass(kTooSoon);
+  EXPECT_THAT(story.screen(80, 24), HasSubstr("any key shows them"));
+  EXPECT_THAT(type("y"), IsEmpty());
+  EXPECT_THAT(story.take_out(), HasSubstr("step 20.\n"));
+  story.pass(kTooSoon);
+  EXPECT_TRUE(only<GiveAnswer>(type("y")));
+}
+
 TEST_F(Chat, AKeyTypedBeforeTheQuestionCouldBeReadDoesNotAnswerIt) {
   story.begin("go");
   story.ask("survey", "Run", {});
@@ -279,6 +333,17 @@ TEST_F(Chat, ACompactionIsAnnouncedAndSoIsItsUndoing) {
   summary.stop = ReplyStop::calls;
   story.tell_root(Compacted{summary, 2});
   EXPECT_THAT(story.take_out(), HasSubstr("Not compacted: the model asked for tools"));
+}
+
+TEST_F(Chat, ASummaryThatWasAskedForWithTooMuchCanBeAskedForWithLess) {
+  story.begin("hi");
+  story.take_out();
+  Reply reply;
+  reply.stop = ReplyStop::context_exhausted;
+  reply.error = "it does not fit";
+  story.tell_root(Compacted{reply, 1});
+  EXPECT_THAT(story.take_out(),
+              AllOf(HasSubstr("Not compacted: it does not fit"), HasSubstr("/compact tries")));
 }
 
 TEST_F(Chat, WhatAChildDidLastIsNoCompactionWhereThereWasNoSummary) {

@@ -91,20 +91,44 @@ Line heading_of(const Dialog& dialog) {
   return line;
 }
 
-// What is asked, whole where there is room: nobody should approve what they cannot see.
-std::vector<Line> body_of(const Question& question, std::size_t columns, std::size_t rows) {
+std::vector<Line> body_of(const Question& question, std::size_t columns) {
   std::vector<Line> lines;
   for (const auto& line : lines_of_text(question.text)) {
     Line toned = question.kind == QuestionKind::permission ? diff_line(plain_text(line)) : line;
     toned.insert(toned.begin(), {"  ", Tone::plain});
     add_all(lines, wrapped(toned, columns, "    "));
   }
-  if (lines.size() <= rows || rows < 3) return lines;
+  return lines;
+}
+
+std::vector<Line> lines_of_choices(const Dialog& dialog, std::size_t columns) {
+  std::vector<Line> lines;
+  const auto choices = choices_of(dialog.waiting.front());
+  for (std::size_t at = 0; at < choices.size(); ++at) {
+    const bool is_chosen = at == dialog.chosen;
+    Line line{{is_chosen ? "❯ " : "  ", Tone::accent}, {fmt::format("({}) ", choices[at].key), Tone::accent}};
+    const Line text = line_of(choices[at].text, is_chosen ? Tone::chosen : Tone::plain);
+    line.insert(line.end(), text.begin(), text.end());
+    add_all(lines, wrapped(line, columns, "      "));  // a rule must be seen whole
+  }
+  return lines;
+}
+
+// Beside the heading, the choices and a line for words.
+std::size_t rows_for_body(const Dialog& dialog, std::size_t columns, std::size_t rows) {
+  const std::size_t others = lines_of_choices(dialog, columns).size() + 2;
+  return rows > others ? rows - others : 0;
+}
+
+// Its beginning and its end, where there is no room for all of it.
+std::vector<Line> cut_body(std::vector<Line> lines, std::size_t columns, std::size_t rows, bool is_told) {
+  if (lines.size() <= rows) return lines;
   const std::size_t hidden = lines.size() - (rows - 1);
   const std::size_t head = (rows - 1) / 2;
   const auto at = [&lines](std::size_t index) { return lines.begin() + static_cast<std::ptrdiff_t>(index); };
   lines.erase(at(head), at(head + hidden));
-  const std::string notice = fmt::format("  (… {} lines are not shown: make the window larger …)", hidden);
+  const std::string notice = fmt::format("  (… {} more lines: {} …)", hidden,
+                                         is_told ? "all of it stands above" : "any key shows them");
   lines.insert(at(head), cut({{notice, Tone::bad}}, columns));
   return lines;
 }
@@ -157,21 +181,27 @@ std::optional<DialogAnswer> on_key(Dialog& dialog, const Key& key, TimePoint now
   return take_choice(dialog, static_cast<std::size_t>(meant - choices.begin()), now);
 }
 
+std::vector<Line> take_what_is_cut(Dialog& dialog, TimePoint now, std::size_t columns, std::size_t rows) {
+  if (!is_open(dialog) || dialog.told_whole == dialog.waiting.front().id) return {};
+  const Question& question = dialog.waiting.front();
+  auto body = body_of(question, columns);
+  if (body.size() <= rows_for_body(dialog, columns, rows)) return {};
+  dialog.told_whole = question.id;
+  dialog.shown_at = now;
+  std::vector<Line> lines{cut(heading_of(dialog), columns)};
+  add_all(lines, std::move(body));
+  return lines;
+}
+
 DialogView view_of(const Dialog& dialog, TimePoint now, std::size_t columns, std::size_t rows) {
   DialogView view;
   if (!is_open(dialog)) return view;
   const Question& question = dialog.waiting.front();
-  const auto choices = choices_of(question);
   view.lines.push_back(cut(heading_of(dialog), columns));
-  add_all(view.lines, body_of(question, columns, rows > choices.size() + 3 ? rows - choices.size() - 2 : 3));
+  const std::size_t room = std::max<std::size_t>(3, rows_for_body(dialog, columns, rows));
+  add_all(view.lines, cut_body(body_of(question, columns), columns, room, dialog.told_whole == question.id));
   if (!is_ready(dialog, now)) return view;
-  for (std::size_t at = 0; at < choices.size(); ++at) {
-    const bool is_chosen = at == dialog.chosen;
-    Line line{{is_chosen ? "❯ " : "  ", Tone::accent}, {fmt::format("({}) ", choices[at].key), Tone::accent}};
-    const Line text = line_of(choices[at].text, is_chosen ? Tone::chosen : Tone::plain);
-    line.insert(line.end(), text.begin(), text.end());
-    add_all(view.lines, wrapped(line, columns, "      "));  // a rule must be seen whole
-  }
+  add_all(view.lines, lines_of_choices(dialog, columns));
   if (!dialog.is_writing) return view;
   const bool is_permission = question.kind == QuestionKind::permission;
   const auto words = view_of(dialog.words, is_permission ? "reason: " : "answer: ", columns, 3);

@@ -31,6 +31,7 @@ struct Dialog {
   std::size_t chosen = 0;
   bool is_writing = false;  // a reason, or an answer in the person's own words
   InputLine words;
+  std::string told_whole;  // the id of the question whose text went into the scrollback
 };
 
 inline constexpr auto kTooSoon = std::chrono::milliseconds(400);
@@ -47,6 +48,10 @@ bool is_ready(const Dialog& dialog, TimePoint now);
 
 // Every key belongs to the question while one is open.
 std::optional<DialogAnswer> on_key(Dialog& dialog, const Key& key, TimePoint now);
+
+// The question with all of its text, for the scrollback, where the rows of the screen cannot show it: once.
+// Nobody should approve what they cannot see, so no key counts before it can be read there.
+std::vector<Line> take_what_is_cut(Dialog& dialog, TimePoint now, std::size_t columns, std::size_t rows);
 
 struct DialogView {
   std::vector<Line> lines;

@@ -1,6 +1,7 @@
 #include "tui/plain_surface.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/text.h"
@@ -9,7 +10,7 @@ namespace deputy {
 namespace {
 
 constexpr std::size_t kColumns = 10'000;  // the terminal wraps by itself
-constexpr std::size_t kRows = 10'000;
+constexpr std::size_t kRows = std::numeric_limits<std::size_t>::max();
 const Key kEnter{KeyName::enter};
 
 // A choice by its key or its word, and nothing beside it: "always ask me" approves nothing. Only a no may
@@ -54,6 +55,8 @@ std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
   }
   return std::vector<Key>{{KeyName::paste, line}, kEnter};
 }
+
+std::string PlainSurface::take_unended() { return to_utf8(trimmed(std::exchange(typed_, {}))); }
 
 std::string PlainSurface::draw(const std::vector<Line>& finished, const ChatState& state) {
   std::string text;

@@ -19,6 +19,8 @@ class PlainSurface {
   void feed(std::string_view bytes) { typed_ += bytes; }
   // The next whole line as keys: an answer to the question that is open, else an input.
   std::optional<std::vector<Key>> next(const ChatState& state);
+  // What was typed of a line that had no end.
+  std::string take_unended();
   // What there is to write: finished lines, a question that can be answered now, or the prompt.
   std::string draw(const std::vector<Line>& finished, const ChatState& state);
   // Whether a question was written that what was typed before cannot answer.

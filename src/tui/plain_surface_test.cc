@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tui/chat_story.h"
 
 namespace deputy {
@@ -80,6 +82,16 @@ TEST_F(Plain, AQuestionIsAnsweredByALine) {
   EXPECT_EQ(std::get<GiveAnswer>(line("none of these\n").at(0)).answer.text, "none of these");
 }
 
+TEST_F(Plain, AQuestionIsToldWholeHoweverLongItIs) {
+  story.state.tells_children = true;
+  story.begin("go");
+  story.ask("child", std::string(20'000, '\n') + "the end", {});
+  story.pass(kTooSoon);
+  const std::string asked = draw();
+  EXPECT_GT(std::ranges::count(asked, '\n'), 20'000);
+  EXPECT_THAT(asked, ::testing::Not(HasSubstr("more lines")));
+}
+
 TEST_F(Plain, AChildIsNudgedByACommand) {
   story.begin("go");
   story.child("child");
@@ -116,6 +128,68 @@ TEST_F(Plain, ToQuitHasItsTurnBehindWhatWasTypedBefore) {
   story.pass(kTooSoon);
   draw();
   EXPECT_EQ(line("2\n").size(), 1u) << "what runs may still ask";
+}
+
+TEST_F(Plain, WhileItIsBeingLeftChildrenAreStillSteeredAndTheRestIsToldNotToBeTaken) {
+  story.state.tells_children = true;
+  story.begin("go");
+  story.child("a");
+  EXPECT_TRUE(line("/quit\n").empty());
+  draw();
+  EXPECT_TRUE(line("not this\n").empty());
+  EXPECT_THAT(draw(), HasSubstr("not taken, as the chat is left once this is done: not this"));
+  EXPECT_TRUE(line("/compact\n").empty());
+  EXPECT_THAT(draw(), HasSubstr("not taken, as the chat is left once this is done: /compact"));
+  EXPECT_TRUE(story.state.queued.empty());
+  const auto nudged = line("/nudge a be brief\n");
+  ASSERT_EQ(nudged.size(), 1u);
+  EXPECT_EQ(std::get<NudgeOne>(nudged[0]).text, "be brief");
+  const auto cancelled = line("/cancel a\n");
+  ASSERT_EQ(cancelled.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<CancelOne>(cancelled[0]));
+}
+
+TEST_F(Plain, CommandsThatChangeSomethingHaveTheirTurnToo) {
+  story.state.tells_children = true;
+  story.begin("go");
+  draw();
+  EXPECT_TRUE(line("/compact\n/model small\nmore\n/resume\n/export\n").empty());
+  EXPECT_THAT(story.state.queued, ElementsAre("/compact", "/model small", "more", "/resume", "/export"));
+  EXPECT_EQ(line("/cost\n").size(), 1u) << "which only shows something";
+  EXPECT_EQ(line("/model\n").size(), 1u) << "so does this one";
+  story.tell_root(RunEnded{});
+  const auto next = [this] {
+    auto intents = next_in_turn(story.state);
+    EXPECT_EQ(intents.size(), 1u);
+    return intents.empty() ? Intent{PauseProgram{}} : intents[0];
+  };
+  EXPECT_EQ(std::get<DoCommand>(next()).name, "/compact");
+  EXPECT_TRUE(line("and this\n").empty()) << "others stand before it";
+  EXPECT_EQ(std::get<DoCommand>(next()).arguments, "small");
+  EXPECT_EQ(std::get<SubmitInput>(next()).text, "more");
+  EXPECT_EQ(std::get<DoCommand>(next()).name, "/resume");
+  EXPECT_EQ(std::get<DoCommand>(next()).name, "/export");
+  EXPECT_EQ(std::get<SubmitInput>(next()).text, "and this");
+  EXPECT_TRUE(next_in_turn(story.state).empty());
+  story.state.leaves_at_end = true;
+  EXPECT_TRUE(std::holds_alternative<LeaveChat>(next()));
+}
+
+TEST_F(Plain, TheEndOfTheInputLeavesWhatWaitsForAnAnswer) {
+  story.state.tells_children = true;
+  story.begin("go");
+  story.ask("child", "Run ls", {});
+  story.pass(kTooSoon);
+  draw();
+  const auto intents = apply_key(story.state, {KeyName::control, "d"});
+  ASSERT_EQ(intents.size(), 1u);
+  EXPECT_TRUE(std::get<LeaveChat>(intents[0]).at_once);
+}
+
+TEST_F(Plain, ALineThatHadNoEndIsHandedBackOnce) {
+  EXPECT_TRUE(line("whole\nabc").size() == 1);
+  EXPECT_EQ(surface.take_unended(), "abc");
+  EXPECT_EQ(surface.take_unended(), "");
 }
 
 TEST_F(Plain, TheEndOfTheInputIsToQuitInTurn) {

@@ -67,6 +67,16 @@ TEST_F(BackgroundTest, TheIdIsJsonWhereJsonIsAskedFor) {
   deputy({"sessions", "tail", string_or(*document, "session_id", "")});
 }
 
+TEST_F(BackgroundTest, TheIdIsAnEventWhereAStreamIsAskedFor) {
+  const auto ran = deputy(
+      {"task", "explore", "look", "--background", "--output", "stream-json", "--model", working_model("0")});
+  const auto line = parse_json_object(ran.out);
+  ASSERT_TRUE(line) << ran.out;
+  EXPECT_EQ(string_or(*line, "event", ""), "result");
+  EXPECT_EQ(string_or(*line, "status", ""), "running");
+  deputy({"sessions", "tail", string_or(*line, "session_id", "")});
+}
+
 TEST_F(BackgroundTest, AMistakeIsToldAsInTheForeground) {
   const auto unknown = deputy({"task", "nobody", "look", "--background", "--model", working_model("0")});
   EXPECT_EQ(unknown.status, 2);

@@ -35,8 +35,9 @@ class JsonOutputTest : public DeputyTest {
   std::string id_;
 };
 
-TEST_F(JsonOutputTest, EveryCommandPrintsOneDocument) {
-  const std::vector<std::vector<std::string>> commands{{"run", "go", "--model", model_},
+TEST_F(JsonOutputTest, EveryCommandPrintsOneDocumentOrALineForEachEvent) {
+  const std::vector<std::vector<std::string>> commands{{},
+                                                       {"run", "go", "--model", model_},
                                                        {"delegate", "--task", "a=b", "--model", model_},
                                                        {"task", "explore", "look", "--model", model_},
                                                        {"demo"},
@@ -48,18 +49,38 @@ TEST_F(JsonOutputTest, EveryCommandPrintsOneDocument) {
                                                        {"sessions", "transcript", id_},
                                                        {"sessions", "notes", id_},
                                                        {"sessions", "prune", "--dry-run"},
+                                                       {"sessions", "cancel", id_},
                                                        {"agents", "ls"},
                                                        {"agents", "show", "explore"},
-                                                       {"agents", "init", "security"},
                                                        {"agents", "check"},
                                                        {"agents", "trust"},
-                                                       {"models"},
-                                                       {"doctor", "--bundle", id_}};
+                                                       {"models"}};
   for (const auto& words : commands) {
-    SCOPED_TRACE(words[0] + (words.size() > 1 ? " " + words[1] : ""));
+    SCOPED_TRACE(words.empty() ? "deputy" : words.front() + " " + words.back());
     EXPECT_EQ(documents_of(words, "json"), 1U);
+    EXPECT_GE(documents_of(words, "stream-json"), 1U);
   }
-  EXPECT_EQ(documents_of({"doctor", "--replay", "deputy-bundle-" + id_ + ".jsonl"}, "json"), 1U);
+  const std::string bundle = "deputy-bundle-" + id_ + ".jsonl";
+  for (const std::string form : {"json", "stream-json"}) {  // what is made is made once
+    EXPECT_EQ(documents_of({"agents", "init", form == "json" ? "security" : "testing"}, form), 1U);
+    EXPECT_EQ(documents_of({"doctor", "--bundle", id_}, form), 1U);
+    EXPECT_EQ(documents_of({"doctor", "--replay", bundle}, form), 1U);
+    std::filesystem::remove(work() / bundle);
+  }
+}
+
+TEST_F(JsonOutputTest, WhatBecameOfAWishIsAnEventInAStreamAsAnErrorIs) {
+  const std::vector<std::vector<std::string>> commands{
+      {}, {"resume"}, {"sessions", "cancel", id_}, {"sessions", "nudge", id_, "be brief"}};
+  for (auto words : commands) {
+    SCOPED_TRACE(words.empty() ? "deputy" : words.front() + " " + words.back());
+    words.insert(words.end(), {"--output", "stream-json"});
+    const auto ran = deputy(words);
+    const auto line = parse_json_object(ran.out);
+    ASSERT_TRUE(line) << ran.out << ran.err;
+    EXPECT_EQ(string_or(*line, "event", ""), "result");
+    EXPECT_EQ(integer_at(*line, "v"), 1);
+  }
 }
 
 TEST_F(JsonOutputTest, EventsAreALineEach) {

@@ -180,6 +180,18 @@ TEST_F(TerminalRealTime, CtrlCCancelsWhatRunsAndASecondLeaves) {
   tmux.wait_for("Kept as sess_");
 }
 
+TEST_F(TerminalRealTime, CtrlCTwiceWhileItRunsLeavesWithTheStatusOfWhatIsCancelled) {
+  chat(delegating("86400000"), {"--yes"});
+  tmux.type("go");
+  tmux.key("Enter");
+  tmux.wait_for("half way");
+  tmux.key("C-c");
+  tmux.key("C-c");
+  tmux.wait_for("Kept as sess_");
+  tmux.wait_until_ended();
+  EXPECT_EQ(tmux.exit_status(), 130);
+}
+
 TEST_F(TerminalRealTime, OneChildIsCancelledAndTheOthersReport) {
   chat(delegating("86400000"), {"--yes"});
   tmux.type("go");
@@ -406,6 +418,31 @@ TEST_F(TerminalRealTime, AChatThatDoesNotFitIsCompactedAndGoesOn) {
   tmux.wait_for("I know.");
 }
 
+TEST_F(TerminalRealTime, WhatWasLeftIsResumedWithTheModelThatWasChosenLastAndNeedsNoOther) {
+  const std::string begun = R"({"v":1,"sessions":[{"replies":[{"text":"unused"},
+    {"text":"I begin.","calls":[{"name":"Note","arguments":{"content":"half way"}}]},)";
+  const auto other = script(begun + R"({"first_byte_ms":86400000,"text":"never"}]}]})", "other.json");
+  chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"I am the first."}]}]})"));
+  tmux.type("who?");
+  tmux.key("Enter");
+  tmux.wait_for("I am the first.");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  tmux.type("/model " + other);
+  tmux.key("Enter");
+  tmux.wait_for("from the next input on");
+  tmux.type("and now?");
+  tmux.key("Enter");
+  tmux.wait_for("I begin.");
+  tmux.key("C-d");
+  tmux.wait_for("Kept as sess_");
+  tmux.wait_until_ended();
+  std::filesystem::remove(root() / "script.json");
+  script(begun + R"({"text":"I am the other."}]}]})", "other.json");
+  const auto ran = deputy({"resume"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("I am the other."));
+}
+
 TEST_F(TerminalRealTime, AnotherModelAnswersFromTheNextInputOn) {
   const auto other = script(
       R"({"v":1,"sessions":[{"replies":[{"text":"unused"},{"text":"I am the other."}]}]})", "other.json");
@@ -459,6 +496,41 @@ TEST_F(TerminalRealTime, TheEndOfPlainInputLeavesInOrder) {
   tmux.wait_until_ended();
   EXPECT_EQ(tmux.exit_status(), 0);
   EXPECT_THAT(tmux.history(), HasSubstr("One is done."));
+}
+
+TEST_F(TerminalRealTime, PlainCommandsThatWereTypedAheadAreTakenInTurn) {
+  plain_chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"first_byte_ms":300,"text":"Nice to meet you."},
+    {"text":"They greeted.","expect":{"contains":"is compacted"}},
+    {"text":"I know.","expect":{"contains":"They greeted."}}]}]})"));
+  tmux.type("hello\n/compact\nremember\n/quit\n");
+  tmux.wait_for("Kept as sess_");
+  tmux.wait_until_ended();
+  EXPECT_EQ(tmux.exit_status(), 0);
+  EXPECT_THAT(tmux.history(), HasSubstr("Compacted: a summary stands for the first 2 messages."));
+  EXPECT_THAT(tmux.history(), HasSubstr("I know."));
+}
+
+TEST_F(TerminalRealTime, TheEndOfPlainInputLeavesWhatWaitsForAnAnswer) {
+  plain_chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},{"text":"never"}]}]})"));
+  tmux.type("write\n");
+  tmux.wait_for("answer:");
+  tmux.key("C-d");
+  tmux.wait_for("Kept as sess_");
+  tmux.wait_until_ended();
+  EXPECT_EQ(tmux.exit_status(), 130);
+  EXPECT_FALSE(std::filesystem::exists(work() / "a.txt"));
+}
+
+TEST_F(TerminalRealTime, APlainLineWithoutAnEndIsToldNotToBeTaken) {
+  plain_chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"never"}]}]})"));
+  tmux.type("abc");
+  tmux.key("C-d");
+  tmux.key("C-d");
+  tmux.wait_for("not taken, as no Enter followed it: abc");
+  tmux.wait_until_ended();
+  EXPECT_EQ(tmux.exit_status(), 0);
 }
 
 TEST_F(TerminalRealTime, APasteOfSeveralLinesIsOneInput) {

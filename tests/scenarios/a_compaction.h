@@ -39,11 +39,12 @@ inline std::string bytes_of(const Message& message) {
 
 struct Plot {
   std::int64_t window = kWindow;
-  std::int64_t taken_for = 0;  // what its window is believed to be, where that is another
-  int reads = 12;              // so many files are asked for; then it is done
-  int at_once = 1;             // of these with one reply
-  bool sums_up = true;         // or asks for a tool instead
-  std::string hands_to;        // the agent that the root hands its work to; empty: it reads itself
+  std::int64_t taken_for = 0;    // what its window is believed to be, where that is another
+  int reads = 12;                // so many files are asked for; then it is done
+  int at_once = 1;               // of these with one reply
+  bool sums_up = true;           // or asks for a tool instead
+  std::string says_before_full;  // what is heard of a reply before its window is full
+  std::string hands_to;          // the agent that the root hands its work to; empty: it reads itself
 };
 
 // Keeps no state: what it says follows from the request.
@@ -74,6 +75,7 @@ class SmallWindow final : public Provider {
     if (tokens > plot_.window) {
       reply.stop = ReplyStop::context_exhausted;
       reply.error = "it does not fit";
+      reply.message.text = plot_.says_before_full;
       co_return reply;
     }
     play(request, reply);

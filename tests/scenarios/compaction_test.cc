@@ -1,4 +1,6 @@
 // A conversation that becomes too long is summed up by its model, and goes on from the summary.
+#include <algorithm>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -113,6 +115,34 @@ TEST_F(Compaction, WhereTheProviderSaysThatItDoesNotFitTheRootGoesOnFromASummary
       std::ranges::count_if(weighed, [](const Weighed& request) { return request.tokens > kWindow; });
   EXPECT_EQ(refused, 1) << "the one that showed how small it is";
   EXPECT_THAT(requests.back(), HasSubstr(kSummary));
+}
+
+TEST_F(Compaction, EachRequestForASummaryThatDoesNotFitIsFollowedByOneWithLess) {
+  plot.taken_for = 1'000'000;
+  plot.window = 1'000'000;
+  ASSERT_TRUE(start());
+  const Weighed whole = weighed.back();
+  plot.window = whole.always + (whole.tokens - whole.always) / 6;
+  const auto full = say("more");
+  ASSERT_TRUE(full) << full.error().message;
+  EXPECT_EQ(full->reason, Reason::context_exhausted) << "half of it is too much as well";
+  Status status = Status::partial;
+  for (int tries = 0; tries < 3 && status != Status::completed; ++tries) {
+    const auto compacted = say("", RunTask::compact);
+    ASSERT_TRUE(compacted) << compacted.error().message;
+    status = compacted->status;
+  }
+  EXPECT_EQ(status, Status::completed);
+  std::vector<std::int64_t> asked_with;
+  for (const Weighed& request : weighed) {
+    if (request.is_wish) asked_with.push_back(request.tokens);
+  }
+  ASSERT_GE(asked_with.size(), 2u);
+  EXPECT_LE(asked_with.front(), whole.always + (whole.tokens - whole.always) / 2 + 500);
+  EXPECT_EQ(std::ranges::adjacent_find(asked_with, std::less_equal{}), asked_with.end()) << "each with less";
+  const auto goes_on = say("more");
+  ASSERT_TRUE(goes_on) << goes_on.error().message;
+  EXPECT_EQ(goes_on->body, "done");
 }
 
 TEST_F(Compaction, WhereTheProviderSaysThatItDoesNotFitAChildEndsPartial) {

@@ -50,6 +50,51 @@ TEST_F(Compaction, UndoneAfterStepsThatFollowedItTheNextRequestIsWhatItWouldHave
   EXPECT_EQ(requests.back(), as_it_would_be);
 }
 
+TEST_F(Compaction, MadeAfterTheProviderSaidThatItDoesNotFitAndUndoneTheNextRequestIsWhatItWouldHaveBeen) {
+  plot.window = plot.taken_for = 1'000'000;
+  ASSERT_TRUE(start());
+  ASSERT_TRUE(say("more"));
+  const std::string as_it_would_be = requests.back();
+
+  begin_anew();
+  plot.window = kWindow;
+  ASSERT_TRUE(start());
+  ASSERT_EQ(compactions().size(), 1u);
+  ASSERT_TRUE(say("", RunTask::undo_compaction));
+  plot.window = 1'000'000;
+  ASSERT_TRUE(say("more"));
+  EXPECT_EQ(requests.back(), as_it_would_be);
+}
+
+TEST_F(Compaction, MadeAfterTheProviderStoppedInAReplyAndUndoneTheNextRequestIsWhatItWouldHaveBeen) {
+  const auto fill_the_window = [this] {
+    begin_anew();
+    plot = {};
+    plot.taken_for = 1'000'000;
+    plot.sums_up = false;
+    plot.says_before_full = "the first half of";
+    const auto full = start();
+    ASSERT_TRUE(full) << full.error().message;
+    ASSERT_NE(full->status, Status::completed);
+  };
+  fill_the_window();
+  plot.window = 1'000'000;
+  ASSERT_TRUE(say("more"));
+  const std::string as_it_would_be = requests.back();
+  EXPECT_THAT(as_it_would_be, HasSubstr("the first half of"));
+
+  fill_the_window();
+  plot.sums_up = true;
+  plot.says_before_full = "";
+  const auto compacted = say("", RunTask::compact);
+  ASSERT_TRUE(compacted) << compacted.error().message;
+  ASSERT_EQ(compacted->status, Status::completed) << compacted->body;
+  ASSERT_TRUE(say("", RunTask::undo_compaction));
+  plot.window = 1'000'000;
+  ASSERT_TRUE(say("more"));
+  EXPECT_EQ(requests.back(), as_it_would_be);
+}
+
 TEST_F(Compaction, OfTwoTheLastIsUndoneAndTheFirstStands) {
   plot.window = 1'000'000;
   plot.reads = 2;
