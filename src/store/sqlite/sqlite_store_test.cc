@@ -149,6 +149,28 @@ TEST_F(SqliteStoreTest, NamesADamagedRecordAndReadsTheOtherSessions) {
   EXPECT_TRUE(store->events_of_session(SessionId("sess_1_bbbbbb")));
 }
 
+// The transcript of a session that begins another run is made from what it recorded before.
+TEST_F(SqliteStoreTest, DamageThatOnlyAnExportMeetsIsCopiedToo) {
+  const auto store = *open();
+  Event event = creation();
+  std::vector<Event> events{event};
+  ASSERT_TRUE(store->claim(event.tree));
+  for (Fact fact : {Fact(InputGiven{Source::person, "hello"}), Fact(RunEnded{})}) {
+    event.fact = std::move(fact);
+    events.push_back(event);
+  }
+  ASSERT_TRUE(run(loop_, store->record(events)));
+  {
+    auto raw = Database::open(database(), Database::Mode::read_write);
+    ASSERT_TRUE(raw->execute("UPDATE journal SET body=replace(body, 'hello', 'hullo')"));
+  }
+  ASSERT_FALSE(std::filesystem::exists(home_.file("damaged")));
+  event.run.number = 2;
+  event.fact = RunStarted{};
+  ASSERT_TRUE(run(loop_, store->record({event}))) << "what is recorded does not hang on its export";
+  EXPECT_TRUE(std::filesystem::exists(home_.file("damaged")));
+}
+
 TEST_F(SqliteStoreTest, ADamagedRowOfASessionIsMadeAgainFromTheJournal) {
   auto store = *open();
   Session session;
