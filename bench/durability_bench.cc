@@ -99,9 +99,8 @@ void run(World& world, std::unique_ptr<Store> store, std::unique_ptr<BenchModel>
 double seconds_a_step(const std::string& folder, bool durable, Duration first_byte, int steps) {
   std::filesystem::remove_all(folder + "/home");
   World world(folder);
-  std::unique_ptr<Store> store = std::make_unique<MemoryStore>(
-      world.loop, std::make_shared<MemoryStore::Memory>(),
-      std::make_unique<TranscriptFiles>(*world.disk.open(folder + "/home/subagent", IfAbsent::create)));
+  std::unique_ptr<Store> store =
+      std::make_unique<MemoryStore>(world.loop, std::make_shared<MemoryStore::Memory>());
   if (durable) store = *SqliteStore::open(world.loop, *world.home, std::make_unique<ThreadWriter>());
   auto model = std::make_unique<BenchModel>(world.loop, first_byte, steps);
   const BenchModel& seen = *model;

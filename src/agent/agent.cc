@@ -80,8 +80,11 @@ void Agent::take_word(const Tell& tell) {
 
 void Agent::take_reply(Reply&& reply, const StopToken& stop) {
   if (reply.stop == ReplyStop::stopped && stop.stopped()) {
-    // A run that is gone on with later asks for the same again.
+    // A run that is gone on with later asks for the same again: until then there is what people can read of
+    // it.
     const bool is_kept = !suspends(stop.reason());
+    if (auto rest = is_kept ? std::nullopt : take_heard(1))
+      journal_->ride_along({.step = conversation_.step}, std::move(rest->fact));
     journal_->ride_along({.step = conversation_.step}, RequestStopped{reply.usage, is_kept ? said() : ""});
     return;
   }
@@ -194,9 +197,9 @@ std::string Agent::said() const {
   return trimmed(longer).empty() ? "" : longer;
 }
 
-std::optional<Event> Agent::take_heard() {
+std::optional<Event> Agent::take_heard(std::size_t least_more) {
   const bool is_first = heard_.kept == 0;
-  const std::size_t least = is_first ? 1 : kLeastPiece;
+  const std::size_t least = is_first ? 1 : least_more;
   const std::string_view heard = std::string_view(heard_.text).substr(heard_.kept);
   if (heard.size() < least) return std::nullopt;
   const std::string_view clear = heard.substr(0, parts_.journal.settled(heard));

@@ -66,8 +66,8 @@ class Agent {
 
   const Conversation& conversation() const { return conversation_; }
   // What was heard of a reply that is still under way and is not kept yet, for a unit that is just recorded.
-  // Nothing where that is too little.
-  std::optional<Event> take_heard();
+  // Nothing where that is too little, behind a first piece less than `least_more` bytes.
+  std::optional<Event> take_heard(std::size_t least_more = kLeastPiece);
 
  private:
   StopToken in_force(const StopToken& stop);

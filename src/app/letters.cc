@@ -10,6 +10,7 @@
 #include "delegation/giving_up.h"
 #include "delegation/mailbox.h"
 #include "delegation/question_desk.h"
+#include "delegation/question_ids.h"
 
 namespace deputy {
 namespace {
@@ -92,20 +93,14 @@ Task<> wait_until_taken(Loop& loop, Store& store, SessionId tree, std::int64_t i
   }
 }
 
-bool is_answer_to(const Event& event, const std::string& question) {
-  const auto* answered = std::get_if<QuestionAnswered>(&event.fact);
-  return answered && answered->question_id == question;
-}
-
 // One that is gone was acted on, or came too late for that.
 Result<void> check_was_told(const Store& store, const Letter& letter) {
   TRY(const auto events, store.events_of_session(letter.session));
   if (was_told(letter, events)) return {};
   const std::string& id = letter.session.value;
   const bool is_settled =
-      letter.kind == LetterKind::answer && std::ranges::any_of(events, [&letter](const Event& event) {
-        return is_answer_to(event, letter.question);
-      });
+      letter.kind == LetterKind::answer &&
+      std::ranges::any_of(events, [&letter](const Event& event) { return settles(event, letter.question); });
   return fail(ErrorCode::invalid,
               is_settled ? fmt::format("the question of {} was settled before it was told", id)
                          : fmt::format("{} had ended before it was told", id),
@@ -146,18 +141,14 @@ Task<> give_up_now(Loop& loop, Store& store, SessionId tree, Result<void>& ended
 
 std::vector<Question> open_questions(const std::vector<Event>& events) {
   std::vector<Question> open;
-  const auto forget = [&open](const std::string& id) {
-    std::erase_if(open, [&](const Question& each) { return each.id == id; });
-  };
   for (const Event& event : events) {
-    if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) {
-      forget(asked->question.id);  // one that is asked again, after a restart
-      open.push_back(asked->question);
-    } else if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact)) {
-      forget(answered->question_id);
-    } else if (std::holds_alternative<RunEnded>(event.fact)) {
-      std::erase_if(open, [&](const Question& each) { return each.asker == event.run.session; });
-    }
+    const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+    const bool ends_run = std::holds_alternative<RunEnded>(event.fact);
+    std::erase_if(open, [&](const Question& each) {
+      const bool is_asked_again = asked && asked->question.id == each.id;  // after a restart
+      return is_asked_again || settles(event, each.id) || (ends_run && each.asker == event.run.session);
+    });
+    if (asked) open.push_back(asked->question);
   }
   return open;
 }
@@ -172,8 +163,8 @@ bool was_told(const Letter& letter, const std::vector<Event>& events) {
   for (const Event& event : events) {
     const auto* asked = std::get_if<QuestionAsked>(&event.fact);
     if (asked && asked->question.id == letter.question) given = answer_in_words(asked->question, letter.text);
-    if (given && is_answer_to(event, letter.question))
-      return std::get<QuestionAnswered>(event.fact).answer == *given;
+    const auto* answered = std::get_if<QuestionAnswered>(&event.fact);
+    if (given && answered && answered->question_id == letter.question) return answered->answer == *given;
   }
   return false;
 }

@@ -12,7 +12,7 @@
 
 namespace deputy {
 
-// What the sessions of these events ask and have no answer to, in the order in which it was asked.
+// What the sessions of these events ask and may still be answered, in the order in which it was asked.
 std::vector<Question> open_questions(const std::vector<Event>& events);
 
 // Whether the nudge or the answer stands among what its session recorded.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "delegation/question_ids.h"
 #include "store/memory_store.h"
 
 namespace deputy {
@@ -101,6 +102,33 @@ TEST_F(Letters, AnAnswerToTheNextQuestionIsNoSecondOne) {
       {.id = 1, .tree = kRoot, .session = kRoot, .kind = LetterKind::answer, .question = "before"});
   memory_->journal.push_back(asks(QuestionKind::to_person));
   EXPECT_TRUE(leave(LetterKind::answer));
+}
+
+// As a resume under other limits leaves it.
+TEST_F(Letters, ACallThatEndsWithoutAnAnswerAsksNothingAnyMore) {
+  ASSERT_TRUE(other_.claim(kRoot));
+  Event asked = event_with(QuestionAsked{{.id = question_id_of({{kRoot, 1}, 4, 2}), .asker = kRoot}});
+  asked.step = 4;
+  asked.call = 2;
+  Event ended = asked;
+  ended.fact = CallFinished{};
+  Event of_another = ended;
+  of_another.call = 1;
+  EXPECT_EQ(open_questions({asked, of_another}).size(), 1u);
+  EXPECT_TRUE(open_questions({asked, ended}).empty());
+  memory_->journal = {asked, ended, asks(QuestionKind::to_person)};
+  take_first({QuestionAnswered{"q", {AnswerKind::text, "be brief", Source::person}}});
+  EXPECT_TRUE(leave(LetterKind::answer)) << "what it asks now is answered";
+}
+
+TEST_F(Letters, AnAnswerToACallThatEndsMeanwhileIsNotDone) {
+  ASSERT_TRUE(other_.claim(kRoot));
+  memory_->journal.push_back(event_with(QuestionAsked{
+      {.id = question_id_of({{kRoot, 1}, 0, -1}), .kind = QuestionKind::to_person, .asker = kRoot}}));
+  take_first({CallFinished{}});
+  const auto ended = leave(LetterKind::answer);
+  ASSERT_FALSE(ended);
+  EXPECT_THAT(ended.error().error.message, HasSubstr("was settled before it was told"));
 }
 
 // What `sessions tree`, `show` and `ls --live` tell of it.

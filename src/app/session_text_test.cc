@@ -254,7 +254,10 @@ TEST(TranscriptText, TellsWhatWasHeardOfAReplyThatIsNotWhole) {
   EXPECT_EQ(string_or(heard, "role", ""), "assistant");
   EXPECT_EQ(string_or(heard, "content", ""), "I look\x1b for x");
   EXPECT_EQ(bool_at(heard, "is_whole"), false);
-  for (const Fact& over : {Fact(ReplyReceived{}), Fact(RequestStopped{}), Fact(RunStarted{})}) {
+  events[5].fact = RequestStopped{};
+  EXPECT_EQ(heard_of(events), "I look\x1b for x") << "its run was suspended";
+  for (const Fact& over :
+       {Fact(ReplyReceived{}), Fact(RequestStopped{{}, "I look for x"}), Fact(RunStarted{})}) {
     events[5].fact = over;
     EXPECT_EQ(heard_of(events), "") << kind_of(over);
   }

@@ -75,8 +75,10 @@ std::string heard_of(const std::vector<Event>& events) {
       if (piece->is_first) heard.clear();
       heard += piece->text;
     }
+    // A run that was suspended has not kept it as a message: it asks for the same again.
+    const auto* stopped = std::get_if<RequestStopped>(&event.fact);
     const bool is_over = std::holds_alternative<ReplyReceived>(event.fact) ||
-                         std::holds_alternative<RequestStopped>(event.fact) ||
+                         (stopped && !stopped->text.empty()) ||
                          std::holds_alternative<RunStarted>(event.fact);
     if (is_over) heard.clear();
   }

@@ -14,4 +14,11 @@ SessionId asker_of(std::string_view question_id) {
   return is_session_id(session) ? SessionId(std::string(session)) : SessionId{};
 }
 
+bool settles(const Event& event, std::string_view question_id) {
+  if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact))
+    return answered->question_id == question_id;
+  return std::holds_alternative<CallFinished>(event.fact) &&
+         question_id_of({event.run, event.step, event.call}) == question_id;
+}
+
 }  // namespace deputy

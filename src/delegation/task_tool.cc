@@ -180,12 +180,9 @@ Task<std::optional<ToolResult>> TaskTool::refusal(json::object arguments, ToolCo
   const auto read = this->read(arguments);
   if (!read) co_return not_understood(read.error());
   if (read->resume) {
-    const auto before = resumed(*read);
-    const bool is_mine = before && before->parent == context.session.id && is_terminal(before->state);
-    if (!is_mine) co_return std::nullopt;  // what is wrong with that needs nobody's limits
-    const auto refused = tree_.refusal_of(resumption_of(*read, before->run, context));
-    if (!refused) co_return std::nullopt;
-    co_return not_resumed(*refused);
+    auto child = to_resume(*read, context);
+    if (!child) co_return std::move(child).error();
+    co_return std::nullopt;
   }
   if (!is_offered(read->agent, context)) co_return not_declared(tree_, read->agent, declared_);
   co_return co_await refusal_beforehand(tree_, delegation_of(*read, context));
@@ -209,16 +206,24 @@ Task<ToolResult> TaskTool::start(TaskArguments read, ToolContext context) {
   co_return co_await await_child(tree_, delegation, *child, context, Telling::plain);
 }
 
+std::expected<Session, ToolResult> TaskTool::to_resume(const TaskArguments& read,
+                                                       const ToolContext& context) const {
+  auto child = tree_.own_child(context.session.id, *read.resume);
+  if (!child) return std::unexpected(not_resumed(child.error()));
+  if (!read.agent.empty() && read.agent != child->agent)
+    return std::unexpected(tool_error(
+        fmt::format("{} is a {}: leave agent out, or give that.", read.resume->value, child->agent)));
+  if (const auto refused = tree_.refusal_of(resumption_of(read, child->run, context)))
+    return std::unexpected(not_resumed(*refused));
+  return *std::move(child);
+}
+
 Task<ToolResult> TaskTool::resume(TaskArguments read, ToolContext context) {
-  const auto found = tree_.store().session(*read.resume);
-  const bool is_known = found && *found;
-  if (is_known && !read.agent.empty() && read.agent != (*found)->agent)
-    co_return tool_error(
-        fmt::format("{} is a {}: leave agent out, or give that.", read.resume->value, (*found)->agent));
-  const Resumption resumption = resumption_of(read, is_known ? (*found)->run : 1, context);
+  auto before = to_resume(read, context);
+  if (!before) co_return std::move(before).error();
+  const Resumption resumption = resumption_of(read, before->run, context);
   std::shared_ptr<const void> prepared;  // before it is on record that this call resumes it
-  if (!attached_run(context.traces) && is_known && is_terminal((*found)->state) &&
-      (*found)->parent == context.session.id) {
+  if (!attached_run(context.traces)) {
     auto held = tree_.prepare_to_resume(*read.resume);
     if (!held) co_return not_resumed(held.error());
     prepared = *std::move(held);
@@ -228,12 +233,12 @@ Task<ToolResult> TaskTool::resume(TaskArguments read, ToolContext context) {
   }
   const auto child = co_await tree_.resume_child(resumption, context.stop);
   if (!child) co_return not_resumed(child.error());
-  if (read.background) co_return leave_beside(*child, resumption.run, (*found)->agent, read.prompt, context);
+  if (read.background) co_return leave_beside(*child, resumption.run, before->agent, read.prompt, context);
   const Delegation delegation{.key = {context.id, 0},
                               .parent = context.session,
                               .model = context.model,
-                              .agent = (*found)->agent,
-                              .brief = {.label = (*found)->label}};
+                              .agent = before->agent,
+                              .brief = {.label = before->label}};
   co_return co_await await_child(tree_, delegation, *child, context, Telling::plain);
 }
 

@@ -2,6 +2,7 @@
 // tool for each profile that may delegate.
 #pragma once
 
+#include <expected>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,8 @@ class TaskTool final : public Tool {
   // One that is there already, from before a restart, has its own end, also where its profile is gone.
   bool is_offered(const std::string& agent, const ToolContext& context) const;
   std::optional<Session> resumed(const TaskArguments& read) const;
+  // The child that a call goes on with, or what it is told instead.
+  std::expected<Session, ToolResult> to_resume(const TaskArguments& read, const ToolContext& context) const;
   Task<ToolResult> start(TaskArguments read, ToolContext context);
   Task<ToolResult> resume(TaskArguments read, ToolContext context);
 

@@ -142,8 +142,10 @@ class Tree {
   bool has_child(const DelegationKey& key) const;
   // Why the child would not be let in now; nothing for one that would, or is there already.
   std::optional<Error> refusal_of(const Delegation& delegation);
-  // The same for a run that has not begun, of a child that has ended.
+  // The same for a run of a child that has ended; nothing for one that has begun already.
   std::optional<Error> refusal_of(const Resumption& resumption);
+  // The error says that the parent has none of that id.
+  Result<Session> own_child(const SessionId& parent, const SessionId& id) const;
   // What the child would run on, for the person who is asked about it. One that would be refused is told as
   // its call wants it.
   PlannedChild planned(const Delegation& delegation) const;
@@ -246,6 +248,8 @@ class Tree {
   // What a session may reach beside its workspace.
   std::vector<const Folder*> roots_of(const SessionId& session);
   Result<std::vector<std::shared_ptr<Tool>>> tools_for(const Profile& profile, const Session& session);
+  // Also what ran it, so that it may run again.
+  bool has_ended(const Session& session) const;
   // Whether a question of the session goes to the person: there is no agent above it.
   bool asks_person(const Session& session) const;
   Task<Report> complete(Session session, Report report);

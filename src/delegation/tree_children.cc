@@ -181,6 +181,30 @@ std::unexpected<Error> not_ended(const SessionId& id) {
 
 }  // namespace
 
+Result<Session> Tree::own_child(const SessionId& parent, const SessionId& id) const {
+  TRY(auto session, services_.store.session(id));
+  if (!session || session->parent != parent)
+    return not_resumed(id, "is not a subagent of yours", "give the session id that its report names");
+  return *std::move(session);
+}
+
+bool Tree::has_ended(const Session& session) const {
+  return is_terminal(session.state) && !running_.is_live(session.id) && !lost_.contains(session.id);
+}
+
+std::optional<Error> Tree::refusal_of(const Resumption& resumption) {
+  const auto session = own_child(resumption.parent.id, resumption.child);
+  if (!session) return session.error();
+  if (session->run >= resumption.run) return std::nullopt;
+  if (!has_ended(*session)) return not_ended(session->id).error();
+  const auto profile = services_.profiles.find(session->agent);
+  if (!profile) return profile.error();
+  const auto admitted =
+      admit(resumption.parent, **profile, *session, resumption.prompt);  // and given back at once
+  if (!admitted) return admitted.error();
+  return std::nullopt;
+}
+
 Result<std::shared_ptr<const void>> Tree::prepare_to_resume(const SessionId& child) {
   if (running_.is_live(child) || lost_.contains(child) || !to_be_resumed_.insert(child).second)
     return not_ended(child);
@@ -189,35 +213,33 @@ Result<std::shared_ptr<const void>> Tree::prepare_to_resume(const SessionId& chi
 
 Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop) {
   const SessionId& id = resumption.child;
-  CO_TRY(auto session, services_.store.session(id));
-  if (!session || session->parent != resumption.parent.id)
-    co_return not_resumed(id, "is not a subagent of yours", "give the session id that its report names");
-  CO_TRY(const auto* profile, services_.profiles.find(session->agent));
-  if (session->run < resumption.run) {  // else an attempt before this one has begun it
-    if (!is_terminal(session->state) || running_.is_live(id) || lost_.contains(id)) co_return not_ended(id);
+  CO_TRY(auto session, own_child(resumption.parent.id, id));
+  CO_TRY(const auto* profile, services_.profiles.find(session.agent));
+  if (session.run < resumption.run) {  // else an attempt before this one has begun it
+    if (!has_ended(session)) co_return not_ended(id);
     if (stop.stopped()) co_return fail(ErrorCode::cancelled, "its parent was stopped");
-    CO_TRY(auto admitted, admit(resumption.parent, *profile, *session, resumption.prompt));
+    CO_TRY(auto admitted, admit(resumption.parent, *profile, session, resumption.prompt));
     discard_letters(id);
-    session->run = resumption.run;
+    session.run = resumption.run;
     if (resumption.timeout)
-      session->timeout = *resumption.timeout == kNoTimeout ? std::nullopt : resumption.timeout;
-    session->deadline = deadline_after(session->timeout);
-    RunStarted started{.deadline = session->deadline};
+      session.timeout = *resumption.timeout == kNoTimeout ? std::nullopt : resumption.timeout;
+    session.deadline = deadline_after(session.timeout);
+    RunStarted started{.deadline = session.deadline};
     if (const auto most = resumption.max_turns)
-      started.max_turns = std::min(*most, session->max_turns.value_or(*most));
+      started.max_turns = std::min(*most, session.max_turns.value_or(*most));
     // Before anything that its parent says of it, and whether or not there is a place for it yet.
     services_.store.ride_along(
-        {event_of(*session, started, session->steps),
-         event_of(*session, services_.store.as_kept(InputGiven{Source::parent, resumption.prompt}),
-                  session->steps)});
-    start_running(*session, resumption.where, stop,
-                  [this, session = *session, since = now(), admitted = std::move(admitted),
+        {event_of(session, started, session.steps),
+         event_of(session, services_.store.as_kept(InputGiven{Source::parent, resumption.prompt}),
+                  session.steps)});
+    start_running(session, resumption.where, stop,
+                  [this, session, since = now(), admitted = std::move(admitted),
                    ticket = slots_->take_ticket(resumption.parent.id)](StopToken own) mutable {
                     return run_once_told(std::move(session), since, std::move(admitted), std::move(ticket),
                                          std::move(own));
                   });
-  } else if (!is_terminal(session->state)) {
-    take_up_child(*session, resumption.where, stop);
+  } else if (!is_terminal(session.state)) {
+    take_up_child(session, resumption.where, stop);
   }
   co_return id;
 }

@@ -145,16 +145,6 @@ std::optional<Error> Tree::refusal_of(const Delegation& delegation) {
   return std::nullopt;
 }
 
-std::optional<Error> Tree::refusal_of(const Resumption& resumption) {
-  const auto session = services_.store.session(resumption.child);
-  if (!session || !*session || (*session)->run >= resumption.run) return std::nullopt;
-  const auto profile = services_.profiles.find((*session)->agent);
-  if (!profile) return profile.error();
-  const auto admitted = admit(resumption.parent, **profile, **session, resumption.prompt);  // as above
-  if (!admitted) return admitted.error();
-  return std::nullopt;
-}
-
 Result<Session> Tree::child_session(const Delegation& delegation, const Profile& profile) const {
   const Session& parent = delegation.parent;
   TRY(Session session, unnamed_child(delegation, profile));

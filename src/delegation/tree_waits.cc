@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "delegation/session_event.h"
@@ -133,9 +134,15 @@ Task<> Tree::work_again(Session session, std::string what, StopToken stop) {
     (void)co_await stand_in_line(session);                  // one that fails is told by the next
     co_return;
   }
-  const Slots::Ticket ticket = slots_->take_ticket(parent);
-  if (!ticket.has_place() && !stop.stopped()) (void)co_await stand_in_line(session);
-  auto place = co_await ticket.wait(stop);
+  std::optional<Slots::Place> place;
+  try {
+    const Slots::Ticket ticket = slots_->take_ticket(parent);
+    if (!ticket.has_place() && !stop.stopped()) (void)co_await stand_in_line(session);
+    place = co_await ticket.wait(stop);
+  } catch (...) {  // its other calls would rely on this one for ever
+    if (const auto live = live_.find(session.id); live != live_.end()) live->second.is_in_line = false;
+    throw;
+  }
   if (lost_.contains(session.id)) co_return;
   Live& back = live_[session.id];
   back.is_in_line = false;

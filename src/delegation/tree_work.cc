@@ -208,16 +208,17 @@ Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
   co_return report;
 }
 
-// It may be lost: who records just now does not end for want of memory for it.
-std::vector<Event> Tree::take_heard() try {
+std::vector<Event> Tree::take_heard() {
   std::vector<Event> heard;
-  for (const auto& [id, live] : live_) {
-    if (!live.agent) continue;
-    if (auto piece = live.agent->take_heard()) heard.push_back(*std::move(piece));
+  try {
+    for (const auto& [id, live] : live_) {
+      if (!live.agent) continue;
+      if (auto piece = live.agent->take_heard()) heard.push_back(*std::move(piece));
+    }
+  } catch (const std::bad_alloc&) {
+    // The rest may be lost: who records just now does not end for want of memory for it.
   }
   return heard;
-} catch (const std::bad_alloc&) {
-  return {};
 }
 
 std::vector<const Folder*> Tree::roots_of(const SessionId& session) {

@@ -5,16 +5,15 @@
 
 #include "async/sleep.h"
 #include "delegation/mailbox.h"
+#include "delegation/question_ids.h"
 
 namespace deputy {
 namespace {
 
-bool is_answered(const Store& store, const Letter& letter) {
+bool is_settled(const Store& store, const Letter& letter) {
   const auto events = store.events_of_session(letter.session);
-  return events && std::ranges::any_of(*events, [&letter](const Event& event) {
-           const auto* answered = std::get_if<QuestionAnswered>(&event.fact);
-           return answered && answered->question_id == letter.question;
-         });
+  return events && std::ranges::any_of(
+                       *events, [&letter](const Event& event) { return settles(event, letter.question); });
 }
 
 constexpr Duration kLongestDeafness = std::chrono::seconds(5);  // where a bell should ring and does not
@@ -60,7 +59,7 @@ Task<bool> Inbox::act_on(Letter letter) {
       co_return has_ended;
     case LetterKind::answer:
       answer(letter);
-      co_return has_ended || is_answered(store_, letter);
+      co_return has_ended || is_settled(store_, letter);
     case LetterKind::nudge:
       break;
   }
@@ -70,7 +69,7 @@ Task<bool> Inbox::act_on(Letter letter) {
 }
 
 // Its asker records the answer before anything follows from it. Where the question does not wait, it was
-// answered, or will be asked again.
+// settled, or will be asked again.
 void Inbox::answer(const Letter& letter) {
   for (const Question& question : desk_.waiting()) {
     if (question.id == letter.question) desk_.answer(question.id, answer_in_words(question, letter.text));

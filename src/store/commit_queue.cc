@@ -1,6 +1,7 @@
 #include "store/commit_queue.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace deputy {
@@ -25,37 +26,55 @@ CommitQueue::~CommitQueue() {
   writer_->stop();
 }
 
-Result<void> CommitQueue::stamp(std::vector<Event>& events) {
+Result<void> CommitQueue::check_accepted(const std::vector<Event>& events) const {
   if (failed_) return std::unexpected(*failed_);
-  const WallTime now = loop_.clock().wall();
-  for (auto& event : events) {
-    const auto next = next_seq_.find(event.tree);
-    if (next == next_seq_.end()) {
+  for (const auto& event : events) {
+    if (!next_seq_.contains(event.tree)) {
       return fail(ErrorCode::internal,
                   "tree " + event.tree.value + " was not claimed before it was written to");
     }
-    event.seq = next->second++;
-    event.at = now;
   }
   return {};
 }
 
-void CommitQueue::take_riders(const std::vector<Event>& unit) {
-  const auto is_queued = [this] {
-    const std::lock_guard lock(mutex_);
-    return std::ranges::any_of(queued_, [](const Unit& each) { return !each.events->empty(); });
-  };
-  if (!riders_ || (unit.empty() && !is_queued())) return;
-  if (auto riders = riders_(); !riders.empty()) ride_along(std::move(riders));
+void CommitQueue::stamp(std::vector<Event>& events) {
+  const WallTime now = loop_.clock().wall();
+  for (auto& event : events) {
+    event.seq = next_seq_.at(event.tree)++;
+    event.at = now;
+  }
+}
+
+// Numbered last, where there is room for it everywhere: no number that was given lacks its event.
+Result<void> CommitQueue::push(std::vector<Event> events, std::optional<Waiter<Result<void>>> waiter) {
+  TRY(check_accepted(events));
+  const auto shared = std::make_shared<std::vector<Event>>(std::move(events));
+  if (queued_.size() == queued_.capacity()) queued_.reserve(2 * queued_.size() + 2);
+  unpublished_.push_back({shared, waiter.has_value()});
+  stamp(*shared);
+  queued_.push_back({shared, std::move(waiter)});
+  return {};
+}
+
+// They may be lost: who records does not fail for want of memory for them.
+void CommitQueue::push_riders(const std::vector<Event>& unit) try {
+  const bool is_commit =
+      !unit.empty() || std::ranges::any_of(queued_, [](const Unit& each) { return !each.events->empty(); });
+  if (!riders_ || !is_commit) return;
+  if (auto riders = riders_(); !riders.empty()) (void)push(std::move(riders), std::nullopt);
+} catch (const std::bad_alloc&) {
+}
+
+// The writer takes the riders and the unit at once, or neither.
+Result<void> CommitQueue::push_with_riders(std::vector<Event> unit, Waiter<Result<void>> waiter) {
+  const std::lock_guard lock(mutex_);
+  push_riders(unit);
+  return push(std::move(unit), std::move(waiter));
 }
 
 Task<Result<void>> CommitQueue::record(std::vector<Event> events) {
-  take_riders(events);
-  CO_TRY(stamp(events));
   const Waiter<Result<void>> waiter;
-  const auto shared = std::make_shared<const std::vector<Event>>(std::move(events));
-  unpublished_.push_back({shared, true});
-  queue({shared, waiter});
+  CO_TRY(push_with_riders(std::move(events), waiter));
   riding_ = 0;
   wake_writer_soon();
   co_return co_await waiter.wait();
@@ -63,12 +82,14 @@ Task<Result<void>> CommitQueue::record(std::vector<Event> events) {
 
 // Once the loop has done what it had to do at this moment: what all of that records is one commit. Who
 // recorded first hardly waits longer, since the loop comes back to it only behind the others.
-void CommitQueue::wake_writer_soon() {
+void CommitQueue::wake_writer_soon() try {
   if (++gathered_ >= kMostGathered) return wake_writer();
   if (gathered_ > 1) return;
   loop_.post([this, alive = alive_] {
     if (*alive && gathered_ > 0) wake_writer();
   });
+} catch (const std::bad_alloc&) {
+  wake_writer();
 }
 
 void CommitQueue::wake_writer() {
@@ -77,20 +98,15 @@ void CommitQueue::wake_writer() {
 }
 
 void CommitQueue::ride_along(std::vector<Event> events) {
-  if (!stamp(events)) return;  // the run learns of the failure from its next record()
-  const auto shared = std::make_shared<const std::vector<Event>>(std::move(events));
-  unpublished_.push_back({shared, false});
-  queue({shared, std::nullopt});
+  {
+    const std::lock_guard lock(mutex_);
+    if (!push(std::move(events), std::nullopt)) return;  // the run learns of it from its next record()
+  }
   publish_ready();
   if (++riding_ >= kMostRiding) {
     riding_ = 0;
     writer_->wake();
   }
-}
-
-void CommitQueue::queue(Unit unit) {
-  const std::lock_guard lock(mutex_);
-  queued_.push_back(std::move(unit));
 }
 
 void CommitQueue::drain() {

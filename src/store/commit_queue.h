@@ -49,9 +49,12 @@ class CommitQueue {
     Events events;
     bool durable_first = false;
   };
-  Result<void> stamp(std::vector<Event>& events);
-  void take_riders(const std::vector<Event>& unit);
-  void queue(Unit unit);
+  Result<void> check_accepted(const std::vector<Event>& events) const;
+  void stamp(std::vector<Event>& events);
+  // With `mutex_` held.
+  Result<void> push(std::vector<Event> events, std::optional<Waiter<Result<void>>> waiter);
+  void push_riders(const std::vector<Event>& unit);
+  Result<void> push_with_riders(std::vector<Event> unit, Waiter<Result<void>> waiter);
   void wake_writer_soon();
   void wake_writer();
   void drain();

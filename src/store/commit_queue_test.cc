@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+
 #include "async/sim_loop.h"
 #include "async/task_group.h"
 
@@ -120,6 +122,52 @@ TEST_F(CommitQueueTest, WhatIsCarriedGoesWithAUnitAndIsNoCommitOfItsOwn) {
   loop_.run_until_idle();
   EXPECT_EQ(committed_, (std::vector<std::size_t>{2, 2}));
   EXPECT_EQ(told_, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+}
+
+// The writer's thread may work at any moment: here, whenever something is told.
+TEST_F(CommitQueueTest, WhatIsCarriedIsQueuedAtOnceWithItsUnit) {
+  auto writer = std::make_unique<ManualWriter>();
+  writer_ = writer.get();
+  queue_ = std::make_unique<CommitQueue>(loop_, std::move(writer),
+                                         [this](const EventRefs& events) -> Result<void> {
+                                           committed_.push_back(events.size());
+                                           return {};
+                                         });
+  queue_->open_tree(SessionId("tree"), 0);
+  queue_->carry([] { return std::vector<Event>{note()}; });
+  queue_->subscribe([this](const Event& event) {
+    told_.push_back(event.seq);
+    writer_->work();
+  });
+  record({note()});
+  writer_->work();
+  loop_.run_until_idle();
+  EXPECT_EQ(committed_, (std::vector<std::size_t>{2}));
+  EXPECT_EQ(told_, (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(results_, (std::vector<bool>{true}));
+}
+
+TEST_F(CommitQueueTest, AUnitDoesNotFailForWantOfMemoryForWhatIsCarried) {
+  queue_->carry([]() -> std::vector<Event> { throw std::bad_alloc(); });
+  record({note()});
+  writer_->work();
+  loop_.run_until_idle();
+  EXPECT_EQ(results_, (std::vector<bool>{true}));
+  EXPECT_EQ(told_, (std::vector<std::uint64_t>{1}));
+}
+
+// An unclaimed tree: nothing of it is numbered, queued or told.
+TEST_F(CommitQueueTest, WhatCannotBeNumberedLeavesNothing) {
+  Event foreign = note();
+  foreign.tree = SessionId("other");
+  queue_->ride_along({foreign});
+  record({foreign});
+  record({note()});
+  writer_->work();
+  loop_.run_until_idle();
+  EXPECT_EQ(results_, (std::vector<bool>{false, true}));
+  EXPECT_EQ(committed_, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(told_, (std::vector<std::uint64_t>{1}));
 }
 
 TEST_F(CommitQueueTest, NothingIsToldBeforeItIsDurable) {

@@ -56,7 +56,8 @@ class Store : public Journal {
   virtual void subscribe(Listener listener) = 0;
 
   // Asked on the loop, whenever a unit is recorded, for what shall go with it: so it costs no commit of its
-  // own. Where there is nothing else to commit it is not asked.
+  // own, and is told with it at the latest. Where there is nothing else to commit it is not asked. It records
+  // nothing.
   using Riders = std::function<std::vector<Event>()>;
   virtual void carry(Riders riders) = 0;
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <ranges>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -100,7 +101,10 @@ std::optional<End> end_in(const EventRefs& events) {
   return std::nullopt;
 }
 
-std::string sealed_text(const Session& session, const End& end, std::string_view lines) {
+End left_at(const Session& session) { return {"interrupted", session.last_event_at}; }
+
+// The messages are put into the object behind it without reading them again.
+std::string sealed_head(const Session& session, const End& end) {
   const json::object head{{"label", session.label},
                           {"session_id", session.id.value},
                           {"agent", session.agent},
@@ -109,9 +113,13 @@ std::string sealed_text(const Session& session, const End& end, std::string_view
                           {"ended_at", to_iso8601(end.at)},
                           {"outcome", end.outcome},
                           {"usage", to_json(session.usage)}};
-  std::string whole = to_json_text(head);
-  whole.back() = ',';  // the messages are put into the object without reading them again
-  whole += "\n\"messages\":[\n";
+  std::string text = to_json_text(head);
+  text.back() = ',';
+  return text;
+}
+
+std::string sealed_text(const Session& session, const End& end, std::string_view lines) {
+  std::string whole = sealed_head(session, end) + "\n\"messages\":[\n";
   for (bool first = true; const auto line : lines_of(lines)) {
     if (!std::exchange(first, false)) whole += ",\n";
     whole += line;
@@ -152,7 +160,7 @@ void TranscriptFiles::seal_left(const Session& session, const EventRefs& events)
   const bool has_ended = is_terminal(session.state);
   if (!has_ended || !folder_->status(sealed_name(stem))) {
     const Unsealed whole = unsealed_from(events);
-    const auto end = has_ended ? end_in(events) : End{"interrupted", session.last_event_at};
+    const auto end = has_ended ? end_in(events) : left_at(session);
     if (!end) return;
     if (!whole.notes.empty()) note_failure(put(scratch_name(stem), whole.notes));
     note_failure(put(sealed_name(stem), sealed_text(whole.session, *end, whole.lines)));
@@ -176,14 +184,19 @@ void TranscriptFiles::make_whole(const std::string& name, std::string_view text)
   if (!there || *there != text) note_failure(put(name, text));
 }
 
-Result<std::vector<Uuid>> TranscriptFiles::unsealed() const {
+Result<std::vector<Uuid>> TranscriptFiles::unsealed(const std::vector<Session>& unfinished) const {
   TRY(const auto entries, folder_->list("."));
-  std::vector<Uuid> uuids;
+  std::set<Uuid> uuids;
   for (const Entry& entry : entries) {
     if (!entry.name.ends_with(running_name(""))) continue;
-    if (auto uuid = uuid_in(entry.name)) uuids.push_back(*std::move(uuid));
+    if (auto uuid = uuid_in(entry.name)) uuids.insert(*std::move(uuid));
   }
-  return uuids;
+  for (const Session& session : unfinished) {
+    const std::string head = sealed_head(session, left_at(session));
+    const auto begun = folder_->read(sealed_name(stem_of(session)), 0, head.size());
+    if (!begun || *begun != head) uuids.insert(session.uuid);
+  }
+  return std::vector(uuids.begin(), uuids.end());
 }
 
 void TranscriptFiles::write(const EventRefs& events) {

@@ -33,8 +33,9 @@ class TranscriptFiles {
   void seal_left(const Session& session, const EventRefs& events);
   // Those of a session that begins another run; `events` are all before it.
   void reopen(const EventRefs& events);
-  // The uuids of sessions whose transcript is not sealed: they run, or whoever ran them did not get that far.
-  Result<std::vector<Uuid>> unsealed() const;
+  // The uuids of sessions whose transcript is not sealed: they run, or whoever ran them did not get that far;
+  // and of those `unfinished` whose file is not there yet, or tells of a run before.
+  Result<std::vector<Uuid>> unsealed(const std::vector<Session>& unfinished) const;
   // The first thing that could not be written. From any thread.
   std::optional<Error> failure() const;
 

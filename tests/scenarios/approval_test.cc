@@ -118,6 +118,36 @@ TEST_F(TheApproval, IsNotAskedForWhatIsRefusedAnyway) {
   EXPECT_THAT(told(), HasSubstr("--max-steps"));
 }
 
+TEST(TheApprovalOfAResumption, IsNotAskedForWhatCannotBeResumed) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "found", .after = std::chrono::seconds(10)};
+    const auto resume = [](const std::string& id, std::string_view more = "") {
+      return call_of("task", fmt::format(R"({{"resume":"{}","prompt":"go on"{}}})", id, more));
+    };
+    if (scene.step == 0) return {.calls = {call_of("task", R"({"agent":"explore","prompt":"look"})")}};
+    if (scene.step == 1)
+      return {.calls = {call_of("task", R"({"agent":"planner","prompt":"look","run_in_background":true})"),
+                        resume(scene.value_of("Session: "), R"(,"agent":"planner")"),
+                        resume("sess_1800000000_zzzzzz")}};
+    if (scene.step == 2) return {.calls = {resume(scene.value_of("id: "))}};
+    return {.text = "over"};
+  });
+  world.rules = {};
+  world.options.attendance = Attendance::person;
+  std::vector<std::string> asked;
+  world.on_question = [&asked](Runtime& runtime, const Question& question) {
+    asked.push_back(question.text);
+    runtime.answer(question.id, {AnswerKind::approved, ""});
+  };
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(asked, testing::Each(HasSubstr("Spawn 1 subagent")));
+  EXPECT_EQ(asked.size(), 2u);
+  EXPECT_THAT(world.heard_by_root(),
+              AllOf(HasSubstr("leave agent out"), HasSubstr("is not a subagent of yours"),
+                    HasSubstr("has not ended yet")));
+  world.expect_sound("");
+}
+
 TEST(TheApprovalOfAResumption, IsNotAskedForWhereTheDelegationsAreUsedUp) {
   for (const int limit : {1, 2}) {
     DialogueWorld world([](const Scene& scene) -> Act {

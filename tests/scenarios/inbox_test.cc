@@ -6,6 +6,7 @@
 #include <set>
 
 #include "a_tree_to_stop.h"
+#include "app/letters.h"
 
 namespace deputy {
 namespace {
@@ -142,6 +143,48 @@ TEST_F(Inbox, AnAnswerToAChildThatNobodyRunsIsHeardHoweverLateAndBeforeItsParent
     EXPECT_FALSE(was_parent_asked);
     EXPECT_TRUE(asker.world.memory->inbox.empty());
   }
+}
+
+// It was asked whether it may run a child, and goes on where there may be none.
+TEST_F(Inbox, WhatIsRefusedAtTheResumeTakesNoAnswerFromWhatIsAskedNext) {
+  DialogueWorld asker([](const Scene& scene) -> Act {
+    if (scene.step == 0) return {.calls = {call_of("task", R"({"agent":"explore","prompt":"look"})")}};
+    if (scene.step == 1) return {.calls = {call_of("ask_user", R"({"question":"What then?"})")}};
+    return {.text = "heard: " + scene.heard};
+  });
+  asker.rules = {};
+  asker.options.attendance = Attendance::person;
+  asker.options.inbox_every = 80ms;
+  asker.on_event = [](Runtime& runtime, const Event& event) {
+    if (std::holds_alternative<QuestionAsked>(event.fact)) runtime.cancel(StopReason::shutdown);
+  };
+  EXPECT_FALSE(asker.run());
+  const auto before = open_questions(asker.world.memory->journal);
+  ASSERT_EQ(before.size(), 1u);
+  ASSERT_EQ(before[0].kind, QuestionKind::permission);
+  MemoryStore other(other_loop, asker.world.memory);
+  const auto answer = [&other](const Question& question, std::string text) {
+    EXPECT_TRUE(other.post({.tree = question.asker,
+                            .session = question.asker,
+                            .kind = LetterKind::answer,
+                            .text = std::move(text),
+                            .question = question.id}));
+  };
+  answer(before[0], "yes");
+  asker.on_event = [&](Runtime&, const Event& event) {
+    if (!std::holds_alternative<QuestionAsked>(event.fact)) return;
+    const auto open = open_questions(asker.world.memory->journal);
+    ASSERT_EQ(open.size(), 1u);
+    EXPECT_NE(open[0].id, before[0].id);
+    answer(open[0], "blue");
+  };
+  const auto report = asker.resume(99, TreeLimits{.delegations = 0});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(asker.heard_by_root(), HasSubstr("--max-delegations"));
+  const auto answers = asker.facts<QuestionAnswered>();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].answer.text, "blue");
+  EXPECT_TRUE(asker.world.memory->inbox.empty()) << "the one that came too late as well";
 }
 
 // Whoever acted on it died before it could be discarded.

@@ -39,14 +39,14 @@ class DialogueWorld {
     listen(life);
     return life.start(brief(life));
   }
-  Result<Report> resume(std::uint64_t seed) {
+  Result<Report> resume(std::uint64_t seed, std::optional<TreeLimits> terms = std::nullopt) {
     Life::Options again = with_model(options);
     again.seed = seed;
     again.crash = {};
     Life life(world, std::move(again));
     listen(life);
     life.loop().manual_clock().jump_wall(away);
-    return life.resume(sessions().front().id);
+    return life.resume(sessions().front().id, terms);
   }
   Result<Report> say(std::string input, std::optional<TreeLimits> terms = std::nullopt) {
     Life life(world, with_model(options));

@@ -53,7 +53,10 @@ Result<void> prune_command_records(const Folder& home, const Database& database,
 
 Result<std::vector<Uuid>> unsealed_transcripts(const Folder& home) {
   TRY(auto folder, home.open_folder("subagent"));
-  return TranscriptFiles(std::move(folder)).unsealed();
+  TRY(const auto database, Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_only));
+  // Rows that cannot be read hide no file that is there.
+  const auto unfinished = select_sessions(database, {.unfinished_only = true, .most = kAllSessions});
+  return TranscriptFiles(std::move(folder)).unsealed(unfinished.value_or(std::vector<Session>{}));
 }
 
 // While the transaction lasts nobody can claim the tree: who is about to waits, and then opens the transcript

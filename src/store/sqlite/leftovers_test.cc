@@ -13,7 +13,10 @@ namespace deputy {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr std::string_view kEnded = "11111111-1111-4111-8111-111111111111";
 constexpr std::string_view kRunning = "22222222-2222-4222-8222-222222222222";
@@ -94,6 +97,41 @@ TEST_F(LeftoversTest, WhatNobodyRunsIsSealedAsInterruptedAndResumingOpensItAgain
   ASSERT_TRUE(store->claim(id_of(kRunning)));
   EXPECT_EQ(text_of(running), lines);
   EXPECT_FALSE(fs::exists(file(kRunning, ".transcript.json")));
+}
+
+TEST_F(LeftoversTest, WhatWasKilledBeforeItsFirstExportIsSealedAsInterruptedOnce) {
+  fs::remove(file(kRunning, ".transcript.jsonl"));
+  fs::remove(file(kRunning, ".scratch.md"));
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_), ElementsAre(Uuid(std::string(kRunning))));
+  seal_all();
+  EXPECT_THAT(text_of(file(kRunning, ".transcript.json")),
+              AllOf(HasSubstr(R"("outcome":"interrupted")"), HasSubstr("do it")));
+  EXPECT_EQ(text_of(file(kRunning, ".scratch.md")), "a note\n");
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_), IsEmpty());
+}
+
+TEST_F(LeftoversTest, WhatWasKilledInItsSecondRunIsNotSealedAsItsFirstEnded) {
+  seal_all();
+  const std::string of_first = text_of(file(kEnded, ".transcript.json"));
+  {
+    const auto store = open();
+    ASSERT_TRUE(store->claim(id_of(kEnded)));
+    Event event;
+    event.tree = id_of(kEnded);
+    event.run = {id_of(kEnded), 2};
+    std::vector<Event> events;
+    for (Fact fact : {Fact(RunStarted{}), Fact(InputGiven{Source::person, "and more"})}) {
+      event.fact = std::move(fact);
+      events.push_back(event);
+    }
+    ASSERT_TRUE(run(loop_, store->record(events)));
+  }
+  fs::remove(file(kEnded, ".transcript.jsonl"));  // as if the process had been killed before it exported
+  std::ofstream(file(kEnded, ".transcript.json"), std::ios::binary) << of_first;
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_), ElementsAre(Uuid(std::string(kEnded))));
+  seal_all();
+  EXPECT_THAT(text_of(file(kEnded, ".transcript.json")),
+              AllOf(HasSubstr(R"("outcome":"interrupted")"), HasSubstr("do it"), HasSubstr("and more")));
 }
 
 TEST_F(LeftoversTest, WhatIsDamagedIsCopiedAndNotSealed) {

@@ -218,12 +218,16 @@ Result<SessionRow> SqliteStore::State::row_before(const Event& event) {
   return *std::move(kept);
 }
 
-// They are exports: one that cannot be made does not undo what was recorded.
+// They are exports: one that cannot be made does not undo what was recorded. Damage is kept as it was found,
+// as wherever it is met.
 void SqliteStore::State::reopen_transcripts(const EventRefs& events) {
   for (const Event& event : events) {
     if (!begins_again(event)) continue;
     auto before = select_events(writing, event.run.session, std::nullopt);
-    if (!before) continue;
+    if (!before) {
+      (void)damage.kept_as_found(std::move(before), writing, event.run.session.value);
+      continue;
+    }
     std::erase_if(*before, [&event](const Event& each) { return each.seq >= event.seq; });
     files->reopen(EventRefs(before->begin(), before->end()));
   }

@@ -1,5 +1,6 @@
 #include "store/sqlite/sqlite_store.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -12,6 +13,7 @@
 #include "store/sqlite/database.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/tree_locks.h"
+#include "store/transcript_files.h"
 #include "support/run.h"
 #include "support/temp_folder.h"
 
@@ -165,6 +167,28 @@ TEST_F(SqliteStoreTest, WhatAClaimHasReadIsNotReadAgainBeforeMoreIsRecorded) {
   noted.fact = NoteTaken{"n"};
   ASSERT_TRUE(run(loop_, store->record({noted})));
   EXPECT_FALSE(store->events_of_session(created.tree)) << "it is read, and damaged";
+}
+
+// The transcript of a session that begins another run is made from what it recorded before.
+TEST_F(SqliteStoreTest, DamageThatOnlyAnExportMeetsIsCopiedToo) {
+  const auto store = *open();
+  Event event = creation();
+  std::vector<Event> events{event};
+  ASSERT_TRUE(store->claim(event.tree));
+  for (Fact fact : {Fact(InputGiven{Source::person, "hello"}), Fact(RunEnded{})}) {
+    event.fact = std::move(fact);
+    events.push_back(event);
+  }
+  ASSERT_TRUE(run(loop_, store->record(events)));
+  {
+    auto raw = Database::open(database(), Database::Mode::read_write);
+    ASSERT_TRUE(raw->execute("UPDATE journal SET body=replace(body, 'hello', 'hullo')"));
+  }
+  ASSERT_FALSE(std::filesystem::exists(home_.file("damaged")));
+  event.run.number = 2;
+  event.fact = RunStarted{};
+  ASSERT_TRUE(run(loop_, store->record({event}))) << "what is recorded does not hang on its export";
+  EXPECT_TRUE(std::filesystem::exists(home_.file("damaged")));
 }
 
 TEST_F(SqliteStoreTest, ADamagedRowOfASessionIsMadeAgainFromTheJournal) {
@@ -470,6 +494,55 @@ TEST_F(SqliteStoreTest, ManySessionsShareTheWriterThread) {
   run(loop, group.join());
   EXPECT_EQ(kept, 80);
   EXPECT_EQ(store->events_of_tree(event.tree)->size(), 161u);
+}
+
+// Who is told of it may look at once, while the writer goes on.
+TEST_F(SqliteStoreTest, AtTheEndOfATreeItsTranscriptsAreWholeBeforeAnybodyIsTold) {
+  constexpr int kTrees = 200;
+  constexpr int kSessions = 4;
+  SystemLoop loop;
+  const auto folder = SystemDisk().open(home_.path(), IfAbsent::fail);
+  const auto store = *SqliteStore::open(loop, **folder, std::make_unique<ThreadWriter>());
+  std::vector<Session> sessions;  // of the tree that runs, its root first
+  int ended = 0;
+  store->subscribe([&](const Event& event) {
+    if (event.run.session != event.tree || !std::holds_alternative<RunEnded>(event.fact)) return;
+    ++ended;
+    for (const Session& session : sessions) {
+      const auto sealed = home_.file("subagent/" + TranscriptFiles::stem_of(session) + ".transcript.json");
+      EXPECT_TRUE(bytes_of(sealed).ends_with("]}\n")) << sealed;
+      EXPECT_FALSE(std::filesystem::exists(sealed + "l")) << sealed;
+    }
+  });
+  for (int tree = 0; tree < kTrees && !HasFailure(); ++tree) {
+    sessions.clear();
+    std::vector<Event> begin;
+    std::vector<Event> end;
+    for (int i = 0; i < kSessions; ++i) {
+      Session session;
+      session.id = SessionId(fmt::format("sess_{}_{}", tree, i));
+      session.uuid = Uuid(fmt::format("{}-{}", tree, i));
+      session.tree = i == 0 ? session.id : sessions.front().id;
+      if (i > 0) session.parent = session.tree;
+      sessions.push_back(session);
+      Event event;
+      event.tree = session.tree;
+      event.run = {session.id, 1};
+      for (Fact fact : {Fact(SessionCreated{session}), Fact(RunStarted{}),
+                        Fact(InputGiven{Source::person, "do it"}), Fact(RunEnded{})}) {
+        event.fact = std::move(fact);
+        begin.push_back(event);
+      }
+      end.insert(end.begin(), std::move(begin.back()));  // the root's comes last
+      begin.pop_back();
+    }
+    const SessionId root = sessions.front().id;
+    ASSERT_TRUE(store->claim(root));
+    ASSERT_TRUE(run(loop, store->record(std::move(begin))));
+    ASSERT_TRUE(run(loop, store->record(std::move(end))));
+    store->release(root);
+  }
+  EXPECT_EQ(ended, kTrees);
 }
 
 }  // namespace
