@@ -315,6 +315,7 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
   std::optional<KnownRepositories> known;
   if (access == Access::write) {
     known = known_of(kept->repositories);
+    known->until = context.loop.clock().wall() + spec.time_limit + kGraceOfCommand;
     after.known = std::move(kept->repositories);
   }
   BackgroundCommands::Afterwards afterwards = [after = std::move(after)] { return told_afterwards(after); };
