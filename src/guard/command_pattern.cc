@@ -200,6 +200,7 @@ bool CommandPattern::may_mean(ShellWords words) const {
 
 // Whether the shell may put it in the place of a pattern where a command stands: nice /bin/r[m].
 bool CommandPattern::may_become(ShellWords words) const {
+  if (std::ranges::none_of(words, &ShellWord::varies)) return false;
   while (const auto inner = carried_command(words)) words = words.subspan(*inner);
   const std::size_t views = carries_command(words) ? words.size() : 1;
   for (std::size_t at = 0; at < views; ++at) {

@@ -233,6 +233,8 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
                               "nohup /bin/[^a]m x",
                               "command /bin/*m x",
                               "nice -n 5 /bin/r[m] x",
+                              "sudo env /bin/r[m] x",
+                              "perf record /bin/r[m] x",
                               "find /bin -name '[r]m' -exec {} x ';'",
                               "find /bin -name '[r]m' -execdir '{}' x ';'",
                               "find /bin -name '[r]m' -exec env {} x ';'",

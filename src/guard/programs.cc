@@ -315,7 +315,10 @@ std::optional<std::size_t> wrapped_command(ShellWords words) {
 std::optional<std::size_t> carried_command(ShellWords words) {
   const std::string_view program = program_of(words[0]);
   const ProgramEntry& entry = entry_of(program);
-  if (entry.kind != ProgramKind::wrapper && entry.kind != ProgramKind::carrier) return std::nullopt;
+  // Others have words of their own before it: perf record.
+  constexpr std::string_view kCarriers[] = {"env", "sudo", "doas", "xargs", "time"};
+  if (entry.kind != ProgramKind::wrapper && std::ranges::find(kCarriers, program) == std::end(kCarriers))
+    return std::nullopt;
   if (program != "env") return inner_command(words, entry);
   std::size_t at = 1;
   while (at < words.size() && !may_be_option(words[at]) && words[at].text.contains('=')) ++at;
@@ -380,8 +383,7 @@ std::optional<std::string> file_that_runs(ShellWords words) {
   const ProgramEntry& entry = entry_of(program_of(words[0]));
   const std::string_view program = words[0].text;
   const bool is_of_system = program.starts_with("/usr/") || program.starts_with("/bin/");
-  if (program.contains('/') && !(is_of_system && entry.kind == ProgramKind::interpreter))
-    return words[0].text;
+  if (program.contains('/') && !(is_of_system && entry.kind != ProgramKind::plain)) return words[0].text;
   if (const auto inner = carried_command(words)) return file_that_runs(words.subspan(*inner));
   const bool is_read = program == "." || program == "source";
   if (!is_read && entry.kind != ProgramKind::interpreter) return std::nullopt;

@@ -248,7 +248,7 @@ TEST_F(Bash, RunsTheScriptThatWasApprovedAndNoOther) {
   for (const char* command :
        {"./script.sh", "sh script.sh", "timeout 5 ./script.sh x", "true && bash ./script.sh", ". ./script.sh",
         "/work/script.sh", "bash -e script.sh", "python3 -u script.sh", "/bin/sh script.sh",
-        "env A=1 ./script.sh", "env bash -eu script.sh"}) {
+        "env A=1 ./script.sh", "/usr/bin/env bash -eu script.sh"}) {
     const json::object arguments{{"command", command}};
     bench.write("script.sh", "echo harmless\n");
     ToolContext context = bench.context();
