@@ -54,6 +54,7 @@ class ChatRunner {
   Task<> read_keys(StopToken stop);
   Task<> watch_signals(StopToken stop);
   Task<> list_folder(std::string folder);
+  Task<> write_down(std::string rule);
   void on_bytes(std::string_view bytes);
   void on_keys(const std::vector<Key>& keys);
   void settle_keys_later();
@@ -125,13 +126,7 @@ void ChatRunner::do_all(Intents intents) {
       wanted.answer.by = Source::person;
       chat.runtime_.answer(std::move(wanted.question_id), std::move(wanted.answer));
     }
-    void operator()(const WriteRule& wanted) const {
-      const auto written = write_rule(chat.program_, wanted.rule);
-      if (!written) return chat.say_error(written.error());
-      print_separated(
-          chat.state_,
-          {line_of(fmt::format("{} is allowed from now on: {}", wanted.rule, *written), Tone::faint)});
-    }
+    void operator()(const WriteRule& wanted) const { chat.beside_.spawn(chat.write_down(wanted.rule)); }
     void operator()(const CancelAll&) const { chat.runtime_.cancel(chat.state_.root, StopReason::user); }
     void operator()(CancelOne& wanted) const {
       chat.runtime_.cancel(std::move(wanted.session), StopReason::user);
@@ -262,6 +257,19 @@ Task<> ChatRunner::list_folder(std::string folder) {
     return entries_of(program_.disk, workspace, folder);
   });
   apply_listing(state_, folder, entries);
+  screen_.draw_soon();
+}
+
+// It waits for others who write there.
+Task<> ChatRunner::write_down(std::string rule) {
+  const auto written =
+      co_await on_pool(program_.loop, engine_.pool, [this, rule] { return write_rule(program_, rule); });
+  if (written) {
+    print_separated(state_,
+                    {line_of(fmt::format("{} is allowed from now on: {}", rule, *written), Tone::faint)});
+  } else {
+    say_error(written.error());
+  }
   screen_.draw_soon();
 }
 

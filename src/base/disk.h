@@ -27,7 +27,8 @@ struct FileStatus {
   WallTime modified{};
   std::uint32_t mode = 0;
   std::uint64_t names =
-      1;  // hard links: with a second one, what is read or written here may lie elsewhere too
+      1;               // hard links: with a second one, what is read or written here may lie elsewhere too
+  WallTime changed{};  // when anything of it was, its name too: unlike `modified` nobody can set it
 };
 
 struct Entry {

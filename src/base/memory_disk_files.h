@@ -102,6 +102,7 @@ struct MemoryFiles {
     node.bytes = std::move(bytes);
     node.status.size = node.bytes.size();
     node.status.modified = clock.wall();
+    node.status.changed = node.status.modified;
   }
 
   void move(const std::string& from, const std::string& to) {

@@ -59,6 +59,10 @@ bool is_local(int folder) {
   return std::ranges::find(kLocal, static_cast<std::uint32_t>(found.f_type)) != kLocal.end();
 }
 
+static WallTime wall_time_of(const timespec& time) {
+  return WallTime{std::chrono::seconds{time.tv_sec} + std::chrono::microseconds{time.tv_nsec / 1000}};
+}
+
 FileStatus status_of(const struct stat& found) {
   FileStatus status;
   if (S_ISREG(found.st_mode)) {
@@ -69,8 +73,8 @@ FileStatus status_of(const struct stat& found) {
   } else {
     status.kind = S_ISLNK(found.st_mode) ? EntryKind::link : EntryKind::other;
   }
-  status.modified = WallTime{std::chrono::seconds{found.st_mtim.tv_sec} +
-                             std::chrono::microseconds{found.st_mtim.tv_nsec / 1000}};
+  status.modified = wall_time_of(found.st_mtim);
+  status.changed = wall_time_of(found.st_ctim);
   status.mode = found.st_mode & 07777;
   status.names = S_ISDIR(found.st_mode) ? 1 : found.st_nlink;
   return status;

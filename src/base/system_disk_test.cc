@@ -224,6 +224,7 @@ TEST_F(SystemDiskTest, KnowsWhenAFileChanged) {
   const timespec times[2] = {{1'800'000'000, 0}, {1'800'000'000, 123'456'789}};
   ASSERT_EQ(::utimensat(AT_FDCWD, path("file").c_str(), times, 0), 0);
   EXPECT_EQ(to_iso8601(folder_->status("file")->modified), "2027-01-15T08:00:00.123456Z");
+  EXPECT_NE(folder_->status("file")->changed, folder_->status("file")->modified) << "nobody sets that";
 }
 
 // Files that were just written are in memory, on a file system that can say so.

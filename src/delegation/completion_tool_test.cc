@@ -1,12 +1,15 @@
 #include "delegation/completion_tool.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "agent/completion.h"
 #include "base/json_schema.h"
 
 namespace deputy {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -33,6 +36,20 @@ TEST(CompletionTool, RefusesWhatTheContractDoesNotKnow) {
   EXPECT_THAT(mistakes("", R"({"status":"completed","summary":""})"), SizeIs(1));
   EXPECT_THAT(mistakes("", R"({"status":"completed","summary":"s","usage":{}})"), SizeIs(1));
   EXPECT_THAT(mistakes("", R"({"status":"completed","summary":"s","errors":[{"type":"t"}]})"), SizeIs(1));
+}
+
+// deleg-15: the control is who takes what a child says without looking.
+TEST(CompletionTool, ReportsOfAnyLengthAreNotTaken) {
+  const std::string huge =
+      fmt::format(R"({{"status":"completed","summary":"{}","artifacts":[{{"path":"/etc/shadow"}}]}})",
+                  std::string(200'000, 'A'));
+  EXPECT_THAT(mistakes("", huge), Contains(HasSubstr("summary")));
+  EXPECT_THAT(mistakes("", R"({"status":"completed","summary":"s","artifacts":["/etc/shadow"]})"),
+              Contains(HasSubstr("artifacts")));
+  const Completion unchecked = completion_of(*parse_json_object(huge));
+  EXPECT_EQ(unchecked.summary.size(), 200'000U) << "control";
+  ASSERT_EQ(unchecked.artifacts.size(), 1U) << "control";
+  EXPECT_EQ(unchecked.artifacts[0].path, "/etc/shadow") << "control";
 }
 
 constexpr auto kOutput = R"({"$schema":"http://json-schema.org/draft-07/schema#","type":"object",

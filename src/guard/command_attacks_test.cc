@@ -293,6 +293,33 @@ INSTANTIATE_TEST_SUITE_P(
         carrying_rm("npx", "npx -c 'rm -rf src'", {.harm = "! test -e src"})),
     kNameOf);
 
+Attack removing(std::string id, std::string command, std::string needs = "true") {
+  return carrying_rm(std::move(id), std::move(command), {.harm = "! test -e src", .needs = std::move(needs)});
+}
+
+// What is run is a pattern, what is found, or what is read.
+INSTANTIATE_TEST_SUITE_P(
+    BecomesADenied, CommandAttack,
+    testing::Values(removing("pattern-nice", "nice /bin/r[m] -rf src"),
+                    removing("pattern-env", "env /bin/r[m] -rf src"),
+                    removing("pattern-timeout", "timeout 5 /bin/r[m] -rf src"),
+                    removing("pattern-nohup", "nohup /bin/r[m] -rf src"),
+                    removing("pattern-command", "command /bin/r[m] -rf src"),
+                    removing("found", "find /usr/bin/ -name '[r]m' -exec {} -rf src ';'"),
+                    removing("xargs-env", "echo rm -rf src | xargs env"),
+                    removing("xargs-nice", "echo rm -rf src | xargs nice"),
+                    removing("xargs-timeout", "echo rm -rf src | xargs timeout 5"),
+                    removing("xargs-replaced", "echo rm | xargs -I{} {} -rf src"),
+                    removing("fed-linux64", "echo 'rm -rf src' | linux64", "linux64 true"),
+                    removing("fed-setarch", "echo 'rm -rf src' | setarch x86_64", "setarch x86_64 true"),
+                    removing("fed-fakeroot", "echo 'rm -rf src' | fakeroot", "fakeroot true"),
+                    removing("fed-sqlite", "echo '.shell rm -rf src' | sqlite3 a.db", "command -v sqlite3"),
+                    removing("fed-ed", "echo '!rm -rf src' | ed f", "command -v ed"),
+                    removing("stream-slashes", "echo 'rm -rf src' | bash //dev/stdin"),
+                    removing("stream-dot", "echo 'rm -rf src' | bash /./dev/stdin"),
+                    removing("written-before", "echo 'rm -rf src' > x; sh x")),
+    kNameOf);
+
 Attack argument(std::string id, std::string allowed, std::string command, Attack more = {}) {
   more.id = std::move(id);
   if (more.needs.empty()) more.needs = "command -v " + command.substr(0, command.find(' '));
@@ -337,6 +364,14 @@ INSTANTIATE_TEST_SUITE_P(
         argument("arginj-curl", "curl", "curl -o /out/pwn file:///out/f"),
         argument("arginj-curl-format", "curl", "curl -w '%output{/out/pwn}x' file:///out/f",
                  {.needs = "curl --version | grep -qE '^curl (8[.]([3-9]|[1-9][0-9])|9|[1-9][0-9])'"}),
+        argument("arginj-curl-expand", "curl",
+                 "curl --variable o=/out/pwn --expand-output '{{o}}' file:///out/f",
+                 {.needs = "curl --version | grep -qE '^curl (8[.]([3-9]|[1-9][0-9])|9|[1-9][0-9])'"}),
+        argument("arginj-xargs-sed", "xargs sed -n p", "xargs sed -n p",
+                 {.control = "echo --expression=1e./x.sh f | xargs sed -n p"}),
+        argument("arginj-linker", "clang", "clang --ld-path=/out/x.sh m.c",
+                 {.control = "echo 'int main(void) {}' >m.c; clang --ld-path=/out/x.sh m.c",
+                  .needs = "clang --version"}),
         argument("arginj-rg", "rg", "rg --pre=./x.sh b f"),
         argument("arginj-star", "tar", "tar cf a.tar *",
                  {.control = "cd star && tar cf a.tar *", .harm = "test -e star/pwn"}),

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
+#include "guard/glob.h"
 
 namespace deputy {
 namespace {
@@ -67,13 +70,36 @@ bool may_hold_names(ShellWords words, std::span<const std::string_view> names, b
   return states[names.size()] != unreached;
 }
 
+// The pattern of a shell, or one that means more: any character in the place of a set.
+std::string without_sets(std::string_view pattern) {
+  std::string out;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    const char c = pattern[at];
+    if (c == '[') {
+      const std::size_t end = pattern.find(']', at + 2);
+      if (end == std::string_view::npos || pattern.substr(at, end - at).contains("[:")) return out + '*';
+      at = end;
+    }
+    out += std::string_view("[{}\\").contains(c) ? '?' : c;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, const Roots& roots) {
   std::vector<CommandSubject> subjects;
   bool is_moved = false;
+  std::set<std::string, std::less<>> written;  // the names of files, wherever they lie
   for (SimpleCommand& command : commands) {
-    CommandSubject subject{.hides_code = runs_hidden_code(command.words), .is_moved = is_moved};
+    CommandSubject subject{.is_fed = is_fed(command), .is_moved = is_moved};
+    const auto file = file_that_runs(command.words);
+    subject.hides_code =
+        runs_hidden_code(command.words, subject.is_fed) || (file && written.contains(program_of(*file)));
+    for (const Redirection& to : command.redirections) {
+      if (to.kind == Redirection::Kind::write || to.kind == Redirection::Kind::append)
+        written.emplace(program_of(to.target));
+    }
     subject.names_protected = names_protected_path(command.words, roots) && !only_reads(command.words);
     is_moved = is_moved || changes_folder(command.words);
     subject.command = std::move(command);
@@ -129,6 +155,7 @@ RuleMatch CommandPattern::match(const CommandSubject& subject) const {
   for (std::size_t at = 0; at < views; ++at) {
     if (may_mean(words.subspan(at))) return RuleMatch::maybe;
   }
+  if (may_become(words)) return RuleMatch::maybe;
   if (subject.hides_code) return RuleMatch::maybe;
   return !keeps_words_to_itself(words[0]) && is_named_in(words.subspan(1)) ? RuleMatch::named : RuleMatch::no;
 }
@@ -140,7 +167,7 @@ bool CommandPattern::gives(ShellWords words, const CommandSubject& subject) cons
   const std::string_view program = words[0].text;
   if (subject.is_moved && program.contains('/') && !program.starts_with('/')) return false;
   if (words.size() == words_.size() && !is_prefix_) return true;
-  return is_prefix_ && !subject.names_protected && is_tame(words, words_.size());
+  return is_prefix_ && !subject.names_protected && is_tame(words, words_.size(), subject.is_fed);
 }
 
 bool CommandPattern::is_program(std::string_view path) const {
@@ -168,8 +195,34 @@ bool CommandPattern::is_named_in(ShellWords words) const {
 }
 
 bool CommandPattern::may_mean(ShellWords words) const {
-  if (!is_program(words[0].text)) return false;
-  const ShellWords further = words.subspan(1);
+  return is_program(words[0].text) && may_have_words(words.subspan(1));
+}
+
+// Whether the shell may put it in the place of a pattern where a command stands: nice /bin/r[m].
+bool CommandPattern::may_become(ShellWords words) const {
+  if (std::ranges::none_of(words, &ShellWord::varies)) return false;
+  while (const auto inner = carried_command(words)) words = words.subspan(*inner);
+  const std::size_t views = carries_command(words) ? words.size() : 1;
+  for (std::size_t at = 0; at < views; ++at) {
+    if (may_be_program(words[at]) && may_have_words(words.subspan(at + 1))) return true;
+  }
+  return false;
+}
+
+bool CommandPattern::may_be_program(const ShellWord& word) const {
+  constexpr std::string_view kSigns = "*?[";
+  const std::string name = lowered(program_of(word));
+  const std::size_t sign = name.find_first_of(kSigns);
+  if (!word.varies || sign == std::string::npos) return false;
+  if (ends_within_word_) {
+    const std::string_view plain = std::string_view(name).substr(0, sign);
+    return plain.starts_with(program_) || program_.starts_with(plain);
+  }
+  const auto glob = Glob::compile(without_sets(name));
+  return !glob || glob->matches(program_);
+}
+
+bool CommandPattern::may_have_words(ShellWords further) const {
   std::vector<std::string_view> names;
   for (const ShellWord& word : std::span(words_).subspan(1)) {
     if (!is_option(word.text)) {

@@ -22,6 +22,7 @@ namespace deputy {
 // One command of a chain, and what is asked about it again and again.
 struct CommandSubject {
   SimpleCommand command;
+  bool is_fed = false;           // by a command or a file
   bool hides_code = false;       // runs what its words do not show
   bool is_moved = false;         // by a cd before it: a relative path is another
   bool names_protected = false;  // and may do more than read it
@@ -41,6 +42,9 @@ class CommandPattern {
  private:
   bool gives(ShellWords words, const CommandSubject& subject) const;
   bool may_mean(ShellWords words) const;
+  bool may_become(ShellWords words) const;
+  bool may_be_program(const ShellWord& word) const;
+  bool may_have_words(ShellWords further) const;
   bool is_program(std::string_view path) const;
   bool is_named_in(ShellWords words) const;
 

@@ -61,18 +61,36 @@ std::string_view sign_of(Joint joint) {
   return ";";
 }
 
-// A page of spaces would push the end of a line out of sight.
+constexpr std::size_t kMostBlanks = 8;
+
 std::string with_spaces_counted(std::string_view text) {
-  constexpr std::size_t kMost = 8;
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find_first_not_of(' ', at), text.size());
-    if (end - at > kMost) {
+    if (end - at > kMostBlanks) {
       fmt::format_to(std::back_inserter(out), "[{} spaces]", end - at);
       at = end;
     } else {
       out += text[at++];
     }
+  }
+  return out;
+}
+
+// A page of spaces, or of empty lines, would push what follows out of sight.
+std::string with_blanks_counted(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_not_of(" \t\n", at), text.size());
+    const std::string_view blanks = text.substr(at, end - at);
+    const auto lines = static_cast<std::size_t>(std::ranges::count(blanks, '\n'));
+    if (lines > kMostBlanks) {
+      fmt::format_to(std::back_inserter(out), "[{} line breaks]", lines);
+    } else {
+      out += with_spaces_counted(blanks);
+    }
+    if (end < text.size()) out += text[end];
+    at = end + 1;
   }
   return out;
 }
@@ -95,9 +113,9 @@ std::string shown(std::span<const SimpleCommand> commands) {
 
 std::string shown_command(std::string_view command) {
   const ShellReading reading = read_shell(command);
-  if (reading) return shown(*reading);
+  if (reading) return with_blanks_counted(shown(*reading));
   return fmt::format("(cannot be taken apart: {})\n{}", reading.error().why,
-                     with_spaces_counted(made_unmistakable(command)));
+                     with_blanks_counted(made_unmistakable(command)));
 }
 
 std::string shown_host(std::string_view host) { return ascii_host(host).value_or(made_unmistakable(host)); }

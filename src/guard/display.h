@@ -13,8 +13,8 @@
 namespace deputy {
 
 std::string shown(std::span<const SimpleCommand> commands);
-// Of an opaque command the text itself: hidden characters spelled out, long runs of spaces counted, and said
-// in the first line that it could not be taken apart.
+// Long runs of spaces and of line breaks counted. Of an opaque command the text itself: hidden characters
+// spelled out, and said in the first line that it could not be taken apart.
 std::string shown_command(std::string_view command);
 // A host as it is looked up: "xn--pple-43d.com" for one that only looks like "apple.com". What is no host is
 // spelled out.

@@ -62,6 +62,17 @@ TEST(Display, AnOpaqueCommandIsShownAsItIsWithNothingHidden) {
   EXPECT_THAT(shown_command("echo a\u00a0b\u2800"), HasSubstr("a\\u{a0}b\\u{2800}"));
 }
 
+TEST(Display, NoRunOfBlanksPushesACommandOutOfSight) {
+  const auto after = [](std::size_t count, char blank) {
+    return shown_command("true '" + std::string(count, blank) + "' && touch /pwn");
+  };
+  EXPECT_EQ(after(8, ' '), "true '" + std::string(8, ' ') + "' &&\ntouch /pwn");
+  EXPECT_EQ(after(9, ' '), "true '[9 spaces]' &&\ntouch /pwn");
+  EXPECT_EQ(after(7000, ' '), "true '[7000 spaces]' &&\ntouch /pwn");
+  EXPECT_THAT(after(8, '\n'), HasSubstr(std::string(8, '\n')));
+  EXPECT_THAT(after(9, '\n'), HasSubstr("[9 line breaks]"));
+}
+
 TEST(Display, AHostIsShownAsItIsLookedUp) {
   EXPECT_EQ(shown_host("\u0430pple.com"), "xn--pple-43d.com");
   EXPECT_EQ(shown_host("Apple.com."), "apple.com");

@@ -19,16 +19,20 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "sudo", .kind = carrier, .runs = "-s -i --shell --login"},
     {.names = "env", .kind = carrier, .runs = "-S --split-string"},
     {.names =
-         "xargs doas busybox toybox builtin strace ltrace valgrind fakeroot rlwrap pkexec eatmydata torsocks "
-         "proxychains time setarch linux32 linux64 i386 i486 i586 i686 x86_64 ppc32 ppc64 sparc32 sparc64 "
-         "unshare firejail entr uvx pipx corepack choom sshpass catchsegv hyperfine perf cpulimit trickle "
+         "xargs doas busybox toybox builtin strace ltrace valgrind rlwrap pkexec eatmydata "
+         "proxychains time entr uvx pipx corepack choom sshpass catchsegv hyperfine perf cpulimit trickle "
          "tsocks ssh-agent dbus-launch",
      .kind = carrier},
+    {.names = "fakeroot fakechroot torsocks setarch linux32 linux64 i386 i486 i586 i686 x86_64 ppc32 ppc64 "
+              "sparc32 sparc64 unshare firejail",
+     .kind = carrier,
+     .is_shell_if_bare = true},
     {.names = "npx bunx pnpx", .kind = carrier, .texts = "-c --call"},
     {.names = "logsave", .kind = carrier, .operands = 1},
     {.names = "dpkg-architecture", .carries = "-c --command"},
     {.names = "flock", .kind = carrier, .operands = 1, .runs = "-c --command"},
-    {.names = "taskset chrt numactl prlimit chroot chpst faketime", .kind = carrier, .operands = 1},
+    {.names = "taskset chrt numactl prlimit chpst faketime", .kind = carrier, .operands = 1},
+    {.names = "chroot", .kind = carrier, .operands = 1, .is_shell_if_bare = true},
     {.names =
          "ssh su runuser watch docker podman nerdctl kubectl oc lxc machinectl systemd-run nsenter bwrap "
          "proot "
@@ -39,19 +43,19 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
      .operands = -1},
     {.names = "sh bash dash zsh ksh mksh ash fish csh tcsh rbash pwsh powershell cmd python pypy ipython "
               "perl ruby irb "
-              "node nodejs tsx ts-node php lua luajit tclsh wish expect Rscript julia ghci runghc "
+              "node nodejs tsx ts-node php lua luajit tclsh wish expect Rscript julia runghc "
               "runhaskell "
-              "ocaml groovy jshell osascript elixir iex erl guile racket sbcl clisp octave gnuplot m4",
+              "ocaml groovy osascript elixir erl guile racket sbcl clisp octave",
      .kind = interpreter},
     {.names = "bun", .kind = interpreter, .subcommands = "x exec repl"},
     {.names = "deno", .kind = interpreter, .subcommands = "eval repl"},
-    {.names =
-         "R gdb lldb sqlite psql mysql mariadb redis-cli mongosh dc ed red ex vi vim view nvim nano emacs "
-         "emacsclient "
-         "vimdiff vimtutor vim.basic vim.tiny vim.nox vim.gtk vim.athena rvim rview gvim gview gvimdiff "
-         "gvimtutor rgvim rgview evim eview nvim-qt nvimdiff elvis nvi vile kak hx helix joe jed jove "
-         "zile mg pico micro mcedit emacs-nox emacs-gtk emacs-lucid xemacs "
-         "less more most man pg xterm ftp lftp",
+    {.names = "R ghci iex jshell gnuplot m4 gdb lldb sqlite psql mysql mariadb redis-cli mongosh dc ed red "
+              "ex vi vim view nvim nano emacs "
+              "emacsclient "
+              "vimdiff vimtutor vim.basic vim.tiny vim.nox vim.gtk vim.athena rvim rview gvim gview gvimdiff "
+              "gvimtutor rgvim rgview evim eview nvim-qt nvimdiff elvis nvi vile kak hx helix joe jed jove "
+              "zile mg pico micro mcedit emacs-nox emacs-gtk emacs-lucid xemacs "
+              "less more most man pg xterm ftp lftp",
      .kind = interpreter,
      .operands = 1},
     {.names = "eval exec source . trap alias unalias export declare typeset local readonly unset read "
@@ -95,7 +99,9 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "rg", .runs = "--pre --hostname-bin"},
     {.names = "zip", .runs = "-T -TT --unzip-command", .writes = "-m --move"},
     {.names = "make gmake", .runs = "= --eval -E -f --file --makefile"},
-    {.names = "gcc g++ cc c++ clang clang++", .runs = "-wrapper -specs -B -fplugin @"},
+    {.names = "gcc g++ cc c++ clang clang++",
+     .runs = "-wrapper -specs -B -fplugin -fpass-plugin -fuse-ld --ld-path -Xclang @",
+     .writes = "-Wl,* -Xlinker"},  // the linker takes plugins, and writes maps
     {.names = "go", .runs = "-exec -toolexec -vettool -overlay"},
     {.names = "npm pnpm yarn",
      .runs = "--script-shell --node-options --shell --userconfig --globalconfig",
@@ -108,7 +114,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "wget",
      .runs = "-e --execute --use-askpass --config",
      .writes = "-O -o -a -P --output-document --output-file --append-output --directory-prefix --warc-file "
-               "--save-cookies --hsts-file"},
+               "--save-cookies --hsts-file --rejected-log"},
     {.names = "printf test [ wait", .runs = "-v -p"},  // a subscript in the name of a variable is evaluated
     {.names = "jq", .writes = "-i --inplace --in-place"},
     {.names = "yq", .writes = "-i -s --inplace --in-place --split-exp --split-exp-file"},

@@ -28,6 +28,7 @@ bool is_named(std::string_view word, std::string_view option) {
 bool is_risky(const ShellWord& word, std::string_view option) {
   if (option == "=") return !is_option(word) && word.text.contains('=');
   if (option == "@") return word.text.starts_with('@');
+  if (option.ends_with('*')) return word.text.starts_with(option.substr(0, option.size() - 1));
   if (option.starts_with("--")) return word.text.starts_with("--") && is_long_option_like(word.text, option);
   if (option.size() == 2 && option[0] == '-') return has_letter(word.text, option[1]);
   return is_named(word.text, option);
@@ -86,11 +87,12 @@ bool writes_operand(ShellWords words, std::size_t covered, const ProgramEntry& e
   return false;
 }
 
-// curl -w '%output{…}' writes a file; what it prints may also be read from one.
+// curl -w '%output{…}' writes a file; what it prints may also be read from one. --expand-output and the like
+// are its other options by another name.
 bool has_writing_format(ShellWords words) {
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string_view text = words[at].text;
-    if (text.contains("%output{")) return true;
+    if (text.contains("%output{") || text.starts_with("--expand-")) return true;
     if (!has_letter(text, 'w') && !(text.starts_with("--") && is_long_option_like(text, "--write-out")))
       continue;
     if (text.contains('@') || (at + 1 < words.size() && words[at + 1].text.starts_with('@'))) return true;
@@ -98,8 +100,19 @@ bool has_writing_format(ShellWords words) {
   return false;
 }
 
-bool is_stream(std::string_view path) {
-  return path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/");
+// By any of its names, /./dev/stdin too; where the way goes up nobody can tell where it ends.
+bool is_stream(const ShellWord& word) {
+  const std::string_view path = word.text;
+  if (path == "-") return true;
+  auto names = split(path, '/');
+  std::erase_if(names, [](std::string_view name) { return name.empty() || name == "."; });
+  const auto is_theirs = [](std::string_view name) { return name == "dev" || name == "proc"; };
+  const bool goes_up = std::ranges::find(names, "..") != names.end();
+  if (word.varies && (goes_up || path.starts_with('/'))) return true;
+  if (goes_up) return std::ranges::any_of(names, is_theirs);
+  if (names.size() < 2 || !is_theirs(names[0])) return false;
+  // A project may have a folder of that name.
+  return path.starts_with('/') || names[0] == "proc" || names[1].starts_with("std") || names[1] == "fd";
 }
 
 bool asks_for_version(ShellWords words) {
@@ -132,21 +145,22 @@ bool runs_code_module(ShellWords words) {
 }
 
 // An interpreter that is given a file, or a module, and no code.
-bool runs_a_file(ShellWords words, const ProgramEntry& entry) {
+bool runs_a_file(ShellWords words, const ProgramEntry& entry, bool is_fed) {
   if (words.size() < 2) return false;
   if (asks_for_version(words)) return true;
   if (running_subcommand(words, entry)) return false;
   if (words[1].text == "-m") return words.size() > 2 && !may_be_option(words[2]) && !runs_code_module(words);
-  if (entry.operands == 1 && words.size() > 2) return false;
-  return !may_be_option(words[1]) && !is_stream(words[1].text);
+  if (entry.operands == 1 && (is_fed || words.size() > 2)) return false;
+  return !may_be_option(words[1]) && !is_stream(words[1]);
 }
 
 bool looks_like_code(const ShellWord& word) {
   return word.text.find_first_of(" \t\n;|&<>$`()") != std::string::npos;
 }
 
-bool interpreter_is_tame(ShellWords words, std::size_t covered, const ProgramEntry& entry) {
-  if (words.size() < 2 || !is_option(words[1])) return runs_a_file(words, entry);
+bool interpreter_is_tame(ShellWords words, std::size_t covered, const ProgramEntry& entry, bool is_fed) {
+  if (words.size() < 2 || !is_option(words[1])) return runs_a_file(words, entry, is_fed);
+  if (entry.operands == 1 && is_fed) return asks_for_version(words);
   if (runs_code_module(words)) return false;
   if (words[1].text == "-m") return covered >= 3 || asks_for_version(words);
   // Options that the rule does not give could be code.
@@ -155,8 +169,10 @@ bool interpreter_is_tame(ShellWords words, std::size_t covered, const ProgramEnt
           std::ranges::none_of(words.subspan(std::min(covered, words.size())), may_be_option));
 }
 
+bool is_sed(std::string_view program) { return program == "sed" || program == "gsed"; }
+
 bool script_is_tame(std::string_view program, ShellWords words) {
-  if (program == "sed" || program == "gsed") return is_tame_sed(words);
+  if (is_sed(program)) return is_tame_sed(words);
   if (program == "awk" || program == "gawk" || program == "mawk" || program == "nawk")
     return is_tame_awk(words);
   return true;
@@ -173,16 +189,79 @@ std::optional<std::size_t> inner_command(ShellWords words, const ProgramEntry& e
   return is_plain ? std::optional(at) : std::nullopt;
 }
 
-bool runs_code_itself(ShellWords words) {
+// What xargs adds to its words may make it run or write something.
+bool is_open_to_more_words(std::string_view program) {
+  const ProgramEntry& entry = entry_of(program);
+  return entry.kind == ProgramKind::wrapper || entry.kind == ProgramKind::carrier ||
+         has_risky_options(entry) || is_sed(program);
+}
+
+// Whether the next word may be the value of this option of xargs.
+bool may_take_next_word(std::string_view option) {
+  return option.starts_with("--") ? !option.contains('=')
+                                  : std::string_view("adEIJLnPRsS").contains(option.back());
+}
+
+// What a piece of its input stands for, if this option of xargs says so: -I{}, -i, --replace=X.
+std::string_view replaced_by(std::string_view option) {
+  constexpr std::string_view kUsual = "{}";
+  if (option.starts_with("--rep")) return option.contains('=') ? option.substr(option.find('=') + 1) : kUsual;
+  const std::size_t at = option.starts_with("--") ? std::string_view::npos : option.find_first_of("IJi");
+  if (at == std::string_view::npos) return {};
+  return at + 1 < option.size() ? option.substr(at + 1) : kUsual;
+}
+
+// Whether what xargs reads is, or decides, what it runs.
+bool xargs_runs_its_input(ShellWords words) {
+  std::string_view replaced;
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const std::string_view text = words[at].text;
+    const std::string_view before = words[at - 1].text;
+    if (is_option(words[at])) {
+      if (const auto found = replaced_by(text); !found.empty()) replaced = found;
+      continue;
+    }
+    const bool may_be_value = is_option(words[at - 1]) && may_take_next_word(before);
+    if (may_be_value && (before.ends_with('I') || before.ends_with('J'))) {
+      replaced = text;
+      continue;
+    }
+    if (is_open_to_more_words(program_of(text))) return true;
+    if (!replaced.empty() && text.contains(replaced)) return true;
+    if (!may_be_value) return false;
+  }
+  return false;
+}
+
+// find -exec {}: what it finds is what it runs.
+bool runs_what_it_finds(ShellWords words, const ProgramEntry& entry) {
+  const auto holds_place = [](const ShellWord& word) { return word.text.contains('{'); };
+  for (std::size_t at = 1; !entry.carries.empty() && at < words.size(); ++at) {
+    if (!has_risky(words.subspan(at, 1), entry.carries)) continue;
+    if (holds_place(words[at])) return true;
+    if (at + 1 == words.size()) break;
+    const ProgramKind kind = entry_of(program_of(words[at + 1])).kind;
+    const bool carries_on = kind == ProgramKind::wrapper || kind == ProgramKind::carrier;
+    if (holds_place(words[at + 1]) ||
+        (carries_on && std::ranges::any_of(words.subspan(at + 1), holds_place))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool runs_code_itself(ShellWords words, bool is_fed) {
   const std::string_view program = program_of(words[0]);
   const ProgramEntry& entry = entry_of(program);
   switch (entry.kind) {
     case ProgramKind::shell:
       return true;
     case ProgramKind::interpreter:
-      return !runs_a_file(words, entry);
+      return !runs_a_file(words, entry, is_fed);
     case ProgramKind::carrier:
       // Some read commands from their input where their words hold none.
+      if (is_fed && (entry.operands < 0 || entry.is_shell_if_bare)) return true;
+      if (program == "xargs" && xargs_runs_its_input(words)) return true;
       if (entry.operands < 0 && (words.size() <= 2 || std::ranges::any_of(words.subspan(1), looks_like_code)))
         return true;
       break;
@@ -195,7 +274,13 @@ bool runs_code_itself(ShellWords words) {
       std::ranges::any_of(words.subspan(1), looks_like_code)) {
     return true;
   }
-  return is_made_to(words, 1, entry, entry.runs) || !script_is_tame(program, words);
+  return runs_what_it_finds(words, entry) || is_made_to(words, 1, entry, entry.runs) ||
+         !script_is_tame(program, words);
+}
+
+// bash -e, -m, -p, -r: no code follows, but for -c.
+bool is_setting_of_shell(ShellWords words, std::size_t at) {
+  return program_of(words[0]).ends_with("sh") && !words[at].text.contains('c');
 }
 
 // Nothing but the shell can run what is part of it.
@@ -227,17 +312,39 @@ std::optional<std::size_t> wrapped_command(ShellWords words) {
   return entry.kind == ProgramKind::wrapper ? inner_command(words, entry) : std::nullopt;
 }
 
-bool runs_hidden_code(ShellWords words) {
-  if (runs_code_itself(words)) return true;
+std::optional<std::size_t> carried_command(ShellWords words) {
+  const std::string_view program = program_of(words[0]);
+  const ProgramEntry& entry = entry_of(program);
+  // Others have words of their own before it: perf record.
+  constexpr std::string_view kCarriers[] = {"env", "sudo", "doas", "xargs", "time"};
+  if (entry.kind != ProgramKind::wrapper && std::ranges::find(kCarriers, program) == std::end(kCarriers))
+    return std::nullopt;
+  if (program != "env") return inner_command(words, entry);
+  std::size_t at = 1;
+  while (at < words.size() && !may_be_option(words[at]) && words[at].text.contains('=')) ++at;
+  const bool is_plain = at < words.size() && !may_be_option(words[at]) && !words[at].varies;
+  return is_plain ? std::optional(at) : std::nullopt;
+}
+
+bool is_fed(const SimpleCommand& command) {
+  return command.joint == Joint::pipe ||
+         std::ranges::any_of(command.redirections, [](const Redirection& redirection) {
+           return redirection.kind == Redirection::Kind::read;
+         });
+}
+
+bool runs_hidden_code(ShellWords words, bool is_fed) {
+  if (runs_code_itself(words, is_fed)) return true;
   if (!carries_command(words)) return false;
   if (words.size() > kMostCarried) return true;
   for (std::size_t at = 1; at < words.size(); ++at) {
-    if (can_carry(program_of(words[0]), words[at]) && runs_code_itself(words.subspan(at))) return true;
+    if (can_carry(program_of(words[0]), words[at]) && runs_code_itself(words.subspan(at), is_fed))
+      return true;
   }
   return false;
 }
 
-bool is_tame(ShellWords words, std::size_t covered) {
+bool is_tame(ShellWords words, std::size_t covered, bool is_fed) {
   const std::string_view program = program_of(words[0]);
   const ProgramEntry& entry = entry_of(program);
   const ShellWords further = words.subspan(std::min(covered, words.size()));
@@ -245,12 +352,12 @@ bool is_tame(ShellWords words, std::size_t covered) {
     case ProgramKind::shell:
       return false;
     case ProgramKind::interpreter:
-      return interpreter_is_tame(words, covered, entry);
+      return interpreter_is_tame(words, covered, entry, is_fed);
     case ProgramKind::wrapper:
     case ProgramKind::carrier: {
       const auto inner = inner_command(words, entry);
-      return inner && covered > *inner && is_tame(words.subspan(*inner), covered - *inner) &&
-             !(program == "xargs" && has_risky_options(entry_of(program_of(words[*inner]))));
+      return inner && covered > *inner && is_tame(words.subspan(*inner), covered - *inner, is_fed) &&
+             !(program == "xargs" && is_open_to_more_words(program_of(words[*inner])));
     }
     case ProgramKind::plain:
       break;
@@ -259,7 +366,7 @@ bool is_tame(ShellWords words, std::size_t covered) {
   if (program == "curl" && has_writing_format(further)) return false;
   if (const auto at = running_subcommand(words, entry)) {
     const std::size_t inner = *at + 1;
-    if (covered <= inner || !is_tame(words.subspan(inner), covered - inner)) return false;
+    if (covered <= inner || !is_tame(words.subspan(inner), covered - inner, is_fed)) return false;
   }
   // A file may have the name of an option.
   if (has_risky_options(entry) && std::ranges::any_of(further, [](const ShellWord& word) {
@@ -273,14 +380,22 @@ bool is_tame(ShellWords words, std::size_t covered) {
 }
 
 std::optional<std::string> file_that_runs(ShellWords words) {
-  if (words[0].text.contains('/')) return words[0].text;
-  if (const auto inner = wrapped_command(words)) return file_that_runs(words.subspan(*inner));
   const ProgramEntry& entry = entry_of(program_of(words[0]));
-  const bool is_read = words[0].text == "." || words[0].text == "source";
-  const bool is_given_file =
-      words.size() > 1 && !is_option(words[1]) &&
-      (is_read || (entry.kind == ProgramKind::interpreter && runs_a_file(words, entry)));
-  return is_given_file ? std::optional(words[1].text) : std::nullopt;
+  const std::string_view program = words[0].text;
+  const bool is_of_system = program.starts_with("/usr/") || program.starts_with("/bin/");
+  if (program.contains('/') && !(is_of_system && entry.kind != ProgramKind::plain)) return words[0].text;
+  if (const auto inner = carried_command(words)) return file_that_runs(words.subspan(*inner));
+  const bool is_read = program == "." || program == "source";
+  if (!is_read && entry.kind != ProgramKind::interpreter) return std::nullopt;
+  if (running_subcommand(words, entry)) return std::nullopt;
+  if (!is_read && entry.operands == 1 && words.size() > 2) return std::nullopt;
+  std::size_t at = 1;
+  for (; at < words.size() && is_option(words[at]); ++at) {
+    // What follows is code, or a module.
+    if (std::string_view("cemEpr").contains(words[at].text.back()) && !is_setting_of_shell(words, at))
+      return std::nullopt;
+  }
+  return at < words.size() && !is_stream(words[at]) ? std::optional(words[at].text) : std::nullopt;
 }
 
 bool keeps_words_to_itself(const ShellWord& word) {
@@ -298,7 +413,7 @@ bool only_reads(ShellWords words) {
       "cat",  "ls",       "head",     "tail",     "grep",    "egrep",  "fgrep",     "rg",  "wc",  "stat",
       "file", "diff",     "du",       "tree",     "echo",    "test",   "[",         "pwd", "cmp", "nl",
       "od",   "realpath", "readlink", "basename", "dirname", "md5sum", "sha256sum", "cut", "find"};
-  return std::ranges::find(kReaders, words[0].text) != std::end(kReaders) && is_tame(words, 1);
+  return std::ranges::find(kReaders, words[0].text) != std::end(kReaders) && is_tame(words, 1, false);
 }
 
 }  // namespace deputy

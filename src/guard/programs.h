@@ -24,14 +24,19 @@ inline std::string_view program_of(const ShellWord& word) { return program_of(st
 bool carries_command(ShellWords words);
 // Where that command begins, if it does nothing but run it: nohup, timeout 5, nice.
 std::optional<std::size_t> wrapped_command(ShellWords words);
+// Where the command begins that it runs in whatever circumstances, if no option makes that hard to tell: of
+// the above, and sudo, env A=1, xargs.
+std::optional<std::size_t> carried_command(ShellWords words);
+// Whether something else than the terminal is its input: what another command prints, or a file.
+bool is_fed(const SimpleCommand& command);
 // Whether it runs what no word of it tells plainly: sh -c, eval, python -c, an interpreter that reads its
 // input.
-bool runs_hidden_code(ShellWords words);
+bool runs_hidden_code(ShellWords words, bool is_fed);
 // Whether it does no more than a rule means that gives its first `covered` words: what follows them makes it
 // run or write nothing that its name does not promise.
-bool is_tame(ShellWords words, std::size_t covered);
+bool is_tame(ShellWords words, std::size_t covered, bool is_fed);
 // The file whose code it runs, where its words name one: a program by its path, or what an interpreter is
-// given.
+// given, also behind options and in what it carries.
 std::optional<std::string> file_that_runs(ShellWords words);
 // cd and the like: what later commands call by a relative path is another thing.
 bool changes_folder(ShellWords words);

@@ -111,6 +111,15 @@ TEST(CommandRules, APrefixCoversNoOptionThatRunsOrWritesSomethingElse) {
            {"cp:*", "cp a b", "cp a .git/hooks/pre-commit"},
            {"cp:*", "cp .gitignore b", "cp a --target-directory=.git/hooks"},
            {"./test:*", "./test a", "cd /evil && ./test a"},
+           {"curl:*", "curl -s https://a.org", "curl --variable o=x --expand-output '{{o}}' https://a.org"},
+           {"clang:*", "clang -c a.c", "clang --ld-path=./x a.c"},
+           {"clang:*", "clang a.c", "clang -fuse-ld=./x a.c"},
+           {"gcc:*", "gcc -Wall a.c", "gcc -Wl,-plugin,./x.so a.c"},
+           {"gcc:*", "gcc -o a a.c", "gcc -Xlinker -plugin a.c"},
+           {"wget:*", "wget -q https://a.org", "wget --rejected-log=x https://a.org"},
+           {"gnuplot:*", "gnuplot a.gp", "gnuplot a.gp -e x"},
+           {"m4:*", "m4 a.m4", "m4 a.m4 -"},
+           {"bash:*", "bash dev/x.sh", "bash /./dev/stdin"},
        }) {
     const Rules rules({rule(allow, fmt::format("Bash({})", pattern)), rule(allow, "Bash(cd:*)")});
     EXPECT_EQ(judged(rules, allowed), allow) << pattern << " " << allowed;
@@ -121,6 +130,17 @@ TEST(CommandRules, APrefixCoversNoOptionThatRunsOrWritesSomethingElse) {
 TEST(CommandRules, WhatXargsAddsMayBeAFileThatIsWritten) {
   EXPECT_EQ(judged(allowing("xargs wc:*"), "xargs wc"), allow);
   EXPECT_EQ(judged(allowing("xargs uniq:*"), "xargs uniq"), ask);
+  EXPECT_EQ(judged(allowing("sed -n p:*"), "sed -n p"), allow);
+  EXPECT_EQ(judged(allowing("xargs sed -n p:*"), "xargs sed -n p"), ask);
+}
+
+TEST(CommandRules, WhatAnInterpreterIsFedMayBeCode) {
+  const Rules rules({rule(allow, "Bash(sqlite3:*)"), rule(allow, "Bash(wc:*)"), rule(allow, "Bash(echo:*)")});
+  for (const char* command :
+       {"sqlite3 a.db", "echo x | wc", "echo x; sqlite3 a.db", "echo x | sqlite3 --version"})
+    EXPECT_EQ(judged(rules, command), allow) << command;
+  for (const char* command : {"echo x | sqlite3 a.db", "sqlite3 a.db < notes.txt"})
+    EXPECT_EQ(judged(rules, command), ask) << command;
 }
 
 TEST(CommandRules, APrefixOfAProgramThatRunsOthersAllowsNone) {

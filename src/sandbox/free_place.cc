@@ -1,14 +1,19 @@
 #include "sandbox/free_place.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
 namespace deputy {
 namespace {
 
-constexpr int kMostTries = 16;
+constexpr int kMostTries = 1000;  // at once: who removes it has it locked for less
 
 OwnedFd open_place(int folder, const char* name) {
   return OwnedFd(::openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -22,6 +27,11 @@ bool is_still_there(int folder, const char* name, int place) {
          held.st_ino == found.st_ino && held.st_dev == found.st_dev;
 }
 
+bool may_be_empty(int place) {
+  std::error_code unknown;
+  return std::filesystem::is_empty(fmt::format("/proc/self/fd/{}", place), unknown) || unknown;
+}
+
 // The kernel removes only an empty one.
 void remove_if_unheld(int folder, const char* name, int place) {
   if (::flock(place, LOCK_EX | LOCK_NB) != 0) return;
@@ -30,16 +40,25 @@ void remove_if_unheld(int folder, const char* name, int place) {
 
 }  // namespace
 
-std::optional<FreePlace> FreePlace::hold(int folder, const char* name) {
+Result<std::optional<FreePlace>> FreePlace::hold(int folder, const char* name) {
   OwnedFd own(::openat(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   for (int tries = 0; own && tries < kMostTries; ++tries) {
     (void)::mkdirat(own.get(), name, 0700);
     OwnedFd place = open_place(own.get(), name);
-    if (!place || ::flock(place.get(), LOCK_SH) != 0) return std::nullopt;
-    if (is_still_there(own.get(), name, place.get()))
-      return FreePlace(std::move(own), name, std::move(place));
+    if (!place) return std::nullopt;
+    // Never waits: a command may hold it as long as it likes.
+    if (::flock(place.get(), LOCK_SH | LOCK_NB) == 0) {
+      if (is_still_there(own.get(), name, place.get()))
+        return FreePlace(std::move(own), name, std::move(place));
+      continue;
+    }
+    if (errno != EWOULDBLOCK || !may_be_empty(place.get())) return std::nullopt;
   }
-  return std::nullopt;
+  if (!own) return std::nullopt;
+  // Whoever holds it could let it go while a command runs, which then could put something there.
+  return fail(ErrorCode::busy,
+              fmt::format("the empty folder {} cannot be kept as it is: another process has locked it", name),
+              "wait for the command that has (flock), or end it, and try again");
 }
 
 void FreePlace::clear(int folder, const char* name) {

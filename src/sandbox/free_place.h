@@ -7,14 +7,16 @@
 
 #include <optional>
 
+#include "base/result.h"
 #include "sandbox/owned_fd.h"
 
 namespace deputy {
 
 class FreePlace {
  public:
-  // Nothing where something else than a folder stands, or where nobody could make one.
-  static std::optional<FreePlace> hold(int folder, const char* name);
+  // Nothing where something else than an empty folder stands that needs no holding, or where nobody could
+  // make one. Does not wait: an Error where another has locked it against us.
+  static Result<std::optional<FreePlace>> hold(int folder, const char* name);
   // Removes what stands there if it is empty and nobody holds it.
   static void clear(int folder, const char* name);
 

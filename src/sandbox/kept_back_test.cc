@@ -1,8 +1,10 @@
 // What is kept back from an isolated process, each beside what it could do where nothing is.
 #include <gmock/gmock.h>
+#include <sys/file.h>
 
 #include "sandbox/free_place.h"
 #include "sandbox/processes_fixture.h"
+#include "support/temp_folder.h"
 
 namespace deputy {
 namespace {
@@ -170,10 +172,10 @@ TEST(FreePlace, GoesWithTheLastWhoHoldsIt) {
   const auto is_there = [&] { return fs::exists(folder + "/.git"); };
   {
     const auto first = FreePlace::hold(descriptor, ".git");
-    ASSERT_TRUE(first);
+    ASSERT_TRUE(first && *first);
     {
       const auto second = FreePlace::hold(descriptor, ".git");
-      EXPECT_TRUE(second);
+      EXPECT_TRUE(second && *second);
     }
     EXPECT_TRUE(is_there()) << "the first still holds it";
     FreePlace::clear(descriptor, ".git");
@@ -192,8 +194,28 @@ TEST(FreePlace, GoesWithTheLastWhoHoldsIt) {
   FreePlace::clear(descriptor, ".git");
   EXPECT_TRUE(fs::exists(folder + "/.git/HEAD"));
   std::ofstream(folder + "/file") << "x";
-  EXPECT_FALSE(FreePlace::hold(descriptor, "file"));
+  EXPECT_FALSE(FreePlace::hold(descriptor, "file").value());
   fs::remove_all(folder);
+}
+
+// A command can lock what it can open: nobody may wait for it.
+TEST(FreePlace, WaitsForNobodyWhoHasLockedIt) {
+  const TempFolder temp;
+  const auto opened = SystemDisk().open(temp.path(), IfAbsent::fail).value();
+  fs::create_directory(temp.file(".git"));
+  const OwnedFd locked(::open(temp.file(".git").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(::flock(locked.get(), LOCK_EX), 0);
+  const auto refused = FreePlace::hold(opened->descriptor(), ".git");
+  ASSERT_FALSE(refused) << "it could be gone while a command runs";
+  EXPECT_EQ(refused.error().code, ErrorCode::busy);
+  EXPECT_FALSE(refused.error().advice.empty());
+  std::ofstream(temp.file(".git/HEAD")) << "x";
+  const auto needless = FreePlace::hold(opened->descriptor(), ".git");
+  EXPECT_TRUE(needless && !*needless) << "a repository stays by itself";
+  fs::remove(temp.file(".git/HEAD"));
+  ASSERT_EQ(::flock(locked.get(), LOCK_UN), 0);
+  const auto held = FreePlace::hold(opened->descriptor(), ".git");
+  EXPECT_TRUE(held && *held) << "control";
 }
 
 }  // namespace

@@ -127,12 +127,17 @@ Task<Result<ProcessResult>> SystemProcesses::run(ProcessSpec spec, StopToken sto
   }
   const bool could_make_them =
       level >= SandboxLevel::isolated && spec.folder && spec.folder_access == Access::write;
-  const std::optional<FreePlace> no_repository =
-      could_make_them ? FreePlace::hold(spec.folder->descriptor(), ".git") : std::nullopt;
+  std::optional<FreePlace> no_repository;
+  std::optional<FreePlace> no_state;
+  if (could_make_them) {
+    CO_TRY(auto held, FreePlace::hold(spec.folder->descriptor(), ".git"));
+    if (held) no_repository.emplace(*std::move(held));
+  }
   // A child's folder lies in one already.
-  const std::optional<FreePlace> no_state = could_make_them && !spec.folder->path().contains("/.deputy/")
-                                                ? FreePlace::hold(spec.folder->descriptor(), ".deputy")
-                                                : std::nullopt;
+  if (could_make_them && !spec.folder->path().contains("/.deputy/")) {
+    CO_TRY(auto held, FreePlace::hold(spec.folder->descriptor(), ".deputy"));
+    if (held) no_state.emplace(*std::move(held));
+  }
   CO_TRY(Spawned spawned, spawn_confined({.spec = spec,
                                           .settings = settings_,
                                           .level = level,

@@ -61,15 +61,22 @@ struct Script {
   std::string what;  // its hash, or "" where no such file is there yet
 };
 
-// The files of the workspace that the command says it runs, up to where it leaves its folder.
-std::vector<Script> scripts_of(const std::string& command, const Folder& workspace) {
+// The folder of the workspace that commands run in, "" for itself.
+std::string folder_of(const Session& session) {
+  return session.workspace_mode == WorkspaceMode::scratch ? scratch_folder(session.id) : "";
+}
+
+// The files of the workspace that the command, run in this folder of it, says it runs; up to where it leaves
+// that.
+std::vector<Script> scripts_of(const std::string& command, const Folder& workspace,
+                               const std::string& folder) {
   std::vector<Script> scripts;
   const auto commands = read_shell(command);
   if (!commands) return scripts;
   for (const SimpleCommand& part : *commands) {
     if (changes_folder(part.words)) break;
     const auto file = file_that_runs(part.words);
-    auto name = file ? workspace_path(workspace, *file) : std::unexpected(Error{});
+    auto name = file ? workspace_path(workspace, join_path(folder, *file)) : std::unexpected(Error{});
     if (!name) continue;
     const auto place = workspace.look_up(*name);
     const std::optional<FileStatus> status = place ? (*place)->status() : std::nullopt;
@@ -212,8 +219,7 @@ Verdict BashTool::judge(const Rules& rules, const json::object& arguments, const
 
 std::string BashTool::approval_text(const json::object& arguments, const ToolContext& context) const {
   const WorkspaceMode mode = context.session.workspace_mode;
-  std::string where = context.workspace.path();
-  if (mode == WorkspaceMode::scratch) where = join_path(where, scratch_folder(context.session.id));
+  const std::string where = join_path(context.workspace.path(), folder_of(context.session));
   const ProcessSpec spec = spec_for(arguments, context);
   return fmt::format("Run in {}{}{}, at most {}{}:\n{}", shown_path(where),
                      mode == WorkspaceMode::read_only ? " (read-only)" : "",
@@ -253,10 +259,11 @@ ProcessSpec BashTool::spec_for(const json::object& arguments, const ToolContext&
 }
 
 Task<Tool::Planned> BashTool::plan(json::object arguments, ToolContext context) {
-  co_return co_await on_pool(context.loop, context.pool,
-                             [command = command_of(arguments), &workspace = context.workspace] {
-                               return intent_of(scripts_of(command, workspace), workspace);
-                             });
+  co_return co_await on_pool(
+      context.loop, context.pool,
+      [command = command_of(arguments), &workspace = context.workspace, folder = folder_of(context.session)] {
+        return intent_of(scripts_of(command, workspace, folder), workspace);
+      });
 }
 
 Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
@@ -308,6 +315,7 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
   std::optional<KnownRepositories> known;
   if (access == Access::write) {
     known = known_of(kept->repositories);
+    known->until = context.loop.clock().wall() + spec.time_limit + kGraceOfCommand;
     after.known = std::move(kept->repositories);
   }
   BackgroundCommands::Afterwards afterwards = [after = std::move(after)] { return told_afterwards(after); };

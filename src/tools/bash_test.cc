@@ -245,8 +245,10 @@ TEST_F(Bash, SetsARepositoryAsideThatACommandMade) {
 
 TEST_F(Bash, RunsTheScriptThatWasApprovedAndNoOther) {
   plays({.output = "ran\n"});
-  for (const char* command : {"./script.sh", "sh script.sh", "timeout 5 ./script.sh x",
-                              "true && bash ./script.sh", ". ./script.sh", "/work/script.sh"}) {
+  for (const char* command :
+       {"./script.sh", "sh script.sh", "timeout 5 ./script.sh x", "true && bash ./script.sh", ". ./script.sh",
+        "/work/script.sh", "bash -e script.sh", "python3 -u script.sh", "/bin/sh script.sh",
+        "env A=1 ./script.sh", "/usr/bin/env bash -eu script.sh"}) {
     const json::object arguments{{"command", command}};
     bench.write("script.sh", "echo harmless\n");
     ToolContext context = bench.context();
@@ -262,6 +264,22 @@ TEST_F(Bash, RunsTheScriptThatWasApprovedAndNoOther) {
        {"ls", "make test", "cd x && ./script.sh", "python3 -c 'x'", "/usr/bin/missing", "echo $x"}) {
     EXPECT_FALSE(run(bench.loop, bash.plan({{"command", command}}, bench.context())).value()) << command;
   }
+}
+
+TEST_F(Bash, RunsTheScriptOfItsOwnFolderThatWasApproved) {
+  plays({.output = "ran\n"});
+  bench.session.workspace_mode = WorkspaceMode::scratch;
+  const std::string own = scratch_folder(bench.session.id) + "/script.sh";
+  const json::object arguments{{"command", "sh script.sh"}};
+  const auto after = [&](const std::string& changed) {
+    for (const std::string& name : {own, std::string("script.sh")}) bench.write(name, "echo harmless\n");
+    ToolContext context = bench.context();
+    context.intent = run(bench.loop, bash.plan(arguments, context)).value();
+    bench.write(changed, "touch pwn\n");
+    return run(bench.loop, bash.run(arguments, context)).content;
+  };
+  EXPECT_THAT(after(own), HasSubstr(own + " was changed"));
+  EXPECT_EQ(after("script.sh"), "ran") << "control: that one is not run";
 }
 
 TEST_F(Bash, RunsAllTheScriptsThatWereApprovedAndThoseThatWereNotThereNeither) {

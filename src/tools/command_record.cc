@@ -36,7 +36,10 @@ Result<std::optional<CommandRecord>> read_command_record(const Folder& state, co
   if (!text) return std::unexpected(std::move(text).error());
   TRY(const auto file, state.status(name));
   const std::string_view first = std::string_view(*text).substr(0, text->find('\n'));
-  return CommandRecord{parse_status(*text), known_in(first), file.modified};
+  CommandRecord record{parse_status(*text), known_in(first), file.modified};
+  if (record.known && record.known->until && record.status.exit_status)
+    record.known->until = std::min(*record.known->until, record.written + kGraceOfCommand);
+  return record;
 }
 
 std::string told_of_files_since(const Folder& folder, WallTime since) {

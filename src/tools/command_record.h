@@ -16,6 +16,9 @@ namespace deputy {
 std::string command_record(const CallId& call);
 inline constexpr std::string_view kCommandRecords = "commands";
 
+// A command that is ended is gone after that.
+inline constexpr std::chrono::seconds kGraceOfCommand{10};
+
 // Durable when it returns: a command without one never began. `known`: the repositories that are there before
 // it, nothing where it can make none.
 Result<void> make_command_record(const Folder& state, const CallId& call,

@@ -235,6 +235,18 @@ Repositories repositories_now(const Folder& workspace, bool were_all_known) {
                             were_all_known ? kMostLookedThrough : kMostLookedThroughForGit);
 }
 
+WallTime last_change(const Folder& workspace, const Repository& repository) {
+  WallTime last{};
+  for (const Entry& entry :
+       workspace.list(split_name(repository.name).parent).value_or(std::vector<Entry>{})) {
+    if (entry.name == split_name(repository.name).leaf) last = entry.status.changed;
+  }
+  for (const auto& name : repository.leads_to) {
+    if (const auto status = workspace.status(name)) last = std::max(last, status->changed);
+  }
+  return last;
+}
+
 std::string set_aside(const Folder& workspace, const std::vector<Repository>& made) {
   std::vector<std::string> moved;
   std::vector<std::string> stuck;
@@ -266,8 +278,21 @@ std::string set_aside(const Folder& workspace, const std::vector<Repository>& ma
 
 std::string set_aside_new(const Folder& workspace, const KnownRepositories& known) {
   auto now = repositories_now(workspace, known.is_all);
-  std::erase_if(now.found, [&](const Repository& each) { return is_known(known, each); });
-  return set_aside(workspace, now.found);
+  std::vector<std::string> later;
+  std::erase_if(now.found, [&](const Repository& each) {
+    if (is_known(known, each)) return true;
+    if (!known.until || last_change(workspace, each) <= *known.until) return false;
+    later.push_back(shown_path(each.name));
+    return true;
+  });
+  std::string told = set_aside(workspace, now.found);
+  if (!later.empty()) {
+    told += fmt::format(
+        "\n[Since then somebody made or changed a repository, which was left as it is: {}. git runs what it "
+        "configures: where you do not know it, look through it before you use git there.]",
+        fmt::join(later, ", "));
+  }
+  return told;
 }
 
 std::string set_aside_new(const Folder& workspace, const Repositories& known) {

@@ -35,7 +35,8 @@ Result<KeptBack> kept_back(const ToolContext& context, Access access, std::size_
 // Renames the repositories that were not among the `known`, so that git takes no notice of them, and tells
 // what it did and could not do; "" where there are none. Looks at the disk.
 std::string set_aside_new(const Folder& workspace, const Repositories& known);
-// The same after a crash, by what was written down of them.
+// The same after a crash, by what was written down of them. Those that were made or changed after `until` are
+// somebody else's, and only told of.
 std::string set_aside_new(const Folder& workspace, const KnownRepositories& known);
 
 }  // namespace deputy

@@ -11,6 +11,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::UnorderedElementsAre;
 
 class KeptBackFiles : public testing::Test {
@@ -181,6 +182,21 @@ TEST_F(KeptBackFiles, AfterACrashARepositoryIsKnownByWhatWasWrittenDown) {
   EXPECT_EQ(set_aside_new(*bench.workspace, *read), "");
   bench.write("new/.git/config", "x");
   EXPECT_THAT(set_aside_new(*bench.workspace, *read), HasSubstr("new/.git-set-aside"));
+}
+
+// The person works on after a crash.
+TEST_F(KeptBackFiles, AfterACrashARepositoryThatCameLaterIsLeftAndNamed) {
+  KnownRepositories known = known_of(found({}, Access::write)->repositories);
+  known.until = bench.loop.clock().wall();
+  const std::string line = to_line(known);
+  ASSERT_EQ(known_in(std::string_view(line).substr(0, line.size() - 1)), known);
+  bench.write("new/.git", "gitdir: /elsewhere\n");
+  EXPECT_THAT(set_aside_new(*bench.workspace, known), HasSubstr("new/.git-set-aside")) << "at the limit";
+  bench.write("mine/.git", "gitdir: /elsewhere\n");
+  known.until = *known.until - std::chrono::microseconds(1);
+  EXPECT_THAT(set_aside_new(*bench.workspace, known),
+              AllOf(HasSubstr("mine/.git"), HasSubstr("left as it is"), Not(HasSubstr("set-aside"))));
+  EXPECT_TRUE(bench.workspace->status("mine/.git"));
 }
 
 TEST_F(KeptBackFiles, NoNumberOfTakenNamesKeepsARepositoryInPlace) {

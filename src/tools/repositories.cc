@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <charconv>
 #include <optional>
+#include <span>
 
 #include "base/disk_names.h"
 #include "base/text.h"
@@ -25,6 +27,7 @@ std::string_view path_in(std::string_view bytes) {
 constexpr std::string_view kKnown = "repositories";
 constexpr std::string_view kAll = "all";
 constexpr std::string_view kSome = "some";
+constexpr std::string_view kUntil = "until=";
 
 // Of all that makes it the one that it is: a name may hold anything, a line break too.
 std::string digest_of(const Repository& repository) {
@@ -93,7 +96,7 @@ GitFolders git_folders_of(const Folder& folder, const std::string& git, EntryKin
 }
 
 KnownRepositories known_of(const Repositories& repositories) {
-  KnownRepositories known{.digests = {}, .is_all = repositories.is_all};
+  KnownRepositories known{.digests = {}, .is_all = repositories.is_all, .until = {}};
   for (const auto& each : repositories.found) known.digests.insert(digest_of(each));
   return known;
 }
@@ -103,14 +106,26 @@ bool is_known(const KnownRepositories& known, const Repository& repository) {
 }
 
 std::string to_line(const KnownRepositories& known) {
-  return fmt::format("{} {}{}{}\n", kKnown, known.is_all ? kAll : kSome, known.digests.empty() ? "" : " ",
-                     fmt::join(known.digests, " "));
+  const std::string until =
+      known.until ? fmt::format(" {}{}", kUntil, known.until->time_since_epoch().count()) : "";
+  return fmt::format("{} {}{}{}{}\n", kKnown, known.is_all ? kAll : kSome, until,
+                     known.digests.empty() ? "" : " ", fmt::join(known.digests, " "));
 }
 
 std::optional<KnownRepositories> known_in(std::string_view line) {
   const auto words = split(line, ' ');
   if (words.size() < 2 || words[0] != kKnown || (words[1] != kAll && words[1] != kSome)) return std::nullopt;
-  return KnownRepositories{.digests = {words.begin() + 2, words.end()}, .is_all = words[1] == kAll};
+  KnownRepositories known{.digests = {}, .is_all = words[1] == kAll, .until = {}};
+  for (const std::string_view word : std::span(words).subspan(2)) {
+    if (!word.starts_with(kUntil)) {
+      known.digests.emplace(word);
+    } else {
+      WallTime::rep time = 0;
+      std::from_chars(word.data() + kUntil.size(), word.data() + word.size(), time);
+      known.until = WallTime{WallTime::duration{time}};
+    }
+  }
+  return known;
 }
 
 Repositories repositories_below(const Folder& folder, Depth depth, std::size_t most) {

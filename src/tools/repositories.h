@@ -45,7 +45,8 @@ struct Repositories {
 // Those that are known, in a form that is written down on one line and read again after a crash.
 struct KnownRepositories {
   std::set<std::string> digests;
-  bool is_all = true;  // as in Repositories
+  bool is_all = true;             // as in Repositories
+  std::optional<WallTime> until;  // whoever worked there has ended by then, however that went
   bool operator==(const KnownRepositories&) const = default;
 };
 KnownRepositories known_of(const Repositories& repositories);

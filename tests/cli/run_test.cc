@@ -57,6 +57,22 @@ TEST_F(RunTest, WithNobodyThereADelegationIsNotApproved) {
               AllOf(HasSubstr("[a] ✓ complete"), Not(HasSubstr("not made"))));
 }
 
+// deleg-05: the control is a rule that allows it, so that nobody is asked.
+TEST_F(RunTest, WithNobodyThereACommandOfAChildIsNotRun) {
+  const auto model = script(R"({"v":1,"sessions":[
+    {"match":{"agent":"main"},"replies":[
+      {"calls":[{"name":"task","arguments":{"agent":"general","prompt":"clean up"}}]},{"text":"over"}]},
+    {"match":{"agent":"general"},"replies":[
+      {"calls":[{"name":"Bash","arguments":{"command":"rm -rf build"}}]},{"text":"ended"}]}]})");
+  write(work() / "build/made", "x");
+  const auto ran = deputy({"run", "--allow", "task", "--model", model, "go"});
+  EXPECT_EQ(ran.out, "over\n") << "it does not wait for an answer: " << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("nobody"));
+  EXPECT_TRUE(std::filesystem::exists(work() / "build/made"));
+  deputy({"run", "--allow", "task", "--allow", "Bash", "--model", model, "go"});
+  EXPECT_FALSE(std::filesystem::exists(work() / "build/made")) << "control";
+}
+
 TEST_F(RunTest, YesApprovesAndTheChildrenRun) {
   const auto ran = deputy({"run", "--yes", "--model", script(kParent), "go"});
   EXPECT_EQ(ran.status, 0);

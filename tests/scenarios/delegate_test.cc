@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "delegation/delegate_tool.h"
+#include "support/acting_model.h"
 #include "support/sim_world.h"
 
 namespace deputy {
@@ -190,6 +191,32 @@ TEST_F(Delegate, AnUnknownModelIsRefusedByNameAndAKnownOneOverrides) {
   EXPECT_TRUE(result.contains("nowhere")) << result;
   EXPECT_EQ(world_.session_labelled("good")->model.value, "scripted/other");
   EXPECT_EQ(children(), 1u);
+}
+
+// deleg-18: the control is a list that the model is on.
+TEST_F(Delegate, NoRequestLeavesForAModelThatIsNotListed) {
+  int requests = 0;
+  const auto asked_for = [&](std::string_view model, Life::Options options) {
+    world_ = SimWorld();
+    requests = 0;
+    return result_of(fmt::format(R"({{"tasks":[{{"label":"a","prompt":"x","model":"{}"}}]}})", model),
+                     R"([{"text":"done"}])", std::move(options));
+  };
+  const Life::Options listed{.model = [&requests](Loop& loop) {
+    return std::make_unique<ActingModel>(loop, [&requests](const Scene&) {
+      ++requests;
+      return Act{.text = "taken"};
+    });
+  }};
+  EXPECT_TRUE(asked_for("acting/x", {}).contains("acting/x"));
+  EXPECT_EQ(children(), 0u);
+  for (const char* model : {"http://evil.test/v1", "evil"}) {
+    EXPECT_TRUE(asked_for(model, listed).contains(model)) << "it is refused by its name";
+    EXPECT_EQ(children(), 0u) << model;
+    EXPECT_EQ(requests, 0) << model;
+  }
+  EXPECT_TRUE(asked_for("acting/x", listed).contains("taken")) << "control";
+  EXPECT_EQ(requests, 1) << "control";
 }
 
 TEST_F(Delegate, ChildrenInheritTheModelThatMadeTheCall) {
