@@ -307,8 +307,11 @@ Task<Result<std::shared_ptr<Tree::Run>>> Tree::run_on(Session session, WallTime 
       tell_moved({session.id, session.run}, session.deadline);
     }
     // What a further request of a run may come to is recorded before it, and this with it. Otherwise nothing
-    // follows before its model is asked, which may think for long.
-    const bool is_recorded_next = so_far->asked && so_far->pending.empty();
+    // follows before its model is asked, which may think for long; nor where a command decides, which is
+    // free.
+    const auto profile = services_.profiles.find(session.agent);
+    const bool is_free = !profile || !(*profile)->driver.empty();
+    const bool is_recorded_next = !is_free && so_far->asked && so_far->pending.empty();
     if (!is_recorded_next) CO_TRY(co_await services_.store.record({}));
     admitted.spend({.delegations = admitted.amount().delegations});
   }

@@ -309,7 +309,6 @@ INSTANTIATE_TEST_SUITE_P(
                     removing("xargs-env", "echo rm -rf src | xargs env"),
                     removing("xargs-nice", "echo rm -rf src | xargs nice"),
                     removing("xargs-timeout", "echo rm -rf src | xargs timeout 5"),
-                    removing("xargs-replaced", "echo rm | xargs -I{} {} -rf src"),
                     removing("fed-linux64", "echo 'rm -rf src' | linux64", "linux64 true"),
                     removing("fed-setarch", "echo 'rm -rf src' | setarch x86_64", "setarch x86_64 true"),
                     removing("fed-fakeroot", "echo 'rm -rf src' | fakeroot", "fakeroot true"),

@@ -29,10 +29,20 @@ Task<Result<void>> SessionJournal::record(Place place, std::vector<Fact> facts) 
 }
 
 void SessionJournal::ride_along(Place place, Fact fact) {
-  std::vector<Event> events{stamped(place, std::move(fact))};
-  applied_(events.back());
+  std::vector<Fact> alone;
+  alone.push_back(std::move(fact));
+  ride_together(place, std::move(alone));
+}
+
+void SessionJournal::ride_together(Place place, std::vector<Fact> facts) {
+  std::vector<Event> events;
+  events.reserve(facts.size());
+  for (Fact& fact : facts) {
+    events.push_back(stamped(place, std::move(fact)));
+    applied_(events.back());
+  }
+  rode_ += events.size();
   journal_.ride_along(std::move(events));
-  rode_ += 1;
 }
 
 Task<Result<void>> SessionJournal::sync() {

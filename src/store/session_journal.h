@@ -24,6 +24,8 @@ class SessionJournal : public std::enable_shared_from_this<SessionJournal> {
   // Applied at once, durable when it returns.
   Task<Result<void>> record(Place place, std::vector<Fact> facts);
   void ride_along(Place place, Fact fact);
+  // As one: all of them become durable, or none.
+  void ride_together(Place place, std::vector<Fact> facts);
   // Makes durable what rode along so far; at once where all of it is.
   Task<Result<void>> sync();
 

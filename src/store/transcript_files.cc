@@ -163,7 +163,7 @@ void TranscriptFiles::seal_left(const Session& session, const EventRefs& events)
     const auto end = has_ended ? end_in(events) : left_at(session);
     if (!end) return;
     if (!whole.notes.empty()) note_failure(put(scratch_name(stem), whole.notes));
-    note_failure(put(sealed_name(stem), sealed_text(whole.session, *end, whole.lines)));
+    note_failure(put(sealed_name(stem), sealed_text(session, *end, whole.lines)));
   }
   if (folder_->status(running_name(stem))) note_failure(folder_->remove(running_name(stem)));
 }

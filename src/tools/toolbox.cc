@@ -265,7 +265,7 @@ Task<Result<std::optional<ToolResult>>> Toolbox::declined(Cleared cleared, ToolC
   std::vector<Fact> facts{QuestionAnswered{question.id, answer}};
   if (answer.kind == AnswerKind::approved && !is_started) facts.emplace_back(intent_of(cleared, context));
   if (is_answered_at_once && tool.only_records()) {  // as its intent does where nobody is asked
-    for (Fact& fact : facts) context.journal.ride_along(place_of(context), std::move(fact));
+    context.journal.ride_together(place_of(context), std::move(facts));
   } else {
     CO_TRY(co_await context.journal.record(place_of(context), std::move(facts)));
   }

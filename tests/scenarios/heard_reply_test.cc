@@ -99,26 +99,6 @@ TEST(AHeardReply, IsLeftByACrashAfterAnythingThatWasRecordedMeanwhile) {
   EXPECT_GE(left, kRecordedMeanwhile);
 }
 
-// Also what would have been too little for a further piece.
-TEST(AHeardReply, IsLeftBySuspendingItsRun) {
-  DialogueWorld world(with({.heard_every = 1500ms, .word = "and more ", .streamed = "to begin with "}));
-  int calls = 0;
-  world.on_event = [&calls](Runtime& runtime, const Event& event) {
-    const auto* started = std::get_if<CallStarted>(&event.fact);
-    if (started && started->tool == "Glob" && ++calls == 3) runtime.cancel(StopReason::shutdown);
-  };
-  EXPECT_FALSE(world.run());
-  const auto suspended = events_of(world, "explore");
-  EXPECT_TRUE(has<RequestStopped>(suspended));
-  EXPECT_FALSE(has<ReplyReceived>(suspended));
-  EXPECT_THAT(heard_of(suspended), testing::StartsWith("to begin with and more "));
-  world.on_event = {};
-  const auto report = world.resume(1000);
-  ASSERT_TRUE(report) << to_text(report.error());
-  EXPECT_EQ(world.child("explore").result, "found it");
-  EXPECT_EQ(heard_of(events_of(world, "explore")), "") << "the whole is there";
-}
-
 // Eight that speak slowly, in every step, and at different times.
 Act of_eight(const Scene& scene) {
   if (scene.depth == 0 && scene.step > 0) return {.text = "all are done"};
