@@ -219,8 +219,9 @@ Task<std::expected<std::optional<Target>, ToolResult>> Toolbox::target_of(Cleare
   if (!path) co_return std::nullopt;
   // Mostly the kernel knows the way, and a thread would take longer to wake than to ask it.
   auto at_once = find_target_at_once(context.workspace, context.roots, *path);
-  Result<Target> target = at_once ? *std::move(at_once) : Target{};
-  if (!at_once) {
+  const bool is_found = at_once.has_value();
+  Result<Target> target = is_found ? *std::move(at_once) : Target{};
+  if (!is_found) {
     target = co_await on_pool(context.loop, context.pool,
                               [&workspace = context.workspace, &roots = context.roots,
                                path = *std::move(path)] { return find_target(workspace, roots, path); });
