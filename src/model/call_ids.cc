@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
 #include <unordered_set>
 
 #include "base/json.h"
@@ -57,6 +56,8 @@ void put_ids_into_wire(Message& reply, std::span<const std::size_t> renamed) {
   reply.wire = wire.substr(0, turn) + text.substr(1, text.size() - 2);
 }
 
+std::string id_made_from(std::string_view seed) { return "call_" + sha256_hex(seed).substr(0, 12); }
+
 void give_own_ids(Message& reply, std::span<const Message> before) {
   if (reply.calls.empty()) return;
   // Those of the few new ones are gathered, not all that there ever were.
@@ -75,7 +76,7 @@ void give_own_ids(Message& reply, std::span<const Message> before) {
       taken.insert(call.id);
       continue;
     }
-    call.id = "call_" + sha256_hex(fmt::format("{}\n{}\n{}", before.size(), i, call.id)).substr(0, 24);
+    call.id = id_made_from(fmt::format("{}\n{}\n{}", before.size(), i, call.id));
     renamed.push_back(i);
   }
   put_ids_into_wire(reply, renamed);

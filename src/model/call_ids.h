@@ -3,10 +3,16 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "transcript/message.h"
 
 namespace deputy::api {
+
+// An id for a call that came without one, or with another's: short, as it goes out twice with every later
+// request.
+std::string id_made_from(std::string_view seed);
 
 // A call of the reply whose id another has, in it or in what was said before, gets one of its own, also in
 // `wire`: with it go reasoning and signatures.

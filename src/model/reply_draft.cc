@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "model/call_ids.h"
 
 namespace deputy::api {
 
@@ -48,7 +49,7 @@ Message ReplyDraft::finished(std::string_view reply_id) {
     const std::string seed =
         fmt::format("{}\n{}\n{}\n{}", reply_id, call - calls.begin(), call->name, call->arguments);
     renamed_.push_back(static_cast<std::size_t>(call - calls.begin()));
-    call->id = "call_" + sha256_hex(seed).substr(0, 24);
+    call->id = id_made_from(seed);
   }
   return std::move(message_);
 }
