@@ -2,6 +2,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <optional>
 
 #include "async/loop.h"
 
@@ -19,12 +20,15 @@ class SystemTimers final : public Timers {
   void earliest_changed() override { arm(); }
 
  private:
+  // One that is armed for an earlier moment stays: it finds nothing due, and is armed again.
   void arm() {
     const auto when = earliest();
-    if (!when) return;
+    if (!when || (armed_ && *armed_ <= *when)) return;
+    armed_ = when;
     timer_.expires_at(std::chrono::steady_clock::time_point(when->time_since_epoch()));
     timer_.async_wait([this](const boost::system::error_code& error) {
       if (error) return;  // re-armed for another moment
+      armed_.reset();
       for (const TimerId id : due(clock_.now())) fire(id);
       arm();
     });
@@ -32,6 +36,7 @@ class SystemTimers final : public Timers {
 
   const Clock& clock_;
   boost::asio::steady_timer timer_;
+  std::optional<TimePoint> armed_;
 };
 
 }  // namespace

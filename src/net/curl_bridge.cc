@@ -42,6 +42,7 @@ CurlBridge::CurlBridge(SystemLoop& loop, Connections connections)
 
 CurlBridge::~CurlBridge() {
   assert(!inside_ && "a sink must not destroy its network");
+  *alive_ = false;
   while (!under_way_.empty()) end(under_way_.begin()->first, CURLE_ABORTED_BY_CALLBACK);
   curl_multi_cleanup(multi_);
   if (timer_) loop_.timers().cancel(*timer_);
@@ -102,6 +103,10 @@ int CurlBridge::on_timer(CURLM*, long timeout_ms, void* bridge) {
   auto& self = *static_cast<CurlBridge*>(bridge);
   if (self.timer_) self.loop_.timers().cancel(*std::exchange(self.timer_, std::nullopt));
   if (timeout_ms < 0) return 0;
+  if (timeout_ms == 0) {
+    self.act_soon();
+    return 0;
+  }
   const auto when = self.loop_.clock().now() + std::chrono::milliseconds(timeout_ms);
   self.timer_ = self.loop_.timers().call_at(when, [&self] {
     self.timer_.reset();
@@ -148,6 +153,17 @@ void CurlBridge::act(curl_socket_t socket, int events) {
   inside_ = true;
   curl_multi_socket_action(multi_, socket, events, &running);
   settle();
+}
+
+// As curl wishes before every request: a timer for it would cost two calls of the kernel.
+void CurlBridge::act_soon() {
+  if (acts_soon_) return;
+  loop_.post([this, alive = alive_] {
+    if (!*alive) return;
+    acts_soon_ = false;
+    act(CURL_SOCKET_TIMEOUT, 0);
+  });
+  acts_soon_ = true;
 }
 
 void CurlBridge::go_on(CURL* easy) {

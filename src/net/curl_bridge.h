@@ -45,6 +45,7 @@ class CurlBridge {
   void wait(const std::shared_ptr<Watch>& watch, int direction);
   void ready(const std::shared_ptr<Watch>& watch, int direction, int events);
   void act(curl_socket_t socket, int events);
+  void act_soon();
   void settle();
   void end(CURL* easy, CURLcode code);
   void limit_connections();
@@ -55,9 +56,11 @@ class CurlBridge {
   long limit_ = 0;
   bool inside_ = false;  // curl is on the stack, and must not be called
   std::optional<TimerId> timer_;
+  bool acts_soon_ = false;
   std::unordered_map<curl_socket_t, std::shared_ptr<Watch>> watches_;
   std::unordered_map<CURL*, Ended> under_way_;
   std::vector<CURL*> to_abort_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace deputy
