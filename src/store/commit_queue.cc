@@ -14,6 +14,9 @@ constexpr std::size_t kMostRiding = 512;
 // So many are committed while the loop still works on others: the first go on while the last are written.
 constexpr std::size_t kMostGathered = 16;
 
+// Units after which it is tidied up, whoever waits.
+constexpr std::size_t kMostUntidied = 256;
+
 }  // namespace
 
 CommitQueue::CommitQueue(Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit, Tidy tidy)
@@ -93,6 +96,10 @@ void CommitQueue::wake_writer_soon() try {
 }
 
 void CommitQueue::wake_writer() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_asked_ = true;
+  }
   gathered_ = 0;
   writer_->wake();
 }
@@ -105,21 +112,35 @@ void CommitQueue::ride_along(std::vector<Event> events) {
   publish_ready();
   if (++riding_ >= kMostRiding) {
     riding_ = 0;
-    writer_->wake();
+    wake_writer();
   }
 }
 
+// What tidies up has time until no commit is asked for: those who record wait for theirs.
 void CommitQueue::drain() {
+  std::vector<Events> done;
+  while (commit_queued(done) && done.size() < kMostUntidied && is_asked()) {
+  }
+  if (done.empty() || broken_) return;
+  if (auto tidied = tidy_(); !tidied) broken_ = std::move(tidied).error();
+}
+
+bool CommitQueue::is_asked() {
+  const std::lock_guard lock(mutex_);
+  return is_asked_;
+}
+
+bool CommitQueue::commit_queued(std::vector<Events>& done) {
   std::vector<Unit> units;
   {
     const std::lock_guard lock(mutex_);
     units = std::exchange(queued_, {});
+    is_asked_ = false;
   }
-  if (units.empty()) return;
+  if (units.empty()) return false;
   EventRefs events;
-  std::vector<Events> kept;  // the loop lets go of the units while it is tidied up behind them
   for (const auto& unit : units) {
-    kept.push_back(unit.events);
+    done.push_back(unit.events);
     for (const auto& event : *unit.events) events.emplace_back(event);
   }
   // Not left to the loop: a unit queued behind a failed one would be a hole in the order.
@@ -128,8 +149,7 @@ void CommitQueue::drain() {
   loop_.post([this, alive = alive_, units = std::move(units), result = std::move(result)]() mutable {
     if (*alive) committed(std::move(units), result);
   });
-  if (broken_) return;
-  if (auto tidied = tidy_(events); !tidied) broken_ = std::move(tidied).error();
+  return !broken_;
 }
 
 void CommitQueue::committed(std::vector<Unit> units, const Result<void>& result) {

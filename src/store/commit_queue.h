@@ -23,12 +23,13 @@ class CommitQueue {
  public:
   // Called by the writer, never twice at once, with all that was queued.
   using Commit = std::function<Result<void>(const EventRefs&)>;
-  // What may be done once the commit of these is acknowledged: nobody but the next commit waits for it.
-  using Tidy = std::function<Result<void>(const EventRefs&)>;
+  // What may be done once commits are acknowledged; until it is, their events are there. Nobody waits for it
+  // but a commit that is asked for meanwhile.
+  using Tidy = std::function<Result<void>()>;
 
   CommitQueue(
       Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit,
-      Tidy tidy = [](const EventRefs&) { return Result<void>{}; });
+      Tidy tidy = [] { return Result<void>{}; });
   ~CommitQueue();
 
   // The next event of `tree` will be number `last_seq` + 1.
@@ -58,6 +59,9 @@ class CommitQueue {
   void wake_writer_soon();
   void wake_writer();
   void drain();
+  bool is_asked();
+  // All that is queued, which is then in `done`. False: there was nothing, or it failed.
+  bool commit_queued(std::vector<Events>& done);
   void committed(std::vector<Unit> units, const Result<void>& result);
   void publish_ready();
 
@@ -74,8 +78,10 @@ class CommitQueue {
   Store::Counts counts_;
 
   std::optional<Error> broken_;  // the writer's own: after a failure it makes no other commit
-  std::mutex mutex_;             // guards queued_, which the writer empties
+  std::mutex mutex_;             // guards what follows, which the writer empties
   std::vector<Unit> queued_;
+  bool is_asked_ = false;  // for a commit; what rides along asks for none
+
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<StoreWriter> writer_;  // last: it stops before what it uses dies
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <new>
+#include <utility>
 
 #include "async/sim_loop.h"
 #include "async/task_group.h"
@@ -34,12 +35,14 @@ class CommitQueueTest : public testing::Test {
         [this](const EventRefs& events) -> Result<void> {
           committed_.push_back(events.size());
           if (fails_) return fail(ErrorCode::exhausted, "the disk is full");
+          untidied_.insert(untidied_.end(), events.begin(), events.end());
+          if (const auto meanwhile = std::exchange(meanwhile_, nullptr)) meanwhile();
           return {};
         },
-        [this](const EventRefs& events) -> Result<void> {
+        [this]() -> Result<void> {
           loop_.run_until_idle();
           known_when_tidied_.push_back(results_.size());
-          for (const Event& event : events) tidied_.push_back(event.seq);
+          for (const Event& event : std::exchange(untidied_, {})) tidied_.push_back(event.seq);
           if (cannot_tidy_) return fail(ErrorCode::io, "the log cannot be synced");
           return {};
         });
@@ -81,7 +84,9 @@ class CommitQueueTest : public testing::Test {
   std::vector<std::uint64_t> told_;
   std::vector<bool> results_;
   std::vector<std::size_t> known_when_tidied_;
+  EventRefs untidied_;
   std::vector<std::uint64_t> tidied_;
+  std::function<void()> meanwhile_;  // happens during the next commit
   TaskGroup group_{loop_};
 };
 
@@ -198,6 +203,38 @@ TEST_F(CommitQueueTest, WhatWasCommittedIsThereToBeTidiedUpBehind) {
   record({note()});
   writer_->work();
   EXPECT_EQ(tidied_, (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+TEST_F(CommitQueueTest, ACommitThatIsAskedForMeanwhileComesBeforeAnythingIsTidied) {
+  record({note()});
+  meanwhile_ = [this] { record({note()}); };
+  writer_->work();
+  EXPECT_EQ(committed_, (std::vector<std::size_t>{1, 1}));
+  EXPECT_EQ(tidied_, (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(known_when_tidied_, (std::vector<std::size_t>{2}));
+}
+
+TEST_F(CommitQueueTest, WhatRidesAlongMeanwhileAsksForNoCommit) {
+  record({note()});
+  meanwhile_ = [this] { queue_->ride_along({note()}); };
+  writer_->work();
+  EXPECT_EQ(committed_, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(tidied_, (std::vector<std::uint64_t>{1}));
+}
+
+TEST_F(CommitQueueTest, IsTidiedUpBehindAsManyUnitsAsMayWait) {
+  constexpr std::size_t kMost = 256;
+  for (const std::size_t units : {kMost - 1, kMost}) {
+    tidied_.clear();
+    known_when_tidied_.clear();
+    for (std::size_t unit = 0; unit < units; ++unit) spawn_record({note()});
+    loop_.run_until_idle();
+    meanwhile_ = [this] { record({note()}); };
+    writer_->work();
+    EXPECT_EQ(tidied_.size(), units < kMost ? units + 1 : units);
+    writer_->work();
+    EXPECT_EQ(tidied_.size(), units + 1);
+  }
 }
 
 TEST_F(CommitQueueTest, WhatCannotBeTidiedIsTheLastThatIsCommitted) {

@@ -79,6 +79,11 @@ void apply_to_session(Session& session, const Event& event) {
   session.last_event_at = event.at;
 }
 
+bool changes_what_is_settled(const Event& event) {
+  return std::holds_alternative<SessionCreated>(event.fact) ||
+         std::holds_alternative<RunStarted>(event.fact) || std::holds_alternative<DeadlineMoved>(event.fact);
+}
+
 bool begins_again(const Event& event) {
   return event.run.number > 1 && std::holds_alternative<RunStarted>(event.fact);
 }

@@ -70,7 +70,7 @@ TEST_F(QuarantineTest, WhatIsReadInAnotherWayIsCopiedToo) {
 
 TEST_F(QuarantineTest, DamageThatOnlyAWriteMeetsIsCopiedAndNothingIsWrittenBack) {
   ASSERT_NO_FATAL_FAILURE(make());
-  tear(killed_, "sessions_by_state");
+  tear(killed_, "sessions_of_parent");
   put({{"deputy.db", killed_.at("deputy.db")}});
   fs::remove(home_.file("deputy.mark"));
   {
@@ -93,10 +93,7 @@ TEST_F(QuarantineTest, AnIndexThatSaysItIsEmptyHidesNoSession) {
   ASSERT_TRUE(begin(**open(), child));  // written back
   auto emptied = files();
   ASSERT_FALSE(emptied.contains("deputy.db-wal"));
-  for (const char* index : {"sessions_of_parent", "sessions_by_state"}) {
-    const auto count_at = first_page_of(index) + 3;
-    emptied.at("deputy.db").replace(count_at, 2, 2, '\0');
-  }
+  emptied.at("deputy.db").replace(first_page_of("sessions_of_parent") + 3, 2, 2, '\0');
   put(emptied);
   {
     const auto raw = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 
 #include "base/text.h"
@@ -154,39 +155,13 @@ bool fits(const Session& session, const SessionFilter& filter) {
          (!filter.unfinished_only || is_unfinished(session));
 }
 
-}  // namespace
-
-std::string delegation_text(const DelegationKey& key) {
-  return fmt::format("{}/{}", to_text(key.call), key.task);
-}
-
-Result<Statement> prepare_put_session(const Database& database) {
-  return database.prepare(
-      "INSERT INTO sessions (id, uuid, tree, parent, delegation, profile, label, depth, prompt, permissions, "
-      "fixed, state, run, result, error, reason, created_us, started_us, ended_us, last_event_us, "
-      "last_activity, steps, input_tokens, output_tokens, cache_read, cache_write, cost_micros, wait, "
-      "events, "
-      "crc) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
-      "ON CONFLICT (id) DO UPDATE SET fixed=excluded.fixed, wait=excluded.wait, state=excluded.state, "
-      "run=excluded.run, result=excluded.result, error=excluded.error, reason=excluded.reason, "
-      "started_us=excluded.started_us, ended_us=excluded.ended_us, last_event_us=excluded.last_event_us, "
-      "last_activity=excluded.last_activity, steps=excluded.steps, input_tokens=excluded.input_tokens, "
-      "output_tokens=excluded.output_tokens, cache_read=excluded.cache_read, "
-      "cache_write=excluded.cache_write, cost_micros=excluded.cost_micros, events=excluded.events, "
-      "crc=excluded.crc");
-}
-
-Result<void> put_session(Statement& put, const SessionRow& row) {
+// What changes in a session's life, in the order in which both statements take it.
+void bind_changing(Statement& put, SessionRow& row) {
   const Session& session = row.session;
-  std::optional<std::string> parent;
-  if (session.parent) parent = session.parent->value;
-  std::optional<std::string> delegation;
-  if (session.delegation) delegation = delegation_text(*session.delegation);
-  put.bind(session.id.value).bind(session.uuid.value).bind(session.tree.value).bind(parent).bind(delegation);
-  put.bind(session.agent).bind(session.label).bind(std::int64_t{session.depth}).bind(session.prompt);
-  const std::string fixed = to_json_text(to_json(session));
-  put.bind(session.permissions).bind(fixed);
+  if (row.settled.empty()) row.settled = to_json_text(to_json(session));
+  assert(row.settled == to_json_text(to_json(session)));
   const auto wait = session.wait ? std::optional(to_json_text(to_json(*session.wait))) : std::nullopt;
+  put.bind(row.settled);
   Checksum sum;
   sum.add(session.id.value);
   const auto bind = [&put, &sum](const auto& value) {
@@ -197,7 +172,7 @@ Result<void> put_session(Statement& put, const SessionRow& row) {
   bind(std::int64_t{session.run});
   for (const auto* text : {&session.result, &session.error}) bind(*text);
   bind(name_of(session.reason));
-  bind(std::int64_t{micros(session.created_at)});
+  sum.add(std::int64_t{micros(session.created_at)});
   bind(micros(session.started_at));
   bind(micros(session.ended_at));
   bind(micros(session.last_event_at));
@@ -207,11 +182,58 @@ Result<void> put_session(Statement& put, const SessionRow& row) {
        {std::int64_t{session.steps}, usage.input, usage.output, usage.cache_read, usage.cache_write})
     bind(number);
   bind(usage.cost_micros);
-  put.bind(wait).bind(row.events);
-  sum.add(std::string_view(fixed));
-  sum.add(wait);
-  sum.add(row.events);
-  return put.bind(sum.sum()).run();
+  sum.add(std::string_view(row.settled));
+  bind(wait);
+  bind(row.events);
+  put.bind(sum.sum());
+}
+
+}  // namespace
+
+std::string delegation_text(const DelegationKey& key) {
+  return fmt::format("{}/{}", to_text(key.call), key.task);
+}
+
+Result<Statement> prepare_put_session(const Database& database) {
+  return database.prepare(
+      "INSERT INTO sessions (id, uuid, tree, parent, delegation, profile, label, depth, prompt, permissions, "
+      "created_us, fixed, state, run, result, error, reason, started_us, ended_us, last_event_us, "
+      "last_activity, steps, input_tokens, output_tokens, cache_read, cache_write, cost_micros, wait, "
+      "events, crc) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "ON CONFLICT (id) DO UPDATE SET fixed=excluded.fixed, wait=excluded.wait, state=excluded.state, "
+      "run=excluded.run, result=excluded.result, error=excluded.error, reason=excluded.reason, "
+      "started_us=excluded.started_us, ended_us=excluded.ended_us, last_event_us=excluded.last_event_us, "
+      "last_activity=excluded.last_activity, steps=excluded.steps, input_tokens=excluded.input_tokens, "
+      "output_tokens=excluded.output_tokens, cache_read=excluded.cache_read, "
+      "cache_write=excluded.cache_write, cost_micros=excluded.cost_micros, events=excluded.events, "
+      "crc=excluded.crc");
+}
+
+Result<void> put_session(Statement& put, SessionRow& row) {
+  const Session& session = row.session;
+  std::optional<std::string> parent;
+  if (session.parent) parent = session.parent->value;
+  std::optional<std::string> delegation;
+  if (session.delegation) delegation = delegation_text(*session.delegation);
+  put.bind(session.id.value).bind(session.uuid.value).bind(session.tree.value).bind(parent).bind(delegation);
+  put.bind(session.agent).bind(session.label).bind(std::int64_t{session.depth}).bind(session.prompt);
+  put.bind(session.permissions).bind(micros(session.created_at));
+  bind_changing(put, row);
+  TRY(put.run());
+  row.is_put = true;
+  return {};
+}
+
+Result<Statement> prepare_change_session(const Database& database) {
+  return database.prepare(
+      "UPDATE sessions SET fixed=?, state=?, run=?, result=?, error=?, reason=?, started_us=?, ended_us=?, "
+      "last_event_us=?, last_activity=?, steps=?, input_tokens=?, output_tokens=?, cache_read=?, "
+      "cache_write=?, cost_micros=?, wait=?, events=?, crc=? WHERE id=?");
+}
+
+Result<void> change_session(Statement& change, SessionRow& row) {
+  bind_changing(change, row);
+  return change.bind(row.session.id.value).run();
 }
 
 Result<std::optional<SessionRow>> select_session(const Database& database, std::string_view column,

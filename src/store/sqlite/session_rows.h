@@ -13,15 +13,20 @@ namespace deputy {
 
 struct SessionRow {
   Session session;
-  std::int64_t events = 0;  // records in the journal; 0: not counted yet
-  std::int64_t place = 0;   // in its table
+  std::int64_t events = 0;   // records in the journal; 0: not counted yet
+  std::int64_t place = 0;    // in its table
+  std::string settled = {};  // to_json() of it as text; empty: to be made
+  bool is_put = false;       // was, and so has its row
 };
 
 // The one spelling of a delegation's key in the database.
 std::string delegation_text(const DelegationKey& key);
 
 Result<Statement> prepare_put_session(const Database& database);
-Result<void> put_session(Statement& put, const SessionRow& row);
+Result<void> put_session(Statement& put, SessionRow& row);
+// For a session that was put before; quicker.
+Result<Statement> prepare_change_session(const Database& database);
+Result<void> change_session(Statement& change, SessionRow& row);
 
 // `column` is id, uuid or delegation.
 Result<std::optional<SessionRow>> select_session(const Database& database, std::string_view column,

@@ -41,7 +41,8 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   TRY(state->insert_event, prepare_put_event(state->writing));
   TRY(state->select_epoch, state->writing.prepare("SELECT epoch FROM trees WHERE tree=?"));
   TRY(state->select_far, state->writing.prepare(kHowFar));
-  TRY(state->upsert_session, prepare_put_session(state->writing));
+  TRY(state->put_row, prepare_put_session(state->writing));
+  TRY(state->change_row, prepare_change_session(state->writing));
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(state)));
 }
 

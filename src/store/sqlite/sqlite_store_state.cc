@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "store/session_view.h"
 #include "store/sqlite/journal_rows.h"
 #include "store/sqlite/select.h"
@@ -128,7 +130,7 @@ Result<void> SqliteStore::State::record_stop(const Error& error) {
     event.fact = StateChanged{.state = SessionState::interrupted, .why = error.message};
     TRY(put_event(*insert_event, event, claimed[id], ++row.events));
     apply_to_session(row.session, event);
-    TRY(put_session(*upsert_session, row));
+    TRY(put_session(*put_row, row));
   }
   return commit(transaction);
 }
@@ -161,8 +163,10 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
     if (!put && put.error().code == ErrorCode::internal) return std::unexpected(recorded_twice(event));
     TRY(std::move(put));
     apply_to_session(row->second.session, event);
+    if (changes_what_is_settled(event)) row->second.settled.clear();
   }
-  for (const auto& [id, row] : changed) TRY(put_session(*upsert_session, row));
+  for (auto& [id, row] : changed)
+    TRY(row.is_put ? change_session(*change_row, row) : put_session(*put_row, row));
   TRY(commit(transaction));
   for (auto& [id, row] : changed) {
     if (is_terminal(row.session.state)) {
@@ -171,21 +175,24 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
       live.insert_or_assign(id, std::move(row));
     }
   }
-  if (ends_a_tree(events)) write_transcripts(events);
+  untold.push_back(events);
+  if (ends_a_tree(events)) write_transcripts();
   return {};
 }
 
-void SqliteStore::State::write_transcripts(const EventRefs& events) {
-  reopen_transcripts(events);
-  files->write(events);
+void SqliteStore::State::write_transcripts() {
+  for (const EventRefs& events : std::exchange(untold, {})) {
+    reopen_transcripts(events);
+    files->write(events);
+  }
 }
 
 // A step does not wait for its transcript: the journal has all of it. Who hears of a tree's end may look
 // there.
-Result<void> SqliteStore::State::tend(const EventRefs& events) {
-  if (!ends_a_tree(events)) {
+Result<void> SqliteStore::State::tend() {
+  {
     const std::lock_guard lock(claims);
-    write_transcripts(events);
+    write_transcripts();
   }
   auto tended = tend_log();
   if (!tended && tended.error().code == ErrorCode::exhausted) (void)record_stop(tended.error());

@@ -44,7 +44,7 @@ struct SqliteStore::State {
         queue(
             loop, std::move(writer),
             [this](const EventRefs& events) { return closing.after_write(commit(events)); },
-            [this](const EventRefs& events) { return closing.after_write(tend(events)); }) {
+            [this] { return closing.after_write(tend()); }) {
     queue.subscribe([this](const Event& event) { as_claimed.forget(event.run.session); });
   }
 
@@ -67,14 +67,14 @@ struct SqliteStore::State {
   Result<void> commit(const EventRefs& events);
   Result<void> commit(Transaction& transaction);
   Result<void> write(const EventRefs& events);
-  Result<void> tend(const EventRefs& events);
+  Result<void> tend();
   Result<void> tend_log();
   Result<void> record_stop(const Error& error);
   Result<std::vector<Event>> take_up(const SessionId& tree);
   Result<std::int64_t> next_epoch(const SessionId& tree);
   Result<void> check_epoch(const SessionId& tree);
   Result<SessionRow> row_before(const Event& event);
-  void write_transcripts(const EventRefs& events);
+  void write_transcripts();
   void reopen_transcripts(const EventRefs& events);
   const Clock& clock;
   std::unique_ptr<Folder> home;
@@ -109,13 +109,15 @@ struct SqliteStore::State {
   std::optional<Loss> loss;
   std::mutex claims;  // guards what follows, and files, against the loop while the writer works
   std::map<SessionId, std::int64_t> claimed;
+  std::vector<EventRefs> untold;  // commits that are not in the transcripts yet
   std::map<SessionId, SessionRow>
       live;                 // rows of sessions that have not ended, so that a step need not read its row
   int written_back_at = 0;  // pages of the log, where not all could be
   std::optional<Statement> insert_event;
   std::optional<Statement> select_epoch;
   std::optional<Statement> select_far;
-  std::optional<Statement> upsert_session;
+  std::optional<Statement> put_row;
+  std::optional<Statement> change_row;
   CommitQueue queue;
 };
 
