@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostRiding = 512;
 
 // So many are committed while the loop still works on others: the first go on while the last are written.
-constexpr std::size_t kMostGathered = 16;
+constexpr std::size_t kMostGathered = 8;
 
 // Units after which it is tidied up, whoever waits.
 constexpr std::size_t kMostUntidied = 256;
