@@ -36,6 +36,9 @@ Result<std::string> DamageMet::keep(const Database& met_by, std::string_view nam
 
 Error DamageMet::told(Error error, const Database& met_by, std::string_view name) {
   const auto copy = keep(met_by, name, error.message);
+  // SQLite says the same of one that cannot be opened; this one is, and not all of it is damaged.
+  if (error.advice.empty() || error.advice == kStartAnew)
+    error.advice = "what else is in it can still be read: `deputy sessions ls`";
   error.advice = fmt::format("{}; {}", error.advice, in_words(copy));
   return error;
 }

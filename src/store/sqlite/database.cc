@@ -22,9 +22,6 @@ int note_log_pages(void* log_pages, sqlite3*, const char*, int pages) {
 
 bool is_want_of_room(int number) { return number == ENOSPC || number == EDQUOT || number == EFBIG; }
 
-constexpr std::string_view kStartAnew =
-    "move it away (with its -wal and -shm files, and deputy.mark) to start anew, or restore a copy";
-
 constexpr std::string_view kCheckTheDisk =
     "check the disk; what was recorded before is whole, go on with `deputy resume`";
 

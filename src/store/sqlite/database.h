@@ -16,6 +16,9 @@ struct sqlite3_stmt;
 
 namespace deputy {
 
+// For who has one that cannot be opened.
+inline constexpr std::string_view kStartAnew =
+    "move it away (with its -wal and -shm files, and deputy.mark) to start anew, or restore a copy";
 // One that was looked at, and not changed.
 Error damaged_database(std::string_view path, std::string_view why);
 
