@@ -79,7 +79,7 @@ Result<std::string> keep(const Program& program, const std::string& name, std::s
 
 Ended make_bundle(Program& program, const std::string& typed, const std::vector<Check>& checks) {
   TRY(const auto home, program.open_home());
-  TRY(const auto store, program.open_store());
+  TRY(const auto store, program.open_store(Program::StoreUse::read));
   TRY(const Session session, session_for(*store, typed));
   TRY(auto events, store->events_of_tree(session.tree));
   const std::string text =

@@ -54,7 +54,7 @@ struct SqliteStore::State {
     TRY(const auto one_state, Transaction::begin_reading(reading));
     return read();
   }
-  bool can_write() const { return !loss || !loss->only_to_read; }
+  bool can_write() const { return (!loss || !loss->only_to_read) && mark.can_be_written(); }
   Result<void> check_disk() const;      // by any thread
   Result<void> check_writable() const;  // by the loop
   // For who does not hold `claims`, and waits for it only where there is damage to be kept as it was found.
