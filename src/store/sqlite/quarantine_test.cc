@@ -56,8 +56,12 @@ TEST_F(QuarantineTest, WhoMeetsDamageInOneThatIsOpenIsToldWhatCanStillBeRead) {
   ASSERT_FALSE(asked);
   EXPECT_TRUE(asked.error().advice.contains("start anew")) << "of one that is not open";
   DamageMet damage(*folder);
-  const auto told = damage.kept_as_found(asked, database, "database");
+  const auto told = damage.kept_as_found(asked, database, kWholeDatabase);
   ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().message, asked.error().message);
+  const auto of_session = damage.kept_as_found(asked, database, one_.id.value);
+  EXPECT_TRUE(of_session.error().message.starts_with("what is kept of " + one_.id.value))
+      << of_session.error().message;
   EXPECT_FALSE(told.error().advice.contains("start anew")) << told.error().advice;
   EXPECT_TRUE(told.error().advice.contains("can still be read: `deputy sessions ls`")) << told.error().advice;
   EXPECT_TRUE(told.error().advice.contains("a copy of what was found is in")) << told.error().advice;

@@ -59,7 +59,7 @@ struct SqliteStore::State {
   Result<void> check_writable() const;  // by the loop
   // For who does not hold `claims`, and waits for it only where there is damage to be kept as it was found.
   template <class T>
-  Result<T> noticed(Result<T> result, const Database& met_by, std::string_view name = "database") {
+  Result<T> noticed(Result<T> result, const Database& met_by, std::string_view name = kWholeDatabase) {
     if (!met_by.has_met_damage() && (result || result.error().code != ErrorCode::corrupt)) return result;
     const std::lock_guard lock(claims);
     return damage.kept_as_found(std::move(result), met_by, name);
