@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "app/replay_moments.h"
 #include "app/replay_outside.h"
@@ -26,6 +27,7 @@
 #include "runtime/runtime.h"
 #include "sandbox/processes.h"
 #include "store/memory_store.h"
+#include "store/session_view.h"
 
 namespace deputy {
 namespace {
@@ -88,6 +90,11 @@ class Playback {
   std::size_t asked(const std::string& place) const {
     const auto found = asked_.find(place);
     return found == asked_.end() ? 0 : found->second;
+  }
+  // By a program that goes on: those that have an end on record.
+  void take_up(const std::vector<Event>& now) {
+    asked_.clear();
+    for (const auto& [place, made] : requests_in(now)) asked_[place] = made.size();
   }
   // Which request of the session this is, from 0.
   std::size_t ask(const std::string& place) {
@@ -193,10 +200,8 @@ bool is_of_a_compaction(const Event& event) {
 }
 
 // What a replay cannot repeat, where there is such a thing: the sessions differ for that, and for no defect.
-std::optional<std::string> beyond_replay(const std::vector<Event>& events) {
+std::optional<std::string> beyond_replay(const std::vector<Event>& events, const std::vector<Death>& deaths) {
   const Profiles profiles = Profiles::built_in();
-  std::set<SessionId> reserved;
-  std::set<std::tuple<RunId, int, int, std::string_view>> told;
   for (const Event& event : events) {
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
       const Session& session = created->session;
@@ -208,20 +213,8 @@ std::optional<std::string> beyond_replay(const std::vector<Event>& events) {
     if (const auto* finished = std::get_if<CallFinished>(&event.fact);
         finished && finished->result.content.starts_with("You have no tool named"))
       return "the list of tools in the answer to a call of none of them is not in the bundle";
-    if (const auto* word = std::get_if<Nudged>(&event.fact); word && word->source == Source::runtime)
-      return "its program ended in the middle, and commands were lost";
-    const bool is_reserved = std::holds_alternative<BudgetReserved>(event.fact);
-    const bool is_call =
-        std::holds_alternative<CallStarted>(event.fact) || std::holds_alternative<QuestionAsked>(event.fact);
-    if (is_call && !told.emplace(event.run, event.step, event.call, kind_of(event.fact)).second)
-      return "its program ended in the middle of a call";
-    if (is_reserved && !reserved.insert(event.run.session).second)
-      return "its program ended in the middle of a request";
-    if (std::holds_alternative<ReplyReceived>(event.fact) ||
-        std::holds_alternative<RequestStopped>(event.fact))
-      reserved.erase(event.run.session);
   }
-  return std::nullopt;
+  return deaths.empty() ? std::nullopt : std::optional(deaths.front().why);
 }
 
 constexpr std::string_view kLookAtIt = "look at its events: each line of the bundle is one";
@@ -232,8 +225,9 @@ constexpr Duration kPatience = std::chrono::seconds(10);
 
 class Replay {
  public:
-  explicit Replay(const Bundle& bundle)
+  explicit Replay(const Bundle& bundle, std::vector<Death> deaths = {})
       : bundle_(bundle),
+        deaths_(std::move(deaths)),
         root_(std::get<SessionCreated>(bundle.events.front().fact).session),
         calls_(bundle.events),
         worlds_(bundle.events, memory_->journal),
@@ -244,13 +238,7 @@ class Replay {
     loop_.run_until_idle();
     runtime_.reset();  // what rode along last is in the journal then
     TRY(played);
-    Replayed replayed = compared(bundle_.events, memory_->journal);
-    const auto beyond = replayed.differences.empty() ? std::nullopt : beyond_replay(bundle_.events);
-    if (!beyond) return replayed;
-    return fail(ErrorCode::unavailable,
-                fmt::format("the tree cannot be replayed: {}; it goes another way from here: {}", *beyond,
-                            replayed.differences.front()),
-                std::string(kLookAtIt));
+    return compared(bundle_.events, memory_->journal);
   }
 
  private:
@@ -258,7 +246,7 @@ class Replay {
     TRY(prepare_workspace());
     TRY(auto rules, Rules::from_json(root_.permissions));
     TRY(start_runtime());
-    auto outside = outside_in(bundle_.events);
+    auto outside = outside_in(bundle_.events, deaths_);
     await(std::move(outside.happenings));
     runtime_->start({.agent = root_.agent,
                      .brief = {.label = root_.label,
@@ -335,6 +323,7 @@ class Replay {
                          .tools = std::move(tools),
                          .hidden = {state}});
     runtime_->subscribe([this](const Event& event, const EventOrigin&) {
+      told_.push_back(event);
       if (const auto* created = std::get_if<SessionCreated>(&event.fact))
         created_[created->session.id] = created->session;
       if (is_compared(event.fact)) ++events_[place_of(event.run.session, created_)];
@@ -357,7 +346,7 @@ class Replay {
   }
   bool is_due(const Outside& outside) const {
     const TimePoint now = loop_.clock().now();
-    if (now < moment(outside)) return false;
+    if (now < moment(outside) && outside.kind != Outside::Kind::die) return false;
     if (now >= moment(outside) + kPatience) return true;
     return std::ranges::all_of(outside.after, [this](const auto& each) {
       const auto events = events_.find(each.first);
@@ -375,7 +364,8 @@ class Replay {
     for (const Outside& outside : due) happen(outside);
   }
   void happen(const Outside& outside) {
-    if (outside.kind == Outside::Kind::leave) {
+    if (outside.kind == Outside::Kind::leave || outside.kind == Outside::Kind::die) {
+      if (outside.kind == Outside::Kind::die) die();
       has_left_ = true;
       return runtime_->cancel(StopReason::shutdown);
     }
@@ -392,6 +382,23 @@ class Replay {
     }
   }
 
+  // What was told by now is on record, and nothing that comes after it.
+  void die() {
+    if (told_.empty()) return;
+    memory_->journal = told_;
+    memory_->sessions.clear();
+    for (const Event& event : told_) apply_to_session(memory_->sessions[event.run.session], event);
+    ++memory_->epochs[told_.front().tree];
+  }
+  void take_up() {
+    told_ = memory_->journal;
+    created_ = memory_->sessions;
+    events_.clear();
+    for (const Event& event : told_)
+      if (is_compared(event.fact)) ++events_[place_of(event.run.session, created_)];
+    playback_.take_up(told_);
+  }
+
   // A further input, or another process in place of the one that left.
   Result<void> go_on(const Continuation& next) {
     if (!next.input && !has_left_) return {};
@@ -402,6 +409,7 @@ class Replay {
       person_.spawn(close());
       loop_.run_until([this] { return is_closed_; });
       runtime_.reset();
+      take_up();
       TRY(start_runtime());
     }
     loop_.manual_clock().advance_to(playback_.moment(next.at));
@@ -452,6 +460,7 @@ class Replay {
   }
 
   const Bundle& bundle_;
+  const std::vector<Death> deaths_;
   const Session& root_;
   const RecordedCalls calls_;
   std::shared_ptr<MemoryStore::Memory> memory_ = std::make_shared<MemoryStore::Memory>();
@@ -464,6 +473,7 @@ class Replay {
   SimProcesses processes_{loop_};
   SimNetwork network_{loop_};
   SeededRandom random_{1};
+  std::vector<Event> told_;  // so far
   std::map<SessionId, Session> created_;
   std::vector<Outside> happenings_;            // that have not come yet
   std::map<std::string, std::size_t> events_;  // that are compared, so far, by place
@@ -481,7 +491,20 @@ Result<Replayed> replay(const Bundle& bundle) {
     return fail(ErrorCode::unavailable,
                 "the tree cannot be replayed: a compacted conversation is not replayed",
                 std::string(kLookAtIt));
-  return Replay(bundle).run();
+  auto replayed = Replay(bundle).run();
+  if (replayed && replayed->differences.empty()) return replayed;
+  const auto deaths = deaths_in(bundle.events);
+  if (!deaths.empty()) {
+    auto again = Replay(bundle, deaths).run();
+    if (again && again->differences.empty()) return again;
+  }
+  if (!replayed) return replayed;
+  const auto beyond = beyond_replay(bundle.events, deaths);
+  if (!beyond) return replayed;
+  return fail(ErrorCode::unavailable,
+              fmt::format("the tree cannot be replayed: {}; it goes another way from here: {}", *beyond,
+                          replayed->differences.front()),
+              std::string(kLookAtIt));
 }
 
 }  // namespace deputy

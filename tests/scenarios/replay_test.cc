@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "app/replay_outside.h"
 #include "support/dialogue_world.h"
 
 namespace deputy {
@@ -303,6 +304,62 @@ TEST(AReplay, GivesACommandThatWentOnAgain) {
   ASSERT_TRUE(world.run());
   ASSERT_EQ(world.facts<CommandEnded>().size(), 1u);
   expect_replayed(world);
+}
+
+// While the person was asked: who takes the tree up asks again.
+TEST(AReplay, GivesATreeWhoseProgramDiedInTheMiddleAgain) {
+  int asked_twice = 0;
+  for (int record = 1;; ++record) {
+    SCOPED_TRACE(fmt::format("it dies at record {}", record));
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.step == 0)
+        return {.calls = {call_of("Write", R"({"file_path":"b.txt","content":"x"})")}, .after = 2s};
+      return {.text = "done", .after = 2s};
+    });
+    world.options.attendance = Attendance::person;
+    world.options.crash = {.at_record = record};
+    world.rules = Rules({{Decision::ask, "Write", ""}});
+    world.on_question = [](Runtime& runtime, const Question& question) {
+      runtime.answer(question.id, {AnswerKind::approved, "as you like"});
+    };
+    world.away = 1h;
+    const auto ended = world.run_through_crash();
+    if (!ended) break;
+    if (world.facts<QuestionAsked>().size() < 2) continue;
+    ASSERT_TRUE(*ended) << ended->error().message;
+    ++asked_twice;
+    ASSERT_EQ(deaths_in(world.world.memory->journal).size(), 1u);
+    expect_replayed(world);
+  }
+  EXPECT_GT(asked_twice, 0);
+}
+
+// The next program's first record stands behind the longest time in which there was none.
+TEST(ADeath, ShowsInWhatWasBegunTwice) {
+  const auto event = [](Fact fact, std::chrono::seconds at) {
+    Event made;
+    made.run = {SessionId("sess_1_aaaaaa"), 1};
+    made.at = WallTime{at};
+    made.fact = std::move(fact);
+    return made;
+  };
+  const auto where = [](const std::vector<Event>& events) {
+    std::vector<std::size_t> found;
+    for (const Death& death : deaths_in(events)) found.push_back(death.event);
+    return found;
+  };
+  const Fact note = NoteTaken{};
+  for (const Fact& begun : {Fact(CallStarted{}), Fact(QuestionAsked{}), Fact(BudgetReserved{})}) {
+    SCOPED_TRACE(std::string(kind_of(begun)));
+    EXPECT_THAT(where({event(begun, 1s), event(note, 3s), event(note, 90s), event(begun, 91s)}),
+                testing::ElementsAre(2u));
+    EXPECT_THAT(where({event(begun, 1s), event(note, 90s)}), IsEmpty());
+  }
+  EXPECT_THAT(where({event(BudgetReserved{}, 1s), event(ReplyReceived{}, 2s), event(BudgetReserved{}, 3s)}),
+              IsEmpty())
+      << "that one had its reply";
+  EXPECT_THAT(where({event(note, 1s), event(Nudged{.source = Source::runtime}, 90s)}),
+              testing::ElementsAre(1u));
 }
 
 TEST(AReplay, SaysWhatItCannotRepeatAndDoesNotCallItADefect) {
