@@ -165,6 +165,7 @@ Request Agent::next_request() {
           .fragments = std::span<const std::string>(fragments_).subspan(conversation_.told_from),
           .weights = std::span<const MessageWeight>(weights_).subspan(conversation_.told_from),
           .measured = conversation_.measured,
+          .session = parts_.session.id,
           .label = parts_.session.label,
           .agent = parts_.session.agent,
           .depth = parts_.session.depth,

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "app/replay_moments.h"
@@ -56,37 +55,12 @@ class Worlds {
 class Playback {
  public:
   Playback(const std::vector<Event>& then, const Worlds& worlds)
-      : moments_(then), worlds_(worlds), requests_(requests_in(then)) {
-    const auto places = places_in(then);
-    std::map<SessionId, const Session*> sessions;
-    std::set<SessionId> begun;
-    for (const Event& event : then) {
-      if (const auto* created = std::get_if<SessionCreated>(&event.fact))
-        sessions[event.run.session] = &created->session;
-      const auto* input = std::get_if<InputGiven>(&event.fact);
-      const Session* session = sessions[event.run.session];
-      if (!input || !session || !begun.insert(session->id).second) continue;
-      by_brief_.try_emplace(Brief{session->label, session->agent, session->depth, input->text},
-                            places.at(session->id));
-    }
-  }
+      : moments_(then), worlds_(worlds), requests_(requests_in(then)) {}
 
   std::string script() const { return script_of(requests_); }
   TimePoint moment(WallTime at) const { return moments_.of(at); }
   std::string translated(std::string text) const { return worlds_.translated(std::move(text)); }
 
-  std::string place_of(const Request& request) const {
-    const std::string input = request.messages.empty() ? "" : request.messages.front().text;
-    const auto place = by_brief_.find(Brief{request.label, request.agent, request.depth, input});
-    if (place != by_brief_.end()) return place->second;
-    for (const auto& [brief, each] : by_brief_) {  // it may name a session
-      const auto& [label, agent, depth, text] = brief;
-      if (label == request.label && agent == request.agent && depth == request.depth &&
-          translated(text) == input)
-        return each;
-    }
-    return request.label;
-  }
   std::size_t asked(const std::string& place) const {
     const auto found = asked_.find(place);
     return found == asked_.end() ? 0 : found->second;
@@ -110,19 +84,22 @@ class Playback {
   std::function<void()> on_ask;
 
  private:
-  using Brief = std::tuple<std::string, std::string, int, std::string>;  // with the first input
   const Moments moments_;
   const Worlds& worlds_;
   RecordedRequests requests_;
-  std::map<Brief, std::string> by_brief_;
   std::map<std::string, std::size_t> asked_;
 };
 
 // Plays every provider that the tree had, by the script, each reply at its moment.
 class Understudy final : public Provider {
  public:
-  Understudy(std::string name, std::unique_ptr<ScriptedProvider> scripted, Loop& loop, Playback& playback)
-      : name_(std::move(name)), scripted_(std::move(scripted)), loop_(loop), playback_(playback) {}
+  Understudy(std::string name, std::unique_ptr<ScriptedProvider> scripted, Loop& loop, Playback& playback,
+             const MemoryStore::Memory& memory)
+      : name_(std::move(name)),
+        scripted_(std::move(scripted)),
+        loop_(loop),
+        playback_(playback),
+        memory_(memory) {}
   std::string_view name() const override { return name_; }
   std::string encode(const Message& message) const override { return scripted_->encode(message); }
   // That of the model that it plays is not on record; nothing was compacted then, and nothing is now.
@@ -132,7 +109,7 @@ class Understudy final : public Provider {
     return known ? known : scripted_->price(model);
   }
   Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
-    const std::string place = playback_.place_of(request);
+    const std::string place = place_of(request.session, memory_.sessions);
     const std::size_t index = playback_.ask(place);
     const RecordedRequest* recorded = playback_.request(place, index);
     if (recorded) {
@@ -176,6 +153,7 @@ class Understudy final : public Provider {
   std::unique_ptr<ScriptedProvider> scripted_;
   Loop& loop_;
   Playback& playback_;
+  const MemoryStore::Memory& memory_;
 };
 
 Attendance attendance_in(const std::vector<Event>& events) {
@@ -275,7 +253,7 @@ class Replay {
     Models models;
     for (const std::string& name : names) {
       TRY(auto scripted, ScriptedProvider::parse(script, loop_));
-      models.add(std::make_unique<Understudy>(name, std::move(scripted), loop_, playback_));
+      models.add(std::make_unique<Understudy>(name, std::move(scripted), loop_, playback_, *memory_));
     }
     models.add_driver(std::make_unique<CommandProvider>());
     return models;

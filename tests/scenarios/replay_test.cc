@@ -197,6 +197,28 @@ TEST(AReplay, KnowsAChildWhosePromptNamesAnother) {
   expect_replayed(world);
 }
 
+TEST(AReplay, TellsSiblingsApartThatWereToldTheSame) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that(""), child_that("")}};
+    if (scene.depth == 0) return {.text = "over"};
+    if (scene.step == 0) return {.calls = {call_of("Bash", R"({"command":"which"})")}, .after = 1s};
+    return {.text = scene.is_told("first") ? "I was first" : "I was second", .after = 1s};
+  });
+  world.rules = Rules({{Decision::allow, "task", ""}, {Decision::allow, "Bash", ""}});
+  world.programs = [](SimProcesses& processes) {
+    processes.define(
+        "bash",
+        [ran = std::make_shared<int>(0)](const ProcessSpec&) {
+          return ProcessResult{.exit_status = 0, .output = (*ran)++ == 0 ? "first\n" : "second\n"};
+        },
+        1s);
+  };
+  ASSERT_TRUE(world.run());
+  ASSERT_EQ(world.sessions().size(), 3u);
+  ASSERT_THAT(world.heard_by_root(), testing::AllOf(HasSubstr("I was first"), HasSubstr("I was second")));
+  expect_replayed(world);
+}
+
 // Calls `act` once, while the child waits for its second reply.
 std::function<void(Runtime&, const Event&)> in_second_request(
     std::function<void(Runtime&, const SessionId& child)> act) {
