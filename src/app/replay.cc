@@ -102,7 +102,7 @@ class Understudy final : public Provider {
         memory_(memory) {}
   std::string_view name() const override { return name_; }
   std::string encode(const Message& message) const override { return scripted_->encode(message); }
-  // That of the model that it plays is not on record; nothing was compacted then, and nothing is now.
+  // That of the model that it plays is not on record: nothing is compacted but where the person wants it.
   std::int64_t window(const ModelName&) const override { return 1'000'000'000; }
   std::optional<Price> price(const ModelName& model) const override {
     const auto known = Catalog().facts(model).price;
@@ -172,11 +172,6 @@ bool is_search(const Event& event) {
   return intent && intent->tool == "WebSearch";
 }
 
-bool is_of_a_compaction(const Event& event) {
-  const auto* started = std::get_if<RunStarted>(&event.fact);
-  return std::holds_alternative<Compacted>(event.fact) || (started && started->task != RunTask::reply);
-}
-
 // What a replay cannot repeat, where there is such a thing: the sessions differ for that, and for no defect.
 std::optional<std::string> beyond_replay(const std::vector<Event>& events, const std::vector<Death>& deaths) {
   const Profiles profiles = Profiles::built_in();
@@ -191,6 +186,8 @@ std::optional<std::string> beyond_replay(const std::vector<Event>& events, const
     if (const auto* finished = std::get_if<CallFinished>(&event.fact);
         finished && finished->result.content.starts_with("You have no tool named"))
       return "the list of tools in the answer to a call of none of them is not in the bundle";
+    if (std::holds_alternative<Compacted>(event.fact))
+      return "a conversation was compacted for the window of its model, which is not in the bundle";
   }
   return deaths.empty() ? std::nullopt : std::optional(deaths.front().why);
 }
@@ -392,7 +389,7 @@ class Replay {
     }
     loop_.manual_clock().advance_to(playback_.moment(next.at));
     if (next.input) {
-      runtime_->say(root, {.text = *next.input, .model = next.model}, taker());
+      runtime_->say(root, {.text = *next.input, .model = next.model, .task = next.task}, taker());
     } else {
       runtime_->resume(root, taker());
     }
@@ -465,10 +462,6 @@ class Replay {
 }  // namespace
 
 Result<Replayed> replay(const Bundle& bundle) {
-  if (std::ranges::any_of(bundle.events, is_of_a_compaction))
-    return fail(ErrorCode::unavailable,
-                "the tree cannot be replayed: a compacted conversation is not replayed",
-                std::string(kLookAtIt));
   auto replayed = Replay(bundle).run();
   if (replayed && replayed->differences.empty()) return replayed;
   const auto deaths = deaths_in(bundle.events);

@@ -49,7 +49,9 @@ class Reader {
       progress.events += is_compared(fact) ? 1 : 0;
       const auto* reply = std::get_if<ReplyReceived>(&fact);
       const bool is_asked = reply && reply->reply.stop != ReplyStop::over_budget;
-      progress.requests += is_asked || std::holds_alternative<RequestStopped>(fact) ? 1 : 0;
+      const bool is_ended =
+          std::holds_alternative<RequestStopped>(fact) || std::holds_alternative<Compacted>(fact);
+      progress.requests += is_asked || is_ended ? 1 : 0;
     }
     return progress;
   }
@@ -60,7 +62,8 @@ class Reader {
       if (at <= then || !is_compared(events_[at].fact)) continue;
       const Fact& fact = events_[at].fact;
       if (std::holds_alternative<Nudged>(fact)) continue;
-      return std::holds_alternative<ReplyReceived>(fact) || std::holds_alternative<RequestStopped>(fact);
+      return std::holds_alternative<ReplyReceived>(fact) || std::holds_alternative<RequestStopped>(fact) ||
+             std::holds_alternative<Compacted>(fact);
     }
     return false;
   }
@@ -88,7 +91,7 @@ class Reader {
       }
       if (const auto* started = std::get_if<RunStarted>(&event.fact);
           started && session == event.tree && begun.insert(event.run.number).second)
-        found_.continuations.push_back({at, event.at, first_input(event.run), started->model});
+        found_.continuations.push_back({at, event.at, first_input(event.run), started->model, started->task});
     }
   }
 
@@ -269,7 +272,7 @@ std::vector<Death> deaths_in(const std::vector<Event>& events) {
         died_since(std::exchange(first->second, at), "its program ended in the middle of a request");
     }
     if (std::holds_alternative<ReplyReceived>(event.fact) ||
-        std::holds_alternative<RequestStopped>(event.fact))
+        std::holds_alternative<RequestStopped>(event.fact) || std::holds_alternative<Compacted>(event.fact))
       reserved.erase(session);
     last[session] = at;
   }

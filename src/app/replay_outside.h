@@ -32,6 +32,7 @@ struct Continuation {
   WallTime at{};
   std::optional<std::string> input = {};
   ModelName model = {};
+  RunTask task = RunTask::reply;
 };
 
 struct FromOutside {

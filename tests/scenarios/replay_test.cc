@@ -53,19 +53,14 @@ TEST(AReplay, GivesTheSameEvents) {
   EXPECT_GT(replayed->events, 30u);
 }
 
-TEST(AReplay, OfACompactedConversationIsRefused) {
-  const Bundle bundle = bundle_of({});
-  RunStarted undoing;
-  undoing.task = RunTask::undo_compaction;
-  for (const Fact& fact : {Fact(Compacted{{.message = {.text = "all of it"}}, 1}), Fact(undoing)}) {
-    Bundle compacted = bundle;
-    compacted.events.push_back(compacted.events.back());
-    compacted.events.back().fact = fact;
-    const auto replayed = replay(compacted);
-    ASSERT_FALSE(replayed);
-    EXPECT_THAT(replayed.error().message, HasSubstr("a compacted conversation is not replayed"));
-    EXPECT_FALSE(replayed.error().advice.empty());
-  }
+TEST(AReplay, OfAConversationThatWasCompactedForItsWindowIsRefused) {
+  Bundle bundle = bundle_of({});
+  bundle.events.push_back(bundle.events.back());
+  bundle.events.back().fact = Compacted{{.message = {.text = "all of it"}}, 1};
+  const auto replayed = replay(bundle);
+  ASSERT_FALSE(replayed);
+  EXPECT_THAT(replayed.error().message, HasSubstr("a conversation was compacted for the window"));
+  EXPECT_FALSE(replayed.error().advice.empty());
 }
 
 TEST(AReplay, GivesTheSameRefusals) {
@@ -216,6 +211,23 @@ TEST(AReplay, TellsSiblingsApartThatWereToldTheSame) {
   ASSERT_TRUE(world.run());
   ASSERT_EQ(world.sessions().size(), 3u);
   ASSERT_THAT(world.heard_by_root(), testing::AllOf(HasSubstr("I was first"), HasSubstr("I was second")));
+  expect_replayed(world);
+}
+
+TEST(AReplay, GivesAConversationAgainThatThePersonCompacted) {
+  DialogueWorld world(
+      [](const Scene& scene) -> Act { return {.text = fmt::format("reply {}", scene.step), .after = 2s}; });
+  ASSERT_TRUE(world.run());
+  world.away = 1min;
+  ASSERT_TRUE(world.say("and then?"));
+  world.away = 2min;
+  ASSERT_TRUE(world.say("", std::nullopt, RunTask::compact));
+  ASSERT_EQ(world.facts<Compacted>().size(), 1u);
+  world.away = 3min;
+  ASSERT_TRUE(world.say("what was it about?"));
+  expect_replayed(world);
+  world.away = 4min;
+  ASSERT_TRUE(world.say("", std::nullopt, RunTask::undo_compaction));
   expect_replayed(world);
 }
 
