@@ -90,20 +90,40 @@ class Playback {
   std::map<std::string, std::size_t> asked_;
 };
 
+// By the model's name, where something was compacted.
+using Windows = std::map<std::string, std::int64_t>;
+constexpr std::int64_t kBeyondAnyWindow = 1'000'000'000;
+
+Windows windows_in(const Bundle& bundle) {
+  Windows windows;
+  const auto is_compaction = [](const Event& event) { return std::holds_alternative<Compacted>(event.fact); };
+  const auto* known = object_at(bundle.about, "windows");
+  if (!known || std::ranges::none_of(bundle.events, is_compaction)) return windows;
+  for (const auto& [model, told] : *known) {
+    if (const auto window = integer_at(*known, model); window && *window > 0)
+      windows[std::string(model)] = std::min(*window, kBeyondAnyWindow);
+  }
+  return windows;
+}
+
 // Plays every provider that the tree had, by the script, each reply at its moment.
 class Understudy final : public Provider {
  public:
   Understudy(std::string name, std::unique_ptr<ScriptedProvider> scripted, Loop& loop, Playback& playback,
-             const MemoryStore::Memory& memory)
+             const MemoryStore::Memory& memory, const Windows& windows)
       : name_(std::move(name)),
         scripted_(std::move(scripted)),
         loop_(loop),
         playback_(playback),
-        memory_(memory) {}
+        memory_(memory),
+        windows_(windows) {}
   std::string_view name() const override { return name_; }
   std::string encode(const Message& message) const override { return scripted_->encode(message); }
-  // That of the model that it plays is not on record: nothing is compacted but where the person wants it.
-  std::int64_t window(const ModelName&) const override { return 1'000'000'000; }
+  // Where that of the model which it plays is not known nothing is compacted, unless the person wants it.
+  std::int64_t window(const ModelName& model) const override {
+    const auto known = windows_.find(model.value);
+    return known == windows_.end() ? kBeyondAnyWindow : known->second;
+  }
   std::optional<Price> price(const ModelName& model) const override {
     const auto known = Catalog().facts(model).price;
     return known ? known : scripted_->price(model);
@@ -154,6 +174,7 @@ class Understudy final : public Provider {
   Loop& loop_;
   Playback& playback_;
   const MemoryStore::Memory& memory_;
+  const Windows& windows_;
 };
 
 Attendance attendance_in(const std::vector<Event>& events) {
@@ -187,7 +208,9 @@ std::optional<std::string> beyond_replay(const std::vector<Event>& events, const
         finished && finished->result.content.starts_with("You have no tool named"))
       return "the list of tools in the answer to a call of none of them is not in the bundle";
     if (std::holds_alternative<Compacted>(event.fact))
-      return "a conversation was compacted for the window of its model, which is not in the bundle";
+      return "a conversation was compacted as its window was full, and when it is depends on what is not in "
+             "the "
+             "bundle";
   }
   return deaths.empty() ? std::nullopt : std::optional(deaths.front().why);
 }
@@ -204,6 +227,7 @@ class Replay {
       : bundle_(bundle),
         deaths_(std::move(deaths)),
         root_(std::get<SessionCreated>(bundle.events.front().fact).session),
+        windows_(windows_in(bundle)),
         calls_(bundle.events),
         worlds_(bundle.events, memory_->journal),
         playback_(bundle.events, worlds_) {}
@@ -250,7 +274,8 @@ class Replay {
     Models models;
     for (const std::string& name : names) {
       TRY(auto scripted, ScriptedProvider::parse(script, loop_));
-      models.add(std::make_unique<Understudy>(name, std::move(scripted), loop_, playback_, *memory_));
+      models.add(
+          std::make_unique<Understudy>(name, std::move(scripted), loop_, playback_, *memory_, windows_));
     }
     models.add_driver(std::make_unique<CommandProvider>());
     return models;
@@ -437,6 +462,7 @@ class Replay {
   const Bundle& bundle_;
   const std::vector<Death> deaths_;
   const Session& root_;
+  const Windows windows_;
   const RecordedCalls calls_;
   std::shared_ptr<MemoryStore::Memory> memory_ = std::make_shared<MemoryStore::Memory>();
   const Worlds worlds_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "a_compaction.h"
 #include "app/replay_outside.h"
 #include "support/dialogue_world.h"
 
@@ -53,13 +54,13 @@ TEST(AReplay, GivesTheSameEvents) {
   EXPECT_GT(replayed->events, 30u);
 }
 
-TEST(AReplay, OfAConversationThatWasCompactedForItsWindowIsRefused) {
+TEST(AReplay, OfAConversationThatWasCompactedForAnUnknownWindowIsRefused) {
   Bundle bundle = bundle_of({});
   bundle.events.push_back(bundle.events.back());
   bundle.events.back().fact = Compacted{{.message = {.text = "all of it"}}, 1};
   const auto replayed = replay(bundle);
   ASSERT_FALSE(replayed);
-  EXPECT_THAT(replayed.error().message, HasSubstr("a conversation was compacted for the window"));
+  EXPECT_THAT(replayed.error().message, HasSubstr("a conversation was compacted as its window was full"));
   EXPECT_FALSE(replayed.error().advice.empty());
 }
 
@@ -229,6 +230,19 @@ TEST(AReplay, GivesAConversationAgainThatThePersonCompacted) {
   world.away = 4min;
   ASSERT_TRUE(world.say("", std::nullopt, RunTask::undo_compaction));
   expect_replayed(world);
+}
+
+class AReplayOfACompaction : public Compaction {};
+
+TEST_F(AReplayOfACompaction, GivesTheSameEventsWhereTheWindowIsKnown) {
+  ASSERT_TRUE(start());
+  ASSERT_FALSE(compactions().empty());
+  const json::object about{{"windows", json::object{{"small/x", kWindow}}}};
+  const auto bundle = parse_bundle(bundle_text({about, kept->memory->journal}, {}));
+  ASSERT_TRUE(bundle) << bundle.error().message;
+  const auto replayed = replay(*bundle);
+  ASSERT_TRUE(replayed) << replayed.error().message;
+  EXPECT_THAT(replayed->differences, IsEmpty());
 }
 
 // Calls `act` once, while the child waits for its second reply.
