@@ -196,6 +196,7 @@ bool is_search(const Event& event) {
 // What a replay cannot repeat, where there is such a thing: the sessions differ for that, and for no defect.
 std::optional<std::string> beyond_replay(const std::vector<Event>& events, const std::vector<Death>& deaths) {
   const Profiles profiles = Profiles::built_in();
+  std::optional<std::string> found;
   for (const Event& event : events) {
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
       const Session& session = created->session;
@@ -206,13 +207,11 @@ std::optional<std::string> beyond_replay(const std::vector<Event>& events, const
     }
     if (const auto* finished = std::get_if<CallFinished>(&event.fact);
         finished && finished->result.content.starts_with("You have no tool named"))
-      return "the list of tools in the answer to a call of none of them is not in the bundle";
+      found = "the list of tools in the answer to a call of none of them is not in the bundle";
     if (std::holds_alternative<Compacted>(event.fact))
-      return "a conversation was compacted as its window was full, and when it is depends on what is not in "
-             "the "
-             "bundle";
+      found = "a conversation was compacted, and when depends on what is not in the bundle";
   }
-  return deaths.empty() ? std::nullopt : std::optional(deaths.front().why);
+  return deaths.empty() ? found : deaths.front().why;
 }
 
 constexpr std::string_view kLookAtIt = "look at its events: each line of the bundle is one";
