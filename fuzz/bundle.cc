@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   must(again.has_value() && again->events.size() == bundle->events.size());
   must(bundle_text(*again, none) == text);
   must(compared(bundle->events, again->events).differences.empty());
-  (void)outside_in(bundle->events);
+  (void)outside_in(bundle->events, deaths_in(bundle->events));
   (void)script_of(requests_in(bundle->events));
   return 0;
 }

@@ -24,9 +24,9 @@ inline bool is_json(std::string_view text) {
 inline std::expected<Reply, Failure> decoded(const Dialect& dialect, std::string_view bytes,
                                              std::size_t piece) {
   const auto decoder = dialect.decoder();
-  for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
-    decoder->feed(bytes.substr(0, piece), [](const Delta&) {});
-  }
+  const DeltaSink nobody = [](const Delta&) {};
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size())))
+    decoder->feed(bytes.substr(0, piece), nobody);
   return decoder->finish();
 }
 
@@ -48,14 +48,10 @@ inline Message foreign_message(const std::string& text, std::size_t way) {
   }
 }
 
-// Bytes are cut in every way. The status of an error and who wrote a text are chosen by the input's length:
-// no input pays for all, and over many all are tried.
-inline int fuzz_dialect(const Dialect& dialect, std::string_view bytes) {
-  static constexpr std::array<int, 3> kStatuses{400, 429, 503};
-  const std::size_t way = bytes.size();
-  const auto whole = decoded(dialect, bytes, bytes.size() + 1);
-  must(decoded(dialect, bytes, 1) == whole);
-  must(decoded(dialect, bytes, 7) == whole);
+// What comes of the bytes, and what is sent of it, and of a text that is them. Who wrote that is chosen by
+// the input's length: no input pays for all, and over many all are tried.
+inline std::expected<Reply, Failure> checked_turns(const Dialect& dialect, std::string_view bytes) {
+  auto whole = decoded(dialect, bytes, bytes.size() + 1);
   if (whole) {
     must(is_json("[" + dialect.encode(whole->message) + "]"));  // a turn may be several fragments
     must(whole->stop == ReplyStop::calls || whole->stop == ReplyStop::paused || whole->message.calls.empty());
@@ -63,10 +59,19 @@ inline int fuzz_dialect(const Dialect& dialect, std::string_view bytes) {
   } else {
     check_failure(whole.error());
   }
-  const int status = kStatuses[way % kStatuses.size()];
+  must(is_json(dialect.encode(foreign_message(std::string(bytes), bytes.size()))));
+  return whole;
+}
+
+// Bytes are cut in every way. The status of an error is chosen by the input's length too.
+inline int fuzz_dialect(const Dialect& dialect, std::string_view bytes) {
+  static constexpr std::array<int, 3> kStatuses{400, 429, 503};
+  const auto whole = checked_turns(dialect, bytes);
+  must(decoded(dialect, bytes, 1) == whole);
+  must(decoded(dialect, bytes, 7) == whole);
+  const int status = kStatuses[bytes.size() % kStatuses.size()];
   check_failure(dialect.failure({.status = status, .headers = {{"retry-after", std::string(bytes)}}}, bytes,
                                 WallTime{}));
-  must(is_json(dialect.encode(foreign_message(std::string(bytes), way))));
   return 0;
 }
 

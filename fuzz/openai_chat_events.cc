@@ -6,6 +6,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   static const auto compatible = deputy::openai_chat_dialect(deputy::ChatFlavour::compatible);
   static const auto openai = deputy::openai_chat_dialect(deputy::ChatFlavour::openai);
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
-  deputy::fuzz_dialect(*openai, text);
+  (void)deputy::checked_turns(*openai, text);  // their streams and errors are read alike
   return deputy::fuzz_dialect(*compatible, text);
 }

@@ -108,10 +108,10 @@ Task<Result<void>> Agent::compact(StopToken stop) {
   const ModelName& model = request.prefix->model;
   const std::int64_t prefix = parts_.limits.prefix_tokens;
   auto room = room_to_sum_up(parts_.provider.window(model), request.prefix->max_output_tokens);
-  if (conversation_.refusals > 0) {  // the window is smaller than it is taken for; by how much nobody said
+  // Then the window is smaller than it is taken for; by how much nobody said.
+  if (const auto& [refused_by, count] = conversation_.refusals; count > 0 && refused_by == model) {
     const auto refused = estimated_input(prefix, model, told(conversation_), request.measured);
-    room = std::min(room, prefix + (refused - prefix) /
-                                       (std::int64_t{1} << std::min(conversation_.refusals, kMostHalvings)));
+    room = std::min(room, prefix + (refused - prefix) / (std::int64_t{1} << std::min(count, kMostHalvings)));
   }
   const auto shortened = shorten_results(messages, request.measured, {room, prefix, model});
   for (const std::size_t at : shortened.messages) fragments[at] = parts_.provider.encode(messages[at]);
@@ -165,6 +165,7 @@ Request Agent::next_request() {
           .fragments = std::span<const std::string>(fragments_).subspan(conversation_.told_from),
           .weights = std::span<const MessageWeight>(weights_).subspan(conversation_.told_from),
           .measured = conversation_.measured,
+          .session = parts_.session.id,
           .label = parts_.session.label,
           .agent = parts_.session.agent,
           .depth = parts_.session.depth,

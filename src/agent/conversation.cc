@@ -202,8 +202,11 @@ struct Fold {
     conversation.last_reply = fact.reply;
     conversation.asked = true;
     conversation.has_news = false;
-    if (is_full(conversation)) conversation.refusals = std::max(1, conversation.refusals);
-    if (was_taken(fact.reply.stop)) conversation.refusals = 0;
+    if (is_full(conversation)) {
+      int& refusals = refusals_by(fact.reply.model);
+      refusals = std::max(1, refusals);
+    }
+    if (was_taken(fact.reply.stop)) conversation.refusals = {};
     conversation.pauses = fact.reply.stop == ReplyStop::paused ? conversation.pauses + 1 : 0;
     if (conversation.grace) conversation.grace->used = true;
     if (fact.reply.stop == ReplyStop::over_budget && fact.reply.message.text.empty())
@@ -227,17 +230,22 @@ struct Fold {
     conversation.results.resize(message.calls.size());
   }
 
+  int& refusals_by(const ModelName& model) const {
+    if (conversation.refusals.model != model) conversation.refusals = {.model = model};
+    return conversation.refusals.count;
+  }
+
   // The summary stands among the messages, and requests begin with it: so nothing is lost, and to undo it is
   // to take it out again.
   void operator()(const Compacted& fact) const {
     conversation.asked = true;
     conversation.usage = conversation.usage + fact.reply.usage;
     if (conversation.task == RunTask::compact) conversation.last_reply = fact.reply;
-    if (fact.reply.stop == ReplyStop::context_exhausted) conversation.refusals += 1;
+    if (fact.reply.stop == ReplyStop::context_exhausted) refusals_by(fact.reply.model) += 1;
     const auto summary = summary_in(fact.reply);
     conversation.has_no_summary = !summary || fact.messages > conversation.messages.size();
     if (conversation.has_no_summary) return;
-    conversation.refusals = 0;
+    conversation.refusals = {};
     if (is_full(conversation)) conversation.last_reply.reset();  // it is asked again, with less
     conversation.compacted_at = conversation.step;
     conversation.compactions.push_back({conversation.told_from, conversation.measured});

@@ -49,6 +49,13 @@ struct FormerReport {
   std::size_t before = 0;  // where in the messages it went on
 };
 
+// How often a model's provider said that it does not fit: of the conversation, and of each request to sum it
+// up. Another model may have more room.
+struct Refusals {
+  ModelName model = {};
+  int count = 0;
+};
+
 // What a compaction put aside, to be taken back when it is undone.
 struct PutAside {
   std::size_t told_from = 0;
@@ -62,8 +69,7 @@ struct Conversation {
   bool stays_whole = false;         // a compaction was undone: there is none again but by the person's wish
   bool has_no_summary = false;      // the model gave none, this run
   std::optional<int> compacted_at;  // the step that the last summary was made for
-  // How often the provider said that it does not fit: of the conversation, and of each request to sum it up.
-  int refusals = 0;
+  Refusals refusals;
   RunTask task = RunTask::reply;     // of this run
   std::set<std::size_t> broken_off;  // where in them are replies of this run that were not ended
   std::set<std::size_t> paused;      // and those of it that go on in the next one

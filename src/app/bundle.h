@@ -17,7 +17,9 @@ namespace deputy {
 inline constexpr std::size_t kMostBundleBytes = kMaxJsonBytes;
 
 struct Bundle {
-  json::object about;  // what `deputy doctor` found, the settings, the state folder
+  // What `deputy doctor` found, the settings, the state folder, and the windows of the tree's models where
+  // they are known.
+  json::object about;
   std::vector<Event> events;
 };
 

@@ -57,6 +57,21 @@ json::object about(Program& program, const std::vector<Check>& checks, const std
   return found;
 }
 
+// By them conversations are compacted.
+json::object windows_of(Program& program, const std::vector<Event>& events) {
+  json::object windows;
+  const auto offer = program.offer();
+  const auto add = [&](const ModelName& model) {
+    const auto window = offer ? offer->catalog.facts(model).window : std::nullopt;
+    if (window) windows[model.value] = *window;
+  };
+  for (const Event& event : events) {
+    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) add(created->session.model);
+    if (const auto* started = std::get_if<RunStarted>(&event.fact)) add(started->model);
+  }
+  return windows;
+}
+
 std::size_t count_of(std::string_view text, std::string_view part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++count;
@@ -79,11 +94,12 @@ Result<std::string> keep(const Program& program, const std::string& name, std::s
 
 Ended make_bundle(Program& program, const std::string& typed, const std::vector<Check>& checks) {
   TRY(const auto home, program.open_home());
-  TRY(const auto store, program.open_store());
+  TRY(const auto store, program.open_store(Program::StoreUse::read));
   TRY(const Session session, session_for(*store, typed));
   TRY(auto events, store->events_of_tree(session.tree));
-  const std::string text =
-      bundle_text({about(program, checks, home->path()), std::move(events)}, program.redactor);
+  json::object known = about(program, checks, home->path());
+  known["windows"] = windows_of(program, events);
+  const std::string text = bundle_text({std::move(known), std::move(events)}, program.redactor);
   if (text.size() > kMostBundleBytes) {
     return std::unexpected(
         Error{ErrorCode::exhausted,

@@ -76,7 +76,9 @@ Task<> Engine::see_to_leftovers(Program& program, StopToken stop) {
   auto home = program.open_home();
   if (!home) co_return;
   const std::shared_ptr<Folder> folder = *std::move(home);
-  const auto left = co_await on_pool(program.loop, pool, [folder] { return unsealed_transcripts(*folder); });
+  const auto left = co_await on_pool(program.loop, pool, [folder, now = program.loop.clock().wall()] {
+    return unsealed_transcripts(*folder, now);
+  });
   std::size_t in_a_row = 0;
   for (const Uuid& uuid : left.value_or(std::vector<Uuid>{})) {
     (void)co_await on_pool(program.loop, pool, [folder, uuid] { return seal_leftover(*folder, uuid); });

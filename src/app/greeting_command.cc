@@ -23,7 +23,7 @@ Result<std::vector<Session>> unfinished(Program& program) {
   TRY(const auto path, state_folder(program.common, program.environment, program.disk.current_folder()));
   const auto home = program.disk.open(path, IfAbsent::fail);
   if (!home || !(*home)->status("deputy.db")) return {};
-  TRY(const auto store, program.open_store());
+  TRY(const auto store, program.open_store(Program::StoreUse::read));
   return left_unfinished(*store);
 }
 

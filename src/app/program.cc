@@ -51,7 +51,7 @@ Result<std::unique_ptr<Folder>> Program::open_home() const {
               "make it a folder that you can write to, or choose another with --home");
 }
 
-Result<std::unique_ptr<Store>> Program::open_store() {
+Result<std::unique_ptr<Store>> Program::open_store(StoreUse use) {
   TRY(const auto home, open_home());
   TRY(auto store, SqliteStore::open(loop, *home, std::make_unique<ThreadWriter>()));
   loss_ = store->loss();
@@ -59,6 +59,8 @@ Result<std::unique_ptr<Store>> Program::open_store() {
   if (loss_) {
     tell(*loss_);
     store->forget_loss();
+  } else if (use == StoreUse::write) {
+    TRY(store->check_writable());
   }
   return std::make_unique<RedactingStore>(std::move(store), redactor);
 }

@@ -6,7 +6,7 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include "app/replay_moments.h"
 #include "app/replay_outside.h"
@@ -26,6 +26,7 @@
 #include "runtime/runtime.h"
 #include "sandbox/processes.h"
 #include "store/memory_store.h"
+#include "store/session_view.h"
 
 namespace deputy {
 namespace {
@@ -54,40 +55,20 @@ class Worlds {
 class Playback {
  public:
   Playback(const std::vector<Event>& then, const Worlds& worlds)
-      : moments_(then), worlds_(worlds), requests_(requests_in(then)) {
-    const auto places = places_in(then);
-    std::map<SessionId, const Session*> sessions;
-    std::set<SessionId> begun;
-    for (const Event& event : then) {
-      if (const auto* created = std::get_if<SessionCreated>(&event.fact))
-        sessions[event.run.session] = &created->session;
-      const auto* input = std::get_if<InputGiven>(&event.fact);
-      const Session* session = sessions[event.run.session];
-      if (!input || !session || !begun.insert(session->id).second) continue;
-      by_brief_.try_emplace(Brief{session->label, session->agent, session->depth, input->text},
-                            places.at(session->id));
-    }
-  }
+      : moments_(then), worlds_(worlds), requests_(requests_in(then)) {}
 
   std::string script() const { return script_of(requests_); }
   TimePoint moment(WallTime at) const { return moments_.of(at); }
   std::string translated(std::string text) const { return worlds_.translated(std::move(text)); }
 
-  std::string place_of(const Request& request) const {
-    const std::string input = request.messages.empty() ? "" : request.messages.front().text;
-    const auto place = by_brief_.find(Brief{request.label, request.agent, request.depth, input});
-    if (place != by_brief_.end()) return place->second;
-    for (const auto& [brief, each] : by_brief_) {  // it may name a session
-      const auto& [label, agent, depth, text] = brief;
-      if (label == request.label && agent == request.agent && depth == request.depth &&
-          translated(text) == input)
-        return each;
-    }
-    return request.label;
-  }
   std::size_t asked(const std::string& place) const {
     const auto found = asked_.find(place);
     return found == asked_.end() ? 0 : found->second;
+  }
+  // By a program that goes on: those that have an end on record.
+  void take_up(const std::vector<Event>& now) {
+    asked_.clear();
+    for (const auto& [place, made] : requests_in(now)) asked_[place] = made.size();
   }
   // Which request of the session this is, from 0.
   std::size_t ask(const std::string& place) {
@@ -103,29 +84,52 @@ class Playback {
   std::function<void()> on_ask;
 
  private:
-  using Brief = std::tuple<std::string, std::string, int, std::string>;  // with the first input
   const Moments moments_;
   const Worlds& worlds_;
   RecordedRequests requests_;
-  std::map<Brief, std::string> by_brief_;
   std::map<std::string, std::size_t> asked_;
 };
+
+// By the model's name, where something was compacted.
+using Windows = std::map<std::string, std::int64_t>;
+constexpr std::int64_t kBeyondAnyWindow = 1'000'000'000;
+
+Windows windows_in(const Bundle& bundle) {
+  Windows windows;
+  const auto is_compaction = [](const Event& event) { return std::holds_alternative<Compacted>(event.fact); };
+  const auto* known = object_at(bundle.about, "windows");
+  if (!known || std::ranges::none_of(bundle.events, is_compaction)) return windows;
+  for (const auto& [model, told] : *known) {
+    if (const auto window = integer_at(*known, model); window && *window > 0)
+      windows[std::string(model)] = std::min(*window, kBeyondAnyWindow);
+  }
+  return windows;
+}
 
 // Plays every provider that the tree had, by the script, each reply at its moment.
 class Understudy final : public Provider {
  public:
-  Understudy(std::string name, std::unique_ptr<ScriptedProvider> scripted, Loop& loop, Playback& playback)
-      : name_(std::move(name)), scripted_(std::move(scripted)), loop_(loop), playback_(playback) {}
+  Understudy(std::string name, std::unique_ptr<ScriptedProvider> scripted, Loop& loop, Playback& playback,
+             const MemoryStore::Memory& memory, const Windows& windows)
+      : name_(std::move(name)),
+        scripted_(std::move(scripted)),
+        loop_(loop),
+        playback_(playback),
+        memory_(memory),
+        windows_(windows) {}
   std::string_view name() const override { return name_; }
   std::string encode(const Message& message) const override { return scripted_->encode(message); }
-  // That of the model that it plays is not on record; nothing was compacted then, and nothing is now.
-  std::int64_t window(const ModelName&) const override { return 1'000'000'000; }
+  // Where that of the model which it plays is not known nothing is compacted, unless the person wants it.
+  std::int64_t window(const ModelName& model) const override {
+    const auto known = windows_.find(model.value);
+    return known == windows_.end() ? kBeyondAnyWindow : known->second;
+  }
   std::optional<Price> price(const ModelName& model) const override {
     const auto known = Catalog().facts(model).price;
     return known ? known : scripted_->price(model);
   }
   Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
-    const std::string place = playback_.place_of(request);
+    const std::string place = place_of(request.session, memory_.sessions);
     const std::size_t index = playback_.ask(place);
     const RecordedRequest* recorded = playback_.request(place, index);
     if (recorded) {
@@ -169,6 +173,8 @@ class Understudy final : public Provider {
   std::unique_ptr<ScriptedProvider> scripted_;
   Loop& loop_;
   Playback& playback_;
+  const MemoryStore::Memory& memory_;
+  const Windows& windows_;
 };
 
 Attendance attendance_in(const std::vector<Event>& events) {
@@ -187,16 +193,10 @@ bool is_search(const Event& event) {
   return intent && intent->tool == "WebSearch";
 }
 
-bool is_of_a_compaction(const Event& event) {
-  const auto* started = std::get_if<RunStarted>(&event.fact);
-  return std::holds_alternative<Compacted>(event.fact) || (started && started->task != RunTask::reply);
-}
-
 // What a replay cannot repeat, where there is such a thing: the sessions differ for that, and for no defect.
-std::optional<std::string> beyond_replay(const std::vector<Event>& events) {
+std::optional<std::string> beyond_replay(const std::vector<Event>& events, const std::vector<Death>& deaths) {
   const Profiles profiles = Profiles::built_in();
-  std::set<SessionId> reserved;
-  std::set<std::tuple<RunId, int, int, std::string_view>> told;
+  std::optional<std::string> found;
   for (const Event& event : events) {
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
       const Session& session = created->session;
@@ -207,21 +207,11 @@ std::optional<std::string> beyond_replay(const std::vector<Event>& events) {
     }
     if (const auto* finished = std::get_if<CallFinished>(&event.fact);
         finished && finished->result.content.starts_with("You have no tool named"))
-      return "the list of tools in the answer to a call of none of them is not in the bundle";
-    if (const auto* word = std::get_if<Nudged>(&event.fact); word && word->source == Source::runtime)
-      return "its program ended in the middle, and commands were lost";
-    const bool is_reserved = std::holds_alternative<BudgetReserved>(event.fact);
-    const bool is_call =
-        std::holds_alternative<CallStarted>(event.fact) || std::holds_alternative<QuestionAsked>(event.fact);
-    if (is_call && !told.emplace(event.run, event.step, event.call, kind_of(event.fact)).second)
-      return "its program ended in the middle of a call";
-    if (is_reserved && !reserved.insert(event.run.session).second)
-      return "its program ended in the middle of a request";
-    if (std::holds_alternative<ReplyReceived>(event.fact) ||
-        std::holds_alternative<RequestStopped>(event.fact))
-      reserved.erase(event.run.session);
+      found = "the list of tools in the answer to a call of none of them is not in the bundle";
+    if (std::holds_alternative<Compacted>(event.fact))
+      found = "a conversation was compacted, and when depends on what is not in the bundle";
   }
-  return std::nullopt;
+  return deaths.empty() ? found : deaths.front().why;
 }
 
 constexpr std::string_view kLookAtIt = "look at its events: each line of the bundle is one";
@@ -232,9 +222,11 @@ constexpr Duration kPatience = std::chrono::seconds(10);
 
 class Replay {
  public:
-  explicit Replay(const Bundle& bundle)
+  explicit Replay(const Bundle& bundle, std::vector<Death> deaths = {})
       : bundle_(bundle),
+        deaths_(std::move(deaths)),
         root_(std::get<SessionCreated>(bundle.events.front().fact).session),
+        windows_(windows_in(bundle)),
         calls_(bundle.events),
         worlds_(bundle.events, memory_->journal),
         playback_(bundle.events, worlds_) {}
@@ -244,13 +236,7 @@ class Replay {
     loop_.run_until_idle();
     runtime_.reset();  // what rode along last is in the journal then
     TRY(played);
-    Replayed replayed = compared(bundle_.events, memory_->journal);
-    const auto beyond = replayed.differences.empty() ? std::nullopt : beyond_replay(bundle_.events);
-    if (!beyond) return replayed;
-    return fail(ErrorCode::unavailable,
-                fmt::format("the tree cannot be replayed: {}; it goes another way from here: {}", *beyond,
-                            replayed.differences.front()),
-                std::string(kLookAtIt));
+    return compared(bundle_.events, memory_->journal);
   }
 
  private:
@@ -258,7 +244,7 @@ class Replay {
     TRY(prepare_workspace());
     TRY(auto rules, Rules::from_json(root_.permissions));
     TRY(start_runtime());
-    auto outside = outside_in(bundle_.events);
+    auto outside = outside_in(bundle_.events, deaths_);
     await(std::move(outside.happenings));
     runtime_->start({.agent = root_.agent,
                      .brief = {.label = root_.label,
@@ -287,7 +273,8 @@ class Replay {
     Models models;
     for (const std::string& name : names) {
       TRY(auto scripted, ScriptedProvider::parse(script, loop_));
-      models.add(std::make_unique<Understudy>(name, std::move(scripted), loop_, playback_));
+      models.add(
+          std::make_unique<Understudy>(name, std::move(scripted), loop_, playback_, *memory_, windows_));
     }
     models.add_driver(std::make_unique<CommandProvider>());
     return models;
@@ -335,6 +322,7 @@ class Replay {
                          .tools = std::move(tools),
                          .hidden = {state}});
     runtime_->subscribe([this](const Event& event, const EventOrigin&) {
+      told_.push_back(event);
       if (const auto* created = std::get_if<SessionCreated>(&event.fact))
         created_[created->session.id] = created->session;
       if (is_compared(event.fact)) ++events_[place_of(event.run.session, created_)];
@@ -357,7 +345,7 @@ class Replay {
   }
   bool is_due(const Outside& outside) const {
     const TimePoint now = loop_.clock().now();
-    if (now < moment(outside)) return false;
+    if (now < moment(outside) && outside.kind != Outside::Kind::die) return false;
     if (now >= moment(outside) + kPatience) return true;
     return std::ranges::all_of(outside.after, [this](const auto& each) {
       const auto events = events_.find(each.first);
@@ -375,7 +363,8 @@ class Replay {
     for (const Outside& outside : due) happen(outside);
   }
   void happen(const Outside& outside) {
-    if (outside.kind == Outside::Kind::leave) {
+    if (outside.kind == Outside::Kind::leave || outside.kind == Outside::Kind::die) {
+      if (outside.kind == Outside::Kind::die) die();
       has_left_ = true;
       return runtime_->cancel(StopReason::shutdown);
     }
@@ -392,6 +381,23 @@ class Replay {
     }
   }
 
+  // What was told by now is on record, and nothing that comes after it.
+  void die() {
+    if (told_.empty()) return;
+    memory_->journal = told_;
+    memory_->sessions.clear();
+    for (const Event& event : told_) apply_to_session(memory_->sessions[event.run.session], event);
+    ++memory_->epochs[told_.front().tree];
+  }
+  void take_up() {
+    told_ = memory_->journal;
+    created_ = memory_->sessions;
+    events_.clear();
+    for (const Event& event : told_)
+      if (is_compared(event.fact)) ++events_[place_of(event.run.session, created_)];
+    playback_.take_up(told_);
+  }
+
   // A further input, or another process in place of the one that left.
   Result<void> go_on(const Continuation& next) {
     if (!next.input && !has_left_) return {};
@@ -402,11 +408,12 @@ class Replay {
       person_.spawn(close());
       loop_.run_until([this] { return is_closed_; });
       runtime_.reset();
+      take_up();
       TRY(start_runtime());
     }
     loop_.manual_clock().advance_to(playback_.moment(next.at));
     if (next.input) {
-      runtime_->say(root, {.text = *next.input, .model = next.model}, taker());
+      runtime_->say(root, {.text = *next.input, .model = next.model, .task = next.task}, taker());
     } else {
       runtime_->resume(root, taker());
     }
@@ -452,7 +459,9 @@ class Replay {
   }
 
   const Bundle& bundle_;
+  const std::vector<Death> deaths_;
   const Session& root_;
+  const Windows windows_;
   const RecordedCalls calls_;
   std::shared_ptr<MemoryStore::Memory> memory_ = std::make_shared<MemoryStore::Memory>();
   const Worlds worlds_;
@@ -464,6 +473,7 @@ class Replay {
   SimProcesses processes_{loop_};
   SimNetwork network_{loop_};
   SeededRandom random_{1};
+  std::vector<Event> told_;  // so far
   std::map<SessionId, Session> created_;
   std::vector<Outside> happenings_;            // that have not come yet
   std::map<std::string, std::size_t> events_;  // that are compared, so far, by place
@@ -477,11 +487,20 @@ class Replay {
 }  // namespace
 
 Result<Replayed> replay(const Bundle& bundle) {
-  if (std::ranges::any_of(bundle.events, is_of_a_compaction))
-    return fail(ErrorCode::unavailable,
-                "the tree cannot be replayed: a compacted conversation is not replayed",
-                std::string(kLookAtIt));
-  return Replay(bundle).run();
+  auto replayed = Replay(bundle).run();
+  if (replayed && replayed->differences.empty()) return replayed;
+  const auto deaths = deaths_in(bundle.events);
+  if (!deaths.empty()) {
+    auto again = Replay(bundle, deaths).run();
+    if (again && again->differences.empty()) return again;
+  }
+  if (!replayed) return replayed;
+  const auto beyond = beyond_replay(bundle.events, deaths);
+  if (!beyond) return replayed;
+  return fail(ErrorCode::unavailable,
+              fmt::format("the tree cannot be replayed: {}; it goes another way from here: {}", *beyond,
+                          replayed->differences.front()),
+              std::string(kLookAtIt));
 }
 
 }  // namespace deputy

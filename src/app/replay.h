@@ -9,8 +9,7 @@
 
 namespace deputy {
 
-// A tree with a compacted conversation is refused: its replies do not stand where the script looks for them.
-// One that goes another way because of what no bundle holds is an Error that says so, not a difference.
+// A tree that goes another way because of what no bundle holds is an Error that says so, not a difference.
 Result<Replayed> replay(const Bundle& bundle);
 
 }  // namespace deputy

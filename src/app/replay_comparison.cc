@@ -43,7 +43,8 @@ json::value without_what_differs(const json::value& value) {
 
 json::object comparable(const Fact& fact) {
   json::object body = without_what_differs(fact_to_json(fact)).as_object();
-  if (std::holds_alternative<ReplyReceived>(fact)) body["reply"].as_object().erase("model");
+  if (std::holds_alternative<ReplyReceived>(fact) || std::holds_alternative<Compacted>(fact))
+    body["reply"].as_object().erase("model");
   if (std::holds_alternative<RunEnded>(fact)) {
     if (auto* metadata = body["report"].as_object().if_contains("metadata"))
       if (metadata->is_object()) metadata->as_object().erase("model");

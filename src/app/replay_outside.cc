@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "app/replay_comparison.h"
 #include "app/replay_moments.h"
@@ -25,10 +28,11 @@ class Reader {
     }
   }
 
-  FromOutside read() {
+  FromOutside read(const std::vector<Death>& deaths) {
     read_words();
     read_cancels();
     read_leavings();
+    for (const Death& death : deaths) read_death(death.event);
     std::ranges::sort(found_.continuations, {}, &Continuation::event);
     return std::move(found_);
   }
@@ -45,7 +49,9 @@ class Reader {
       progress.events += is_compared(fact) ? 1 : 0;
       const auto* reply = std::get_if<ReplyReceived>(&fact);
       const bool is_asked = reply && reply->reply.stop != ReplyStop::over_budget;
-      progress.requests += is_asked || std::holds_alternative<RequestStopped>(fact) ? 1 : 0;
+      const bool is_ended =
+          std::holds_alternative<RequestStopped>(fact) || std::holds_alternative<Compacted>(fact);
+      progress.requests += is_asked || is_ended ? 1 : 0;
     }
     return progress;
   }
@@ -56,7 +62,8 @@ class Reader {
       if (at <= then || !is_compared(events_[at].fact)) continue;
       const Fact& fact = events_[at].fact;
       if (std::holds_alternative<Nudged>(fact)) continue;
-      return std::holds_alternative<ReplyReceived>(fact) || std::holds_alternative<RequestStopped>(fact);
+      return std::holds_alternative<ReplyReceived>(fact) || std::holds_alternative<RequestStopped>(fact) ||
+             std::holds_alternative<Compacted>(fact);
     }
     return false;
   }
@@ -84,7 +91,7 @@ class Reader {
       }
       if (const auto* started = std::get_if<RunStarted>(&event.fact);
           started && session == event.tree && begun.insert(event.run.number).second)
-        found_.continuations.push_back({at, event.at, first_input(event.run), started->model});
+        found_.continuations.push_back({at, event.at, first_input(event.run), started->model, started->task});
     }
   }
 
@@ -205,6 +212,17 @@ class Reader {
     }
   }
 
+  // All of its sessions had come just as far.
+  void read_death(std::size_t next) {
+    Outside outside{.kind = Outside::Kind::die, .at = events_[next - 1].at};
+    for (const auto& [session, of_session] : by_session_) {
+      if (of_session.front() < next)
+        outside.after[places_.at(session)] = {.events = progress(session, next).events};
+    }
+    found_.happenings.push_back(std::move(outside));
+    found_.continuations.push_back({.event = next, .at = events_[next].at});
+  }
+
   const std::vector<Event>& events_;
   const std::map<SessionId, std::string> places_;
   const Moments moments_;
@@ -213,8 +231,58 @@ class Reader {
   FromOutside found_;
 };
 
+double seconds(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
+
+// The first event behind the longest time, from `begun` to `again`, in which nothing was recorded.
+std::size_t taken_up_between(const std::vector<Event>& events, std::size_t begun, std::size_t again) {
+  const auto quiet = [&events](std::size_t at) {
+    return seconds(events[at].at) - seconds(events[at - 1].at);
+  };
+  std::size_t longest = begun + 1;
+  for (std::size_t at = longest; at <= again; ++at)
+    if (quiet(at) > quiet(longest)) longest = at;
+  return longest;
+}
+
 }  // namespace
 
-FromOutside outside_in(const std::vector<Event>& events) { return Reader(events).read(); }
+std::vector<Death> deaths_in(const std::vector<Event>& events) {
+  std::map<std::size_t, std::string> found;
+  std::map<SessionId, std::size_t> last;      // event
+  std::map<SessionId, std::size_t> reserved;  // and no end of the request yet
+  std::map<std::tuple<RunId, int, int, std::string_view>, std::size_t> begun;
+  for (std::size_t at = 0; at < events.size(); ++at) {
+    const Event& event = events[at];
+    const SessionId& session = event.run.session;
+    const auto died_since = [&](std::size_t before, std::string_view why) {
+      found.try_emplace(taken_up_between(events, before, at), why);
+    };
+    if (const auto* word = std::get_if<Nudged>(&event.fact);
+        word && word->source == Source::runtime && last.contains(session))
+      died_since(last.at(session), "its program ended in the middle, and commands were lost");
+    if (std::holds_alternative<CallStarted>(event.fact) ||
+        std::holds_alternative<QuestionAsked>(event.fact)) {
+      const auto [first, is_new] =
+          begun.try_emplace({event.run, event.step, event.call, kind_of(event.fact)}, at);
+      if (!is_new) died_since(std::exchange(first->second, at), "its program ended in the middle of a call");
+    }
+    if (std::holds_alternative<BudgetReserved>(event.fact)) {
+      const auto [first, is_new] = reserved.try_emplace(session, at);
+      if (!is_new)
+        died_since(std::exchange(first->second, at), "its program ended in the middle of a request");
+    }
+    if (std::holds_alternative<ReplyReceived>(event.fact) ||
+        std::holds_alternative<RequestStopped>(event.fact) || std::holds_alternative<Compacted>(event.fact))
+      reserved.erase(session);
+    last[session] = at;
+  }
+  std::vector<Death> deaths;
+  for (auto& [event, why] : found) deaths.push_back({event, std::move(why)});
+  return deaths;
+}
+
+FromOutside outside_in(const std::vector<Event>& events, const std::vector<Death>& deaths) {
+  return Reader(events).read(deaths);
+}
 
 }  // namespace deputy

@@ -1,5 +1,5 @@
 // What came to a recorded tree from outside while it ran, read off what it left: the person's words and
-// cancels, a child sent to the background, a program that left and came back. Pure.
+// cancels, a child sent to the background, a program that left or died, and one that came back. Pure.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ struct Progress {
 };
 
 struct Outside {
-  enum class Kind { cancel, nudge, send_to_background, leave };
+  enum class Kind { cancel, nudge, send_to_background, leave, die };
   Kind kind = Kind::cancel;
   std::string place = {};  // of the session that it is about
   std::string text = {};
@@ -32,6 +32,7 @@ struct Continuation {
   WallTime at{};
   std::optional<std::string> input = {};
   ModelName model = {};
+  RunTask task = RunTask::reply;
 };
 
 struct FromOutside {
@@ -39,6 +40,15 @@ struct FromOutside {
   std::vector<Continuation> continuations;  // in order
 };
 
-FromOutside outside_in(const std::vector<Event>& events);
+// A program that died in the middle of something, which the next one took up.
+struct Death {
+  std::size_t event = 0;  // the first that the next one recorded
+  std::string why;        // how it shows
+};
+// By what was begun twice, or found to be lost. Where nothing was, a tree whose program died goes the same
+// way as one whose program did not.
+std::vector<Death> deaths_in(const std::vector<Event>& events);
+
+FromOutside outside_in(const std::vector<Event>& events, const std::vector<Death>& deaths = {});
 
 }  // namespace deputy

@@ -51,6 +51,9 @@ RecordedRequests requests_in(const std::vector<Event>& events) {
     } else if (const auto* stopped = std::get_if<RequestStopped>(&event.fact)) {
       open[session].stopped = *stopped;
       end();
+    } else if (const auto* compacted = std::get_if<Compacted>(&event.fact)) {
+      open[session].reply = compacted->reply;
+      end();
     } else if (const auto* received = std::get_if<ReplyReceived>(&event.fact)) {
       const Reply& reply = received->reply;
       if (reply.stop == ReplyStop::over_budget && !reserved.contains(session)) continue;

@@ -80,7 +80,7 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
   if (!root) return nothing_unfinished(program);
   TRY(check_limits(*store, *root, program.common.limits));
   TRY(auto request, request_for(program, *root, std::move(store)));
-  request.terms = terms_for(*root, program.common.limits);
+  TRY(request.terms, terms_to_go_on(*request.engine.store, *root, program.common.limits));
   if (request.terms) {
     TRY(check_terms(*request.engine.store, *root, *request.terms));
     TRY(check_room_to_go_on(*request.engine.store, request.engine.models, *root, *request.terms));

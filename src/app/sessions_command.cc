@@ -244,6 +244,11 @@ Ended export_events(Program& program, const Store& store, const Session& session
   return tell_damaged(program, found.damaged);
 }
 
+bool writes(SessionView view) {
+  return view == SessionView::cancel || view == SessionView::answer || view == SessionView::nudge ||
+         view == SessionView::prune;
+}
+
 Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
   if (arguments.view == SessionView::list) return list(program, store, arguments);
   if (arguments.view == SessionView::prune) return prune_sessions(program, store, arguments);
@@ -277,7 +282,8 @@ Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
 }  // namespace
 
 Ended sessions_command(Program& program, const SessionsArguments& arguments) {
-  TRY(const auto store, program.open_store());
+  const auto use = writes(arguments.view) ? Program::StoreUse::write : Program::StoreUse::read;
+  TRY(const auto store, program.open_store(use));
   auto ended = view(program, *store, arguments);
   if (program.out.failure()) return std::unexpected(*program.out.failure());
   return ended;

@@ -34,10 +34,15 @@ std::string way_to_raise(const std::string& refusal) {
 }
 
 // Time passes only while somebody runs the tree.
-OrFailure<void> check_time(const Store& store, const Session& root, const TreeLimits& limits) {
+Result<WallTime> when_left(const Store& store, const Session& root) {
   TRY(const auto sessions, store.sessions({.tree = root.id, .most = kAllSessions}));
   WallTime left_at = root.last_event_at;
   for (const auto& each : sessions) left_at = std::max(left_at, each.last_event_at);
+  return left_at;
+}
+
+OrFailure<void> check_time(const Store& store, const Session& root, const TreeLimits& limits) {
+  TRY(const auto left_at, when_left(store, root));
   const Duration before = root.limits.value_or(TreeLimits{}).time;
   const auto deadline = moved_deadline(root.deadline, before, limits.time, left_at);
   if (!deadline || *deadline > left_at) return {};
@@ -196,6 +201,16 @@ OrFailure<void> check_room_to_go_on(const Store& store, const Models& models, co
 std::optional<TreeLimits> terms_for(const Session& root, const LimitSettings& given) {
   if (given == LimitSettings{}) return std::nullopt;
   return changed_by(root.limits.value_or(TreeLimits{}), given);
+}
+
+OrFailure<std::optional<TreeLimits>> terms_to_go_on(const Store& store, const Session& root,
+                                                    const LimitSettings& given) {
+  auto terms = terms_for(root, given);
+  if (!given.timeout) return terms;
+  TRY(const auto left_at, when_left(store, root));
+  const Duration before = root.limits.value_or(TreeLimits{}).time;
+  terms->time = time_with_more(root.deadline, before, *given.timeout, left_at);
+  return terms;
 }
 
 RootWork batch_work(const json::object& batch, ModelName model) {

@@ -42,6 +42,10 @@ OrFailure<void> check_room_to_go_on(const Store& store, const Models& models, co
 // The tree's own limits, but for those that the person gives now; nothing where none are given.
 std::optional<TreeLimits> terms_for(const Session& root, const LimitSettings& given);
 
+// Those of a tree that was left unfinished: the time that is given to go on begins when it does.
+OrFailure<std::optional<TreeLimits>> terms_to_go_on(const Store& store, const Session& root,
+                                                    const LimitSettings& given);
+
 // A batch as the person's own command: it needs no approval.
 RootWork batch_work(const json::object& batch, ModelName model);
 // One child by profile, the same way; `call` holds the arguments of the task tool.

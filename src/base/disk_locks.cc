@@ -32,7 +32,7 @@ DiskLocks::~DiskLocks() = default;
 Result<DiskLocks> DiskLocks::open(const Folder& folder, std::string_view name) {
   const std::string shown = join_path(folder.path(), name);
   Descriptor file =
-      open_beneath(folder.descriptor(), std::string(name), O_RDWR | O_CREAT | kNeverWait, kNewFile);
+      open_to_write_or_read(folder.descriptor(), std::string(name), O_CREAT | kNeverWait, kNewFile);
   if (!file) return failed("open", shown);
   return DiskLocks(std::make_unique<File>(std::move(file), shown));
 }

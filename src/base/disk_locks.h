@@ -12,7 +12,8 @@ namespace deputy {
 
 class DiskLocks {
  public:
-  // Made if absent. Two that were opened on one file are two holders, also in one process.
+  // Made if absent. Two that were opened on one file are two holders, also in one process. Where it may only
+  // be read, what others hold is seen, and nothing can be taken.
   static Result<DiskLocks> open(const Folder& folder, std::string_view name);
   DiskLocks(DiskLocks&&) noexcept;
   ~DiskLocks();

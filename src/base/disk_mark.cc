@@ -30,10 +30,14 @@ DiskMark::~DiskMark() = default;
 
 Result<DiskMark> DiskMark::open(const Folder& folder, std::string_view name, IfAbsent if_absent) {
   const bool is_made = if_absent == IfAbsent::create;
-  Descriptor file = open_beneath(folder.descriptor(), std::string(name),
-                                 O_RDWR | kNeverWait | (is_made ? O_CREAT : 0), is_made ? kNewFile : 0);
+  Descriptor file = open_to_write_or_read(folder.descriptor(), std::string(name),
+                                          kNeverWait | (is_made ? O_CREAT : 0), is_made ? kNewFile : 0);
   if (!file) return failed("open", join_path(folder.path(), name));
   return DiskMark(std::make_unique<File>(std::move(file)));
+}
+
+bool DiskMark::can_be_written() const {
+  return (::fcntl(file_->descriptor.get(), F_GETFL) & O_ACCMODE) == O_RDWR;
 }
 
 std::optional<std::uint64_t> DiskMark::read() const {

@@ -13,11 +13,13 @@ namespace deputy {
 
 class DiskMark {
  public:
+  // Where it may only be read, that is what it is opened for.
   static Result<DiskMark> open(const Folder& folder, std::string_view name,
                                IfAbsent if_absent = IfAbsent::create);
   DiskMark(DiskMark&&) noexcept;
   ~DiskMark();
 
+  bool can_be_written() const;
   // Nothing where none was written, or what is there is not whole.
   std::optional<std::uint64_t> read() const;
   // What cannot be written is left out.

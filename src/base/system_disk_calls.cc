@@ -44,6 +44,15 @@ Descriptor open_beneath(int folder, const std::string& name, int flags, mode_t m
   return Descriptor();
 }
 
+Descriptor open_to_write_or_read(int folder, const std::string& name, int flags, mode_t mode) {
+  Descriptor file = open_beneath(folder, name, O_RDWR | flags, mode);
+  if (file || (errno != EROFS && errno != EACCES)) return file;
+  const int refused = errno;
+  file = open_beneath(folder, name, O_RDONLY | (flags & ~O_CREAT));
+  if (!file) errno = refused;
+  return file;
+}
+
 Descriptor open_at_once(int folder, const std::string& name) {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;

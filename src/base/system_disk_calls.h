@@ -37,9 +37,11 @@ class Descriptor {
 
 enum class Links { follow, refuse };
 
-// These four leave the reason in errno when they fail.
+// These five leave the reason in errno when they fail.
 Descriptor open_beneath(int folder, const std::string& name, int flags, mode_t mode = 0,
                         Links links = Links::follow);
+// To be read and written; where it may only be read, for that.
+Descriptor open_to_write_or_read(int folder, const std::string& name, int flags, mode_t mode);
 // What the kernel has in memory, without a step to another file system.
 Descriptor open_at_once(int folder, const std::string& name);
 bool write_all(int file, std::string_view bytes, std::size_t& written);

@@ -21,6 +21,13 @@ std::optional<WallTime> moved_deadline(const std::optional<WallTime>& deadline, 
   return left_at + rounded(time);
 }
 
+Duration time_with_more(const std::optional<WallTime>& deadline, Duration before, Duration more,
+                        WallTime left_at) {
+  if (!deadline || before == Duration::max() || more == Duration::max()) return more;
+  const Duration passed = before - (*deadline - left_at);
+  return passed + more;
+}
+
 void Deadlines::start(const Session& session, StopSource& stop) {
   end(session.id);
   Clock& clock = clocks_[session.id];

@@ -21,6 +21,11 @@ namespace deputy {
 std::optional<WallTime> moved_deadline(const std::optional<WallTime>& deadline, Duration before,
                                        Duration time, WallTime left_at);
 
+// The limit of a tree's time under which `more` is left of it from now on, whatever has passed of the old
+// one.
+Duration time_with_more(const std::optional<WallTime>& deadline, Duration before, Duration more,
+                        WallTime left_at);
+
 class Deadlines {
  public:
   // `stall` ends a session that nothing was heard of for too long.

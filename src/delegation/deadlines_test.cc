@@ -24,6 +24,20 @@ TEST(MovedDeadline, KeepsWhatHasPassedUnderAnotherLimit) {
   EXPECT_EQ(moved_deadline({}, Duration::max(), minutes(5), left_at), left_at + minutes(5));
 }
 
+TEST(TimeWithMore, LeavesSoMuchWhateverHasPassed) {
+  const WallTime left_at{std::chrono::hours(1)};
+  const WallTime deadline = left_at + minutes(2);  // eight of ten have passed
+  for (const int more : {1, 2, 8, 10, 30}) {
+    const Duration time = time_with_more(deadline, minutes(10), minutes(more), left_at);
+    EXPECT_EQ(time, minutes(8 + more));
+    EXPECT_EQ(moved_deadline(deadline, minutes(10), time, left_at), left_at + minutes(more));
+  }
+  const WallTime passed = left_at - minutes(1);
+  EXPECT_EQ(time_with_more(passed, minutes(10), minutes(5), left_at), minutes(16)) << "one too many";
+  EXPECT_EQ(time_with_more(deadline, minutes(10), Duration::max(), left_at), Duration::max());
+  EXPECT_EQ(time_with_more({}, Duration::max(), minutes(5), left_at), minutes(5));
+}
+
 class DeadlinesTest : public testing::Test {
  protected:
   Session session(const std::string& id, const std::string& parent, int in_minutes) {

@@ -38,6 +38,7 @@ bool is_high(std::optional<unsigned> unit) { return unit && *unit >= 0xD800 && *
 bool is_low(std::optional<unsigned> unit) { return unit && *unit >= 0xDC00 && *unit < 0xE000; }
 
 std::string without_lone_surrogates(std::string_view text) {
+  if (!text.contains("\\u")) return std::string(text);
   std::string mended;
   while (!text.empty()) {
     std::size_t taken = text.front() == '\\' ? std::min<std::size_t>(2, text.size()) : 1;
@@ -80,11 +81,10 @@ std::optional<Object> EventReader::read(std::string_view text) {
   };
   if (is_read(text)) return told(object);
   const std::string mended = without_lone_surrogates(to_utf8(text));
-  if (is_read(mended)) return told(object);
+  if (mended != text && is_read(mended)) return told(object);
   // A number that no integer holds is no mistake: as a double it can be read.
   const auto value = parse_json(mended);
-  const std::string printed = value ? to_json_text(*value) : "";
-  if (is_read(printed)) return told(object);
+  if (value && is_read(to_json_text(*value))) return told(object);
   return std::nullopt;
 }
 

@@ -65,7 +65,8 @@ struct Request {
   std::span<const std::string> fragments;  // messages[i] as encode() gave it
   std::span<const MessageWeight> weights;  // messages[i] as weight_of() gave it; empty: they were not weighed
   std::optional<Measured> measured;        // by the last reply, once there is one
-  // Who asks, for logs and for the scripted provider.
+  // Who asks, for logs, and for who plays a model.
+  SessionId session;
   std::string label;
   std::string agent;
   int depth = 0;

@@ -184,15 +184,15 @@ void TranscriptFiles::make_whole(const std::string& name, std::string_view text)
   if (!there || *there != text) note_failure(put(name, text));
 }
 
-Result<std::vector<Uuid>> TranscriptFiles::unsealed(const std::vector<Session>& unfinished) const {
+Result<std::vector<Uuid>> TranscriptFiles::unsealed(const std::vector<Session>& left) const {
   TRY(const auto entries, folder_->list("."));
   std::set<Uuid> uuids;
   for (const Entry& entry : entries) {
     if (!entry.name.ends_with(running_name(""))) continue;
     if (auto uuid = uuid_in(entry.name)) uuids.insert(*std::move(uuid));
   }
-  for (const Session& session : unfinished) {
-    const std::string head = sealed_head(session, left_at(session));
+  for (const Session& session : left) {
+    const std::string head = is_terminal(session.state) ? "" : sealed_head(session, left_at(session));
     const auto begun = folder_->read(sealed_name(stem_of(session)), 0, head.size());
     if (!begun || *begun != head) uuids.insert(session.uuid);
   }

@@ -34,8 +34,9 @@ class TranscriptFiles {
   // Those of a session that begins another run; `events` are all before it.
   void reopen(const EventRefs& events);
   // The uuids of sessions whose transcript is not sealed: they run, or whoever ran them did not get that far;
-  // and of those `unfinished` whose file is not there yet, or tells of a run before.
-  Result<std::vector<Uuid>> unsealed(const std::vector<Session>& unfinished) const;
+  // and of those that were left whose file is not there yet, or where they have not ended tells of a run
+  // before.
+  Result<std::vector<Uuid>> unsealed(const std::vector<Session>& left) const;
   // The first thing that could not be written. From any thread.
   std::optional<Error> failure() const;
 

@@ -73,7 +73,8 @@ class RandomKillsRealTime : public DeputyTest {
   // What it ended with, as it said itself, or as it says again where it was killed after its end; empty where
   // nothing was kept yet.
   json::object end_of(const Tree& tree, const Ran& ran) {
-    if (const auto said = parse_json_object(ran.out)) return *said;
+    const auto said = parse_json_object(ran.out);
+    if (said && string_at(*said, "session_id")) return *said;
     const auto listed = parse_json(deputy(words(tree, {"sessions", "ls"})).out);
     if (!listed || listed->as_array().empty()) return {};
     const auto id = string_or(listed->as_array().front().as_object(), "id", "");

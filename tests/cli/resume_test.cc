@@ -75,6 +75,24 @@ TEST_F(ResumeTest, WhatAKilledProcessRanIsShownAsInterruptedSealedAndResumed) {
   EXPECT_THAT(deputy(std::vector<std::string>{}).out, Not(HasSubstr("Left unfinished")));
 }
 
+TEST_F(ResumeTest, TheTimeThatIsGivenBeginsWhenTheTreeGoesOn) {
+  constexpr std::string_view kTakesItsTime = R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"List","arguments":{}}],"first_byte_ms":4000},
+    {"text":"at last","first_byte_ms":60000}]}]})";
+  auto running =
+      start({"run", "--model", script(kTakesItsTime), "--timeout", "1h", "--output", "stream-json", "go"});
+  running->read_until(R"("call":0,"result":"ok")");
+  running->send(SIGKILL);
+  running->wait();
+  ASSERT_EQ(state_of_newest(), "interrupted");
+  write(
+      root() / "script.json",
+      R"({"v":1,"sessions":[{"replies":[{"calls":[{"name":"List","arguments":{}}]},{"text":"at last"}]}]})");
+  const auto resumed = deputy({"resume", id_, "--timeout", "3s"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("at last"));
+}
+
 // Known by what was written down beside it: the model is not invited to do it a second time.
 TEST_F(ResumeTest, ABackgroundCommandThatHadEndedIsToldByItsExitStatus) {
   constexpr std::string_view kStart =

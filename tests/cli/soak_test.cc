@@ -33,15 +33,34 @@ using Time = std::chrono::steady_clock::time_point;
 constexpr int kChildren = 64;
 constexpr int kSteps = 15;  // of each child; it may take 20
 constexpr int kMostKillsOfATree = 12;
+constexpr std::chrono::milliseconds kThinking{1500};  // of the model, so that a tree outlives several kills
 constexpr std::string_view kRootTask = "ROOT-TASK";
+constexpr std::string_view kResult = "## Subagent Result";
+constexpr std::string_view kAllIsDone = "all is done";
 
 std::string child_task(int child) { return fmt::format("CHILD {}.", child); }
 std::string note_of(int child, int step) { return fmt::format("note {}/{}.", child, step); }
+std::string file_of(int child) { return fmt::format("out_{}", child); }
+
+int count_of(std::string_view text, std::string_view part) {
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string_view::npos; at += part.size()) ++count;
+  return count;
+}
+
+// An effect that may be made once, and a command that would outlive its tree by far.
+std::string command_at(int child, int step) {
+  if (step == 1) return fmt::format("printf x >> {}", file_of(child));
+  if (step % 4 == 2 && child % 8 == 0) return "sleep 600 >/dev/null 2>&1 & sleep 2";
+  return {};
+}
 
 // What the model says: it follows from what the conversation holds, so it says the same after a resume.
 Said said_to(const std::string& request) {
   if (request.contains(kRootTask)) {
-    if (request.contains("## Subagent Result")) return {.text = "all is done"};
+    const int results = count_of(request, kResult);
+    if (results == kChildren) return {.text = std::string(kAllIsDone)};
+    if (results > 0) return {.text = fmt::format("{} results came of {}", results, kChildren)};
     Said said{.text = "I hand it out."};
     for (int child = 0; child < kChildren; ++child) {
       said.calls.push_back({fmt::format("call_{}", child), "task",
@@ -56,8 +75,8 @@ Said said_to(const std::string& request) {
     if (step == kSteps) return {.text = "done"};
     Said said{.text = "I go on.",
               .calls = {{"call_n", "Note", fmt::format(R"({{"content":"{}"}})", note_of(child, step))}}};
-    if (step == 1)
-      said.calls.push_back({"call_b", "Bash", fmt::format(R"({{"command":"printf x >> out_{}"}})", child)});
+    if (const std::string command = command_at(child, step); !command.empty())
+      said.calls.push_back({"call_b", "Bash", fmt::format(R"({{"command":"{}"}})", command)});
     return said;
   }
   return {.text = "neither the root's nor a child's request"};
@@ -87,7 +106,7 @@ class GoingWrong {
         return {fault::Drip{good}, fault::KeepOpen{}};
       default:
         --faults;
-        return {fault::Send{good}, fault::KeepOpen{}};
+        return {fault::Drip{good.substr(0, 1), kThinking}, fault::Send{good.substr(1)}, fault::KeepOpen{}};
     }
   }
   std::atomic<int> requests = 0;
@@ -161,6 +180,7 @@ TEST(SlopeOfSamples, IsThatOfALineAndKnowsItsNoise) {
 struct Tally {
   int lost = 0;
   int duplicated = 0;
+  std::set<std::string> made;  // the files of which a child was told that its command had written them
   void add(int times, int expected) {
     lost += std::max(0, expected - times);
     duplicated += std::max(0, times - expected);
@@ -169,7 +189,9 @@ struct Tally {
 
 // Every note of every child once, and as many completed sessions as there are.
 Tally tally_of(std::string_view exported) {
+  Tally tally;
   std::map<std::string, int> notes;
+  std::map<std::string, std::string> written_by;  // a call, the file
   int completed = 0;
   for (std::size_t at = 0; at < exported.size();) {
     const auto end = std::min(exported.find('\n', at), exported.size());
@@ -179,8 +201,14 @@ Tally tally_of(std::string_view exported) {
     const std::string event = string_or(*line, "event", "");
     if (event == "note") ++notes[string_or(*line, "content", "")];
     if (event == "completed" && string_or(*line, "status", "") == "ok") ++completed;
+    const std::string call = fmt::format("{} {} {}", string_or(*line, "session_id", ""),
+                                         integer_or(*line, "step", -1), integer_or(*line, "call", -1));
+    const std::string args = string_or(*line, "args", "");
+    if (const auto file = args.find("out_"); event == "tool_call" && file != std::string::npos)
+      written_by[call] = args.substr(file);
+    if (string_or(*line, "result", "") == "ok" && written_by.contains(call))
+      tally.made.insert(written_by[call]);
   }
-  Tally tally;
   for (int child = 0; child < kChildren; ++child) {
     for (int step = 0; step < kSteps; ++step) tally.add(notes[note_of(child, step)], 1);
   }
@@ -215,6 +243,23 @@ TEST(TallyOfATree, FindsWhatIsLostAndWhatIsThereTwice) {
   EXPECT_EQ(lost_and_duplicated({}), std::pair(kChildren * kSteps + kChildren + 1, 0));
 }
 
+TEST(TallyOfATree, KnowsWhichFilesAChildWasToldToHaveWritten) {
+  const auto made = [](std::string_view result) {
+    return tally_of(
+               fmt::format(
+                   R"({{"event":"tool_call","session_id":"a","step":1,"call":1,"args":"printf x >> {0}"}})"
+                   "\n"
+                   R"({{"event":"session.progress","session_id":"a","step":1,"call":0,"result":"ok"}})"
+                   "\n"
+                   R"({{"event":"session.progress","session_id":"a","step":1,"call":1,"result":"{1}"}})"
+                   "\n",
+                   file_of(7), result))
+        .made;
+  };
+  EXPECT_EQ(made("ok"), std::set{file_of(7)});
+  EXPECT_TRUE(made("error").empty()) << "it was told that nobody knows";
+}
+
 int minutes_to_soak() {
   const auto text = SystemEnvironment().get("DEPUTY_SOAK_MINUTES");
   int minutes = 0;
@@ -237,11 +282,17 @@ class Soak : public DeputyTest {
                                                                           std::string(kRootTask)};
     for (const char* word : {"--max-children", "none", "--max-live", "none", "--output", "json"})
       words.emplace_back(word);
-    return start(
-        {.words = std::move(words),
-         .input = {},
-         .environment = {{"ANTHROPIC_BASE_URL", url}, {"ANTHROPIC_API_KEY", "soak-key-of-no-account"}},
-         .current = {}});
+    return start(with_access(std::move(words), url));
+  }
+  // What was freed is given back soon: what a process holds does not depend on how much it has done by then.
+  static Start with_access(std::vector<std::string> words, const std::string& url) {
+    return {.words = std::move(words),
+            .input = {},
+            .environment = {{"ANTHROPIC_BASE_URL", url},
+                            {"ANTHROPIC_API_KEY", "soak-key-of-no-account"},
+                            {"ASAN_OPTIONS",
+                             SystemEnvironment().get("ASAN_OPTIONS").value_or("") + ":quarantine_size_mb=1"}},
+            .current = {}};
   }
   static bool has_exited(pid_t pid) {
     siginfo_t info{};
@@ -281,37 +332,42 @@ class Soak : public DeputyTest {
   void run_tree(Time until) {
     GoingWrong wrong;
     const FaultServer server([&wrong](const std::string& request) { return wrong.answer(request); });
-    std::string said;
+    std::optional<json::object> end;
     bool is_resume = false;
-    for (int kills = 0; said.empty() && !HasFailure();) {
+    for (int kills = 0; !end && !HasFailure();) {
       const Ran ran = live(start_life(server.url(), is_resume), now() < until && kills < kMostKillsOfATree);
       if (ran.status == 128 + SIGKILL) {
         ++kills;
         ++kills_;
+        orphans_ += left_behind();
         is_resume = true;
         continue;
       }
-      said = ran.out;
-      if (said.empty() && is_resume) {  // nothing was kept of it before it died, or it had just ended
-        said = newest();
-        is_resume = false;
-      }
-      ASSERT_FALSE(said.empty() && ran.status != 0) << ran.err;
+      const auto said = parse_json_object(ran.out);
+      ASSERT_TRUE(said) << ran.out << ran.err;
+      const bool is_nothing_left =
+          is_resume && !string_at(*said, "session_id");  // it had ended, or not begun
+      end = is_nothing_left ? end_of_newest(server.url()) : std::optional(*said);
+      is_resume = false;
     }
-    const auto end = parse_json_object(said);
-    ASSERT_TRUE(end) << said;
-    EXPECT_EQ(string_or(*end, "status", ""), "completed") << said;
+    ASSERT_TRUE(end);
+    EXPECT_EQ(string_or(*end, "status", ""), "completed") << to_json_text(*end);
+    EXPECT_EQ(string_or(*end, "result", ""), kAllIsDone);
     count(string_or(*end, "session_id", ""));
     requests_ += wrong.requests;
     faults_ += wrong.faults;
     ++trees_;
   }
-  // The end of the newest tree again, where that is one that was not counted yet.
-  std::string newest() {
+  // Said again, where that tree was not counted yet.
+  std::optional<json::object> end_of_newest(const std::string& url) {
     const auto listed = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
-    if (!listed || listed->as_array().empty()) return {};
+    if (!listed || !listed->is_array() || listed->as_array().empty()) return std::nullopt;
     const auto id = string_or(listed->as_array().front().as_object(), "id", "");
-    return counted_.contains(id) ? std::string() : deputy({"resume", id, "--yes", "--output", "json"}).out;
+    if (counted_.contains(id)) return std::nullopt;
+    const Ran ran = deputy(with_access({"resume", id, "--yes", "--output", "json"}, url));
+    const auto said = parse_json_object(ran.out);
+    EXPECT_TRUE(said) << ran.out << ran.err;
+    return said ? std::optional(*said) : std::nullopt;
   }
   void count(const std::string& id) {
     counted_.insert(id);
@@ -319,14 +375,15 @@ class Soak : public DeputyTest {
     lost_ += tally.lost;
     duplicated_ += tally.duplicated;
     for (int child = 0; child < kChildren; ++child) {
-      const auto out = work() / fmt::format("out_{}", child);
-      if (contents(out).size() > 1)
-        ++duplicated_;  // none: it was killed before it could begin, and is told so
+      const auto out = work() / file_of(child);
+      const auto times = contents(out).size();  // none: it was killed before it could begin, and is told so
+      if (times > 1) ++duplicated_;
+      if (times == 0 && tally.made.contains(file_of(child))) ++lost_;
       fs::remove(out);
     }
   }
   // Processes that were given something of these trees, or stand in it.
-  int orphans() const {
+  int processes_of_trees() const {
     int count = 0;
     for (const auto& entry : fs::directory_iterator("/proc")) {
       std::error_code unreadable;
@@ -335,6 +392,12 @@ class Soak : public DeputyTest {
                contents(entry.path() / "cmdline").contains(root().string());
     }
     return count;
+  }
+  // Where no deputy runs: those that are there after two seconds.
+  int left_behind() const {
+    for (int waited_ms = 0; waited_ms < 2000 && processes_of_trees() > 0; waited_ms += 20)
+      ::poll(nullptr, 0, 20);
+    return processes_of_trees();
   }
 
   const Time begun_ = now();
@@ -346,6 +409,7 @@ class Soak : public DeputyTest {
   int faults_ = 0;
   int lost_ = 0;
   int duplicated_ = 0;
+  int orphans_ = 0;
   std::vector<Sample> memory_;  // MB
   std::vector<Sample> descriptors_;
 };
@@ -355,8 +419,7 @@ TEST_F(Soak, LosesNothingRepeatsNothingAndGrowsNowhere) {
   if (minutes == 0) GTEST_SKIP() << "DEPUTY_SOAK_MINUTES says how long: ./test --soak MINUTES";
   const Time until = begun_ + std::chrono::minutes(minutes);
   while (now() < until && !HasFailure()) run_tree(until);
-  for (int waited_ms = 0; waited_ms < 2000 && orphans() > 0; waited_ms += 20) ::poll(nullptr, 0, 20);
-  const int left = orphans();
+  orphans_ += left_behind();
   const Slope memory = slope_of(memory_);
   const Slope descriptors = slope_of(descriptors_);
   fmt::print(
@@ -364,11 +427,11 @@ TEST_F(Soak, LosesNothingRepeatsNothingAndGrowsNowhere) {
       "duplicated {}, orphans {}; of {} processes at the age of {} s: memory {:+.2f} MB/h (±{:.2f}), "
       "descriptors "
       "{:+.2f}/h (±{:.2f})\n",
-      minutes, trees_, kChildren, kills_, requests_, faults_, lost_, duplicated_, left, memory_.size(),
+      minutes, trees_, kChildren, kills_, requests_, faults_, lost_, duplicated_, orphans_, memory_.size(),
       kSampledAt.count() / 1000, memory.by_hour, memory.error, descriptors.by_hour, descriptors.error);
   EXPECT_EQ(lost_, 0);
   EXPECT_EQ(duplicated_, 0);
-  EXPECT_EQ(left, 0);
+  EXPECT_EQ(orphans_, 0);
   EXPECT_GT(trees_, 0);
   EXPECT_GT(kills_, 0) << "nothing was killed";
   EXPECT_GE(memory_.size(), 3u) << "too few processes to tell whether they grow";

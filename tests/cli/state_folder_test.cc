@@ -96,6 +96,47 @@ TEST_F(StateFolderTest, AReadOnlyDiskIsNamedAndUntouched) {
   EXPECT_EQ(everything(), before);
 }
 
+// Written back into the database, or in the log that a killed process leaves.
+TEST_F(StateFolderTest, WhatWasKeptOnAReadOnlyDiskIsRead) {
+  NEEDS(can_mount(), "bubblewrap cannot mount here");
+  ASSERT_EQ(delegate().status, 0);
+  const auto on_read_only_disk = [this](std::vector<std::string> words) {
+    return deputy({.words = std::move(words),
+                   .through = {"/usr/bin/bwrap", "--dev-bind", "/", "/", "--ro-bind", home(), home(), "--"}});
+  };
+  const auto listed = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
+  ASSERT_TRUE(listed && listed->is_array() && !listed->as_array().empty());
+  const std::string id = string_or(listed->as_array().front().as_object(), "id", "");
+  for (const bool has_log : {false, true}) {
+    SCOPED_TRACE(has_log ? "with a log" : "without a log");
+    if (has_log)
+      alter_database("CREATE TABLE of_the_log(x); DROP TABLE of_the_log", 1);
+    else
+      alter_database("PRAGMA wal_checkpoint(TRUNCATE)");
+    ASSERT_EQ(fs::exists(home() / "deputy.db-wal"), has_log);
+    const auto exported = deputy({"sessions", "export", id}).out;
+    ASSERT_THAT(exported, HasSubstr(id));
+    if (!has_log) fs::remove(home() / "deputy.db-wal");  // as empty as who looked has left it
+    if (!has_log) fs::remove(home() / "deputy.db-shm");
+    const auto before = everything();
+    for (const auto* view : {"ls", "tree", "transcript", "export"}) {
+      std::vector<std::string> words{"sessions", view};
+      if (words[1] != "ls") words.push_back(id);
+      const auto ran = on_read_only_disk(words);
+      EXPECT_EQ(ran.status, 0) << view << ": " << ran.err;
+      EXPECT_THAT(ran.out, HasSubstr(id)) << view;
+      if (words[1] == "export") EXPECT_EQ(ran.out, exported);
+    }
+    EXPECT_EQ(on_read_only_disk({}).status, 0);
+    for (const auto& words : {std::vector<std::string>{"sessions", "cancel", id}, delegation()}) {
+      const auto refused = on_read_only_disk(words);
+      expect_failure(refused, home().string());
+      EXPECT_THAT(refused.err, HasSubstr("--home"));
+    }
+    EXPECT_EQ(everything(), before);
+  }
+}
+
 TEST_F(StateFolderTest, AFullDiskSaysSoFromTheFirstRunOnAndLeavesNothingInTheWay) {
   NEEDS(can_mount(), "bubblewrap cannot mount here");
   fs::create_directory(home());

@@ -145,6 +145,30 @@ TEST_F(Compaction, EachRequestForASummaryThatDoesNotFitIsFollowedByOneWithLess) 
   EXPECT_EQ(goes_on->body, "done");
 }
 
+TEST_F(Compaction, WhatOneModelRefusedAnotherIsAskedToSumUpInFull) {
+  plot.taken_for = 1'000'000;
+  for (const std::string name : {"small/x", "small/y"}) {
+    SCOPED_TRACE(name);
+    begin_anew();
+    weighed.clear();
+    plot.window = 1'000'000;
+    ASSERT_TRUE(start());
+    const Weighed whole = weighed.back();
+    plot.window = whole.always + (whole.tokens - whole.always) / 6;
+    const auto full = say("more");
+    ASSERT_TRUE(full) << full.error().message;
+    ASSERT_EQ(full->reason, Reason::context_exhausted);
+    plot.window = 1'000'000;
+    weighed.clear();
+    Life life(*kept, options());
+    ASSERT_TRUE(life.say(kept->sessions().front().id,
+                         {.text = "", .model = ModelName(name), .task = RunTask::compact}));
+    ASSERT_EQ(weighed.size(), 1u);
+    EXPECT_TRUE(weighed.front().is_wish);
+    EXPECT_EQ(weighed.front().tokens > whole.tokens, name == "small/y");
+  }
+}
+
 TEST_F(Compaction, WhereTheProviderSaysThatItDoesNotFitAChildEndsPartial) {
   plot.taken_for = 1'000'000;
   plot.hands_to = "worker";

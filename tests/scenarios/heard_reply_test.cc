@@ -223,6 +223,47 @@ TEST(AHeardReply, HasNoSecretThatIsSplitOverItsPieces) {
   }
 }
 
+// Nothing is recorded behind it: what was heard is there by what the suspended run itself leaves.
+TEST(AHeardReply, IsLeftWhereItsRunIsSuspendedWhileItStreams) {
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
+  std::set<std::string> told;
+  const Life::Options options{.model =
+                                  [&told](Loop& loop) {
+                                    return std::make_unique<ActingModel>(loop, [&told](const Scene& scene) {
+                                      told.insert(fmt::format("step {}: {}", scene.step, scene.heard));
+                                      return Act{.text = "the whole answer",
+                                                 .after = 10s,
+                                                 .heard_every = 1s,
+                                                 .word = "and more ",
+                                                 .streamed = "half of the answer "};
+                                    });
+                                  },
+                              .ends_in_order = true};
+  {
+    Life life(world, options);
+    int pieces_heard = 0;
+    life.runtime().subscribe_deltas([&](const SessionId&, const Delta& delta) {
+      if (std::holds_alternative<TextDelta>(delta) && ++pieces_heard == 3)
+        life.runtime().cancel(StopReason::shutdown);
+    });
+    RootBrief root = life.brief("go");
+    root.model = ModelName("acting/test");
+    ASSERT_FALSE(life.start(std::move(root))) << "it has not ended";
+  }
+  const Session root = world.sessions().front();
+  EXPECT_FALSE(is_terminal(root.state));
+  EXPECT_EQ(heard_of(world.memory->journal), "half of the answer and more and more ");
+  EXPECT_THAT(transcript_text(root, world.memory->journal),
+              HasSubstr("\n--- agent, as far as it was heard\nhalf of the answer and more and more"));
+  Life life(world, options);
+  const auto report = life.resume(root.id);
+  ASSERT_TRUE(report) << to_text(report.error());
+  EXPECT_EQ(report->body, "the whole answer");
+  EXPECT_EQ(told.size(), 1u) << "the very same request";
+  EXPECT_EQ(heard_of(world.memory->journal), "") << "the whole is there";
+}
+
 // A model that does not hear that it is stopped speaks on when its end was recorded for it.
 TEST(AHeardReply, IsNotKeptBehindTheEndOfItsRun) {
   DialogueWorld world([](const Scene& scene) -> Act {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "a_compaction.h"
+#include "app/replay_outside.h"
 #include "support/dialogue_world.h"
 
 namespace deputy {
@@ -52,19 +54,14 @@ TEST(AReplay, GivesTheSameEvents) {
   EXPECT_GT(replayed->events, 30u);
 }
 
-TEST(AReplay, OfACompactedConversationIsRefused) {
-  const Bundle bundle = bundle_of({});
-  RunStarted undoing;
-  undoing.task = RunTask::undo_compaction;
-  for (const Fact& fact : {Fact(Compacted{{.message = {.text = "all of it"}}, 1}), Fact(undoing)}) {
-    Bundle compacted = bundle;
-    compacted.events.push_back(compacted.events.back());
-    compacted.events.back().fact = fact;
-    const auto replayed = replay(compacted);
-    ASSERT_FALSE(replayed);
-    EXPECT_THAT(replayed.error().message, HasSubstr("a compacted conversation is not replayed"));
-    EXPECT_FALSE(replayed.error().advice.empty());
-  }
+TEST(AReplay, OfAConversationThatWasCompactedForAnUnknownWindowIsRefused) {
+  Bundle bundle = bundle_of({});
+  bundle.events.push_back(bundle.events.back());
+  bundle.events.back().fact = Compacted{{.message = {.text = "all of it"}}, 1};
+  const auto replayed = replay(bundle);
+  ASSERT_FALSE(replayed);
+  EXPECT_THAT(replayed.error().message, HasSubstr("a conversation was compacted"));
+  EXPECT_FALSE(replayed.error().advice.empty());
 }
 
 TEST(AReplay, GivesTheSameRefusals) {
@@ -196,6 +193,58 @@ TEST(AReplay, KnowsAChildWhosePromptNamesAnother) {
   expect_replayed(world);
 }
 
+TEST(AReplay, TellsSiblingsApartThatWereToldTheSame) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that(""), child_that("")}};
+    if (scene.depth == 0) return {.text = "over"};
+    if (scene.step == 0) return {.calls = {call_of("Bash", R"({"command":"which"})")}, .after = 1s};
+    return {.text = scene.is_told("first") ? "I was first" : "I was second", .after = 1s};
+  });
+  world.rules = Rules({{Decision::allow, "task", ""}, {Decision::allow, "Bash", ""}});
+  world.programs = [](SimProcesses& processes) {
+    processes.define(
+        "bash",
+        [ran = std::make_shared<int>(0)](const ProcessSpec&) {
+          return ProcessResult{.exit_status = 0, .output = (*ran)++ == 0 ? "first\n" : "second\n"};
+        },
+        1s);
+  };
+  ASSERT_TRUE(world.run());
+  ASSERT_EQ(world.sessions().size(), 3u);
+  ASSERT_THAT(world.heard_by_root(), testing::AllOf(HasSubstr("I was first"), HasSubstr("I was second")));
+  expect_replayed(world);
+}
+
+TEST(AReplay, GivesAConversationAgainThatThePersonCompacted) {
+  DialogueWorld world(
+      [](const Scene& scene) -> Act { return {.text = fmt::format("reply {}", scene.step), .after = 2s}; });
+  ASSERT_TRUE(world.run());
+  world.away = 1min;
+  ASSERT_TRUE(world.say("and then?"));
+  world.away = 2min;
+  ASSERT_TRUE(world.say("", std::nullopt, RunTask::compact));
+  ASSERT_EQ(world.facts<Compacted>().size(), 1u);
+  world.away = 3min;
+  ASSERT_TRUE(world.say("what was it about?"));
+  expect_replayed(world);
+  world.away = 4min;
+  ASSERT_TRUE(world.say("", std::nullopt, RunTask::undo_compaction));
+  expect_replayed(world);
+}
+
+class AReplayOfACompaction : public Compaction {};
+
+TEST_F(AReplayOfACompaction, GivesTheSameEventsWhereTheWindowIsKnown) {
+  ASSERT_TRUE(start());
+  ASSERT_FALSE(compactions().empty());
+  const json::object about{{"windows", json::object{{"small/x", kWindow}}}};
+  const auto bundle = parse_bundle(bundle_text({about, kept->memory->journal}, {}));
+  ASSERT_TRUE(bundle) << bundle.error().message;
+  const auto replayed = replay(*bundle);
+  ASSERT_TRUE(replayed) << replayed.error().message;
+  EXPECT_THAT(replayed->differences, IsEmpty());
+}
+
 // Calls `act` once, while the child waits for its second reply.
 std::function<void(Runtime&, const Event&)> in_second_request(
     std::function<void(Runtime&, const SessionId& child)> act) {
@@ -303,6 +352,62 @@ TEST(AReplay, GivesACommandThatWentOnAgain) {
   ASSERT_TRUE(world.run());
   ASSERT_EQ(world.facts<CommandEnded>().size(), 1u);
   expect_replayed(world);
+}
+
+// While the person was asked: who takes the tree up asks again.
+TEST(AReplay, GivesATreeWhoseProgramDiedInTheMiddleAgain) {
+  int asked_twice = 0;
+  for (int record = 1;; ++record) {
+    SCOPED_TRACE(fmt::format("it dies at record {}", record));
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.step == 0)
+        return {.calls = {call_of("Write", R"({"file_path":"b.txt","content":"x"})")}, .after = 2s};
+      return {.text = "done", .after = 2s};
+    });
+    world.options.attendance = Attendance::person;
+    world.options.crash = {.at_record = record};
+    world.rules = Rules({{Decision::ask, "Write", ""}});
+    world.on_question = [](Runtime& runtime, const Question& question) {
+      runtime.answer(question.id, {AnswerKind::approved, "as you like"});
+    };
+    world.away = 1h;
+    const auto ended = world.run_through_crash();
+    if (!ended) break;
+    if (world.facts<QuestionAsked>().size() < 2) continue;
+    ASSERT_TRUE(*ended) << ended->error().message;
+    ++asked_twice;
+    ASSERT_EQ(deaths_in(world.world.memory->journal).size(), 1u);
+    expect_replayed(world);
+  }
+  EXPECT_GT(asked_twice, 0);
+}
+
+// The next program's first record stands behind the longest time in which there was none.
+TEST(ADeath, ShowsInWhatWasBegunTwice) {
+  const auto event = [](Fact fact, std::chrono::seconds at) {
+    Event made;
+    made.run = {SessionId("sess_1_aaaaaa"), 1};
+    made.at = WallTime{at};
+    made.fact = std::move(fact);
+    return made;
+  };
+  const auto where = [](const std::vector<Event>& events) {
+    std::vector<std::size_t> found;
+    for (const Death& death : deaths_in(events)) found.push_back(death.event);
+    return found;
+  };
+  const Fact note = NoteTaken{};
+  for (const Fact& begun : {Fact(CallStarted{}), Fact(QuestionAsked{}), Fact(BudgetReserved{})}) {
+    SCOPED_TRACE(std::string(kind_of(begun)));
+    EXPECT_THAT(where({event(begun, 1s), event(note, 3s), event(note, 90s), event(begun, 91s)}),
+                testing::ElementsAre(2u));
+    EXPECT_THAT(where({event(begun, 1s), event(note, 90s)}), IsEmpty());
+  }
+  EXPECT_THAT(where({event(BudgetReserved{}, 1s), event(ReplyReceived{}, 2s), event(BudgetReserved{}, 3s)}),
+              IsEmpty())
+      << "that one had its reply";
+  EXPECT_THAT(where({event(note, 1s), event(Nudged{.source = Source::runtime}, 90s)}),
+              testing::ElementsAre(1u));
 }
 
 TEST(AReplay, SaysWhatItCannotRepeatAndDoesNotCallItADefect) {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "agent/conversation.h"
-#include "model/tongues.h"
+#include "server_faults.h"
 
 namespace deputy {
 
@@ -130,17 +130,11 @@ Act trouble_by(Chance& chance) {
     case 3:
       return {.text = "late", .after = 3h, .is_deaf = chance.one_in(2), .streamed = "half of it"};
     case 4:
-      return {.http = {SimExchange{.fault = SimFault::silence}}};
-    case 5:
-      return {.http = {too_many_requests(Tongue::anthropic), SimExchange{.status = 500},
-                       answer_in(Tongue::anthropic, {.text = "after all"})}};
-    case 6:
       return {.text = "as far as it", .ends_as = ReplyStop::output_limit};
-    case 7:
+    case 5:
       return {.ends_as = ReplyStop::context_exhausted};
     default:
-      return {.http = {SimExchange{.fault = SimFault::refused}, SimExchange{.fault = SimFault::cut},
-                       answer_in(Tongue::anthropic, {.text = "at last"})}};
+      return {.http = server_faults()[chance.below(server_faults().size())].says};
   }
 }
 

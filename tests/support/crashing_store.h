@@ -75,6 +75,11 @@ class CrashingStore : public Store {
   Counts counts() const override { return inner_->counts(); }
   std::optional<Error> export_failure() const override { return inner_->export_failure(); }
 
+  // What rode along last is handed on, as by a process that is not killed.
+  void end() {
+    if (!riding_.empty()) inner_->ride_along(std::exchange(riding_, {}));
+  }
+
   bool crashed() const { return crashed_; }
   int records() const { return records_; }
   std::size_t acknowledged() const { return acknowledged_; }  // events, of all trees

@@ -48,11 +48,12 @@ class DialogueWorld {
     life.loop().manual_clock().jump_wall(away);
     return life.resume(sessions().front().id, terms);
   }
-  Result<Report> say(std::string input, std::optional<TreeLimits> terms = std::nullopt) {
+  Result<Report> say(std::string input, std::optional<TreeLimits> terms = std::nullopt,
+                     RunTask task = RunTask::reply) {
     Life life(world, with_model(options));
     listen(life);
     life.loop().manual_clock().jump_wall(away);
-    return life.say(sessions().front().id, {.text = std::move(input), .terms = terms});
+    return life.say(sessions().front().id, {.text = std::move(input), .terms = terms, .task = task});
   }
   // One life that dies where the options say, and a second that goes on. Nothing where it did not die.
   std::optional<Result<Report>> run_through_crash() {

@@ -45,7 +45,10 @@ class PricedModel final : public Provider {
     const Request asked = request;
     Reply reply = co_await inner_->ask(std::move(request), std::move(deltas), std::move(stop));
     if (reply.stop == ReplyStop::stopped || is_failure(reply.stop)) {
-      if (tells_untaken_ && reply.usage == kUntaken) co_return reply;  // stopped between two attempts
+      if (tells_untaken_ && reply.usage == kUntaken) {  // turned away, or stopped between two attempts
+        if (is_failure(reply.stop)) take_back({.input = input});
+        co_return reply;
+      }
       reply.usage = {};
       charge({.output = cap});
       co_return reply;
@@ -71,6 +74,10 @@ class PricedModel final : public Provider {
   void charge(const Usage& usage) {
     bank_.tokens += usage.input + usage.output;
     bank_.micros += costing(usage).cost_micros.value_or(0);
+  }
+  void take_back(const Usage& usage) {
+    bank_.tokens -= usage.input + usage.output;
+    bank_.micros -= costing(usage).cost_micros.value_or(0);
   }
 
   std::unique_ptr<Provider> inner_;

@@ -61,6 +61,7 @@ Life::Life(SimWorld& world, Options options)
       processes_(loop_),
       network_(loop_),
       random_(options.seed),
+      ends_in_order_(options.ends_in_order),
       memory_(world.memory),
       recorded_before_(world.memory->journal.size()) {
   auto folder = world.disk.open("/home/subagent", IfAbsent::create);
@@ -130,6 +131,7 @@ Result<Report> Life::say(const SessionId& root, NextInput input) {
 
 Result<Report> Life::finish() {
   loop_.run_until_idle();
+  if (ends_in_order_ && !store_->crashed()) store_->end();
   if (!result_)
     return fail(ErrorCode::internal, "the tree neither ended nor failed: somebody waits for ever");
   return *std::move(result_);

@@ -59,6 +59,8 @@ class Life {
     // In place of the world's own; then what the world says of sessions and events does not hold.
     std::function<std::unique_ptr<Store>(Loop&)> store = {};
     Pool* pool = nullptr;  // in place of one that works at once
+    // What rode along last is kept, as where a process is not killed at the end of its tree.
+    bool ends_in_order = false;
   };
   Life(SimWorld& world, Options options);
   ~Life();
@@ -92,6 +94,7 @@ class Life {
   SimNetwork network_;
   SeededRandom random_;
   CrashingStore* store_ = nullptr;
+  bool ends_in_order_;
   std::shared_ptr<const MemoryStore::Memory> memory_;  // the world's
   std::size_t recorded_before_;
   int published_ = 0;

@@ -36,6 +36,13 @@ Result<std::string> DamageMet::keep(const Database& met_by, std::string_view nam
 
 Error DamageMet::told(Error error, const Database& met_by, std::string_view name) {
   const auto copy = keep(met_by, name, error.message);
+  // SQLite's own word: it knows no session, and says the same of one that cannot be opened; this one is, and
+  // not all of it is damaged.
+  if (error.advice.empty() || error.advice == kStartAnew) {
+    if (name != kWholeDatabase)
+      error.message = fmt::format("what is kept of {} cannot all be read: {}", name, error.message);
+    error.advice = "what else is in it can still be read: `deputy sessions ls`";
+  }
   error.advice = fmt::format("{}; {}", error.advice, in_words(copy));
   return error;
 }

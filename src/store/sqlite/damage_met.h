@@ -16,6 +16,9 @@
 
 namespace deputy {
 
+// What a read or a write is of that is not of one tree or session.
+inline constexpr std::string_view kWholeDatabase = "database";
+
 class DamageMet {
  public:
   explicit DamageMet(const Folder& home) : home_(home) {}

@@ -22,9 +22,6 @@ int note_log_pages(void* log_pages, sqlite3*, const char*, int pages) {
 
 bool is_want_of_room(int number) { return number == ENOSPC || number == EDQUOT || number == EFBIG; }
 
-constexpr std::string_view kStartAnew =
-    "move it away (with its -wal and -shm files, and deputy.mark) to start anew, or restore a copy";
-
 constexpr std::string_view kCheckTheDisk =
     "check the disk; what was recorded before is whole, go on with `deputy resume`";
 
@@ -83,6 +80,21 @@ std::string uri_of(std::string_view path) {
     }
   }
   return uri;
+}
+
+// SQLite makes files beside a database that keeps a log, also for who reads it: in a folder that cannot be
+// written it then opens none. Where there is no log, the file has everything.
+bool can_only_be_read_as_it_lies(sqlite3* database, const std::string& path) {
+  if (sqlite3_exec(database, "PRAGMA user_version", nullptr, nullptr, nullptr) != SQLITE_CANTOPEN)
+    return false;
+  sqlite3_vfs* files = sqlite3_vfs_find(nullptr);
+  const auto is_so = [files](const std::string& name, int asked) {
+    int answer = 1;
+    (void)files->xAccess(files, name.c_str(), asked, &answer);
+    return answer != 0;
+  };
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  return !is_so(folder, SQLITE_ACCESS_READWRITE) && !is_so(path + "-wal", SQLITE_ACCESS_EXISTS);
 }
 
 Result<sqlite3_file*> file_of(sqlite3* database, const std::string& path) {
@@ -220,6 +232,8 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle(raw, sqlite3_close_v2);
   if (opened != SQLITE_OK) return std::unexpected(error_of(raw, path));
   sqlite3_extended_result_codes(raw, 0);
+  if (mode == Mode::read_only && can_only_be_read_as_it_lies(raw, path))
+    return Database::open(path, Mode::as_it_lies);
   sqlite3_busy_timeout(raw, kPatienceMs);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   Database database(std::move(handle), path);

@@ -16,6 +16,9 @@ struct sqlite3_stmt;
 
 namespace deputy {
 
+// For who has one that cannot be opened.
+inline constexpr std::string_view kStartAnew =
+    "move it away (with its -wal and -shm files, and deputy.mark) to start anew, or restore a copy";
 // One that was looked at, and not changed.
 Error damaged_database(std::string_view path, std::string_view why);
 
@@ -61,7 +64,8 @@ class Statement {
 class Database {
  public:
   // To read only, also where the file is not as long as its first page says; or as it lies there, without a
-  // look at its log and without a lock: then not even a file is made beside it.
+  // look at its log and without a lock: then not even a file is made beside it. What is to be read only is
+  // read as it lies where it has no log and nothing can be made beside it.
   enum class Mode { read_write, read_only, as_it_lies };
   // Synchronous FULL, five seconds of patience with others; the file stays as it is. One that is not a
   // database is Error::corrupt.

@@ -1,6 +1,7 @@
 #include "store/sqlite/leftovers.h"
 
 #include <map>
+#include <set>
 
 #include "store/sqlite/database.h"
 #include "store/sqlite/journal_rows.h"
@@ -49,14 +50,27 @@ Result<void> prune_command_records(const Folder& home, const Database& database,
   return {};
 }
 
+// Rows that cannot be read hide no file that is there.
+std::vector<Session> of_unfinished_trees(const Database& database, WallTime now) {
+  auto left = select_sessions(database, {.unfinished_only = true, .most = kAllSessions})
+                  .value_or(std::vector<Session>{});
+  std::set<SessionId> trees;
+  for (const Session& session : left) trees.insert(session.tree);
+  for (const SessionId& tree : trees) {
+    const auto all = select_sessions(database, {.tree = tree, .most = kAllSessions});
+    for (const Session& session : all.value_or(std::vector<Session>{}))
+      if (session.ended_at && is_terminal(session.state) && now - *session.ended_at <= kKeptFor)
+        left.push_back(session);
+  }
+  return left;
+}
+
 }  // namespace
 
-Result<std::vector<Uuid>> unsealed_transcripts(const Folder& home) {
+Result<std::vector<Uuid>> unsealed_transcripts(const Folder& home, WallTime now) {
   TRY(auto folder, home.open_folder("subagent"));
   TRY(const auto database, Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_only));
-  // Rows that cannot be read hide no file that is there.
-  const auto unfinished = select_sessions(database, {.unfinished_only = true, .most = kAllSessions});
-  return TranscriptFiles(std::move(folder)).unsealed(unfinished.value_or(std::vector<Session>{}));
+  return TranscriptFiles(std::move(folder)).unsealed(of_unfinished_trees(database, now));
 }
 
 // While the transaction lasts nobody can claim the tree: who is about to waits, and then opens the transcript

@@ -52,7 +52,7 @@ class LeftoversTest : public testing::Test {
     }
   }
   void seal_all() {
-    for (const Uuid& uuid : *unsealed_transcripts(*home_folder_)) {
+    for (const Uuid& uuid : *unsealed_transcripts(*home_folder_, loop_.clock().wall())) {
       EXPECT_TRUE(seal_leftover(*home_folder_, uuid));
     }
   }
@@ -102,12 +102,13 @@ TEST_F(LeftoversTest, WhatNobodyRunsIsSealedAsInterruptedAndResumingOpensItAgain
 TEST_F(LeftoversTest, WhatWasKilledBeforeItsFirstExportIsSealedAsInterruptedOnce) {
   fs::remove(file(kRunning, ".transcript.jsonl"));
   fs::remove(file(kRunning, ".scratch.md"));
-  EXPECT_THAT(*unsealed_transcripts(*home_folder_), ElementsAre(Uuid(std::string(kRunning))));
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, loop_.clock().wall()),
+              ElementsAre(Uuid(std::string(kRunning))));
   seal_all();
   EXPECT_THAT(text_of(file(kRunning, ".transcript.json")),
               AllOf(HasSubstr(R"("outcome":"interrupted")"), HasSubstr("do it")));
   EXPECT_EQ(text_of(file(kRunning, ".scratch.md")), "a note\n");
-  EXPECT_THAT(*unsealed_transcripts(*home_folder_), IsEmpty());
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, loop_.clock().wall()), IsEmpty());
 }
 
 TEST_F(LeftoversTest, WhatWasKilledInItsSecondRunIsNotSealedAsItsFirstEnded) {
@@ -128,10 +129,47 @@ TEST_F(LeftoversTest, WhatWasKilledInItsSecondRunIsNotSealedAsItsFirstEnded) {
   }
   fs::remove(file(kEnded, ".transcript.jsonl"));  // as if the process had been killed before it exported
   std::ofstream(file(kEnded, ".transcript.json"), std::ios::binary) << of_first;
-  EXPECT_THAT(*unsealed_transcripts(*home_folder_), ElementsAre(Uuid(std::string(kEnded))));
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, loop_.clock().wall()),
+              ElementsAre(Uuid(std::string(kEnded))));
   seal_all();
   EXPECT_THAT(text_of(file(kEnded, ".transcript.json")),
               AllOf(HasSubstr(R"("outcome":"interrupted")"), HasSubstr("do it"), HasSubstr("and more")));
+}
+
+// Nobody goes on with it by itself, so its files would come only with those of its tree.
+TEST_F(LeftoversTest, AChildThatEndedBeforeItsFirstExportIsSealedThoughItsTreeIsUnfinished) {
+  constexpr std::string_view kChild = "33333333-3333-4333-8333-333333333333";
+  {
+    const auto store = open();
+    ASSERT_TRUE(store->claim(id_of(kRunning)));
+    Session child;
+    child.id = id_of(kChild);
+    child.parent = child.tree = id_of(kRunning);
+    child.uuid = Uuid(std::string(kChild));
+    child.label = "one";
+    Event event;
+    event.tree = child.tree;
+    event.run = {child.id, 1};
+    std::vector<Event> events;
+    for (Fact fact : {Fact(SessionCreated{child}), Fact(RunStarted{}),
+                      Fact(InputGiven{Source::parent, "do it"}), Fact(RunEnded{})}) {
+      event.fact = std::move(fact);
+      events.push_back(event);
+    }
+    ASSERT_TRUE(run(loop_, store->record(events)));
+  }
+  seal_all();
+  const auto sealed = file(kChild, ".transcript.json");
+  const std::string whole = text_of(sealed);
+  ASSERT_THAT(whole, HasSubstr("do it"));
+  fs::remove(sealed);  // as if the process had been killed before it exported
+  const WallTime now = loop_.clock().wall();
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(Uuid(std::string(kChild))));
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now + kKeptFor + std::chrono::seconds(1)), IsEmpty())
+      << "then it was pruned";
+  seal_all();
+  EXPECT_EQ(text_of(sealed), whole);
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), IsEmpty());
 }
 
 TEST_F(LeftoversTest, WhatIsDamagedIsCopiedAndNotSealed) {

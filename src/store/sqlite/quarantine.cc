@@ -243,6 +243,13 @@ Result<void> check_pages_of(const Folder& home) {
   return database.check_pages();
 }
 
+std::string how_to_start_anew(const Folder& home) {
+  std::vector<std::string_view> there;
+  for (const std::string_view name : {"deputy.db", "deputy.db-wal", "deputy.db-shm", "deputy.mark"})
+    if (home.status(name)) there.push_back(name);
+  return fmt::format("move {} away to start anew", fmt::join(there, ", "));
+}
+
 Result<std::optional<Loss>> look_for_loss(const Folder& home) {
   TRY(const auto expected, how_far_it_had_come(home));
   const std::string path = join_path(home.path(), "deputy.db");
@@ -253,8 +260,7 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home) {
     return fail(ErrorCode::corrupt,
                 fmt::format("{} is damaged: it is {}, but something was kept in it", path,
                             home.status("deputy.db") ? "empty" : "not there"),
-                "restore a copy, or move it, deputy.db-wal and deputy.mark away to start anew; deputy has "
-                "not changed them");
+                fmt::format("restore a copy, or {}; deputy has changed nothing", how_to_start_anew(home)));
   }
   if (has_rollback_journal(home)) {
     TRY(prepare_rollback(home, path, expected > 0));
@@ -286,9 +292,8 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home) {
   if (!found || !copy)
     return Loss{
         .told = {ErrorCode::corrupt, found ? newest_lost(expected - *found, path) : found.error().message,
-                 fmt::format("what can be read of it is shown, and nothing more is written to it; {}; "
-                             "to start anew move deputy.db, deputy.db-wal and deputy.mark away",
-                             kept)},
+                 fmt::format("what can be read of it is shown, and nothing more is written to it; {}; {}",
+                             kept, how_to_start_anew(home))},
         .only_to_read = true};
   return Loss{.told = {ErrorCode::corrupt, newest_lost(expected - *found, path),
                        fmt::format("all before them is whole; what was there is kept in {}", copy->folder)},

@@ -32,6 +32,9 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home);
 // Whether every page of the database fits the others; what is in the records is not looked at.
 Result<void> check_pages_of(const Folder& home);
 
+// What there is to be moved away by who wants no more of it.
+std::string how_to_start_anew(const Folder& home);
+
 struct Copy {
   std::string folder;
   bool is_of_now = true;  // else of when the same damage was met before: a later one is not in it

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "store/sqlite/damage_met.h"
 #include "support/quarantine_fixture.h"
 
 namespace deputy {
@@ -43,6 +44,27 @@ TEST_F(QuarantineTest, WhatIsReadAndFoundDamagedIsCopiedAndNotWrittenBack) {
   }
   EXPECT_EQ(files().at("deputy.db"), killed_.at("deputy.db"));
   EXPECT_EQ(std::distance(fs::directory_iterator(home_.file("damaged")), {}), 1);
+}
+
+// It is open, and others go on with it: nobody is told to move it away.
+TEST_F(QuarantineTest, WhoMeetsDamageInOneThatIsOpenIsToldWhatCanStillBeRead) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  put(killed_);
+  const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+  const auto asked = database.integer("SELECT x FROM nowhere");
+  ASSERT_FALSE(asked);
+  EXPECT_TRUE(asked.error().advice.contains("start anew")) << "of one that is not open";
+  DamageMet damage(*folder);
+  const auto told = damage.kept_as_found(asked, database, kWholeDatabase);
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().message, asked.error().message);
+  const auto of_session = damage.kept_as_found(asked, database, one_.id.value);
+  EXPECT_TRUE(of_session.error().message.starts_with("what is kept of " + one_.id.value))
+      << of_session.error().message;
+  EXPECT_FALSE(told.error().advice.contains("start anew")) << told.error().advice;
+  EXPECT_TRUE(told.error().advice.contains("can still be read: `deputy sessions ls`")) << told.error().advice;
+  EXPECT_TRUE(told.error().advice.contains("a copy of what was found is in")) << told.error().advice;
 }
 
 TEST_F(QuarantineTest, WhatIsReadInAnotherWayIsCopiedToo) {

@@ -1,5 +1,7 @@
 #include "store/sqlite/sqlite_store.h"
 
+#include <fmt/format.h>
+
 #include <mutex>
 
 #include "store/sqlite/inbox_rows.h"
@@ -12,6 +14,26 @@
 
 namespace deputy {
 
+namespace {
+
+// Where something was kept, and no more can be.
+bool may_only_be_read(const Folder& home) {
+  const auto mark = DiskMark::open(home, kMarkName, IfAbsent::fail);
+  return mark && !mark->can_be_written();
+}
+
+// It is not brought to the newest version.
+Result<void> check_readable(const Database& database) {
+  TRY(const auto version, database.integer("PRAGMA user_version"));
+  if (is_readable_schema(version)) return {};
+  return fail(ErrorCode::denied,
+              fmt::format("{} is of schema {}, and nothing can be written there to bring it to schema {}",
+                          database.path(), version, newest_schema()),
+              "make the folder writable, or choose another with --home");
+}
+
+}  // namespace
+
 SqliteStore::SqliteStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
 SqliteStore::~SqliteStore() = default;
 
@@ -23,11 +45,12 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   TRY(auto loss, look_for_loss(home));
   // Made here so that it is for the owner alone; SQLite gives its companions the same mode.
   if (!home.status("deputy.db")) TRY(home.append_to("deputy.db", ""));
-  const auto mode = loss && loss->only_to_read ? Database::Mode::read_only : Database::Mode::read_write;
+  const bool only_to_read = (loss && loss->only_to_read) || may_only_be_read(home);
+  const auto mode = only_to_read ? Database::Mode::read_only : Database::Mode::read_write;
   TRY(auto writing, Database::open(path, mode));
-  if (mode == Database::Mode::read_write) TRY(migrate(writing));
+  TRY(only_to_read ? check_readable(writing) : migrate(writing));
   TRY(auto mark, DiskMark::open(home, kMarkName));
-  TRY(home.make_folder("subagent"));
+  if (!home.status("subagent")) TRY(home.make_folder("subagent"));
   TRY(auto transcripts, home.open_folder("subagent"));
   TRY(auto reading, Database::open(path, mode));
   TRY(auto locks, TreeLocks::open(home));
@@ -151,6 +174,7 @@ void SqliteStore::subscribe(Listener listener) { state_->queue.subscribe(std::mo
 std::optional<Error> SqliteStore::export_failure() const { return state_->files->failure(); }
 std::shared_ptr<const PassedDamage> SqliteStore::damage_passed() const { return state_->damage.passed(); }
 bool SqliteStore::can_write() const { return state_->can_write(); }
+Result<void> SqliteStore::check_writable() const { return state_->check_writable(); }
 std::optional<Error> SqliteStore::loss() const {
   return state_->loss ? std::optional(state_->loss->told) : std::nullopt;
 }

@@ -41,8 +41,10 @@ class SqliteStore final : public Store {
   Counts counts() const override;
   std::optional<Error> export_failure() const override;
   // False where a page is damaged to which new records would go: then there is a loss that cannot be
-  // forgotten, what can be read is, and nothing can be claimed or posted.
+  // forgotten. Or where the folder may only be read. What can be read is, and nothing can be claimed or
+  // posted.
   bool can_write() const;
+  Result<void> check_writable() const;  // and why not
   // What was found lost when it was opened; every opening finds it until it is forgotten, which is for when
   // it was told.
   std::optional<Error> loss() const;

@@ -53,9 +53,15 @@ Result<void> SqliteStore::State::check_disk() const {
 
 Result<void> SqliteStore::State::check_writable() const {
   TRY(check_disk());
-  if (can_write()) return {};
-  return fail(ErrorCode::corrupt, fmt::format("nothing is written to {}: it is damaged", writing.path()),
-              "move deputy.db, deputy.db-wal and deputy.mark away to start anew");
+  if (loss && loss->only_to_read)
+    return fail(ErrorCode::corrupt, fmt::format("nothing is written to {}: it is damaged", writing.path()),
+                how_to_start_anew(*home));
+  if (!mark.can_be_written())
+    return fail(
+        ErrorCode::denied, fmt::format("nothing can be written in {}", home->path()),
+        "what was kept there can be read: `deputy sessions ls`; for more make the folder writable, or "
+        "choose another with --home");
+  return {};
 }
 
 // Reads all of it before it writes anything.

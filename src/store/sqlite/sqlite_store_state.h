@@ -54,12 +54,12 @@ struct SqliteStore::State {
     TRY(const auto one_state, Transaction::begin_reading(reading));
     return read();
   }
-  bool can_write() const { return !loss || !loss->only_to_read; }
+  bool can_write() const { return (!loss || !loss->only_to_read) && mark.can_be_written(); }
   Result<void> check_disk() const;      // by any thread
   Result<void> check_writable() const;  // by the loop
   // For who does not hold `claims`, and waits for it only where there is damage to be kept as it was found.
   template <class T>
-  Result<T> noticed(Result<T> result, const Database& met_by, std::string_view name = "database") {
+  Result<T> noticed(Result<T> result, const Database& met_by, std::string_view name = kWholeDatabase) {
     if (!met_by.has_met_damage() && (result || result.error().code != ErrorCode::corrupt)) return result;
     const std::lock_guard lock(claims);
     return damage.kept_as_found(std::move(result), met_by, name);

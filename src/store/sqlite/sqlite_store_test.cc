@@ -437,6 +437,9 @@ TEST_F(SqliteStoreTest, RefusesAFolderWhoseDatabaseIsGoneButNotWhatWasInIt) {
   ASSERT_FALSE(without_file);
   EXPECT_EQ(without_file.error().code, ErrorCode::corrupt);
   EXPECT_TRUE(without_file.error().message.contains("it is not there")) << without_file.error().message;
+  const std::string& advice = without_file.error().advice;
+  EXPECT_TRUE(advice.contains("deputy.db-wal") && advice.contains("deputy.mark away")) << advice;
+  EXPECT_FALSE(advice.contains("deputy.db,")) << "what is not there cannot be moved: " << advice;
   EXPECT_EQ(bytes_of(database() + "-wal"), "what a log holds");
   std::filesystem::remove(database() + "-wal");
   EXPECT_TRUE(fresh()) << "nothing was kept";
@@ -445,6 +448,9 @@ TEST_F(SqliteStoreTest, RefusesAFolderWhoseDatabaseIsGoneButNotWhatWasInIt) {
   const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
   DiskMark::open(*folder, "deputy.mark")->write(3);
   EXPECT_FALSE(fresh());
+  const std::string with_mark_alone = open().error().advice;
+  EXPECT_TRUE(with_mark_alone.contains("deputy.mark away to start anew")) << with_mark_alone;
+  EXPECT_FALSE(with_mark_alone.contains("deputy.db-wal")) << with_mark_alone;
   DiskMark::open(*folder, "deputy.mark")->write(0);
   EXPECT_TRUE(fresh());
 }
