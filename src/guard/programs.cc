@@ -144,6 +144,41 @@ bool runs_code_module(ShellWords words) {
   return false;
 }
 
+bool is_python(std::string_view program) { return program.contains("py"); }
+
+// The letters of options after which code stands. They mean other things elsewhere: python -E, bash -e, ruby
+// -c.
+std::string_view code_letters(std::string_view program) {
+  if (is_python(program) || program.ends_with("sh")) return "c";
+  if (program.starts_with("perl")) return "eE";
+  if (program.starts_with("ruby")) return "e";
+  if (program.starts_with("node") || program.starts_with("ts")) return "ep";
+  if (program.starts_with("php")) return "rBRE";
+  if (program.starts_with("deno")) return "";
+  return "ceE";
+}
+
+// What follows is code, or a module: -c, -lc, -ne, -m.
+bool precedes_code(ShellWords words, std::size_t at) {
+  const std::string_view program = program_of(words[0]);
+  const std::string_view text = words[at].text;
+  if (text.size() < 2 || text[0] != '-') return false;
+  if (text[1] == '-') return text == "--eval" || text == "--print" || text == "--command";
+  return code_letters(program).contains(text.back()) || (is_python(program) && text.starts_with("-m"));
+}
+
+// The words of an interpreter among which its file stands, if it has one: its options, each of which may take
+// a word, and the first that none can have taken.
+ShellWords words_with_file(ShellWords words, const ProgramEntry& entry) {
+  bool may_be_subcommand = !entry.subcommands.empty();  // deno run
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    if (is_option(words[at]) || is_option(words[at - 1])) continue;
+    if (!may_be_subcommand) return words.first(at + 1);
+    may_be_subcommand = false;
+  }
+  return words;
+}
+
 // An interpreter that is given a file, or a module, and no code.
 bool runs_a_file(ShellWords words, const ProgramEntry& entry, bool is_fed) {
   if (words.size() < 2) return false;
@@ -158,9 +193,23 @@ bool looks_like_code(const ShellWord& word) {
   return word.text.find_first_of(" \t\n;|&<>$`()") != std::string::npos;
 }
 
+// Whether an interpreter reads its program from its input, as far as its words leave that open.
+bool reads_its_program(ShellWords words, const ProgramEntry& entry) {
+  if (asks_for_version(words)) return false;
+  if (entry.operands == 1 || runs_code_module(words)) return true;
+  const ShellWords own = words_with_file(words, entry);
+  bool has_file = false;
+  for (std::size_t at = 1; at < own.size(); ++at) {
+    if (is_stream(own[at])) return true;
+    if (precedes_code(own, at) && at + 1 < words.size()) return false;
+    has_file = has_file || !(may_be_option(own[at]) || is_option(own[at - 1]));
+  }
+  return !has_file;
+}
+
 bool interpreter_is_tame(ShellWords words, std::size_t covered, const ProgramEntry& entry, bool is_fed) {
   if (words.size() < 2 || !is_option(words[1])) return runs_a_file(words, entry, is_fed);
-  if (entry.operands == 1 && is_fed) return asks_for_version(words);
+  if (is_fed && reads_its_program(words, entry)) return false;
   if (runs_code_module(words)) return false;
   if (words[1].text == "-m") return covered >= 3 || asks_for_version(words);
   // Options that the rule does not give could be code.
@@ -278,9 +327,31 @@ bool runs_code_itself(ShellWords words, bool is_fed) {
          !script_is_tame(program, words);
 }
 
-// bash -e, -m, -p, -r: no code follows, but for -c.
-bool is_setting_of_shell(ShellWords words, std::size_t at) {
-  return program_of(words[0]).ends_with("sh") && !words[at].text.contains('c');
+// The files whose code this program runs or may run, without those of what it carries.
+void add_files_of_one(ShellWords words, std::vector<std::string>& files) {
+  const std::string_view program = words[0].text;
+  const ProgramEntry& entry = entry_of(program_of(program));
+  const bool is_of_system = program.starts_with("/usr/") || program.starts_with("/bin/");
+  if (program.contains('/') && !(is_of_system && entry.kind != ProgramKind::plain))
+    files.emplace_back(program);
+  if (program == "." || program == "source") {
+    if (words.size() > 1) files.push_back(words[1].text);
+    return;
+  }
+  if (entry.kind != ProgramKind::interpreter || running_subcommand(words, entry)) return;
+  if (entry.operands == 1 && words.size() > 2) return;
+  const ShellWords own = words_with_file(words, entry);
+  for (std::size_t at = 1; at < own.size(); ++at) {
+    if (precedes_code(own, at)) return;
+    const std::string_view text = own[at].text;
+    if (!is_option(own[at])) {
+      if (!is_stream(own[at])) files.emplace_back(text);
+    } else if (const std::size_t sign = text.find('='); sign != std::string_view::npos) {
+      files.emplace_back(text.substr(sign + 1));  // --require=./a.js
+    } else if (text.size() > 2 && text[1] != '-' && text.find_first_of("./", 2) != std::string_view::npos) {
+      files.emplace_back(text.substr(2));  // -r./a.rb
+    }
+  }
 }
 
 // Nothing but the shell can run what is part of it.
@@ -379,23 +450,54 @@ bool is_tame(ShellWords words, std::size_t covered, bool is_fed) {
          !writes_operand(words, covered, entry) && script_is_tame(program, words);
 }
 
-std::optional<std::string> file_that_runs(ShellWords words) {
-  const ProgramEntry& entry = entry_of(program_of(words[0]));
-  const std::string_view program = words[0].text;
-  const bool is_of_system = program.starts_with("/usr/") || program.starts_with("/bin/");
-  if (program.contains('/') && !(is_of_system && entry.kind != ProgramKind::plain)) return words[0].text;
-  if (const auto inner = carried_command(words)) return file_that_runs(words.subspan(*inner));
-  const bool is_read = program == "." || program == "source";
-  if (!is_read && entry.kind != ProgramKind::interpreter) return std::nullopt;
-  if (running_subcommand(words, entry)) return std::nullopt;
-  if (!is_read && entry.operands == 1 && words.size() > 2) return std::nullopt;
-  std::size_t at = 1;
-  for (; at < words.size() && is_option(words[at]); ++at) {
-    // What follows is code, or a module.
-    if (std::string_view("cemEpr").contains(words[at].text.back()) && !is_setting_of_shell(words, at))
-      return std::nullopt;
+bool takes_code_from_input(ShellWords words) {
+  const std::size_t views = carries_command(words) ? words.size() : 1;
+  for (std::size_t at = 0; at < views; ++at) {
+    const ShellWords seen = words.subspan(at);
+    const ProgramEntry& entry = entry_of(program_of(seen[0]));
+    if (entry.kind == ProgramKind::interpreter && reads_its_program(seen, entry)) return true;
+    if (entry.kind != ProgramKind::carrier) continue;
+    if (entry.operands < 0 || (entry.is_shell_if_bare && !inner_command(seen, entry))) return true;
+    if (program_of(seen[0]) == "xargs" && xargs_runs_its_input(seen)) return true;
   }
-  return at < words.size() && !is_stream(words[at]) ? std::optional(words[at].text) : std::nullopt;
+  return false;
+}
+
+std::vector<std::string> files_that_may_run(const SimpleCommand& command) {
+  std::vector<std::string> files;
+  ShellWords words = command.words;
+  for (const Redirection& from : command.redirections) {
+    if (from.kind == Redirection::Kind::read && takes_code_from_input(words)) files.push_back(from.target);
+  }
+  while (const auto inner = carried_command(words)) {
+    add_files_of_one(words, files);
+    words = words.subspan(*inner);
+  }
+  const std::size_t views = carries_command(words) ? words.size() : 1;
+  for (std::size_t at = 0; at < views; ++at) add_files_of_one(words.subspan(at), files);
+  return files;
+}
+
+std::vector<ShellWord> module_as_command(ShellWords words) {
+  const std::string_view program = program_of(words[0]);
+  if (!is_python(program) || entry_of(program).kind != ProgramKind::interpreter) return {};
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    if (!words[at].text.starts_with("-m")) continue;
+    std::vector<ShellWord> command(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+    command[0].text.erase(0, 2);
+    if (command[0].text.empty()) command.erase(command.begin());
+    return command;
+  }
+  return {};
+}
+
+bool may_write_what_it_names(ShellWords words) {
+  constexpr std::string_view kWriters[] = {"tee",   "cp",  "mv",   "ln",   "dd",   "install",
+                                           "rsync", "scp", "curl", "wget", "patch"};
+  const std::string_view program = program_of(words[0]);
+  const ProgramEntry& entry = entry_of(program);
+  return std::ranges::find(kWriters, program) != std::end(kWriters) || entry.written_operand > 0 ||
+         is_made_to(words, 1, entry, entry.writes);
 }
 
 bool keeps_words_to_itself(const ShellWord& word) {

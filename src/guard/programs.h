@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "guard/shell.h"
 
@@ -35,9 +36,16 @@ bool runs_hidden_code(ShellWords words, bool is_fed);
 // Whether it does no more than a rule means that gives its first `covered` words: what follows them makes it
 // run or write nothing that its name does not promise.
 bool is_tame(ShellWords words, std::size_t covered, bool is_fed);
-// The file whose code it runs, where its words name one: a program by its path, or what an interpreter is
-// given, also behind options and in what it carries.
-std::optional<std::string> file_that_runs(ShellWords words);
+// Whether it runs what its input holds, where its words name no code that it would run instead.
+bool takes_code_from_input(ShellWords words);
+// The files whose code it runs, where its words name some: a program by its path, or what an interpreter is
+// given, also behind options and in what it carries, or as its input. Where an option may have a value nobody
+// can tell which of two words is the file: then both.
+std::vector<std::string> files_that_may_run(const SimpleCommand& command);
+// python -m pip install: the module in the place of a program; nothing where there is none.
+std::vector<ShellWord> module_as_command(ShellWords words);
+// tee, cp, sort -o: a file that it names may be another thing afterwards.
+bool may_write_what_it_names(ShellWords words);
 // cd and the like: what later commands call by a relative path is another thing.
 bool changes_folder(ShellWords words);
 // Whether its words are nothing that it could run: its own options, files and texts. Where they can be, the
