@@ -33,7 +33,9 @@ TEST(CommandRules, APrefixIsOneOfWords) {
   }
   for (const char* command :
        {"git", "git statusx", "git stash", "gitstatus", "git -C x status", "xgit status", "/tmp/git status",
-        "./git status", "git status; git push", "git status && rm x", "git status | sh", "sudo git status"}) {
+        "./git status", "./nice git status", "sub/timeout 5 git status", "/tmp/nohup git status",
+        "nice ./nice git status", "nice2/x git status", "git status; git push", "git status && rm x",
+        "git status | sh", "sudo git status"}) {
     EXPECT_EQ(judged(rules, command), ask) << command;
   }
   EXPECT_EQ(judged(allowing("git status *"), "git status -s"), allow);
@@ -347,9 +349,10 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
 TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
   const Rules rules = denying("rm:*");
   for (const char* command :
-       {"mywrap rm x", "./run-it --verbose rm -rf x", "mywrap /bin/rm x", "mywrap --with=rm x",
-        "mywrap 'rm x'", "mywrap \"ls; /bin/rm x\"", "mywrap RM x", "mywrap '!rm x'",
-        "yarn workspace a exec rm x", "cargo watch -x rm", "make -C x rm", "gosomething a b c rm"}) {
+       {"mywrap rm x", "./echo rm x", "/usr/../work/grep rm x", "./run-it --verbose rm -rf x",
+        "mywrap /bin/rm x", "mywrap --with=rm x", "mywrap 'rm x'", "mywrap \"ls; /bin/rm x\"", "mywrap RM x",
+        "mywrap '!rm x'", "yarn workspace a exec rm x", "cargo watch -x rm", "make -C x rm",
+        "gosomething a b c rm"}) {
     EXPECT_EQ(judged(rules, command), ask) << command;
     EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
         << command << ": the control does not fire";

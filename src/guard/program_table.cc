@@ -21,7 +21,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names =
          "xargs doas busybox toybox builtin strace ltrace valgrind rlwrap pkexec eatmydata "
          "proxychains time entr uvx pipx corepack choom sshpass catchsegv hyperfine perf cpulimit trickle "
-         "tsocks ssh-agent dbus-launch",
+         "tsocks ssh-agent dbus-launch ldd",
      .kind = carrier},
     {.names = "fakeroot fakechroot torsocks setarch linux32 linux64 i386 i486 i586 i686 x86_64 ppc32 ppc64 "
               "sparc32 sparc64 unshare firejail",
@@ -114,7 +114,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "file", .writes = "-C --compile"},
     {.names = "rg", .runs = "--pre --hostname-bin"},
     {.names = "zip", .runs = "-T -TT --unzip-command", .writes = "-m --move"},
-    {.names = "make gmake", .runs = "= --eval -E -f --file --makefile"},
+    {.names = "make gmake", .runs = "= --eval -E -f --file --makefile", .writes = "-C --directory"},
     {.names = "cmake", .runs = "-E* -P*", .writes = "= -D* -C* --toolchain"},
     {.names = "ctest", .runs = "-S* --script --build-and-test --test-command"},
     {.names = "ninja", .runs = "-f"},
@@ -129,8 +129,16 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "go", .runs = "-exec -toolexec -vettool -overlay", .writes = "-ldflags -w* -C*"},
     {.names = "npm pnpm yarn",
      .runs = "--script-shell --node-options --shell --userconfig --globalconfig",
-     .subcommands = "exec x dlx explore node",
+     .writes = "--prefix --dir --cwd -C",
+     .subcommands = "exec x dlx explore node init create",
      .shortens_subcommands = true},
+    {.names =
+         "uv poetry pipenv pdm hatch rye conda mamba bundle rbenv pyenv direnv mise asdf stack cabal opam "
+         "composer devbox volta",
+     .runs = "--python",
+     .subcommands = "run exec x tool shell"},
+    {.names = "pip", .runs = "--python --editor", .writes = "--log --report"},
+    {.names = "xmllint xsltproc info", .runs = "--shell --init-file", .writes = "-o --output"},
     {.names = "curl",
      .runs = "-K --config --engine",
      .writes = "-o -O -J -c -D --output --output-dir --remote-name --remote-name-all --remote-header-name "

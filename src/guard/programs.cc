@@ -327,12 +327,16 @@ bool runs_code_itself(ShellWords words, bool is_fed) {
          !script_is_tame(program, words);
 }
 
+// A program that nobody but the system's owner puts there.
+bool is_of_system(std::string_view path) {
+  return (path.starts_with("/usr/") || path.starts_with("/bin/")) && !path.contains("/../");
+}
+
 // The files whose code this program runs or may run, without those of what it carries.
 void add_files_of_one(ShellWords words, std::vector<std::string>& files) {
   const std::string_view program = words[0].text;
   const ProgramEntry& entry = entry_of(program_of(program));
-  const bool is_of_system = program.starts_with("/usr/") || program.starts_with("/bin/");
-  if (program.contains('/') && !(is_of_system && entry.kind != ProgramKind::plain))
+  if (program.contains('/') && !(is_of_system(program) && entry.kind != ProgramKind::plain))
     files.emplace_back(program);
   if (program == "." || program == "source") {
     if (words.size() > 1) files.push_back(words[1].text);
@@ -379,6 +383,7 @@ bool carries_command(ShellWords words) {
 }
 
 std::optional<std::size_t> wrapped_command(ShellWords words) {
+  if (words[0].text.contains('/')) return std::nullopt;  // ./nice may be anything
   const ProgramEntry& entry = entry_of(program_of(words[0]));
   return entry.kind == ProgramKind::wrapper ? inner_command(words, entry) : std::nullopt;
 }
@@ -497,12 +502,13 @@ bool may_write_what_it_names(ShellWords words) {
   const std::string_view program = program_of(words[0]);
   const ProgramEntry& entry = entry_of(program);
   return std::ranges::find(kWriters, program) != std::end(kWriters) || entry.written_operand > 0 ||
-         is_made_to(words, 1, entry, entry.writes);
+         (entry.writes.contains("-o") && has_risky(words.subspan(1), "-o --output"));
 }
 
 bool keeps_words_to_itself(const ShellWord& word) {
   const std::string_view program = program_of(word);
-  return entry_of(program).kind != ProgramKind::plain || is_well_known(program);
+  if (entry_of(program).kind != ProgramKind::plain) return true;
+  return is_well_known(program) && (!word.text.contains('/') || is_of_system(word.text));
 }
 
 bool changes_folder(ShellWords words) {

@@ -23,7 +23,7 @@ inline std::string_view program_of(const ShellWord& word) { return program_of(st
 
 // Whether some of its words may be a command that it runs: sudo, env, xargs, find -exec.
 bool carries_command(ShellWords words);
-// Where that command begins, if it does nothing but run it: nohup, timeout 5, nice.
+// Where that command begins, if it does nothing but run it: nohup, timeout 5, nice, by these very names.
 std::optional<std::size_t> wrapped_command(ShellWords words);
 // Where the command begins that it runs in whatever circumstances, if no option makes that hard to tell: of
 // the above, and sudo, env A=1, xargs.
