@@ -196,9 +196,13 @@ bool CommandPattern::is_program(std::string_view path) const {
   const std::string_view program = program_of(path);
   if (ends_within_word_ && words_.size() == 1)
     return path.starts_with(words_[0].text) || (!program_.empty() && lowered(program).starts_with(program_));
-  // A version is no part of a name: who forbids pip forbids pip3.
-  return program.size() >= program_.size() && lowered(program).starts_with(program_) &&
-         program.find_first_not_of("0123456789.-", program_.size()) == std::string_view::npos;
+  if (program.size() < program_.size()) return false;
+  // A version is no part of a name: who forbids pip forbids pip3. One of two scripts is not a version of the
+  // other.
+  const std::string_view version = program.substr(program_.size());
+  const bool can_be_version =
+      !words_[0].text.contains('/') && version.find_first_not_of("0123456789.-") == std::string_view::npos;
+  return (version.empty() || can_be_version) && lowered(program.substr(0, program_.size())) == program_;
 }
 
 // As a word, or within one that looks like a command line, or like an option with a value.

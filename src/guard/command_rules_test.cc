@@ -397,6 +397,7 @@ TEST(CommandRules, ADenyMeansAProgramInEachVersionAndAsAModule) {
   for (const char* command : {"pip3 list", "python3 -m pytest", "python3 -m pip list", "pipx-x install x"})
     EXPECT_EQ(judged(pip, command), allow) << command;
   EXPECT_EQ(judged(denying("python2:*"), "python3 x.py"), allow);
+  EXPECT_EQ(judged(denying("./run:*"), "./run2 x"), allow);
 }
 
 TEST(CommandRules, ADenyOfASubcommandMeansItsBeginningWhereThatDoes) {
