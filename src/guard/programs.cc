@@ -208,12 +208,17 @@ bool is_of_system(std::string_view path) {
   return (path.starts_with("/usr/") || path.starts_with("/bin/")) && !path.contains("/../");
 }
 
-// The files whose code this program runs or may run, without those of what it carries.
-void add_files_of_one(ShellWords words, std::vector<std::string>& files) {
+// A program by its own path, where it may be one of the workspace.
+void add_program(ShellWords words, std::vector<std::string>& files) {
+  const std::string_view program = words[0].text;
+  const bool is_known = is_of_system(program) && entry_of(program_of(program)).kind != ProgramKind::plain;
+  if (program.contains('/') && !is_known) files.emplace_back(program);
+}
+
+// The files whose code this program reads or may read, in order to run it.
+void add_scripts(ShellWords words, std::vector<std::string>& files) {
   const std::string_view program = words[0].text;
   const ProgramEntry& entry = entry_of(program_of(program));
-  if (program.contains('/') && !(is_of_system(program) && entry.kind != ProgramKind::plain))
-    files.emplace_back(program);
   if (program == "." || program == "source") {
     if (words.size() > 1) files.push_back(words[1].text);
     return;
@@ -225,6 +230,16 @@ void add_files_of_one(ShellWords words, std::vector<std::string>& files) {
 bool can_carry(std::string_view program, const ShellWord& command) {
   return program == "command" || program == "builtin" ||
          entry_of(program_of(command)).kind != ProgramKind::shell;
+}
+
+// It, and what it carries or may carry.
+void for_each_command_in(ShellWords words, const auto& act) {
+  while (const auto inner = carried_command(words)) {
+    act(words);
+    words = words.subspan(*inner);
+  }
+  const std::size_t views = carries_command(words) ? words.size() : 1;
+  for (std::size_t at = 0; at < views; ++at) act(words.subspan(at));
 }
 
 }  // namespace
@@ -332,17 +347,18 @@ bool takes_code_from_input(ShellWords words) {
 }
 
 std::vector<std::string> files_that_may_run(const SimpleCommand& command) {
+  std::vector<std::string> files = scripts_that_may_run(command);
+  for_each_command_in(command.words, [&files](ShellWords words) { add_program(words, files); });
+  return files;
+}
+
+std::vector<std::string> scripts_that_may_run(const SimpleCommand& command) {
   std::vector<std::string> files;
-  ShellWords words = command.words;
   for (const Redirection& from : command.redirections) {
-    if (from.kind == Redirection::Kind::read && takes_code_from_input(words)) files.push_back(from.target);
+    if (from.kind == Redirection::Kind::read && takes_code_from_input(command.words))
+      files.push_back(from.target);
   }
-  while (const auto inner = carried_command(words)) {
-    add_files_of_one(words, files);
-    words = words.subspan(*inner);
-  }
-  const std::size_t views = carries_command(words) ? words.size() : 1;
-  for (std::size_t at = 0; at < views; ++at) add_files_of_one(words.subspan(at), files);
+  for_each_command_in(command.words, [&files](ShellWords words) { add_scripts(words, files); });
   return files;
 }
 

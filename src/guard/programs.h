@@ -42,6 +42,8 @@ bool takes_code_from_input(ShellWords words);
 // given, also behind options and in what it carries, or as its input. Where an option may have a value nobody
 // can tell which of two words is the file: then both.
 std::vector<std::string> files_that_may_run(const SimpleCommand& command);
+// Those of them that it, or what it carries, reads in order to run them: no program by its path.
+std::vector<std::string> scripts_that_may_run(const SimpleCommand& command);
 // python -m pip install: the module in the place of a program; nothing where there is none.
 std::vector<ShellWord> module_as_command(ShellWords words);
 // tee, cp, sort -o: a file that it names may be another thing afterwards.

@@ -97,9 +97,9 @@ Result<void> check_fed_scripts(const std::string& command, const Folder& workspa
   if (!commands) return {};
   for (const SimpleCommand& part : *commands) {
     if (!is_fed(part)) continue;
-    for (const std::string& file : files_that_may_run(part)) {
+    for (const std::string& file : scripts_that_may_run(part)) {
       const auto name = workspace_path(workspace, join_path(folder, file));
-      if (!name || file == part.words[0].text) continue;
+      if (!name) continue;
       const auto place = workspace.look_up(*name);
       if (place || place.error().code != ErrorCode::denied) continue;
       return fail(ErrorCode::denied,

@@ -273,6 +273,8 @@ TEST_F(CommandAttacks, AScriptThatIsALinkToItsInputIsNotRun) {
     }
   }
   EXPECT_EQ(said("echo x | bash script.sh"), "harmless") << "control: a script of the workspace";
+  fs::create_symlink("/bin/sh", ws() / "python");
+  EXPECT_EQ(said("echo x | timeout 5 ./python script.sh"), "harmless") << "a program may be a link";
 }
 
 TEST_F(CommandAttacks, AWayOutByCdLeadsNowhere) {  // shell-23
