@@ -7,6 +7,7 @@
 #include "app/agents_text.h"
 #include "app/commands.h"
 #include "app/places.h"
+#include "app/run_on.h"
 #include "app/trust.h"
 #include "base/disk_names.h"
 #include "base/text.h"
@@ -109,9 +110,17 @@ Ended init(Program& program, const AgentsArguments& arguments, std::string_view 
   return ExitStatus::completed;
 }
 
+Task<> set_trust_of(Loop& loop, std::shared_ptr<const Folder> home, std::string folder, Trust trust,
+                    Result<void>& done) {
+  done = co_await set_trust(loop, std::move(home), std::move(folder), trust);
+}
+
 Ended trust(Program& program, const AgentsArguments& arguments, const std::string& workspace) {
-  TRY(const auto home, program.open_home());
-  TRY(set_trust(*home, workspace, arguments.undo ? Trust::withdrawn : Trust::given));
+  TRY(auto home, program.open_home());
+  Result<void> done;
+  run_on(program.loop, set_trust_of(program.loop, std::move(home), workspace,
+                                    arguments.undo ? Trust::withdrawn : Trust::given, done));
+  TRY(done);
   TRY(const auto found, find_agents(program, workspace));
   const auto count = std::ranges::count(found, ProfileOrigin::project, &FoundProfile::origin);
   if (program.common.output != OutputForm::text)

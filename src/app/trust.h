@@ -2,8 +2,13 @@
 // sees; a folder is trusted by its own path alone, not by one above it.
 #pragma once
 
+#include <chrono>
+#include <memory>
+#include <string>
 #include <string_view>
 
+#include "async/loop.h"
+#include "async/task.h"
 #include "base/disk.h"
 #include "base/result.h"
 
@@ -11,6 +16,8 @@ namespace deputy {
 
 Result<bool> is_trusted(const Folder& home, std::string_view folder);
 enum class Trust { given, withdrawn };
-Result<void> set_trust(const Folder& home, std::string_view folder, Trust trust);
+// Waits for who does the same at the same time, so long at most: then ErrorCode::busy.
+inline constexpr std::chrono::seconds kLongestTurn{5};
+Task<Result<void>> set_trust(Loop& loop, std::shared_ptr<const Folder> home, std::string folder, Trust trust);
 
 }  // namespace deputy

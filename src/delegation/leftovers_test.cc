@@ -108,6 +108,97 @@ TEST_F(Leftovers, OfAWorktreeThatGitHadOnlyBegunGo) {
   EXPECT_EQ(git({"for-each-ref", "refs/deputy", "refs/heads/deputy"}), "");
 }
 
+// As deputy leaves it that is killed while it removes a worktree in which nobody has done anything.
+TEST_F(Leftovers, OfAWorktreeThatWasRemovedByHalfGo) {
+  make_repository();
+  write("sub/b.txt", "two\n");
+  git({"add", "--all"});
+  git({"commit", "--quiet", "-m", "second"});
+  const std::string own = ".git/worktrees/agent_sess_1_aaaaaa";
+  Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  session.tree = session.id;
+  record(session, true);
+  const auto lose = [&](const std::vector<std::string>& files) {
+    {
+      Workspaces killed({loop, pool, disk, processes});
+      ASSERT_TRUE(run(loop, killed.open(session, root.path(), {})));
+    }
+    for (const auto& file : files) ASSERT_TRUE(fs::remove(root.file(file))) << file;
+  };
+  const std::string at = ".deputy/subagents/agent_sess_1_aaaaaa/";
+  lose({at + "a.txt"});
+  EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), ElementsAre(session.workspace))
+      << "control: a file that somebody has removed is work";
+  const std::vector<std::vector<std::string>> cases{
+      {at + "a.txt"}, {at + "a.txt", at + ".git"}, {at + "sub/b.txt"}};
+  for (const auto& gone : cases) {
+    git({"-C", session.workspace, "reset", "--quiet", "--hard"});
+    lose(gone);
+    ASSERT_TRUE(fs::remove(root.file(own + "/index"))) << "which goes first";
+    EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), IsEmpty());
+    EXPECT_FALSE(fs::exists(session.workspace) || fs::exists(root.file(own)));
+    EXPECT_EQ(git({"for-each-ref", "refs/deputy", "refs/heads/deputy"}), "");
+    lose({});  // made again for the next
+  }
+  // Who goes on in it finds it whole.
+  lose({at + "a.txt", at + ".git"});
+  ASSERT_TRUE(fs::remove(root.file(own + "/index")));
+  ASSERT_TRUE(open(session));
+  EXPECT_EQ(text_of(session.workspace + "/a.txt"), "one\n");
+  EXPECT_EQ(finish(session).path, "");
+}
+
+TEST_F(Leftovers, OfAWorktreeWhoseFolderIsGoneGoAndABranchWithWorkIsNamed) {
+  make_repository();
+  Session idle = child("sess_1_idle00", WorkspaceMode::worktree);
+  Session worked = child("sess_1_worked", WorkspaceMode::worktree);
+  Session unfinished = child("sess_1_unfini", WorkspaceMode::worktree);
+  for (auto* session : {&idle, &worked, &unfinished}) {
+    session->tree = session->id;
+    record(*session, session != &unfinished);
+    Workspaces killed({loop, pool, disk, processes});
+    ASSERT_TRUE(run(loop, killed.open(*session, root.path(), {})));
+  }
+  ASSERT_TRUE(open(worked));
+  std::ofstream(worked.workspace + "/b.txt") << "work\n";
+  EXPECT_EQ(finish(worked).branch, "deputy/sess_1_worked");
+  git({"branch", "deputy/sess_1_foreig"});  // of a deputy with another state folder
+  for (const auto* session : {&idle, &worked, &unfinished}) fs::remove_all(session->workspace);
+
+  EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), ElementsAre("branch deputy/sess_1_worked"));
+  EXPECT_EQ(git({"for-each-ref", "--format=%(refname:lstrip=3)", "refs/heads/deputy"}),
+            "sess_1_foreig\nsess_1_unfini\nsess_1_worked");
+  EXPECT_FALSE(fs::exists(root.file(".git/worktrees/agent_sess_1_idle00")));
+  EXPECT_EQ(git({"show", "deputy/sess_1_worked:b.txt"}), "work");
+
+  // Also where all that git has of it is packed, and nothing else of deputy is left.
+  git({"pack-refs", "--all", "--prune"});
+  fs::remove_all(root.file(".deputy"));
+  EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), ElementsAre("branch deputy/sess_1_worked"));
+  git({"merge", "--quiet", "deputy/sess_1_worked"});
+  EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), IsEmpty());
+  EXPECT_EQ(git({"for-each-ref", "--format=%(refname:lstrip=3)", "refs/heads/deputy"}),
+            "sess_1_foreig\nsess_1_unfini");
+}
+
+TEST_F(Leftovers, OfAWorktreeThatGitHasForgottenGoWhereTheyAreEmptyAndAreNamedWhereTheyAreNot) {
+  make_repository();
+  Session bare = child("sess_1_bare00", WorkspaceMode::worktree);
+  Session full = child("sess_1_full00", WorkspaceMode::worktree);
+  for (auto* session : {&bare, &full}) {
+    session->tree = session->id;
+    record(*session, true);
+    Workspaces killed({loop, pool, disk, processes});
+    ASSERT_TRUE(run(loop, killed.open(*session, root.path(), {})));
+  }
+  fs::remove(bare.workspace + "/a.txt");
+  std::ofstream(full.workspace + "/b.txt") << "work\n";
+  fs::remove_all(root.file(".git/worktrees"));
+  EXPECT_THAT(*run(loop, workspaces.clean(root.path(), store)), ElementsAre(full.workspace));
+  EXPECT_FALSE(fs::exists(bare.workspace));
+  EXPECT_EQ(text_of(full.workspace + "/b.txt"), "work\n");
+}
+
 // A child's command can make repositories that are not noticed when it ends, in node_modules for instance.
 TEST_F(Leftovers, WithARepositoryInThemAreKeptAndNothingThatItConfiguresRuns) {
   make_repository();

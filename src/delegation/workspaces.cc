@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "base/disk_names.h"
 #include "base/text.h"
@@ -18,6 +19,9 @@ constexpr std::string_view kState = ".deputy";
 constexpr std::string_view kFolders = ".deputy/subagents";
 constexpr std::string_view kIgnore = ".gitignore";
 constexpr std::string_view kGit = ".git";
+constexpr std::string_view kIndex = "index";
+constexpr std::string_view kRefs = "refs/deputy";
+constexpr std::size_t kMostPacked = 64 * 1024 * 1024;  // bytes of references that git keeps in one file
 constexpr std::string_view kPrefix = "agent_";
 constexpr std::size_t kMostFiles = 1'000'000;  // looked through in a worktree
 constexpr std::size_t kMostNested = 1'000;     // repositories in one
@@ -36,6 +40,16 @@ std::string store_of(std::string_view workspace) { return join_path(repository_o
 std::string git_dir_of(std::string_view workspace) {
   if (repository_of(workspace) == workspace) return store_of(workspace);
   return fmt::format("{}/worktrees/{}", store_of(workspace), split_name(workspace).leaf);
+}
+
+// Whether git may have a reference of that name, or below it, as far as the disk tells: it need not be asked
+// where it has none.
+bool may_have_reference(const Disk& disk, const std::string& store, std::string_view name) {
+  if (disk.status(join_path(store, name))) return true;
+  const auto folder = disk.open(store, IfAbsent::fail);
+  if (!folder) return false;
+  const auto packed = (*folder)->read("packed-refs", 0, kMostPacked);
+  return packed && packed->contains(name);
 }
 
 bool may_write_all(WorkspaceMode mode) {
@@ -128,13 +142,38 @@ Task<bool> Workspaces::hold(Shared folder) {
   co_return true;
 }
 
+// Whether its branch has commits that the history of the repository's own folder lacks.
+Task<Result<bool>> has_unmerged_branch(Git& git, SessionId session, StopToken stop) {
+  CO_TRY(
+      const auto found,
+      co_await git.look({"for-each-ref", "--format=%(refname)", "refs/heads/" + branch_of(session)}, stop));
+  if (found.empty()) co_return false;
+  CO_TRY(const auto more,
+         co_await git.look({"rev-list", "--max-count=1", branch_of(session), "^HEAD"}, stop));
+  co_return !more.empty();
+}
+
 Task<Result<void>> Workspaces::add_worktree(Shared parent, std::string path, SessionId session,
                                             StopToken stop) {
   Git git = git_in(*parent);
   auto commit = co_await git.look({"rev-parse", "--verify", "HEAD^{commit}"}, stop);
   if (!commit) co_return std::unexpected(not_a_repository(parent->path(), commit.error()));
-  CO_TRY(co_await git.run({"update-ref", start_of(session), *commit}, stop));
   CO_TRY(co_await git.run({"worktree", "prune"}, stop));
+  const Disk& disk = services_.disk;
+  const std::string branch = "refs/heads/" + branch_of(session);
+  bool has_work = co_await on_pool(services_.loop, services_.pool, [&disk, store = store_of(path), branch] {
+    return may_have_reference(disk, store, branch);
+  });
+  if (has_work) {
+    CO_TRY(has_work, co_await has_unmerged_branch(git, session, stop));
+  }
+  if (has_work) {  // of which only the folder is gone
+    CO_TRY(const auto begun, co_await git.look({"merge-base", branch_of(session), *commit}, stop));
+    CO_TRY(co_await git.run({"update-ref", start_of(session), begun}, stop));
+    CO_TRY(co_await git.run({"worktree", "add", "--quiet", "--no-checkout", path, branch_of(session)}, stop));
+    co_return Result<void>{};
+  }
+  CO_TRY(co_await git.run({"update-ref", start_of(session), *commit}, stop));
   CO_TRY(co_await git.run(
       {"worktree", "add", "--quiet", "--no-checkout", "-B", branch_of(session), path, *commit}, stop));
   co_return Result<void>{};
@@ -163,7 +202,7 @@ Task<> Workspaces::drop_locks(std::string worktree, SessionId session) {
 // git marks a worktree as locked while it makes it, and what is locked it neither prunes nor makes anew: the
 // next attempt would be refused, or be registered by another name. Nothing was checked out by then, so that
 // the folder holds a .git alone; one that holds more stays. The mark goes last: a crash in between is mended
-// by the next.
+// by the next. A folder that git knows nothing of any more is as little.
 Task<bool> Workspaces::drop_half_made(std::string worktree) {
   const Disk& disk = services_.disk;
   const std::string own = git_dir_of(worktree);
@@ -171,8 +210,10 @@ Task<bool> Workspaces::drop_half_made(std::string worktree) {
     constexpr std::string_view kMark = "locked";
     constexpr std::string_view kByGit = "initializing";  // a person's lock gives their own reason, or none
     const auto git_dir = disk.open(own, IfAbsent::fail);
-    if (!git_dir || (*git_dir)->read(kMark, 0, kByGit.size()) != kByGit) return false;
-    if (const auto folder = disk.open(worktree, IfAbsent::fail)) {
+    if (git_dir && (*git_dir)->read(kMark, 0, kByGit.size()) != kByGit) return false;
+    const auto folder = disk.open(worktree, IfAbsent::fail);
+    if (!git_dir && !folder) return false;
+    if (folder) {
       const auto entries = (*folder)->list(".");
       const bool is_bare =
           entries && (entries->empty() || (entries->size() == 1 && entries->front().name == kGit &&
@@ -183,18 +224,24 @@ Task<bool> Workspaces::drop_half_made(std::string worktree) {
       const auto outer = disk.open(above, IfAbsent::fail);
       if (!outer || !(*outer)->remove(name)) return false;
     }
-    return (*git_dir)->remove(kMark).has_value();
+    return !git_dir || (*git_dir)->remove(kMark).has_value();
   });
 }
 
 // A step of its own: only in the worktree is known what the repository configures for its branch. git writes
-// the index last, so that one that a crash broke off is done again.
+// the index last, so that one that a crash broke off is done again; and what is being removed has none any
+// more, though it may lack files, and its .git too.
 Task<Result<void>> Workspaces::check_out(Shared worktree, StopToken stop) {
   const Disk& disk = services_.disk;
-  const std::string index = join_path(git_dir_of(worktree->path()), "index");
-  if (co_await on_pool(services_.loop, services_.pool,
-                       [&disk, index] { return disk.status(index).has_value(); }))
-    co_return Result<void>{};
+  const std::string own = git_dir_of(worktree->path());
+  CO_TRY(const bool is_whole,
+         co_await on_pool(services_.loop, services_.pool, [&disk, worktree, own]() -> Result<bool> {
+           if (disk.status(join_path(own, kIndex))) return true;
+           if (disk.status(own) && !worktree->status(kGit))
+             TRY(worktree->replace(kGit, fmt::format("gitdir: {}\n", own)));
+           return false;
+         }));
+  if (is_whole) co_return Result<void>{};
   Git git = git_in(*worktree);
   CO_TRY(co_await git.run({"reset", "--quiet", "--hard", "HEAD"}, stop));
   co_return Result<void>{};
@@ -258,20 +305,59 @@ Task<Result<FinishedWorkspace>> Workspaces::finish_worktree(std::string path, st
   co_return finished;
 }
 
+// The index goes first: a removal that is broken off leaves a folder that lacks files, which would look like
+// somebody's work. What is left of its names in git goes with the next start.
 Task<Result<void>> Workspaces::drop_worktree(Shared parent, std::string path, SessionId session) {
+  const Disk& disk = services_.disk;
+  co_await on_pool(services_.loop, services_.pool, [&disk, own = git_dir_of(path)] {
+    if (const auto folder = disk.open(own, IfAbsent::fail)) (void)(*folder)->remove(kIndex);
+  });
   Git git = git_in(*parent);
   CO_TRY(co_await git.run({"worktree", "remove", "--force", path}, {}));
-  CO_TRY(co_await git.run({"branch", "--quiet", "-D", branch_of(session)}, {}));
-  CO_TRY(co_await git.run({"update-ref", "-d", start_of(session)}, {}));
+  (void)co_await git.run({"branch", "--quiet", "-D", branch_of(session)}, {});
+  (void)co_await git.run({"update-ref", "-d", start_of(session)}, {});
   co_return Result<void>{};
 }
 
-// What git knows of a worktree whose folder was never made, or is gone.
-Task<> Workspaces::forget_worktree(Shared parent, SessionId session) {
+// What git knows of a worktree whose folder was never made, or is gone. False where its branch has work.
+Task<bool> Workspaces::forget_worktree(Shared parent, SessionId session) {
   Git git = git_in(*parent);
   (void)co_await git.run({"worktree", "prune"}, {});
+  const auto has_work = co_await has_unmerged_branch(git, session, {});
+  if (!has_work || *has_work) co_return false;
   (void)co_await git.run({"branch", "--quiet", "-D", branch_of(session)}, {});
   (void)co_await git.run({"update-ref", "-d", start_of(session)}, {});
+  co_return true;
+}
+
+// The worktrees of ended sessions whose folder is gone: by a removal that was broken off, or by a person.
+// Names the branches that stay.
+Task<std::vector<std::string>> Workspaces::forget_gone(Shared repository, Store& store) {
+  std::vector<std::string> kept;
+  const Disk& disk = services_.disk;
+  const bool may_have_some = co_await on_pool(
+      services_.loop, services_.pool,
+      [&disk, own = store_of(repository->path())] { return may_have_reference(disk, own, kRefs); });
+  if (!may_have_some) co_return kept;
+  Git git = git_in(*repository);
+  const auto names = co_await git.look(
+      {"for-each-ref", "--format=%(refname:lstrip=3)", "refs/deputy/start", "refs/heads/deputy"}, {});
+  if (!names) co_return kept;
+  const auto each = split(*names, '\n');
+  for (const std::string_view name : std::set<std::string_view>(each.begin(), each.end())) {
+    const SessionId id{std::string(name)};
+    const auto session = store.session(id);
+    if (!session || !*session || !is_terminal((*session)->state)) continue;
+    const std::string path = (*session)->workspace;
+    if ((*session)->workspace_mode != WorkspaceMode::worktree || repository_of(path) != repository->path())
+      continue;
+    if (co_await on_pool(services_.loop, services_.pool,
+                         [&disk, path] { return disk.status(path).has_value(); }))
+      continue;
+    co_await drop_locks(path, id);
+    if (!co_await forget_worktree(repository, id)) kept.push_back("branch " + branch_of(id));
+  }
+  co_return kept;
 }
 
 Task<Repositories> Workspaces::nested_in(Shared worktree) {
@@ -309,7 +395,9 @@ Task<bool> Workspaces::drop_if_idle(Shared parent, std::string path, SessionId s
   if (!status || !status->empty()) co_return false;
   Git git = git_in(*parent);
   if (!co_await git.look({"merge-base", "--is-ancestor", branch_of(session), "HEAD"}, {})) co_return false;
-  co_return (co_await drop_worktree(parent, path, session)).has_value();
+  if (co_await drop_worktree(parent, path, session)) co_return true;
+  (void)co_await check_out(*folder, {});
+  co_return false;
 }
 
 Task<Result<bool>> Workspaces::drop_if_empty(std::string path) {
@@ -333,6 +421,7 @@ Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, 
     for (const char* name : {".git", ".deputy"}) FreePlace::clear(outer->descriptor(), name);
     return outer->list(kFolders);
   });
+  if (repository_of(workspace) == workspace) kept = co_await forget_gone(outer, store);
   if (!entries) co_return kept;  // there are none
   for (const Entry& entry : *entries) {
     if (entry.status.kind != EntryKind::folder || !entry.name.starts_with(kPrefix)) continue;
@@ -347,9 +436,10 @@ Task<Result<std::vector<std::string>>> Workspaces::clean(std::string workspace, 
     if (session->workspace_mode == WorkspaceMode::worktree) {
       if (alone) co_await drop_locks(path, id);
       if (alone && co_await drop_half_made(path)) {
-        co_await forget_worktree(outer, id);
+        if (!co_await forget_worktree(outer, id)) kept.push_back("branch " + branch_of(id));
         continue;
       }
+      if (alone) (void)co_await check_out(*folder, {});
       if (folder) {
         CO_TRY(auto inner, co_await clean(path, store));
         std::ranges::move(inner, std::back_inserter(kept));

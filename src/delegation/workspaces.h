@@ -54,8 +54,8 @@ class Workspaces {
   Task<Result<FinishedWorkspace>> finish(Session session, std::string parent);
 
   // Looks through what dead processes left in `workspace`, and in the worktrees there: what is empty or
-  // merged goes, and is made again for a session that goes on; work is kept and named. What somebody works in
-  // is left alone.
+  // merged goes, and is made again for a session that goes on; work is kept and named, also where only its
+  // branch is left. What somebody works in is left alone.
   Task<Result<std::vector<std::string>>> clean(std::string workspace, Store& store);
 
  private:
@@ -72,7 +72,8 @@ class Workspaces {
   Task<Result<void>> check_out(Shared worktree, StopToken stop);
   Task<Result<FinishedWorkspace>> finish_worktree(std::string path, std::string parent, SessionId session);
   Task<Result<void>> drop_worktree(Shared parent, std::string path, SessionId session);
-  Task<> forget_worktree(Shared parent, SessionId session);
+  Task<bool> forget_worktree(Shared parent, SessionId session);
+  Task<std::vector<std::string>> forget_gone(Shared repository, Store& store);
   Task<Repositories> nested_in(Shared worktree);
   Task<bool> drop_if_idle(Shared parent, std::string path, SessionId session);
   Task<Result<bool>> drop_if_empty(std::string path);

@@ -160,6 +160,21 @@ TEST_F(WorkspacesTest, AWorktreeThatGitHadOnlyBegunIsMadeAnew) {
   EXPECT_TRUE(fs::exists(root.file(".git/worktrees/begun1")));
 }
 
+TEST_F(WorkspacesTest, AWorktreeWhoseFolderIsGoneIsMadeAgainWithTheWorkOnItsBranch) {
+  make_repository();
+  const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
+  {
+    Workspaces killed({loop, pool, disk, processes});
+    ASSERT_TRUE((*run(loop, killed.open(session, root.path(), {})))->replace("new.txt", "kept\n"));
+  }
+  git({"-C", session.workspace, "add", "--all"});
+  git({"-C", session.workspace, "commit", "--quiet", "-m", "by a person"});
+  fs::remove_all(session.workspace);
+  ASSERT_TRUE(open(session));
+  EXPECT_EQ(text_of(session.workspace + "/new.txt"), "kept\n");
+  EXPECT_THAT(finish(session).diff, testing::HasSubstr("+kept"));
+}
+
 TEST_F(WorkspacesTest, AWorktreeThatAPersonLockedOrThatHoldsMoreIsNotMadeAnew) {
   make_repository();
   const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);

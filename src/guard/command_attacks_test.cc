@@ -316,7 +316,12 @@ INSTANTIATE_TEST_SUITE_P(
                     removing("fed-ed", "echo '!rm -rf src' | ed f", "command -v ed"),
                     removing("stream-slashes", "echo 'rm -rf src' | bash //dev/stdin"),
                     removing("stream-dot", "echo 'rm -rf src' | bash /./dev/stdin"),
-                    removing("written-before", "echo 'rm -rf src' > x; sh x")),
+                    removing("written-before", "echo 'rm -rf src' > x; sh x"),
+                    removing("written-by-tee", "echo 'rm -rf src' | tee x; sh x"),
+                    removing("behind-a-value", "echo 'system(qw(rm -rf src))' > x; perl -I lib x",
+                             "command -v perl"),
+                    removing("link-to-it", "ln -s /bin/rm r && ./r -rf src"),
+                    removing("copy-of-it", "cp /bin/rm r && ./r -rf src")),
     kNameOf);
 
 Attack argument(std::string id, std::string allowed, std::string command, Attack more = {}) {
@@ -358,6 +363,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "python3 -mtimeit 'open(\"/out/pwn\", \"w\"); exit()'"),
         argument("arginj-timeit-behind", "python3 -m cProfile",
                  "python3 -m cProfile -m timeit -n 1 'open(\"/out/pwn\", \"w\")'"),
+        argument("arginj-fed", "python3 -u", "python3 -u < x.py",
+                 {.control = "echo 'open(\"pwn\", \"w\")' >x.py; python3 -u < x.py",
+                  .needs = "command -v python3"}),
+        argument("arginj-cmake", "cmake", "cmake -E touch /out/pwn"),
         argument("arginj-perl", "perl", "perl -e 'open(F, \">\", \"/out/pwn\")'"),
         argument("arginj-node", "node", "node -e 'require(\"fs\").writeFileSync(\"/out/pwn\", \"\")'"),
         argument("arginj-curl", "curl", "curl -o /out/pwn file:///out/f"),

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "guard/glob.h"
+#include "guard/program_table.h"
 
 namespace deputy {
 namespace {
@@ -49,8 +50,10 @@ bool may_hold_flag(ShellWords words, std::string_view flag) {
 }
 
 // Whether the names stand in this order among the words, with nothing between them but options and their
-// values. Of the last one a word may be only the beginning.
-bool may_hold_names(ShellWords words, std::span<const std::string_view> names, bool last_is_beginning) {
+// values. Of the last one a word may have only the beginning; the first, where it may be shortened, may have
+// only the beginning of the name.
+bool may_hold_names(ShellWords words, std::span<const std::string_view> names, bool last_is_beginning,
+                    bool first_is_shortened) {
   enum State : std::uint8_t { unreached = 0, reached = 1, after_option = 2 };
   std::vector<int> states(names.size() + 1, unreached);
   states[0] = reached;
@@ -60,7 +63,9 @@ bool may_hold_names(ShellWords words, std::span<const std::string_view> names, b
       if (states[at] == unreached) continue;
       const bool is_beginning = last_is_beginning && at + 1 == names.size();
       const bool is_named = is_beginning ? word.text.starts_with(names[at]) : word.text == names[at];
-      if (word.varies || is_named) next[at + 1] |= reached;
+      const bool is_short =
+          at == 0 && first_is_shortened && !word.text.empty() && names[at].starts_with(word.text);
+      if (word.varies || is_named || is_short) next[at + 1] |= reached;
       if (is_option(word.text)) next[at] |= after_option;
       if ((states[at] & after_option) != 0) next[at] |= reached;
     }
@@ -85,21 +90,34 @@ std::string without_sets(std::string_view pattern) {
   return out;
 }
 
+using Names = std::set<std::string, std::less<>>;
+
+// The names of files that may be others once it has run, wherever they lie.
+void add_written(const SimpleCommand& command, Names& names) {
+  for (const Redirection& to : command.redirections) {
+    if (to.kind == Redirection::Kind::write || to.kind == Redirection::Kind::append)
+      names.emplace(program_of(to.target));
+  }
+  if (!may_write_what_it_names(command.words)) return;
+  for (const ShellWord& word : std::span(command.words).subspan(1)) {
+    const std::string_view text = word.text;
+    names.emplace(program_of(text.substr(text.find('=') + 1)));  // of=x; npos + 1 is 0
+  }
+}
+
 }  // namespace
 
 std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, const Roots& roots) {
   std::vector<CommandSubject> subjects;
   bool is_moved = false;
-  std::set<std::string, std::less<>> written;  // the names of files, wherever they lie
+  Names written;
   for (SimpleCommand& command : commands) {
     CommandSubject subject{.is_fed = is_fed(command), .is_moved = is_moved};
-    const auto file = file_that_runs(command.words);
-    subject.hides_code =
-        runs_hidden_code(command.words, subject.is_fed) || (file && written.contains(program_of(*file)));
-    for (const Redirection& to : command.redirections) {
-      if (to.kind == Redirection::Kind::write || to.kind == Redirection::Kind::append)
-        written.emplace(program_of(to.target));
-    }
+    subject.hides_code = runs_hidden_code(command.words, subject.is_fed) ||
+                         std::ranges::any_of(files_that_may_run(command), [&](const std::string& file) {
+                           return written.contains(program_of(file));
+                         });
+    add_written(command, written);
     subject.names_protected = names_protected_path(command.words, roots) && !only_reads(command.words);
     is_moved = is_moved || changes_folder(command.words);
     subject.command = std::move(command);
@@ -153,7 +171,8 @@ RuleMatch CommandPattern::match(const CommandSubject& subject) const {
   }
   const std::size_t views = carries_command(words) ? words.size() : 1;
   for (std::size_t at = 0; at < views; ++at) {
-    if (may_mean(words.subspan(at))) return RuleMatch::maybe;
+    const auto module = module_as_command(words.subspan(at));
+    if (may_mean(words.subspan(at)) || (!module.empty() && may_mean(module))) return RuleMatch::maybe;
   }
   if (may_become(words)) return RuleMatch::maybe;
   if (subject.hides_code) return RuleMatch::maybe;
@@ -165,8 +184,11 @@ bool CommandPattern::gives(ShellWords words, const CommandSubject& subject) cons
       !std::ranges::equal(words.first(words_.size()), words_))
     return false;
   const std::string_view program = words[0].text;
-  if (subject.is_moved && program.contains('/') && !program.starts_with('/')) return false;
-  if (words.size() == words_.size() && !is_prefix_) return true;
+  const bool is_of_folder = program.contains('/') && !program.starts_with('/');
+  // What another folder's repository configures, git runs.
+  if (subject.is_moved && (is_of_folder || program_of(program) == "git")) return false;
+  // Who allows an interpreter by its name alone has not allowed what it is fed.
+  if (words.size() == words_.size() && !is_prefix_) return !(subject.is_fed && takes_code_from_input(words));
   return is_prefix_ && !subject.names_protected && is_tame(words, words_.size(), subject.is_fed);
 }
 
@@ -174,7 +196,13 @@ bool CommandPattern::is_program(std::string_view path) const {
   const std::string_view program = program_of(path);
   if (ends_within_word_ && words_.size() == 1)
     return path.starts_with(words_[0].text) || (!program_.empty() && lowered(program).starts_with(program_));
-  return program.size() == program_.size() && lowered(program) == program_;
+  if (program.size() < program_.size()) return false;
+  // A version is no part of a name: who forbids pip forbids pip3. One of two scripts is not a version of the
+  // other.
+  const std::string_view version = program.substr(program_.size());
+  const bool can_be_version =
+      !words_[0].text.contains('/') && version.find_first_not_of("0123456789.-") == std::string_view::npos;
+  return (version.empty() || can_be_version) && lowered(program.substr(0, program_.size())) == program_;
 }
 
 // As a word, or within one that looks like a command line, or like an option with a value.
@@ -231,7 +259,8 @@ bool CommandPattern::may_have_words(ShellWords further) const {
       return false;
     }
   }
-  return may_hold_names(further, names, ends_within_word_ && !is_option(words_.back().text));
+  return may_hold_names(further, names, ends_within_word_ && !is_option(words_.back().text),
+                        entry_of(program_).shortens_subcommands);
 }
 
 }  // namespace deputy

@@ -33,7 +33,9 @@ TEST(CommandRules, APrefixIsOneOfWords) {
   }
   for (const char* command :
        {"git", "git statusx", "git stash", "gitstatus", "git -C x status", "xgit status", "/tmp/git status",
-        "./git status", "git status; git push", "git status && rm x", "git status | sh", "sudo git status"}) {
+        "./git status", "./nice git status", "sub/timeout 5 git status", "/tmp/nohup git status",
+        "nice ./nice git status", "nice2/x git status", "git status; git push", "git status && rm x",
+        "git status | sh", "sudo git status"}) {
     EXPECT_EQ(judged(rules, command), ask) << command;
   }
   EXPECT_EQ(judged(allowing("git status *"), "git status -s"), allow);
@@ -272,7 +274,21 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
                               "echo rm x >> d/f && cd d && bash -e ./f",
                               "echo rm x > f; env ./f",
                               "gnuplot a.gp -e x",
-                              "m4 a.m4 -"}) {
+                              "m4 a.m4 -",
+                              "echo 'rm x' | tee f; sh f",
+                              "cp a f && sh ./f",
+                              "dd if=a of=f; bash f",
+                              "sort a -o f; bash f",
+                              "ln -s /bin/rm r && ./r x",
+                              "cp /bin/rm r && nice -n 5 ./r x",
+                              "echo rm x > f; timeout -s KILL 5 ./f",
+                              "echo rm x > f; python3 -W ignore f",
+                              "echo rm x > f.js; node --require=./f.js a.js",
+                              "perl5.36-x86_64-linux-gnu -e x",
+                              "yash -c 'r\\m x'",
+                              "socat - EXEC:rm",
+                              "nc -e /bin/rm h 1",
+                              "cmake -E env rm x"}) {
     EXPECT_EQ(judged(rules, command), deny) << command;
   }
   for (const char* command : {"ls",
@@ -319,7 +335,12 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
                               "bash /home/me/dev/x.sh",
                               "bash ../x.sh",
                               "gnuplot a.gp",
-                              "m4 a.m4"}) {
+                              "m4 a.m4",
+                              "chmod +x a.sh && ./a.sh",
+                              "cp a b && sh c.sh",
+                              "cmake -DX=1 .",
+                              "rustc -C opt-level=3 a.rs",
+                              "python3 -m pytest rm"}) {
     EXPECT_EQ(judged(rules, command), allow) << command;
   }
 }
@@ -328,9 +349,10 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
 TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
   const Rules rules = denying("rm:*");
   for (const char* command :
-       {"mywrap rm x", "./run-it --verbose rm -rf x", "mywrap /bin/rm x", "mywrap --with=rm x",
-        "mywrap 'rm x'", "mywrap \"ls; /bin/rm x\"", "mywrap RM x", "mywrap '!rm x'",
-        "yarn workspace a exec rm x", "cargo watch -x rm", "make -C x rm", "gosomething a b c rm"}) {
+       {"mywrap rm x", "./echo rm x", "/usr/../work/grep rm x", "./run-it --verbose rm -rf x",
+        "mywrap /bin/rm x", "mywrap --with=rm x", "mywrap 'rm x'", "mywrap \"ls; /bin/rm x\"", "mywrap RM x",
+        "mywrap '!rm x'", "yarn workspace a exec rm x", "cargo watch -x rm", "make -C x rm",
+        "gosomething a b c rm"}) {
     EXPECT_EQ(judged(rules, command), ask) << command;
     EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
         << command << ": the control does not fire";
@@ -364,6 +386,28 @@ TEST(CommandRules, ADenyOfASubcommandSeesThroughOptions) {
   for (const char* command : {"git pull", "git commit -m push", "git log push", "git"}) {
     EXPECT_EQ(judged(rules, command), allow) << command;
   }
+}
+
+TEST(CommandRules, ADenyMeansAProgramInEachVersionAndAsAModule) {
+  const Rules pip = denying("pip install:*");
+  for (const char* command : {"pip3 install x", "pip3.11 install x", "python3 -m pip install x",
+                              "python -mpip install x", "nice python3 -W ignore -m pip install x"}) {
+    EXPECT_EQ(judged(pip, command), deny) << command;
+  }
+  for (const char* command : {"pip3 list", "python3 -m pytest", "python3 -m pip list", "pipx-x install x"})
+    EXPECT_EQ(judged(pip, command), allow) << command;
+  EXPECT_EQ(judged(denying("python2:*"), "python3 x.py"), allow);
+  EXPECT_EQ(judged(denying("./run:*"), "./run2 x"), allow);
+}
+
+TEST(CommandRules, ADenyOfASubcommandMeansItsBeginningWhereThatDoes) {
+  const Rules npm = denying("npm install:*");
+  for (const char* command : {"npm install x", "npm i x", "npm inst x", "npm --silent i x"})
+    EXPECT_EQ(judged(npm, command), deny) << command;
+  for (const char* command : {"npm test", "npm run build", "npm run i", "npm installed"})
+    EXPECT_EQ(judged(npm, command), allow) << command;
+  EXPECT_EQ(judged(denying("git push:*"), "git pu"), deny) << "it may be an alias";
+  EXPECT_EQ(judged(denying("docker-x push:*"), "docker-x pu"), allow);
 }
 
 TEST(CommandRules, ADenyOfFlagsMeansAllTheirSpellings) {

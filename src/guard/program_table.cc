@@ -21,7 +21,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names =
          "xargs doas busybox toybox builtin strace ltrace valgrind rlwrap pkexec eatmydata "
          "proxychains time entr uvx pipx corepack choom sshpass catchsegv hyperfine perf cpulimit trickle "
-         "tsocks ssh-agent dbus-launch",
+         "tsocks ssh-agent dbus-launch ldd",
      .kind = carrier},
     {.names = "fakeroot fakechroot torsocks setarch linux32 linux64 i386 i486 i586 i686 x86_64 ppc32 ppc64 "
               "sparc32 sparc64 unshare firejail",
@@ -41,11 +41,13 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "cgexec setpriv capsh dbus-run-session xvfb-run sg newgrp daemonize gosu su-exec tini dumb-init",
      .kind = carrier,
      .operands = -1},
-    {.names = "sh bash dash zsh ksh mksh ash fish csh tcsh rbash pwsh powershell cmd python pypy ipython "
-              "perl ruby irb "
-              "node nodejs tsx ts-node php lua luajit tclsh wish expect Rscript julia runghc "
-              "runhaskell "
-              "ocaml groovy osascript elixir erl guile racket sbcl clisp octave",
+    {.names =
+         "sh bash dash zsh ksh mksh ash fish csh tcsh rbash yash posh lksh oksh osh hush nu elvish xonsh "
+         "bash-static zsh-static pwsh powershell cmd python pypy ipython "
+         "perl ruby irb "
+         "node nodejs tsx ts-node php lua luajit tclsh wish expect Rscript julia runghc "
+         "runhaskell "
+         "ocaml groovy osascript elixir erl guile racket sbcl clisp octave",
      .kind = interpreter},
     {.names = "bun", .kind = interpreter, .subcommands = "x exec repl"},
     {.names = "deno", .kind = interpreter, .subcommands = "eval repl"},
@@ -55,7 +57,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
               "vimdiff vimtutor vim.basic vim.tiny vim.nox vim.gtk vim.athena rvim rview gvim gview gvimdiff "
               "gvimtutor rgvim rgview evim eview nvim-qt nvimdiff elvis nvi vile kak hx helix joe jed jove "
               "zile mg pico micro mcedit emacs-nox emacs-gtk emacs-lucid xemacs "
-              "less more most man pg xterm ftp lftp",
+              "less more most man pg xterm ftp lftp socat gs duckdb mail mailx mutt",
      .kind = interpreter,
      .operands = 1},
     {.names = "eval exec source . trap alias unalias export declare typeset local readonly unset read "
@@ -76,11 +78,25 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
      .runs = "--checkpoint-action --to-command --use-compress-program --info-script --new-volume-script "
              "--rsh-command "
              "--rmt-command -I -F",
+     .writes = "--index-file --volno-file --listed-incremental --remove-files -g",
      .takes_letters = true},
+    {.names = "cpio", .runs = "--rsh-command"},
     {.names = "rsync",
      .runs = "-e --rsh --rsync-path",
      .writes = "--log-file --write-batch --only-write-batch"},
-    {.names = "scp sftp", .runs = "-S -o -D -F"},
+    {.names = "scp sftp", .runs = "-S -o -D -F -b"},
+    {.names = "ssh-keygen ssh-add", .runs = "-D -s -w"},  // they load what a provider of keys is
+    {.names = "gpg",
+     .runs = "--agent-program --dirmngr-program --photo-viewer --options",
+     .writes = "-o --output"},
+    {.names = "nc ncat netcat", .runs = "-e -c --exec --sh-exec --lua-exec"},
+    {.names = "tcpdump", .runs = "-z", .writes = "-w"},
+    {.names = "pandoc",
+     .runs = "-F -L --filter --lua-filter --pdf-engine --defaults",
+     .writes = "-o --output --log --extract-media"},
+    {.names = "tex latex pdftex pdflatex xetex xelatex luatex lualatex",
+     .runs = "-shell-escape -enable-write18 -cnf-line"},
+    {.names = "latexmk", .runs = "-e* -r*"},
     {.names = "sort", .runs = "--compress-program", .writes = "-o --output"},
     {.names = "split", .runs = "--filter"},
     {.names = "jobs", .carries = "-x"},
@@ -89,7 +105,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "ag bat batcat delta", .runs = "--pager"},
     {.names = "ack", .runs = "--pager --output --ackrc"},
     {.names = "nm ar ranlib", .runs = "--plugin"},
-    {.names = "hg", .runs = "--config --config-file"},
+    {.names = "hg", .runs = "--config --config-file", .shortens_subcommands = true},
     {.names = "svn", .runs = "--config-option --editor-cmd --diff-cmd --diff3-cmd --merge-cmd"},
     {.names = "shuf iconv base32 base64 basenc", .writes = "-o --output"},
     {.names = "uniq", .written_operand = 2, .with_values = "fsw"},
@@ -98,14 +114,31 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "file", .writes = "-C --compile"},
     {.names = "rg", .runs = "--pre --hostname-bin"},
     {.names = "zip", .runs = "-T -TT --unzip-command", .writes = "-m --move"},
-    {.names = "make gmake", .runs = "= --eval -E -f --file --makefile"},
+    {.names = "make gmake", .runs = "= --eval -E -f --file --makefile", .writes = "-C --directory"},
+    {.names = "cmake", .runs = "-E* -P*", .writes = "= -D* -C* --toolchain"},
+    {.names = "ctest", .runs = "-S* --script --build-and-test --test-command"},
+    {.names = "ninja", .runs = "-f"},
+    {.names = "meson", .runs = "--wrapper --native-file --cross-file", .subcommands = "devenv"},
+    {.names = "bazel", .runs = "--run_under"},
+    {.names = "gradle gradlew mvn mvnw", .runs = "-I --init-script", .writes = "-D* -P*"},
+    {.names = "cargo", .runs = "--config", .writes = "-Z"},
+    {.names = "rustc rustdoc", .runs = "--runtool --test-runtool", .writes = "-C -Z --codegen"},
     {.names = "gcc g++ cc c++ clang clang++",
      .runs = "-wrapper -specs -B -fplugin -fpass-plugin -fuse-ld --ld-path -Xclang @",
      .writes = "-Wl,* -Xlinker"},  // the linker takes plugins, and writes maps
-    {.names = "go", .runs = "-exec -toolexec -vettool -overlay"},
+    {.names = "go", .runs = "-exec -toolexec -vettool -overlay", .writes = "-ldflags -w* -C*"},
     {.names = "npm pnpm yarn",
      .runs = "--script-shell --node-options --shell --userconfig --globalconfig",
-     .subcommands = "exec x dlx explore node"},
+     .writes = "--prefix --dir --cwd -C",
+     .subcommands = "exec x dlx explore node init create",
+     .shortens_subcommands = true},
+    {.names =
+         "uv poetry pipenv pdm hatch rye conda mamba bundle rbenv pyenv direnv mise asdf stack cabal opam "
+         "composer devbox volta",
+     .runs = "--python",
+     .subcommands = "run exec x tool shell"},
+    {.names = "pip", .runs = "--python --editor", .writes = "--log --report"},
+    {.names = "xmllint xsltproc info", .runs = "--shell --init-file", .writes = "-o --output"},
     {.names = "curl",
      .runs = "-K --config --engine",
      .writes = "-o -O -J -c -D --output --output-dir --remote-name --remote-name-all --remote-header-name "
@@ -120,8 +153,8 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "yq", .writes = "-i -s --inplace --in-place --split-exp --split-exp-file"},
     {.names = "openssl",
      .runs = "-engine -provider",
-     .writes = "-out -keyout -writerand -sess_out -keylogfile"},
-    {.names = "ip", .runs = "netns vrf -b -batch"},
+     .writes = "-config -out -keyout -writerand -sess_out -keylogfile"},
+    {.names = "ip", .runs = "netns vrf -b -batch", .shortens_subcommands = true},
     {.names = "dpkg rpm apt apt-get", .runs = "-o --option -c --config-file --pre-invoke --eval --pipe"},
 });
 
@@ -210,7 +243,9 @@ const ProgramEntry* look_up(std::string_view name) {
 
 const ProgramEntry& entry_of(std::string_view program) {
   if (program.starts_with("ld-linux") || program.starts_with("ld-musl")) program = "ld.so";
-  for (const std::string_view name : {program, without_version(program)}) {
+  // As the last, perl5.36-x86_64-linux-gnu.
+  const std::string_view before_version = program.substr(0, program.find_first_of("0123456789"));
+  for (const std::string_view name : {program, without_version(program), before_version}) {
     if (const ProgramEntry* entry = look_up(name)) return *entry;
   }
   return kPlain;

@@ -23,15 +23,18 @@ struct ProgramEntry {
   std::string_view carries;  // options after which a command stands, word by word
   // Options that make it run something else. "=": any word with one in it; "-Wl,*": any that begins so.
   std::string_view runs;
-  std::string_view writes;  // options that make it write or delete files although its name does not say so
+  // Options that make it write or delete files although its name does not say so, or define what may come to
+  // that: cmake -D.
+  std::string_view writes;
   // Of plain: words of its own after which a command stands, or a text for a shell: npm exec. Of interpreter:
   // those after which code does.
   std::string_view subcommands;
   std::string_view texts;      // options after which a text for a shell stands
   bool takes_letters = false;  // its first word may be letters of options without their dash: tar cf
   int written_operand = 0;     // which of its files it writes, counted from 1: that after those that it reads
-  bool is_shell_if_bare = false;  // of carrier: reads commands from its input where its words hold none
-  std::string_view with_values;   // letters of options whose value is the next word, and so no such file
+  bool is_shell_if_bare = false;      // of carrier: reads commands from its input where its words hold none
+  std::string_view with_values;       // letters of options whose value is the next word, and so no such file
+  bool shortens_subcommands = false;  // npm i: the beginning of a subcommand may do for it
 };
 
 // The entry of a program; a plain one without options for those that nobody lists.

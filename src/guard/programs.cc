@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "guard/git_words.h"
+#include "guard/interpreter_words.h"
 #include "guard/option_words.h"
 #include "guard/program_table.h"
 #include "guard/script_texts.h"
@@ -57,17 +58,6 @@ bool is_made_to(ShellWords words, std::size_t from, const ProgramEntry& entry, s
   return words[1].varies || has_risky({&letters, 1}, options);
 }
 
-// Where the word of its own stands after which it runs something, if it has one: before it only options and
-// their values do.
-std::optional<std::size_t> running_subcommand(ShellWords words, const ProgramEntry& entry) {
-  const auto names = split(entry.subcommands, ' ');
-  for (std::size_t at = 1; !entry.subcommands.empty() && at < words.size(); ++at) {
-    if (std::ranges::find(names, words[at].text) != names.end()) return at;
-    if (!is_option(words[at]) && !is_option(words[at - 1])) break;
-  }
-  return std::nullopt;
-}
-
 // Some write the file that they are given after those that they read.
 bool writes_operand(ShellWords words, std::size_t covered, const ProgramEntry& entry) {
   int operands = 0;
@@ -100,73 +90,8 @@ bool has_writing_format(ShellWords words) {
   return false;
 }
 
-// By any of its names, /./dev/stdin too; where the way goes up nobody can tell where it ends.
-bool is_stream(const ShellWord& word) {
-  const std::string_view path = word.text;
-  if (path == "-") return true;
-  auto names = split(path, '/');
-  std::erase_if(names, [](std::string_view name) { return name.empty() || name == "."; });
-  const auto is_theirs = [](std::string_view name) { return name == "dev" || name == "proc"; };
-  const bool goes_up = std::ranges::find(names, "..") != names.end();
-  if (word.varies && (goes_up || path.starts_with('/'))) return true;
-  if (goes_up) return std::ranges::any_of(names, is_theirs);
-  if (names.size() < 2 || !is_theirs(names[0])) return false;
-  // A project may have a folder of that name.
-  return path.starts_with('/') || names[0] == "proc" || names[1].starts_with("std") || names[1] == "fd";
-}
-
-bool asks_for_version(ShellWords words) {
-  return words.size() == 2 &&
-         (words[1].text == "--version" || words[1].text == "--help" || words[1].text == "-V");
-}
-
-// Modules of Python that take code as their words or from their input, or another module to run.
-constexpr std::string_view kCodeModules[] = {"timeit",   "pdb",   "code",    "asyncio",     "cProfile",
-                                             "profile",  "trace", "IPython", "ipdb",        "bpython",
-                                             "ptpython", "xonsh", "idlelib", "idlelib.idle"};
-
-// As in python -m timeit CODE, -mtimeit, or behind another module: python -m coverage run -m timeit.
-bool runs_code_module(ShellWords words) {
-  if (words.size() < 2 || !is_option(words[1])) return false;
-  for (std::size_t at = 1; at < words.size(); ++at) {
-    std::string_view text = words[at].text;
-    if (text == "-m" || text == "--module") {
-      if (at + 1 == words.size()) return false;
-      text = words[at + 1].text;
-      if (words[at + 1].varies) return true;
-    } else if (text.starts_with("-m")) {
-      text.remove_prefix(2);
-    } else {
-      continue;
-    }
-    if (std::ranges::find(kCodeModules, text) != std::end(kCodeModules)) return true;
-  }
-  return false;
-}
-
-// An interpreter that is given a file, or a module, and no code.
-bool runs_a_file(ShellWords words, const ProgramEntry& entry, bool is_fed) {
-  if (words.size() < 2) return false;
-  if (asks_for_version(words)) return true;
-  if (running_subcommand(words, entry)) return false;
-  if (words[1].text == "-m") return words.size() > 2 && !may_be_option(words[2]) && !runs_code_module(words);
-  if (entry.operands == 1 && (is_fed || words.size() > 2)) return false;
-  return !may_be_option(words[1]) && !is_stream(words[1]);
-}
-
 bool looks_like_code(const ShellWord& word) {
   return word.text.find_first_of(" \t\n;|&<>$`()") != std::string::npos;
-}
-
-bool interpreter_is_tame(ShellWords words, std::size_t covered, const ProgramEntry& entry, bool is_fed) {
-  if (words.size() < 2 || !is_option(words[1])) return runs_a_file(words, entry, is_fed);
-  if (entry.operands == 1 && is_fed) return asks_for_version(words);
-  if (runs_code_module(words)) return false;
-  if (words[1].text == "-m") return covered >= 3 || asks_for_version(words);
-  // Options that the rule does not give could be code.
-  return asks_for_version(words) ||
-         (covered >= 2 &&
-          std::ranges::none_of(words.subspan(std::min(covered, words.size())), may_be_option));
 }
 
 bool is_sed(std::string_view program) { return program == "sed" || program == "gsed"; }
@@ -278,15 +203,43 @@ bool runs_code_itself(ShellWords words, bool is_fed) {
          !script_is_tame(program, words);
 }
 
-// bash -e, -m, -p, -r: no code follows, but for -c.
-bool is_setting_of_shell(ShellWords words, std::size_t at) {
-  return program_of(words[0]).ends_with("sh") && !words[at].text.contains('c');
+// A program that nobody but the system's owner puts there.
+bool is_of_system(std::string_view path) {
+  return (path.starts_with("/usr/") || path.starts_with("/bin/")) && !path.contains("/../");
+}
+
+// A program by its own path, where it may be one of the workspace.
+void add_program(ShellWords words, std::vector<std::string>& files) {
+  const std::string_view program = words[0].text;
+  const bool is_known = is_of_system(program) && entry_of(program_of(program)).kind != ProgramKind::plain;
+  if (program.contains('/') && !is_known) files.emplace_back(program);
+}
+
+// The files whose code this program reads or may read, in order to run it.
+void add_scripts(ShellWords words, std::vector<std::string>& files) {
+  const std::string_view program = words[0].text;
+  const ProgramEntry& entry = entry_of(program_of(program));
+  if (program == "." || program == "source") {
+    if (words.size() > 1) files.push_back(words[1].text);
+    return;
+  }
+  if (entry.kind == ProgramKind::interpreter) add_interpreted_files(words, entry, files);
 }
 
 // Nothing but the shell can run what is part of it.
 bool can_carry(std::string_view program, const ShellWord& command) {
   return program == "command" || program == "builtin" ||
          entry_of(program_of(command)).kind != ProgramKind::shell;
+}
+
+// It, and what it carries or may carry.
+void for_each_command_in(ShellWords words, const auto& act) {
+  while (const auto inner = carried_command(words)) {
+    act(words);
+    words = words.subspan(*inner);
+  }
+  const std::size_t views = carries_command(words) ? words.size() : 1;
+  for (std::size_t at = 0; at < views; ++at) act(words.subspan(at));
 }
 
 }  // namespace
@@ -308,6 +261,7 @@ bool carries_command(ShellWords words) {
 }
 
 std::optional<std::size_t> wrapped_command(ShellWords words) {
+  if (words[0].text.contains('/')) return std::nullopt;  // ./nice may be anything
   const ProgramEntry& entry = entry_of(program_of(words[0]));
   return entry.kind == ProgramKind::wrapper ? inner_command(words, entry) : std::nullopt;
 }
@@ -379,28 +333,48 @@ bool is_tame(ShellWords words, std::size_t covered, bool is_fed) {
          !writes_operand(words, covered, entry) && script_is_tame(program, words);
 }
 
-std::optional<std::string> file_that_runs(ShellWords words) {
-  const ProgramEntry& entry = entry_of(program_of(words[0]));
-  const std::string_view program = words[0].text;
-  const bool is_of_system = program.starts_with("/usr/") || program.starts_with("/bin/");
-  if (program.contains('/') && !(is_of_system && entry.kind != ProgramKind::plain)) return words[0].text;
-  if (const auto inner = carried_command(words)) return file_that_runs(words.subspan(*inner));
-  const bool is_read = program == "." || program == "source";
-  if (!is_read && entry.kind != ProgramKind::interpreter) return std::nullopt;
-  if (running_subcommand(words, entry)) return std::nullopt;
-  if (!is_read && entry.operands == 1 && words.size() > 2) return std::nullopt;
-  std::size_t at = 1;
-  for (; at < words.size() && is_option(words[at]); ++at) {
-    // What follows is code, or a module.
-    if (std::string_view("cemEpr").contains(words[at].text.back()) && !is_setting_of_shell(words, at))
-      return std::nullopt;
+bool takes_code_from_input(ShellWords words) {
+  const std::size_t views = carries_command(words) ? words.size() : 1;
+  for (std::size_t at = 0; at < views; ++at) {
+    const ShellWords seen = words.subspan(at);
+    const ProgramEntry& entry = entry_of(program_of(seen[0]));
+    if (entry.kind == ProgramKind::interpreter && reads_its_program(seen, entry)) return true;
+    if (entry.kind != ProgramKind::carrier) continue;
+    if (entry.operands < 0 || (entry.is_shell_if_bare && !inner_command(seen, entry))) return true;
+    if (program_of(seen[0]) == "xargs" && xargs_runs_its_input(seen)) return true;
   }
-  return at < words.size() && !is_stream(words[at]) ? std::optional(words[at].text) : std::nullopt;
+  return false;
+}
+
+std::vector<std::string> files_that_may_run(const SimpleCommand& command) {
+  std::vector<std::string> files = scripts_that_may_run(command);
+  for_each_command_in(command.words, [&files](ShellWords words) { add_program(words, files); });
+  return files;
+}
+
+std::vector<std::string> scripts_that_may_run(const SimpleCommand& command) {
+  std::vector<std::string> files;
+  for (const Redirection& from : command.redirections) {
+    if (from.kind == Redirection::Kind::read && takes_code_from_input(command.words))
+      files.push_back(from.target);
+  }
+  for_each_command_in(command.words, [&files](ShellWords words) { add_scripts(words, files); });
+  return files;
+}
+
+bool may_write_what_it_names(ShellWords words) {
+  constexpr std::string_view kWriters[] = {"tee",   "cp",  "mv",   "ln",   "dd",   "install",
+                                           "rsync", "scp", "curl", "wget", "patch"};
+  const std::string_view program = program_of(words[0]);
+  const ProgramEntry& entry = entry_of(program);
+  return std::ranges::find(kWriters, program) != std::end(kWriters) || entry.written_operand > 0 ||
+         (entry.writes.contains("-o") && has_risky(words.subspan(1), "-o --output"));
 }
 
 bool keeps_words_to_itself(const ShellWord& word) {
   const std::string_view program = program_of(word);
-  return entry_of(program).kind != ProgramKind::plain || is_well_known(program);
+  if (entry_of(program).kind != ProgramKind::plain) return true;
+  return is_well_known(program) && (!word.text.contains('/') || is_of_system(word.text));
 }
 
 bool changes_folder(ShellWords words) {

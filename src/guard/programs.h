@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "guard/shell.h"
 
@@ -22,7 +23,7 @@ inline std::string_view program_of(const ShellWord& word) { return program_of(st
 
 // Whether some of its words may be a command that it runs: sudo, env, xargs, find -exec.
 bool carries_command(ShellWords words);
-// Where that command begins, if it does nothing but run it: nohup, timeout 5, nice.
+// Where that command begins, if it does nothing but run it: nohup, timeout 5, nice, by these very names.
 std::optional<std::size_t> wrapped_command(ShellWords words);
 // Where the command begins that it runs in whatever circumstances, if no option makes that hard to tell: of
 // the above, and sudo, env A=1, xargs.
@@ -35,9 +36,18 @@ bool runs_hidden_code(ShellWords words, bool is_fed);
 // Whether it does no more than a rule means that gives its first `covered` words: what follows them makes it
 // run or write nothing that its name does not promise.
 bool is_tame(ShellWords words, std::size_t covered, bool is_fed);
-// The file whose code it runs, where its words name one: a program by its path, or what an interpreter is
-// given, also behind options and in what it carries.
-std::optional<std::string> file_that_runs(ShellWords words);
+// Whether it runs what its input holds, where its words name no code that it would run instead.
+bool takes_code_from_input(ShellWords words);
+// The files whose code it runs, where its words name some: a program by its path, or what an interpreter is
+// given, also behind options and in what it carries, or as its input. Where an option may have a value nobody
+// can tell which of two words is the file: then both.
+std::vector<std::string> files_that_may_run(const SimpleCommand& command);
+// Those of them that it, or what it carries, reads in order to run them: no program by its path.
+std::vector<std::string> scripts_that_may_run(const SimpleCommand& command);
+// python -m pip install: the module in the place of a program; nothing where there is none.
+std::vector<ShellWord> module_as_command(ShellWords words);
+// tee, cp, sort -o: a file that it names may be another thing afterwards.
+bool may_write_what_it_names(ShellWords words);
 // cd and the like: what later commands call by a relative path is another thing.
 bool changes_folder(ShellWords words);
 // Whether its words are nothing that it could run: its own options, files and texts. Where they can be, the

@@ -120,6 +120,29 @@ TEST(CommandRules, APrefixCoversNoOptionThatRunsOrWritesSomethingElse) {
            {"gnuplot:*", "gnuplot a.gp", "gnuplot a.gp -e x"},
            {"m4:*", "m4 a.m4", "m4 a.m4 -"},
            {"bash:*", "bash dev/x.sh", "bash /./dev/stdin"},
+           {"cmake:*", "cmake --build build", "cmake -E rm x"},
+           {"cmake:*", "cmake -S . -B build", "cmake -DCMAKE_C_COMPILER=./x ."},
+           {"cargo test:*", "cargo test --release", "cargo test --config x"},
+           {"rustc:*", "rustc -O a.rs", "rustc -C linker=./x a.rs"},
+           {"go build:*", "go build ./...", "go build -ldflags=-extld=./x"},
+           {"ssh-keygen:*", "ssh-keygen -l -f k", "ssh-keygen -D ./x.so"},
+           {"gpg:*", "gpg --list-keys", "gpg --photo-viewer ./x --list-keys"},
+           {"nc:*", "nc -z h 80", "nc -e ./x h 80"},
+           {"pandoc:*", "pandoc a.md", "pandoc -F ./x a.md"},
+           {"pdflatex:*", "pdflatex a.tex", "pdflatex -shell-escape a.tex"},
+           {"openssl x509:*", "openssl x509 -in a", "openssl x509 -engine ./x -in a"},
+           {"tar tf:*", "tar tf a.tar", "tar tf a.tar --index-file=x"},
+           {"make:*", "make -j4", "make -C /evil"},
+           {"npm test:*", "npm test -- x", "npm test --prefix /evil"},
+           {"npm:*", "npm ls", "npm init evil"},
+           {"uv:*", "uv sync", "uv run ./x"},
+           {"bundle:*", "bundle install", "bundle exec ./x"},
+           {"bundle exec rspec:*", "bundle exec rspec a", "bundle exec ruby a"},
+           {"pip:*", "pip list", "pip list --python ./x"},
+           {"ldd:*", "cd a", "ldd ./x"},
+           {"xmllint:*", "xmllint a.xml", "xmllint --shell a.xml"},
+           {"python3 -u:*", "python3 -u a.py", "python3 -u -c x"},
+           {"git status:*", "git status -s", "cd sub && git status"},
        }) {
     const Rules rules({rule(allow, fmt::format("Bash({})", pattern)), rule(allow, "Bash(cd:*)")});
     EXPECT_EQ(judged(rules, allowed), allow) << pattern << " " << allowed;
@@ -141,6 +164,25 @@ TEST(CommandRules, WhatAnInterpreterIsFedMayBeCode) {
     EXPECT_EQ(judged(rules, command), allow) << command;
   for (const char* command : {"echo x | sqlite3 a.db", "sqlite3 a.db < notes.txt"})
     EXPECT_EQ(judged(rules, command), ask) << command;
+}
+
+TEST(CommandRules, AnInterpreterThatIsAllowedByItsNameAloneIsNotAllowedWhatItIsFed) {
+  const Rules rules({rule(allow, "Bash(echo:*)"), rule(allow, "Bash(python3)"), rule(allow, "Bash(bash -s)"),
+                     rule(allow, "Bash(python3 -u:*)"), rule(allow, "Bash(python3 -m json.tool)"),
+                     rule(allow, "Bash(python3 -c 'print(1)')"), rule(allow, "Bash(xargs -n1 wc)"),
+                     rule(allow, "Bash(xargs sh)"), rule(allow, "Bash(ssh host)"),
+                     rule(allow, "Bash(perl a.pl)")});
+  for (const char* command :
+       {"python3", "python3 -u a.py", "echo x; python3", "echo x | python3 -m json.tool",
+        "echo x | python3 -c 'print(1)'", "echo x | xargs -n1 wc", "echo x | perl a.pl", "ssh host"})
+    EXPECT_EQ(judged(rules, command), allow) << command;
+  for (const char* command : {"echo x | python3", "python3 < a.txt", "python3 << E\nx\nE", "python3 <<< x",
+                              "echo x | nice python3", "echo x | bash -s", "echo x | python3 -u",
+                              "echo x | python3 -u /dev/stdin", "echo x | xargs sh", "echo x | ssh host"})
+    EXPECT_EQ(judged(rules, command), ask) << command;
+  const Rules any({rule(allow, "Bash(echo:*)"), rule(allow, "Bash(python3:*)")});
+  EXPECT_EQ(judged(any, "echo x | python3 a.py -"), allow);
+  EXPECT_EQ(judged(any, "echo x | python3"), ask);
 }
 
 TEST(CommandRules, APrefixOfAProgramThatRunsOthersAllowsNone) {

@@ -4,6 +4,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+
 namespace deputy {
 
 std::optional<FolderHold> FolderHold::take(const Folder& folder, int how) {
@@ -18,6 +20,14 @@ std::optional<FolderHold> FolderHold::shared(const Folder& folder) { return take
 std::optional<FolderHold> FolderHold::alone(const Folder& folder) { return take(folder, LOCK_EX | LOCK_NB); }
 
 std::optional<FolderHold> FolderHold::alone_in_turn(const Folder& folder) { return take(folder, LOCK_EX); }
+
+Result<std::optional<FolderHold>> FolderHold::alone_at_once(const Folder& folder) {
+  errno = 0;
+  auto held = alone(folder);
+  if (!held && errno == EWOULDBLOCK)
+    return fail(ErrorCode::busy, "another process holds " + folder.path(), "wait until it has ended");
+  return held;
+}
 
 bool FolderHold::is_in_place() const {
   struct stat held{};

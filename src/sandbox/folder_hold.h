@@ -20,6 +20,8 @@ class FolderHold {
   static std::optional<FolderHold> alone(const Folder& folder);
   // Waits for all who hold it. Nothing as with shared().
   static std::optional<FolderHold> alone_in_turn(const Folder& folder);
+  // Does not wait: ErrorCode::busy where somebody holds it. Nothing as with shared().
+  static Result<std::optional<FolderHold>> alone_at_once(const Folder& folder);
 
   // Whether it still is the folder at its path: who held it before may have removed it.
   bool is_in_place() const;

@@ -51,12 +51,27 @@ TEST_F(FolderHoldTest, GoesWithAProcessThatIsKilled) {
   ::close(ready[1]);
 }
 
+TEST_F(FolderHoldTest, WhoDoesNotWaitIsToldThatItIsHeld) {
+  const auto folder = open();
+  {
+    const auto held = FolderHold::alone_at_once(*folder);
+    ASSERT_TRUE(held && *held);
+    const auto second = FolderHold::alone_at_once(*folder);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, ErrorCode::busy);
+  }
+  const auto again = FolderHold::alone_at_once(*folder);
+  EXPECT_TRUE(again && *again);
+}
+
 TEST_F(FolderHoldTest, AFolderInMemoryCannotBeHeld) {
   const ManualClock clock;
   const MemoryDisk disk(clock);
   const auto folder = disk.open("/work", IfAbsent::create).value();
   EXPECT_FALSE(FolderHold::shared(*folder));
   EXPECT_FALSE(FolderHold::alone(*folder));
+  const auto at_once = FolderHold::alone_at_once(*folder);
+  EXPECT_TRUE(at_once && !*at_once) << "nobody holds it";
 }
 
 }  // namespace

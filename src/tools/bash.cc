@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/text.h"
@@ -75,16 +76,40 @@ std::vector<Script> scripts_of(const std::string& command, const Folder& workspa
   if (!commands) return scripts;
   for (const SimpleCommand& part : *commands) {
     if (changes_folder(part.words)) break;
-    const auto file = file_that_runs(part.words);
-    auto name = file ? workspace_path(workspace, join_path(folder, *file)) : std::unexpected(Error{});
-    if (!name) continue;
-    const auto place = workspace.look_up(*name);
-    const std::optional<FileStatus> status = place ? (*place)->status() : std::nullopt;
-    const auto bytes = status && status->kind == EntryKind::file ? (*place)->read(0, kMostOfScript)
-                                                                 : std::unexpected(Error{});
-    scripts.push_back({place ? (*place)->name() : *std::move(name), bytes ? sha256_hex(*bytes) : ""});
+    for (const std::string& file : files_that_may_run(part)) {
+      auto name = workspace_path(workspace, join_path(folder, file));
+      if (!name) continue;
+      const auto place = workspace.look_up(*name);
+      const std::optional<FileStatus> status = place ? (*place)->status() : std::nullopt;
+      const auto bytes = status && status->kind == EntryKind::file ? (*place)->read(0, kMostOfScript)
+                                                                   : std::unexpected(Error{});
+      scripts.push_back({place ? (*place)->name() : *std::move(name), bytes ? sha256_hex(*bytes) : ""});
+    }
   }
   return scripts;
+}
+
+// Refuses the script of a command that is fed, if it is a link out of the workspace: it may lead to that very
+// input, which nobody has judged as code.
+Result<void> check_fed_scripts(const std::string& command, const Folder& workspace,
+                               const std::string& folder) {
+  const auto commands = read_shell(command);
+  if (!commands) return {};
+  for (const SimpleCommand& part : *commands) {
+    if (!is_fed(part)) continue;
+    for (const std::string& file : scripts_that_may_run(part)) {
+      const auto name = workspace_path(workspace, join_path(folder, file));
+      if (!name) continue;
+      const auto place = workspace.look_up(*name);
+      if (place || place.error().code != ErrorCode::denied) continue;
+      return fail(ErrorCode::denied,
+                  fmt::format("{} leads out of the workspace, maybe to what the command is fed, which would "
+                              "be run",
+                              shown_path(*name)),
+                  "name the script itself");
+    }
+  }
+  return {};
 }
 
 // All of them as one; nothing where there are none.
@@ -93,7 +118,9 @@ std::optional<FileChange> intent_of(const std::vector<Script>& scripts, const Fo
   std::string all;
   for (const Script& script : scripts) all += fmt::format("{} {}\n", sha256_hex(script.name), script.what);
   const std::string digest = sha256_hex(all);
-  return FileChange{join_path(workspace.path(), scripts.front().name), digest, digest};
+  const auto there = std::ranges::find_if(scripts, [](const Script& script) { return !script.what.empty(); });
+  const Script& named = there == scripts.end() ? scripts.front() : *there;
+  return FileChange{join_path(workspace.path(), named.name), digest, digest};
 }
 
 // What a command has printed, from its beginning, for a file beside what the model is shown of it.
@@ -295,7 +322,10 @@ Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {
   }
   const Access access = access_of(context.session);
   auto kept =
-      co_await on_pool(context.loop, context.pool, [&context, access] { return kept_back(context, access); });
+      co_await on_pool(context.loop, context.pool, [&context, &command, access]() -> Result<KeptBack> {
+        TRY(check_fed_scripts(command, context.workspace, folder_of(context.session)));
+        return kept_back(context, access);
+      });
   if (!kept) co_return tool_error(fmt::format("The command was not run: {}.", to_text(kept.error())));
   // Where it was not asked about because the sandbox would do it, the sandbox must.
   if (kept->has_denied && can_hide(context.session)) spec.need = std::max(spec.need, SandboxLevel::isolated);

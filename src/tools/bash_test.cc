@@ -245,10 +245,28 @@ TEST_F(Bash, SetsARepositoryAsideThatACommandMade) {
 
 TEST_F(Bash, RunsTheScriptThatWasApprovedAndNoOther) {
   plays({.output = "ran\n"});
-  for (const char* command :
-       {"./script.sh", "sh script.sh", "timeout 5 ./script.sh x", "true && bash ./script.sh", ". ./script.sh",
-        "/work/script.sh", "bash -e script.sh", "python3 -u script.sh", "/bin/sh script.sh",
-        "env A=1 ./script.sh", "/usr/bin/env bash -eu script.sh"}) {
+  for (const char* command : {"./script.sh",
+                              "sh script.sh",
+                              "timeout 5 ./script.sh x",
+                              "true && bash ./script.sh",
+                              ". ./script.sh",
+                              "/work/script.sh",
+                              "bash -e script.sh",
+                              "python3 -u script.sh",
+                              "/bin/sh script.sh",
+                              "env A=1 ./script.sh",
+                              "/usr/bin/env bash -eu script.sh",
+                              "ruby -I lib script.sh",
+                              "python3 -W ignore script.sh",
+                              "python3 -E script.sh",
+                              "node --require a.js script.sh",
+                              "node --require=./script.sh b.js",
+                              "perl -I lib script.sh",
+                              "ruby -r./script.sh b.rb",
+                              "deno run -A script.sh",
+                              "bash < script.sh",
+                              "timeout -s KILL 5 ./script.sh",
+                              "venv/bin/python script.sh"}) {
     const json::object arguments{{"command", command}};
     bench.write("script.sh", "echo harmless\n");
     ToolContext context = bench.context();

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -39,6 +41,17 @@ TEST_F(Catalog, HoldsEveryToolOfTheContract) {
   EXPECT_THAT(names, testing::UnorderedElementsAre("Read", "Grep", "Glob", "List", "Edit", "Write",
                                                    "NotebookEdit", "Bash", "WebFetch", "WebSearch", "Todo",
                                                    "Note", "task_status", "task_cancel", "task_message"));
+}
+
+TEST_F(Catalog, HasWebSearchOnlyWhereAServiceIsConfigured) {
+  const auto has_search = [this](std::optional<SearchSettings> search) {
+    const ToolServices services{
+        .background = background, .network = &network, .settings = {.search = std::move(search), .bash = {}}};
+    return std::ranges::any_of(web_tools(services, Decision::ask),
+                               [](const auto& tool) { return tool->text().name == "WebSearch"; });
+  };
+  EXPECT_TRUE(has_search(SearchSettings{}));
+  EXPECT_FALSE(has_search(std::nullopt));
 }
 
 TEST_F(Catalog, SaysOfEachToolWhatARestartMayDoWithItsCalls) {

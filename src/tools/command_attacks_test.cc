@@ -260,6 +260,23 @@ TEST_F(CommandAttacks, WhatARepositoryIncludesIsNotRewritten) {
   EXPECT_TRUE(happens_outside(ws().string(), "sh plant.sh; git status; test -e pwn")) << "control";
 }
 
+TEST_F(CommandAttacks, AScriptThatIsALinkToItsInputIsNotRun) {
+  for (const char* target : {"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}) {
+    fs::remove(ws() / "x.sh");
+    fs::create_symlink(target, ws() / "x.sh");
+    for (const char* command :
+         {"echo 'touch pwn' | bash x.sh", "echo 'touch pwn' | nice -n 5 bash -e x.sh"}) {
+      EXPECT_THAT(said(command), HasSubstr("leads out of the workspace")) << target << " " << command;
+      EXPECT_FALSE(exists("pwn"));
+      EXPECT_TRUE(happens_outside(ws().string(), std::string(command) + "; test -e pwn")) << "control";
+      fs::remove(ws() / "pwn");
+    }
+  }
+  EXPECT_EQ(said("echo x | bash script.sh"), "harmless") << "control: a script of the workspace";
+  fs::create_symlink("/bin/sh", ws() / "python");
+  EXPECT_EQ(said("echo x | timeout 5 ./python script.sh"), "harmless") << "a program may be a link";
+}
+
 TEST_F(CommandAttacks, AWayOutByCdLeadsNowhere) {  // shell-23
   const TempFolder out;
   std::ofstream(fs::path(out.path()) / "secret.txt") << kCanary;

@@ -1,0 +1,164 @@
+#include "guard/interpreter_words.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "guard/option_words.h"
+
+namespace deputy {
+namespace {
+
+// By any of its names, /./dev/stdin too; where the way goes up nobody can tell where it ends.
+bool is_stream(const ShellWord& word) {
+  const std::string_view path = word.text;
+  if (path == "-") return true;
+  auto names = split(path, '/');
+  std::erase_if(names, [](std::string_view name) { return name.empty() || name == "."; });
+  const auto is_theirs = [](std::string_view name) { return name == "dev" || name == "proc"; };
+  const bool goes_up = std::ranges::find(names, "..") != names.end();
+  if (word.varies && (goes_up || path.starts_with('/'))) return true;
+  if (goes_up) return std::ranges::any_of(names, is_theirs);
+  if (names.size() < 2 || !is_theirs(names[0])) return false;
+  // A project may have a folder of that name.
+  return path.starts_with('/') || names[0] == "proc" || names[1].starts_with("std") || names[1] == "fd";
+}
+
+bool asks_for_version(ShellWords words) {
+  return words.size() == 2 &&
+         (words[1].text == "--version" || words[1].text == "--help" || words[1].text == "-V");
+}
+
+// Modules of Python that take code as their words or from their input, or another module to run.
+constexpr std::string_view kCodeModules[] = {"timeit",   "pdb",   "code",    "asyncio",     "cProfile",
+                                             "profile",  "trace", "IPython", "ipdb",        "bpython",
+                                             "ptpython", "xonsh", "idlelib", "idlelib.idle"};
+
+// As in python -m timeit CODE, -mtimeit, or behind another module: python -m coverage run -m timeit.
+bool runs_code_module(ShellWords words) {
+  if (words.size() < 2 || !is_option(words[1])) return false;
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    std::string_view text = words[at].text;
+    if (text == "-m" || text == "--module") {
+      if (at + 1 == words.size()) return false;
+      text = words[at + 1].text;
+      if (words[at + 1].varies) return true;
+    } else if (text.starts_with("-m")) {
+      text.remove_prefix(2);
+    } else {
+      continue;
+    }
+    if (std::ranges::find(kCodeModules, text) != std::end(kCodeModules)) return true;
+  }
+  return false;
+}
+
+bool is_python(std::string_view program) { return program.contains("py"); }
+
+// The letters of options after which code stands. They mean other things elsewhere: python -E, bash -e, ruby
+// -c.
+std::string_view code_letters(std::string_view program) {
+  if (is_python(program) || program.ends_with("sh")) return "c";
+  if (program.starts_with("perl")) return "eE";
+  if (program.starts_with("ruby")) return "e";
+  if (program.starts_with("node") || program.starts_with("ts")) return "ep";
+  if (program.starts_with("php")) return "rBRE";
+  if (program.starts_with("deno")) return "";
+  return "ceE";
+}
+
+// What follows is code, or a module: -c, -lc, -ne, -m.
+bool precedes_code(ShellWords words, std::size_t at) {
+  const std::string_view program = program_of(words[0]);
+  const std::string_view text = words[at].text;
+  if (text.size() < 2 || text[0] != '-') return false;
+  if (text[1] == '-') return text == "--eval" || text == "--print" || text == "--command";
+  return code_letters(program).contains(text.back()) || (is_python(program) && text.starts_with("-m"));
+}
+
+// The words of an interpreter among which its file stands, if it has one: its options, each of which may take
+// a word, and the first that none can have taken.
+ShellWords words_with_file(ShellWords words, const ProgramEntry& entry) {
+  bool may_be_subcommand = !entry.subcommands.empty();  // deno run
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    if (is_option(words[at]) || is_option(words[at - 1])) continue;
+    if (!may_be_subcommand) return words.first(at + 1);
+    may_be_subcommand = false;
+  }
+  return words;
+}
+
+}  // namespace
+
+std::optional<std::size_t> running_subcommand(ShellWords words, const ProgramEntry& entry) {
+  const auto names = split(entry.subcommands, ' ');
+  for (std::size_t at = 1; !entry.subcommands.empty() && at < words.size(); ++at) {
+    if (std::ranges::find(names, words[at].text) != names.end()) return at;
+    if (!is_option(words[at]) && !is_option(words[at - 1])) break;
+  }
+  return std::nullopt;
+}
+
+bool runs_a_file(ShellWords words, const ProgramEntry& entry, bool is_fed) {
+  if (words.size() < 2) return false;
+  if (asks_for_version(words)) return true;
+  if (running_subcommand(words, entry)) return false;
+  if (words[1].text == "-m") return words.size() > 2 && !may_be_option(words[2]) && !runs_code_module(words);
+  if (entry.operands == 1 && (is_fed || words.size() > 2)) return false;
+  return !may_be_option(words[1]) && !is_stream(words[1]);
+}
+
+bool reads_its_program(ShellWords words, const ProgramEntry& entry) {
+  if (asks_for_version(words)) return false;
+  if (entry.operands == 1 || runs_code_module(words)) return true;
+  const ShellWords own = words_with_file(words, entry);
+  bool has_file = false;
+  for (std::size_t at = 1; at < own.size(); ++at) {
+    if (is_stream(own[at])) return true;
+    if (precedes_code(own, at) && at + 1 < words.size()) return false;
+    has_file = has_file || !(may_be_option(own[at]) || is_option(own[at - 1]));
+  }
+  return !has_file;
+}
+
+bool interpreter_is_tame(ShellWords words, std::size_t covered, const ProgramEntry& entry, bool is_fed) {
+  if (words.size() < 2 || !is_option(words[1])) return runs_a_file(words, entry, is_fed);
+  if (is_fed && reads_its_program(words, entry)) return false;
+  if (runs_code_module(words)) return false;
+  if (words[1].text == "-m") return covered >= 3 || asks_for_version(words);
+  // Options that the rule does not give could be code.
+  return asks_for_version(words) ||
+         (covered >= 2 &&
+          std::ranges::none_of(words.subspan(std::min(covered, words.size())), may_be_option));
+}
+
+void add_interpreted_files(ShellWords words, const ProgramEntry& entry, std::vector<std::string>& files) {
+  if (running_subcommand(words, entry)) return;
+  if (entry.operands == 1 && words.size() > 2) return;
+  const ShellWords own = words_with_file(words, entry);
+  for (std::size_t at = 1; at < own.size(); ++at) {
+    if (precedes_code(own, at)) return;
+    const std::string_view text = own[at].text;
+    if (!is_option(own[at])) {
+      if (!is_stream(own[at])) files.emplace_back(text);
+    } else if (const std::size_t sign = text.find('='); sign != std::string_view::npos) {
+      files.emplace_back(text.substr(sign + 1));  // --require=./a.js
+    } else if (text.size() > 2 && text[1] != '-' && text.find_first_of("./", 2) != std::string_view::npos) {
+      files.emplace_back(text.substr(2));  // -r./a.rb
+    }
+  }
+}
+
+std::vector<ShellWord> module_as_command(ShellWords words) {
+  const std::string_view program = program_of(words[0]);
+  if (!is_python(program) || entry_of(program).kind != ProgramKind::interpreter) return {};
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    if (!words[at].text.starts_with("-m")) continue;
+    std::vector<ShellWord> command(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+    command[0].text.erase(0, 2);
+    if (command[0].text.empty()) command.erase(command.begin());
+    return command;
+  }
+  return {};
+}
+
+}  // namespace deputy
