@@ -201,14 +201,16 @@ std::unique_ptr<Running> DeputyTest::spawn(const Start& start, bool on_terminal)
 
   std::vector<std::string> words = start.through;
   words.push_back(bin_dir() + "/deputy");
+  const std::string program = words.front();
+  if (start.through.empty()) words.front() = start.typed_name;
   words.insert(words.end(), start.words.begin(), start.words.end());
   auto variables = usual_environment(root_);
   for (const auto& [name, value] : start.environment) variables[name] = value;
   std::vector<std::string> environment;
   for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
-  const int error = ::posix_spawn(&running->pid_, words.front().c_str(), actions.get(), nullptr,
+  const int error = ::posix_spawn(&running->pid_, program.c_str(), actions.get(), nullptr,
                                   pointers_to(words).data(), pointers_to(environment).data());
-  EXPECT_EQ(error, 0) << "cannot start " << words.front();
+  EXPECT_EQ(error, 0) << "cannot start " << program;
   fs::remove(input);  // what a test types in is none of what deputy leaves
   ::close(out[1]);
   running->out_ = out[0];

@@ -28,6 +28,7 @@ struct Start {
   std::map<std::string, std::string> environment;  // besides, or in place of, the usual one
   std::filesystem::path current;                   // the folder to work in, unless given
   std::vector<std::string> through = {};           // a program that starts it, with its words
+  std::string typed_name = "deputy";               // what the person typed for it, where nothing is between
 };
 
 // A program that runs. Its stdout is a pipe; where it has a terminal, that is its stdin and stderr.
