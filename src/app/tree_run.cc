@@ -166,7 +166,10 @@ Task<> TreeRunner::drive() {
         fail(ErrorCode::internal, fmt::format("a bug in deputy: {}", bug.what()), "please report it");
   }
   co_await beside_.stop(StopReason::shutdown);
+  // Nothing runs any more that could not wait for the terminal.
+  program_.err.write({});
   progress_.finish();
+  program_.err.write({});
   if (const auto failure = runtime_.store().export_failure()) {
     program_.tell({failure->code, "transcript files are incomplete: " + failure->message,
                    "nothing is lost: `deputy sessions transcript ID` reads the journal"});
@@ -202,9 +205,8 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
 void TreeRunner::leave_at_once() {
   progress_.finish();
   if (!end_.root.empty()) {
-    program_.err.write_line(
-        fmt::format("deputy: left; what was cancelled stays so, the rest goes on with `{}`",
-                    program_.command_line(fmt::format("resume {}", end_.root.value))));
+    program_.err.offer(fmt::format("deputy: left; what was cancelled stays so, the rest goes on with `{}`\n",
+                                   program_.command_line(fmt::format("resume {}", end_.root.value))));
   }
   std::_Exit(static_cast<int>(ExitStatus::cancelled));
 }

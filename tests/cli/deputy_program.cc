@@ -219,10 +219,6 @@ std::unique_ptr<Running> DeputyTest::spawn(const Start& start, bool on_terminal)
 
 Ran DeputyTest::deputy(const Start& start) { return spawn(start, false)->wait(); }
 
-std::unique_ptr<Running> DeputyTest::start_on_terminal(std::vector<std::string> words) {
-  return spawn({.words = std::move(words)}, true);
-}
-
 std::vector<std::string> DeputyTest::files_below(const fs::path& folder) {
   std::vector<std::string> names;
   if (fs::exists(folder)) {

@@ -68,7 +68,13 @@ class DeputyTest : public ::testing::Test {
     return start(Start{.words = std::move(words)});
   }
   std::unique_ptr<Running> start(const Start& start) const { return spawn(start, false); }
-  std::unique_ptr<Running> start_on_terminal(std::vector<std::string> words);
+  std::unique_ptr<Running> start_on_terminal(std::vector<std::string> words) const {
+    return spawn({.words = std::move(words)}, true);
+  }
+  // The chat: its stdout is the terminal, too.
+  std::unique_ptr<Running> chat_on_terminal(std::vector<std::string> words) const {
+    return spawn({.words = std::move(words), .through = {"/bin/sh", "-c", "exec \"$0\" \"$@\" >&2"}}, true);
+  }
 
   std::filesystem::path home() const { return root_ / "home"; }
   std::filesystem::path work() const { return root_ / "work"; }
