@@ -246,4 +246,19 @@ std::string DeputyTest::script(std::string_view text, std::string_view name) con
   return "scripted/" + file.string();
 }
 
+std::string DeputyTest::delegating(std::string_view wait) const {
+  std::string text = R"({"v":1,"sessions":[
+  {"match":{"agent":"main"},"replies":[
+    {"text":"I ask two.","calls":[{"name":"Delegate","arguments":{"tasks":[
+      {"label":"quick","prompt":"p"},{"label":"slow","prompt":"p"}]}}]},
+    {"text":"Both have *reported*."},
+    {"text":"And again. See [here](https://example.org)."}]},
+  {"match":{"label":"quick"},"replies":[{"text":"quickly done"}]},
+  {"match":{"label":"slow"},"replies":[
+    {"calls":[{"name":"Note","arguments":{"content":"half way"}}]},
+    {"first_byte_ms":WAIT,"text":"slowly done"}]}]})";
+  text.replace(text.find("WAIT"), 4, wait);
+  return script(text);
+}
+
 }  // namespace deputy

@@ -85,6 +85,8 @@ class DeputyTest : public ::testing::Test {
   static void write(const std::filesystem::path& file, std::string_view text);
   // A script of the scripted model; yields the value for --model.
   std::string script(std::string_view text, std::string_view name = "script.json") const;
+  // One whose root delegates to [quick] and [slow], which takes so many milliseconds for its second reply.
+  std::string delegating(std::string_view wait) const;
 
  private:
   std::unique_ptr<Running> spawn(const Start& start, bool on_terminal) const;

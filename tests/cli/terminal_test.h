@@ -50,21 +50,6 @@ class TerminalTest : public DeputyTest {
     tmux.wait_until_ended();
     EXPECT_EQ(tmux.exit_status(), status);
   }
-  // Two children, one of which takes so many milliseconds.
-  std::string delegating(std::string_view wait) const {
-    std::string text = R"({"v":1,"sessions":[
-  {"match":{"agent":"main"},"replies":[
-    {"text":"I ask two.","calls":[{"name":"Delegate","arguments":{"tasks":[
-      {"label":"quick","prompt":"p"},{"label":"slow","prompt":"p"}]}}]},
-    {"text":"Both have *reported*."},
-    {"text":"And again. See [here](https://example.org)."}]},
-  {"match":{"label":"quick"},"replies":[{"text":"quickly done"}]},
-  {"match":{"label":"slow"},"replies":[
-    {"calls":[{"name":"Note","arguments":{"content":"half way"}}]},
-    {"first_byte_ms":WAIT,"text":"slowly done"}]}]})";
-    text.replace(text.find("WAIT"), 4, wait);
-    return script(text);
-  }
   Tmux tmux;
 };
 
