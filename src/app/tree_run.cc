@@ -94,7 +94,7 @@ void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
   if (attendance_of(program_) == Attendance::nobody) keep_unapproved(event);
   if (program_.common.output != OutputForm::stream_json) return;
   for (const auto& line : to_lines(event, origin)) {
-    program_.out.write_line(program_.redactor.redact(to_json_text(line)));
+    program_.out.offer(program_.redactor.redact(to_json_text(line)) + "\n");
   }
 }
 
@@ -123,7 +123,7 @@ void TreeRunner::on_output(const SessionId& session, const EventOrigin& origin, 
                       {"agent", origin.agent},
                       {"output", shown}};
     if (!origin.parent.empty()) line["parent_id"] = origin.parent.value;
-    program_.out.write_line(to_json_text(line));
+    program_.out.offer(to_json_text(line) + "\n");
   } else if (program_.common.verbose) {
     for (const auto line : lines_of(shown))
       progress_.say(fmt::format("[{}] | {}", made_visible(origin.label), made_visible(line)));

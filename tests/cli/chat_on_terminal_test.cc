@@ -99,5 +99,14 @@ TEST_F(ChatOnATerminal, GoesOnWhereNobodyReadsItAndShowsAllOfItOnceSomebodyDoes)
   expect_quits(*chat);
 }
 
+TEST_F(ChatOnATerminal, EventsThatNobodyReadsHoldNobodyUpEither) {
+  auto run = chat_on_terminal({"run", "go", "--model", talkative(), "--output", "stream-json"});
+  run->read_screen_until(R"("event":"note")");
+  EXPECT_EQ(deputy({"sessions", "tail", "newest"}).status, 0);
+  const auto ran = run->wait();
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.err, HasSubstr(R"("event":"result")"));
+}
+
 }  // namespace
 }  // namespace deputy
