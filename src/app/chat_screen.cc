@@ -51,9 +51,9 @@ void ChatScreen::draw() {
   if (program_.out.catch_up()) program_.out.offer(next_bytes());
   if (program_.out.is_behind()) {
     hold_back(state_);
-    return frames_.try_again();
+    return frames_.try_again(program_.out.taken());
   }
-  if (is_open(state_.dialog) && !state_.dialog.shown_at) state_.dialog.shown_at = state_.now;
+  was_taken(state_);
   frames_.drawn();
   draw_again_later();
 }

@@ -15,7 +15,8 @@ void Frames::draw_soon() {
   });
 }
 
-void Frames::try_again() {
+void Frames::try_again(std::uint64_t taken) {
+  if (taken != std::exchange(taken_, taken)) start_over();
   if (again_) return;
   again_ = loop_.timers().call_at(loop_.clock().now() + wait_, [this] {
     again_.reset();
@@ -26,6 +27,10 @@ void Frames::try_again() {
 
 void Frames::drawn() {
   last_ = loop_.clock().now();
+  start_over();
+}
+
+void Frames::start_over() {
   wait_ = kBetweenFrames;
   if (again_) loop_.timers().cancel(*std::exchange(again_, std::nullopt));
 }

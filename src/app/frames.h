@@ -2,6 +2,7 @@
 // changes. A terminal that takes nothing is tried again, ever less often, down to once in kMostBetweenTries.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -19,17 +20,20 @@ class Frames {
   Frames(const Frames&) = delete;
 
   void draw_soon();
-  // The terminal did not take the last frame.
-  void try_again();
+  // The terminal did not take the last frame. While what it has taken in all grows, it is tried soon.
+  void try_again(std::uint64_t taken);
   void cancel();  // what is to be drawn soon, or again
   // The terminal took it; whoever draws without having been called from here says so, too.
   void drawn();
 
  private:
+  void start_over();
+
   Loop& loop_;
   std::function<void()> draw_;
   std::optional<TimerId> soon_;
   std::optional<TimerId> again_;
+  std::uint64_t taken_ = 0;
   Duration wait_ = kBetweenFrames;
   std::optional<TimePoint> last_;
 };

@@ -34,7 +34,7 @@ void Progress::on_event(const Event& event, const EventOrigin& origin) {
 void Progress::write_line(std::string line) {
   if (!line.ends_with('\n')) line += '\n';
   parts_.err.offer(line);
-  if (parts_.err.is_behind()) frames_.try_again();
+  if (parts_.err.is_behind()) frames_.try_again(parts_.err.taken());
 }
 
 void Progress::say(std::string_view line) {
@@ -63,7 +63,7 @@ void Progress::finish() {
 }
 
 void Progress::draw() {
-  if (!parts_.err.catch_up()) return frames_.try_again();
+  if (!parts_.err.catch_up()) return frames_.try_again(parts_.err.taken());
   if (parts_.form != ProgressForm::live || is_paused_) return frames_.drawn();
   const auto lines = view_.frame(terminal_size(parts_.err.descriptor()));
   std::string frame(kNoWrap);
@@ -74,7 +74,7 @@ void Progress::draw() {
   frame += kWrap;
   parts_.err.offer(frame);
   drawn_ = lines.size();
-  if (parts_.err.is_behind()) return frames_.try_again();
+  if (parts_.err.is_behind()) return frames_.try_again(parts_.err.taken());
   frames_.drawn();
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "app/frames.h"
 #include "async/descriptor.h"
@@ -69,7 +70,8 @@ Task<> Prompts::run(StopToken stop) {
 
 Task<bool> Prompts::until_taken(StopToken stop) {
   Duration wait = kBetweenFrames;
-  while (!parts_.err.catch_up()) {
+  for (std::uint64_t taken = parts_.err.taken(); !parts_.err.catch_up();) {
+    if (std::exchange(taken, parts_.err.taken()) != parts_.err.taken()) wait = kBetweenFrames;
     if (co_await sleep_for(parts_.loop, wait, stop) == Slept::stopped) co_return false;
     wait = std::min(wait * 2, kMostBetweenTries);
   }

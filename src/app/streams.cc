@@ -16,6 +16,11 @@ namespace deputy {
 
 namespace {
 
+// A terminal has room for a few kilobytes and, while somebody reads it, for more at once: what takes
+// something is worth a moment, what takes nothing is not.
+constexpr int kMostWaits = 5;
+constexpr int kWaitMilliseconds = 1;
+
 // Not by a flag of the descriptor: that would hold for all who share it, the shell among them.
 int without_waiting(int descriptor) {
   if (::isatty(descriptor) != 1) return -1;
@@ -80,12 +85,16 @@ void OutStream::offer(std::string_view text) {
 }
 
 bool OutStream::catch_up() {
+  int waits_left = 0;
   while (is_behind()) {
     const ssize_t count = ::write(*terminal_, behind_.data(), behind_.size());
     if (count > 0) {
       behind_.erase(0, static_cast<std::size_t>(count));
+      taken_ += static_cast<std::uint64_t>(count);
+      if (waits_left == 0) waits_left = kMostWaits;
     } else if (count == 0 || errno == EAGAIN) {
-      return false;
+      pollfd asked{*terminal_, POLLOUT, 0};
+      if (--waits_left <= 0 || ::poll(&asked, 1, kWaitMilliseconds) <= 0) return false;
     } else if (errno != EINTR) {
       close(errno);
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ class OutStream {
   // Whole lines, or what may be left out as a whole. Anything but a terminal is waited for.
   void offer(std::string_view text);
   bool is_behind() const { return !behind_.empty(); }
+  std::uint64_t taken() const { return taken_; }  // bytes of what was offered
   // Offers again what stayed behind; whether all of it was taken.
   bool catch_up();
   const std::optional<Error>& failure() const { return failure_; }
@@ -42,6 +44,7 @@ class OutStream {
   int descriptor_;
   std::optional<int> terminal_;  // another way to it that does not wait; below 0 where there is none
   std::string behind_;
+  std::uint64_t taken_ = 0;
   std::size_t left_out_ = 0;  // lines
   bool is_closed_ = false;
   std::optional<Error> failure_;

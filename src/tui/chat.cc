@@ -192,8 +192,12 @@ std::vector<Line> take_out(ChatState& state) {
   return lines;
 }
 
+void was_taken(ChatState& state) {
+  if (is_open(state.dialog)) show(state.dialog, state.now);
+}
+
 void hold_back(ChatState& state) {
-  state.dialog.shown_at.reset();
+  hide_unread(state.dialog);
   if (state.out.size() <= kMostHeldBack) return;
   const std::size_t most = state.out.size() - kMostHeldBack;
   state.out.erase(state.out.begin(), state.out.begin() + static_cast<std::ptrdiff_t>(most));

@@ -137,7 +137,9 @@ void print(ChatState& state, std::vector<Line> lines);
 void print_separated(ChatState& state, std::vector<Line> lines);
 // Those that there are, and that some are missing where it is so.
 std::vector<Line> take_out(ChatState& state);
-// The terminal takes nothing: the newest kMostHeldBack lines wait, and no key answers what nobody has read.
+// The terminal took all there was: the question on it can be read.
+void was_taken(ChatState& state);
+// It did not: the newest kMostHeldBack lines wait, and no key answers a question that nobody can have read.
 void hold_back(ChatState& state);
 inline constexpr std::size_t kMostHeldBack = 10'000;
 // The question on the screen, where that cannot show all of it. True where it was just now that it was

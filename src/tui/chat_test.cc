@@ -209,10 +209,16 @@ TEST_F(Chat, NoKeyAnswersWhatTheTerminalHasNotTaken) {
   hold_back(story.state);
   story.pass(std::chrono::minutes(1));
   EXPECT_FALSE(only<GiveAnswer>(type("y")));
-  story.state.dialog.shown_at = story.state.now;  // now it took it
+  was_taken(story.state);
   EXPECT_FALSE(only<GiveAnswer>(type("y")));
   story.pass(kTooSoon);
+  hold_back(story.state);  // of something else: the question was read
   EXPECT_TRUE(only<GiveAnswer>(type("y")));
+
+  story.ask("survey", "Run something else", {});
+  hold_back(story.state);
+  story.pass(std::chrono::minutes(1));
+  EXPECT_FALSE(only<GiveAnswer>(type("y"))) << "each by itself";
 }
 
 TEST_F(Chat, OfWhatTheTerminalDoesNotTakeTheNewestLinesWait) {
