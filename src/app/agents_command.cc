@@ -102,11 +102,12 @@ Ended init(Program& program, const AgentsArguments& arguments, std::string_view 
   } else {
     write_json(program, json::object{{"path", path}});
   }
-  program.err.write_line(
-      fmt::format("deputy: change it to your needs, `{}` tells what it means; then `{}`{}",
-                  program.command_line(fmt::format("agents check {}", shell_quoted(path))),
-                  program.command_line(fmt::format("task {} …", agent)),
-                  arguments.in_project ? ", once you trust this folder (`deputy agents trust`)" : ""));
+  program.err.write_line(fmt::format("deputy: change it to your needs, `{}` tells what it means; then `{}`{}",
+                                     program.command_line(fmt::format("agents check {}", shell_quoted(path))),
+                                     program.command_line(fmt::format("task {} …", agent)),
+                                     arguments.in_project ? fmt::format(", once you trust this folder (`{}`)",
+                                                                        program.command_line("agents trust"))
+                                                          : ""));
   return ExitStatus::completed;
 }
 

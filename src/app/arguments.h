@@ -85,7 +85,7 @@ struct DoctorArguments {
   std::optional<std::string> bundled;   // a session of the tree to make a bundle of
   std::optional<std::string> replayed;  // a bundle's file
 };
-struct NoArguments {};
+struct ChatArguments {};
 
 // --help and --version: there is nothing to do but to show it.
 struct TextArguments {
@@ -94,7 +94,7 @@ struct TextArguments {
 
 struct Arguments {
   CommonArguments common;
-  std::variant<NoArguments, TextArguments, RunArguments, BatchArguments, OneTaskArguments, AgentsArguments,
+  std::variant<ChatArguments, TextArguments, RunArguments, BatchArguments, OneTaskArguments, AgentsArguments,
                DemoArguments, SessionsArguments, ResumeArguments, ModelsArguments, DoctorArguments>
       command;
 };

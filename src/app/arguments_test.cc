@@ -42,7 +42,18 @@ std::string text_of(std::vector<std::string> words) {
   return command_of<TextArguments>(std::move(words)).text;
 }
 
-TEST(Arguments, NothingIsNoCommand) { command_of<NoArguments>({}); }
+TEST(Arguments, NothingIsTheChat) {
+  command_of<ChatArguments>({});
+  command_of<ChatArguments>({"chat"});
+}
+
+TEST(Arguments, HelpNamesTheCommandWithAllThatLeadsToIt) {
+  EXPECT_THAT(text_of({"--help"}), HasSubstr("Usage: deputy ["));
+  EXPECT_THAT(text_of({"sessions", "--help"}), HasSubstr("Usage: deputy sessions "));
+  EXPECT_THAT(text_of({"sessions", "ls", "--help"}), HasSubstr("Usage: deputy sessions ls "));
+  EXPECT_THAT(text_of({"--model", "x", "agents", "init", "--help"}),
+              AllOf(HasSubstr("Usage: deputy agents init "), HasSubstr("Example:\n  deputy agents init")));
+}
 
 TEST(Arguments, CommonFlagsAreTakenBeforeAndAfterTheCommand) {
   for (const auto& words : {std::vector<std::string>{"--home", "h", "--model", "m", "demo"},

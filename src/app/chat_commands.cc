@@ -131,9 +131,14 @@ Result<Lines> lines_of_command(Program& program, const Runtime& runtime, const C
                                const DoCommand& command) {
   const Store& store = runtime.store();
   if (command.name == "/help") return help_lines(state);
-  if (command.name == "/model")
-    return Lines{line_of(state.model),
-                 line_of("/model NAME chooses another; `deputy models` lists them", Tone::faint)};
+  if (command.name == "/model") {
+    const Line how =
+        line_of(fmt::format("/model NAME chooses another; `{}` lists them", program.command_line("models")),
+                Tone::faint);
+    Lines lines = wrapped(how, columns_of(state));
+    lines.insert(lines.begin(), line_of(state.model));
+    return lines;
+  }
   if (command.name == "/agents") return agent_lines(runtime.profiles(), state);
   if (command.name == "/sessions") return session_lines(store, state);
   if (command.name == "/tree") return tree_of(store, state, program.loop.clock().wall());

@@ -201,7 +201,7 @@ void ChatRunner::resume(const Session& root) {
         {ErrorCode::not_found,
          fmt::format("{} needs the model {}, which this chat does not have", root.id.value, model.value),
          fmt::format("leave, and go on with it in a chat of that model: `{}`",
-                     program_.command_line(fmt::format("--model {}", shell_quoted(model.value))))});
+                     program_.command_line(fmt::format("chat --model {}", shell_quoted(model.value))))});
   fold_history(state_, runtime_.store(), root.id, *events);
   next_model_ = {};
   state_.model = for_model_line(model);
@@ -355,9 +355,9 @@ ExitStatus ChatRunner::run() {
   screen_.finish();
   if (!state_.root.empty()) {
     const auto& model = program_.common.model;
-    program_.out.write_line(
-        fmt::format("Kept as {0}. To go on: `{1}`, and there `/resume {0}`.", state_.root.value,
-                    program_.command_line(model ? fmt::format("--model {}", shell_quoted(*model)) : "")));
+    program_.out.write_line(fmt::format(
+        "Kept as {0}. To go on: `{1}`, and there `/resume {0}`.", state_.root.value,
+        program_.command_line(model ? fmt::format("chat --model {}", shell_quoted(*model)) : "chat")));
   }
   return status_;
 }

@@ -48,20 +48,27 @@ void ChatScreen::draw_again_later() {
 void ChatScreen::draw() {
   state_.now = program_.loop.clock().now();
   state_.wall = program_.loop.clock().wall();
-  std::vector<Line> finished = std::exchange(state_.out, {});
+  if (program_.out.catch_up()) program_.out.offer(next_bytes());
+  if (program_.out.is_behind()) {
+    hold_back(state_);
+    return frames_.try_again(program_.out.taken());
+  }
+  was_taken(state_);
+  frames_.drawn();
+  draw_again_later();
+}
+
+std::string ChatScreen::next_bytes() {
+  std::vector<Line> finished = take_out(state_);
   // What models say comes redacted as a whole (tui/chat.h); here it is for errors and the like.
   for (auto& line : finished) {
     for (auto& span : line) span.text = program_.redactor.redact(span.text);
   }
-  if (plain_) {
-    program_.out.write(plain_->draw(finished, state_));
-    // What was typed before a question cannot be meant as its answer.
-    if (plain_->has_asked()) ::tcflush(STDIN_FILENO, TCIFLUSH);
-  } else {
-    program_.out.write(region_.draw(finished, frame_of(state_), state_.size));
-  }
-  frames_.drawn();
-  draw_again_later();
+  if (!plain_) return region_.draw(finished, frame_of(state_), state_.size);
+  std::string text = plain_->draw(finished, state_);
+  // What was typed before a question cannot be meant as its answer.
+  if (plain_->has_asked()) ::tcflush(STDIN_FILENO, TCIFLUSH);
+  return text;
 }
 
 void ChatScreen::resize() {
@@ -79,6 +86,7 @@ void ChatScreen::pause_program() {
 }
 
 void ChatScreen::finish() {
+  program_.out.write({});  // nothing runs any more that could not wait for the terminal
   draw();
   if (terminal_) {
     program_.out.write(region_.erase(state_.size));

@@ -1,6 +1,7 @@
 // What the chat shows, on the terminal: drawn soon after a change, seldom enough for any terminal, and once a
-// second while time is on the screen. An idle chat wakes nobody. The terminal is as it was again when this is
-// destroyed, and after a crash.
+// second while time is on the screen. An idle chat wakes nobody. A terminal that takes nothing holds nobody
+// up: it is shown how things stand once it takes something again. The terminal is as it was again when this
+// is destroyed, and after a crash.
 #pragma once
 
 #include <optional>
@@ -34,6 +35,7 @@ class ChatScreen {
  private:
   ChatScreen(Program& program, ChatState& state)
       : program_(program), state_(state), region_(program.looks.out) {}
+  std::string next_bytes();
   void draw_again_later();
 
   Program& program_;

@@ -95,7 +95,7 @@ void add_sessions(CLI::App& app, Words& raw) {
     if (lists) {
       command->add_flag("--live", raw.sessions.live_only, "only what has not ended");
     } else {
-      command->add_option("id", raw.sessions.id, "a session's id, or the beginning of one")
+      command->add_option("id", raw.sessions.id, "a session's id, the beginning of one, or newest")
           ->required()
           ->type_name("");
     }
@@ -131,7 +131,7 @@ void add_sessions(CLI::App& app, Words& raw) {
   auto* prune = add_command(*sessions, "prune", "Remove what was kept of trees that have ended",
                             "deputy sessions prune --older-than 30d --dry-run");
   prune->callback([&raw] { raw.sessions.view = SessionView::prune; });
-  prune->add_option("id", raw.sessions.id, "one tree; without it, all that ended long enough ago")
+  prune->add_option("id", raw.sessions.id, "one tree, or newest; without it, all that ended long enough ago")
       ->type_name("");
   add_value(*prune, "--older-than", raw.older_than, "TIME", "since they ended: 12h, 30d; 0s for all (7d)");
   prune->add_flag("--dry-run", raw.sessions.dry_run, "only say what would go, and how much it is");
@@ -197,6 +197,8 @@ void add_others(CLI::App& app, Words& raw) {
   add_value(*completions, "shell", raw.shell, "", "bash, zsh or fish");
   completions->get_option("shell")->required();
   add_command(app, "manual", "Print the manual page", "deputy manual | man -l -");
+  add_command(app, "chat", "Talk to it, as `deputy` alone does on a terminal",
+              "deputy chat --model ollama/qwen3");
   add_command(app, "demo", "Try it with nothing configured: three children over the current folder",
               "deputy demo --cwd ~/src/project");
 }
@@ -317,7 +319,7 @@ Result<std::variant<Words, TextArguments>> told_apart(std::span<const std::strin
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
-    return TextArguments{innermost(app).help()};
+    return TextArguments{app.help()};  // of the innermost command, with the whole path to it
   } catch (const CLI::CallForVersion& version) {
     return TextArguments{fmt::format("{}\n", version.what())};
   } catch (const CLI::ParseError& error) {

@@ -1,16 +1,14 @@
 #include "app/crash_restore.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <termios.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <limits>
 #include <string>
+
+#include "support/pseudo_terminal.h"
 
 namespace deputy {
 namespace {
@@ -19,21 +17,12 @@ using ::testing::HasSubstr;
 
 constexpr int kWentOn = 42;
 
-// A terminal that this process holds both ends of, and a process on it that dies.
+// A process on a terminal that dies.
 class ADyingProcess : public ::testing::Test {
  protected:
-  ADyingProcess() : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
-    ::grantpt(master_);
-    ::unlockpt(master_);
-    slave_ = ::open(::ptsname(master_), O_RDWR | O_NOCTTY | O_CLOEXEC);
-  }
-  ~ADyingProcess() override {
-    ::close(slave_);
-    ::close(master_);
-  }
   termios mode() const {
     termios found{};
-    EXPECT_EQ(::tcgetattr(slave_, &found), 0);
+    EXPECT_EQ(::tcgetattr(terminal_.program(), &found), 0);
     return found;
   }
   // How the process ended that took the terminal and made its mistake.
@@ -41,7 +30,7 @@ class ADyingProcess : public ::testing::Test {
   int die_of(Mistake mistake) const {
     const pid_t child = ::fork();
     if (child == 0) {
-      const auto terminal = RawTerminal::take(slave_, slave_);
+      const auto terminal = RawTerminal::take(terminal_.program(), terminal_.program());
       if (!terminal) ::_exit(1);
       const CrashRestore restore(*terminal);
       mistake();
@@ -59,15 +48,11 @@ class ADyingProcess : public ::testing::Test {
     EXPECT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) == kWentOn) << "the signal was swallowed";
     EXPECT_EQ(mode().c_lflag, before.c_lflag);
     EXPECT_EQ(mode().c_iflag, before.c_iflag);
-    char bytes[4096];
-    const ssize_t count = ::read(master_, bytes, sizeof bytes);
-    ASSERT_GT(count, 0);
-    const std::string shown(bytes, static_cast<std::size_t>(count));
+    const std::string shown = terminal_.read();
     EXPECT_THAT(shown, HasSubstr("\x1b[?25h")) << "the cursor is shown";
     EXPECT_THAT(shown, HasSubstr("\x1b[?2004l")) << "pastes are not marked any more";
   }
-  int master_ = -1;
-  int slave_ = -1;
+  PseudoTerminal terminal_;
 };
 
 class CrashRestoreTest : public ADyingProcess, public ::testing::WithParamInterface<int> {};

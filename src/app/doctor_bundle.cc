@@ -13,16 +13,6 @@
 namespace deputy {
 namespace {
 
-constexpr std::string_view kNewest = "newest";
-
-OrFailure<Session> session_for(const Store& store, const std::string& typed) {
-  if (typed != kNewest) return session_typed(store, typed);
-  TRY(auto roots, store.sessions({.roots_only = true, .most = 1}));
-  if (!roots.empty()) return std::move(roots.front());
-  return fail(ErrorCode::not_found, "there is no session to make a bundle of",
-              "run something first: `deputy demo`");
-}
-
 // What was set, by name; a key is only ever named by its variable, and what an address may hold of one is
 // redacted.
 json::object settings_json(const LoadedSettings& loaded) {
@@ -95,7 +85,7 @@ Result<std::string> keep(const Program& program, const std::string& name, std::s
 Ended make_bundle(Program& program, const std::string& typed, const std::vector<Check>& checks) {
   TRY(const auto home, program.open_home());
   TRY(const auto store, program.open_store(Program::StoreUse::read));
-  TRY(const Session session, session_for(*store, typed));
+  TRY(const Session session, session_typed(*store, typed));
   TRY(auto events, store->events_of_tree(session.tree));
   json::object known = about(program, checks, home->path());
   known["windows"] = windows_of(program, events);

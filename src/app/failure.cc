@@ -15,18 +15,17 @@ std::string error_line(const Error& error) {
   return fmt::format("deputy: {}", made_visible(on_one_line(to_utf8(text))));
 }
 
-std::string with_home(std::string_view text, std::string_view home) {
+std::string as_typed(std::string_view text, std::string_view name, std::string_view home) {
   constexpr std::string_view kBegin = "`deputy";
   constexpr std::string_view kHome = " --home ";
   std::string out;
   for (std::size_t at = text.find(kBegin); at != std::string_view::npos; at = text.find(kBegin)) {
     const std::size_t end = text.find('`', at + 1);
     if (end == std::string_view::npos) break;
-    const std::string_view command = text.substr(0, end);
-    out += command;
-    const std::string_view after = command.substr(at + kBegin.size());
+    const std::string_view after = text.substr(at + kBegin.size(), end - at - kBegin.size());
     const bool is_a_command = after.empty() || after.starts_with(' ');
-    if (is_a_command && !after.contains(kHome)) out.append(kHome).append(home);
+    out.append(text.substr(0, at + 1)).append(is_a_command ? name : kBegin.substr(1)).append(after);
+    if (is_a_command && !home.empty() && !after.contains(kHome)) out.append(kHome).append(home);
     out += '`';
     text.remove_prefix(end + 1);
   }

@@ -46,9 +46,9 @@ OrFailure<T> or_misused(Result<T> result) {
 // "deputy: what; what to do", on one line, nothing invisible in it.
 std::string error_line(const Error& error);
 
-// The same text, each command line of deputy in it (between backticks) naming the state folder, which is
-// quoted for a shell.
-std::string with_home(std::string_view text, std::string_view home);
+// The same text, each command line of deputy in it (between backticks) as it works where the program was
+// started under another name, or with a state folder; both are quoted for a shell.
+std::string as_typed(std::string_view text, std::string_view name, std::string_view home);
 // What went wrong, as every document of `--output json` says it.
 json::object error_json(std::string_view code, std::string_view message, std::string_view advice);
 // The document of a command that came to no result.

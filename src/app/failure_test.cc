@@ -11,14 +11,22 @@ TEST(ErrorLine, JoinsASentenceAndItsAdviceAsOne) {
   EXPECT_EQ(error_line({ErrorCode::invalid, "It is wrong.", ""}), "deputy: It is wrong.");
 }
 
-TEST(WithHome, EveryCommandLineOfDeputyNamesTheStateFolderOnce) {
-  EXPECT_EQ(with_home("run `deputy resume a`, or `deputy sessions ls`; not `git log`", "/h"),
+TEST(AsTyped, EveryCommandLineOfDeputyNamesTheStateFolderOnce) {
+  EXPECT_EQ(as_typed("run `deputy resume a`, or `deputy sessions ls`; not `git log`", "deputy", "/h"),
             "run `deputy resume a --home /h`, or `deputy sessions ls --home /h`; not `git log`");
-  EXPECT_EQ(with_home("`deputy`", "'/a b'"), "`deputy --home '/a b'`");
-  EXPECT_EQ(with_home("`deputy resume a --home /x`", "/h"), "`deputy resume a --home /x`");
-  EXPECT_EQ(with_home("`deputy-init` is no command line, and `deputy is not closed", "/h"),
+  EXPECT_EQ(as_typed("`deputy`", "deputy", "'/a b'"), "`deputy --home '/a b'`");
+  EXPECT_EQ(as_typed("`deputy resume a --home /x`", "deputy", "/h"), "`deputy resume a --home /x`");
+  EXPECT_EQ(as_typed("`deputy-init` is no command line, and `deputy is not closed", "./run", "/h"),
             "`deputy-init` is no command line, and `deputy is not closed");
-  EXPECT_EQ(with_home("", "/h"), "");
+  EXPECT_EQ(as_typed("", "deputy", "/h"), "");
+}
+
+TEST(AsTyped, EveryCommandLineOfDeputyBeginsAsThePersonBegan) {
+  EXPECT_EQ(as_typed("run `deputy resume a`, or `deputy chat`", "./run", ""),
+            "run `./run resume a`, or `./run chat`");
+  const std::string once = as_typed("`deputy resume a`", "'/a b/deputy'", "/h");
+  EXPECT_EQ(once, "`'/a b/deputy' resume a --home /h`");
+  EXPECT_EQ(as_typed(once, "'/a b/deputy'", "/h"), once) << "to say it twice changes nothing";
 }
 
 TEST(FailureJson, SaysTheStatusTheCodeTheMessageAndWhatToDo) {

@@ -1,7 +1,8 @@
 // When a screen is drawn: soon after something has changed, and not twice within kBetweenFrames, however much
-// changes.
+// changes. A terminal that takes nothing is tried again, ever less often, down to once in kMostBetweenTries.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -10,6 +11,7 @@
 namespace deputy {
 
 inline constexpr Duration kBetweenFrames = std::chrono::milliseconds(16);
+inline constexpr Duration kMostBetweenTries = std::chrono::seconds(1);
 
 class Frames {
  public:
@@ -18,14 +20,21 @@ class Frames {
   Frames(const Frames&) = delete;
 
   void draw_soon();
-  void cancel();  // what is to be drawn soon
-  // Whoever draws without having been called from here says so.
-  void drawn() { last_ = loop_.clock().now(); }
+  // The terminal did not take the last frame. While what it has taken in all grows, it is tried soon.
+  void try_again(std::uint64_t taken);
+  void cancel();  // what is to be drawn soon, or again
+  // The terminal took it; whoever draws without having been called from here says so, too.
+  void drawn();
 
  private:
+  void start_over();
+
   Loop& loop_;
   std::function<void()> draw_;
   std::optional<TimerId> soon_;
+  std::optional<TimerId> again_;
+  std::uint64_t taken_ = 0;
+  Duration wait_ = kBetweenFrames;
   std::optional<TimePoint> last_;
 };
 

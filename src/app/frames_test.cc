@@ -50,8 +50,46 @@ TEST_F(FramesTest, WhatSomebodyElseDrewCounts) {
   EXPECT_THAT(drawn(), testing::ElementsAre(16));
 }
 
+// What the terminal does not take, up to the fifth time, here.
+class StalledFramesTest : public FramesTest {
+ protected:
+  Frames stalled_{
+      loop_, [this] {
+        drawn_.push_back(std::chrono::duration_cast<milliseconds>(loop_.clock().now() - begin_).count());
+        drawn_.size() % tries_ == 0 ? stalled_.drawn() : stalled_.try_again(taken_);
+      }};
+  std::size_t tries_ = 5;
+  std::uint64_t taken_ = 0;
+};
+
+TEST_F(StalledFramesTest, WhatIsNotTakenIsTriedAgainEverLessOften) {
+  stalled_.draw_soon();
+  EXPECT_THAT(drawn(), testing::ElementsAre(0, 16, 48, 112, 240));
+}
+
+TEST_F(StalledFramesTest, AtLeastOnceASecondAndNotOftener) {
+  tries_ = 10;
+  stalled_.draw_soon();
+  EXPECT_THAT(drawn(), testing::ElementsAre(0, 16, 48, 112, 240, 496, 1008, 2008, 3008, 4008));
+}
+
+TEST_F(StalledFramesTest, WhatTakesSomethingIsTriedSoon) {
+  tries_ = 7;
+  stalled_.draw_soon();
+  loop_.timers().call_at(begin_ + milliseconds(200), [this] { taken_ = 8'000; });
+  EXPECT_THAT(drawn(), testing::ElementsAre(0, 16, 48, 112, 240, 256, 288));
+}
+
+TEST_F(StalledFramesTest, OnceItIsTakenTheNextIsTriedAgainSoon) {
+  tries_ = 3;
+  stalled_.draw_soon();
+  loop_.timers().call_at(begin_ + milliseconds(100), [this] { stalled_.draw_soon(); });
+  EXPECT_THAT(drawn(), testing::ElementsAre(0, 16, 48, 100, 116, 148));
+}
+
 TEST_F(FramesTest, NothingIsDrawnAfterItWasCancelled) {
   frames_.draw_soon();
+  frames_.try_again(0);
   frames_.cancel();
   EXPECT_THAT(drawn(), testing::IsEmpty());
 }

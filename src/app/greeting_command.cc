@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "app/commands.h"
 #include "app/places.h"
 #include "app/session_lookup.h"
@@ -7,16 +9,26 @@
 namespace deputy {
 namespace {
 
-constexpr std::string_view kPage =
-    R"(deputy hands work from one agent to others, side by side, and keeps all they did.
+struct Offer {
+  std::string_view arguments;
+  std::string_view about;
+};
+constexpr Offer kOffers[] = {
+    {"chat", "talk to it, on a terminal"},
+    {"demo", "three children over the current folder; no key, no network"},
+    {"delegate --task LABEL=PROMPT", "a batch of children straight from the shell"},
+    {"run PROMPT", "one agent, which may delegate"},
+    {"sessions ls", "what was done before"},
+    {"doctor", "what works on this machine"},
+    {"--help", "everything else"},
+};
 
-  deputy demo                        three children over the current folder; no key, no network
-  deputy delegate --task LABEL=PROMPT   a batch of children straight from the shell
-  deputy run PROMPT                  one agent, which may delegate
-  deputy sessions ls                 what was done before
-  deputy doctor                      what works on this machine
-  deputy --help                      everything else
-)";
+std::string page(const Program& program) {
+  std::string text = "deputy hands work from one agent to others, side by side, and keeps all they did.\n\n";
+  for (const auto& [arguments, about] : kOffers)
+    text += fmt::format("  {:<38} {}\n", program.command_line(arguments), about);
+  return text;
+}
 
 // Where something was kept; nothing is made in order to look.
 Result<std::vector<Session>> unfinished(Program& program) {
@@ -30,12 +42,12 @@ Result<std::vector<Session>> unfinished(Program& program) {
 }  // namespace
 
 Ended greeting_command(Program& program) {
-  if (program.common.output == OutputForm::text) program.out.write(kPage);
+  if (program.common.output == OutputForm::text) program.out.write(page(program));
   TRY(const auto roots, unfinished(program));
   if (program.common.output != OutputForm::text) {
     json::array ids;
     for (const Session& root : roots) ids.emplace_back(root.id.value);
-    program.out.write_line(program.result_line({{"text", kPage}, {"unfinished", std::move(ids)}}));
+    program.out.write_line(program.result_line({{"text", page(program)}, {"unfinished", std::move(ids)}}));
     return ExitStatus::completed;
   }
   for (const auto& line : unfinished_lines(roots, ReadIn::shell))

@@ -36,7 +36,7 @@ void prepare_process() {
 struct Command {
   Program& program;
 
-  Ended operator()(const NoArguments&) const { return chat_command(program); }
+  Ended operator()(const ChatArguments&) const { return chat_command(program); }
   Ended operator()(const TextArguments& arguments) const {
     program.out.write(arguments.text);
     return ExitStatus::completed;
@@ -86,14 +86,14 @@ void tell_failure(Program& program, CommandFailure failure) {
   program.out.write_line(program.redactor.redact(program.result_line(to_json(failure))));
 }
 
-ExitStatus run(const std::vector<std::string>& words, std::string typed_name) {
+ExitStatus run(const std::vector<std::string>& words, std::string_view typed_name) {
   const SystemEnvironment environment;
   auto arguments = parse_arguments(words);
   auto common = arguments ? arguments->common : CommonArguments{};
   if (!arguments) common.output = output_wanted(words);
   // Before anything looks at the terminal: the copy has none.
   auto background = wants_background(arguments) ? std::optional(go_on_in_background()) : std::nullopt;
-  Program program(common, environment, std::move(typed_name));
+  Program program(common, environment, typed_name);
   if (background && *background) {
     if (const auto* announced = std::get_if<Announced>(&**background)) return tell(program, *announced);
     if (const auto* ended = std::get_if<EndedEarly>(&**background)) return tell(program, *ended);

@@ -29,14 +29,14 @@ Result<void> check_is_own(const Folder& home) {
 
 }  // namespace
 
-Program::Program(CommonArguments given, const Environment& variables, std::string typed_name)
+Program::Program(CommonArguments given, const Environment& variables, std::string_view typed_name)
     : common(std::move(given)),
       environment(variables),
       looks(looks_of(terminals_of_process(), variables, common)),
       connections(loop),
       out(STDOUT_FILENO),
       err(STDERR_FILENO),
-      typed_name_(std::move(typed_name)) {
+      name_(typed_name.contains('/') ? shell_quoted(typed_name) : "deputy") {
   for (const auto& secret : secrets_of({}, variables)) redactor.hide(secret);
 }
 
@@ -122,7 +122,7 @@ OrFailure<ToolSettings> Program::tool_settings() {
 }
 
 std::string Program::command_line(std::string_view arguments) const {
-  std::string line = typed_name_.contains('/') ? shell_quoted(typed_name_) : "deputy";
+  std::string line = name_;
   if (!arguments.empty()) line += fmt::format(" {}", arguments);
   if (common.home) line += fmt::format(" --home {}", shell_quoted(*common.home));
   return line;
@@ -136,7 +136,7 @@ std::string Program::result_line(const json::object& result) const {
 }
 
 std::string Program::as_typed_here(std::string_view text) const {
-  return common.home ? with_home(text, shell_quoted(*common.home)) : std::string(text);
+  return as_typed(text, name_, common.home ? shell_quoted(*common.home) : "");
 }
 
 }  // namespace deputy

@@ -25,7 +25,8 @@ namespace deputy {
 
 class Program {
  public:
-  Program(CommonArguments given, const Environment& variables, std::string typed_name);
+  // `typed_name` is argv[0].
+  Program(CommonArguments given, const Environment& variables, std::string_view typed_name);
 
   // The state folder, made where it is missing.
   Result<std::unique_ptr<Folder>> open_home() const;
@@ -45,7 +46,8 @@ class Program {
   OrFailure<std::vector<Rule>> rules();
   OrFailure<ModelOffer> offer();
   OrFailure<ToolSettings> tool_settings();
-  // A command line of this program that works from here, with the same state folder.
+  // A command line of this program that works from here: by the name it was started under, with the same
+  // state folder.
   std::string command_line(std::string_view arguments) const;
   // A text that names command lines, such that they work from here, too.
   std::string as_typed_here(std::string_view text) const;
@@ -65,7 +67,7 @@ class Program {
   std::optional<Announcer> announcer;  // of a process in the background: its first child's id is waited for
 
  private:
-  std::string typed_name_;  // argv[0]
+  std::string name_;  // that a shell finds it by from here, quoted for one
   std::optional<LoadedSettings> settings_;
   std::optional<Error> loss_;
   std::shared_ptr<const PassedDamage> passed_;

@@ -27,14 +27,20 @@ void Progress::on_event(const Event& event, const EventOrigin& origin) {
   const auto* asked = std::get_if<QuestionAsked>(&event.fact);
   if (asked && !parts_.shows_questions && asked->question.kind != QuestionKind::to_parent) return;
   if (const auto line = view_.line_for(event, parts_.detail)) {
-    parts_.err.write_line(parts_.redactor.redact(*line));
+    write_line(parts_.redactor.redact(*line));
   }
+}
+
+void Progress::write_line(std::string line) {
+  if (!line.ends_with('\n')) line += '\n';
+  parts_.err.offer(line);
+  if (parts_.err.is_behind()) frames_.try_again(parts_.err.taken());
 }
 
 void Progress::say(std::string_view line) {
   const bool was_drawn = drawn_ > 0;
   erase();
-  parts_.err.write_line(line);
+  write_line(std::string(line));
   if (was_drawn) draw();
 }
 
@@ -46,17 +52,19 @@ void Progress::pause() {
 
 void Progress::go_on() {
   is_paused_ = false;
-  if (parts_.form == ProgressForm::live) frames_.draw_soon();
+  if (parts_.form == ProgressForm::live || parts_.err.is_behind()) frames_.draw_soon();
 }
 
 void Progress::finish() {
+  draw();
   frames_.cancel();
-  if (parts_.form == ProgressForm::live && !is_paused_) draw();
   drawn_ = 0;
   parts_.form = ProgressForm::none;
 }
 
 void Progress::draw() {
+  if (!parts_.err.catch_up()) return frames_.try_again(parts_.err.taken());
+  if (parts_.form != ProgressForm::live || is_paused_) return frames_.drawn();
   const auto lines = view_.frame(terminal_size(parts_.err.descriptor()));
   std::string frame(kNoWrap);
   if (drawn_ > 0) frame += fmt::format("\x1b[{}A\r", drawn_);
@@ -64,14 +72,15 @@ void Progress::draw() {
   // A smaller screen may have room for fewer lines than the last time.
   if (lines.size() < drawn_) frame += "\x1b[J";
   frame += kWrap;
-  parts_.err.write(frame);
+  parts_.err.offer(frame);
   drawn_ = lines.size();
+  if (parts_.err.is_behind()) return frames_.try_again(parts_.err.taken());
   frames_.drawn();
 }
 
 void Progress::erase() {
   if (drawn_ == 0) return;
-  parts_.err.write(fmt::format("\x1b[{}A\r\x1b[J", drawn_));
+  parts_.err.offer(fmt::format("\x1b[{}A\r\x1b[J", drawn_));
   drawn_ = 0;
 }
 

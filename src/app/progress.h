@@ -1,6 +1,7 @@
 // Progress on stderr while a tree runs: on a terminal a region that is drawn again in place, seldom enough
 // for any terminal; elsewhere a plain line an event. Lines said meanwhile go above the region. What it leaves
-// behind is an ordinary screen, also when it is destroyed early.
+// behind is an ordinary screen, also when it is destroyed early. A terminal that takes nothing holds nobody
+// up: it is shown how things stand once it takes something again.
 #pragma once
 
 #include <string>
@@ -38,6 +39,7 @@ class Progress {
   void finish();
 
  private:
+  void write_line(std::string line);
   void draw();
   void erase();
 

@@ -4,9 +4,13 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
+#include "app/frames.h"
 #include "async/descriptor.h"
+#include "async/sleep.h"
 #include "base/text.h"
 #include "delegation/question_desk.h"
 
@@ -64,24 +68,39 @@ Task<> Prompts::run(StopToken stop) {
   }
 }
 
+Task<bool> Prompts::until_taken(StopToken stop) {
+  Duration wait = kBetweenFrames;
+  for (std::uint64_t taken = parts_.err.taken(); !parts_.err.catch_up();) {
+    if (std::exchange(taken, parts_.err.taken()) != parts_.err.taken()) wait = kBetweenFrames;
+    if (co_await sleep_for(parts_.loop, wait, stop) == Slept::stopped) co_return false;
+    wait = std::min(wait * 2, kMostBetweenTries);
+  }
+  co_return true;
+}
+
 Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
+  if (!co_await until_taken(stop)) co_return std::nullopt;
   // What was typed before the question cannot be meant as its answer.
   ::tcflush(parts_.input, TCIFLUSH);
   typed_.clear();
-  parts_.err.write(parts_.redactor.redact(question_text(question)));
+  parts_.err.offer(parts_.redactor.redact(question_text(question)));
+  if (parts_.err.is_behind()) {
+    if (!co_await until_taken(stop)) co_return std::nullopt;
+    ::tcflush(parts_.input, TCIFLUSH);
+  }
   for (;;) {
     const auto line = co_await read_line(stop);
     if (stop.stopped()) {
-      parts_.err.write("\n");
+      parts_.err.offer("\n");
       co_return std::nullopt;
     }
     if (!line) {
-      parts_.err.write("\n");
+      parts_.err.offer("\n");
       co_return Answer{AnswerKind::refused, "the person gave no answer"};
     }
     const bool is_permission = question.kind == QuestionKind::permission;
     if (auto answer = is_permission ? answer_from(*line) : words_from(question, *line)) co_return answer;
-    parts_.err.write(choices_for(question));
+    parts_.err.offer(choices_for(question));
   }
 }
 

@@ -47,6 +47,8 @@ class Prompts {
  private:
   // Nothing when the question was settled without the person.
   Task<std::optional<Answer>> ask(Question question, StopToken stop);
+  // Whether the terminal took all there was to say before the question was settled.
+  Task<bool> until_taken(StopToken stop);
   Task<std::optional<std::string>> read_line(StopToken stop);
 
   Parts parts_;

@@ -12,6 +12,7 @@ namespace deputy {
 namespace {
 
 constexpr std::size_t kMostShown = 3;
+constexpr std::string_view kNewest = "newest";
 
 std::string advice_for(const std::string& typed, const std::vector<std::string>& ids) {
   auto near = nearest(typed, ids, kMostShown);
@@ -19,9 +20,16 @@ std::string advice_for(const std::string& typed, const std::vector<std::string>&
   return "`deputy sessions ls` lists them";
 }
 
+Result<Session> newest_root(const Store& store) {
+  TRY(auto roots, store.sessions({.roots_only = true, .most = 1}));
+  if (!roots.empty()) return std::move(roots.front());
+  return fail(ErrorCode::not_found, "there is no session yet", "run something first: `deputy demo`");
+}
+
 }  // namespace
 
 Result<Session> find_session(const Store& store, const std::string& typed) {
+  if (typed == kNewest) return newest_root(store);
   TRY(auto exact, store.session(SessionId(typed)));
   if (exact) return *std::move(exact);
   TRY(const auto sessions, store.sessions({.most = kAllSessions}));

@@ -1,5 +1,5 @@
-// From what a person typed to a session: its id, or the beginning of one that fits no other. And what became
-// of those that have no end.
+// From what a person typed to a session: its id, the beginning of one that fits no other, or "newest" for the
+// root that was started last. And what became of those that have no end.
 #pragma once
 
 #include <string>

@@ -37,6 +37,23 @@ TEST_F(FindSessionTest, ByItsIdOrABeginningThatFitsNoOther) {
   EXPECT_EQ(found("sess_1800000000_abd"), "sess_1800000000_abd456");
 }
 
+TEST_F(FindSessionTest, NewestIsTheRootThatWasStartedLast) {
+  EXPECT_THAT(found("newest"), HasSubstr("there is no session yet; run something first: `deputy demo`"));
+  EXPECT_EQ(session_typed(store_, "newest").error().status, ExitStatus::usage);
+  for (const auto& [id, seconds] : {std::pair("sess_1800000000_abc123", 1'800'000'000),
+                                    std::pair("sess_1900000000_abd456", 1'900'000'000),
+                                    std::pair("sess_1850000000_xyz789", 1'850'000'000)}) {
+    put(id);
+    memory_->sessions[SessionId(id)].created_at = WallTime{std::chrono::seconds(seconds)};
+  }
+  Session child;
+  child.id = SessionId("sess_2000000000_child1");
+  child.parent = SessionId("sess_1800000000_abc123");
+  child.created_at = WallTime{std::chrono::seconds(2'000'000'000)};
+  memory_->sessions[child.id] = child;
+  EXPECT_EQ(found("newest"), "sess_1900000000_abd456");
+}
+
 TEST_F(FindSessionTest, ABeginningOfSeveralNamesThem) {
   put("sess_1800000000_abc123");
   put("sess_1800000000_abd456");

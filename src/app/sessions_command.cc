@@ -80,7 +80,7 @@ Ended list(Program& program, const Store& store, const SessionsArguments& argume
     return ExitStatus::partial;
   }
   if (roots.empty() && !as_json) {
-    program.err.write_line("deputy: no sessions yet; try `deputy demo`");
+    program.err.write_line(fmt::format("deputy: no sessions yet; try `{}`", program.command_line("demo")));
     return ExitStatus::completed;
   }
   std::vector<ListedTree> trees;

@@ -5,14 +5,55 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "base/text.h"
 
 namespace deputy {
 
+namespace {
+
+// A terminal has room for a few kilobytes and, while somebody reads it, for more at once: what takes
+// something is worth a moment, what takes nothing is not.
+constexpr int kMostWaits = 5;
+constexpr int kWaitMilliseconds = 1;
+
+// Not by a flag of the descriptor: that would hold for all who share it, the shell among them.
+int without_waiting(int descriptor) {
+  if (::isatty(descriptor) != 1) return -1;
+  const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
+  return ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);  // seam: no file of ours
+}
+
+}  // namespace
+
+OutStream::~OutStream() {
+  if (terminal_.value_or(-1) >= 0) ::close(*terminal_);
+}
+
+void OutStream::close(int error) {
+  is_closed_ = true;
+  behind_.clear();
+  if (error != EPIPE) failure_ = error_from_errno(error, "write the output");
+}
+
 void OutStream::write(std::string_view text) {
+  if (is_behind()) write_all(std::exchange(behind_, {}) + take_left_out());
+  write_all(text);
+}
+
+std::string OutStream::take_left_out() {
+  const std::size_t lines = std::exchange(left_out_, 0);
+  return lines == 0
+             ? ""
+             : fmt::format("deputy: {} line{} left out here, as the terminal took nothing for a while\n",
+                           with_thousands(lines), lines == 1 ? " is" : "s are");
+}
+
+void OutStream::write_all(std::string_view text) {
   while (!text.empty() && !is_closed_) {
     const ssize_t count = ::write(descriptor_, text.data(), text.size());
     if (count > 0) {
@@ -25,9 +66,41 @@ void OutStream::write(std::string_view text) {
       ::poll(&asked, 1, -1);
       continue;
     }
-    is_closed_ = true;
-    if (errno != EPIPE) failure_ = error_from_errno(errno, "write the output");
+    close(errno);
   }
+}
+
+void OutStream::offer(std::string_view text) {
+  if (text.empty() || is_closed_) return;
+  if (!terminal_) terminal_ = without_waiting(descriptor_);
+  if (*terminal_ < 0) return write(text);
+  catch_up();
+  // What follows on what was left out would stand before the word that it was.
+  if (is_behind() && (left_out_ > 0 || behind_.size() + text.size() > kMostBehind)) {
+    left_out_ += static_cast<std::size_t>(std::ranges::count(text, '\n'));
+    return;
+  }
+  behind_ += text;
+  catch_up();
+}
+
+bool OutStream::catch_up() {
+  int waits_left = 0;
+  while (is_behind()) {
+    const ssize_t count = ::write(*terminal_, behind_.data(), behind_.size());
+    if (count > 0) {
+      behind_.erase(0, static_cast<std::size_t>(count));
+      taken_ += static_cast<std::uint64_t>(count);
+      if (waits_left == 0) waits_left = kMostWaits;
+    } else if (count == 0 || errno == EAGAIN) {
+      pollfd asked{*terminal_, POLLOUT, 0};
+      if (--waits_left <= 0 || ::poll(&asked, 1, kWaitMilliseconds) <= 0) return false;
+    } else if (errno != EINTR) {
+      close(errno);
+    }
+    if (!is_behind() && !is_closed_) behind_ = take_left_out();
+  }
+  return true;
 }
 
 void OutStream::write_line(std::string_view text) {

@@ -1,9 +1,11 @@
 // The process's own output. A reader that went away is ordinary: what is written after that is dropped, and
 // the work goes on. Any other failure is kept, so that a result that could not be written does not look like
-// success.
+// success. A terminal that takes nothing for a while (Ctrl-S, a slow connection) is ordinary too: what is
+// offered to it is waited for by nobody.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,15 +16,36 @@ namespace deputy {
 
 class OutStream {
  public:
+  // Of what a terminal does not take; what is offered beyond it is left out, and that is said.
+  static constexpr std::size_t kMostBehind = 1024UL * 1024;
+
   explicit OutStream(int descriptor) : descriptor_(descriptor) {}
+  ~OutStream();
+  OutStream(const OutStream&) = delete;
+  // Waits until all of it was taken, and what was offered before.
   void write(std::string_view text);
   // With a line break at its end, if it has none.
   void write_line(std::string_view text);
+  // To a terminal without waiting: what it does not take stays behind and goes out before anything else.
+  // Whole lines, or what may be left out as a whole. Anything but a terminal is waited for.
+  void offer(std::string_view text);
+  bool is_behind() const { return !behind_.empty(); }
+  std::uint64_t taken() const { return taken_; }  // bytes of what was offered
+  // Offers again what stayed behind; whether all of it was taken.
+  bool catch_up();
   const std::optional<Error>& failure() const { return failure_; }
   int descriptor() const { return descriptor_; }
 
  private:
+  void write_all(std::string_view text);
+  std::string take_left_out();
+  void close(int error);
+
   int descriptor_;
+  std::optional<int> terminal_;  // another way to it that does not wait; below 0 where there is none
+  std::string behind_;
+  std::uint64_t taken_ = 0;
+  std::size_t left_out_ = 0;  // lines
   bool is_closed_ = false;
   std::optional<Error> failure_;
 };

@@ -94,7 +94,7 @@ void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
   if (attendance_of(program_) == Attendance::nobody) keep_unapproved(event);
   if (program_.common.output != OutputForm::stream_json) return;
   for (const auto& line : to_lines(event, origin)) {
-    program_.out.write_line(program_.redactor.redact(to_json_text(line)));
+    program_.out.offer(program_.redactor.redact(to_json_text(line)) + "\n");
   }
 }
 
@@ -123,7 +123,7 @@ void TreeRunner::on_output(const SessionId& session, const EventOrigin& origin, 
                       {"agent", origin.agent},
                       {"output", shown}};
     if (!origin.parent.empty()) line["parent_id"] = origin.parent.value;
-    program_.out.write_line(to_json_text(line));
+    program_.out.offer(to_json_text(line) + "\n");
   } else if (program_.common.verbose) {
     for (const auto line : lines_of(shown))
       progress_.say(fmt::format("[{}] | {}", made_visible(origin.label), made_visible(line)));
@@ -166,7 +166,10 @@ Task<> TreeRunner::drive() {
         fail(ErrorCode::internal, fmt::format("a bug in deputy: {}", bug.what()), "please report it");
   }
   co_await beside_.stop(StopReason::shutdown);
+  // Nothing runs any more that could not wait for the terminal.
+  program_.err.write({});
   progress_.finish();
+  program_.err.write({});
   if (const auto failure = runtime_.store().export_failure()) {
     program_.tell({failure->code, "transcript files are incomplete: " + failure->message,
                    "nothing is lost: `deputy sessions transcript ID` reads the journal"});
@@ -202,9 +205,8 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
 void TreeRunner::leave_at_once() {
   progress_.finish();
   if (!end_.root.empty()) {
-    program_.err.write_line(
-        fmt::format("deputy: left; what was cancelled stays so, the rest goes on with `{}`",
-                    program_.command_line(fmt::format("resume {}", end_.root.value))));
+    program_.err.offer(fmt::format("deputy: left; what was cancelled stays so, the rest goes on with `{}`\n",
+                                   program_.command_line(fmt::format("resume {}", end_.root.value))));
   }
   std::_Exit(static_cast<int>(ExitStatus::cancelled));
 }

@@ -55,8 +55,8 @@ std::vector<Line> welcome_lines(const ModelName& model, const ModelOffer& offer,
   lines.push_back(line_of("To set up a model, leave with /quit and do one of these:"));
   lines.push_back(row("a key", "export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY, GEMINI_API_KEY)"));
   lines.push_back(row("this machine", "run an Ollama with a model in it"));
-  lines.push_back(row("another server", "deputy --model compatible/NAME, base_url in the settings"));
-  lines.push_back(row("deputy doctor", "says what works here; deputy models lists what can be named"));
+  lines.push_back(row("another server", "`deputy chat --model compatible/NAME`, base_url in the settings"));
+  lines.push_back(row("more", "`deputy doctor` says what works here, `deputy models` what can be named"));
   return lines;
 }
 

@@ -150,7 +150,9 @@ std::string searched(const Findings& findings) {
   const std::size_t files =
       std::max({findings.in_paths.files, findings.in_lengths.files, findings.known_files().size()});
   if (findings.in_lengths.lines > 0) {
-    return fmt::format(" ({} with {} searched)", counted(files, "file", "files"),
+    // Neither empty files nor what is no text have lines: these are fewer than there are files.
+    return fmt::format(" ({} with {} searched)",
+                       counted(findings.in_lengths.files, "text file", "text files"),
                        counted(findings.in_lengths.lines, "line", "lines"));
   }
   return files == 0 ? "" : fmt::format(" ({} searched)", counted(files, "file", "files"));
@@ -166,14 +168,20 @@ std::string hits_summary(const Plan& plan, const Findings& findings) {
   }
   std::map<std::string, std::size_t> words;
   std::set<std::string_view> files;
+  const std::size_t lines = std::max(findings.hits.size(), findings.in_hits.lines);
+  std::size_t others = lines;
   for (const Cite& hit : findings.hits) {
     files.insert(hit.path);
-    if (const std::string_view word = found_for(plan, hit.text); !word.empty()) ++words[std::string(word)];
+    const std::string_view word = found_for(plan, hit.text);
+    if (word.empty()) continue;
+    ++words[std::string(word)];
+    --others;
   }
-  return fmt::format("{} in {}{}: {}.",
-                     counted(std::max(findings.hits.size(), findings.in_hits.lines), "line", "lines"),
+  // The counts add up to the lines, also where the tool has counted more than it showed.
+  return fmt::format("{} in {}{}: {}{}{}.", counted(lines, "line", "lines"),
                      counted(std::max(files.size(), findings.in_hits.files), "file", "files"), where,
-                     ranking(words, kMostKinds + 2));
+                     ranking(words, words.size()), words.empty() || others == 0 ? "" : ", ",
+                     others == 0 ? "" : counted(others, "other", "others"));
 }
 
 std::string summary(const Plan& plan, const Findings& findings) {

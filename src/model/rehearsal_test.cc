@@ -67,6 +67,23 @@ TEST(Rehearsal, FindsWhatIsLargeOrRiskyAndKeepsSecretsToItself) {
   stage.expect_cites_exist(report, 3);
 }
 
+TEST(Rehearsal, CountsAddUpAlsoWhereNotAllLinesWereShown) {
+  Findings findings;
+  findings.hits = {{"a.cc", 1, "eval(x)"}, {"a.cc", 2, "system(y)"}, {"b.cc", 7, "eval(z)"}};
+  findings.in_hits = {.lines = 3, .files = 2};
+  findings.in_lengths = {.lines = 1'200, .files = 97};
+  Plan plan;
+  plan.inquiry = Inquiry::risky;
+  EXPECT_THAT(report_text(plan, findings, {}),
+              HasSubstr("3 lines in 2 files (97 text files with 1,200 lines searched): 2 eval(, 1 system(."));
+  findings.in_hits.lines = 100;
+  EXPECT_THAT(report_text(plan, findings, {}),
+              HasSubstr("100 lines in 2 files (97 text files with 1,200 lines searched): 2 eval(, 1 system(, "
+                        "97 others."));
+  findings.in_hits.lines = 4;
+  EXPECT_THAT(report_text(plan, findings, {}), HasSubstr("1 system(, 1 other."));
+}
+
 TEST(Rehearsal, LooksForTheWordsOfAnyOtherBrief) {
   Stage stage(a_project());
   const std::string report = stage.play("Where is `arch` used, and what is in main.cc?");

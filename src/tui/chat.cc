@@ -182,6 +182,28 @@ void print(ChatState& state, std::vector<Line> lines) {
                    std::make_move_iterator(lines.end()));
 }
 
+std::vector<Line> take_out(ChatState& state) {
+  std::vector<Line> lines = std::exchange(state.out, {});
+  if (const std::size_t missing = std::exchange(state.left_out, 0); missing > 0)
+    lines.insert(lines.begin(), line_of(fmt::format("… {} line{} left out here, as the terminal took nothing "
+                                                    "for a while; /export FILE has all of it",
+                                                    with_thousands(missing), missing == 1 ? " is" : "s are"),
+                                        Tone::doubtful));
+  return lines;
+}
+
+void was_taken(ChatState& state) {
+  if (is_open(state.dialog)) show(state.dialog, state.now);
+}
+
+void hold_back(ChatState& state) {
+  hide_unread(state.dialog);
+  if (state.out.size() <= kMostHeldBack) return;
+  const std::size_t most = state.out.size() - kMostHeldBack;
+  state.out.erase(state.out.begin(), state.out.begin() + static_cast<std::ptrdiff_t>(most));
+  state.left_out += most;
+}
+
 void print_separated(ChatState& state, std::vector<Line> lines) {
   if (lines.empty()) return;
   if (!state.is_out_blank) print(state, {Line{}});

@@ -110,7 +110,8 @@ struct ChatState {
   bool has_cancelled = false;  // what ran then
   std::string notice;          // for the status line, until the next key
 
-  std::vector<Line> out;  // for the scrollback, in order; whoever prints it empties it
+  std::vector<Line> out;     // for the scrollback, in order; take_out() empties it
+  std::size_t left_out = 0;  // lines before these, which there was no room to keep
   bool is_out_blank = true;
 };
 
@@ -134,6 +135,13 @@ std::size_t rows_of(const ChatState& state);
 // Lines for the scrollback.
 void print(ChatState& state, std::vector<Line> lines);
 void print_separated(ChatState& state, std::vector<Line> lines);
+// Those that there are, and that some are missing where it is so.
+std::vector<Line> take_out(ChatState& state);
+// The terminal took all there was: the question on it can be read.
+void was_taken(ChatState& state);
+// It did not: the newest kMostHeldBack lines wait, and no key answers a question that nobody can have read.
+void hold_back(ChatState& state);
+inline constexpr std::size_t kMostHeldBack = 10'000;
 // The question on the screen, where that cannot show all of it. True where it was just now that it was
 // printed.
 bool print_what_is_cut(ChatState& state);

@@ -203,6 +203,42 @@ TEST_F(Chat, AnApprovalThatTheScreenCannotShowWholeStandsInTheScrollbackBeforeIt
   EXPECT_THAT(story.take_out(), IsEmpty()) << "once";
 }
 
+TEST_F(Chat, NoKeyAnswersWhatTheTerminalHasNotTaken) {
+  story.begin("go");
+  story.ask("survey", "Run", {});
+  hold_back(story.state);
+  story.pass(std::chrono::minutes(1));
+  EXPECT_FALSE(only<GiveAnswer>(type("y")));
+  was_taken(story.state);
+  EXPECT_FALSE(only<GiveAnswer>(type("y")));
+  story.pass(kTooSoon);
+  hold_back(story.state);  // of something else: the question was read
+  EXPECT_TRUE(only<GiveAnswer>(type("y")));
+
+  story.ask("survey", "Run something else", {});
+  hold_back(story.state);
+  story.pass(std::chrono::minutes(1));
+  EXPECT_FALSE(only<GiveAnswer>(type("y"))) << "each by itself";
+}
+
+TEST_F(Chat, OfWhatTheTerminalDoesNotTakeTheNewestLinesWait) {
+  story.take_out();
+  print(story.state, std::vector<Line>(kMostHeldBack - 1, line_of("old")));
+  print(story.state, {line_of("newest")});
+  hold_back(story.state);
+  EXPECT_THAT(story.state.out, SizeIs(kMostHeldBack)) << "there is room for it";
+  for (int more = 0; more < 2; ++more) {
+    print(story.state, {line_of("newer")});
+    hold_back(story.state);
+  }
+  EXPECT_THAT(story.state.out, SizeIs(kMostHeldBack));
+  const std::vector<Line> lines = take_out(story.state);
+  ASSERT_THAT(lines, SizeIs(kMostHeldBack + 1));
+  EXPECT_THAT(plain_text(lines.front()), HasSubstr("2 lines are left out here"));
+  EXPECT_EQ(plain_text(lines.back()), "newer");
+  EXPECT_THAT(take_out(story.state), IsEmpty());
+}
+
 TEST_F(Chat, AnApprovalThatWaitedBehindAnotherIsShownWholeWhenItsTurnComes) {
   story.state.size = {80, 24};
   story.begin("go");

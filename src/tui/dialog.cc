@@ -152,6 +152,15 @@ void settle(Dialog& dialog, const std::string& question_id, TimePoint now) {
   dialog.words = {};
 }
 
+void show(Dialog& dialog, TimePoint now) {
+  dialog.readable = dialog.waiting.front().id;
+  if (!dialog.shown_at) dialog.shown_at = now;
+}
+
+void hide_unread(Dialog& dialog) {
+  if (is_open(dialog) && dialog.readable != dialog.waiting.front().id) dialog.shown_at.reset();
+}
+
 bool is_ready(const Dialog& dialog, TimePoint now) {
   return dialog.shown_at && now - *dialog.shown_at >= kTooSoon;
 }
@@ -188,6 +197,7 @@ std::vector<Line> take_what_is_cut(Dialog& dialog, TimePoint now, std::size_t co
   if (body.size() <= rows_for_body(dialog, columns, rows)) return {};
   dialog.told_whole = question.id;
   dialog.shown_at = now;
+  dialog.readable.clear();
   std::vector<Line> lines{cut(heading_of(dialog), columns)};
   add_all(lines, std::move(body));
   return lines;

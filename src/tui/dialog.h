@@ -32,6 +32,7 @@ struct Dialog {
   bool is_writing = false;  // a reason, or an answer in the person's own words
   InputLine words;
   std::string told_whole;  // the id of the question whose text went into the scrollback
+  std::string readable;    // the id of the one that the terminal has taken
 };
 
 inline constexpr auto kTooSoon = std::chrono::milliseconds(400);
@@ -43,6 +44,9 @@ void ask(Dialog& dialog, Question question, TimePoint now);
 // It was answered, or nobody needs the answer any more.
 void settle(Dialog& dialog, const std::string& question_id, TimePoint now);
 inline bool is_open(const Dialog& dialog) { return !dialog.waiting.empty(); }
+// The terminal took it, or not all of it: keys count only some time after the question could be read.
+void show(Dialog& dialog, TimePoint now);
+void hide_unread(Dialog& dialog);
 // Whether keys count yet.
 bool is_ready(const Dialog& dialog, TimePoint now);
 

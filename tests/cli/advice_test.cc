@@ -31,6 +31,32 @@ TEST_F(AdviceTest, ACommandLineThatIsNamedHasTheStateFolderThatWasGiven) {
   EXPECT_THAT(deputy({"sessions", "show", "sess_1_nobody"}).err, HasSubstr("`deputy sessions ls`"));
 }
 
+// `./run` starts it under its own name; nothing else finds it in a clone.
+TEST_F(AdviceTest, EveryCommandLineThatIsNamedBeginsAsThePersonBegan) {
+  const auto as_run = [this](std::vector<std::string> words) {
+    return deputy(Start{.words = std::move(words), .typed_name = "./run"});
+  };
+  EXPECT_THAT(as_run({"sessions", "ls"}).err, HasSubstr("`./run demo`"));
+  EXPECT_THAT(as_run({"sessions", "show", "sess_1_nobody"}).err, HasSubstr("`./run sessions ls`"));
+  EXPECT_THAT(as_run({"sessions", "sho"}).err, HasSubstr("`./run sessions --help`"));
+  EXPECT_THAT(as_run({}).out, AllOf(HasSubstr("  ./run chat "), HasSubstr("  ./run demo ")));
+  const auto demo = as_run({"demo"});
+  EXPECT_THAT(demo.err,
+              AllOf(HasSubstr(" ./run sessions tree sess_"), HasSubstr(" ./run sessions notes sess_")));
+  for (const auto& text : {demo.err, as_run({"task", "nobody", "x"}).err, as_run({"resume", "x"}).err})
+    EXPECT_THAT(text, AllOf(Not(HasSubstr("`deputy")), Not(HasSubstr("/bin/deputy"))));
+}
+
+TEST_F(AdviceTest, NewestIsTheTreeThatWasStartedLast) {
+  EXPECT_EQ(deputy({"sessions", "tree", "newest"}).status, 2);
+  ASSERT_EQ(deputy({"demo"}).status, 0);
+  for (const std::string view : {"show", "tree", "transcript", "notes", "export", "tail"}) {
+    const auto ran = deputy({"sessions", view, "newest"});
+    EXPECT_EQ(ran.status, 0) << view << ran.err;
+  }
+  EXPECT_THAT(deputy({"sessions", "tree", "newest"}).out, HasSubstr("[risks]"));
+}
+
 TEST_F(AdviceTest, SoHasOneThatAProgramReads) {
   const std::string home = (root() / "another home").string();
   const auto hint_in = [](const std::string& text) {

@@ -83,6 +83,23 @@ TEST_F(CompletionsTest, ZshAndFishReadTheirs) {
               HasSubstr("--color) compadd -- auto always never; return ;;"));
 }
 
+TEST_F(CompletionsTest, ZshOffersWhatFitsWhereItStands) {
+  // What zsh's own functions would be told, in a shell that completes nothing.
+  const auto offered = [this](const std::string& words, int at) {
+    const std::string line = "source " + file_for("zsh") +
+                             "; _describe() { print -rl -- ${(P)2}; }; compadd() { print -r -- \"$@\"; }; "
+                             "_files() { print files; }; words=(" +
+                             words + "); CURRENT=" + std::to_string(at) + "; _deputy";
+    return output_of("zsh -fc " + shell_quoted(line) + " 2>&1");
+  };
+  EXPECT_THAT(offered("deputy se", 2),
+              AllOf(HasSubstr("sessions:"), HasSubstr("chat:"), Not(HasSubstr("tree:"))));
+  EXPECT_THAT(offered("deputy sessions tr", 3),
+              AllOf(HasSubstr("tree:"), HasSubstr("transcript:"), Not(HasSubstr("delegate:"))));
+  EXPECT_EQ(offered("deputy --output ''", 3), "-- text json stream-json\n");
+  EXPECT_EQ(offered("deputy --config ''", 3), "files\n");
+}
+
 TEST_F(CompletionsTest, TheManualIsAPageThatManCanShow) {
   const auto ran = deputy({"manual"});
   ASSERT_EQ(ran.status, 0) << ran.err;

@@ -201,14 +201,16 @@ std::unique_ptr<Running> DeputyTest::spawn(const Start& start, bool on_terminal)
 
   std::vector<std::string> words = start.through;
   words.push_back(bin_dir() + "/deputy");
+  const std::string program = words.front();
+  if (start.through.empty()) words.front() = start.typed_name;
   words.insert(words.end(), start.words.begin(), start.words.end());
   auto variables = usual_environment(root_);
   for (const auto& [name, value] : start.environment) variables[name] = value;
   std::vector<std::string> environment;
   for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
-  const int error = ::posix_spawn(&running->pid_, words.front().c_str(), actions.get(), nullptr,
+  const int error = ::posix_spawn(&running->pid_, program.c_str(), actions.get(), nullptr,
                                   pointers_to(words).data(), pointers_to(environment).data());
-  EXPECT_EQ(error, 0) << "cannot start " << words.front();
+  EXPECT_EQ(error, 0) << "cannot start " << program;
   fs::remove(input);  // what a test types in is none of what deputy leaves
   ::close(out[1]);
   running->out_ = out[0];
@@ -216,10 +218,6 @@ std::unique_ptr<Running> DeputyTest::spawn(const Start& start, bool on_terminal)
 }
 
 Ran DeputyTest::deputy(const Start& start) { return spawn(start, false)->wait(); }
-
-std::unique_ptr<Running> DeputyTest::start_on_terminal(std::vector<std::string> words) {
-  return spawn({.words = std::move(words)}, true);
-}
 
 std::vector<std::string> DeputyTest::files_below(const fs::path& folder) {
   std::vector<std::string> names;
@@ -246,6 +244,21 @@ std::string DeputyTest::script(std::string_view text, std::string_view name) con
   const fs::path file = root_ / name;
   write(file, text);
   return "scripted/" + file.string();
+}
+
+std::string DeputyTest::delegating(std::string_view wait) const {
+  std::string text = R"({"v":1,"sessions":[
+  {"match":{"agent":"main"},"replies":[
+    {"text":"I ask two.","calls":[{"name":"Delegate","arguments":{"tasks":[
+      {"label":"quick","prompt":"p"},{"label":"slow","prompt":"p"}]}}]},
+    {"text":"Both have *reported*."},
+    {"text":"And again. See [here](https://example.org)."}]},
+  {"match":{"label":"quick"},"replies":[{"text":"quickly done"}]},
+  {"match":{"label":"slow"},"replies":[
+    {"calls":[{"name":"Note","arguments":{"content":"half way"}}]},
+    {"first_byte_ms":WAIT,"text":"slowly done"}]}]})";
+  text.replace(text.find("WAIT"), 4, wait);
+  return script(text);
 }
 
 }  // namespace deputy

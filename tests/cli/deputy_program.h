@@ -28,6 +28,7 @@ struct Start {
   std::map<std::string, std::string> environment;  // besides, or in place of, the usual one
   std::filesystem::path current;                   // the folder to work in, unless given
   std::vector<std::string> through = {};           // a program that starts it, with its words
+  std::string typed_name = "deputy";               // what the person typed for it, where nothing is between
 };
 
 // A program that runs. Its stdout is a pipe; where it has a terminal, that is its stdin and stderr.
@@ -67,7 +68,13 @@ class DeputyTest : public ::testing::Test {
     return start(Start{.words = std::move(words)});
   }
   std::unique_ptr<Running> start(const Start& start) const { return spawn(start, false); }
-  std::unique_ptr<Running> start_on_terminal(std::vector<std::string> words);
+  std::unique_ptr<Running> start_on_terminal(std::vector<std::string> words) const {
+    return spawn({.words = std::move(words)}, true);
+  }
+  // The chat: its stdout is the terminal, too.
+  std::unique_ptr<Running> chat_on_terminal(std::vector<std::string> words) const {
+    return spawn({.words = std::move(words), .through = {"/bin/sh", "-c", "exec \"$0\" \"$@\" >&2"}}, true);
+  }
 
   std::filesystem::path home() const { return root_ / "home"; }
   std::filesystem::path work() const { return root_ / "work"; }
@@ -78,6 +85,8 @@ class DeputyTest : public ::testing::Test {
   static void write(const std::filesystem::path& file, std::string_view text);
   // A script of the scripted model; yields the value for --model.
   std::string script(std::string_view text, std::string_view name = "script.json") const;
+  // One whose root delegates to [quick] and [slow], which takes so many milliseconds for its second reply.
+  std::string delegating(std::string_view wait) const;
 
  private:
   std::unique_ptr<Running> spawn(const Start& start, bool on_terminal) const;

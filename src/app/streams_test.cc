@@ -1,0 +1,87 @@
+#include "app/streams.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "support/pseudo_terminal.h"
+
+namespace deputy {
+namespace {
+
+class ATerminalThatTakesNothing : public ::testing::Test {
+ protected:
+  ATerminalThatTakesNothing() { terminal_.make_raw(); }
+  // The first so many bytes of what it shows once it takes what there is.
+  std::string shown(std::size_t bytes) {
+    std::string text;
+    while (!out_.catch_up() && !HasFailure()) text += terminal_.read();
+    while (text.size() < bytes && !HasFailure()) text += terminal_.read();
+    return text;
+  }
+  PseudoTerminal terminal_;
+  OutStream out_{terminal_.program()};
+};
+
+TEST_F(ATerminalThatTakesNothing, HoldsNobodyUpAndGetsAllOfItInOrder) {
+  std::string text;
+  for (int line = 0; line < 20'000; ++line) text += fmt::format("line {}\n", line);
+  out_.offer(text);
+  EXPECT_TRUE(out_.is_behind()) << "nobody has read";
+  out_.offer("the end\n");
+  EXPECT_EQ(shown(text.size() + 8), text + "the end\n");
+  EXPECT_FALSE(out_.is_behind());
+}
+
+TEST_F(ATerminalThatTakesNothing, IsTriedAgain) {
+  terminal_.stop();
+  out_.offer("a");
+  EXPECT_FALSE(out_.catch_up());
+  EXPECT_TRUE(out_.is_behind());
+  terminal_.go_on();
+  EXPECT_TRUE(out_.catch_up());
+  EXPECT_EQ(terminal_.read(), "a");
+}
+
+TEST_F(ATerminalThatTakesNothing, IsWaitedForByWhatIsWritten) {
+  terminal_.stop();
+  out_.offer("first\n");
+  terminal_.go_on();
+  out_.write("second\n");
+  EXPECT_EQ(terminal_.read_until("second\n"), "first\nsecond\n");
+}
+
+TEST_F(ATerminalThatTakesNothing, IsToldWhatWasLeftOutBeyondAMebibyte) {
+  const std::string half = std::string(OutStream::kMostBehind / 2 - 1, 'x') + "\n";
+  terminal_.stop();
+  out_.offer(half);
+  out_.offer(half);  // to the last byte
+  terminal_.go_on();
+  EXPECT_EQ(shown(2 * half.size()), half + half);
+
+  terminal_.stop();
+  out_.offer(half);
+  out_.offer("\n" + half);  // one too many
+  out_.offer("there would be room for this\n");
+  terminal_.go_on();
+  const std::string told = "deputy: 3 lines are left out here, as the terminal took nothing for a while\n";
+  EXPECT_EQ(shown(half.size() + told.size()), half + told);
+}
+
+TEST_F(ATerminalThatTakesNothing, StaysAsItWasForAllWhoShareIt) {
+  out_.offer("a");
+  EXPECT_EQ(::fcntl(terminal_.program(), F_GETFL) & O_NONBLOCK, 0);
+}
+
+TEST(OutStream, WhatIsNoTerminalIsWaitedFor) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  OutStream out(ends[1]);
+  out.offer("at once\n");
+  EXPECT_FALSE(out.is_behind());
+  char bytes[16];
+  EXPECT_EQ(::read(ends[0], bytes, sizeof bytes), 8);
+  for (const int end : ends) ::close(end);
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,112 @@
+// The chat on a terminal whose other end is the test: the flows that people use most, byte by byte. What a
+// real terminal makes of these bytes is seen in terminal_real_time_test.cc.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "deputy_program.h"
+
+namespace deputy {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ChatOnATerminal : public DeputyTest {
+ protected:
+  std::unique_ptr<Running> begin(const std::string& model, std::vector<std::string> more = {}) const {
+    more.insert(more.end(), {"--model", model, "--color", "never"});
+    auto chat = chat_on_terminal(std::move(more));
+    chat->read_screen_until("❯");
+    return chat;
+  }
+  static void expect_quits(Running& chat) {
+    chat.type("/quit\r");
+    chat.read_screen_until("Kept as sess_");
+    EXPECT_EQ(chat.wait().status, 0);
+  }
+  // Says far more than a terminal takes that nobody reads.
+  std::string talkative() {
+    std::string replies = R"({"text":"half way","calls":[{"name":"Note","arguments":{"content":"first"}}]},)";
+    for (int reply = 0; reply < 8; ++reply) {
+      std::string text;
+      for (int line = 0; line < 200; ++line) text += fmt::format("Line {} of {}.\\n\\n", line, reply);
+      replies += fmt::format(R"({{"text":"{}","calls":[{{"name":"Note","arguments":{{"content":"{}"}}}}]}},)",
+                             text, reply);
+    }
+    return script(R"({"v":1,"sessions":[{"replies":[)" + replies + R"({"text":"All told."}]}]})");
+  }
+};
+
+TEST_F(ChatOnATerminal, DelegatesAfterApproval) {
+  auto chat = begin(delegating("10"));
+  chat->type("review this\r");
+  EXPECT_THAT(chat->read_screen_until("(y)"), HasSubstr("Spawn 2 subagents: [quick] p; [slow] p"));
+  chat->type("y");
+  EXPECT_THAT(chat->read_screen_until("Both have reported."), HasSubstr("[quick]"));
+  expect_quits(*chat);
+}
+
+TEST_F(ChatOnATerminal, AsksAndTakesASuggestionOrWords) {
+  auto chat = begin(script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"ask_user","arguments":{"question":"Which colour?","suggestions":["red","blue"]}}]},
+    {"calls":[{"name":"ask_user","arguments":{"question":"How dark?"}}],"expect":{"contains":"blue"}},
+    {"text":"As dark as that.","expect":{"contains":"like the night"}}]}]})"));
+  chat->type("paint\r");
+  chat->read_screen_until("(2) blue");
+  chat->type("2");
+  chat->read_screen_until("How dark?");
+  chat->read_screen_until("(w)");
+  chat->type("w");
+  chat->read_screen_until("answer:");
+  chat->type("like the night\r");
+  chat->read_screen_until("As dark as that.");
+  expect_quits(*chat);
+}
+
+TEST_F(ChatOnATerminal, CancelsOneChildAndTheOtherReports) {
+  auto chat = begin(delegating("86400000"), {"--yes"});
+  chat->type("go\r");
+  chat->read_screen_until("half way");
+  chat->type("\t");
+  chat->read_screen_until("❯ [quick]");
+  chat->type("\x1b[B");
+  chat->read_screen_until("❯ [slow]");
+  chat->type("c");
+  EXPECT_THAT(chat->read_screen_until("Both have reported."), HasSubstr("cancelled"));
+}
+
+TEST_F(ChatOnATerminal, GoesOnAfterAKillWhereItWas) {
+  auto killed = begin(delegating("86400000"), {"--yes"});
+  killed->type("go\r");
+  killed->read_screen_until("half way");
+  killed->send(SIGKILL);
+  EXPECT_EQ(killed->wait().status, 128 + SIGKILL);
+  auto chat = begin(delegating("10"), {"--yes"});
+  chat->type("/resume\r");
+  chat->read_screen_until("Both have reported.");
+  expect_quits(*chat);
+}
+
+// As by Ctrl-S, or a connection that stands still.
+TEST_F(ChatOnATerminal, GoesOnWhereNobodyReadsItAndShowsAllOfItOnceSomebodyDoes) {
+  auto chat = begin(talkative());
+  chat->type("go\r");
+  chat->read_screen_until("half way");
+  // Ends with the run; would wait for ever where that waits for the terminal.
+  const auto followed = deputy({"sessions", "tail", "newest"});
+  EXPECT_EQ(followed.status, 0) << followed.err;
+  EXPECT_THAT(chat->read_screen_until("All told."), HasSubstr("Line 199 of 7."));
+  expect_quits(*chat);
+}
+
+TEST_F(ChatOnATerminal, EventsThatNobodyReadsHoldNobodyUpEither) {
+  auto run = chat_on_terminal({"run", "go", "--model", talkative(), "--output", "stream-json"});
+  run->read_screen_until(R"("event":"note")");
+  EXPECT_EQ(deputy({"sessions", "tail", "newest"}).status, 0);
+  const auto ran = run->wait();
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.err, HasSubstr(R"("event":"result")"));
+}
+
+}  // namespace
+}  // namespace deputy

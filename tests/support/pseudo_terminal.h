@@ -1,0 +1,57 @@
+// A terminal that the test holds both ends of. It is read by nobody but the test, and it can be stopped as by
+// Ctrl-S.
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace deputy {
+
+class PseudoTerminal {
+ public:
+  PseudoTerminal() : reader_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+    ::grantpt(reader_);
+    ::unlockpt(reader_);
+    program_ = ::open(::ptsname(reader_), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  }
+  ~PseudoTerminal() {
+    ::close(program_);
+    ::close(reader_);
+  }
+  PseudoTerminal(const PseudoTerminal&) = delete;
+
+  int program() const { return program_; }  // the end that a program has
+  // Bytes come as they were written.
+  void make_raw() const {
+    termios mode{};
+    EXPECT_EQ(::tcgetattr(program_, &mode), 0);
+    ::cfmakeraw(&mode);
+    EXPECT_EQ(::tcsetattr(program_, TCSANOW, &mode), 0);
+  }
+  void stop() const { EXPECT_EQ(::tcflow(program_, TCOOFF), 0); }
+  void go_on() const { EXPECT_EQ(::tcflow(program_, TCOON), 0); }
+  // What there is to read; waits for some.
+  std::string read() const {
+    char bytes[4096];
+    const ssize_t count = ::read(reader_, bytes, sizeof bytes);
+    EXPECT_GT(count, 0);
+    return {bytes, static_cast<std::size_t>(count > 0 ? count : 0)};
+  }
+  std::string read_until(std::string_view text) const {
+    std::string shown;
+    while (!shown.contains(text) && !::testing::Test::HasFailure()) shown += read();
+    return shown;
+  }
+
+ private:
+  int reader_;
+  int program_ = -1;
+};
+
+}  // namespace deputy
