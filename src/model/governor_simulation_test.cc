@@ -239,8 +239,8 @@ TEST(GovernorSimulation, LosesNoStepAndIsSeldomTurnedDown) {
   for (const Scene& scene : kLimits) {
     Worst worst;
     for (std::uint64_t seed = 1; seed <= seeds(); ++seed) worst.add(scene, seed);
-    std::printf("%s: at most %.1f %% rejected, done in %s\n", scene.name.c_str(), worst.rejected_share * 100,
-                to_text(worst.ended).c_str());
+    std::printf("figures: %s: at most %.1f %% rejected, done in %s\n", scene.name.c_str(),
+                worst.rejected_share * 100, to_text(worst.ended).c_str());
     EXPECT_LE(worst.ended, seconds{450}) << scene.name;  // 320 were the least
   }
 }
@@ -260,7 +260,7 @@ TEST(GovernorSimulation, IsAtFullSpeedWithinTenSecondsOfTheLimitLifting) {
             << scene.name << ", seed " << seed << ", lifted after " << to_text(scene.lifted_after);
       }
     }
-    std::printf("%s: at most %.1f %% rejected, at full speed after at most %s\n", scene.name.c_str(),
+    std::printf("figures: %s: at most %.1f %% rejected, at full speed after at most %s\n", scene.name.c_str(),
                 worst.rejected_share * 100, to_text(std::max(worst.slow_for, Duration{})).c_str());
   }
 }
@@ -282,7 +282,7 @@ TEST(GovernorSimulation, HoldsNobodyUpForThreeSecondsWhereThereIsNoLimit) {
       fleet.run_all();
       longest = std::max(longest, fleet.all_sent_after());
     }
-    std::printf("no limit, answers within %s: the last of sixteen is sent after %s at most\n",
+    std::printf("figures: no limit, answers within %s: the last of sixteen is sent after %s at most\n",
                 to_text(to_status).c_str(), to_text(longest).c_str());
     EXPECT_LE(longest, seconds{3});
   }
@@ -306,7 +306,7 @@ TEST(GovernorSimulation, IsNeededAsEachForItselfLosesSteps) {
   for (const Scene& scene : kLimits) {
     Fleet fleet(scene, 1);
     fleet.run_all_as_libraries_do();
-    std::printf("%s: each for itself, %d of %d steps fail, %.0f %% rejected\n", scene.name.c_str(),
+    std::printf("figures: %s: each for itself, %d of %d steps fail, %.0f %% rejected\n", scene.name.c_str(),
                 fleet.failed, fleet.failed + fleet.done, fleet.rejected_share() * 100);
     EXPECT_GE(fleet.failed, 100) << scene.name;
     EXPECT_GE(fleet.rejected_share(), 0.5) << scene.name;
@@ -316,7 +316,7 @@ TEST(GovernorSimulation, IsNeededAsEachForItselfLosesSteps) {
 TEST(GovernorSimulation, IsNeededOnceForAll) {
   Fleet fleet(kLimits.at(3), 1, {.governor = false});
   fleet.run_all();
-  std::printf("a governor each: %.0f %% rejected\n", fleet.rejected_share() * 100);
+  std::printf("figures: a governor each: %.0f %% rejected\n", fleet.rejected_share() * 100);
   EXPECT_GE(fleet.rejected_share(), 0.3);
 }
 
