@@ -33,7 +33,8 @@ struct Scene {
   double burst = 1;
   Duration longest_to_status = milliseconds{500};  // of an answer; 300 ms less at the least
   Duration lifted_after = minutes{60};
-  Duration down_for{};  // at first it takes nothing at all
+  int lifted_after_rejections = 0;  // the moment after so many, which is before that
+  Duration down_for{};              // at first it takes nothing at all
   int status = 429;
 };
 
@@ -48,7 +49,10 @@ class LimitedServer {
     level_ = std::min(scene_.burst, level_ + std::chrono::duration<double>(now - at_).count());
     at_ = now;
     const bool is_lifted = now >= scene_.lifted_after;
-    if (now < scene_.down_for || (!is_lifted && level_ < 1)) return reject();
+    if (now < scene_.down_for || (!is_lifted && level_ < 1)) {
+      if (rejected + 1 == scene_.lifted_after_rejections) scene_.lifted_after = now;
+      return reject();
+    }
     if (++accepted == kChildren) all_sent_after = now;
     if (!is_lifted) level_ -= 1;
     SimExchange answer{.headers = headers(is_lifted),
@@ -57,6 +61,8 @@ class LimitedServer {
     answer.chunks.push_back({"end\n"});
     return answer;
   }
+
+  Duration lifted_after() const { return scene_.lifted_after; }
 
   int accepted = 0;
   int rejected = 0;
@@ -136,6 +142,7 @@ class Fleet {
   }
 
   Duration all_sent_after() const { return server_.all_sent_after; }
+  Duration lifted_after() const { return server_.lifted_after(); }
   double rejected_share() const {
     return static_cast<double>(server_.rejected) / (server_.rejected + server_.accepted);
   }
@@ -231,7 +238,7 @@ struct Worst {
     EXPECT_LE(fleet.rejected_share(), 0.10) << scene.name << ", seed " << seed;
     rejected_share = std::max(rejected_share, fleet.rejected_share());
     ended = std::max(ended, fleet.ended);
-    slow_for = std::max(slow_for, fleet.last_delayed - scene.lifted_after);
+    slow_for = std::max(slow_for, fleet.last_delayed - fleet.lifted_after());
   }
 };
 
@@ -262,6 +269,22 @@ TEST(GovernorSimulation, IsAtFullSpeedWithinTenSecondsOfTheLimitLifting) {
     }
     std::printf("figures: %s: at most %.1f %% rejected, at full speed after at most %s\n", scene.name.c_str(),
                 worst.rejected_share * 100, to_text(std::max(worst.slow_for, Duration{})).c_str());
+  }
+}
+
+// The worst moment: what was just turned down said that the limit stands.
+TEST(GovernorSimulation, IsAtFullSpeedWithinTwelveSecondsOfALiftingTheMomentAfterARejection) {
+  for (Scene scene : kLimits) {
+    if (scene.tells == Tells::limits || scene.tells == Tells::limits_and_retry_after) continue;
+    Worst worst;
+    for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+      scene.lifted_after_rejections = static_cast<int>(1 + seed * 7 % 33);
+      worst.add(scene, seed);
+    }
+    std::printf("figures: %s, lifted after a rejection: at full speed after at most %s\n", scene.name.c_str(),
+                to_text(worst.slow_for).c_str());
+    EXPECT_GE(worst.slow_for, seconds{5}) << scene.name << ": no limit lifted";
+    EXPECT_LE(worst.slow_for, seconds{12}) << scene.name;
   }
 }
 
