@@ -1,9 +1,9 @@
 #include "model/context_estimate.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <set>
@@ -205,6 +205,11 @@ std::vector<std::pair<std::string, Recorded>> all_recorded() {
   return all;
 }
 
+void tell(const std::string& name, std::int64_t counted, std::int64_t estimated) {
+  fmt::print("figures: {}: counted {}, estimated {}, {:+.1f} %\n", name, counted, estimated,
+             100.0 * static_cast<double>(estimated - counted) / static_cast<double>(counted));
+}
+
 // Whether `two` was asked after `one` was answered.
 bool goes_on(const Recorded& one, const Recorded& two) {
   return one.prefix.model == two.prefix.model && one.prefix.system == two.prefix.system &&
@@ -219,13 +224,11 @@ TEST(ContextEstimate, OfAFirstRequestIsNearTheCountOnNineInTenOfWhatWasRecorded)
   for (const auto& [name, one] : all_recorded()) {
     const double ratio = static_cast<double>(one.estimated()) / static_cast<double>(one.counted);
     ++all;
-    if (ratio >= 0.9 && ratio <= 1.4)
-      ++near;
-    else
-      std::printf("%s: counted %ld, estimated %ld\n", name.c_str(), one.counted, one.estimated());
+    if (ratio >= 0.9 && ratio <= 1.4) ++near;
+    tell(name, one.counted, one.estimated());
   }
-  std::printf("%d of %d first requests between -10 %% and +40 %% (%.0f %%), %zu not of what was sent\n", near,
-              all, 100.0 * near / all, kNotOfTheRequest.size());
+  fmt::print("figures: {} of {} first requests between -10 % and +40 %; {} counts are not of what was sent\n",
+             near, all, kNotOfTheRequest.size());
   EXPECT_GE(all, 50);
   EXPECT_GE(near * 10, all * 9);
 }
@@ -241,12 +244,12 @@ TEST(ContextEstimate, IsWithinFiveInAHundredOnceTheProviderHasCounted) {
       pairs.insert(second);
       const auto estimated = two.estimated(Measured{one.messages.size(), one.counted});
       const double ratio = static_cast<double>(estimated) / static_cast<double>(two.counted);
-      std::printf("%s: counted %ld, estimated %ld\n", second.c_str(), two.counted, estimated);
+      tell(second, two.counted, estimated);
       EXPECT_NEAR(ratio, 1, 0.05) << first << ", then " << second;
       worst = std::max(worst, std::abs(ratio - 1));
     }
   }
-  std::printf("%zu second requests at most %.1f %% off\n", pairs.size(), worst * 100);
+  fmt::print("figures: {} second requests, at most {:.1f} % off\n", pairs.size(), worst * 100);
   for (const char* known : {"anthropic/tool-loop-turn2.sse", "openai-chat/tool-loop-turn2.sse",
                             "openai-responses/tool-loop-turn2.sse", "gemini/tool-parallel-3pro-turn2.sse"})
     EXPECT_TRUE(pairs.contains(known)) << known << " goes on with nothing";
@@ -312,7 +315,8 @@ TEST(ContextEstimate, StaysWithinFiveInAHundredOverAConversation) {
       worst = std::max(worst, std::abs(estimated / truth - 1));
       EXPECT_NEAR(estimated / truth, 1, 0.05) << "count " << which << ", step " << step;
     }
-    std::printf("count %zu: at most %.1f %% off\n", which, worst * 100);
+    fmt::print("figures: a conversation of forty steps, way of counting {}: at most {:.1f} % off\n", which,
+               worst * 100);
   }
 }
 

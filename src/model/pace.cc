@@ -15,8 +15,8 @@ using std::chrono::seconds;
 // A rejection comes soon, or not at all: at first it is not known how soon.
 constexpr Duration kFirstSoon = milliseconds{500};
 constexpr Duration kLongestSoon = seconds{2};
-constexpr Duration kShortestSoon = milliseconds{250};
-constexpr int kSoonForEach = 3;  // times as long as the last rejection took
+constexpr Duration kShortestSoon = milliseconds{150};
+constexpr int kSoonForEach = 2;  // times as long as the last rejection took
 // The one that goes alone may hang: others do not wait for it for ever.
 constexpr Duration kLongestAlone = seconds{10};
 constexpr Duration kLongestInterval = seconds{60};
@@ -36,7 +36,8 @@ constexpr double kFewUnanswered = 1;
 constexpr double kUnansweredForEach = 0.5;
 constexpr double kMostUnanswered = 4096;
 
-constexpr Duration kTryAfter = seconds{9};
+// Nine requests at one a second, less what a rejection takes to come: else a tenth would be waited for.
+constexpr Duration kTryAfter = milliseconds{8900};
 // Of so many one may be turned down: a try waits until it can be afforded, but not for all of a storm. What
 // is more than ten pays, over some 350 requests, for those that were lent for the start: it costs two or
 // three.

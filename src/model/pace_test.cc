@@ -102,6 +102,7 @@ class Limited {
       when = later;
     return when;
   }
+  TimePoint now() const { return now_; }
   bool is_lifted = false;
 
  private:
@@ -143,6 +144,21 @@ TEST(Pace, TriesAtTheStartAsOftenAsLater) {
     const TimePoint lifted = limited.next();
     for (int i = 0; i < 60; ++i) limited.send_one();
     EXPECT_LE(limited.next() - lifted, seconds{10}) << "lifted after " << tenths << " tenths of a second";
+  }
+}
+
+// The worst there is: the limit lifts the moment after something was sent, and most of all after a try. At
+// most eleven requests are sent from one try to the next, so it takes ten paces and what the gate was shut.
+TEST(Pace, NoticesWithinTenPacesThatTheLimitLiftedWhicheverRequestThatFollows) {
+  for (int sent = 1; sent <= 350; ++sent) {
+    Pace pace;
+    Limited limited(pace);
+    for (int i = 0; i < sent; ++i) limited.send_one();
+    limited.is_lifted = true;
+    const TimePoint lifted = limited.now();
+    for (int i = 0; i < 60 && (i < 2 || pace.interval() > Duration{}); ++i) EXPECT_TRUE(limited.send_one());
+    EXPECT_EQ(pace.interval(), Duration{}) << "lifted after request " << sent;
+    EXPECT_LE(limited.now() - lifted, milliseconds{10'300}) << "lifted after request " << sent;
   }
 }
 

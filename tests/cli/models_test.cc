@@ -2,19 +2,35 @@
 // started or written.
 #include <gmock/gmock.h>
 
+#include <atomic>
+
 #include "base/json.h"
 #include "deputy_program.h"
 #include "support/loopback_server.h"
+#include "support/test_authority.h"
 
 namespace deputy {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
 using Variables = std::map<std::string, std::string>;
+
+// What a server of Chat Completions answers that says just this.
+std::string answer_of(std::string_view text) {
+  const std::string body =
+      "data: " +
+      to_json_text(json::object{
+          {"choices",
+           {{{"index", 0}, {"delta", {{"content", std::string(text)}}}, {"finish_reason", "stop"}}}}}) +
+      "\n\ndata: [DONE]\n\n";
+  return "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n\r\n" + body;
+}
 
 class ModelsTest : public DeputyTest {
  protected:
@@ -62,6 +78,16 @@ TEST_F(ModelsTest, AreListedForPrograms) {
   EXPECT_EQ(integer_at(mine, "window"), 4096);
   EXPECT_TRUE(find(mine, "price")->is_null());  // unknown, not 0
   EXPECT_EQ(bool_at(mine, "usable"), false);
+}
+
+TEST_F(ModelsTest, AreListedAsThePersonKnowsThemAndWithAMarkForWhatNobodyKnows) {
+  write(own_settings(),
+        "[models.\"anthropic/claude-haiku-4-5\"]\nwindow = 100000\ninput = 2.0\n"
+        "[models.\"compatible/mine\"]\nwindow = 4096\n");
+  const auto ran = deputy({"models"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("anthropic/claude-haiku-4-5 +100,000 +64,000 +2 +5 +0[.]1 +1[.]25 "));
+  EXPECT_THAT(ran.out, ContainsRegex("compatible/mine +4,096 +[?] +[?] +[?] +[?] +[?] "));
 }
 
 TEST_F(ModelsTest, TheDefaultIsTheFirstThatIsChosenOrHasAKey) {
@@ -125,12 +151,7 @@ TEST_F(ModelsTest, ATaskMayNameAModelOfAnotherProvider) {
   LoopbackServer server([](Peer& peer) {
     EXPECT_THAT(peer.read_request(),
                 AllOf(::testing::StartsWith("POST /v1/chat/completions "), HasSubstr("\"of-the-task\"")));
-    const std::string body =
-        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"said by "
-        "another\"},\"finish_reason\":\"stop\"}]}\n\n"
-        "data: [DONE]\n\n";
-    peer.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: " +
-               std::to_string(body.size()) + "\r\n\r\n" + body);
+    peer.write(answer_of("said by another"));
   });
   write(root() / "batch.json", R"({"tasks":[{"label":"a","prompt":"go","model":"compatible/of-the-task"}]})");
   const auto ran = deputy({.words = {"delegate", "--model", "rehearsal", "--file", root() / "batch.json"},
@@ -139,6 +160,33 @@ TEST_F(ModelsTest, ATaskMayNameAModelOfAnotherProvider) {
                            .current = {}});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("said by another"));
+}
+
+TEST_F(ModelsTest, AreReachedThroughTheProxyAndTrustedByTheCertificateOfTheEnvironment) {
+  const TestAuthority authority;
+  write(root() / "company.pem", authority.pem());
+  const LoopbackServer server(
+      [](Peer& peer) {
+        while (!peer.read_request().empty()) peer.write(answer_of("said inside"));
+      },
+      authority.server("DNS:server.test", {"http/1.1"}));
+  std::atomic<int> connected = 0;
+  LoopbackServer proxy([&](Peer& peer) {
+    const std::string head = peer.read_request();
+    if (head.empty()) return;
+    EXPECT_THAT(head, ::testing::StartsWith("CONNECT server.test:443 HTTP/1.1\r\n"));
+    EXPECT_THAT(head, Not(HasSubstr("inside-alone")));
+    ++connected;
+    if (peer.write("HTTP/1.1 200 Connection established\r\n\r\n")) peer.join(server.port());
+  });
+  const auto ran = delegate("compatible/m", {{"DEPUTY_BASE_URL", "https://server.test/v1"},
+                                             {"COMPATIBLE_API_KEY", "key-for-inside-alone"},
+                                             {"HTTPS_PROXY", proxy.url("")},
+                                             {"SSL_CERT_FILE", root() / "company.pem"}});
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("said inside"));
+  proxy.finish();
+  EXPECT_GE(connected, 1);
 }
 
 TEST_F(ModelsTest, AnOllamaThatDoesNotRunIsToldOfSoon) {
