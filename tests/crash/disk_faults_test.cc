@@ -225,8 +225,8 @@ TEST_F(DiskFaults, AFullDiskStillTakesTheRecordOfTheStop) {
     ASSERT_TRUE(stop);
     EXPECT_TRUE(stop->why.contains("full")) << stop->why;
   }
-  EXPECT_TRUE(std::filesystem::exists(world.home.file("spare-room"))) << "kept anew";
   world.expect_goes_on(acknowledged, 3, "after a full disk");
+  EXPECT_TRUE(std::filesystem::exists(world.home.file("spare-room"))) << "kept anew";
 }
 
 class DiskFaultsExhaustive : public DiskFaults {};

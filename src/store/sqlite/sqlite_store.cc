@@ -8,7 +8,6 @@
 #include "store/sqlite/journal_rows.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/select.h"
-#include "store/sqlite/spare_room.h"
 #include "store/sqlite/sqlite_store_state.h"
 #include "store/unique_facts.h"
 
@@ -54,7 +53,6 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   TRY(auto transcripts, home.open_folder("subagent"));
   TRY(auto reading, Database::open(path, mode));
   TRY(auto locks, TreeLocks::open(home));
-  keep_spare_room(home);
   auto state = std::make_unique<State>(
       loop,
       State::Parts{std::move(own_home), std::move(writing), std::move(reading), std::move(locks),

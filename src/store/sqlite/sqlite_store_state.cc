@@ -200,6 +200,7 @@ Result<void> SqliteStore::State::tend() {
     const std::lock_guard lock(claims);
     write_transcripts();
   }
+  if (!std::exchange(has_spare_room, true)) keep_spare_room(*home);  // nobody waits here for its syncs
   auto tended = tend_log();
   if (!tended && tended.error().code == ErrorCode::exhausted) (void)record_stop(tended.error());
   return tended;

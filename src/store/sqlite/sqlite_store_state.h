@@ -111,8 +111,9 @@ struct SqliteStore::State {
   std::map<SessionId, std::int64_t> claimed;
   std::vector<EventRefs> untold;  // commits that are not in the transcripts yet
   std::map<SessionId, SessionRow>
-      live;                 // rows of sessions that have not ended, so that a step need not read its row
-  int written_back_at = 0;  // pages of the log, where not all could be
+      live;                     // rows of sessions that have not ended, so that a step need not read its row
+  int written_back_at = 0;      // pages of the log, where not all could be
+  bool has_spare_room = false;  // as far as it could be had
   std::optional<Statement> insert_event;
   std::optional<Statement> select_epoch;
   std::optional<Statement> select_far;
