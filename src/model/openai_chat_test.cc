@@ -109,7 +109,7 @@ TEST(OpenAiChatDecoder, IdsThatOtherRepliesWillHaveTooAreReplaced) {
     const auto reply =
         decode(call(fmt::format(R"({{"index":0,"id":"{}","function":{{"name":"Read"}}}})", id)) + kDone);
     ASSERT_TRUE(reply && reply->message.calls.size() == 1) << id;
-    EXPECT_EQ(reply->message.calls[0].id.size(), 29U) << id;
+    EXPECT_EQ(reply->message.calls[0].id.size(), 17U) << id;
   }
   EXPECT_THAT(outcome_of(call(R"({"index":0,"id":"functions.Read:0","function":{"name":"Read"}})") + kDone),
               HasSubstr("call functions.Read:0 Read {}"))

@@ -134,7 +134,7 @@ call call_REDACTED_2 lookup_orchard_label {})"},
     {kOllama, "ollama/api-chat-multi-tool.ndjson",
      R"(calls 149/15/0/0
 text: 
-call call_ca445672f50bc9f2cfbc46b0 weather {"city":"Detroit"})"},
+call call_ca445672f50b weather {"city":"Detroit"})"},
     {kOllama, "ollama/api-chat-text.ndjson",
      R"(finished 17/50/0/0
 text: Why did the OpenTelemetry agent go to th… 212 bytes f5641fb35936)"},
@@ -145,8 +145,8 @@ thinking: Let me think about that.First, I will consider relevant factors.)"},
     {kOllama, "ollama/api-chat-tool.ndjson",
      R"(calls 218/306/0/0
 text: 
-call call_00ef2051ca02ec633a46c06b weather {"city":"Detroit"}
-call call_7e5d51734b117f5b46e8bb96 search {"query":"Detroit Tigers game time today"})"},
+call call_00ef2051ca02 weather {"city":"Detroit"}
+call call_7e5d51734b11 search {"query":"Detroit Tigers game time today"})"},
     {kCompatible, "ollama/v1-tool-gpt-oss.sse",
      R"(calls 169/55/0/0
 text: 
@@ -174,19 +174,19 @@ call toolu_bdrk_01N8hD5cYDw4WfvnjKXAkA2W weather {"location": "Florence, Italy"}
     {kCompatible, "openrouter/tool-delta-variant-a.sse",
      R"(calls 57/17/0/0
 text: 
-call call_d9f1191da28b1fbef2640812 llm_version {})"},
+call call_d9f1191da28b llm_version {})"},
     {kCompatible, "openrouter/tool-delta-variant-b.sse",
      R"(calls 57/17/0/0
 text: 
-call call_d9f1191da28b1fbef2640812 llm_version {})"},
+call call_d9f1191da28b llm_version {})"},
     {kCompatible, "openrouter/tool-delta-variant-c.sse",
      R"(calls 56/12/0/0
 text: 
-call call_fc48ee11c4b548a00db51f9e llm_version {})"},
+call call_fc48ee11c4b5 llm_version {})"},
     {kCompatible, "openrouter/tool-delta-variant-d.sse",
      R"(calls 57/17/0/0
 text: 
-call call_d2ffc14e121e3639382d727d llm_version {})"},
+call call_d2ffc14e121e llm_version {})"},
     {kCompatible, "openrouter/tool-parallel-gemini-reasoning.sse",
      R"(calls 157/32/0/0
 text: 
@@ -228,8 +228,8 @@ call call_55117580 weather {"location":"San Francisco"})"},
     {kOllama, "aimock/ollama-weather.ndjson",
      R"(calls 0/0/0/0
 text: 
-call call_af487b65888764b0ad03b771 get_weather {"city":"Paris","unit":"c"}
-call call_a9b0169e86d66a509b4fa86c get_time {"tz":"Europe/Paris"})"},
+call call_af487b658887 get_weather {"city":"Paris","unit":"c"}
+call call_a9b0169e86d6 get_time {"tz":"Europe/Paris"})"},
     {kCompatible, "aimock/openai-chat-abort.sse",
      R"(transient: the provider's answer ended before it was complete)"},
     {kCompatible, "aimock/openai-chat-hello.sse",
