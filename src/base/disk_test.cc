@@ -296,6 +296,14 @@ TEST_P(AnyDisk, LooksUpNamesThatAreNotThereYet) {
   EXPECT_FALSE(folder_->look_up("none/../../b"));
 }
 
+TEST_P(AnyDisk, LooksUpNothingInAFolderThatIsGone) {
+  ASSERT_TRUE(folder_->make_folder("a"));
+  const auto gone = folder_->open_folder("a").value();
+  ASSERT_TRUE(folder_->remove("a"));
+  const auto place = gone->look_up("file");
+  EXPECT_FALSE(place && (*place)->status());
+}
+
 TEST_P(AnyDisk, RefusesToLookUpWhatLeadsOutsideOrNowhere) {
   ASSERT_TRUE(folder_->make_folder("in"));
   write("outside", "x");

@@ -225,6 +225,7 @@ Result<std::unique_ptr<Place>> MemoryFolder::look_up(std::string_view name) cons
   TRY(std::string path, files_->walk(path_, present));
   while (!files_->nodes.contains(path)) {
     if (files_->reason_against_parents(path) == ENOTDIR) return failed(ENOTDIR, "look at", shown);
+    if (present == ".") return failed(ENOENT, "look at", shown);  // the folder itself is gone
     SplitName parts = split_name(present);
     missing.insert(missing.begin(), std::move(parts.leaf));
     present = std::move(parts.parent);

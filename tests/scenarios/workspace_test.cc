@@ -28,6 +28,10 @@ class AWorktreeChild : public AChild {
     if (has("worktree") && has("add")) {
       worktree = argv.at(argv.size() - 2);
       EXPECT_TRUE(world.disk.open(worktree, IfAbsent::create));
+      EXPECT_TRUE(
+          world.disk.open(fmt::format("{}/.git/worktrees/{}", worktree.substr(0, worktree.find("/.deputy/")),
+                                      worktree.substr(worktree.rfind('/') + 1)),
+                          IfAbsent::create));
       if (!repository.empty())
         EXPECT_TRUE(world.disk.open(worktree + "/" + repository + "/.git", IfAbsent::create));
     }
