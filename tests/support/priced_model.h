@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,8 @@ struct Bank {
   std::int64_t micros = 0;
   int requests = 0;
   int answers = 0;
-  std::vector<int> caps;  // on the output of each request
+  std::vector<int> caps;            // on the output of each request
+  std::multiset<SessionId> asking;  // whose request is under way; not in a last step, which needs no place
   // Whether the process that asks has died: it makes no other attempt, though the simulation lets it go on.
   std::function<bool()> is_gone = {};
 };
@@ -44,6 +46,7 @@ class PricedModel final : public Provider {
     const std::int64_t input = estimated_usage(request, {}).input;
     bank_.requests += 1;
     bank_.caps.push_back(cap);
+    const Asking asking(bank_, request);
     bool is_under_way = false;
     const auto attempt = [&] {
       is_under_way = true;
@@ -90,6 +93,21 @@ class PricedModel final : public Provider {
   }
 
  private:
+  class Asking {
+   public:
+    Asking(Bank& bank, const Request& request) : bank_(bank) {
+      if (!request.is_last) asks_ = bank.asking.insert(request.session);
+    }
+    Asking(const Asking&) = delete;
+    ~Asking() {
+      if (asks_) bank_.asking.erase(*asks_);
+    }
+
+   private:
+    Bank& bank_;
+    std::optional<std::multiset<SessionId>::iterator> asks_;
+  };
+
   Usage costing(Usage usage) const {
     if (price_) usage.cost_micros = cost_of(usage, *price_);
     return usage;
