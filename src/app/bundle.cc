@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kVersionKey = "deputy_bundle";
 constexpr std::int64_t kVersion = 1;
+constexpr double kMostDollars = 1'000'000;  // for a million tokens: with more no sum would hold
 constexpr std::string_view kAdvice = "make one with `deputy doctor --bundle ID`";
 
 json::object to_json(const Event& event) {
@@ -94,6 +95,24 @@ class Order {
 };
 
 }  // namespace
+
+json::object price_json(const Price& price) {
+  json::object told{{"input", price.input}, {"output", price.output}};
+  if (price.cache_read) told["cache_read"] = *price.cache_read;
+  if (price.cache_write) told["cache_write"] = *price.cache_write;
+  return told;
+}
+
+std::optional<Price> price_in(const json::object& told) {
+  const auto known = [&told](std::string_view key) -> std::optional<double> {
+    const auto dollars = number_at(told, key);
+    return dollars && *dollars >= 0 && *dollars <= kMostDollars ? dollars : std::nullopt;
+  };
+  const auto input = known("input");
+  const auto output = known("output");
+  if (!input || !output) return std::nullopt;
+  return Price{*input, *output, known("cache_read"), known("cache_write")};
+}
 
 std::string bundle_text(const Bundle& bundle, const Redactor& redactor) {
   json::object about{{kVersionKey, kVersion}};

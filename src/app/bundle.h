@@ -3,6 +3,7 @@
 // function that believes nothing: what it yields is one whole tree, from its root's creation on.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/json.h"
 #include "base/redaction.h"
 #include "base/result.h"
+#include "model/provider.h"
 #include "transcript/event.h"
 
 namespace deputy {
@@ -17,11 +19,14 @@ namespace deputy {
 inline constexpr std::size_t kMostBundleBytes = kMaxJsonBytes;
 
 struct Bundle {
-  // What `deputy doctor` found, the settings, the state folder, and the windows of the tree's models where
-  // they are known.
+  // What `deputy doctor` found, the settings, the state folder, and the windows and prices of the tree's
+  // models where they are known.
   json::object about;
   std::vector<Event> events;
 };
+
+json::object price_json(const Price& price);
+std::optional<Price> price_in(const json::object& told);
 
 // Each line without secrets.
 std::string bundle_text(const Bundle& bundle, const Redactor& redactor);

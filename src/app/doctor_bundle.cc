@@ -47,19 +47,22 @@ json::object about(Program& program, const std::vector<Check>& checks, const std
   return found;
 }
 
-// By them conversations are compacted.
-json::object windows_of(Program& program, const std::vector<Event>& events) {
+// By their windows conversations are compacted, and by their prices budgets end: as they are for the person.
+void add_models(Program& program, const std::vector<Event>& events, json::object& about) {
   json::object windows;
+  json::object prices;
   const auto offer = program.offer();
   const auto add = [&](const ModelName& model) {
-    const auto window = offer ? offer->catalog.facts(model).window : std::nullopt;
-    if (window) windows[model.value] = *window;
+    const ModelFacts facts = offer ? offer->catalog.facts(model) : ModelFacts{};
+    if (facts.window) windows[model.value] = *facts.window;
+    if (facts.price) prices[model.value] = price_json(*facts.price);
   };
   for (const Event& event : events) {
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) add(created->session.model);
     if (const auto* started = std::get_if<RunStarted>(&event.fact)) add(started->model);
   }
-  return windows;
+  about["windows"] = std::move(windows);
+  about["prices"] = std::move(prices);
 }
 
 std::size_t count_of(std::string_view text, std::string_view part) {
@@ -88,7 +91,7 @@ Ended make_bundle(Program& program, const std::string& typed, const std::vector<
   TRY(const Session session, session_typed(*store, typed));
   TRY(auto events, store->events_of_tree(session.tree));
   json::object known = about(program, checks, home->path());
-  known["windows"] = windows_of(program, events);
+  add_models(program, events, known);
   const std::string text = bundle_text({std::move(known), std::move(events)}, program.redactor);
   if (text.size() > kMostBundleBytes) {
     return std::unexpected(

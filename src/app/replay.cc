@@ -90,43 +90,51 @@ class Playback {
   std::map<std::string, std::size_t> asked_;
 };
 
-// By the model's name, where something was compacted.
-using Windows = std::map<std::string, std::int64_t>;
+// What the bundle says of the tree's models, by their names; the windows where something was compacted.
+using KnownModels = std::map<std::string, ModelFacts>;
 constexpr std::int64_t kBeyondAnyWindow = 1'000'000'000;
 
-Windows windows_in(const Bundle& bundle) {
-  Windows windows;
+KnownModels models_in(const Bundle& bundle) {
+  KnownModels models;
   const auto is_compaction = [](const Event& event) { return std::holds_alternative<Compacted>(event.fact); };
-  const auto* known = object_at(bundle.about, "windows");
-  if (!known || std::ranges::none_of(bundle.events, is_compaction)) return windows;
-  for (const auto& [model, told] : *known) {
-    if (const auto window = integer_at(*known, model); window && *window > 0)
-      windows[std::string(model)] = std::min(*window, kBeyondAnyWindow);
+  const auto* windows = object_at(bundle.about, "windows");
+  if (windows && std::ranges::any_of(bundle.events, is_compaction)) {
+    for (const auto& [model, told] : *windows) {
+      if (const auto window = integer_at(*windows, model); window && *window > 0)
+        models[std::string(model)].window = std::min(*window, kBeyondAnyWindow);
+    }
   }
-  return windows;
+  if (const auto* prices = object_at(bundle.about, "prices")) {
+    for (const auto& [model, told] : *prices)
+      if (told.is_object()) models[std::string(model)].price = price_in(told.as_object());
+  }
+  return models;
 }
 
 // Plays every provider that the tree had, by the script, each reply at its moment.
 class Understudy final : public Provider {
  public:
   Understudy(std::string name, std::unique_ptr<ScriptedProvider> scripted, Loop& loop, Playback& playback,
-             const MemoryStore::Memory& memory, const Windows& windows)
+             const MemoryStore::Memory& memory, const KnownModels& known)
       : name_(std::move(name)),
         scripted_(std::move(scripted)),
         loop_(loop),
         playback_(playback),
         memory_(memory),
-        windows_(windows) {}
+        known_(known) {}
   std::string_view name() const override { return name_; }
   std::string encode(const Message& message) const override { return scripted_->encode(message); }
   // Where that of the model which it plays is not known nothing is compacted, unless the person wants it.
   std::int64_t window(const ModelName& model) const override {
-    const auto known = windows_.find(model.value);
-    return known == windows_.end() ? kBeyondAnyWindow : known->second;
+    const auto found = known_.find(model.value);
+    return found == known_.end() ? kBeyondAnyWindow : found->second.window.value_or(kBeyondAnyWindow);
   }
+  // As it was for the person; a bundle of an older deputy does not say.
   std::optional<Price> price(const ModelName& model) const override {
-    const auto known = Catalog().facts(model).price;
-    return known ? known : scripted_->price(model);
+    if (const auto found = known_.find(model.value); found != known_.end() && found->second.price)
+      return found->second.price;
+    const auto published = Catalog().facts(model).price;
+    return published ? published : scripted_->price(model);
   }
   Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
     const std::string place = place_of(request.session, memory_.sessions);
@@ -174,7 +182,7 @@ class Understudy final : public Provider {
   Loop& loop_;
   Playback& playback_;
   const MemoryStore::Memory& memory_;
-  const Windows& windows_;
+  const KnownModels& known_;
 };
 
 Attendance attendance_in(const std::vector<Event>& events) {
@@ -194,12 +202,20 @@ bool is_search(const Event& event) {
 }
 
 // What a replay cannot repeat, where there is such a thing: the sessions differ for that, and for no defect.
-std::optional<std::string> beyond_replay(const std::vector<Event>& events, const std::vector<Death>& deaths) {
+std::optional<std::string> beyond_replay(const Bundle& bundle) {
   const Profiles profiles = Profiles::built_in();
+  const KnownModels known = models_in(bundle);
+  std::map<SessionId, ModelName> models;
+  std::set<RunId> wished;  // runs that the person asked to compact
+  const auto is_window_known = [&](const SessionId& session) {
+    const auto model = known.find(models[session].value);
+    return model != known.end() && model->second.window;
+  };
   std::optional<std::string> found;
-  for (const Event& event : events) {
+  for (const Event& event : bundle.events) {
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
       const Session& session = created->session;
+      models[session.id] = session.model;
       if (!profiles.find(session.agent))
         return fmt::format("the agent {} is not built in, and not in the bundle", session.agent);
       if (session.workspace_mode == WorkspaceMode::worktree)
@@ -208,10 +224,15 @@ std::optional<std::string> beyond_replay(const std::vector<Event>& events, const
     if (const auto* finished = std::get_if<CallFinished>(&event.fact);
         finished && finished->result.content.starts_with("You have no tool named"))
       found = "the list of tools in the answer to a call of none of them is not in the bundle";
-    if (std::holds_alternative<Compacted>(event.fact))
+    if (const auto* started = std::get_if<RunStarted>(&event.fact)) {
+      if (!started->model.empty()) models[event.run.session] = started->model;
+      if (started->task == RunTask::compact) wished.insert(event.run);
+    }
+    if (std::holds_alternative<Compacted>(event.fact) && !wished.contains(event.run) &&
+        !is_window_known(event.run.session))
       found = "a conversation was compacted, and when depends on what is not in the bundle";
   }
-  return deaths.empty() ? found : deaths.front().why;
+  return found;
 }
 
 constexpr std::string_view kLookAtIt = "look at its events: each line of the bundle is one";
@@ -226,7 +247,7 @@ class Replay {
       : bundle_(bundle),
         deaths_(std::move(deaths)),
         root_(std::get<SessionCreated>(bundle.events.front().fact).session),
-        windows_(windows_in(bundle)),
+        known_(models_in(bundle)),
         calls_(bundle.events),
         worlds_(bundle.events, memory_->journal),
         playback_(bundle.events, worlds_) {}
@@ -273,8 +294,7 @@ class Replay {
     Models models;
     for (const std::string& name : names) {
       TRY(auto scripted, ScriptedProvider::parse(script, loop_));
-      models.add(
-          std::make_unique<Understudy>(name, std::move(scripted), loop_, playback_, *memory_, windows_));
+      models.add(std::make_unique<Understudy>(name, std::move(scripted), loop_, playback_, *memory_, known_));
     }
     models.add_driver(std::make_unique<CommandProvider>());
     return models;
@@ -461,7 +481,7 @@ class Replay {
   const Bundle& bundle_;
   const std::vector<Death> deaths_;
   const Session& root_;
-  const Windows windows_;
+  const KnownModels known_;
   const RecordedCalls calls_;
   std::shared_ptr<MemoryStore::Memory> memory_ = std::make_shared<MemoryStore::Memory>();
   const Worlds worlds_;
@@ -490,13 +510,16 @@ Result<Replayed> replay(const Bundle& bundle) {
   auto replayed = Replay(bundle).run();
   if (replayed && replayed->differences.empty()) return replayed;
   const auto deaths = deaths_in(bundle.events);
+  auto beyond = beyond_replay(bundle);
   if (!deaths.empty()) {
     auto again = Replay(bundle, deaths).run();
     if (again && again->differences.empty()) return again;
+    const auto lost = std::ranges::find(deaths, true, &Death::has_lost_commands);
+    if (lost != deaths.end()) beyond = lost->why;
+    if (!again && !beyond) beyond = deaths.front().why;
+    if (again) replayed = std::move(again);
   }
-  if (!replayed) return replayed;
-  const auto beyond = beyond_replay(bundle.events, deaths);
-  if (!beyond) return replayed;
+  if (!replayed || !beyond) return replayed;
   return fail(ErrorCode::unavailable,
               fmt::format("the tree cannot be replayed: {}; it goes another way from here: {}", *beyond,
                           replayed->differences.front()),

@@ -247,19 +247,21 @@ std::size_t taken_up_between(const std::vector<Event>& events, std::size_t begun
 }  // namespace
 
 std::vector<Death> deaths_in(const std::vector<Event>& events) {
-  std::map<std::size_t, std::string> found;
+  std::map<std::size_t, Death> found;
   std::map<SessionId, std::size_t> last;      // event
   std::map<SessionId, std::size_t> reserved;  // and no end of the request yet
   std::map<std::tuple<RunId, int, int, std::string_view>, std::size_t> begun;
   for (std::size_t at = 0; at < events.size(); ++at) {
     const Event& event = events[at];
     const SessionId& session = event.run.session;
-    const auto died_since = [&](std::size_t before, std::string_view why) {
-      found.try_emplace(taken_up_between(events, before, at), why);
+    const auto died_since = [&](std::size_t before, std::string why) -> Death& {
+      const std::size_t next = taken_up_between(events, before, at);
+      return found.try_emplace(next, Death{next, std::move(why)}).first->second;
     };
     if (const auto* word = std::get_if<Nudged>(&event.fact);
         word && word->source == Source::runtime && last.contains(session))
-      died_since(last.at(session), "its program ended in the middle, and commands were lost");
+      died_since(last.at(session), "its program ended in the middle, and commands were lost")
+          .has_lost_commands = true;
     if (std::holds_alternative<CallStarted>(event.fact) ||
         std::holds_alternative<QuestionAsked>(event.fact)) {
       const auto [first, is_new] =
@@ -272,12 +274,13 @@ std::vector<Death> deaths_in(const std::vector<Event>& events) {
         died_since(std::exchange(first->second, at), "its program ended in the middle of a request");
     }
     if (std::holds_alternative<ReplyReceived>(event.fact) ||
-        std::holds_alternative<RequestStopped>(event.fact) || std::holds_alternative<Compacted>(event.fact))
+        std::holds_alternative<RequestStopped>(event.fact) || std::holds_alternative<Compacted>(event.fact) ||
+        std::holds_alternative<RunEnded>(event.fact))
       reserved.erase(session);
     last[session] = at;
   }
   std::vector<Death> deaths;
-  for (auto& [event, why] : found) deaths.push_back({event, std::move(why)});
+  for (auto& [event, death] : found) deaths.push_back(std::move(death));
   return deaths;
 }
 

@@ -42,8 +42,9 @@ struct FromOutside {
 
 // A program that died in the middle of something, which the next one took up.
 struct Death {
-  std::size_t event = 0;  // the first that the next one recorded
-  std::string why;        // how it shows
+  std::size_t event = 0;           // the first that the next one recorded
+  std::string why;                 // how it shows
+  bool has_lost_commands = false;  // which no replay loses
 };
 // By what was begun twice, or found to be lost. Where nothing was, a tree whose program died goes the same
 // way as one whose program did not.

@@ -6,9 +6,13 @@
 #include <mutex>
 #include <thread>
 
+#include "base/disk.h"
+#include "delegation/budget.h"
 #include "model/scripted.h"
 #include "store/memory_store.h"
+#include "store/sqlite/sqlite_store.h"
 #include "support/run.h"
+#include "support/temp_folder.h"
 
 namespace deputy {
 namespace {
@@ -19,22 +23,24 @@ constexpr int kTreesEach = 10;
 // A runtime on a loop of its own thread, as a program that embeds it would have it.
 class EmbeddedRuntime : public testing::Test {
  protected:
-  EmbeddedRuntime() {
+  void SetUp() override {
+    embed(std::make_unique<MemoryStore>(loop_, std::make_shared<MemoryStore::Memory>()), {});
+  }
+  void embed(std::unique_ptr<Store> store, TreeLimits limits) {
     (void)disk_.open("/project", IfAbsent::create);
     Models models;
     models.add(*ScriptedProvider::parse(R"({"v":1,"sessions":[
       {"match":{"depth":0},"replies":[{"calls":[{"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p"}]}}]},{"text":"hello"}]},
       {"replies":[{"text":"found"}]}]})",
                                         loop_));
-    runtime_ = std::make_unique<Runtime>(
-        Runtime::Parts{.loop = loop_,
-                       .pool = pool_,
-                       .disk = disk_,
-                       .processes = processes_,
-                       .random = random_,
-                       .store = std::make_unique<MemoryStore>(loop_, std::make_shared<MemoryStore::Memory>()),
-                       .models = std::move(models)},
-        Runtime::Options{});
+    runtime_ = std::make_unique<Runtime>(Runtime::Parts{.loop = loop_,
+                                                        .pool = pool_,
+                                                        .disk = disk_,
+                                                        .processes = processes_,
+                                                        .random = random_,
+                                                        .store = std::move(store),
+                                                        .models = std::move(models)},
+                                         Runtime::Options{.limits = limits});
   }
   static RootBrief brief() {
     return {.brief = {.label = "root", .prompt = "say hello"},
@@ -137,6 +143,54 @@ TEST_F(EmbeddedRuntime, ACancelFromAnotherThreadEndsEveryTreeOnce) {
   for (auto& thread : threads) thread.join();
   run(loop_, runtime_->close());
   EXPECT_EQ(ended_, kThreads * kTreesEach);
+}
+
+// Each tree has one place and one delegation for two tasks, under a limit on what it may spend; its journal
+// is written by a thread of its own.
+class EmbeddedRuntimeAtItsLimits : public EmbeddedRuntime {
+ protected:
+  void SetUp() override {
+    auto store = *SqliteStore::open(loop_, *home_, std::make_unique<ThreadWriter>());
+    store_ = store.get();
+    embed(std::move(store), kLimits);
+  }
+  void TearDown() override { runtime_.reset(); }  // before its folder
+  static constexpr TreeLimits kLimits{
+      .delegations = 1, .live_children = 1, .live_sessions = 1, .tokens = 200'000, .cost_micros = 1'000'000};
+
+  TempFolder folder_;
+  std::unique_ptr<Folder> home_ = *SystemDisk().open(folder_.path(), IfAbsent::fail);
+  SqliteStore* store_ = nullptr;  // the runtime's
+};
+
+TEST_F(EmbeddedRuntimeAtItsLimits, ReservesForNoTreeMoreThanItMayHave) {
+  std::atomic<int> completed = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([this, &completed] {
+      for (int n = 0; n < kTreesEach; ++n) {
+        runtime_->start(brief(), [this, &completed](const Result<Report>& report) {
+          if (report && report->body == "hello") ++completed;
+          one_ended();
+        });
+      }
+    });
+  }
+  loop_.run();
+  for (auto& thread : threads) thread.join();
+  run(loop_, runtime_->close());
+  EXPECT_EQ(completed, kThreads * kTreesEach);
+  const auto roots = store_->sessions({.roots_only = true});
+  ASSERT_TRUE(roots) << roots.error().message;
+  EXPECT_EQ(roots->size(), kThreads * kTreesEach);
+  for (const Session& root : *roots) {
+    const auto events = store_->events_of_tree(root.id);
+    ASSERT_TRUE(events) << events.error().message;
+    const Amount used = used_by(*events);
+    EXPECT_EQ(used.delegations, 1) << "one of the two tasks, not both and not none";
+    EXPECT_LE(used.tokens, kLimits.tokens);
+    EXPECT_GT(used.tokens, 0);
+  }
 }
 
 }  // namespace

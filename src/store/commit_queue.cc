@@ -19,6 +19,13 @@ constexpr std::size_t kMostUntidied = 256;
 
 }  // namespace
 
+bool is_spending(const Fact& fact) {
+  const auto* retried = std::get_if<Retried>(&fact);
+  if (!retried) return false;
+  const Usage& usage = retried->usage;
+  return usage.input > 0 || usage.output > 0 || usage.cost_micros.value_or(0) > 0;
+}
+
 CommitQueue::CommitQueue(Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit, Tidy tidy)
     : loop_(loop), commit_(std::move(commit)), tidy_(std::move(tidy)), writer_(std::move(writer)) {
   writer_->start([this] { drain(); });
@@ -105,11 +112,14 @@ void CommitQueue::wake_writer() {
 }
 
 void CommitQueue::ride_along(std::vector<Event> events) {
+  const bool is_urgent =
+      std::ranges::any_of(events, [](const Event& event) { return is_spending(event.fact); });
   {
     const std::lock_guard lock(mutex_);
     if (!push(std::move(events), std::nullopt)) return;  // the run learns of it from its next record()
   }
   publish_ready();
+  if (is_urgent) wake_writer_soon();
   if (++riding_ >= kMostRiding) {
     riding_ = 0;
     wake_writer();

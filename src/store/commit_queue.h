@@ -19,6 +19,10 @@
 
 namespace deputy {
 
+// An attempt that failed and was paid for: it rides along, and no unit may come before the request ends. So
+// it asks for a commit by itself, or a crash would give its money back to the budget.
+bool is_spending(const Fact& fact);
+
 class CommitQueue {
  public:
   // Called by the writer, never twice at once, with all that was queued.
@@ -80,7 +84,7 @@ class CommitQueue {
   std::optional<Error> broken_;  // the writer's own: after a failure it makes no other commit
   std::mutex mutex_;             // guards what follows, which the writer empties
   std::vector<Unit> queued_;
-  bool is_asked_ = false;  // for a commit; what rides along asks for none
+  bool is_asked_ = false;  // for a commit; what rides along asks for none, unless it is_spending()
 
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<StoreWriter> writer_;  // last: it stops before what it uses dies

@@ -129,6 +129,23 @@ TEST_F(CommitQueueTest, WhatIsCarriedGoesWithAUnitAndIsNoCommitOfItsOwn) {
   EXPECT_EQ(told_, (std::vector<std::uint64_t>{1, 2, 3, 4}));
 }
 
+TEST_F(CommitQueueTest, AnAttemptThatFailedAsksForACommitWhereItWasPaidFor) {
+  const auto ride = [this](const Usage& usage) {
+    Event event = note();
+    event.fact = Retried{.reason = "it broke off", .attempt = 1, .usage = usage};
+    queue_->ride_along({note()});
+    queue_->ride_along({std::move(event)});
+    loop_.run_until_idle();
+    return std::exchange(writer_->wakes, 0);
+  };
+  EXPECT_EQ(ride({.cost_micros = 0}), 0) << "nobody took it";
+  EXPECT_EQ(ride({.input = 1}), 1);
+  EXPECT_EQ(ride({.output = 1}), 1);
+  EXPECT_EQ(ride({.cost_micros = 1}), 1);
+  writer_->work();
+  EXPECT_EQ(committed_, (std::vector<std::size_t>{8})) << "with all that rode along before it";
+}
+
 // The writer's thread may work at any moment: here, whenever something is told.
 TEST_F(CommitQueueTest, WhatIsCarriedIsQueuedAtOnceWithItsUnit) {
   auto writer = std::make_unique<ManualWriter>();

@@ -162,6 +162,28 @@ TEST_F(ModelsTest, ATaskMayNameAModelOfAnotherProvider) {
   EXPECT_THAT(ran.out, HasSubstr("said by another"));
 }
 
+TEST_F(ModelsTest, AreInABundleAsThePersonSetThem) {
+  LoopbackServer server([](Peer& peer) {
+    while (!peer.read_request().empty()) peer.write(answer_of("said"));
+  });
+  write(own_settings(), "[models.\"compatible/mine\"]\nwindow = 50000\ninput = 2.5\noutput = 7.5\n");
+  const auto ran = delegate("compatible/mine", {{"DEPUTY_BASE_URL", server.url("/v1")}});
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  const auto made = deputy({"doctor", "--bundle", "newest"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const std::string text = contents(made.out.substr(0, made.out.find('\n')));
+  const auto about = parse_json_object(text.substr(0, text.find('\n')));
+  ASSERT_TRUE(about) << text;
+  const auto* windows = object_at(*about, "windows");
+  const auto* prices = object_at(*about, "prices");
+  ASSERT_TRUE(windows && prices) << text;
+  EXPECT_EQ(integer_at(*windows, "compatible/mine"), 50000);
+  const auto* price = object_at(*prices, "compatible/mine");
+  ASSERT_TRUE(price) << text;
+  EXPECT_EQ(number_at(*price, "input"), 2.5);
+  EXPECT_EQ(number_at(*price, "output"), 7.5);
+}
+
 TEST_F(ModelsTest, AreReachedThroughTheProxyAndTrustedByTheCertificateOfTheEnvironment) {
   const TestAuthority authority;
   write(root() / "company.pem", authority.pem());

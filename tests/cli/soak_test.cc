@@ -33,6 +33,7 @@ using Time = std::chrono::steady_clock::time_point;
 constexpr int kChildren = 64;
 constexpr int kSteps = 15;  // of each child; it may take 20
 constexpr int kMostKillsOfATree = 12;
+constexpr int kMinutesThatTell = 60;  // from then on the line through the samples counts as it is
 constexpr std::chrono::milliseconds kThinking{1500};  // of the model, so that a tree outlives several kills
 constexpr std::string_view kRootTask = "ROOT-TASK";
 constexpr std::string_view kResult = "## Subagent Result";
@@ -320,6 +321,7 @@ class Soak : public DeputyTest {
         is_sampled = true;
       }
       if (may_be_killed && now() >= dies) {
+        busy_ += processes_of_trees() > 1 ? 1 : 0;
         running->send(SIGKILL);
         break;
       }
@@ -405,6 +407,7 @@ class Soak : public DeputyTest {
   std::set<std::string> counted_;
   int trees_ = 0;
   int kills_ = 0;
+  int busy_ = 0;  // kills of a process that had others
   int requests_ = 0;
   int faults_ = 0;
   int lost_ = 0;
@@ -423,19 +426,24 @@ TEST_F(Soak, LosesNothingRepeatsNothingAndGrowsNowhere) {
   const Slope memory = slope_of(memory_);
   const Slope descriptors = slope_of(descriptors_);
   fmt::print(
-      "figures: {} minutes, {} trees of {} children, {} kills, {} requests of which {} went wrong: lost {}, "
+      "figures: {} minutes, {} trees of {} children, {} kills, {} of them with commands under way, {} "
+      "requests of which {} went wrong: lost {}, "
       "duplicated {}, orphans {}; of {} processes at the age of {} s: memory {:+.2f} MB/h (±{:.2f}), "
       "descriptors "
       "{:+.2f}/h (±{:.2f})\n",
-      minutes, trees_, kChildren, kills_, requests_, faults_, lost_, duplicated_, orphans_, memory_.size(),
-      kSampledAt.count() / 1000, memory.by_hour, memory.error, descriptors.by_hour, descriptors.error);
+      minutes, trees_, kChildren, kills_, busy_, requests_, faults_, lost_, duplicated_, orphans_,
+      memory_.size(), kSampledAt.count() / 1000, memory.by_hour, memory.error, descriptors.by_hour,
+      descriptors.error);
   EXPECT_EQ(lost_, 0);
   EXPECT_EQ(duplicated_, 0);
   EXPECT_EQ(orphans_, 0);
   EXPECT_GT(trees_, 0);
   EXPECT_GT(kills_, 0) << "nothing was killed";
+  EXPECT_GT(busy_, 0) << "there was never anybody who could have been left behind";
   EXPECT_GE(memory_.size(), 3u) << "too few processes to tell whether they grow";
   EXPECT_FALSE(memory.is_above(1)) << "memory grows by " << memory.by_hour << " MB an hour";
+  if (minutes >= kMinutesThatTell)
+    EXPECT_LE(memory.by_hour, 1) << "in so long noise is no excuse (±" << memory.error << ")";
   EXPECT_FALSE(descriptors.is_above(1)) << "descriptors grow by " << descriptors.by_hour << " an hour";
 }
 

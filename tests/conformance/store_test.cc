@@ -172,6 +172,18 @@ TEST_P(StoreConformance, AnEmptyRecordMakesDurableWhatRodeAlong) {
   EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 4u);
 }
 
+// Nothing may be recorded before the next attempt is paid for, too.
+TEST_P(StoreConformance, AnAttemptThatFailedAndWasPaidForIsDurableWithoutARecord) {
+  const Session root = session("sess_1_aaaaaa");
+  begin(root);
+  store_->ride_along({event(root, Retried{.attempt = 1, .usage = {.cost_micros = 0}})});
+  loop_.run_until_idle();
+  EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 3u) << "nobody took that one";
+  store_->ride_along({event(root, Retried{.attempt = 2, .usage = {.input = 10, .cost_micros = 5}})});
+  loop_.run_until_idle();
+  EXPECT_EQ(store_->events_of_tree(root.tree)->size(), 5u);
+}
+
 TEST_P(StoreConformance, WhatIsCarriedIsDurableWithTheUnitThatItGoesWith) {
   const Session root = session("sess_1_aaaaaa");
   begin(root);

@@ -13,6 +13,7 @@
 #include "app/bundle.h"
 #include "base/display.h"
 #include "base/json.h"
+#include "base/json_schema.h"
 #include "delegation/profile_file.h"
 #include "failing_memory.h"
 #include "guard/rules.h"
@@ -22,7 +23,12 @@
 #include "net/sse.h"
 #include "net/web_url.h"
 #include "support/paths.h"
+#include "tools/catalog.h"
+#include "tools/html_markdown.h"
+#include "tools/notebook.h"
 #include "tools/rg_output.h"
+#include "tools/search_engine.h"
+#include "tools/web_page.h"
 #include "transcript/event.h"
 #include "tui/markdown.h"
 
@@ -62,6 +68,44 @@ char read_stream(std::string_view bytes) {
   return events > 0 ? '+' : '-';
 }
 
+// As the fuzzer takes them: the first byte chooses the tool.
+char read_arguments(std::string_view bytes) {
+  struct Known {
+    std::shared_ptr<Tool> tool;
+    JsonSchema schema;
+  };
+  static const std::vector<Known> tools = [] {
+    std::vector<Known> known;
+    for (auto& tool : builtin_tools()) {
+      auto schema = JsonSchema::compile(parse_json(tool->text().schema).value());
+      known.push_back({std::move(tool), *std::move(schema)});
+    }
+    return known;
+  }();
+  if (bytes.empty()) return '-';
+  const Known& known = tools[static_cast<unsigned char>(bytes.front()) % tools.size()];
+  const auto arguments = parse_json_object(bytes.substr(1));
+  if (!arguments || !known.schema.mistakes_in(*arguments).empty()) return '-';
+  (void)known.tool->shown(*arguments);
+  (void)known.tool->subject(*arguments);
+  (void)known.tool->path(*arguments);
+  return '+';
+}
+char read_page(std::string_view bytes) {
+  return page_of(bytes, [](std::string_view address) { return std::string(address); }).markdown.empty() ? '-'
+                                                                                                        : '+';
+}
+char read_answer(std::string_view bytes) {
+  static const WebUrl asked = parse_web_url("https://example.org/a/b").value();
+  const auto type = bytes.substr(0, bytes.find('\n'));
+  const char page = ended(page_text(asked, type, bytes.substr(std::min(type.size() + 1, bytes.size()))));
+  (void)search_hits(SearchService::searxng, bytes);
+  return page;
+}
+char read_notebook(std::string_view bytes) {
+  return edit_notebook(bytes, {.mode = CellEdit::Mode::insert, .cell = "cell-0", .source = "x"}) ? '+' : '-';
+}
+
 struct Target {
   std::string corpus;
   Parser parse;
@@ -89,6 +133,10 @@ std::vector<Target> targets() {
       {"url", [](auto bytes) { return ended(parse_web_url(bytes)); }},
       {"markdown", [](auto bytes) { return (void)markdown_lines(bytes, 80), '+'; }},
       {"screen", [](auto bytes) { return (void)for_screen(bytes), '+'; }},
+      {"tool_arguments", read_arguments},
+      {"html", read_page},
+      {"web", read_answer},
+      {"notebook", read_notebook},
       {"rg_output", [](auto bytes) { return (void)parse_rg_json(bytes), '+'; }},
       {"script", [](auto bytes) { return ended(parse_script(bytes)); }},
       {"bundle", [](auto bytes) { return ended(parse_bundle(bytes)); }},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "support/acting_model.h"
@@ -187,6 +188,7 @@ class FailingModel final : public Provider {
 
  private:
   void charge(const Request& request) {
+    if (bank_.is_gone && bank_.is_gone()) return;
     const Usage used{.input = estimated_usage(request, {}).input,
                      .output = request.prefix->max_output_tokens};
     bank_.micros += tells_.cost_micros == 0 ? 0 : cost_of(used, PricedModel::kPrice);
@@ -218,6 +220,39 @@ TEST(BudgetOfATree, AttemptsThatFailWithoutAWordOnWhatTheyTookNeverExceedIt) {
     EXPECT_GE(used_by(spending.world.memory->journal).cost_micros, spending.bank.micros);
     EXPECT_LE(used_by(spending.world.memory->journal).cost_micros, cap);
   }
+}
+
+TEST(BudgetOfATree, NorDoTheyWhereTheProcessDiesAfterAnyOfThem) {
+  constexpr std::int64_t kCap = 1'200'000;
+  int most_attempts = 0;
+  for (const bool committed : {false, true}) {
+    for (int record = 1;; ++record) {
+      SCOPED_TRACE(fmt::format("dies at record {}, {}", record, committed ? "behind it" : "before it"));
+      Spending spending;
+      const auto options = [&spending](CrashPoint crash) {
+        auto failing = spending.options({.cost_micros = kCap}, 1, crash);
+        failing.model = [&spending](Loop&) {
+          return std::make_unique<FailingModel>(spending.bank, 50, Usage{});
+        };
+        return failing;
+      };
+      {
+        Life life(spending.world, options({record, committed}));
+        spending.bank.is_gone = [&life] { return life.crashed(); };
+        (void)life.start(Spending::brief(life));
+        spending.bank.is_gone = {};
+        if (!life.crashed()) break;
+      }
+      if (spending.world.sessions().empty()) continue;
+      most_attempts = std::max(most_attempts, spending.bank.requests);
+      EXPECT_GE(used_by(spending.world.memory->journal).cost_micros, spending.bank.micros)
+          << "money vanished after " << spending.bank.requests << " attempts";
+      Life second(spending.world, options({}));
+      ASSERT_TRUE(second.resume(spending.world.sessions().front().id));
+      EXPECT_LE(spending.bank.micros, kCap);
+    }
+  }
+  EXPECT_GE(most_attempts, 3) << "it never died among attempts: this proves nothing";
 }
 
 TEST(BudgetOfATree, AttemptsThatNobodyTookCostNothing) {

@@ -64,6 +64,39 @@ TEST(AReplay, OfAConversationThatWasCompactedForAnUnknownWindowIsRefused) {
   EXPECT_FALSE(replayed.error().advice.empty());
 }
 
+TEST(AReplay, DoesNotExcuseADifferenceByACompactionThatItKnowsAllOf) {
+  Bundle bundle = bundle_of({});
+  bundle.events.push_back(bundle.events.back());
+  bundle.events.back().fact = Compacted{{.message = {.text = "all of it"}}, 1};
+  const auto& root = std::get<SessionCreated>(bundle.events.front().fact).session;
+
+  Bundle with_window = bundle;
+  with_window.about["windows"] = json::object{{root.model.value, 1'000'000}};
+  Bundle wished = bundle;
+  for (Event& event : wished.events) {
+    auto* started = std::get_if<RunStarted>(&event.fact);
+    if (started && event.run.session == root.id) started->task = RunTask::compact;
+  }
+  for (const Bundle& each : {with_window, wished}) {
+    const auto replayed = replay(each);
+    ASSERT_TRUE(replayed) << replayed.error().message;
+    EXPECT_FALSE(replayed->differences.empty());
+  }
+}
+
+TEST(AReplay, TakesPricesFromTheBundle) {
+  const Price price{.input = 2.5, .output = 7, .cache_write = 3};
+  const auto read = price_in(price_json(price));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->input, price.input);
+  EXPECT_EQ(read->output, price.output);
+  EXPECT_EQ(read->cache_read, std::nullopt);
+  EXPECT_EQ(read->cache_write, price.cache_write);
+  EXPECT_FALSE(price_in({{"input", 1.0}}));
+  EXPECT_FALSE(price_in({{"input", -1.0}, {"output", 1.0}}));
+  EXPECT_FALSE(price_in({{"input", 1.0}, {"output", 1e300}}));
+}
+
 TEST(AReplay, GivesTheSameRefusals) {
   const Rules rules({{Decision::deny, "Bash", ""}, {Decision::allow, "Read", ""}});
   for (const Attendance attendance : {Attendance::nobody, Attendance::approves_all}) {
@@ -354,6 +387,19 @@ TEST(AReplay, GivesACommandThatWentOnAgain) {
   expect_replayed(world);
 }
 
+// That its program died is no excuse for another end.
+void expect_named_where_it_ends_otherwise(Bundle bundle) {
+  const auto ended = std::find_if(bundle.events.rbegin(), bundle.events.rend(), [](const Event& event) {
+    return std::holds_alternative<RunEnded>(event.fact);
+  });
+  ASSERT_NE(ended, bundle.events.rend());
+  std::get<RunEnded>(ended->fact).report.body = "another end";
+  const auto replayed = replay(bundle);
+  ASSERT_TRUE(replayed) << replayed.error().message;
+  ASSERT_EQ(replayed->differences.size(), 1u);
+  EXPECT_THAT(replayed->differences[0], HasSubstr("another end"));
+}
+
 // While the person was asked: who takes the tree up asks again.
 TEST(AReplay, GivesATreeWhoseProgramDiedInTheMiddleAgain) {
   int asked_twice = 0;
@@ -378,6 +424,7 @@ TEST(AReplay, GivesATreeWhoseProgramDiedInTheMiddleAgain) {
     ++asked_twice;
     ASSERT_EQ(deaths_in(world.world.memory->journal).size(), 1u);
     expect_replayed(world);
+    expect_named_where_it_ends_otherwise({{}, world.world.memory->journal});
   }
   EXPECT_GT(asked_twice, 0);
 }
@@ -406,6 +453,9 @@ TEST(ADeath, ShowsInWhatWasBegunTwice) {
   EXPECT_THAT(where({event(BudgetReserved{}, 1s), event(ReplyReceived{}, 2s), event(BudgetReserved{}, 3s)}),
               IsEmpty())
       << "that one had its reply";
+  EXPECT_THAT(where({event(BudgetReserved{}, 1s), event(RunEnded{}, 2s), event(BudgetReserved{}, 3s)}),
+              IsEmpty())
+      << "that one ended with its run";
   EXPECT_THAT(where({event(note, 1s), event(Nudged{.source = Source::runtime}, 90s)}),
               testing::ElementsAre(1u));
 }

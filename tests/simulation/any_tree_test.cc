@@ -49,6 +49,7 @@ struct Came {
   int cancels = 0;
   int questions = 0;
   int compactions = 0;
+  int retries = 0;  // attempts that were paid for
 };
 
 class AnyTree {
@@ -80,6 +81,8 @@ class AnyTree {
           const auto* compacted = std::get_if<Compacted>(&event.fact);
           return compacted && summary_in(compacted->reply);
         }));
+    came_.retries = static_cast<int>(std::ranges::count_if(
+        world_.memory->journal, [](const Event& event) { return is_spending(event.fact); }));
     return came_;
   }
   std::string journal() const {
@@ -107,6 +110,7 @@ class AnyTree {
                                            PricedModel::kPrice, /*tells_untaken=*/true);
     };
     Life life(world_, std::move(options));
+    bank_.is_gone = [&life] { return life.crashed(); };
     life.loop().manual_clock().jump_wall(away_);
     life.processes().define(
         "bash",
@@ -237,6 +241,7 @@ TEST_P(AnyTreeSimulation, IsSoundAtEveryEventAndComesToItsEnd) {
     all.cancels += came.cancels;
     all.questions += came.questions;
     all.compactions += came.compactions;
+    all.retries += came.retries;
     if (HasFailure() && only) fmt::print("{}", tree.journal());
     if (seed % 100 == GetParam() && !HasFailure()) {
       AnyTree again(seed);
@@ -244,12 +249,14 @@ TEST_P(AnyTreeSimulation, IsSoundAtEveryEventAndComesToItsEnd) {
       EXPECT_EQ(tree.journal(), again.journal()) << "a seed gives one run";
     }
   }
-  constexpr std::uint64_t kManyTrees = 50;  // among so many one is compacted
+  constexpr std::uint64_t kManyTrees = 50;  // among so many one is compacted, and one paid for in vain
   if (trees >= kManyTrees) EXPECT_GT(all.compactions, 0);
+  if (trees >= kManyTrees) EXPECT_GT(all.retries, 0);
   fmt::print(
       "figures: {} trees of {} sessions in {} lives, {} of them crashed; {} events, {} cancels, {} "
-      "questions, {} compactions\n",
-      trees, all.sessions, all.lives, all.crashes, all.events, all.cancels, all.questions, all.compactions);
+      "questions, {} compactions, {} attempts paid for in vain\n",
+      trees, all.sessions, all.lives, all.crashes, all.events, all.cancels, all.questions, all.compactions,
+      all.retries);
 }
 
 }  // namespace

@@ -71,11 +71,13 @@ std::vector<SimExchange> times(std::size_t count, const SimExchange& exchange) {
 }
 
 constexpr std::string_view kPing = ": ping\n\n";
+constexpr std::string_view kEndOfACall = "event: message_delta";
+constexpr const char* kGoodCall = R"({"file_path":"a.txt"})";
 
 std::vector<ServerFault> made() {
   const std::string text = body_of(good());
-  const std::string call = body_of(a_call(R"({"file_path":"a.txt"})"));
-  const std::size_t before_end = call.find("event: message_delta");
+  const std::string call = body_of(a_call(kGoodCall));
+  const std::size_t before_end = call.find(kEndOfACall);
   std::string pings;
   for (int i = 0; i < 90; ++i) pings += kPing;
   Said crowd{.text = "All at once."};
@@ -127,6 +129,19 @@ TEST(ServerFaults, AreThoseOfTheCorpus) {
     EXPECT_TRUE(corpus.contains(std::string(fault.id))) << fault.id;
     EXPECT_TRUE(ids.insert(fault.id).second) << fault.id << " is there twice";
     EXPECT_FALSE(fault.says.empty()) << fault.id;
+  }
+}
+
+// What a fault is made of may change its shape: then it would be none.
+TEST(ServerFaults, GoWrong) {
+  EXPECT_NE(body_of(a_call(kGoodCall)).find(kEndOfACall), std::string::npos);
+  for (const ServerFault& fault : server_faults()) {
+    const SimExchange& first = fault.says.front();
+    if (first.fault != SimFault::none || first.status != 200) continue;
+    std::string body;
+    const bool is_in_pieces = first.chunks.size() > 1;
+    for (const auto& chunk : first.chunks) body += chunk.bytes;
+    EXPECT_TRUE(is_in_pieces || (body != body_of(good()) && body != body_of(a_call(kGoodCall)))) << fault.id;
   }
 }
 

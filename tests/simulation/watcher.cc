@@ -13,12 +13,27 @@ void Watcher::look(const Event& event, const EventOrigin& origin, const Runtime&
   EXPECT_LE(runtime.places_taken(), limits_.live_sessions);
   EXPECT_LE(bank_.micros, limits_.cost_micros) << "the provider has more than there was";
   EXPECT_LE(bank_.tokens, limits_.tokens);
+  look_at_requests();
   look_at_run(event);
   EXPECT_EQ(stream_.fault_after(event, origin), "");
   const auto found = world_.memory->sessions.find(event.run.session);
   if (found == world_.memory->sessions.end()) return;
   if (std::holds_alternative<SessionCreated>(event.fact)) look_at_rights(found->second);
   look_at_wait(found->second);
+}
+
+// Who has no place asks no model, so there are no more of these than places: told by what the provider sees,
+// not by what the tree counts. A model that is deaf may still think for a session that was ended by force.
+void Watcher::look_at_requests() const {
+  int asking = 0;
+  std::map<SessionId, int> children;
+  for (const SessionId& id : bank_.asking) {
+    const auto found = world_.memory->sessions.find(id);
+    if (found == world_.memory->sessions.end() || is_terminal(found->second.state)) continue;
+    EXPECT_LE(++asking, limits_.live_sessions);
+    const auto& parent = found->second.parent;
+    if (parent) EXPECT_LE(++children[*parent], limits_.live_children) << "children of " << parent->value;
+  }
 }
 
 // Each thing once, and nothing after the end of its run.

@@ -25,6 +25,7 @@ class Watcher {
   void expect_over(const Runtime& runtime, const std::map<std::string, int>& effects) const;
 
  private:
+  void look_at_requests() const;
   void look_at_run(const Event& event);
   void look_at_rights(const Session& session) const;
   void look_at_wait(const Session& session) const;

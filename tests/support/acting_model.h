@@ -79,7 +79,7 @@ class ActingModel final : public Provider {
   using Play = std::function<Act(const Scene&)>;
   static constexpr std::int64_t kWide = 10'000'000;
   ActingModel(Loop& loop, Play play, std::int64_t window = kWide)
-      : loop_(loop), play_(std::move(play)), window_(window) {}
+      : loop_(loop), play_(std::move(play)), window_(window), governors_(loop) {}
 
   std::string_view name() const override { return "acting"; }
   std::string encode(const Message&) const override { return {}; }
@@ -123,7 +123,8 @@ class ActingModel final : public Provider {
     std::size_t asked = 0;
     HostedProvider server(
         loop_, Tongue::anthropic,
-        [&](const HttpRequest&) { return says[std::min(asked++, says.size() - 1)]; }, 200'000);
+        [&](const HttpRequest&) { return says[std::min(asked++, says.size() - 1)]; }, 200'000, "key",
+        &governors_);
     std::vector<std::string> fragments;
     for (const Message& message : request.messages) fragments.push_back(server.encode(message));
     request.fragments = fragments;
@@ -133,6 +134,7 @@ class ActingModel final : public Provider {
   Loop& loop_;
   Play play_;
   std::int64_t window_;
+  Governors governors_;
 };
 
 inline Call call_of(std::string name, std::string arguments) {

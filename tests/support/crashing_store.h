@@ -1,11 +1,14 @@
 // A store that dies at a chosen record, as a process does: nothing is durable after that, nothing that rode
-// along unrecorded survives, and everybody who asks is told that it failed.
+// along unrecorded survives, and everybody who asks is told that it failed. What rides along and asks for a
+// commit counts as a record.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <utility>
 
+#include "store/commit_queue.h"
 #include "store/store.h"
 
 namespace deputy {
@@ -25,9 +28,7 @@ class CrashingStore : public Store {
 
   Task<Result<void>> record(std::vector<Event> events) override {
     if (crashed_) co_return crash();
-    const bool dies_here = ++records_ == point_.at_record;
-    if (dies_here) crashed_ = true;
-    if (dies_here && point_.ends_commands) end_commands_();
+    const bool dies_here = dies_at_next();
     if (dies_here && !point_.committed) co_return crash();
     std::vector<Event> unit = std::exchange(riding_, {});
     std::move(events.begin(), events.end(), std::back_inserter(unit));
@@ -38,7 +39,12 @@ class CrashingStore : public Store {
     co_return result;
   }
   void ride_along(std::vector<Event> events) override {
-    if (!crashed_) std::move(events.begin(), events.end(), std::back_inserter(riding_));
+    if (crashed_) return;
+    const bool is_commit =
+        std::ranges::any_of(events, [](const Event& event) { return is_spending(event.fact); });
+    std::move(events.begin(), events.end(), std::back_inserter(riding_));
+    if (!is_commit || (dies_at_next() && !point_.committed)) return;
+    inner_->ride_along(std::exchange(riding_, {}));
   }
   Fact as_kept(Fact fact) const override { return inner_->as_kept(std::move(fact)); }
   std::size_t settled(std::string_view text) const override { return inner_->settled(text); }
@@ -85,6 +91,12 @@ class CrashingStore : public Store {
   std::size_t acknowledged() const { return acknowledged_; }  // events, of all trees
 
  private:
+  bool dies_at_next() {
+    const bool dies_here = ++records_ == point_.at_record;
+    if (dies_here) crashed_ = true;
+    if (dies_here && point_.ends_commands) end_commands_();
+    return dies_here;
+  }
   static std::unexpected<Error> crash() { return fail(ErrorCode::io, "the simulated process died here"); }
 
   std::unique_ptr<Store> inner_;

@@ -1,5 +1,5 @@
 // A provider behind HTTP with a network of its own, on the loop of the life that it is used in, and the
-// server that a test plays.
+// server that a test plays. It has its own governors, unless it is given those of its process.
 #pragma once
 
 #include <memory>
@@ -15,16 +15,16 @@ namespace deputy {
 class HostedProvider final : public Provider {
  public:
   HostedProvider(Loop& loop, Tongue tongue, SimNetwork::Server server, std::int64_t window,
-                 std::string key = "key")
+                 std::string key = "key", Governors* governors = nullptr)
       : network_(loop),
-        governors_(loop),
+        own_governors_(loop),
         provider_({.dialect = dialect_of(tongue),
                    .endpoint = {"http://model", std::move(key)},
                    .key_variable = "",
                    .network = network_,
                    .loop = loop,
                    .random = random_,
-                   .governors = governors_,
+                   .governors = governors ? *governors : own_governors_,
                    .facts = [window](const ModelName&) {
                      return ModelFacts{
                          .window = window, .max_output = {}, .price = Price{.input = 1, .output = 5}};
@@ -42,7 +42,7 @@ class HostedProvider final : public Provider {
  private:
   SimNetwork network_;
   SeededRandom random_{1};
-  Governors governors_;
+  Governors own_governors_;
   HttpProvider provider_;
 };
 

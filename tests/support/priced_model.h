@@ -1,10 +1,12 @@
 // A scripted or played model that costs money. It keeps its own account outside the process, as a provider
 // does: it charges the input when it is asked and the output when it has answered, whoever still listens. It
-// obeys the output cap. Of a request that brings no answer it tells nothing, as some dialects do, and charges
-// for all that it may have thought until then.
+// obeys the output cap. Of an attempt that brings no answer it tells nothing, as some dialects do, and
+// charges for all that it may have thought until then.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +21,10 @@ struct Bank {
   std::int64_t micros = 0;
   int requests = 0;
   int answers = 0;
-  std::vector<int> caps;  // on the output of each request
+  std::vector<int> caps;            // on the output of each request
+  std::multiset<SessionId> asking;  // whose request is under way; not in a last step, which needs no place
+  // Whether the process that asks has died: it makes no other attempt, though the simulation lets it go on.
+  std::function<bool()> is_gone = {};
 };
 
 class PricedModel final : public Provider {
@@ -41,16 +46,37 @@ class PricedModel final : public Provider {
     const std::int64_t input = estimated_usage(request, {}).input;
     bank_.requests += 1;
     bank_.caps.push_back(cap);
-    charge({.input = input});
-    const Request asked = request;
-    Reply reply = co_await inner_->ask(std::move(request), std::move(deltas), std::move(stop));
-    if (reply.stop == ReplyStop::stopped || is_failure(reply.stop)) {
-      if (tells_untaken_ && reply.usage == kUntaken) {  // turned away, or stopped between two attempts
-        if (is_failure(reply.stop)) take_back({.input = input});
-        co_return reply;
+    const Asking asking(bank_, request);
+    bool is_under_way = false;
+    const auto attempt = [&] {
+      is_under_way = true;
+      charge({.input = input});
+    };
+    // Turned away, or stopped between two attempts: then it was not taken. What is told of it is yielded.
+    const auto settle = [&](const Usage& told) {
+      const bool is_untaken = tells_untaken_ && told == kUntaken;
+      if (std::exchange(is_under_way, false)) {
+        if (is_untaken) take_back({.input = input});
+        if (!is_untaken) charge({.output = cap});
       }
-      reply.usage = {};
-      charge({.output = cap});
+      return is_untaken ? kUntaken : Usage{};
+    };
+    DeltaSink watching = [&](const Delta& delta) {
+      const auto* retried = std::get_if<Retried>(&delta);
+      if (!retried) {
+        if (deltas) deltas(delta);
+        return;
+      }
+      Retried again = *retried;
+      again.usage = settle(retried->usage);
+      if (deltas) deltas(std::move(again));
+      if (!stop.stopped() && !(bank_.is_gone && bank_.is_gone())) attempt();
+    };
+    const Request asked = request;
+    attempt();
+    Reply reply = co_await inner_->ask(std::move(request), std::move(watching), stop);
+    if (reply.stop == ReplyStop::stopped || is_failure(reply.stop)) {
+      reply.usage = settle(reply.usage);
       co_return reply;
     }
     const std::int64_t whole = estimated_usage(asked, reply.message).output;
@@ -62,11 +88,26 @@ class PricedModel final : public Provider {
     }
     reply.usage = costing({.input = input, .output = output});
     bank_.answers += 1;
-    charge({.output = output});
+    if (is_under_way) charge({.output = output});
     co_return reply;
   }
 
  private:
+  class Asking {
+   public:
+    Asking(Bank& bank, const Request& request) : bank_(bank) {
+      if (!request.is_last) asks_ = bank.asking.insert(request.session);
+    }
+    Asking(const Asking&) = delete;
+    ~Asking() {
+      if (asks_) bank_.asking.erase(*asks_);
+    }
+
+   private:
+    Bank& bank_;
+    std::optional<std::multiset<SessionId>::iterator> asks_;
+  };
+
   Usage costing(Usage usage) const {
     if (price_) usage.cost_micros = cost_of(usage, *price_);
     return usage;
