@@ -300,6 +300,7 @@ void ChatRunner::on_bytes(std::string_view bytes) {
     settle_keys_later();
     return;
   }
+  look_at_clock();
   plain->feed(bytes);
   while (const auto keys = left_.resumed() ? std::nullopt : plain->next(state_)) on_keys(*keys);
 }

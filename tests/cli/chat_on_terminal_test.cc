@@ -99,6 +99,29 @@ TEST_F(ChatOnATerminal, GoesOnWhereNobodyReadsItAndShowsAllOfItOnceSomebodyDoes)
   expect_quits(*chat);
 }
 
+TEST_F(ChatOnATerminal, InPlainLinesNothingIsApprovedThatTheScreenHasNotShown) {
+  auto chat = chat_on_terminal({"--plain", "--model", script(R"({"v":1,"sessions":[{"replies":[
+    {"text":"half way","calls":[{"name":"Note","arguments":{"content":"first"}}]},
+    {"first_byte_ms":1000,"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},
+    {"text":"Written."}]}]})")});
+  chat->read_screen_until("> ");
+  chat->type("go\n");
+  chat->read_screen_until("half way");
+  chat->stop_screen();
+  auto tail = start({"sessions", "tail", "newest", "--output", "stream-json"});
+  tail->read_until(R"("event":"permission")");
+  // Longer than a question waits until it is written; each look takes some tens of milliseconds.
+  for (int look = 0; look < 40 && !std::filesystem::exists(work() / "a.txt"); ++look) {
+    chat->type("y\n");
+    EXPECT_EQ(deputy({"sessions", "show", "newest"}).status, 0);
+  }
+  chat->let_screen_go_on();
+  EXPECT_THAT(chat->read_screen_until("answer: "), HasSubstr("a.txt"));
+  chat->send(SIGKILL);
+  EXPECT_EQ(chat->wait().status, 128 + SIGKILL);
+  EXPECT_FALSE(std::filesystem::exists(work() / "a.txt"));
+}
+
 TEST_F(ChatOnATerminal, EventsThatNobodyReadsHoldNobodyUpEither) {
   auto run = chat_on_terminal({"run", "go", "--model", talkative(), "--output", "stream-json"});
   run->read_screen_until(R"("event":"note")");

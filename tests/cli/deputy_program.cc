@@ -119,6 +119,13 @@ void Running::type(std::string_view keys) {
   ASSERT_EQ(::write(terminal_, keys.data(), keys.size()), ssize_t(keys.size()));
 }
 
+// At the end that the program has: the other would stop what is typed.
+void Running::set_flow(int action) {
+  const int end = ::open(::ptsname(terminal_), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  EXPECT_EQ(::tcflow(end, action), 0);
+  ::close(end);
+}
+
 void Running::close_stdout() { ::close(std::exchange(out_, -1)); }
 
 void Running::send(int signal) { ::kill(pid_, signal); }
