@@ -49,6 +49,16 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 int status_of(int waited) { return WIFEXITED(waited) ? WEXITSTATUS(waited) : 128 + WTERMSIG(waited); }
 
+constexpr int kMostMillisecondsToWait = 60'000;  // for bytes of a terminal
+
+// Nothing more comes.
+bool is_at_end(int descriptor, std::string& into) {
+  char bytes[4096];
+  const ssize_t count = ::read(descriptor, bytes, sizeof bytes);
+  if (count > 0) into.append(bytes, static_cast<std::size_t>(count));
+  return count <= 0;  // a terminal ends with an error when its last user is gone
+}
+
 class Actions {
  public:
   Actions() { posix_spawn_file_actions_init(&actions_); }
@@ -103,13 +113,14 @@ std::string Running::read_until(std::string_view text) {
 std::string Running::read_screen_until(std::string_view text) {
   std::string shown;
   while (!shown.contains(text)) {
-    char bytes[4096];
-    const ssize_t count = ::read(terminal_, bytes, sizeof bytes);
-    if (count <= 0) {
-      ADD_FAILURE() << "the terminal ended before \"" << text << "\":\n" << shown;
+    pollfd asked{terminal_, POLLIN, 0};
+    const bool has_come = ::poll(&asked, 1, kMostMillisecondsToWait) > 0;
+    if (!has_come || is_at_end(terminal_, shown)) {
+      ADD_FAILURE() << (has_come ? "the terminal ended" : "nothing has come for a minute") << " before \""
+                    << text << "\":\n"
+                    << shown;
       break;
     }
-    shown.append(bytes, static_cast<std::size_t>(count));
   }
   EXPECT_FALSE(canary_of_all_tests().is_in(shown)) << shown;
   return shown;
@@ -129,18 +140,6 @@ void Running::set_flow(int action) {
 void Running::close_stdout() { ::close(std::exchange(out_, -1)); }
 
 void Running::send(int signal) { ::kill(pid_, signal); }
-
-namespace {
-
-// Nothing more comes.
-bool is_at_end(int descriptor, std::string& into) {
-  char bytes[4096];
-  const ssize_t count = ::read(descriptor, bytes, sizeof bytes);
-  if (count > 0) into.append(bytes, static_cast<std::size_t>(count));
-  return count <= 0;  // a terminal ends with an error when its last user is gone
-}
-
-}  // namespace
 
 Ran Running::wait() {
   EXPECT_THAT(canary_of_all_tests().command_lines(), ::testing::IsEmpty());
