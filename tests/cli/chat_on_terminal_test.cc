@@ -131,5 +131,20 @@ TEST_F(ChatOnATerminal, EventsThatNobodyReadsHoldNobodyUpEither) {
   EXPECT_THAT(ran.err, HasSubstr(R"("event":"result")"));
 }
 
+// Nothing comes after the note that would carry it.
+TEST_F(ChatOnATerminal, AnEventThatWasHeldUpIsNotKeptUntilTheNextOne) {
+  auto run =
+      chat_on_terminal({"run", "go", "--output", "stream-json", "--model", script(R"({"v":1,"sessions":[
+    {"replies":[{"text":"half way","calls":[{"name":"Note","arguments":{"content":"first"}}]},
+                {"first_byte_ms":1000,"text":"","calls":[{"name":"Note","arguments":{"content":"second"}}]},
+                {"first_byte_ms":86400000,"text":"never"}]}]})")});
+  run->read_screen_until("first");
+  run->stop_screen();
+  auto tail = start({"sessions", "tail", "newest", "--output", "stream-json"});
+  tail->read_until("second");
+  run->let_screen_go_on();
+  run->read_screen_until("second");
+}
+
 }  // namespace
 }  // namespace deputy

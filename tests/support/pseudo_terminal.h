@@ -37,6 +37,9 @@ class PseudoTerminal {
   }
   void stop() const { EXPECT_EQ(::tcflow(program_, TCOOFF), 0); }
   void go_on() const { EXPECT_EQ(::tcflow(program_, TCOON), 0); }
+  void type(std::string_view keys) const {
+    EXPECT_EQ(::write(reader_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+  }
   // What there is to read; waits for some.
   std::string read() const {
     pollfd asked{reader_, POLLIN, 0};
