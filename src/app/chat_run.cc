@@ -353,6 +353,7 @@ Task<> ChatRunner::drive() {
 ExitStatus ChatRunner::run() {
   run_on(program_.loop, drive());
   if (key_timer_) program_.loop.timers().cancel(*key_timer_);
+  if (status_ == ExitStatus::cancelled) program_.wait_no_longer();
   screen_.finish();
   if (!state_.root.empty()) {
     const auto& model = program_.common.model;

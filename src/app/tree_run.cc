@@ -46,6 +46,7 @@ class TreeRunner {
   std::variant<RootBrief, SessionId, FurtherInput> what_;
   std::optional<TreeLimits> terms_;
   TreeEnd end_;
+  bool was_signalled_ = false;
   std::uint64_t last_seq_ = 0;
   std::map<std::string, Question> asked_;    // for permission, by id
   std::map<SessionId, OutputLines> output_;  // of commands
@@ -181,6 +182,8 @@ Task<> TreeRunner::drive() {
         fail(ErrorCode::internal, fmt::format("a bug in deputy: {}", bug.what()), "please report it");
   }
   co_await beside_.stop(StopReason::shutdown);
+  signals_.give_back();
+  if (was_signalled_) program_.wait_no_longer();
   // Nothing runs any more that could not wait for the terminal.
   out_again_.cancel();
   program_.out.write({});
@@ -204,6 +207,7 @@ Task<> TreeRunner::name_kept_work(std::string workspace) {
 Task<> TreeRunner::watch_signals(StopToken stop) {
   Interrupts interrupts;
   while (const auto number = co_await signals_.next(program_.loop, stop)) {
+    was_signalled_ = true;
     switch (interrupts.on_signal(*number, program_.loop.clock().now())) {
       case SignalAction::cancel:
         progress_.say("deputy: cancelling; what was found is kept (again within 2 s to leave at once)");
@@ -220,11 +224,15 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
 
 // The journal is whole at any instant, and deputy-init ends what it started when this process is gone.
 void TreeRunner::leave_at_once() {
+  program_.wait_no_longer();  // a moment for each, or the screen would be left in the middle of a frame
+  program_.out.write({});
+  program_.err.write({});
   progress_.finish();
   if (!end_.root.empty()) {
     program_.err.offer(fmt::format("deputy: left; what was cancelled stays so, the rest goes on with `{}`\n",
                                    program_.command_line(fmt::format("resume {}", end_.root.value))));
   }
+  program_.err.write({});
   std::_Exit(static_cast<int>(ExitStatus::cancelled));
 }
 

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -165,6 +166,20 @@ Ran Running::wait() {
   EXPECT_FALSE(canary_of_all_tests().is_in(ran.out)) << ran.out;
   EXPECT_FALSE(canary_of_all_tests().is_in(ran.err)) << ran.err;
   return ran;
+}
+
+int Running::wait_for_end() {
+  const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
+  pollfd asked{process, POLLIN, 0};
+  const bool has_ended = ::poll(&asked, 1, kMostMillisecondsToWait) > 0;
+  ::close(process);
+  if (!has_ended) {
+    ADD_FAILURE() << "it has not ended within a minute";
+    ::kill(pid_, SIGKILL);
+  }
+  int waited = 0;
+  ::waitpid(std::exchange(pid_, -1), &waited, 0);
+  return status_of(waited);
 }
 
 DeputyTest::DeputyTest() {

@@ -51,6 +51,8 @@ class Running {
   pid_t pid() const { return pid_; }
   // The rest of the output, and how it ended.
   Ran wait();
+  // How it ended while nobody read what it wrote; fails where it has not within a minute.
+  int wait_for_end();
 
  private:
   friend class DeputyTest;
