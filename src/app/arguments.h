@@ -85,7 +85,9 @@ struct DoctorArguments {
   std::optional<std::string> bundled;   // a session of the tree to make a bundle of
   std::optional<std::string> replayed;  // a bundle's file
 };
-struct ChatArguments {};
+struct ChatArguments {
+  bool was_named = false;  // not `deputy` alone
+};
 
 // --help and --version: there is nothing to do but to show it.
 struct TextArguments {

@@ -36,7 +36,7 @@ void prepare_process() {
 struct Command {
   Program& program;
 
-  Ended operator()(const ChatArguments&) const { return chat_command(program); }
+  Ended operator()(const ChatArguments& arguments) const { return chat_command(program, arguments); }
   Ended operator()(const TextArguments& arguments) const {
     program.out.write(arguments.text);
     return ExitStatus::completed;
