@@ -92,6 +92,7 @@ struct ChatArguments {
 // --help and --version: there is nothing to do but to show it.
 struct TextArguments {
   std::string text;
+  bool is_help = false;
 };
 
 struct Arguments {
