@@ -40,7 +40,10 @@ OrFailure<std::vector<FoundProfile>> find_agents(Program& program, std::string_v
   TRY(const bool trusted, workspace_is_trusted(program, workspace));
   TRY(const auto offer, program.offer());
   auto found = find_profiles(program.disk, profile_places(workspace, program.environment), trusted);
-  for (auto& each : found) leave_out_model(each, offer);
+  for (auto& each : found) {
+    leave_out_model(each, offer);
+    each.problem = program.as_typed_here(each.problem);
+  }
   return found;
 }
 

@@ -135,7 +135,7 @@ Result<TextArguments> completions_for(const Typed& shell) {
 
 Result<decltype(Arguments::command)> command_of(const Words& typed) {
   const std::string& name = typed.command;
-  if (name.empty() || name == "chat") return ChatArguments{};
+  if (name.empty() || name == "chat") return ChatArguments{.was_named = !name.empty()};
   if (name == "run") return RunArguments{typed.prompt.value()};
   if (name == "delegate") return batch_of(typed);
   if (name == "agents") return typed.agents;

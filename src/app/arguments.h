@@ -85,11 +85,14 @@ struct DoctorArguments {
   std::optional<std::string> bundled;   // a session of the tree to make a bundle of
   std::optional<std::string> replayed;  // a bundle's file
 };
-struct ChatArguments {};
+struct ChatArguments {
+  bool was_named = false;  // not `deputy` alone
+};
 
 // --help and --version: there is nothing to do but to show it.
 struct TextArguments {
   std::string text;
+  bool is_help = false;
 };
 
 struct Arguments {

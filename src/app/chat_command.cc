@@ -8,9 +8,13 @@
 
 namespace deputy {
 
-Ended chat_command(Program& program) {
+Ended chat_command(Program& program, const ChatArguments& arguments) {
   const auto terminals = terminals_of_process();
-  if (!terminals.in || !terminals.out) return greeting_command(program);
+  if (!terminals.in || !terminals.out) {
+    if (!arguments.was_named) return greeting_command(program);
+    return misused("the chat needs a terminal to read from and to write to",
+                   "without one, `deputy run PROMPT` does one piece of work");
+  }
   TRY(auto model, chosen_model(program));
   TRY(const auto offer, program.offer());
   TRY(auto signals, Signals::take({SIGWINCH}));  // before the store's thread

@@ -300,6 +300,7 @@ void ChatRunner::on_bytes(std::string_view bytes) {
     settle_keys_later();
     return;
   }
+  look_at_clock();
   plain->feed(bytes);
   while (const auto keys = left_.resumed() ? std::nullopt : plain->next(state_)) on_keys(*keys);
 }
@@ -352,6 +353,7 @@ Task<> ChatRunner::drive() {
 ExitStatus ChatRunner::run() {
   run_on(program_.loop, drive());
   if (key_timer_) program_.loop.timers().cancel(*key_timer_);
+  if (status_ == ExitStatus::cancelled) program_.wait_no_longer();
   screen_.finish();
   if (!state_.root.empty()) {
     const auto& model = program_.common.model;

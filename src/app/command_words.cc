@@ -56,7 +56,7 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
                       const std::string& example) {
   CLI::App* command = parent.add_subcommand(name, about);
   command->fallthrough();
-  command->footer(fmt::format("Example:\n  {}\n\nOptions for every command: deputy --help", example));
+  command->footer(fmt::format("Example:\n  {}\n\nOptions for every command: `deputy --help`", example));
   return command;
 }
 
@@ -125,7 +125,7 @@ void add_sessions(CLI::App& app, Words& raw) {
     command->add_option("text", raw.sessions.text, told)->required()->type_name("");
     command->footer(
         fmt::format("Example:\n  deputy sessions {} sess_1800000000_ab12cd \"Use the staging "
-                    "server\"\n\nOptions for every command: deputy --help",
+                    "server\"\n\nOptions for every command: `deputy --help`",
                     name));
   }
   auto* prune = add_command(*sessions, "prune", "Remove what was kept of trees that have ended",
@@ -319,7 +319,8 @@ Result<std::variant<Words, TextArguments>> told_apart(std::span<const std::strin
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
-    return TextArguments{app.help()};  // of the innermost command, with the whole path to it
+    return TextArguments{.text = app.help(),
+                         .is_help = true};  // of the innermost command, with the whole path to it
   } catch (const CLI::CallForVersion& version) {
     return TextArguments{fmt::format("{}\n", version.what())};
   } catch (const CLI::ParseError& error) {

@@ -15,8 +15,8 @@ Ended resume_command(Program& program, const ResumeArguments& arguments);
 Ended sessions_command(Program& program, const SessionsArguments& arguments);
 Ended models_command(Program& program);
 Ended doctor_command(Program& program, const DoctorArguments& arguments);
-// No command at all: a chat on a terminal; elsewhere what this is, and what to try.
-Ended chat_command(Program& program);
+// A chat on a terminal. Elsewhere no command at all says what this is, and what to try.
+Ended chat_command(Program& program, const ChatArguments& arguments);
 Ended greeting_command(Program& program);
 
 }  // namespace deputy

@@ -210,6 +210,7 @@ Ended doctor_command(Program& program, const DoctorArguments& arguments) {
   add_providers(program, checks);
   checks.push_back(check_model(program));
   if (arguments.bundled) return make_bundle(program, *arguments.bundled, checks);
+  for (auto& check : checks) check.fix = program.as_typed_here(check.fix);
   const bool is_well = std::ranges::all_of(
       checks, [](const Check& check) { return check.is_fine || check.need == Need::useful; });
   if (program.common.output == OutputForm::text) {

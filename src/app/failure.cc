@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace deputy {
@@ -30,6 +32,21 @@ std::string as_typed(std::string_view text, std::string_view name, std::string_v
     text.remove_prefix(end + 1);
   }
   return out.append(text);
+}
+
+std::string help_as_typed(std::string_view help, std::string_view name) {
+  constexpr std::string_view kName = "deputy ";
+  std::string out;
+  for (std::size_t end = 0; !help.empty(); help.remove_prefix(end)) {
+    end = std::min(help.find('\n'), help.size() - 1) + 1;
+    std::string line(help.substr(0, end));
+    for (const std::string_view before : {"  ", "Usage: "}) {
+      if (line.starts_with(before) && std::string_view(line).substr(before.size()).starts_with(kName))
+        line.replace(before.size(), kName.size() - 1, name);
+    }
+    out += line;
+  }
+  return as_typed(out, name, "");
 }
 
 json::object error_json(std::string_view code, std::string_view message, std::string_view advice) {

@@ -49,6 +49,9 @@ std::string error_line(const Error& error);
 // The same text, each command line of deputy in it (between backticks) as it works where the program was
 // started under another name, or with a state folder; both are quoted for a shell.
 std::string as_typed(std::string_view text, std::string_view name, std::string_view home);
+// The same for the help of a command, where they also stand on lines of their own: by that name. They are
+// examples, and some are half of a pipe.
+std::string help_as_typed(std::string_view help, std::string_view name);
 // What went wrong, as every document of `--output json` says it.
 json::object error_json(std::string_view code, std::string_view message, std::string_view advice);
 // The document of a command that came to no result.

@@ -29,6 +29,17 @@ TEST(AsTyped, EveryCommandLineOfDeputyBeginsAsThePersonBegan) {
   EXPECT_EQ(as_typed(once, "'/a b/deputy'", "/h"), once) << "to say it twice changes nothing";
 }
 
+TEST(HelpAsTyped, BeginsItsCommandLinesAsThePersonBegan) {
+  EXPECT_EQ(help_as_typed(
+                "deputy hands work on.\nUsage: deputy run [OPTIONS]\n\nExample:\n  deputy manual | man -l "
+                "-\n  deputys\nsee `deputy --help`",
+                "./run"),
+            "deputy hands work on.\nUsage: ./run run [OPTIONS]\n\nExample:\n  ./run manual | man -l -\n  "
+            "deputys\nsee `./run --help`");
+  EXPECT_EQ(help_as_typed("", "./run"), "");
+  EXPECT_EQ(help_as_typed("a\n\n  deputy \n", "./run"), "a\n\n  ./run \n");
+}
+
 TEST(FailureJson, SaysTheStatusTheCodeTheMessageAndWhatToDo) {
   const CommandFailure refused({ErrorCode::exhausted, "no room", "raise --max-live"}, ExitStatus::refused);
   EXPECT_EQ(

@@ -36,9 +36,9 @@ void prepare_process() {
 struct Command {
   Program& program;
 
-  Ended operator()(const ChatArguments&) const { return chat_command(program); }
+  Ended operator()(const ChatArguments& arguments) const { return chat_command(program, arguments); }
   Ended operator()(const TextArguments& arguments) const {
-    program.out.write(arguments.text);
+    program.out.write(arguments.is_help ? program.help_as_typed_here(arguments.text) : arguments.text);
     return ExitStatus::completed;
   }
   Ended operator()(const RunArguments& arguments) const { return run_command(program, arguments); }

@@ -34,7 +34,7 @@ Program::Program(CommonArguments given, const Environment& variables, std::strin
       environment(variables),
       looks(looks_of(terminals_of_process(), variables, common)),
       connections(loop),
-      out(STDOUT_FILENO),
+      out(STDOUT_FILENO, common.output == OutputForm::stream_json ? left_out_event : left_out_line),
       err(STDERR_FILENO),
       name_(typed_name.contains('/') ? shell_quoted(typed_name) : "deputy") {
   for (const auto& secret : secrets_of({}, variables)) redactor.hide(secret);

@@ -51,8 +51,14 @@ class Program {
   std::string command_line(std::string_view arguments) const;
   // A text that names command lines, such that they work from here, too.
   std::string as_typed_here(std::string_view text) const;
+  std::string help_as_typed_here(std::string_view help) const { return help_as_typed(help, name_); }
   // A result as a line of JSON; in a stream of events it is one of them.
   std::string result_line(const json::object& result) const;
+  // It was told to end: what a terminal does not take in a moment is lost.
+  void wait_no_longer() {
+    out.wait_no_longer();
+    err.wait_no_longer();
+  }
   void tell(const Error& error) { err.write_line(as_typed_here(error_line(error))); }
 
   const CommonArguments common;

@@ -70,8 +70,8 @@ Task<> Prompts::run(StopToken stop) {
 
 Task<bool> Prompts::until_taken(StopToken stop) {
   Duration wait = kBetweenFrames;
-  for (std::uint64_t taken = parts_.err.taken(); !parts_.err.catch_up();) {
-    if (std::exchange(taken, parts_.err.taken()) != parts_.err.taken()) wait = kBetweenFrames;
+  for (std::uint64_t before = taken(); !parts_.out.catch_up() || !parts_.err.catch_up();) {
+    if (std::exchange(before, taken()) != taken()) wait = kBetweenFrames;
     if (co_await sleep_for(parts_.loop, wait, stop) == Slept::stopped) co_return false;
     wait = std::min(wait * 2, kMostBetweenTries);
   }
@@ -101,6 +101,7 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
     const bool is_permission = question.kind == QuestionKind::permission;
     if (auto answer = is_permission ? answer_from(*line) : words_from(question, *line)) co_return answer;
     parts_.err.offer(choices_for(question));
+    if (!co_await until_taken(stop)) co_return std::nullopt;
   }
 }
 

@@ -33,6 +33,7 @@ class Prompts {
   struct Parts {
     SystemLoop& loop;
     Progress& progress;
+    OutStream& out;  // may share the terminal with the questions, which stand on the other
     OutStream& err;
     const Redactor& redactor;
     int input = 0;  // the terminal, in its ordinary line mode
@@ -49,6 +50,7 @@ class Prompts {
   Task<std::optional<Answer>> ask(Question question, StopToken stop);
   // Whether the terminal took all there was to say before the question was settled.
   Task<bool> until_taken(StopToken stop);
+  std::uint64_t taken() const { return parts_.out.taken() + parts_.err.taken(); }
   Task<std::optional<std::string>> read_line(StopToken stop);
 
   Parts parts_;

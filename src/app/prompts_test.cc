@@ -1,9 +1,11 @@
 #include "app/prompts.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include "async/task_group.h"
+#include "async/waiter.h"
+#include "support/pseudo_terminal.h"
 #include "support/run.h"
 
 namespace deputy {
@@ -29,6 +31,10 @@ struct Pipe {
 // question.
 class PromptsTest : public ::testing::Test {
  protected:
+  PromptsTest() = default;
+  // On a terminal in place of the pipes.
+  explicit PromptsTest(const PseudoTerminal& terminal)
+      : input_(terminal.program()), output_(terminal.program()) {}
   void type(std::string_view text) {
     EXPECT_EQ(::write(keys_[1], text.data(), text.size()), ssize_t(text.size()));
   }
@@ -52,17 +58,21 @@ class PromptsTest : public ::testing::Test {
 
   Pipe keys_;
   Pipe screen_;
+  int input_ = keys_[0];
+  int output_ = screen_[1];
   SystemLoop loop_;
-  OutStream err_{screen_[1]};
+  OutStream out_{output_};
+  OutStream err_{output_};
   Redactor redactor_;
   Progress progress_{{.loop = loop_, .err = err_, .redactor = redactor_}};
   std::vector<std::pair<std::string, Answer>> answers_;
   Channel<bool> answered_;
   Prompts prompts_{{.loop = loop_,
                     .progress = progress_,
+                    .out = out_,
                     .err = err_,
                     .redactor = redactor_,
-                    .input = keys_[0],
+                    .input = input_,
                     .reply = [this](const std::string& id, Answer answer) {
                       answers_.emplace_back(id, std::move(answer));
                       answered_.push(true);
@@ -100,6 +110,84 @@ TEST_F(PromptsTest, WhatWasSettledMeanwhileIsNotAsked) {
   run(loop_, until(1));
   EXPECT_EQ(answers_[0].first, "q2");
   EXPECT_EQ(answers_[0].second.text, "because");
+}
+
+struct HasTerminal {
+  PseudoTerminal terminal_;
+};
+
+class PromptsOnAStoppedTerminal : protected HasTerminal, public PromptsTest {
+ protected:
+  PromptsOnAStoppedTerminal() : PromptsTest(terminal_) {}
+  Task<> turns(int count) {
+    for (; count > 0; --count) {
+      const Waiter<bool> turn;
+      loop_.post([turn] { turn.resume(true); });
+      co_await turn.wait();
+    }
+  }
+  // Far more turns of the loop than there are in the time after which a terminal is tried again.
+  Task<> until_behind(bool is_behind) {
+    for (int left = 10'000; left > 0 && err_.is_behind() != is_behind; --left) co_await turns(100);
+    EXPECT_EQ(err_.is_behind(), is_behind);
+  }
+  Task<> until_asked_again() {
+    TaskGroup group(loop_);
+    group.spawn(prompts_.run(group.token()));
+    co_await turns(100);
+    EXPECT_FALSE(err_.is_behind()) << "control: it took the question";
+    terminal_.stop();
+    terminal_.type("hm\n");
+    co_await until_behind(true);
+    terminal_.go_on();
+    co_await until_behind(false);
+    co_await group.stop(StopReason::shutdown);
+  }
+  Task<> until_written() {
+    TaskGroup group(loop_);
+    group.spawn(prompts_.run(group.token()));
+    co_await turns(100);
+    co_await group.stop(StopReason::shutdown);
+  }
+  Task<> until_refused() {
+    TaskGroup group(loop_);
+    group.spawn(prompts_.run(group.token()));
+    co_await until_behind(true);
+    terminal_.type("y\n");
+    co_await turns(100);
+    terminal_.go_on();
+    co_await until_behind(false);
+    co_await turns(100);
+    terminal_.type("n\n");
+    while (answers_.empty()) co_await answered_.pop({});
+    co_await group.stop(StopReason::shutdown);
+  }
+};
+
+TEST_F(PromptsOnAStoppedTerminal, AskAgainOnceItGoesOn) {
+  prompts_.on_event(asked("q1"));
+  run(loop_, until_asked_again());
+  err_.write("the end");
+  const std::string shown = terminal_.read_until("the end");
+  EXPECT_NE(shown.find("[y]es / [n]o"), shown.rfind("[y]es / [n]o")) << shown;
+}
+
+TEST_F(PromptsOnAStoppedTerminal, TakeNothingForAnAnswerThatWasTypedUnseen) {
+  terminal_.stop();
+  prompts_.on_event(asked("q1"));
+  run(loop_, until_refused());
+  EXPECT_EQ(answers_[0].second.kind, AnswerKind::refused);
+  terminal_.read_until("may I?");
+}
+
+// Both stand on one terminal, where the events would be drawn over the question.
+TEST_F(PromptsOnAStoppedTerminal, WaitForWhatIsOnStdoutToo) {
+  terminal_.stop();
+  out_.offer("an event\n");
+  prompts_.on_event(asked("q1"));
+  terminal_.go_on();
+  run(loop_, until_written());
+  EXPECT_THAT(terminal_.read_until("[y]es / [n]o"), ::testing::StartsWith("an event\r\n"));
 }
 
 }  // namespace

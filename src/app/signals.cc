@@ -39,8 +39,10 @@ Signals::Signals(Signals&& other) noexcept
 Signals::~Signals() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::sigprocmask(SIG_UNBLOCK, &watched_, nullptr);
+  give_back();
 }
+
+void Signals::give_back() const { ::sigprocmask(SIG_UNBLOCK, &watched_, nullptr); }
 
 Task<std::optional<int>> Signals::next(SystemLoop& loop, StopToken stop) {
   for (;;) {

@@ -27,8 +27,8 @@ class Interrupts {
   std::optional<TimePoint> last_;
 };
 
-// From its making to its end the process no longer dies of these signals. To be made before the first thread,
-// which would get them otherwise.
+// From its making until it gives them back, or its end, the process no longer dies of these signals. To be
+// made before the first thread, which would get them otherwise.
 class Signals {
  public:
   // Those that end a program, and `besides`.
@@ -37,6 +37,8 @@ class Signals {
   Signals& operator=(Signals&&) = delete;
   ~Signals();
 
+  // The process dies of them again: nothing runs any more that they could stop in order.
+  void give_back() const;
   // The next one; nothing when stopped.
   Task<std::optional<int>> next(SystemLoop& loop, StopToken stop);
 

@@ -45,5 +45,16 @@ TEST(Signals, StopWaitingWhenAsked) {
   EXPECT_EQ(run(loop, signals->next(loop, stop.token())), std::nullopt);
 }
 
+TEST(SignalsDeathTest, EndTheProcessAgainOnceTheyWereGivenBack) {
+  const auto signals = Signals::take();
+  ASSERT_TRUE(signals);
+  EXPECT_EXIT(
+      {
+        signals->give_back();
+        ::raise(SIGTERM);
+      },
+      ::testing::KilledBySignal(SIGTERM), "");
+}
+
 }  // namespace
 }  // namespace deputy

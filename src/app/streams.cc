@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace deputy {
@@ -20,6 +21,9 @@ namespace {
 // something is worth a moment, what takes nothing is not.
 constexpr int kMostWaits = 5;
 constexpr int kWaitMilliseconds = 1;
+// Before what it has not taken is lost.
+constexpr int kMostLastTries = 25;
+constexpr int kLastTryMilliseconds = 10;
 
 // Not by a flag of the descriptor: that would hold for all who share it, the shell among them.
 int without_waiting(int descriptor) {
@@ -29,6 +33,15 @@ int without_waiting(int descriptor) {
 }
 
 }  // namespace
+
+std::string left_out_line(std::size_t lines) {
+  return fmt::format("deputy: {} line{} left out here, as the terminal took nothing for a while\n",
+                     with_thousands(lines), lines == 1 ? " is" : "s are");
+}
+
+std::string left_out_event(std::size_t lines) {
+  return to_json_text(json::object{{"v", 1}, {"event", "left_out"}, {"lines", lines}}) + "\n";
+}
 
 OutStream::~OutStream() {
   if (terminal_.value_or(-1) >= 0) ::close(*terminal_);
@@ -40,17 +53,24 @@ void OutStream::close(int error) {
   if (error != EPIPE) failure_ = error_from_errno(error, "write the output");
 }
 
+bool OutStream::is_terminal() {
+  if (!terminal_) terminal_ = without_waiting(descriptor_);
+  return *terminal_ >= 0;
+}
+
 void OutStream::write(std::string_view text) {
+  if (!waits_ && is_terminal()) {
+    offer(text);
+    catch_up_in_a_moment();
+    return;
+  }
   if (is_behind()) write_all(std::exchange(behind_, {}) + take_left_out());
   write_all(text);
 }
 
 std::string OutStream::take_left_out() {
   const std::size_t lines = std::exchange(left_out_, 0);
-  return lines == 0
-             ? ""
-             : fmt::format("deputy: {} line{} left out here, as the terminal took nothing for a while\n",
-                           with_thousands(lines), lines == 1 ? " is" : "s are");
+  return lines == 0 ? "" : notice_(lines);
 }
 
 void OutStream::write_all(std::string_view text) {
@@ -72,26 +92,39 @@ void OutStream::write_all(std::string_view text) {
 
 void OutStream::offer(std::string_view text) {
   if (text.empty() || is_closed_) return;
-  if (!terminal_) terminal_ = without_waiting(descriptor_);
-  if (*terminal_ < 0) return write(text);
-  catch_up();
+  if (!is_terminal()) return write(text);
+  // Who offers to a terminal that is behind tries again by and by: a moment for each offer would add up.
+  const int most_waits = is_behind() ? 0 : kMostWaits;
+  try_all(most_waits);
   // What follows on what was left out would stand before the word that it was.
   if (is_behind() && (left_out_ > 0 || behind_.size() + text.size() > kMostBehind)) {
     left_out_ += static_cast<std::size_t>(std::ranges::count(text, '\n'));
     return;
   }
   behind_ += text;
-  catch_up();
+  try_all(most_waits);
 }
 
-bool OutStream::catch_up() {
+bool OutStream::catch_up() { return try_all(kMostWaits); }
+
+bool OutStream::catch_up_in_a_moment() {
+  std::uint64_t before = taken_;
+  for (int tries = 0; !catch_up() && tries < kMostLastTries; ++tries) {
+    if (std::exchange(before, taken_) != taken_) tries = 0;
+    pollfd asked{*terminal_, POLLOUT, 0};
+    ::poll(&asked, 1, kLastTryMilliseconds);
+  }
+  return !is_behind();
+}
+
+bool OutStream::try_all(int most_waits) {
   int waits_left = 0;
   while (is_behind()) {
     const ssize_t count = ::write(*terminal_, behind_.data(), behind_.size());
     if (count > 0) {
       behind_.erase(0, static_cast<std::size_t>(count));
       taken_ += static_cast<std::uint64_t>(count);
-      if (waits_left == 0) waits_left = kMostWaits;
+      if (waits_left == 0) waits_left = most_waits;
     } else if (count == 0 || errno == EAGAIN) {
       pollfd asked{*terminal_, POLLOUT, 0};
       if (--waits_left <= 0 || ::poll(&asked, 1, kWaitMilliseconds) <= 0) return false;

@@ -14,12 +14,18 @@
 
 namespace deputy {
 
+// What stands where lines were left out, by their number.
+using LeftOutNotice = std::string (*)(std::size_t lines);
+std::string left_out_line(std::size_t lines);
+std::string left_out_event(std::size_t lines);  // where every line is an event
+
 class OutStream {
  public:
   // Of what a terminal does not take; what is offered beyond it is left out, and that is said.
   static constexpr std::size_t kMostBehind = 1024UL * 1024;
 
-  explicit OutStream(int descriptor) : descriptor_(descriptor) {}
+  explicit OutStream(int descriptor, LeftOutNotice notice = left_out_line)
+      : descriptor_(descriptor), notice_(notice) {}
   ~OutStream();
   OutStream(const OutStream&) = delete;
   // Waits until all of it was taken, and what was offered before.
@@ -33,15 +39,23 @@ class OutStream {
   std::uint64_t taken() const { return taken_; }  // bytes of what was offered
   // Offers again what stayed behind; whether all of it was taken.
   bool catch_up();
+  // The same for the last time: it is given a moment, and another whenever it takes something.
+  bool catch_up_in_a_moment();
+  // The process was told to end: what a terminal does not take in a moment is no longer waited for.
+  void wait_no_longer() { waits_ = false; }
   const std::optional<Error>& failure() const { return failure_; }
   int descriptor() const { return descriptor_; }
 
  private:
+  bool is_terminal();
   void write_all(std::string_view text);
+  bool try_all(int most_waits);
   std::string take_left_out();
   void close(int error);
 
   int descriptor_;
+  LeftOutNotice notice_;
+  bool waits_ = true;
   std::optional<int> terminal_;  // another way to it that does not wait; below 0 where there is none
   std::string behind_;
   std::uint64_t taken_ = 0;

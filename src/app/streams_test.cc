@@ -12,9 +12,10 @@ class ATerminalThatTakesNothing : public ::testing::Test {
  protected:
   ATerminalThatTakesNothing() { terminal_.make_raw(); }
   // The first so many bytes of what it shows once it takes what there is.
-  std::string shown(std::size_t bytes) {
+  std::string shown(std::size_t bytes) { return shown(out_, bytes); }
+  std::string shown(OutStream& out, std::size_t bytes) {
     std::string text;
-    while (!out_.catch_up() && !HasFailure()) text += terminal_.read();
+    while (!out.catch_up() && !HasFailure()) text += terminal_.read();
     while (text.size() < bytes && !HasFailure()) text += terminal_.read();
     return text;
   }
@@ -65,6 +66,30 @@ TEST_F(ATerminalThatTakesNothing, IsToldWhatWasLeftOutBeyondAMebibyte) {
   terminal_.go_on();
   const std::string told = "deputy: 3 lines are left out here, as the terminal took nothing for a while\n";
   EXPECT_EQ(shown(half.size() + told.size()), half + told);
+}
+
+TEST_F(ATerminalThatTakesNothing, IsToldAsAnEventWhereEveryLineIsOne) {
+  OutStream events(terminal_.program(), left_out_event);
+  const std::string most = std::string(OutStream::kMostBehind - 1, 'x') + "\n";
+  terminal_.stop();
+  events.offer(most);
+  events.offer("one too many\n");
+  terminal_.go_on();
+  const std::string told = "{\"v\":1,\"event\":\"left_out\",\"lines\":1}\n";
+  EXPECT_EQ(shown(events, most.size() + told.size()), most + told);
+}
+
+TEST_F(ATerminalThatTakesNothing, IsGivenAMomentAtTheEndAndNotMore) {
+  terminal_.stop();
+  out_.offer("first\n");
+  EXPECT_FALSE(out_.catch_up_in_a_moment());
+  out_.wait_no_longer();
+  out_.write("second\n");  // would wait for ever
+  EXPECT_TRUE(out_.is_behind());
+  terminal_.go_on();
+  EXPECT_TRUE(out_.catch_up_in_a_moment());
+  out_.write("third\n");
+  EXPECT_EQ(terminal_.read_until("third\n"), "first\nsecond\nthird\n");
 }
 
 TEST_F(ATerminalThatTakesNothing, StaysAsItWasForAllWhoShareIt) {

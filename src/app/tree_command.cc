@@ -91,7 +91,7 @@ OrFailure<std::string> prompt_of(const std::optional<std::string>& given, std::s
     prompt = *given;
   } else if (terminals_of_process().in) {
     return misused("there is no prompt",
-                   fmt::format("give it as an argument, or on stdin: echo … | deputy {}", command));
+                   fmt::format("give it as an argument, or pipe it into `deputy {}`", command));
   } else {
     TRY(prompt, or_misused(read_stdin(kMostPromptBytes)));
   }

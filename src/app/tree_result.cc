@@ -8,6 +8,7 @@
 
 #include "app/failure.h"
 #include "app/places.h"
+#include "app/replay_comparison.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "delegation/batch_report.h"
@@ -257,10 +258,30 @@ std::string shown_on(const Program& program, const std::string& text) {
   return ::isatty(program.out.descriptor()) ? made_visible(clean) : clean;
 }
 
+// What is recommended stands in the text, too. The words of agents beside it stay as they are.
+void type_recommendations(const Program& program, TreeResult& result) {
+  const auto written = [&result](std::string_view text) {
+    if (!result.is_json) return std::string(text);
+    const std::string quoted = to_json_text(json::string(text));
+    return quoted.substr(1, quoted.size() - 2);
+  };
+  auto* errors = result.evidence.if_contains("errors");
+  if (!errors || !errors->is_array()) return;
+  for (auto& error : errors->get_array()) {
+    if (!error.is_object()) continue;
+    const std::string before = string_or(error.get_object(), "recommendation", "");
+    const std::string after = program.as_typed_here(before);
+    if (after == before) continue;
+    error.get_object()["recommendation"] = after;
+    result.text = replaced(std::move(result.text), written(before), written(after));
+  }
+}
+
 }  // namespace
 
 Ended print_result(Program& program, TreeResult result) {
   result.advice = program.as_typed_here(result.advice);
+  type_recommendations(program, result);
   switch (program.common.output) {
     case OutputForm::text:
       if (!result.text.empty()) program.out.write_line(shown_on(program, result.text));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/frames.h"
 #include "app/output_lines.h"
 #include "app/progress.h"
 #include "app/prompts.h"
@@ -30,6 +31,8 @@ class TreeRunner {
   void on_event(const Event& event, const EventOrigin& origin);
   void on_output(const SessionId& session, const EventOrigin& origin, std::string_view text);
   void keep_unapproved(const Event& event);
+  void offer_out(const std::string& line);
+  void catch_up_out();
   void start();
   Task<> drive();
   Task<> watch_signals(StopToken stop);
@@ -43,10 +46,12 @@ class TreeRunner {
   std::variant<RootBrief, SessionId, FurtherInput> what_;
   std::optional<TreeLimits> terms_;
   TreeEnd end_;
+  bool was_signalled_ = false;
   std::uint64_t last_seq_ = 0;
   std::map<std::string, Question> asked_;    // for permission, by id
   std::map<SessionId, OutputLines> output_;  // of commands
   Progress progress_;
+  Frames out_again_{program_.loop, [this] { catch_up_out(); }};
   Engine engine_;
   Runtime& runtime_;
   Prompts prompts_;
@@ -74,6 +79,7 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
       runtime_(engine_.runtime),
       prompts_({.loop = program.loop,
                 .progress = progress_,
+                .out = program.out,
                 .err = program.err,
                 .redactor = program.redactor,
                 .input = STDIN_FILENO,
@@ -94,8 +100,18 @@ void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
   if (attendance_of(program_) == Attendance::nobody) keep_unapproved(event);
   if (program_.common.output != OutputForm::stream_json) return;
   for (const auto& line : to_lines(event, origin)) {
-    program_.out.offer(program_.redactor.redact(to_json_text(line)) + "\n");
+    offer_out(program_.redactor.redact(to_json_text(line)) + "\n");
   }
+}
+
+// An event that a terminal does not take is not kept until the next one comes.
+void TreeRunner::offer_out(const std::string& line) {
+  program_.out.offer(line);
+  if (program_.out.is_behind()) out_again_.try_again(program_.out.taken());
+}
+
+void TreeRunner::catch_up_out() {
+  program_.out.catch_up() ? out_again_.drawn() : out_again_.try_again(program_.out.taken());
 }
 
 void TreeRunner::keep_unapproved(const Event& event) {
@@ -123,7 +139,7 @@ void TreeRunner::on_output(const SessionId& session, const EventOrigin& origin, 
                       {"agent", origin.agent},
                       {"output", shown}};
     if (!origin.parent.empty()) line["parent_id"] = origin.parent.value;
-    program_.out.offer(to_json_text(line) + "\n");
+    offer_out(to_json_text(line) + "\n");
   } else if (program_.common.verbose) {
     for (const auto line : lines_of(shown))
       progress_.say(fmt::format("[{}] | {}", made_visible(origin.label), made_visible(line)));
@@ -166,7 +182,11 @@ Task<> TreeRunner::drive() {
         fail(ErrorCode::internal, fmt::format("a bug in deputy: {}", bug.what()), "please report it");
   }
   co_await beside_.stop(StopReason::shutdown);
+  signals_.give_back();
+  if (was_signalled_) program_.wait_no_longer();
   // Nothing runs any more that could not wait for the terminal.
+  out_again_.cancel();
+  program_.out.write({});
   program_.err.write({});
   progress_.finish();
   program_.err.write({});
@@ -187,6 +207,7 @@ Task<> TreeRunner::name_kept_work(std::string workspace) {
 Task<> TreeRunner::watch_signals(StopToken stop) {
   Interrupts interrupts;
   while (const auto number = co_await signals_.next(program_.loop, stop)) {
+    was_signalled_ = true;
     switch (interrupts.on_signal(*number, program_.loop.clock().now())) {
       case SignalAction::cancel:
         progress_.say("deputy: cancelling; what was found is kept (again within 2 s to leave at once)");
@@ -203,11 +224,15 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
 
 // The journal is whole at any instant, and deputy-init ends what it started when this process is gone.
 void TreeRunner::leave_at_once() {
+  program_.wait_no_longer();  // a moment for each, or the screen would be left in the middle of a frame
+  program_.out.write({});
+  program_.err.write({});
   progress_.finish();
   if (!end_.root.empty()) {
     program_.err.offer(fmt::format("deputy: left; what was cancelled stays so, the rest goes on with `{}`\n",
                                    program_.command_line(fmt::format("resume {}", end_.root.value))));
   }
+  program_.err.write({});
   std::_Exit(static_cast<int>(ExitStatus::cancelled));
 }
 

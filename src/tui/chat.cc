@@ -186,7 +186,8 @@ std::vector<Line> take_out(ChatState& state) {
   std::vector<Line> lines = std::exchange(state.out, {});
   if (const std::size_t missing = std::exchange(state.left_out, 0); missing > 0)
     lines.insert(lines.begin(), line_of(fmt::format("… {} line{} left out here, as the terminal took nothing "
-                                                    "for a while; /export FILE has all of it",
+                                                    "for a while; /export FILE writes what you and "
+                                                    "the agent said",
                                                     with_thousands(missing), missing == 1 ? " is" : "s are"),
                                         Tone::doubtful));
   return lines;

@@ -235,6 +235,7 @@ TEST_F(Chat, OfWhatTheTerminalDoesNotTakeTheNewestLinesWait) {
   const std::vector<Line> lines = take_out(story.state);
   ASSERT_THAT(lines, SizeIs(kMostHeldBack + 1));
   EXPECT_THAT(plain_text(lines.front()), HasSubstr("2 lines are left out here"));
+  EXPECT_THAT(plain_text(lines.front()), ::testing::Not(HasSubstr("all of it")));
   EXPECT_EQ(plain_text(lines.back()), "newer");
   EXPECT_THAT(take_out(story.state), IsEmpty());
 }

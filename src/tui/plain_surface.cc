@@ -50,7 +50,8 @@ std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
   is_prompted_ = false;
   if (is_open(state.dialog)) {
     auto keys = answer_keys(state.dialog.waiting.front(), line);
-    if (keys.empty()) question_.clear();  // it is asked again
+    // It is asked again, where that was no answer or came before the question could be read.
+    if (keys.empty() || !is_ready(state.dialog, state.now)) question_.clear();
     return keys;
   }
   return std::vector<Key>{{KeyName::paste, line}, kEnter};
@@ -58,7 +59,7 @@ std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
 
 std::string PlainSurface::take_unended() { return to_utf8(trimmed(std::exchange(typed_, {}))); }
 
-std::string PlainSurface::draw(const std::vector<Line>& finished, const ChatState& state) {
+std::string PlainSurface::draw(const std::vector<Line>& finished, ChatState& state) {
   std::string text;
   for (const auto& line : finished) text += to_terminal(line, style_) + "\n";
   if (!text.empty() && is_prompted_) text.insert(0, "\n");
@@ -69,6 +70,7 @@ std::string PlainSurface::draw(const std::vector<Line>& finished, const ChatStat
     question_ = id;
     has_asked_ = true;
     typed_.clear();
+    state.dialog.readable.clear();
     for (const auto& line : view_of(state.dialog, state.now, kColumns, kRows).lines)
       text += to_terminal(line, style_) + "\n";
     return text + "answer: ";

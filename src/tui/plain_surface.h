@@ -21,8 +21,9 @@ class PlainSurface {
   std::optional<std::vector<Key>> next(const ChatState& state);
   // What was typed of a line that had no end.
   std::string take_unended();
-  // What there is to write: finished lines, a question that can be answered now, or the prompt.
-  std::string draw(const std::vector<Line>& finished, const ChatState& state);
+  // What there is to write: finished lines, a question that can be answered now, or the prompt. A question is
+  // unread again from here until was_taken().
+  std::string draw(const std::vector<Line>& finished, ChatState& state);
   // Whether a question was written that what was typed before cannot answer.
   bool has_asked() { return std::exchange(has_asked_, false); }
 

@@ -61,6 +61,31 @@ TEST_F(Plain, AnAnswerByCommandIsToNothingThatWasAskedJustBeforeTheLineCame) {
   EXPECT_TRUE(line("/answer a yes\n").empty()) << "what it asked before was not this";
 }
 
+// The terminal was stopped after the last thing that it took, and before the question.
+TEST_F(Plain, AQuestionThatTheTerminalHasNotTakenIsAnsweredByNothing) {
+  story.state.tells_children = true;
+  story.begin("go");
+  draw();
+  story.ask("child", "Run ls", {"Bash(ls)"});
+  EXPECT_EQ(draw(), "") << "it is too soon";
+  was_taken(story.state);
+  story.pass(kTooSoon);
+  EXPECT_THAT(draw(), HasSubstr("Run ls"));
+  hold_back(story.state);
+  EXPECT_TRUE(line("y\n").empty());
+  story.pass(10 * kTooSoon);
+  EXPECT_TRUE(line("y\n").empty()) << "nor later";
+
+  was_taken(story.state);
+  EXPECT_TRUE(line("y\n").empty()) << "nor as soon as it stands there";
+  story.pass(kTooSoon);
+  EXPECT_THAT(draw(), HasSubstr("Run ls")) << "as lines came that were not taken for answers";
+  was_taken(story.state);
+  const auto approved = line("y\n");
+  ASSERT_EQ(approved.size(), 1u);
+  EXPECT_EQ(std::get<GiveAnswer>(approved[0]).answer.kind, AnswerKind::approved);
+}
+
 TEST_F(Plain, AQuestionIsAnsweredByALine) {
   story.begin("go");
   story.ask("child", "Run ls", {"Bash(ls)"});

@@ -1,5 +1,6 @@
 #include "tui/raw_terminal.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +13,14 @@ namespace {
 constexpr std::string_view kMarkPastes = "\x1b[?2004h";
 // Whatever a frame was in the middle of: wrapping on, the cursor shown, no tone.
 constexpr std::string_view kUsual = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
+
+// A terminal that takes nothing holds up nobody who leaves it.
+constexpr int kMostMillisecondsToLeave = 250;
+
+bool has_room(int descriptor) {
+  pollfd asked{descriptor, POLLOUT, 0};
+  return ::poll(&asked, 1, kMostMillisecondsToLeave) != 0;  // seam: also in a signal handler, without a loop
+}
 
 void write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -49,7 +58,7 @@ void RawTerminal::enter() const {
 
 void RawTerminal::restore() const {
   if (input_ < 0) return;
-  write_all(output_, kUsual);
+  if (has_room(output_)) write_all(output_, kUsual);
   ::tcsetattr(input_, TCSADRAIN, &before_);
 }
 

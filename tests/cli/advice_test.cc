@@ -47,6 +47,32 @@ TEST_F(AdviceTest, EveryCommandLineThatIsNamedBeginsAsThePersonBegan) {
     EXPECT_THAT(text, AllOf(Not(HasSubstr("`deputy")), Not(HasSubstr("/bin/deputy"))));
 }
 
+TEST_F(AdviceTest, SoDoesOneInAHelpAnAgentsProblemAndAResult) {
+  const auto as_run = [this](std::vector<std::string> words) {
+    return deputy(Start{.words = std::move(words), .typed_name = "./run"});
+  };
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--help"}, {"run", "--help"}}) {
+    const std::string help = as_run(words).out;
+    EXPECT_THAT(help, AllOf(HasSubstr("\n  ./run "), HasSubstr("Usage: ./run "),
+                            Not(HasSubstr("\n  deputy ")), Not(HasSubstr("`deputy"))));
+  }
+  write(work() / ".claude/agents/tester.md", "---\nname: tester\ndescription: tests\n---\nTest it.\n");
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"agents", "ls", "--output", "json"},
+                                                {"agents", "show", "tester"},
+                                                {"agents", "check"}})
+    EXPECT_THAT(as_run(words).out, AllOf(HasSubstr("`./run agents trust`"), Not(HasSubstr("`deputy"))))
+        << words[1];
+  const auto model = script(R"({"v":1,"sessions":[
+    {"replies":[{"calls":[{"name":"Note","arguments":{"content":"a finding"}}]},{"text":"all of it"}]}]})");
+  for (const std::string form : {"text", "json"}) {
+    const auto ran =
+        as_run({"task", "explore", "look", "--max-steps", "1", "--model", model, "--output", form});
+    ASSERT_EQ(ran.status, 3) << ran.err;
+    EXPECT_THAT(ran.out + ran.err,
+                AllOf(HasSubstr("`./run task explore 'go on' --resume "), Not(HasSubstr("`deputy"))));
+  }
+}
+
 TEST_F(AdviceTest, NewestIsTheTreeThatWasStartedLast) {
   EXPECT_EQ(deputy({"sessions", "tree", "newest"}).status, 2);
   ASSERT_EQ(deputy({"demo"}).status, 0);

@@ -99,6 +99,29 @@ TEST_F(ChatOnATerminal, GoesOnWhereNobodyReadsItAndShowsAllOfItOnceSomebodyDoes)
   expect_quits(*chat);
 }
 
+TEST_F(ChatOnATerminal, InPlainLinesNothingIsApprovedThatTheScreenHasNotShown) {
+  auto chat = chat_on_terminal({"--plain", "--model", script(R"({"v":1,"sessions":[{"replies":[
+    {"text":"half way","calls":[{"name":"Note","arguments":{"content":"first"}}]},
+    {"first_byte_ms":1000,"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},
+    {"text":"Written."}]}]})")});
+  chat->read_screen_until("> ");
+  chat->type("go\n");
+  chat->read_screen_until("half way");
+  chat->stop_screen();
+  auto tail = start({"sessions", "tail", "newest", "--output", "stream-json"});
+  tail->read_until(R"("event":"permission")");
+  // Longer than a question waits until it is written; each look takes some tens of milliseconds.
+  for (int look = 0; look < 40 && !std::filesystem::exists(work() / "a.txt"); ++look) {
+    chat->type("y\n");
+    EXPECT_EQ(deputy({"sessions", "show", "newest"}).status, 0);
+  }
+  chat->let_screen_go_on();
+  EXPECT_THAT(chat->read_screen_until("answer: "), HasSubstr("a.txt"));
+  chat->send(SIGKILL);
+  EXPECT_EQ(chat->wait().status, 128 + SIGKILL);
+  EXPECT_FALSE(std::filesystem::exists(work() / "a.txt"));
+}
+
 TEST_F(ChatOnATerminal, EventsThatNobodyReadsHoldNobodyUpEither) {
   auto run = chat_on_terminal({"run", "go", "--model", talkative(), "--output", "stream-json"});
   run->read_screen_until(R"("event":"note")");
@@ -106,6 +129,65 @@ TEST_F(ChatOnATerminal, EventsThatNobodyReadsHoldNobodyUpEither) {
   const auto ran = run->wait();
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.err, HasSubstr(R"("event":"result")"));
+}
+
+TEST_F(ChatOnATerminal, EndsByTheFirstSignalWhereTheTerminalTakesNothing) {
+  const std::vector<std::string> common{"--yes", "--model", delegating("86400000")};
+  struct Case {
+    std::vector<std::string> words;
+    std::string prompt;
+    std::string typed;
+  };
+  for (const auto& [words, prompt, typed] :
+       {Case{{"chat"}, "❯", "go\r"}, Case{{"--plain"}, "> ", "go\n"}, Case{{"run", "go"}, "", ""}}) {
+    SCOPED_TRACE(words.front());
+    std::vector<std::string> all = words;
+    all.insert(all.end(), common.begin(), common.end());
+    auto program = chat_on_terminal(std::move(all));
+    program->read_screen_until(prompt);
+    program->type(typed);
+    program->read_screen_until("half way");
+    program->stop_screen();
+    program->send(SIGTERM);
+    EXPECT_EQ(program->wait_for_end(), 130);
+  }
+}
+
+// By the signal itself, or in order where it came before the run gave the signals back.
+TEST_F(ChatOnATerminal, ARunThatOnlyWaitsForTheTerminalEndsByASignal) {
+  auto run = chat_on_terminal({"run", "go", "--yes", "--model", delegating("1000")});
+  run->read_screen_until("half way");
+  run->stop_screen();
+  EXPECT_EQ(deputy({"sessions", "tail", "newest"}).status, 0);  // ends with the run
+  run->send(SIGTERM);
+  EXPECT_THAT(run->wait_for_end(), ::testing::AnyOf(128 + SIGTERM, 130, 0));
+}
+
+TEST_F(ChatOnATerminal, WhoLeavesAtOnceLeavesATerminalThatWrapsItsLines) {
+  auto run = chat_on_terminal({"run", "go", "--yes", "--model", delegating("86400000")});
+  run->read_screen_until("half way");
+  run->send(SIGTERM);
+  run->send(SIGINT);  // another than the first: two of one kind may come as one
+  const auto ran = run->wait();
+  EXPECT_EQ(ran.status, 130);
+  const auto wraps = ran.err.rfind("\x1b[?7h");
+  const auto wraps_not = ran.err.rfind("\x1b[?7l");
+  EXPECT_TRUE(wraps_not == std::string::npos || (wraps != std::string::npos && wraps > wraps_not)) << ran.err;
+}
+
+// Nothing comes after the note that would carry it.
+TEST_F(ChatOnATerminal, AnEventThatWasHeldUpIsNotKeptUntilTheNextOne) {
+  auto run =
+      chat_on_terminal({"run", "go", "--output", "stream-json", "--model", script(R"({"v":1,"sessions":[
+    {"replies":[{"text":"half way","calls":[{"name":"Note","arguments":{"content":"first"}}]},
+                {"first_byte_ms":1000,"text":"","calls":[{"name":"Note","arguments":{"content":"second"}}]},
+                {"first_byte_ms":86400000,"text":"never"}]}]})")});
+  run->read_screen_until("first");
+  run->stop_screen();
+  auto tail = start({"sessions", "tail", "newest", "--output", "stream-json"});
+  tail->read_until(R"("content":"second")");
+  run->let_screen_go_on();
+  run->read_screen_until(R"("content":"second")");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +49,16 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 int status_of(int waited) { return WIFEXITED(waited) ? WEXITSTATUS(waited) : 128 + WTERMSIG(waited); }
+
+constexpr int kMostMillisecondsToWait = 60'000;  // for bytes of a terminal
+
+// Nothing more comes.
+bool is_at_end(int descriptor, std::string& into) {
+  char bytes[4096];
+  const ssize_t count = ::read(descriptor, bytes, sizeof bytes);
+  if (count > 0) into.append(bytes, static_cast<std::size_t>(count));
+  return count <= 0;  // a terminal ends with an error when its last user is gone
+}
 
 class Actions {
  public:
@@ -103,13 +114,14 @@ std::string Running::read_until(std::string_view text) {
 std::string Running::read_screen_until(std::string_view text) {
   std::string shown;
   while (!shown.contains(text)) {
-    char bytes[4096];
-    const ssize_t count = ::read(terminal_, bytes, sizeof bytes);
-    if (count <= 0) {
-      ADD_FAILURE() << "the terminal ended before \"" << text << "\":\n" << shown;
+    pollfd asked{terminal_, POLLIN, 0};
+    const bool has_come = ::poll(&asked, 1, kMostMillisecondsToWait) > 0;
+    if (!has_come || is_at_end(terminal_, shown)) {
+      ADD_FAILURE() << (has_come ? "the terminal ended" : "nothing has come for a minute") << " before \""
+                    << text << "\":\n"
+                    << shown;
       break;
     }
-    shown.append(bytes, static_cast<std::size_t>(count));
   }
   EXPECT_FALSE(canary_of_all_tests().is_in(shown)) << shown;
   return shown;
@@ -119,21 +131,16 @@ void Running::type(std::string_view keys) {
   ASSERT_EQ(::write(terminal_, keys.data(), keys.size()), ssize_t(keys.size()));
 }
 
+// At the end that the program has: the other would stop what is typed.
+void Running::set_flow(int action) {
+  const int end = ::open(::ptsname(terminal_), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  EXPECT_EQ(::tcflow(end, action), 0);
+  ::close(end);
+}
+
 void Running::close_stdout() { ::close(std::exchange(out_, -1)); }
 
 void Running::send(int signal) { ::kill(pid_, signal); }
-
-namespace {
-
-// Nothing more comes.
-bool is_at_end(int descriptor, std::string& into) {
-  char bytes[4096];
-  const ssize_t count = ::read(descriptor, bytes, sizeof bytes);
-  if (count > 0) into.append(bytes, static_cast<std::size_t>(count));
-  return count <= 0;  // a terminal ends with an error when its last user is gone
-}
-
-}  // namespace
 
 Ran Running::wait() {
   EXPECT_THAT(canary_of_all_tests().command_lines(), ::testing::IsEmpty());
@@ -159,6 +166,20 @@ Ran Running::wait() {
   EXPECT_FALSE(canary_of_all_tests().is_in(ran.out)) << ran.out;
   EXPECT_FALSE(canary_of_all_tests().is_in(ran.err)) << ran.err;
   return ran;
+}
+
+int Running::wait_for_end() {
+  const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
+  pollfd asked{process, POLLIN, 0};
+  const bool has_ended = ::poll(&asked, 1, kMostMillisecondsToWait) > 0;
+  ::close(process);
+  if (!has_ended) {
+    ADD_FAILURE() << "it has not ended within a minute";
+    ::kill(pid_, SIGKILL);
+  }
+  int waited = 0;
+  ::waitpid(std::exchange(pid_, -1), &waited, 0);
+  return status_of(waited);
 }
 
 DeputyTest::DeputyTest() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <termios.h>
 
 #include <filesystem>
 #include <map>
@@ -42,14 +43,20 @@ class Running {
   // What the terminal shows, up to and with the text.
   std::string read_screen_until(std::string_view text);
   void type(std::string_view keys);
+  // As by Ctrl-S: the terminal takes nothing until it goes on.
+  void stop_screen() { set_flow(TCOOFF); }
+  void let_screen_go_on() { set_flow(TCOON); }
   void close_stdout();
   void send(int signal);
   pid_t pid() const { return pid_; }
   // The rest of the output, and how it ended.
   Ran wait();
+  // How it ended while nobody read what it wrote; fails where it has not within a minute.
+  int wait_for_end();
 
  private:
   friend class DeputyTest;
+  void set_flow(int action);
   pid_t pid_ = -1;
   int out_ = -1;
   int terminal_ = -1;

@@ -37,7 +37,6 @@ class JsonOutputTest : public DeputyTest {
 
 TEST_F(JsonOutputTest, EveryCommandPrintsOneDocumentOrALineForEachEvent) {
   const std::vector<std::vector<std::string>> commands{{},
-                                                       {"chat"},
                                                        {"run", "go", "--model", model_},
                                                        {"delegate", "--task", "a=b", "--model", model_},
                                                        {"task", "explore", "look", "--model", model_},

@@ -36,6 +36,12 @@ TEST_F(UsageTest, UnknownFlagsAndCommands) {
   expect_refused({"delegate", "--task", "a=b", "--max-depth", "-1"}, "--max-depth");
 }
 
+// What was piped into it would be lost in silence.
+TEST_F(UsageTest, AChatThatHasNoTerminal) {
+  expect_refused(Start{.words = {"chat"}, .input = "fix it\n"}, "`deputy run PROMPT`");
+  EXPECT_EQ(deputy(Start{.words = {}, .input = "fix it\n"}).status, 0) << "alone it says what there is";
+}
+
 TEST_F(UsageTest, AProgramThatReadsJsonReadsTheMistakeToo) {
   for (const std::string form : {"json", "stream-json"}) {
     for (const auto& words :

@@ -1,9 +1,10 @@
 // A terminal that the test holds both ends of. It is read by nobody but the test, and it can be stopped as by
-// Ctrl-S.
+// Ctrl-S. Who waits for bytes that never come fails after a minute.
 #pragma once
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -36,8 +37,16 @@ class PseudoTerminal {
   }
   void stop() const { EXPECT_EQ(::tcflow(program_, TCOOFF), 0); }
   void go_on() const { EXPECT_EQ(::tcflow(program_, TCOON), 0); }
+  void type(std::string_view keys) const {
+    EXPECT_EQ(::write(reader_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+  }
   // What there is to read; waits for some.
   std::string read() const {
+    pollfd asked{reader_, POLLIN, 0};
+    if (::poll(&asked, 1, kMostMillisecondsToWait) <= 0) {
+      ADD_FAILURE() << "nothing has come for " << kMostMillisecondsToWait << " ms";
+      return {};
+    }
     char bytes[4096];
     const ssize_t count = ::read(reader_, bytes, sizeof bytes);
     EXPECT_GT(count, 0);
@@ -46,10 +55,12 @@ class PseudoTerminal {
   std::string read_until(std::string_view text) const {
     std::string shown;
     while (!shown.contains(text) && !::testing::Test::HasFailure()) shown += read();
+    EXPECT_TRUE(shown.contains(text)) << "no \"" << text << "\" in:\n" << shown;
     return shown;
   }
 
  private:
+  static constexpr int kMostMillisecondsToWait = 60'000;
   int reader_;
   int program_ = -1;
 };
