@@ -44,6 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     return 0;
   }
   for (const SimpleCommand& each : *reading) must(!each.words.empty() && !each.words[0].text.empty());
-  must(text.size() > kMaxShellBytes || read_shell(text) == reading);
+  const std::string plain = shown(*reading);  // where blanks are counted, it does not read back
+  must(plain.size() > kMaxShellBytes || read_shell(plain) == reading);
   return 0;
 }
