@@ -84,6 +84,7 @@ Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
                 "copy deputy.db and deputy.db-wal to another place, make room, and run it again");
   TRY(const auto epoch, closing.after_write(next_epoch(tree)));
   TRY(locks.show_name(tree));
+  write_transcripts();  // what it had told here before would be added to what is made from all of it
   for (const auto& [id, of_session] : sessions) {
     SessionRow& row = rows.at(id);
     files->rebuild(row.session, of_session);
@@ -115,6 +116,10 @@ Result<void> SqliteStore::State::commit(const EventRefs& events) {
     written = write(events);
   // A disk that fails otherwise than for want of room is not written to again.
   if (!written && written.error().code == ErrorCode::exhausted) (void)record_stop(written.error());
+  if (!written) {  // nobody tidies up behind it
+    const std::lock_guard lock(claims);
+    write_transcripts();
+  }
   return noticed(std::move(written), writing);
 }
 
@@ -154,6 +159,8 @@ Result<void> SqliteStore::State::commit(Transaction& transaction) {
 Result<void> SqliteStore::State::write(const EventRefs& events) {
   TRY(check_disk());
   const std::lock_guard lock(claims);
+  // Once that is durable nobody looks for what was not begun.
+  if (ends_a_tree(events)) write_transcripts();
   TRY(auto transaction, Transaction::begin(writing));
   std::map<SessionId, SessionRow> changed;
   const SessionId* checked = nullptr;
