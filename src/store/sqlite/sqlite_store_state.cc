@@ -178,8 +178,7 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
     apply_to_session(row->second.session, event);
     if (changes_what_is_settled(event)) row->second.settled.clear();
   }
-  for (auto& [id, row] : changed)
-    TRY(row.is_put ? change_session(*change_row, row) : put_session(*put_row, row));
+  for (auto& [id, row] : changed) TRY(put_or_change(row));
   TRY(commit(transaction));
   for (auto& [id, row] : changed) {
     if (is_terminal(row.session.state)) {
@@ -225,6 +224,15 @@ Result<void> SqliteStore::State::tend_log() {
   TRY(const bool was_all, damage.is_copied() ? writing.write_back() : Result<bool>(false));
   written_back_at = was_all ? 0 : pages;
   return {};
+}
+
+// A row that is gone, or that its index hides, is made again.
+Result<void> SqliteStore::State::put_or_change(SessionRow& row) {
+  if (row.is_put) {
+    TRY(const bool is_there, change_session(*change_row, row));
+    if (is_there) return {};
+  }
+  return put_session(*put_row, row);
 }
 
 // A session that has ended is not among the live ones; it may begin another run.

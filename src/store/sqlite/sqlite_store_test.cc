@@ -211,6 +211,19 @@ TEST_F(SqliteStoreTest, ADamagedRowOfASessionIsMadeAgainFromTheJournal) {
   EXPECT_EQ(store->sessions({})->front().label, "one");
 }
 
+TEST_F(SqliteStoreTest, ARowThatIsGoneIsPutAgainWithWhatIsRecordedNext) {
+  const auto store = *open();
+  Event event = creation();
+  ASSERT_TRUE(store->claim(event.tree));
+  ASSERT_TRUE(run(loop_, store->record({event})));
+  const auto raw = Database::open(database(), Database::Mode::read_write);
+  ASSERT_TRUE(raw->execute("DELETE FROM sessions"));
+  event.fact = NoteTaken{"a"};
+  ASSERT_TRUE(run(loop_, store->record({event})));
+  EXPECT_EQ(raw->integer("SELECT count(*) FROM sessions WHERE id='sess_1_aaaaaa' AND events=2"), 1);
+  EXPECT_TRUE(store->claim(event.tree)) << "what its row counts is what there is";
+}
+
 TEST_F(SqliteStoreTest, ATreeThatLacksARecordIsNotClaimedAndNotChanged) {
   auto store = *open();
   Session session;
