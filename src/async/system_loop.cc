@@ -24,7 +24,7 @@ class SystemTimers final : public Timers {
   void arm() {
     const auto when = earliest();
     if (!when || (armed_ && *armed_ <= *when)) return;
-    armed_ = when;
+    armed_.reset();  // for want of memory it may not be armed at all
     timer_.expires_at(std::chrono::steady_clock::time_point(when->time_since_epoch()));
     timer_.async_wait([this](const boost::system::error_code& error) {
       if (error) return;  // re-armed for another moment
@@ -32,6 +32,7 @@ class SystemTimers final : public Timers {
       for (const TimerId id : due(clock_.now())) fire(id);
       arm();
     });
+    armed_ = when;
   }
 
   const Clock& clock_;

@@ -87,6 +87,21 @@ TEST(SystemLoop, ACancelledTimerDoesNotHoldUpTheNext) {
   EXPECT_FALSE(cancelled_fired);
 }
 
+// The system's own timer still wakes the loop for the one that was cancelled.
+TEST(SystemLoop, ATimerThatIsSetAfterAnEarlierOneWasCancelledFiresOnceAndNotEarly) {
+  SystemLoop loop;
+  const auto start = loop.clock().now();
+  int fired = 0;
+  loop.timers().cancel(loop.timers().call_at(start + milliseconds(10), [&] { ++fired; }));
+  loop.timers().call_at(start + milliseconds(30), [&] {
+    EXPECT_GE(loop.clock().now(), start + milliseconds(30));
+    ++fired;
+  });
+  loop.timers().call_at(start + milliseconds(35), [&] { loop.stop(); });
+  loop.run();
+  EXPECT_EQ(fired, 1);
+}
+
 TEST(SystemLoop, ATimerMaySetAndCancelTimers) {
   SystemLoop loop;
   bool cancelled_fired = false;

@@ -22,6 +22,7 @@ std::string text_of(std::uint64_t number) {
 
 struct DiskMark::File {
   Descriptor descriptor;
+  bool can_be_written;
 };
 
 DiskMark::DiskMark(std::unique_ptr<File> file) : file_(std::move(file)) {}
@@ -33,12 +34,12 @@ Result<DiskMark> DiskMark::open(const Folder& folder, std::string_view name, IfA
   Descriptor file = open_to_write_or_read(folder.descriptor(), std::string(name),
                                           kNeverWait | (is_made ? O_CREAT : 0), is_made ? kNewFile : 0);
   if (!file) return failed("open", join_path(folder.path(), name));
-  return DiskMark(std::make_unique<File>(std::move(file)));
+  const bool is_to_write = (::fcntl(file.get(), F_GETFL) & O_ACCMODE) == O_RDWR;
+  const bool can_make_others = ::faccessat(folder.descriptor(), ".", W_OK, AT_EACCESS) == 0;
+  return DiskMark(std::make_unique<File>(std::move(file), is_to_write && can_make_others));
 }
 
-bool DiskMark::can_be_written() const {
-  return (::fcntl(file_->descriptor.get(), F_GETFL) & O_ACCMODE) == O_RDWR;
-}
+bool DiskMark::can_be_written() const { return file_->can_be_written; }
 
 std::optional<std::uint64_t> DiskMark::read() const {
   std::string text = text_of(0);

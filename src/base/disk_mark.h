@@ -19,7 +19,7 @@ class DiskMark {
   DiskMark(DiskMark&&) noexcept;
   ~DiskMark();
 
-  bool can_be_written() const;
+  bool can_be_written() const;  // and other files made beside it
   // Nothing where none was written, or what is there is not whole.
   std::optional<std::uint64_t> read() const;
   // What cannot be written is left out.

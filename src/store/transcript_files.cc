@@ -1,7 +1,6 @@
 #include "store/transcript_files.h"
 
 #include <array>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -33,21 +32,26 @@ std::string lines_for(const Message& message) {
   return lines;
 }
 
-// S0's word for how it went.
-std::string_view outcome_word(const Report& report) {
-  switch (report.status) {
-    case Status::completed:
+// S0's word for how it went; one that has not ended was left.
+std::string_view outcome_word(const Session& session) {
+  switch (session.state) {
+    case SessionState::completed:
       return "success";
-    case Status::cancelled:
+    case SessionState::cancelled:
       return "cancelled";
-    case Status::blocked:
+    case SessionState::blocked:
       return "blocked";
-    case Status::partial:
-      return report.reason == Reason::context_exhausted ? "context_exhausted" : "partial";
-    case Status::failed:
+    case SessionState::partial:
+      return session.reason == Reason::context_exhausted ? "context_exhausted" : "partial";
+    case SessionState::failed:
       return "error";
+    case SessionState::pending:
+    case SessionState::running:
+    case SessionState::waiting:
+    case SessionState::interrupted:
+      break;
   }
-  return "error";
+  return "interrupted";
 }
 
 std::string lines_for(const Event& event) {
@@ -87,39 +91,23 @@ Unsealed unsealed_from(const EventRefs& events) {
   return whole;
 }
 
-struct End {
-  std::string_view outcome;
-  WallTime at;
-};
-
-// Of the last run, where it has ended.
-std::optional<End> end_in(const EventRefs& events) {
-  for (const Event& event : std::views::reverse(events)) {
-    if (const auto* ended = std::get_if<RunEnded>(&event.fact))
-      return End{outcome_word(ended->report), event.at};
-  }
-  return std::nullopt;
-}
-
-End left_at(const Session& session) { return {"interrupted", session.last_event_at}; }
-
 // The messages are put into the object behind it without reading them again.
-std::string sealed_head(const Session& session, const End& end) {
+std::string sealed_head(const Session& session) {
   const json::object head{{"label", session.label},
                           {"session_id", session.id.value},
                           {"agent", session.agent},
                           {"model", session.model.value},
                           {"started_at", to_iso8601(session.started_at.value_or(session.created_at))},
-                          {"ended_at", to_iso8601(end.at)},
-                          {"outcome", end.outcome},
+                          {"ended_at", to_iso8601(session.ended_at.value_or(session.last_event_at))},
+                          {"outcome", outcome_word(session)},
                           {"usage", to_json(session.usage)}};
   std::string text = to_json_text(head);
   text.back() = ',';
   return text;
 }
 
-std::string sealed_text(const Session& session, const End& end, std::string_view lines) {
-  std::string whole = sealed_head(session, end) + "\n\"messages\":[\n";
+std::string sealed_text(const Session& session, std::string_view lines) {
+  std::string whole = sealed_head(session) + "\n\"messages\":[\n";
   for (bool first = true; const auto line : lines_of(lines)) {
     if (!std::exchange(first, false)) whole += ",\n";
     whole += line;
@@ -150,22 +138,23 @@ std::optional<Uuid> TranscriptFiles::uuid_in(std::string_view file_name) {
 
 void TranscriptFiles::rebuild(const Session& session, const EventRefs& events) {
   if (!is_terminal(session.state)) return reopen(events);
-  const std::string stem = stem_of(session);
-  const bool is_whole = folder_->status(sealed_name(stem)) && !folder_->status(running_name(stem));
-  if (!is_whole) seal_left(session, events);
+  seal_left(session, events);
 }
 
 void TranscriptFiles::seal_left(const Session& session, const EventRefs& events) {
   const std::string stem = stem_of(session);
-  const bool has_ended = is_terminal(session.state);
-  if (!has_ended || !folder_->status(sealed_name(stem))) {
+  if (!is_sealed(session)) {
     const Unsealed whole = unsealed_from(events);
-    const auto end = has_ended ? end_in(events) : left_at(session);
-    if (!end) return;
     if (!whole.notes.empty()) note_failure(put(scratch_name(stem), whole.notes));
-    note_failure(put(sealed_name(stem), sealed_text(session, *end, whole.lines)));
+    note_failure(put(sealed_name(stem), sealed_text(session, whole.lines)));
   }
   if (folder_->status(running_name(stem))) note_failure(folder_->remove(running_name(stem)));
+}
+
+bool TranscriptFiles::is_sealed(const Session& session) const {
+  const std::string head = sealed_head(session);
+  const auto begun = folder_->read(sealed_name(stem_of(session)), 0, head.size());
+  return begun && *begun == head;
 }
 
 void TranscriptFiles::reopen(const EventRefs& events) {
@@ -191,11 +180,8 @@ Result<std::vector<Uuid>> TranscriptFiles::unsealed(const std::vector<Session>& 
     if (!entry.name.ends_with(running_name(""))) continue;
     if (auto uuid = uuid_in(entry.name)) uuids.insert(*std::move(uuid));
   }
-  for (const Session& session : left) {
-    const std::string head = is_terminal(session.state) ? "" : sealed_head(session, left_at(session));
-    const auto begun = folder_->read(sealed_name(stem_of(session)), 0, head.size());
-    if (!begun || *begun != head) uuids.insert(session.uuid);
-  }
+  for (const Session& session : left)
+    if (!is_sealed(session)) uuids.insert(session.uuid);
   return std::vector(uuids.begin(), uuids.end());
 }
 
@@ -211,7 +197,7 @@ void TranscriptFiles::write(const EventRefs& events) {
     if (created) forget_unsealed(known.session);
     if (std::holds_alternative<RunEnded>(event.fact)) {
       if (const auto before = additions.extract(known.stem)) add(known.stem, before.mapped());
-      note_failure(seal(known, event));
+      note_failure(seal(known));
       known_.erase(found);
       continue;
     }
@@ -238,14 +224,13 @@ std::optional<Error> TranscriptFiles::failure() const {
   return failure_;
 }
 
-Result<void> TranscriptFiles::seal(const Known& known, const Event& event) const {
+Result<void> TranscriptFiles::seal(const Known& known) const {
   constexpr std::size_t kMostBytes = std::size_t{1} << 30;
   auto lines = folder_->read(running_name(known.stem), 0, kMostBytes);
   if (!lines && lines.error().code != ErrorCode::not_found) return std::unexpected(lines.error());
   if (!lines && folder_->status(sealed_name(known.stem)))
     return {};  // another process did it from the journal
-  const End end{outcome_word(std::get<RunEnded>(event.fact).report), event.at};
-  TRY(put(sealed_name(known.stem), sealed_text(known.session, end, lines ? *lines : "")));
+  TRY(put(sealed_name(known.stem), sealed_text(known.session, lines ? *lines : "")));
   if (lines) TRY(folder_->remove(running_name(known.stem)));
   return {};
 }

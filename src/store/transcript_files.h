@@ -34,8 +34,7 @@ class TranscriptFiles {
   // Those of a session that begins another run; `events` are all before it.
   void reopen(const EventRefs& events);
   // The uuids of sessions whose transcript is not sealed: they run, or whoever ran them did not get that far;
-  // and of those that were left whose file is not there yet, or where they have not ended tells of a run
-  // before.
+  // and of those that were left whose file is not there yet, or tells of a run before.
   Result<std::vector<Uuid>> unsealed(const std::vector<Session>& left) const;
   // The first thing that could not be written. From any thread.
   std::optional<Error> failure() const;
@@ -62,7 +61,8 @@ class TranscriptFiles {
   }
   void make_whole(const std::string& name, std::string_view text);
   void add(const std::string& stem, const Additions& added);
-  Result<void> seal(const Known& known, const Event& event) const;
+  Result<void> seal(const Known& known) const;
+  bool is_sealed(const Session& session) const;  // as it ended, or was left
 
   std::unique_ptr<Folder> folder_;
   mutable std::mutex mutex_;  // guards failure_

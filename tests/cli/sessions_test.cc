@@ -276,7 +276,7 @@ TEST_F(DamagedSessionsTest, ATreeIsNotGoneOnWithWhereItCannotBeCopied) {
 TEST_F(DamagedSessionsTest, WhatIsUnfinishedIsSeenWhateverItsIndexSays) {
   kill_while_it_waits();
   EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out, HasSubstr("wait"));
-  tear_page(ask("SELECT rootpage FROM sqlite_schema WHERE name='sessions_of_parent'"), 2048);
+  tear_page(ask("SELECT rootpage FROM sqlite_schema WHERE name='sessions_by_state'"), 2048);
   EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out, HasSubstr("wait"));
 }
 

@@ -61,6 +61,48 @@ class StateFolderTest : public DeputyTest {
     EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK);
     sqlite3_close(database);
   }
+  // What was kept is, and nothing is changed: written back into the database, or in the log that a killed
+  // process leaves.
+  void expect_is_only_read(std::vector<std::string> through, fs::perms of_home) {
+    ASSERT_EQ(delegate().status, 0);
+    const auto looking = [&](std::vector<std::string> words) {
+      fs::permissions(home(), of_home);
+      auto ran = deputy({.words = std::move(words), .through = through});
+      fs::permissions(home(), fs::perms::owner_all);
+      return ran;
+    };
+    const auto listed = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
+    ASSERT_TRUE(listed && listed->is_array() && !listed->as_array().empty());
+    const std::string id = string_or(listed->as_array().front().as_object(), "id", "");
+    for (const bool has_log : {false, true}) {
+      SCOPED_TRACE(has_log ? "with a log" : "without a log");
+      if (has_log)
+        alter_database("CREATE TABLE of_the_log(x); DROP TABLE of_the_log", 1);
+      else
+        alter_database("PRAGMA wal_checkpoint(TRUNCATE)");
+      ASSERT_EQ(fs::exists(home() / "deputy.db-wal"), has_log);
+      const auto exported = deputy({"sessions", "export", id}).out;
+      ASSERT_THAT(exported, HasSubstr(id));
+      if (!has_log) fs::remove(home() / "deputy.db-wal");  // as empty as who looked has left it
+      if (!has_log) fs::remove(home() / "deputy.db-shm");
+      const auto before = everything_but_index();
+      for (const auto* view : {"ls", "tree", "transcript", "export"}) {
+        std::vector<std::string> words{"sessions", view};
+        if (words[1] != "ls") words.push_back(id);
+        const auto ran = looking(words);
+        EXPECT_EQ(ran.status, 0) << view << ": " << ran.err;
+        EXPECT_THAT(ran.out, HasSubstr(id)) << view;
+        if (words[1] == "export") EXPECT_EQ(ran.out, exported);
+      }
+      EXPECT_EQ(looking({}).status, 0);
+      for (const auto& words : {std::vector<std::string>{"sessions", "cancel", id}, delegation()}) {
+        const auto refused = looking(words);
+        expect_failure(refused, home().string());
+        EXPECT_THAT(refused.err, HasSubstr("--home"));
+      }
+      EXPECT_EQ(everything_but_index(), before);
+    }
+  }
 };
 
 TEST_F(StateFolderTest, AFileInItsPlace) {
@@ -96,45 +138,17 @@ TEST_F(StateFolderTest, AReadOnlyDiskIsNamedAndUntouched) {
   EXPECT_EQ(everything(), before);
 }
 
-// Written back into the database, or in the log that a killed process leaves.
 TEST_F(StateFolderTest, WhatWasKeptOnAReadOnlyDiskIsRead) {
   NEEDS(can_mount(), "bubblewrap cannot mount here");
-  ASSERT_EQ(delegate().status, 0);
-  const auto on_read_only_disk = [this](std::vector<std::string> words) {
-    return deputy({.words = std::move(words),
-                   .through = {"/usr/bin/bwrap", "--dev-bind", "/", "/", "--ro-bind", home(), home(), "--"}});
-  };
-  const auto listed = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
-  ASSERT_TRUE(listed && listed->is_array() && !listed->as_array().empty());
-  const std::string id = string_or(listed->as_array().front().as_object(), "id", "");
-  for (const bool has_log : {false, true}) {
-    SCOPED_TRACE(has_log ? "with a log" : "without a log");
-    if (has_log)
-      alter_database("CREATE TABLE of_the_log(x); DROP TABLE of_the_log", 1);
-    else
-      alter_database("PRAGMA wal_checkpoint(TRUNCATE)");
-    ASSERT_EQ(fs::exists(home() / "deputy.db-wal"), has_log);
-    const auto exported = deputy({"sessions", "export", id}).out;
-    ASSERT_THAT(exported, HasSubstr(id));
-    if (!has_log) fs::remove(home() / "deputy.db-wal");  // as empty as who looked has left it
-    if (!has_log) fs::remove(home() / "deputy.db-shm");
-    const auto before = everything();
-    for (const auto* view : {"ls", "tree", "transcript", "export"}) {
-      std::vector<std::string> words{"sessions", view};
-      if (words[1] != "ls") words.push_back(id);
-      const auto ran = on_read_only_disk(words);
-      EXPECT_EQ(ran.status, 0) << view << ": " << ran.err;
-      EXPECT_THAT(ran.out, HasSubstr(id)) << view;
-      if (words[1] == "export") EXPECT_EQ(ran.out, exported);
-    }
-    EXPECT_EQ(on_read_only_disk({}).status, 0);
-    for (const auto& words : {std::vector<std::string>{"sessions", "cancel", id}, delegation()}) {
-      const auto refused = on_read_only_disk(words);
-      expect_failure(refused, home().string());
-      EXPECT_THAT(refused.err, HasSubstr("--home"));
-    }
-    EXPECT_EQ(everything(), before);
-  }
+  expect_is_only_read({"/usr/bin/bwrap", "--dev-bind", "/", "/", "--ro-bind", home(), home(), "--"},
+                      fs::perms::owner_all);
+}
+
+// Without its capabilities also root is bound by what the folder says; its files could be written.
+TEST_F(StateFolderTest, WhatWasKeptInAFolderWhereNothingCanBeMadeIsRead) {
+  NEEDS(can_mount(), "bubblewrap cannot mount here");
+  expect_is_only_read({"/usr/bin/bwrap", "--dev-bind", "/", "/", "--cap-drop", "ALL", "--"},
+                      fs::perms::owner_read | fs::perms::owner_exec);
 }
 
 TEST_F(StateFolderTest, AFullDiskSaysSoFromTheFirstRunOnAndLeavesNothingInTheWay) {

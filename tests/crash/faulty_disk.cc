@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 namespace deputy {
 namespace {
@@ -70,6 +71,7 @@ int truncate_file(sqlite3_file* file, sqlite3_int64 size) {
 int sync_file(sqlite3_file* file, int flags) {
   Shim& own = shim(file);
   if (!own.is_tracked) return real(file)->pMethods->xSync(real(file), flags);
+  disk->begin_sync(own.path);
   FaultyDisk::File& tracked = *disk->file_at(own.path);
   if (const int code = disk->next_operation(own.path, FaultyDisk::Kind::sync)) {
     // As a kernel does: what could not be written is dropped, though it can still be read for a while. The
@@ -189,6 +191,11 @@ int FaultyDisk::next_operation(const std::string& path, Kind kind) {
   if (!has_failed_) has_failed_to_sync_log_ = is_of_log && kind == Kind::sync;
   has_failed_ = true;
   return code_;
+}
+
+void FaultyDisk::begin_sync(const std::string& path) {
+  if (!path.ends_with("-wal")) return;
+  if (const auto then = std::exchange(in_next_log_sync_, {})) then();
 }
 
 void FaultyDisk::note_sync(const std::string& path, const std::vector<Change>& brought) {

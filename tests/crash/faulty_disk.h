@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace deputy {
@@ -22,6 +24,8 @@ class FaultyDisk {
   // Room for so many bytes, the files that `others` names included.
   void set_room(std::uint64_t bytes, std::vector<std::filesystem::path> others);
   void heal();
+  // Called once, by who syncs a log next, before it does.
+  void in_next_log_sync(std::function<void()> then) { in_next_log_sync_ = std::move(then); }
   int operations() const { return operations_; }  // since fail_at() or heal()
   bool has_failed() const { return has_failed_; }
   bool is_full() const;  // whether it failed for want of room, at a chosen operation
@@ -56,6 +60,7 @@ class FaultyDisk {
   };
   enum class Kind { write, sync, truncation };
   int next_operation(const std::string& path, Kind kind);
+  void begin_sync(const std::string& path);
   void note_sync(const std::string& path, const std::vector<Change>& brought);
   int room_for(const std::string& path, std::int64_t end);
   File* file_at(const std::string& path);
@@ -74,6 +79,7 @@ class FaultyDisk {
   int uses_of_log_since_ = 0;
   std::uint64_t room_ = 0;  // 0: endless
   std::vector<std::filesystem::path> others_;
+  std::function<void()> in_next_log_sync_;
 };
 
 }  // namespace deputy

@@ -192,6 +192,11 @@ Result<void> Statement::run() {
   return {};
 }
 
+Result<int> Statement::run_counted() {
+  TRY(run());
+  return sqlite3_changes(database_);
+}
+
 void Statement::reset() {
   sqlite3_reset(statement_.get());
   sqlite3_clear_bindings(statement_.get());

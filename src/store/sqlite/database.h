@@ -47,6 +47,7 @@ class Statement {
   Result<bool> step();  // whether there is a row
   // Runs a statement that gives no rows, and makes it ready for the next use.
   Result<void> run();
+  Result<int> run_counted();  // and says how many rows it has changed
   void reset();
 
   std::int64_t integer(int column) const;

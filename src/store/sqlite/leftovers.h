@@ -10,9 +10,9 @@ namespace deputy {
 
 inline constexpr std::chrono::hours kKeptFor{24 * 7};
 
-// Whose transcripts have not been sealed; of a session that has not ended also where there is none: what is
-// killed between a commit and its export leaves no file, or one of an earlier run. So may a child that has
-// ended, of a tree that has not. The seal of one that was left so is not made twice.
+// Whose transcripts have not been sealed; of a tree that has not ended also where there is none, or one of an
+// earlier run: that is what a kill between a commit and its export leaves. At the end of a tree nothing is
+// left so. The seal of one that was left is not made twice.
 Result<std::vector<Uuid>> unsealed_transcripts(const Folder& home, WallTime now);
 
 // Seals one where its process did not: of a session that ended, as it ended; of one that nobody runs any

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "async/sleep.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/run.h"
 #include "support/temp_folder.h"
@@ -20,6 +21,7 @@ using ::testing::IsEmpty;
 
 constexpr std::string_view kEnded = "11111111-1111-4111-8111-111111111111";
 constexpr std::string_view kRunning = "22222222-2222-4222-8222-222222222222";
+constexpr std::string_view kChild = "33333333-3333-4333-8333-333333333333";
 
 class LeftoversTest : public testing::Test {
  protected:
@@ -50,6 +52,27 @@ class LeftoversTest : public testing::Test {
       if (uuid == kRunning) events.pop_back();
       ASSERT_TRUE(run(loop_, store.record(events)));
     }
+  }
+  // Of a child of the one that has not ended; it begins and ends.
+  void record_run_of_child(int number, const std::string& input) {
+    const auto store = open();
+    ASSERT_TRUE(store->claim(id_of(kRunning)));
+    Session child;
+    child.id = id_of(kChild);
+    child.parent = child.tree = id_of(kRunning);
+    child.uuid = Uuid(std::string(kChild));
+    child.label = "one";
+    Event event;
+    event.tree = child.tree;
+    event.run = {child.id, number};
+    std::vector<Event> events;
+    for (Fact fact : {Fact(SessionCreated{child}), Fact(RunStarted{}),
+                      Fact(InputGiven{Source::parent, input}), Fact(RunEnded{})}) {
+      event.fact = std::move(fact);
+      events.push_back(event);
+    }
+    if (number > 1) events.erase(events.begin());
+    ASSERT_TRUE(run(loop_, store->record(events)));
   }
   void seal_all() {
     for (const Uuid& uuid : *unsealed_transcripts(*home_folder_, loop_.clock().wall())) {
@@ -138,28 +161,9 @@ TEST_F(LeftoversTest, WhatWasKilledInItsSecondRunIsNotSealedAsItsFirstEnded) {
 
 // Nobody goes on with it by itself, so its files would come only with those of its tree.
 TEST_F(LeftoversTest, AChildThatEndedBeforeItsFirstExportIsSealedThoughItsTreeIsUnfinished) {
-  constexpr std::string_view kChild = "33333333-3333-4333-8333-333333333333";
-  {
-    const auto store = open();
-    ASSERT_TRUE(store->claim(id_of(kRunning)));
-    Session child;
-    child.id = id_of(kChild);
-    child.parent = child.tree = id_of(kRunning);
-    child.uuid = Uuid(std::string(kChild));
-    child.label = "one";
-    Event event;
-    event.tree = child.tree;
-    event.run = {child.id, 1};
-    std::vector<Event> events;
-    for (Fact fact : {Fact(SessionCreated{child}), Fact(RunStarted{}),
-                      Fact(InputGiven{Source::parent, "do it"}), Fact(RunEnded{})}) {
-      event.fact = std::move(fact);
-      events.push_back(event);
-    }
-    ASSERT_TRUE(run(loop_, store->record(events)));
-  }
-  seal_all();
   const auto sealed = file(kChild, ".transcript.json");
+  record_run_of_child(1, "do it");
+  seal_all();
   const std::string whole = text_of(sealed);
   ASSERT_THAT(whole, HasSubstr("do it"));
   fs::remove(sealed);  // as if the process had been killed before it exported
@@ -170,6 +174,39 @@ TEST_F(LeftoversTest, AChildThatEndedBeforeItsFirstExportIsSealedThoughItsTreeIs
   seal_all();
   EXPECT_EQ(text_of(sealed), whole);
   EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), IsEmpty());
+}
+
+TEST_F(LeftoversTest, AChildWhoseSecondRunEndedBeforeItsExportIsNotSealedAsItsFirstEnded) {
+  const auto sealed = file(kChild, ".transcript.json");
+  record_run_of_child(1, "do it");
+  const std::string of_first = text_of(sealed);
+  ASSERT_THAT(of_first, HasSubstr("do it"));
+  run(loop_, sleep_for(loop_, std::chrono::seconds(1), {}));
+  record_run_of_child(2, "and more");
+  seal_all();
+  const std::string of_both = text_of(sealed);
+  ASSERT_THAT(of_both, AllOf(HasSubstr("do it"), HasSubstr("and more")));
+  std::ofstream(sealed, std::ios::binary)
+      << of_first;  // as if the process had been killed before it exported
+  const WallTime now = loop_.clock().wall();
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(Uuid(std::string(kChild))));
+  seal_all();
+  EXPECT_EQ(text_of(sealed), of_both);
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), IsEmpty());
+}
+
+TEST_F(LeftoversTest, WhoGoesOnWithATreeSealsItsChildrenAsTheyEndedLast) {
+  const auto sealed = file(kChild, ".transcript.json");
+  record_run_of_child(1, "do it");
+  const std::string of_first = text_of(sealed);
+  run(loop_, sleep_for(loop_, std::chrono::seconds(1), {}));
+  record_run_of_child(2, "and more");
+  const std::string of_both = text_of(sealed);
+  ASSERT_NE(of_both, of_first);
+  std::ofstream(sealed, std::ios::binary)
+      << of_first;  // as if the process had been killed before it exported
+  ASSERT_TRUE(open()->claim(id_of(kRunning)));
+  EXPECT_EQ(text_of(sealed), of_both);
 }
 
 TEST_F(LeftoversTest, WhatIsDamagedIsCopiedAndNotSealed) {
@@ -206,7 +243,7 @@ TEST_F(LeftoversTest, FilesAreKeptForSevenDaysAndNotLonger) {
 }
 
 TEST_F(LeftoversTest, NothingOfAnUnfinishedOrUnknownSessionIsPruned) {
-  const auto unknown = file("33333333-3333-4333-8333-333333333333", ".scratch.md");
+  const auto unknown = file(kChild, ".scratch.md");
   const auto foreign = folder() / "read me.txt";
   std::ofstream(unknown) << "kept";
   std::ofstream(foreign) << "kept";

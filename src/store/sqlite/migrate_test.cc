@@ -70,6 +70,25 @@ TEST(AReadableSchema, HasTheTablesOfTheNewest) {
   EXPECT_FALSE(is_readable_schema(newest_schema() + 1));
 }
 
+// Those that a step writes again and again are not among them.
+TEST(TheNewestSchema, HasIndexesOnParentAndOnStatesThatStay) {
+  const TempFolder folder;
+  const auto newest = *Database::open(folder.file("newest.db"), Database::Mode::read_write);
+  ASSERT_TRUE(migrate(newest));
+  const auto column_of = [&newest](std::string_view index) {
+    return newest.text(fmt::format("SELECT name FROM pragma_index_info('{}')", index));
+  };
+  EXPECT_EQ(column_of("sessions_of_parent"), "parent");
+  EXPECT_EQ(column_of("sessions_by_state"), "state");
+  for (const auto state : {SessionState::pending, SessionState::running, SessionState::waiting,
+                           SessionState::interrupted, SessionState::completed, SessionState::partial,
+                           SessionState::failed, SessionState::blocked, SessionState::cancelled}) {
+    const bool stays = is_terminal(state) || state == SessionState::interrupted;
+    const auto said = newest.text("SELECT sql FROM sqlite_schema WHERE name='sessions_by_state'");
+    EXPECT_EQ(said->contains(fmt::format("state<>'{}'", name_of(state))), !stays) << name_of(state);
+  }
+}
+
 // Brings a database back to what it was before records proved their place.
 void put_back_to_schema_2(const std::string& path) {
   const auto raw = *Database::open(path, Database::Mode::read_write);

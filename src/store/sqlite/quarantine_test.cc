@@ -1,6 +1,7 @@
 // What is found damaged is read as far as it can be, copied aside, and not written to before that.
 #include "store/sqlite/quarantine.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -112,15 +113,30 @@ TEST_F(QuarantineTest, AnIndexThatSaysItIsEmptyHidesNoSession) {
   Session child = root("sess_1_cccccc");
   child.tree = one_.id;
   child.parent = one_.id;
-  ASSERT_TRUE(begin(**open(), child));  // written back
+  {
+    const auto store = *open();
+    ASSERT_TRUE(begin(*store, child));
+    Event event;
+    event.tree = one_.id;
+    event.run = {child.id, 1};
+    event.fact = StateChanged{.state = SessionState::interrupted};
+    ASSERT_TRUE(run(loop_, store->record({event})));
+  }  // written back
   auto emptied = files();
   ASSERT_FALSE(emptied.contains("deputy.db-wal"));
-  emptied.at("deputy.db").replace(first_page_of("sessions_of_parent") + 3, 2, 2, '\0');
-  put(emptied);
-  {
+  const auto by_index = [this](const char* index, const char* where) {
     const auto raw = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
-    EXPECT_EQ(*raw.integer("SELECT count(*) FROM sessions WHERE parent='sess_1_aaaaaa'"), 0) << "control";
-  }
+    return *raw.integer(fmt::format("SELECT count(*) FROM sessions INDEXED BY {} WHERE {}", index, where));
+  };
+  constexpr const char* kOfParent = "parent='sess_1_aaaaaa'";
+  constexpr const char* kAtRest = "state<>'running' AND state<>'waiting' AND state<>'pending'";
+  ASSERT_EQ(by_index("sessions_of_parent", kOfParent), 1);
+  ASSERT_EQ(by_index("sessions_by_state", kAtRest), 1);
+  for (const char* index : {"sessions_of_parent", "sessions_by_state"})
+    emptied.at("deputy.db").replace(first_page_of(index) + 3, 2, 2, '\0');
+  put(emptied);
+  ASSERT_EQ(by_index("sessions_of_parent", kOfParent), 0) << "control";
+  ASSERT_EQ(by_index("sessions_by_state", kAtRest), 0) << "control";
   const auto store = *open();
   EXPECT_EQ(store->sessions({.parent = one_.id})->size(), 1u);
   EXPECT_EQ(store->sessions({.roots_only = true})->size(), 2u);

@@ -231,9 +231,10 @@ Result<Statement> prepare_change_session(const Database& database) {
       "cache_write=?, cost_micros=?, wait=?, events=?, crc=? WHERE id=?");
 }
 
-Result<void> change_session(Statement& change, SessionRow& row) {
+Result<bool> change_session(Statement& change, SessionRow& row) {
   bind_changing(change, row);
-  return change.bind(row.session.id.value).run();
+  TRY(const int changed, change.bind(row.session.id.value).run_counted());
+  return changed > 0;
 }
 
 Result<std::optional<SessionRow>> select_session(const Database& database, std::string_view column,

@@ -24,9 +24,9 @@ std::string delegation_text(const DelegationKey& key);
 
 Result<Statement> prepare_put_session(const Database& database);
 Result<void> put_session(Statement& put, SessionRow& row);
-// For a session that was put before; quicker.
+// For a session that was put before; quicker. Whether its row is still there.
 Result<Statement> prepare_change_session(const Database& database);
-Result<void> change_session(Statement& change, SessionRow& row);
+Result<bool> change_session(Statement& change, SessionRow& row);
 
 // `column` is id, uuid or delegation.
 Result<std::optional<SessionRow>> select_session(const Database& database, std::string_view column,

@@ -84,6 +84,7 @@ Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
                 "copy deputy.db and deputy.db-wal to another place, make room, and run it again");
   TRY(const auto epoch, closing.after_write(next_epoch(tree)));
   TRY(locks.show_name(tree));
+  write_transcripts();  // what it had told here before would be added to what is made from all of it
   for (const auto& [id, of_session] : sessions) {
     SessionRow& row = rows.at(id);
     files->rebuild(row.session, of_session);
@@ -115,6 +116,10 @@ Result<void> SqliteStore::State::commit(const EventRefs& events) {
     written = write(events);
   // A disk that fails otherwise than for want of room is not written to again.
   if (!written && written.error().code == ErrorCode::exhausted) (void)record_stop(written.error());
+  if (!written) {  // nobody tidies up behind it
+    const std::lock_guard lock(claims);
+    write_transcripts();
+  }
   return noticed(std::move(written), writing);
 }
 
@@ -154,6 +159,8 @@ Result<void> SqliteStore::State::commit(Transaction& transaction) {
 Result<void> SqliteStore::State::write(const EventRefs& events) {
   TRY(check_disk());
   const std::lock_guard lock(claims);
+  // Once that is durable nobody looks for what was not begun.
+  if (ends_a_tree(events)) write_transcripts();
   TRY(auto transaction, Transaction::begin(writing));
   std::map<SessionId, SessionRow> changed;
   const SessionId* checked = nullptr;
@@ -171,8 +178,7 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
     apply_to_session(row->second.session, event);
     if (changes_what_is_settled(event)) row->second.settled.clear();
   }
-  for (auto& [id, row] : changed)
-    TRY(row.is_put ? change_session(*change_row, row) : put_session(*put_row, row));
+  for (auto& [id, row] : changed) TRY(put_or_change(row));
   TRY(commit(transaction));
   for (auto& [id, row] : changed) {
     if (is_terminal(row.session.state)) {
@@ -218,6 +224,15 @@ Result<void> SqliteStore::State::tend_log() {
   TRY(const bool was_all, damage.is_copied() ? writing.write_back() : Result<bool>(false));
   written_back_at = was_all ? 0 : pages;
   return {};
+}
+
+// A row that is gone, or that its index hides, is made again.
+Result<void> SqliteStore::State::put_or_change(SessionRow& row) {
+  if (row.is_put) {
+    TRY(const bool is_there, change_session(*change_row, row));
+    if (is_there) return {};
+  }
+  return put_session(*put_row, row);
 }
 
 // A session that has ended is not among the live ones; it may begin another run.

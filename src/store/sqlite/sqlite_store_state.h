@@ -74,6 +74,7 @@ struct SqliteStore::State {
   Result<std::int64_t> next_epoch(const SessionId& tree);
   Result<void> check_epoch(const SessionId& tree);
   Result<SessionRow> row_before(const Event& event);
+  Result<void> put_or_change(SessionRow& row);
   void write_transcripts();
   void reopen_transcripts(const EventRefs& events);
   const Clock& clock;

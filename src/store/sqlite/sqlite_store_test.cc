@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "async/waiter.h"
 #include "base/clock.h"
@@ -208,6 +209,19 @@ TEST_F(SqliteStoreTest, ADamagedRowOfASessionIsMadeAgainFromTheJournal) {
   EXPECT_EQ((*store->session(session.id))->label, "one");
   EXPECT_EQ((*store->session(session.id))->result, "");
   EXPECT_EQ(store->sessions({})->front().label, "one");
+}
+
+TEST_F(SqliteStoreTest, ARowThatIsGoneIsPutAgainWithWhatIsRecordedNext) {
+  const auto store = *open();
+  Event event = creation();
+  ASSERT_TRUE(store->claim(event.tree));
+  ASSERT_TRUE(run(loop_, store->record({event})));
+  const auto raw = Database::open(database(), Database::Mode::read_write);
+  ASSERT_TRUE(raw->execute("DELETE FROM sessions"));
+  event.fact = NoteTaken{"a"};
+  ASSERT_TRUE(run(loop_, store->record({event})));
+  EXPECT_EQ(raw->integer("SELECT count(*) FROM sessions WHERE id='sess_1_aaaaaa' AND events=2"), 1);
+  EXPECT_TRUE(store->claim(event.tree)) << "what its row counts is what there is";
 }
 
 TEST_F(SqliteStoreTest, ATreeThatLacksARecordIsNotClaimedAndNotChanged) {
@@ -549,6 +563,49 @@ TEST_F(SqliteStoreTest, AtTheEndOfATreeItsTranscriptsAreWholeBeforeAnybodyIsTold
     store->release(root);
   }
   EXPECT_EQ(ended, kTrees);
+}
+
+// Says when something is posted to it: a commit that was made is, before its transcripts are written.
+class TellingLoop final : public Loop {
+ public:
+  TellingLoop(Loop& loop, std::function<void()> posted) : loop_(loop), posted_(std::move(posted)) {}
+  Executor executor() override { return loop_.executor(); }
+  const Clock& clock() const override { return loop_.clock(); }
+  Timers& timers() override { return loop_.timers(); }
+  void post(std::move_only_function<void()> work) override {
+    loop_.post(std::move(work));
+    posted_();
+  }
+
+ private:
+  Loop& loop_;
+  std::function<void()> posted_;
+};
+
+TEST_F(SqliteStoreTest, ATreeThatIsClaimedAgainBeforeItsTranscriptIsWrittenHasEachLineOnce) {
+  const Event created = creation();
+  Event said = created;
+  said.fact = InputGiven{Source::person, "do it"};
+  std::unique_ptr<SqliteStore> store;
+  bool is_claimed_again = false;
+  TellingLoop loop(loop_, [&] {
+    const auto kept = store->events_of_tree(created.tree);
+    if (is_claimed_again || !kept || kept->empty()) return;
+    is_claimed_again = true;
+    store->release(created.tree);
+    EXPECT_TRUE(store->claim(created.tree));
+  });
+  const auto folder = SystemDisk().open(home_.path(), IfAbsent::fail);
+  store = *SqliteStore::open(loop, **folder, std::make_unique<InlineWriter>(loop_));
+  ASSERT_TRUE(store->claim(created.tree));
+  ASSERT_TRUE(run(loop_, store->record({created, said})));
+  store.reset();
+  ASSERT_TRUE(is_claimed_again);
+  const Session session = std::get<SessionCreated>(created.fact).session;
+  const auto file = home_.file("subagent/" + TranscriptFiles::stem_of(session) + ".transcript.jsonl");
+  const std::string lines = bytes_of(file);
+  ASSERT_TRUE(lines.contains("do it")) << lines;
+  EXPECT_EQ(lines.find("do it"), lines.rfind("do it")) << lines;
 }
 
 }  // namespace
