@@ -27,10 +27,10 @@ class GatheredCommits : public testing::Test {
  protected:
   GatheredCommits() {
     root_.id = root_.tree = SessionId("sess_1_aaaaaa");
-    root_.uuid = Uuid("root");
+    root_.uuid = Uuid("00000000-0000-4000-8000-00000000aaaa");
     child_.id = SessionId("sess_1_bbbbbb");
     child_.parent = child_.tree = root_.id;
-    child_.uuid = Uuid("child");
+    child_.uuid = Uuid("00000000-0000-4000-8000-00000000bbbb");
   }
   std::unique_ptr<SqliteStore> claimed() {
     const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);

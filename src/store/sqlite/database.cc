@@ -85,8 +85,8 @@ std::string uri_of(std::string_view path) {
 // SQLite makes files beside a database that keeps a log, also for who reads it: in a folder that cannot be
 // written it then opens none. Where there is no log, the file has everything.
 bool can_only_be_read_as_it_lies(sqlite3* database, const std::string& path) {
-  if (sqlite3_exec(database, "PRAGMA user_version", nullptr, nullptr, nullptr) != SQLITE_CANTOPEN)
-    return false;
+  const int said = sqlite3_exec(database, "PRAGMA user_version", nullptr, nullptr, nullptr);
+  if (said != SQLITE_CANTOPEN && said != SQLITE_READONLY) return false;  // the disk, or the folder
   sqlite3_vfs* files = sqlite3_vfs_find(nullptr);
   const auto is_so = [files](const std::string& name, int asked) {
     int answer = 1;
