@@ -23,7 +23,12 @@ TimerId Timers::call_at(TimePoint when, Callback callback) {
   } else {
     position = pending_.emplace(id, std::move(callback)).first;
   }
-  if (position == pending_.begin()) earliest_changed();
+  try {
+    earliest_changed();
+  } catch (...) {
+    pending_.erase(position);
+    throw;
+  }
   return id;
 }
 

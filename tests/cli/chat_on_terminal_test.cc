@@ -178,15 +178,16 @@ TEST_F(ChatOnATerminal, WhoLeavesAtOnceLeavesATerminalThatWrapsItsLines) {
 TEST_F(ChatOnATerminal, AnEventThatWasHeldUpIsNotKeptUntilTheNextOne) {
   auto run =
       chat_on_terminal({"run", "go", "--output", "stream-json", "--model", script(R"({"v":1,"sessions":[
-    {"replies":[{"text":"half way","calls":[{"name":"Note","arguments":{"content":"first"}}]},
-                {"first_byte_ms":1000,"text":"","calls":[{"name":"Note","arguments":{"content":"second"}}]},
+    {"replies":[{"calls":[{"name":"List","arguments":{"path":"."}}]},
+                {"first_byte_ms":1000,"calls":[{"name":"List","arguments":{"path":"."}}]},
                 {"first_byte_ms":86400000,"text":"never"}]}]})")});
-  run->read_screen_until("first");
+  constexpr std::string_view kSecond = R"("step":1,"stop")";
+  run->read_screen_until(R"("event":"session.progress")");
   run->stop_screen();
   auto tail = start({"sessions", "tail", "newest", "--output", "stream-json"});
-  tail->read_until(R"("content":"second")");
+  tail->read_until(kSecond);
   run->let_screen_go_on();
-  run->read_screen_until(R"("content":"second")");
+  run->read_screen_until(kSecond);
 }
 
 }  // namespace

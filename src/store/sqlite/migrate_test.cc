@@ -62,7 +62,7 @@ TEST(AReadableSchema, HasTheTablesOfTheNewest) {
     ASSERT_TRUE(older.execute(step));
   const auto newest = *Database::open(folder.file("newest.db"), Database::Mode::read_write);
   ASSERT_TRUE(migrate(newest));
-  constexpr std::string_view kAll = "SELECT group_concat(sql) FROM sqlite_schema WHERE type='table'";
+  constexpr std::string_view kAll = "SELECT group_concat(sql) FROM sqlite_schema";
   EXPECT_EQ(older.text(kAll), newest.text(kAll));
   EXPECT_TRUE(is_readable_schema(4));
   EXPECT_TRUE(is_readable_schema(newest_schema()));
@@ -70,23 +70,18 @@ TEST(AReadableSchema, HasTheTablesOfTheNewest) {
   EXPECT_FALSE(is_readable_schema(newest_schema() + 1));
 }
 
-// Those that a step writes again and again are not among them.
-TEST(TheNewestSchema, HasIndexesOnParentAndOnStatesThatStay) {
+TEST(TheNewestSchema, FindsSessionsByTheirParentAndByTheirState) {
   const TempFolder folder;
   const auto newest = *Database::open(folder.file("newest.db"), Database::Mode::read_write);
   ASSERT_TRUE(migrate(newest));
-  const auto column_of = [&newest](std::string_view index) {
-    return newest.text(fmt::format("SELECT name FROM pragma_index_info('{}')", index));
+  const auto way_to = [&newest](std::string_view where) {
+    return newest.text(fmt::format(
+        "SELECT sql FROM sqlite_schema WHERE name IN (SELECT name FROM pragma_index_list('sessions')) "
+        "AND sql LIKE '%({})%'",
+        where));
   };
-  EXPECT_EQ(column_of("sessions_of_parent"), "parent");
-  EXPECT_EQ(column_of("sessions_by_state"), "state");
-  for (const auto state : {SessionState::pending, SessionState::running, SessionState::waiting,
-                           SessionState::interrupted, SessionState::completed, SessionState::partial,
-                           SessionState::failed, SessionState::blocked, SessionState::cancelled}) {
-    const bool stays = is_terminal(state) || state == SessionState::interrupted;
-    const auto said = newest.text("SELECT sql FROM sqlite_schema WHERE name='sessions_by_state'");
-    EXPECT_EQ(said->contains(fmt::format("state<>'{}'", name_of(state))), !stays) << name_of(state);
-  }
+  EXPECT_TRUE(way_to("parent")->contains("sessions_of_parent"));
+  EXPECT_TRUE(way_to("state")->contains("sessions_by_state"));
 }
 
 // Brings a database back to what it was before records proved their place.

@@ -1,7 +1,6 @@
 // What is found damaged is read as far as it can be, copied aside, and not written to before that.
 #include "store/sqlite/quarantine.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -93,7 +92,7 @@ TEST_F(QuarantineTest, WhatIsReadInAnotherWayIsCopiedToo) {
 
 TEST_F(QuarantineTest, DamageThatOnlyAWriteMeetsIsCopiedAndNothingIsWrittenBack) {
   ASSERT_NO_FATAL_FAILURE(make());
-  tear(killed_, "sessions_of_parent");
+  tear(killed_, "sessions_by_state");
   put({{"deputy.db", killed_.at("deputy.db")}});
   fs::remove(home_.file("deputy.mark"));
   {
@@ -113,30 +112,18 @@ TEST_F(QuarantineTest, AnIndexThatSaysItIsEmptyHidesNoSession) {
   Session child = root("sess_1_cccccc");
   child.tree = one_.id;
   child.parent = one_.id;
-  {
-    const auto store = *open();
-    ASSERT_TRUE(begin(*store, child));
-    Event event;
-    event.tree = one_.id;
-    event.run = {child.id, 1};
-    event.fact = StateChanged{.state = SessionState::interrupted};
-    ASSERT_TRUE(run(loop_, store->record({event})));
-  }  // written back
+  ASSERT_TRUE(begin(**open(), child));  // written back
   auto emptied = files();
   ASSERT_FALSE(emptied.contains("deputy.db-wal"));
-  const auto by_index = [this](const char* index, const char* where) {
-    const auto raw = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
-    return *raw.integer(fmt::format("SELECT count(*) FROM sessions INDEXED BY {} WHERE {}", index, where));
-  };
-  constexpr const char* kOfParent = "parent='sess_1_aaaaaa'";
-  constexpr const char* kAtRest = "state<>'running' AND state<>'waiting' AND state<>'pending'";
-  ASSERT_EQ(by_index("sessions_of_parent", kOfParent), 1);
-  ASSERT_EQ(by_index("sessions_by_state", kAtRest), 1);
-  for (const char* index : {"sessions_of_parent", "sessions_by_state"})
-    emptied.at("deputy.db").replace(first_page_of(index) + 3, 2, 2, '\0');
+  for (const char* index : {"sessions_of_parent", "sessions_by_state"}) {
+    const auto count_at = first_page_of(index) + 3;
+    emptied.at("deputy.db").replace(count_at, 2, 2, '\0');
+  }
   put(emptied);
-  ASSERT_EQ(by_index("sessions_of_parent", kOfParent), 0) << "control";
-  ASSERT_EQ(by_index("sessions_by_state", kAtRest), 0) << "control";
+  {
+    const auto raw = *Database::open(home_.file("deputy.db"), Database::Mode::read_only);
+    EXPECT_EQ(*raw.integer("SELECT count(*) FROM sessions WHERE parent='sess_1_aaaaaa'"), 0) << "control";
+  }
   const auto store = *open();
   EXPECT_EQ(store->sessions({.parent = one_.id})->size(), 1u);
   EXPECT_EQ(store->sessions({.roots_only = true})->size(), 2u);

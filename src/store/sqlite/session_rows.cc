@@ -220,15 +220,15 @@ Result<void> put_session(Statement& put, SessionRow& row) {
   put.bind(session.permissions).bind(micros(session.created_at));
   bind_changing(put, row);
   TRY(put.run());
-  row.is_put = true;
+  row.put_as = session.state;
   return {};
 }
 
 Result<Statement> prepare_change_session(const Database& database) {
   return database.prepare(
-      "UPDATE sessions SET fixed=?, state=?, run=?, result=?, error=?, reason=?, started_us=?, ended_us=?, "
-      "last_event_us=?, last_activity=?, steps=?, input_tokens=?, output_tokens=?, cache_read=?, "
-      "cache_write=?, cost_micros=?, wait=?, events=?, crc=? WHERE id=?");
+      "UPDATE sessions SET fixed=?1, run=?3, result=?4, error=?5, reason=?6, started_us=?7, ended_us=?8, "
+      "last_event_us=?9, last_activity=?10, steps=?11, input_tokens=?12, output_tokens=?13, cache_read=?14, "
+      "cache_write=?15, cost_micros=?16, wait=?17, events=?18, crc=?19 WHERE id=?20 AND state=?2");
 }
 
 Result<bool> change_session(Statement& change, SessionRow& row) {

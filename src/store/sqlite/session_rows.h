@@ -13,10 +13,10 @@ namespace deputy {
 
 struct SessionRow {
   Session session;
-  std::int64_t events = 0;   // records in the journal; 0: not counted yet
-  std::int64_t place = 0;    // in its table
-  std::string settled = {};  // to_json() of it as text; empty: to be made
-  bool is_put = false;       // was, and so has its row
+  std::int64_t events = 0;                  // records in the journal; 0: not counted yet
+  std::int64_t place = 0;                   // in its table
+  std::string settled = {};                 // to_json() of it as text; empty: to be made
+  std::optional<SessionState> put_as = {};  // the state in its row, where it was put
 };
 
 // The one spelling of a delegation's key in the database.
@@ -24,7 +24,8 @@ std::string delegation_text(const DelegationKey& key);
 
 Result<Statement> prepare_put_session(const Database& database);
 Result<void> put_session(Statement& put, SessionRow& row);
-// For a session that was put before; quicker. Whether its row is still there.
+// Quicker, for a session that was put in the state that it is in: the index of states is left alone. Whether
+// its row is still there.
 Result<Statement> prepare_change_session(const Database& database);
 Result<bool> change_session(Statement& change, SessionRow& row);
 

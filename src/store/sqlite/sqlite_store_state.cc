@@ -84,7 +84,7 @@ Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
                 "copy deputy.db and deputy.db-wal to another place, make room, and run it again");
   TRY(const auto epoch, closing.after_write(next_epoch(tree)));
   TRY(locks.show_name(tree));
-  write_transcripts();  // what it had told here before would be added to what is made from all of it
+  write_transcripts(reading);  // what it had told here before would be added to what is made from all of it
   for (const auto& [id, of_session] : sessions) {
     SessionRow& row = rows.at(id);
     files->rebuild(row.session, of_session);
@@ -118,7 +118,8 @@ Result<void> SqliteStore::State::commit(const EventRefs& events) {
   if (!written && written.error().code == ErrorCode::exhausted) (void)record_stop(written.error());
   if (!written) {  // nobody tidies up behind it
     const std::lock_guard lock(claims);
-    write_transcripts();
+    if (written.error().code == ErrorCode::io) untold.clear();
+    write_transcripts(writing);
   }
   return noticed(std::move(written), writing);
 }
@@ -160,7 +161,7 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
   TRY(check_disk());
   const std::lock_guard lock(claims);
   // Once that is durable nobody looks for what was not begun.
-  if (ends_a_tree(events)) write_transcripts();
+  if (ends_a_tree(events)) write_transcripts(writing);
   TRY(auto transaction, Transaction::begin(writing));
   std::map<SessionId, SessionRow> changed;
   const SessionId* checked = nullptr;
@@ -188,13 +189,13 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
     }
   }
   untold.push_back(events);
-  if (ends_a_tree(events)) write_transcripts();
+  if (ends_a_tree(events)) write_transcripts(writing);
   return {};
 }
 
-void SqliteStore::State::write_transcripts() {
+void SqliteStore::State::write_transcripts(const Database& by) {
   for (const EventRefs& events : std::exchange(untold, {})) {
-    reopen_transcripts(events);
+    reopen_transcripts(events, by);
     files->write(events);
   }
 }
@@ -204,7 +205,7 @@ void SqliteStore::State::write_transcripts() {
 Result<void> SqliteStore::State::tend() {
   {
     const std::lock_guard lock(claims);
-    write_transcripts();
+    write_transcripts(writing);
   }
   if (!std::exchange(has_spare_room, true)) keep_spare_room(*home);  // nobody waits here for its syncs
   auto tended = tend_log();
@@ -228,11 +229,15 @@ Result<void> SqliteStore::State::tend_log() {
 
 // A row that is gone, or that its index hides, is made again.
 Result<void> SqliteStore::State::put_or_change(SessionRow& row) {
-  if (row.is_put) {
+  if (row.put_as == row.session.state) {
     TRY(const bool is_there, change_session(*change_row, row));
     if (is_there) return {};
+    writing.note_damage(row.session.id.value);
   }
-  return put_session(*put_row, row);
+  auto put = put_session(*put_row, row);
+  if (!put && put.error().code == ErrorCode::internal)
+    return std::unexpected(damaged_database(writing.path(), "a session is not found by its id"));
+  return put;
 }
 
 // A session that has ended is not among the live ones; it may begin another run.
@@ -249,12 +254,12 @@ Result<SessionRow> SqliteStore::State::row_before(const Event& event) {
 
 // They are exports: one that cannot be made does not undo what was recorded. Damage is kept as it was found,
 // as wherever it is met.
-void SqliteStore::State::reopen_transcripts(const EventRefs& events) {
+void SqliteStore::State::reopen_transcripts(const EventRefs& events, const Database& by) {
   for (const Event& event : events) {
     if (!begins_again(event)) continue;
-    auto before = select_events(writing, event.run.session, std::nullopt);
+    auto before = select_events(by, event.run.session, std::nullopt);
     if (!before) {
-      (void)damage.kept_as_found(std::move(before), writing, event.run.session.value);
+      (void)damage.kept_as_found(std::move(before), by, event.run.session.value);
       continue;
     }
     std::erase_if(*before, [&event](const Event& each) { return each.seq >= event.seq; });

@@ -75,8 +75,8 @@ struct SqliteStore::State {
   Result<void> check_epoch(const SessionId& tree);
   Result<SessionRow> row_before(const Event& event);
   Result<void> put_or_change(SessionRow& row);
-  void write_transcripts();
-  void reopen_transcripts(const EventRefs& events);
+  void write_transcripts(const Database& by);
+  void reopen_transcripts(const EventRefs& events, const Database& by);
   const Clock& clock;
   std::unique_ptr<Folder> home;
   Database writing;
