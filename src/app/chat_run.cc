@@ -331,6 +331,7 @@ Task<> ChatRunner::watch_signals(StopToken stop) {
         on_keys({{KeyName::control, "c"}});
         break;
       default:
+        program_.wait_no_longer();  // also where the chat is being left already
         leave(ExitStatus::cancelled);
     }
   }
@@ -352,6 +353,7 @@ Task<> ChatRunner::drive() {
 
 ExitStatus ChatRunner::run() {
   run_on(program_.loop, drive());
+  signals_.give_back();
   if (key_timer_) program_.loop.timers().cancel(*key_timer_);
   if (status_ == ExitStatus::cancelled) program_.wait_no_longer();
   screen_.finish();

@@ -147,9 +147,25 @@ TEST_F(ChatOnATerminal, EndsByTheFirstSignalWhereTheTerminalTakesNothing) {
     program->type(typed);
     program->read_screen_until("half way");
     program->stop_screen();
+    EXPECT_EQ(program->is_terminal_cooked(), words.front() != "chat") << "control";
     program->send(SIGTERM);
     EXPECT_EQ(program->wait_for_end(), 130);
+    EXPECT_TRUE(program->is_terminal_cooked());
   }
+}
+
+// In order where it came before the chat gave the signals back, else by the signal itself.
+TEST_F(ChatOnATerminal, AChatThatIsLeftAndWaitsForTheTerminalEndsByASignal) {
+  auto chat = begin(script(R"({"v":1,"sessions":[{"replies":[{"text":"All told."}]}]})"));
+  chat->type("go\r");
+  chat->read_screen_until("All told.");
+  EXPECT_EQ(deputy({"sessions", "tail", "newest"}).status, 0);  // ends with the run
+  chat->stop_screen();
+  chat->type("/quit\r");
+  EXPECT_EQ(deputy({"sessions", "show", "newest"}).status, 0);  // takes longer than it takes to be left
+  chat->send(SIGTERM);
+  EXPECT_THAT(chat->wait_for_end(), ::testing::AnyOf(128 + SIGTERM, 130, 0));
+  EXPECT_TRUE(chat->is_terminal_cooked());
 }
 
 // By the signal itself, or in order where it came before the run gave the signals back.

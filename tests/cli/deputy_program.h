@@ -46,6 +46,8 @@ class Running {
   // As by Ctrl-S: the terminal takes nothing until it goes on.
   void stop_screen() { set_flow(TCOOFF); }
   void let_screen_go_on() { set_flow(TCOON); }
+  // Whether it is in its ordinary mode, as a shell needs it.
+  bool is_terminal_cooked() const;
   void close_stdout();
   void send(int signal);
   pid_t pid() const { return pid_; }
