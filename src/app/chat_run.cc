@@ -275,6 +275,7 @@ Task<> ChatRunner::write_down(std::string rule) {
 
 void ChatRunner::on_keys(const std::vector<Key>& keys) {
   look_at_clock();
+  hide_unread(state_.dialog);  // where no frame has shown it yet, as the loop was busy
   for (const auto& key : keys) {
     if (left_.resumed()) return;  // what follows is for whoever has the terminal next
     do_all(apply_key(state_, key));
