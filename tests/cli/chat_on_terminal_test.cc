@@ -154,6 +154,15 @@ TEST_F(ChatOnATerminal, EndsByTheFirstSignalWhereTheTerminalTakesNothing) {
   }
 }
 
+TEST_F(ChatOnATerminal, IsNotPausedWhereTheTerminalTakesNothing) {
+  auto chat = begin(delegating("86400000"));
+  chat->stop_screen();
+  chat->type("\x1a");
+  EXPECT_EQ(deputy({"models"}).status, 0);  // takes longer than it takes to read a key
+  chat->send(SIGTERM);
+  EXPECT_EQ(chat->wait_for_end(), 130) << "in order: it neither waits nor stands still";
+}
+
 // In order where it came before the chat gave the signals back, else by the signal itself.
 TEST_F(ChatOnATerminal, AChatThatIsLeftAndWaitsForTheTerminalEndsByASignal) {
   auto chat = begin(script(R"({"v":1,"sessions":[{"replies":[{"text":"All told."}]}]})"));
