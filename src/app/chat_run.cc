@@ -275,6 +275,7 @@ Task<> ChatRunner::write_down(std::string rule) {
 
 void ChatRunner::on_keys(const std::vector<Key>& keys) {
   look_at_clock();
+  hide_unread(state_.dialog);  // where no frame has shown it yet, as the loop was busy
   for (const auto& key : keys) {
     if (left_.resumed()) return;  // what follows is for whoever has the terminal next
     do_all(apply_key(state_, key));
@@ -331,6 +332,7 @@ Task<> ChatRunner::watch_signals(StopToken stop) {
         on_keys({{KeyName::control, "c"}});
         break;
       default:
+        program_.wait_no_longer();  // also where the chat is being left already
         leave(ExitStatus::cancelled);
     }
   }
@@ -352,6 +354,7 @@ Task<> ChatRunner::drive() {
 
 ExitStatus ChatRunner::run() {
   run_on(program_.loop, drive());
+  signals_.give_back();
   if (key_timer_) program_.loop.timers().cancel(*key_timer_);
   if (status_ == ExitStatus::cancelled) program_.wait_no_longer();
   screen_.finish();

@@ -77,8 +77,10 @@ void ChatScreen::resize() {
 }
 
 void ChatScreen::pause_program() {
-  if (!terminal_) return;  // in its ordinary mode the terminal itself does it
-  program_.out.write(region_.erase(state_.size));
+  if (!terminal_) return;                // in its ordinary mode the terminal itself does it
+  if (program_.out.is_behind()) return;  // who leaves a terminal that takes nothing would wait for it
+  program_.out.offer(region_.erase(state_.size));
+  if (program_.out.is_behind()) return draw_soon();
   terminal_->restore();
   ::raise(SIGTSTP);
   terminal_->enter();

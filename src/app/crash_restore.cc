@@ -8,7 +8,8 @@
 namespace deputy {
 namespace {
 
-constexpr std::array kDeadly{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+// The last three once the process dies of them again (app/signals.h).
+constexpr std::array kDeadly{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM, SIGHUP};
 
 // What a handler may look at: set before it is installed, and taken away after.
 const RawTerminal* g_terminal = nullptr;
@@ -19,14 +20,15 @@ constexpr std::size_t kStackBytes = 64 * 1024;
 std::array<char, kStackBytes> g_stack;
 stack_t g_stack_before{};
 
-// What was to happen happens afterwards: the faulting instruction is run again. What was sent, by an abort or
-// by another process, is sent again.
+// What was to happen happens afterwards: the faulting instruction is run again. What was sent, by an abort,
+// by another process or by a terminal that is gone, is sent again.
 void restore_terminal(int number, siginfo_t* info, void*) {
   if (g_terminal) g_terminal->restore();
   for (std::size_t at = 0; at < kDeadly.size(); ++at) {
     if (kDeadly[at] == number) ::sigaction(number, &g_before[at], nullptr);
   }
-  const bool was_sent = info->si_code <= 0;
+  const bool is_request = number == SIGINT || number == SIGTERM || number == SIGHUP;
+  const bool was_sent = info->si_code <= 0 || is_request;
   if (was_sent) ::raise(number);
 }
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <limits>
 #include <string>
@@ -30,6 +32,7 @@ class ADyingProcess : public ::testing::Test {
   int die_of(Mistake mistake) const {
     const pid_t child = ::fork();
     if (child == 0) {
+      for (const int number : {SIGINT, SIGHUP}) ::signal(number, SIG_DFL);  // ignored in the background
       const auto terminal = RawTerminal::take(terminal_.program(), terminal_.program());
       if (!terminal) ::_exit(1);
       const CrashRestore restore(*terminal);
@@ -62,7 +65,18 @@ TEST_P(CrashRestoreTest, TheTerminalIsAsItWasAndTheProcessStillDies) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EverySignal, CrashRestoreTest,
-                         ::testing::Values(SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT));
+                         ::testing::Values(SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM,
+                                           SIGHUP));
+
+// As the kernel sends it, which gives it the code of a fault.
+TEST_F(ADyingProcess, WhoseTerminalHangsUpDiesOfThat) {
+  expect_restored_after([] {
+    siginfo_t info{};
+    info.si_signo = SIGHUP;
+    info.si_code = SI_KERNEL;
+    ::syscall(SYS_rt_sigqueueinfo, ::getpid(), SIGHUP, &info);
+  });
+}
 
 // Takes a page of the stack at each turn.
 int sink(int depth, volatile int& most) {

@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <utility>
 
 #include "base/json.h"
@@ -24,12 +26,25 @@ constexpr int kWaitMilliseconds = 1;
 // Before what it has not taken is lost.
 constexpr int kMostLastTries = 25;
 constexpr int kLastTryMilliseconds = 10;
+// Who takes nothing for so long may never take anything.
+constexpr int kStandsStillMilliseconds = 250;
 
 // Not by a flag of the descriptor: that would hold for all who share it, the shell among them.
 int without_waiting(int descriptor) {
   if (::isatty(descriptor) != 1) return -1;
   const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
   return ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);  // seam: no file of ours
+}
+
+// Waits for as long as it takes. The loop stands still meanwhile, and with it the signals that are values on
+// it: once nobody seems to read, the process dies of them again.
+bool has_room(int descriptor) {
+  pollfd asked{descriptor, POLLOUT, 0};
+  if (::poll(&asked, 1, kStandsStillMilliseconds) > 0) return true;
+  sigset_t blocked;
+  ::sigprocmask(SIG_BLOCK, nullptr, &blocked);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigdelset(&blocked, number);
+  return ::ppoll(&asked, 1, nullptr, &blocked) > 0;
 }
 
 }  // namespace
@@ -75,18 +90,14 @@ std::string OutStream::take_left_out() {
 
 void OutStream::write_all(std::string_view text) {
   while (!text.empty() && !is_closed_) {
-    const ssize_t count = ::write(descriptor_, text.data(), text.size());
+    if (!has_room(descriptor_)) continue;
+    // A pipe that has room takes so much without waiting.
+    const ssize_t count = ::write(descriptor_, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
     if (count > 0) {
       text.remove_prefix(static_cast<std::size_t>(count));
-      continue;
+    } else if (errno != EINTR && errno != EAGAIN) {  // it may be non-blocking by somebody before us
+      close(errno);
     }
-    if (errno == EINTR) continue;
-    if (errno == EAGAIN) {  // somebody before us made it non-blocking
-      pollfd asked{descriptor_, POLLOUT, 0};
-      ::poll(&asked, 1, -1);
-      continue;
-    }
-    close(errno);
   }
 }
 

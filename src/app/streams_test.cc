@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <thread>
 
 #include "support/pseudo_terminal.h"
 
@@ -106,6 +111,55 @@ TEST(OutStream, WhatIsNoTerminalIsWaitedFor) {
   char bytes[16];
   EXPECT_EQ(::read(ends[0], bytes, sizeof bytes), 8);
   for (const int end : ends) ::close(end);
+}
+
+// How a process ended that wrote more than fits into what nobody reads, and that was told to end while such
+// signals were blocked, as they are where they are values on a loop.
+int end_of_a_writer(int descriptor) {
+  sigset_t ending;
+  sigset_t before;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &ending, &before);
+  const pid_t writer = ::fork();
+  if (writer == 0) {
+    ::alarm(60);  // rather than for ever
+    OutStream(descriptor).write(std::string(4UL * 1024 * 1024, 'x'));
+    ::_exit(0);
+  }
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  ::kill(writer, SIGTERM);
+  int status = 0;
+  EXPECT_EQ(::waitpid(writer, &status, 0), writer);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST(OutStream, WhoWritesWhatNobodyReadsIsEndedByASignal) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  EXPECT_EQ(end_of_a_writer(ends[1]), SIGTERM);
+  for (const int end : ends) ::close(end);
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  EXPECT_EQ(end_of_a_writer(ends[1]), SIGTERM) << "a socket";
+  for (const int end : ends) ::close(end);
+}
+
+TEST(OutStream, WhatFitsIntoNoPipeArrivesWholeAndInOrder) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  std::string text;
+  for (int line = 0; line < 50'000; ++line) text += fmt::format("line {}\n", line);
+  std::string arrived;
+  std::thread reader([&] {
+    char bytes[4096];
+    for (ssize_t count = 0; (count = ::read(ends[0], bytes, sizeof bytes)) > 0;)
+      arrived.append(bytes, static_cast<std::size_t>(count));
+  });
+  OutStream(ends[1]).write(text);
+  ::close(ends[1]);
+  reader.join();
+  ::close(ends[0]);
+  EXPECT_TRUE(arrived == text);
 }
 
 }  // namespace

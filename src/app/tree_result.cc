@@ -258,7 +258,7 @@ std::string shown_on(const Program& program, const std::string& text) {
   return ::isatty(program.out.descriptor()) ? made_visible(clean) : clean;
 }
 
-// What is recommended stands in the text, too. The words of agents beside it stay as they are.
+// What is recommended stands in the text, too, and is typed so wherever it stands there.
 void type_recommendations(const Program& program, TreeResult& result) {
   const auto written = [&result](std::string_view text) {
     if (!result.is_json) return std::string(text);
@@ -280,6 +280,7 @@ void type_recommendations(const Program& program, TreeResult& result) {
 }  // namespace
 
 Ended print_result(Program& program, TreeResult result) {
+  result.problem = program.as_typed_here(result.problem);
   result.advice = program.as_typed_here(result.advice);
   type_recommendations(program, result);
   switch (program.common.output) {

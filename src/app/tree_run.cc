@@ -224,6 +224,7 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
 
 // The journal is whole at any instant, and deputy-init ends what it started when this process is gone.
 void TreeRunner::leave_at_once() {
+  signals_.give_back();       // a terminal that takes a byte now and then has a moment after each
   program_.wait_no_longer();  // a moment for each, or the screen would be left in the middle of a frame
   program_.out.write({});
   program_.err.write({});

@@ -49,8 +49,9 @@ std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
   typed_.erase(0, end + 1);
   is_prompted_ = false;
   if (is_open(state.dialog)) {
-    auto keys = answer_keys(state.dialog.waiting.front(), line);
-    // It is asked again, where that was no answer or came before the question could be read.
+    const Question& question = state.dialog.waiting.front();
+    auto keys = question.id == question_ ? answer_keys(question, line) : std::vector<Key>{};
+    // It is asked again, where that was no answer or came before the question was written or could be read.
     if (keys.empty() || !is_ready(state.dialog, state.now)) question_.clear();
     return keys;
   }

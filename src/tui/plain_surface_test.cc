@@ -86,6 +86,18 @@ TEST_F(Plain, AQuestionThatTheTerminalHasNotTakenIsAnsweredByNothing) {
   EXPECT_EQ(std::get<GiveAnswer>(approved[0]).answer.kind, AnswerKind::approved);
 }
 
+// The loop was busy with something else.
+TEST_F(Plain, AQuestionThatWasNotWrittenYetIsAnsweredByNothing) {
+  story.begin("go");
+  draw();
+  story.ask("child", "Run ls", {"Bash(ls)"});
+  story.pass(kTooSoon);
+  EXPECT_TRUE(line("y\n").empty());
+  EXPECT_TRUE(is_open(story.state.dialog));
+  EXPECT_THAT(draw(), HasSubstr("Run ls"));
+  EXPECT_EQ(line("y\n").size(), 1u);
+}
+
 TEST_F(Plain, AQuestionIsAnsweredByALine) {
   story.begin("go");
   story.ask("child", "Run ls", {"Bash(ls)"});

@@ -58,8 +58,10 @@ void RawTerminal::enter() const {
 
 void RawTerminal::restore() const {
   if (input_ < 0) return;
-  if (has_room(output_)) write_all(output_, kUsual);
-  ::tcsetattr(input_, TCSADRAIN, &before_);
+  const bool takes_bytes = has_room(output_);
+  if (takes_bytes) write_all(output_, kUsual);
+  // What was written goes out in the mode that it was written for; on a line that stands still it never does.
+  ::tcsetattr(input_, takes_bytes ? TCSADRAIN : TCSANOW, &before_);
 }
 
 }  // namespace deputy

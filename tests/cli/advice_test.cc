@@ -73,6 +73,17 @@ TEST_F(AdviceTest, SoDoesOneInAHelpAnAgentsProblemAndAResult) {
   }
 }
 
+TEST_F(AdviceTest, ABatchAsJsonStaysJsonWhateverIsTyped) {
+  const auto model = script(R"({"v":1,"sessions":[
+    {"replies":[{"calls":[{"name":"Note","arguments":{"content":"a finding"}}]},{"text":"all of it"}]}]})");
+  const auto ran = deputy(Start{.words = {"delegate", "--task", "a=look", "--max-steps", "1", "--return",
+                                          "json", "--model", model, "--home", root() / R"(a "quoted" home)"},
+                                .typed_name = "./run"});
+  EXPECT_TRUE(parse_json_object(ran.out)) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("`./run task "), HasSubstr(R"(a \"quoted\" home'`)"),
+                             Not(HasSubstr("`deputy"))));
+}
+
 TEST_F(AdviceTest, NewestIsTheTreeThatWasStartedLast) {
   EXPECT_EQ(deputy({"sessions", "tree", "newest"}).status, 2);
   ASSERT_EQ(deputy({"demo"}).status, 0);

@@ -102,11 +102,11 @@ TEST_F(ChatOnATerminal, GoesOnWhereNobodyReadsItAndShowsAllOfItOnceSomebodyDoes)
 TEST_F(ChatOnATerminal, InPlainLinesNothingIsApprovedThatTheScreenHasNotShown) {
   auto chat = chat_on_terminal({"--plain", "--model", script(R"({"v":1,"sessions":[{"replies":[
     {"text":"half way","calls":[{"name":"Note","arguments":{"content":"first"}}]},
-    {"first_byte_ms":1000,"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},
+    {"first_byte_ms":5000,"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},
     {"text":"Written."}]}]})")});
   chat->read_screen_until("> ");
   chat->type("go\n");
-  chat->read_screen_until("half way");
+  chat->read_screen_until("first");  // nothing else is written before the question
   chat->stop_screen();
   auto tail = start({"sessions", "tail", "newest", "--output", "stream-json"});
   tail->read_until(R"("event":"permission")");
@@ -147,9 +147,34 @@ TEST_F(ChatOnATerminal, EndsByTheFirstSignalWhereTheTerminalTakesNothing) {
     program->type(typed);
     program->read_screen_until("half way");
     program->stop_screen();
+    EXPECT_EQ(program->is_terminal_cooked(), words.front() != "chat") << "control";
     program->send(SIGTERM);
     EXPECT_EQ(program->wait_for_end(), 130);
+    EXPECT_TRUE(program->is_terminal_cooked());
   }
+}
+
+TEST_F(ChatOnATerminal, IsNotPausedWhereTheTerminalTakesNothing) {
+  auto chat = begin(delegating("86400000"));
+  chat->stop_screen();
+  chat->type("\x1a");
+  EXPECT_EQ(deputy({"models"}).status, 0);  // takes longer than it takes to read a key
+  chat->send(SIGTERM);
+  EXPECT_EQ(chat->wait_for_end(), 130) << "in order: it neither waits nor stands still";
+}
+
+// In order where it came before the chat gave the signals back, else by the signal itself.
+TEST_F(ChatOnATerminal, AChatThatIsLeftAndWaitsForTheTerminalEndsByASignal) {
+  auto chat = begin(script(R"({"v":1,"sessions":[{"replies":[{"text":"All told."}]}]})"));
+  chat->type("go\r");
+  chat->read_screen_until("All told.");
+  EXPECT_EQ(deputy({"sessions", "tail", "newest"}).status, 0);  // ends with the run
+  chat->stop_screen();
+  chat->type("/quit\r");
+  EXPECT_EQ(deputy({"sessions", "show", "newest"}).status, 0);  // takes longer than it takes to be left
+  chat->send(SIGTERM);
+  EXPECT_THAT(chat->wait_for_end(), ::testing::AnyOf(128 + SIGTERM, 130, 0));
+  EXPECT_TRUE(chat->is_terminal_cooked());
 }
 
 // By the signal itself, or in order where it came before the run gave the signals back.
@@ -160,18 +185,6 @@ TEST_F(ChatOnATerminal, ARunThatOnlyWaitsForTheTerminalEndsByASignal) {
   EXPECT_EQ(deputy({"sessions", "tail", "newest"}).status, 0);  // ends with the run
   run->send(SIGTERM);
   EXPECT_THAT(run->wait_for_end(), ::testing::AnyOf(128 + SIGTERM, 130, 0));
-}
-
-TEST_F(ChatOnATerminal, WhoLeavesAtOnceLeavesATerminalThatWrapsItsLines) {
-  auto run = chat_on_terminal({"run", "go", "--yes", "--model", delegating("86400000")});
-  run->read_screen_until("half way");
-  run->send(SIGTERM);
-  run->send(SIGINT);  // another than the first: two of one kind may come as one
-  const auto ran = run->wait();
-  EXPECT_EQ(ran.status, 130);
-  const auto wraps = ran.err.rfind("\x1b[?7h");
-  const auto wraps_not = ran.err.rfind("\x1b[?7l");
-  EXPECT_TRUE(wraps_not == std::string::npos || (wraps != std::string::npos && wraps > wraps_not)) << ran.err;
 }
 
 // Nothing comes after the note that would carry it.

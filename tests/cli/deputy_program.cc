@@ -138,6 +138,12 @@ void Running::set_flow(int action) {
   ::close(end);
 }
 
+bool Running::is_terminal_cooked() const {
+  termios mode{};
+  EXPECT_EQ(::tcgetattr(terminal_, &mode), 0);
+  return (mode.c_lflag & ICANON) != 0;
+}
+
 void Running::close_stdout() { ::close(std::exchange(out_, -1)); }
 
 void Running::send(int signal) { ::kill(pid_, signal); }

@@ -46,6 +46,8 @@ class Running {
   // As by Ctrl-S: the terminal takes nothing until it goes on.
   void stop_screen() { set_flow(TCOOFF); }
   void let_screen_go_on() { set_flow(TCOON); }
+  // Whether it is in its ordinary mode, as a shell needs it.
+  bool is_terminal_cooked() const;
   void close_stdout();
   void send(int signal);
   pid_t pid() const { return pid_; }
@@ -79,8 +81,12 @@ class DeputyTest : public ::testing::Test {
     return spawn({.words = std::move(words)}, true);
   }
   // The chat: its stdout is the terminal, too.
-  std::unique_ptr<Running> chat_on_terminal(std::vector<std::string> words) const {
-    return spawn({.words = std::move(words), .through = {"/bin/sh", "-c", "exec \"$0\" \"$@\" >&2"}}, true);
+  std::unique_ptr<Running> chat_on_terminal(std::vector<std::string> words,
+                                            std::map<std::string, std::string> environment = {}) const {
+    return spawn({.words = std::move(words),
+                  .environment = std::move(environment),
+                  .through = {"/bin/sh", "-c", "exec \"$0\" \"$@\" >&2"}},
+                 true);
   }
 
   std::filesystem::path home() const { return root_ / "home"; }

@@ -104,13 +104,29 @@ TEST_F(ModelsTest, TheDefaultIsTheFirstThatIsChosenOrHasAKey) {
   EXPECT_EQ(used({}, {"--config", root() / "other.toml"}), "openai/of-the-flag");
 }
 
+// A local Ollama that is asked which models it has.
+void name_models(Peer& peer) {
+  EXPECT_THAT(peer.read_request(), ::testing::StartsWith("GET /api/tags "));
+  const std::string body = R"({"models":[{"name":"qwen3:8b"}]})";
+  peer.write("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+}
+
 TEST_F(ModelsTest, ALocalOllamaComesBeforeTheRehearsal) {
-  LoopbackServer server([](Peer& peer) {
-    EXPECT_THAT(peer.read_request(), ::testing::StartsWith("GET /api/tags "));
-    const std::string body = R"({"models":[{"name":"qwen3:8b"}]})";
-    peer.write("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-  });
+  LoopbackServer server(name_models);
   EXPECT_EQ(used({{"OLLAMA_HOST", server.address()}}), "ollama/qwen3:8b");
+}
+
+TEST_F(ModelsTest, WhoHasALocalOllamaIsWelcomedWithIt) {
+  const std::string hint = "/help lists keys";
+  LoopbackServer server(name_models);
+  const auto found = chat_on_terminal({"chat", "--color", "never"}, {{"OLLAMA_HOST", server.address()}});
+  EXPECT_THAT(found->read_screen_until(hint),
+              AllOf(HasSubstr("ollama/qwen3:8b"), Not(HasSubstr("No model"))));
+  const LoopbackServer nobody;
+  const auto absent = chat_on_terminal({"chat", "--color", "never"}, {{"OLLAMA_HOST", nobody.address()}});
+  EXPECT_THAT(
+      absent->read_screen_until("To set up a model"),
+      AllOf(HasSubstr("No model is set up here yet."), HasSubstr("no answer at http://" + nobody.address())));
 }
 
 TEST_F(ModelsTest, WithoutAKeyNothingIsStarted) {
