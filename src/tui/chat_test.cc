@@ -336,6 +336,27 @@ TEST_F(Chat, SuggestionsAreChoices) {
   EXPECT_EQ(only<GiveAnswer>(own)->answer.text, "neither");
 }
 
+TEST_F(Chat, AnAnswerThatIsTypedIsOneThoughThereAreChoices) {
+  story.begin("go");
+  story.ask("a", "Delete the old data?", {"yes, delete it", "keep it"}, QuestionKind::to_person);
+  story.pass(kTooSoon);
+  EXPECT_TRUE(type("keep it").empty());
+  const auto typed = key(KeyName::enter);
+  ASSERT_TRUE(only<GiveAnswer>(typed));
+  EXPECT_EQ(only<GiveAnswer>(typed)->answer, (Answer{AnswerKind::text, "keep it"}));
+}
+
+TEST_F(Chat, WhoTypesOnAnswersNothing) {
+  story.begin("go");
+  story.ask("a", "Write new.txt", {"Write(new.txt)"});
+  for (int letter = 0; letter < 10; ++letter) {
+    story.pass(kTooSoon / 2);
+    EXPECT_TRUE(type("y").empty());
+  }
+  story.pass(kTooSoon);
+  EXPECT_TRUE(only<GiveAnswer>(type("y")));
+}
+
 TEST_F(Chat, EachOfTenSuggestionsHasAKeyOfItsOwn) {
   const std::vector<std::string> ten{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
   for (const auto& [typed, meant] : {std::pair("9", "i"), std::pair("0", "j")}) {

@@ -166,7 +166,11 @@ bool is_ready(const Dialog& dialog, TimePoint now) {
 }
 
 std::optional<DialogAnswer> on_key(Dialog& dialog, const Key& key, TimePoint now) {
-  if (!is_open(dialog) || !is_ready(dialog, now)) return std::nullopt;
+  if (!is_open(dialog)) return std::nullopt;
+  if (!is_ready(dialog, now)) {
+    if (dialog.shown_at) dialog.shown_at = now;  // who types on has not read it
+    return std::nullopt;
+  }
   if (dialog.is_writing) return on_written(dialog, key, now);
   const auto choices = choices_of(dialog.waiting.front());
   switch (key.name) {
@@ -186,7 +190,12 @@ std::optional<DialogAnswer> on_key(Dialog& dialog, const Key& key, TimePoint now
   }
   const auto meant = std::ranges::find_if(
       choices, [&](const Choice& choice) { return key.text == std::string(1, choice.key); });
-  if (meant == choices.end()) return std::nullopt;
+  if (meant == choices.end()) {
+    if (dialog.waiting.front().kind == QuestionKind::permission) return std::nullopt;
+    dialog.chosen = choices.size() - 1;  // an answer that is typed is one
+    dialog.is_writing = true;
+    return on_written(dialog, key, now);
+  }
   return take_choice(dialog, static_cast<std::size_t>(meant - choices.begin()), now);
 }
 
