@@ -287,7 +287,8 @@ Result<std::string> Database::text(std::string_view sql) const {
 Result<void> Database::check_pages() const {
   TRY(const auto said, text("PRAGMA quick_check(1)"));
   if (said == "ok") return {};
-  return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", path_, on_one_line(said)));
+  return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", path_, on_one_line(said)),
+              "what is whole can still be read: `deputy sessions ls`; export it, or restore a copy");
 }
 
 Result<bool> Database::write_back() const {
