@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -52,6 +53,27 @@ class EmbeddedRuntime : public testing::Test {
     if (++ended_ == kThreads * kTreesEach) loop_.stop();
   }
 
+  // How many of the trees that all threads started came to their end as they should; `beside` is done after
+  // each start.
+  int complete_from_all_threads(const std::function<void()>& beside) {
+    std::atomic<int> completed = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([this, &completed, &beside] {
+        for (int n = 0; n < kTreesEach; ++n) {
+          runtime_->start(brief(), [this, &completed](const Result<Report>& report) {
+            if (report && report->body == "hello") ++completed;
+            one_ended();
+          });
+          beside();
+        }
+      });
+    }
+    loop_.run();
+    for (auto& thread : threads) thread.join();
+    return completed;
+  }
+
   SystemLoop loop_;
   ThreadPool pool_{2};
   ManualClock clock_;
@@ -63,24 +85,12 @@ class EmbeddedRuntime : public testing::Test {
 };
 
 TEST_F(EmbeddedRuntime, TakesCallsFromManyThreadsAtOnce) {
-  std::atomic<int> completed = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([this, &completed] {
-      for (int n = 0; n < kTreesEach; ++n) {
-        runtime_->start(brief(), [this, &completed](const Result<Report>& report) {
-          if (report && report->body == "hello") ++completed;
-          one_ended();
-        });
-        runtime_->answer("nobody asked", {AnswerKind::approved, ""});
-        runtime_->nudge(SessionId("sess_1_nobody"), "hurry");
-        runtime_->send_to_background(SessionId("sess_1_nobody"));
-        runtime_->cancel(SessionId("sess_1_nobody"), StopReason::user);
-      }
-    });
-  }
-  loop_.run();
-  for (auto& thread : threads) thread.join();
+  const int completed = complete_from_all_threads([this] {
+    runtime_->answer("nobody asked", {AnswerKind::approved, ""});
+    runtime_->nudge(SessionId("sess_1_nobody"), "hurry");
+    runtime_->send_to_background(SessionId("sess_1_nobody"));
+    runtime_->cancel(SessionId("sess_1_nobody"), StopReason::user);
+  });
   run(loop_, runtime_->close());
   EXPECT_EQ(completed, kThreads * kTreesEach);
 }
@@ -164,20 +174,7 @@ class EmbeddedRuntimeAtItsLimits : public EmbeddedRuntime {
 };
 
 TEST_F(EmbeddedRuntimeAtItsLimits, ReservesForNoTreeMoreThanItMayHave) {
-  std::atomic<int> completed = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([this, &completed] {
-      for (int n = 0; n < kTreesEach; ++n) {
-        runtime_->start(brief(), [this, &completed](const Result<Report>& report) {
-          if (report && report->body == "hello") ++completed;
-          one_ended();
-        });
-      }
-    });
-  }
-  loop_.run();
-  for (auto& thread : threads) thread.join();
+  const int completed = complete_from_all_threads([] {});
   run(loop_, runtime_->close());
   EXPECT_EQ(completed, kThreads * kTreesEach);
   const auto roots = store_->sessions({.roots_only = true});
