@@ -117,15 +117,24 @@ TEST_F(Compaction, WhereTheProviderSaysThatItDoesNotFitTheRootGoesOnFromASummary
   EXPECT_THAT(requests.back(), HasSubstr(kSummary));
 }
 
-TEST_F(Compaction, EachRequestForASummaryThatDoesNotFitIsFollowedByOneWithLess) {
-  plot.taken_for = 1'000'000;
-  plot.window = 1'000'000;
-  ASSERT_TRUE(start());
-  const Weighed whole = weighed.back();
-  plot.window = whole.always + (whole.tokens - whole.always) / 6;
-  const auto full = say("more");
-  ASSERT_TRUE(full) << full.error().message;
-  EXPECT_EQ(full->reason, Reason::context_exhausted) << "half of it is too much as well";
+class CompactionInASmallerWindow : public Compaction {
+ protected:
+  CompactionInASmallerWindow() { plot.taken_for = 1'000'000; }
+
+  // The last request of a session before its window shrank to a sixth of it: half of it is too much as well.
+  Weighed fill() {
+    plot.window = 1'000'000;
+    EXPECT_TRUE(start());
+    const Weighed whole = weighed.back();
+    plot.window = whole.always + (whole.tokens - whole.always) / 6;
+    const auto full = say("more");
+    EXPECT_TRUE(full && full->reason == Reason::context_exhausted);
+    return whole;
+  }
+};
+
+TEST_F(CompactionInASmallerWindow, EachRequestForASummaryThatDoesNotFitIsFollowedByOneWithLess) {
+  const Weighed whole = fill();
   Status status = Status::partial;
   for (int tries = 0; tries < 3 && status != Status::completed; ++tries) {
     const auto compacted = say("", RunTask::compact);
@@ -145,19 +154,12 @@ TEST_F(Compaction, EachRequestForASummaryThatDoesNotFitIsFollowedByOneWithLess) 
   EXPECT_EQ(goes_on->body, "done");
 }
 
-TEST_F(Compaction, WhatOneModelRefusedAnotherIsAskedToSumUpInFull) {
-  plot.taken_for = 1'000'000;
+TEST_F(CompactionInASmallerWindow, WhatOneModelRefusedAnotherIsAskedToSumUpInFull) {
   for (const std::string name : {"small/x", "small/y"}) {
     SCOPED_TRACE(name);
     begin_anew();
     weighed.clear();
-    plot.window = 1'000'000;
-    ASSERT_TRUE(start());
-    const Weighed whole = weighed.back();
-    plot.window = whole.always + (whole.tokens - whole.always) / 6;
-    const auto full = say("more");
-    ASSERT_TRUE(full) << full.error().message;
-    ASSERT_EQ(full->reason, Reason::context_exhausted);
+    const Weighed whole = fill();
     plot.window = 1'000'000;
     weighed.clear();
     Life life(*kept, options());

@@ -314,64 +314,6 @@ TEST_F(SqliteStoreTest, RoomBehindTheLogIsNoPartOfIt) {
   EXPECT_EQ(again->events_of_tree(event.tree)->size(), 2u);
 }
 
-// Two that write into one log; what each knows of its length is from its own last commit.
-class RoomInLog : public testing::Test {
- protected:
-  RoomInLog() {
-    for (const char* sql : {"PRAGMA journal_mode=WAL", "CREATE TABLE kept(x)"})
-      EXPECT_TRUE(a_.execute(sql)) << sql;
-  }
-  std::string log() const { return home_.file("deputy.db-wal"); }
-  std::uintmax_t log_bytes() const { return std::filesystem::file_size(log()); }
-
-  static constexpr int kMany = 1000;  // pages: more than any of these tests writes
-  TempFolder home_;
-  Database a_ = *Database::open(home_.file("deputy.db"), Database::Mode::read_write);
-  Database b_ = *Database::open(home_.file("deputy.db"), Database::Mode::read_write);
-};
-
-TEST_F(RoomInLog, IsNotMadeOverWhatAnotherWrote) {
-  constexpr int kTimes = 5;
-  ASSERT_TRUE(a_.execute("INSERT INTO kept VALUES ('of a')"));
-  const int known = a_.log_pages();
-  for (int n = 0; n < kTimes; ++n) ASSERT_TRUE(b_.execute("INSERT INTO kept VALUES (randomblob(20000))"));
-  ASSERT_GT(b_.log_pages(), known + kTimes);
-  const auto before = log_bytes();
-  ASSERT_TRUE(a_.keep_room_in_log(kMany));
-  EXPECT_GT(log_bytes(), before);
-  EXPECT_TRUE(b_.check_pages());
-  // As a killed process leaves it: whoever comes reads the log itself.
-  const TempFolder copy;
-  for (const char* name : {"deputy.db", "deputy.db-wal"})
-    std::ofstream(copy.file(name), std::ios::binary) << bytes_of(home_.file(name));
-  const auto again = *Database::open(copy.file("deputy.db"), Database::Mode::read_write);
-  EXPECT_EQ(again.integer("SELECT count(*) FROM kept"), 1 + kTimes);
-  EXPECT_TRUE(again.check_pages());
-}
-
-TEST_F(RoomInLog, IsNotMadeWhileAnotherWrites) {
-  ASSERT_TRUE(a_.execute("INSERT INTO kept VALUES ('of a')"));
-  const auto before = log_bytes();
-  ASSERT_TRUE(b_.execute("BEGIN IMMEDIATE"));
-  EXPECT_TRUE(a_.keep_room_in_log(kMany));
-  EXPECT_EQ(log_bytes(), before);
-  EXPECT_EQ(a_.integer("PRAGMA busy_timeout"), 5000) << "a commit has patience again";
-  ASSERT_TRUE(b_.execute("ROLLBACK"));
-  EXPECT_TRUE(a_.keep_room_in_log(kMany));
-  EXPECT_GT(log_bytes(), before);
-}
-
-class RoomInLogRealTime : public RoomInLog {};
-
-TEST_F(RoomInLogRealTime, IsNotWaitedForWhileAnotherWrites) {
-  ASSERT_TRUE(a_.execute("INSERT INTO kept VALUES ('of a')"));
-  ASSERT_TRUE(b_.execute("BEGIN IMMEDIATE"));
-  const SystemClock clock;
-  const auto began = clock.now();
-  EXPECT_TRUE(a_.keep_room_in_log(kMany));
-  EXPECT_LT(clock.now() - began, std::chrono::seconds(4)) << "as long as a commit has patience";
-}
-
 TEST_F(SqliteStoreTest, WhatOthersWroteIntoTheLogCounts) {
   auto store = *open();
   Event event = creation();
