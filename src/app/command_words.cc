@@ -1,6 +1,7 @@
 #include "app/command_words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -131,8 +132,7 @@ void add_sessions(CLI::App& app, Words& raw) {
   auto* prune = add_command(*sessions, "prune", "Remove what was kept of trees that have ended",
                             "deputy sessions prune --older-than 30d --dry-run");
   prune->callback([&raw] { raw.sessions.view = SessionView::prune; });
-  prune->add_option("id", raw.sessions.id, "one tree, or newest; without it, all that ended long enough ago")
-      ->type_name("");
+  add_value(*prune, "id", raw.pruned, "", "one tree, or newest; without it, all that ended long enough ago");
   add_value(*prune, "--older-than", raw.older_than, "TIME", "since they ended: 12h, 30d; 0s for all (7d)");
   prune->add_flag("--dry-run", raw.sessions.dry_run, "only say what would go, and how much it is");
 }
@@ -163,10 +163,9 @@ void add_agents(CLI::App& app, Words& raw) {
       ->add_option("name", raw.agents.name, "its name")
       ->required()
       ->type_name("");
-  action("check", "Say what is wrong with agents, what was mapped and what ignored",
-         "deputy agents check .claude/agents/reviewer.md", AgentsAction::check)
-      ->add_option("file", raw.agents.name, "a file; without it, all of them")
-      ->type_name("");
+  auto* check = action("check", "Say what is wrong with agents, what was mapped and what ignored",
+                       "deputy agents check .claude/agents/reviewer.md", AgentsAction::check);
+  add_value(*check, "file", raw.checked, "", "a file; without it, all of them");
   auto* init =
       action("init", "Write an agent to start from", "deputy agents init security", AgentsAction::init);
   init->add_option("preset", raw.agents.name, "security, testing, research, coding or blank")
@@ -271,6 +270,10 @@ std::vector<std::string> known_words(const CLI::App& app) {
   return words;
 }
 
+bool takes_arguments(const CLI::App& app) {
+  return std::ranges::any_of(app.get_options(), [](const auto* option) { return !option->nonpositional(); });
+}
+
 Error unexpected_word(const CLI::App& app, const std::string& word) {
   const CLI::App& at = innermost(app);
   const bool is_option = word.starts_with('-') && word != "-";
@@ -282,19 +285,60 @@ Error unexpected_word(const CLI::App& app, const std::string& word) {
                                     shorten(to_utf8(word), 80));
   const auto near = nearest(word.substr(0, word.find('=')), known_words(at), 1);
   std::string advice = near.empty() ? "" : fmt::format("did you mean {}? ", near.front());
-  if (!is_option && !takes_command) advice += "put a text of several words in quotes; ";
+  if (!is_option && !takes_command)
+    advice += takes_arguments(at) ? "put a text of several words in quotes; " : "leave it out; ";
   return {ErrorCode::invalid, std::move(message), fmt::format("{}see `{} --help`", advice, path_of(at))};
 }
 
+// What the library says begins with the name of the option or argument that it is about, also where it could
+// not convert the value of a flag.
+const CLI::Option* option_meant(const CLI::App& at, std::string_view said) {
+  constexpr std::string_view kOfFlags = "Could not convert: ";
+  if (said.starts_with(kOfFlags)) said.remove_prefix(kOfFlags.size());
+  const std::string name(said.substr(0, said.find_first_of(": ")));
+  for (const CLI::App* app = &at; app; app = app->get_parent()) {
+    if (const auto* found = app->get_option_no_throw(name)) return found;
+  }
+  return nullptr;
+}
+
+Error missing_argument(const CLI::App& at, const CLI::Option* argument) {
+  const std::string advice = fmt::format("see `{} --help`", path_of(at));
+  if (argument)
+    return {ErrorCode::invalid,
+            fmt::format("'{}' needs the argument '{}': {}", at.get_name(), argument->get_name(),
+                        argument->get_description()),
+            advice};
+  std::vector<std::string> names;
+  for (const auto* command : at.get_subcommands({})) names.push_back(command->get_name());
+  return {ErrorCode::invalid,
+          fmt::format("'{}' needs one of its commands: {}", at.get_name(), fmt::join(names, ", ")), advice};
+}
+
+Error misused_option(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  if (option.get_items_expected_max() == 0)
+    return {ErrorCode::invalid, fmt::format("{} takes no value", name), fmt::format("write {} alone", name)};
+  if (option.count() > 1)
+    return {ErrorCode::invalid, fmt::format("{} was given {} times, and can hold once", name, option.count()),
+            "leave all of them out but one"};
+  return {
+      ErrorCode::invalid, fmt::format("{} has no value", name),
+      fmt::format("write {} {}, where that is {}", name, option.get_type_name(), option.get_description())};
+}
+
 Error error_of(const CLI::App& app, const CLI::ParseError& error) {
-  const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
-                              dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || is_missing;
   // A word nobody knows is the mistake, also where what it was meant to be is missing because of it.
   if (const auto left = app.remaining(true); is_about_words && !left.empty()) {
     return unexpected_word(app, left.front());
   }
-  return {ErrorCode::invalid, on_one_line(error.what()),
-          fmt::format("see `{} --help`", path_of(innermost(app)))};
+  const CLI::App& at = innermost(app);
+  const CLI::Option* option = option_meant(at, error.what());
+  if (is_missing) return missing_argument(at, option);
+  if (option) return misused_option(*option);
+  return {ErrorCode::invalid, on_one_line(error.what()), fmt::format("see `{} --help`", path_of(at))};
 }
 
 }  // namespace

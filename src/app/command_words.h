@@ -38,11 +38,12 @@ struct Words {
   std::vector<std::string> tasks, context;
   Typed file, concurrency, layout, max_output_tokens;
   SessionsArguments sessions;
-  Typed older_than;
+  Typed pruned, older_than;
   Typed task_prompt, task_timeout, task_resume;
   std::string task_agent;
   bool task_background = false;
   AgentsArguments agents;
+  Typed checked;
   Typed shell;
   Typed bundled, replayed;
 };

@@ -80,6 +80,7 @@ ExitStatus tell(Program& program, const EndedEarly& ended) {
 
 // A program that reads the result reads here that there is none.
 void tell_failure(Program& program, CommandFailure failure) {
+  failure.error.message = program.as_typed_here(failure.error.message);
   failure.error.advice = program.as_typed_here(failure.error.advice);
   program.tell(failure.error);
   if (program.common.output == OutputForm::text || program.out.failure()) return;

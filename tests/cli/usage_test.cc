@@ -36,6 +36,24 @@ TEST_F(UsageTest, UnknownFlagsAndCommands) {
   expect_refused({"delegate", "--task", "a=b", "--max-depth", "-1"}, "--max-depth");
 }
 
+TEST_F(UsageTest, WhatTheParserRefusesIsSaidInOurWords) {
+  expect_refused({"run", "x", "--output", "json", "--output", "text"},
+                 "--output was given 2 times, and can hold once; leave all of them out but one\n");
+  expect_refused({"run", "--model"}, "--model has no value; write --model MODEL");
+  expect_refused({"sessions"}, "'sessions' needs one of its commands: ls, ");
+  expect_refused({"task"}, "'task' needs the argument 'agent'");
+  expect_refused({"models", "--yes=perhaps"}, "--yes takes no value");
+}
+
+// `deputy sessions prune "$ID"` with a variable that is not set removes nothing.
+TEST_F(UsageTest, EmptyNames) {
+  expect_refused({"sessions", "prune", ""}, "id is ''");
+  expect_refused({"agents", "check", ""}, "file is ''");
+  expect_refused({"sessions", "ls", "--home", ""}, "--home is ''");
+  expect_refused({"run", "x", "--cwd", ""}, "--cwd is ''");
+  expect_refused({"run", "x", "--model", ""}, "--model is ''");
+}
+
 // What was piped into it would be lost in silence.
 TEST_F(UsageTest, AChatThatHasNoTerminal) {
   expect_refused(Start{.words = {"chat"}, .input = "fix it\n"}, "`deputy run PROMPT`");
