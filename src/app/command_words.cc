@@ -89,9 +89,9 @@ void add_sessions(CLI::App& app, Words& raw) {
   sessions->require_subcommand(1);
   auto view = [&](const std::string& name, const std::string& about, SessionView chosen) {
     const bool lists = chosen == SessionView::list;
-    auto* command = add_command(
-        *sessions, name, about,
-        lists ? "deputy sessions ls --live" : fmt::format("deputy sessions {} sess_1800000000_ab12cd", name));
+    auto* command =
+        add_command(*sessions, name, about,
+                    lists ? "deputy sessions ls --live" : fmt::format("deputy sessions {} newest", name));
     command->callback([&raw, chosen] { raw.sessions.view = chosen; });
     if (lists) {
       command->add_flag("--live", raw.sessions.live_only, "only what has not ended");
@@ -125,7 +125,7 @@ void add_sessions(CLI::App& app, Words& raw) {
     auto* command = view(name, about, chosen);
     command->add_option("text", raw.sessions.text, told)->required()->type_name("");
     command->footer(
-        fmt::format("Example:\n  deputy sessions {} sess_1800000000_ab12cd \"Use the staging "
+        fmt::format("Example:\n  deputy sessions {} newest \"Use the staging "
                     "server\"\n\nOptions for every command: `deputy --help`",
                     name));
   }
@@ -164,7 +164,7 @@ void add_agents(CLI::App& app, Words& raw) {
       ->required()
       ->type_name("");
   auto* check = action("check", "Say what is wrong with agents, what was mapped and what ignored",
-                       "deputy agents check .claude/agents/reviewer.md", AgentsAction::check);
+                       "deputy agents check", AgentsAction::check);
   add_value(*check, "file", raw.checked, "", "a file; without it, all of them");
   auto* init =
       action("init", "Write an agent to start from", "deputy agents init security", AgentsAction::init);
@@ -172,8 +172,7 @@ void add_agents(CLI::App& app, Words& raw) {
       ->required()
       ->type_name("");
   init->add_flag("--project", raw.agents.in_project, "in this folder, not among your own");
-  action("trust", "Use the agents of this folder", "deputy agents trust --cwd ~/src/project",
-         AgentsAction::trust)
+  action("trust", "Use the agents of this folder", "deputy agents trust", AgentsAction::trust)
       ->add_flag("--undo", raw.agents.undo, "no longer use them");
 }
 
@@ -190,16 +189,14 @@ void add_others(CLI::App& app, Words& raw) {
       "for the newest");
   add_value(*doctor, "--replay", raw.replayed, "FILE",
             "run a bundle's tree again with a scripted model, and say where it goes another way");
-  auto* completions =
-      add_command(app, "completions", "Print what lets a shell complete the commands",
-                  "deputy completions bash > ~/.local/share/bash-completion/completions/deputy");
+  auto* completions = add_command(app, "completions", "Print what lets a shell complete the commands",
+                                  "deputy completions bash >> ~/.bashrc");
   add_value(*completions, "shell", raw.shell, "", "bash, zsh or fish");
   completions->get_option("shell")->required();
   add_command(app, "manual", "Print the manual page", "deputy manual | man -l -");
-  add_command(app, "chat", "Talk to it, as `deputy` alone does on a terminal",
-              "deputy chat --model ollama/qwen3");
+  add_command(app, "chat", "Talk to it, as `deputy` alone does on a terminal", "deputy chat");
   add_command(app, "demo", "Try it with nothing configured: three children over the current folder",
-              "deputy demo --cwd ~/src/project");
+              "deputy demo");
 }
 
 void add_everything(CLI::App& app, Words& raw) {
