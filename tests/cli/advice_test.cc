@@ -112,6 +112,26 @@ TEST_F(AdviceTest, SoHasOneThatAProgramReads) {
               AllOf(HasSubstr("`deputy task main "), HasSubstr(" --home '" + home + "'`")));
 }
 
+TEST_F(AdviceTest, ARefusalByARuleSaysWhatToDoInEveryForm) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"delegate", "--task", "a=look", "--deny", "Delegate"},
+        {"task", "explore", "look", "--deny", "task"}}) {
+    for (const std::string form : {"text", "json", "stream-json"}) {
+      auto asked = words;
+      asked.insert(asked.end(), {"--model", "rehearsal", "--output", form});
+      const auto ran = deputy(asked);
+      EXPECT_EQ(ran.status, 5);
+      EXPECT_THAT(ran.err, HasSubstr("denied by rule " + words.back() + "; leave that rule out of --deny"));
+      if (form == "text") continue;
+      const auto last = ran.out.rfind('\n', ran.out.size() - 2);
+      const auto document = parse_json_object(ran.out.substr(last == std::string::npos ? 0 : last + 1));
+      ASSERT_TRUE(document) << ran.out;
+      EXPECT_THAT(string_or(*object_at(*document, "error"), "hint", ""), HasSubstr("--deny"));
+      EXPECT_FALSE(document->contains("errors")) << "no child has reported any";
+    }
+  }
+}
+
 TEST_F(AdviceTest, ATimeOfNothingIsRefused) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"run", "x", "--timeout", "0s"},
                                                 {"task", "explore", "x", "--timeout", "0s"}}) {
