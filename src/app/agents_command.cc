@@ -45,8 +45,8 @@ Ended show(Program& program, const std::vector<FoundProfile>& found, const std::
   }
   if (!chosen) {
     const auto near = nearest(name, names, 1);
-    return misused(fmt::format("there is no agent '{}'", shorten(to_utf8(name), 64)),
-                   near.empty() ? "see `deputy agents ls`" : fmt::format("did you mean {}?", near.front()));
+    return not_there(fmt::format("there is no agent '{}'", shorten(to_utf8(name), 64)),
+                     near.empty() ? "see `deputy agents ls`" : fmt::format("did you mean {}?", near.front()));
   }
   if (program.common.output == OutputForm::text) {
     program.out.write(program.redactor.redact(shown_agent(*chosen)));
@@ -81,8 +81,8 @@ Ended check(Program& program, std::vector<FoundProfile> found) {
 Ended init(Program& program, const AgentsArguments& arguments, std::string_view workspace) {
   const auto text = preset_text(arguments.name);
   if (!text)
-    return misused(fmt::format("there is no preset '{}'", shorten(to_utf8(arguments.name), 64)),
-                   fmt::format("choose one of {}", fmt::join(preset_names(), ", ")));
+    return not_there(fmt::format("there is no preset '{}'", shorten(to_utf8(arguments.name), 64)),
+                     fmt::format("choose one of {}", fmt::join(preset_names(), ", ")));
   const auto origin = arguments.in_project ? ProfileOrigin::project : ProfileOrigin::person;
   const auto places = profile_places(workspace, program.environment);
   const auto place = std::ranges::find_if(places, [origin](const ProfilePlace& each) {

@@ -120,6 +120,8 @@ Result<BatchArguments> batch_of(const Words& typed) {
 
 Result<SessionsArguments> sessions_of(const Words& typed) {
   SessionsArguments sessions = typed.sessions;
+  if ((sessions.view == SessionView::answer || sessions.view == SessionView::nudge) && sessions.text.empty())
+    return fail(ErrorCode::invalid, "the text is empty", "write what it is to be told");
   if (sessions.view == SessionView::prune) {
     TRY(const auto id, named(typed.pruned, "name a tree, or leave it out for all that ended long ago"));
     sessions.id = id.value_or("");

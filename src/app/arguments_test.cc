@@ -201,6 +201,8 @@ TEST(Arguments, AnEmptyWordIsNeitherADefaultNorAll) {
   EXPECT_EQ(command_of<SessionsArguments>({"sessions", "prune"}).id, "");
   EXPECT_EQ(command_of<SessionsArguments>({"sessions", "prune", "newest"}).id, "newest");
   EXPECT_THAT(mistake_in({"agents", "check", ""}), HasSubstr("file is ''; name a file"));
+  EXPECT_THAT(mistake_in({"sessions", "answer", "newest", ""}), HasSubstr("the text is empty"));
+  EXPECT_THAT(mistake_in({"sessions", "nudge", "newest", ""}), HasSubstr("the text is empty"));
   EXPECT_EQ(command_of<AgentsArguments>({"agents", "check", "a.md"}).name, "a.md");
   for (const std::string option : {"--model", "--cwd", "--home", "--config"})
     EXPECT_THAT(mistake_in({"demo", option, ""}), HasSubstr(option + " is ''; name "));

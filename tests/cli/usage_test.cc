@@ -75,10 +75,46 @@ TEST_F(UsageTest, AProgramThatReadsJsonReadsTheMistakeToo) {
       EXPECT_EQ(string_or(*document, "event", ""), form == "json" ? "" : "result");
       const auto* error = object_at(*document, "error");
       ASSERT_TRUE(error);
-      EXPECT_EQ(string_or(*error, "code", ""), "invalid");
+      EXPECT_EQ(string_or(*error, "code", ""), words.front() == "task" ? "not_found" : "invalid");
       EXPECT_NE(string_or(*error, "message", ""), "");
       EXPECT_NE(string_or(*error, "hint", ""), "");
     }
+  }
+}
+
+TEST_F(UsageTest, WhatIsNamedAndNotThereIsNotFound) {
+  for (const auto& words : {std::vector<std::string>{"agents", "show", "nosuch"},
+                            {"agents", "show", "two\nlines"},
+                            {"agents", "check", "nosuch.md"},
+                            {"agents", "init", "nosuch"},
+                            {"task", "nosuch", "x"},
+                            {"task", "explore", "x", "--resume", "nosuch"},
+                            {"run", "x", "--cwd", "nosuch"},
+                            {"run", "x", "--model", "scripted/nosuch.json"},
+                            {"delegate", "--file", "nosuch.json"},
+                            {"doctor", "--bundle", "nosuch"},
+                            {"doctor", "--replay", "nosuch.jsonl"},
+                            {"resume", "nosuch"},
+                            {"sessions", "show", "nosuch"},
+                            {"sessions", "tree", "nosuch"},
+                            {"sessions", "tail", "nosuch"},
+                            {"sessions", "transcript", "nosuch"},
+                            {"sessions", "notes", "nosuch"},
+                            {"sessions", "export", "nosuch"},
+                            {"sessions", "cancel", "nosuch"},
+                            {"sessions", "answer", "nosuch", "yes"},
+                            {"sessions", "nudge", "nosuch", "yes"},
+                            {"sessions", "prune", "nosuch"}}) {
+    SCOPED_TRACE(words[0] + " " + words[1]);
+    auto asked = words;
+    asked.insert(asked.end(), {"--output", "json"});
+    const auto ran = deputy(asked);
+    EXPECT_EQ(ran.status, 2) << ran.err;
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    const auto document = parse_json_object(ran.out);
+    ASSERT_TRUE(document && object_at(*document, "error")) << ran.out;
+    EXPECT_EQ(string_or(*object_at(*document, "error"), "code", ""), "not_found");
+    EXPECT_NE(string_or(*object_at(*document, "error"), "hint", ""), "");
   }
 }
 
