@@ -183,7 +183,8 @@ Result<decltype(Arguments::command)> command_of(const Words& typed) {
 
 Result<Arguments> parse_arguments(std::span<const std::string> words) {
   TRY(const auto told, told_apart(words));
-  if (const auto* text = std::get_if<TextArguments>(&told)) return Arguments{.common = {}, .command = *text};
+  if (const auto* text = std::get_if<TextArguments>(&told))
+    return Arguments{.common = {.output = output_wanted(words)}, .command = *text};
   const auto& typed = std::get<Words>(told);
   TRY(auto command, command_of(typed));
   TRY(auto common, common_of(typed));

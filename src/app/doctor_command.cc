@@ -220,7 +220,7 @@ Ended doctor_command(Program& program, const DoctorArguments& arguments) {
   } else {
     json::array found;
     for (const auto& check : checks) found.emplace_back(to_json(check));
-    program.out.write_line(to_json_text(json::object{{"ok", is_well}, {"checks", std::move(found)}}));
+    program.print(json::object{{"ok", is_well}, {"checks", std::move(found)}});
   }
   return is_well ? ExitStatus::completed : ExitStatus::failed;
 }

@@ -47,7 +47,7 @@ Ended greeting_command(Program& program) {
   if (program.common.output != OutputForm::text) {
     json::array ids;
     for (const Session& root : roots) ids.emplace_back(root.id.value);
-    program.out.write_line(program.result_line({{"text", page(program)}, {"unfinished", std::move(ids)}}));
+    program.print(json::object{{"text", page(program)}, {"unfinished", std::move(ids)}});
     return ExitStatus::completed;
   }
   for (const auto& line : unfinished_lines(roots, ReadIn::shell))

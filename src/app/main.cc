@@ -38,7 +38,12 @@ struct Command {
 
   Ended operator()(const ChatArguments& arguments) const { return chat_command(program, arguments); }
   Ended operator()(const TextArguments& arguments) const {
-    program.out.write(arguments.is_help ? program.help_as_typed_here(arguments.text) : arguments.text);
+    const auto text = arguments.is_help ? program.help_as_typed_here(arguments.text) : arguments.text;
+    if (program.common.output == OutputForm::text) {
+      program.out.write(text);
+    } else {
+      program.print(json::object{{"text", text}});
+    }
     return ExitStatus::completed;
   }
   Ended operator()(const RunArguments& arguments) const { return run_command(program, arguments); }
@@ -57,6 +62,12 @@ bool wants_background(const Result<Arguments>& arguments) {
   return task && task->background;
 }
 
+// A terminal that went away ends a chat as the person would. Elsewhere what could not be written is the
+// result.
+bool prints_result(const Result<Arguments>& arguments) {
+  return arguments && !std::holds_alternative<ChatArguments>(arguments->command);
+}
+
 // What the process that was called says of the copy that goes on.
 ExitStatus tell(Program& program, const Announced& announced) {
   if (program.common.output == OutputForm::text) {
@@ -67,7 +78,7 @@ ExitStatus tell(Program& program, const Announced& announced) {
                     program.command_line("sessions tail " + announced.text),
                     program.command_line(fmt::format("sessions answer {} TEXT", announced.text))));
   } else {
-    program.out.write_line(program.result_line({{"status", "running"}, {"session_id", announced.text}}));
+    program.print(json::object{{"status", "running"}, {"session_id", announced.text}});
   }
   return ExitStatus::completed;
 }
@@ -84,7 +95,7 @@ void tell_failure(Program& program, CommandFailure failure) {
   failure.error.advice = program.as_typed_here(failure.error.advice);
   program.tell(failure.error);
   if (program.common.output == OutputForm::text || program.out.failure()) return;
-  program.out.write_line(program.redactor.redact(program.result_line(to_json(failure))));
+  program.print(to_json(failure));
 }
 
 ExitStatus run(const std::vector<std::string>& words, std::string_view typed_name) {
@@ -104,9 +115,11 @@ ExitStatus run(const std::vector<std::string>& words, std::string_view typed_nam
                       : arguments                ? std::visit(Command{program}, arguments->command)
                                   : std::unexpected(CommandFailure(arguments.error(), ExitStatus::usage));
   if (const auto damage = program.damage_passed()) program.tell(*damage);
-  if (ended) return *ended;
-  tell_failure(program, ended.error());
-  return ended.error().status;
+  const bool is_lost = prints_result(arguments) && program.out.failure();
+  if (ended && !is_lost) return *ended;
+  const auto failure = ended ? CommandFailure(*program.out.failure()) : ended.error();
+  tell_failure(program, failure);
+  return failure.status;
 }
 
 }  // namespace

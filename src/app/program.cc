@@ -128,11 +128,15 @@ std::string Program::command_line(std::string_view arguments) const {
   return line;
 }
 
-std::string Program::result_line(const json::object& result) const {
-  json::object line;
-  if (common.output == OutputForm::stream_json) line = {{"v", 1}, {"event", "result"}};
-  for (const auto& [key, value] : result) line[key] = value;
-  return to_json_text(line);
+void Program::print(const json::value& result) {
+  if (common.output == OutputForm::json) return out.write_line(redactor.redact(to_json_text(result)));
+  if (const auto* list = result.if_array()) {
+    for (const auto& each : *list) print(each);
+    return;
+  }
+  json::object line{{"v", 1}, {"event", "result"}};
+  for (const auto& [key, value] : result.as_object()) line[key] = value;
+  out.write_line(redactor.redact(to_json_text(line)));
 }
 
 std::string Program::as_typed_here(std::string_view text) const {

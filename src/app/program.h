@@ -52,12 +52,17 @@ class Program {
   // A text that names command lines, such that they work from here, too.
   std::string as_typed_here(std::string_view text) const;
   std::string help_as_typed_here(std::string_view help) const { return help_as_typed(help, name_); }
-  // A result as a line of JSON; in a stream of events it is one of them.
-  std::string result_line(const json::object& result) const;
+  // A result as JSON, where that is asked for. In a stream of events it is one of them, and of a list each
+  // entry is one.
+  void print(const json::value& result);
   // It was told to end: what a terminal does not take in a moment is lost.
   void wait_no_longer() {
     out.wait_no_longer();
     err.wait_no_longer();
+  }
+  // What went wrong, as a part of a result.
+  json::object told(const Error& error) const {
+    return error_json(name_of(error.code), as_typed_here(error.message), as_typed_here(error.advice));
   }
   void tell(const Error& error) { err.write_line(as_typed_here(error_line(error))); }
 

@@ -307,7 +307,7 @@ Ended print_result(Program& program, TreeResult result) {
       break;
     case OutputForm::json:
     case OutputForm::stream_json:
-      program.out.write_line(program.redactor.redact(program.result_line(to_json(result))));
+      program.print(to_json(result));
       break;
   }
   if (!result.problem.empty()) {
@@ -315,7 +315,6 @@ Ended print_result(Program& program, TreeResult result) {
   }
   if (const auto told = told_of_unapproved(result.unapproved))
     program.err.write_line(program.redactor.redact(error_line(*told)));
-  if (program.out.failure()) return std::unexpected(*program.out.failure());
   return result.status;
 }
 
