@@ -155,6 +155,13 @@ Result<TextArguments> completions_for(const Typed& shell) {
   return TextArguments{writer(command_tree())};
 }
 
+Result<CompleteArguments> names_of(const Typed& kind) {
+  constexpr Choice<NamesOf> kKinds[] = {
+      {"sessions", NamesOf::sessions}, {"agents", NamesOf::agents}, {"models", NamesOf::models}};
+  TRY(const auto names, chosen(kind, kKinds, NamesOf::sessions));
+  return CompleteArguments{names};
+}
+
 Result<decltype(Arguments::command)> command_of(const Words& typed) {
   const std::string& name = typed.command;
   if (name.empty() || name == "chat") return ChatArguments{.was_named = !name.empty()};
@@ -176,6 +183,7 @@ Result<decltype(Arguments::command)> command_of(const Words& typed) {
   if (name == "doctor") return doctor_of(typed);
   if (name == "manual") return TextArguments{manual_page(command_tree())};
   if (name == "completions") return completions_for(typed.shell);
+  if (name == "complete") return names_of(typed.completed);
   return DemoArguments{};
 }
 

@@ -216,6 +216,13 @@ TEST(Arguments, SessionViews) {
   EXPECT_EQ(command_of<SessionsArguments>({"sessions", "export", "x"}).view, SessionView::events);
 }
 
+TEST(Arguments, CompletionsAskForNamesOfAKind) {
+  EXPECT_EQ(command_of<CompleteArguments>({"complete", "agents"}).names, NamesOf::agents);
+  EXPECT_EQ(command_of<CompleteArguments>({"complete", "models", "--home", "h"}).names, NamesOf::models);
+  EXPECT_THAT(mistake_in({"complete", "secrets"}), HasSubstr("sessions or agents or models"));
+  EXPECT_NE(mistake_in({"complete"}), "");
+}
+
 TEST(Arguments, ResumeTakesAnIdOrNone) {
   EXPECT_EQ(command_of<ResumeArguments>({"resume"}).id, std::nullopt);
   EXPECT_EQ(command_of<ResumeArguments>({"resume", "sess_1"}).id, "sess_1");

@@ -193,6 +193,12 @@ void add_others(CLI::App& app, Words& raw) {
                                   "deputy completions bash >> ~/.bashrc");
   add_value(*completions, "shell", raw.shell, "", "bash, zsh or fish");
   completions->get_option("shell")->required();
+  // Of no use to a person, and in no help: what completions ask.
+  auto* complete =
+      app.add_subcommand("complete", "Print the names that can stand at a place of a command line");
+  complete->fallthrough()->group("");
+  add_value(*complete, "kind", raw.completed, "", "sessions, agents or models");
+  complete->get_option("kind")->required();
   add_command(app, "manual", "Print the manual page", "deputy manual | man -l -");
   add_command(app, "chat", "Talk to it, as `deputy` alone does on a terminal", "deputy chat");
   add_command(app, "demo", "Try it with nothing configured: three children over the current folder",
@@ -222,13 +228,27 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
   return {};
 }
 
+// What `deputy complete` is asked for its values.
+std::string names_of(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  if (name == "id" || name == "--resume" || name == "--bundle") return "sessions";
+  if (name == "agent" || name == "name") return "agents";
+  if (name == "--model") return "models";
+  return {};
+}
+
 CommandOption option_of(const CLI::Option& option) {
-  CommandOption found{.about = option.get_description(), .choices = choices_of(option)};
+  CommandOption found{
+      .about = option.get_description(), .choices = choices_of(option), .names_of = names_of(option)};
   for (const auto& name : option.get_snames()) found.names.push_back("-" + name);
   for (const auto& name : option.get_lnames()) found.names.push_back("--" + name);
   if (found.names.empty()) found.names.push_back(option.get_name(true));
   if (option.nonpositional() && option.get_items_expected_max() > 0) found.kind = option.get_type_name();
   return found;
+}
+
+std::vector<const CLI::App*> shown_commands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
 }
 
 CommandTree tree_of(const CLI::App& app) {
@@ -241,7 +261,7 @@ CommandTree tree_of(const CLI::App& app) {
   }
   for (const auto* option : app.get_options())
     (option->nonpositional() ? tree.options : tree.arguments).push_back(option_of(*option));
-  for (const auto* command : app.get_subcommands({})) tree.commands.push_back(tree_of(*command));
+  for (const auto* command : shown_commands(app)) tree.commands.push_back(tree_of(*command));
   return tree;
 }
 
@@ -263,7 +283,7 @@ std::vector<std::string> known_words(const CLI::App& app) {
       if (!option->get_lnames().empty()) words.push_back("--" + option->get_lnames().front());
     }
   }
-  for (const auto* command : app.get_subcommands({})) words.push_back(command->get_name());
+  for (const auto* command : shown_commands(app)) words.push_back(command->get_name());
   return words;
 }
 

@@ -44,7 +44,7 @@ struct Words {
   bool task_background = false;
   AgentsArguments agents;
   Typed checked;
-  Typed shell;
+  Typed shell, completed;
   Typed bundled, replayed;
 };
 

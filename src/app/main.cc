@@ -54,6 +54,7 @@ struct Command {
   Ended operator()(const SessionsArguments& arguments) const { return sessions_command(program, arguments); }
   Ended operator()(const ResumeArguments& arguments) const { return resume_command(program, arguments); }
   Ended operator()(const ModelsArguments&) const { return models_command(program); }
+  Ended operator()(const CompleteArguments& arguments) const { return complete_command(program, arguments); }
   Ended operator()(const DoctorArguments& arguments) const { return doctor_command(program, arguments); }
 };
 

@@ -51,9 +51,16 @@ Result<std::unique_ptr<Folder>> Program::open_home() const {
               "make it a folder that you can write to, or choose another with --home");
 }
 
+bool Program::keeps_anything() const {
+  const auto path = state_folder(common, environment, disk.current_folder());
+  const auto home = path ? disk.open(*path, IfAbsent::fail) : std::unexpected(path.error());
+  return home && (*home)->status("deputy.db");
+}
+
 Result<std::unique_ptr<Store>> Program::open_store(StoreUse use) {
   TRY(const auto home, open_home());
   TRY(auto store, SqliteStore::open(loop, *home, std::make_unique<ThreadWriter>()));
+  if (use == StoreUse::glance) return std::make_unique<RedactingStore>(std::move(store), redactor);
   loss_ = store->loss();
   passed_ = store->damage_passed();
   if (loss_) {

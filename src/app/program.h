@@ -31,8 +31,11 @@ class Program {
   // The state folder, made where it is missing.
   Result<std::unique_ptr<Folder>> open_home() const;
   // All that is kept. Starts a thread. Who only reads has it also where the folder cannot be written.
-  enum class StoreUse { write, read };
+  // Who only glances tells of no loss and no damage, and leaves that to the next.
+  enum class StoreUse { write, read, glance };
   Result<std::unique_ptr<Store>> open_store(StoreUse use = StoreUse::write);
+  // Whether there is anything to open; nothing is made in order to look.
+  bool keeps_anything() const;
   const std::optional<Error>& loss() const { return loss_; }  // that open_store() told of
   // Damage that all reads of the store found their way past; for the end of every command.
   std::optional<Error> damage_passed() const { return passed_ ? passed_->told() : std::nullopt; }
