@@ -21,8 +21,9 @@ Result<void> check_is_own(const Folder& home) {
                 "choose another with --home");
   }
   if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return fail(ErrorCode::denied, fmt::format("the state folder: others can write to {}", home.path()),
-                fmt::format("run chmod 700 {}, if nobody has put anything there", shell_quoted(home.path())));
+    return fail(
+        ErrorCode::denied, fmt::format("the state folder: others can write to {}", home.path()),
+        fmt::format("run `chmod 700 {}`, if nobody has put anything there", shell_quoted(home.path())));
   }
   return {};
 }
