@@ -128,6 +128,16 @@ ExitStatus tell_damaged(Program& program, const std::vector<Error>& damaged) {
   return damaged.empty() ? ExitStatus::completed : ExitStatus::partial;
 }
 
+// Beside what could be read, for a program that does not read stderr.
+json::object with_damage(const Program& program, json::object document, const std::vector<Error>& damaged) {
+  for (const auto& each : damaged) {
+    auto& errors = document["errors"];
+    if (!errors.is_array()) errors.emplace_array();
+    errors.get_array().emplace_back(program.told(each));
+  }
+  return document;
+}
+
 // What it used is known from its events alone: one that is damaged is shown without.
 Ended show(Program& program, const Store& store, const Session& session) {
   const auto events = store.events_of_session(session.id);
@@ -138,7 +148,7 @@ Ended show(Program& program, const Store& store, const Session& session) {
   if (program.common.output != OutputForm::text) {
     json::object document = to_full_json(session);
     document["resources"] = to_json(used);
-    program.print(document);
+    program.print(with_damage(program, std::move(document), damaged));
     return tell_damaged(program, damaged);
   }
   TRY(const auto sessions, tree_of(store, session));
@@ -168,7 +178,7 @@ Ended tree(Program& program, const Store& store, const Session& session) {
         tree_text(session, sessions, program.loop.clock().wall(), program.looks.out, resources));
     tell_questions(program, store, sessions);
   } else {
-    program.print(nested_json(session, sessions, resources));
+    program.print(with_damage(program, nested_json(session, sessions, resources), found.damaged));
   }
   return tell_damaged(program, found.damaged);
 }
