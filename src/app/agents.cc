@@ -11,10 +11,10 @@
 namespace deputy {
 namespace {
 
-// Looking must not make a state folder where there is none.
+// Looking must not make a state folder where there is none, and where none can be nothing is trusted.
 OrFailure<bool> workspace_is_trusted(const Program& program, std::string_view workspace) {
-  TRY(const auto path, state_folder(program.common, program.environment, program.disk.current_folder()));
-  const auto home = program.disk.open(path, IfAbsent::fail);
+  const auto path = state_folder(program.common, program.environment, program.disk.current_folder());
+  const auto home = path ? program.disk.open(*path, IfAbsent::fail) : std::unexpected(path.error());
   if (!home) return false;
   TRY(const bool trusted, is_trusted(**home, workspace));
   return trusted;

@@ -16,10 +16,6 @@
 namespace deputy {
 namespace {
 
-void write_json(Program& program, const json::value& value) {
-  program.out.write_line(program.redactor.redact(to_json_text(value)));
-}
-
 json::object all_to_json(const std::vector<FoundProfile>& found) {
   json::array agents;
   for (const auto& each : found) agents.push_back(to_json(each));
@@ -30,7 +26,7 @@ Ended list(Program& program, const std::vector<FoundProfile>& found) {
   if (program.common.output == OutputForm::text) {
     program.out.write(program.redactor.redact(list_of_agents(found)));
   } else {
-    write_json(program, all_to_json(found));
+    program.print(all_to_json(found));
   }
   return ExitStatus::completed;
 }
@@ -45,15 +41,15 @@ Ended show(Program& program, const std::vector<FoundProfile>& found, const std::
   }
   if (!chosen) {
     const auto near = nearest(name, names, 1);
-    return misused(fmt::format("there is no agent '{}'", shorten(to_utf8(name), 64)),
-                   near.empty() ? "see `deputy agents ls`" : fmt::format("did you mean {}?", near.front()));
+    return not_there(fmt::format("there is no agent '{}'", shorten(to_utf8(name), 64)),
+                     near.empty() ? "see `deputy agents ls`" : fmt::format("did you mean {}?", near.front()));
   }
   if (program.common.output == OutputForm::text) {
     program.out.write(program.redactor.redact(shown_agent(*chosen)));
   } else {
     json::object value = to_json(*chosen);
     value["instructions"] = chosen->read.profile.instructions;
-    write_json(program, value);
+    program.print(value);
   }
   return ExitStatus::completed;
 }
@@ -73,7 +69,7 @@ Ended check(Program& program, std::vector<FoundProfile> found) {
     for (const auto& each : found) program.out.write(program.redactor.redact(checked_agent(each)));
     program.out.write(found.empty() ? "no agents but the built-in ones\n" : counted(found));
   } else {
-    write_json(program, all_to_json(found));
+    program.print(all_to_json(found));
   }
   return std::ranges::all_of(found, is_sound) ? ExitStatus::completed : ExitStatus::failed;
 }
@@ -81,8 +77,8 @@ Ended check(Program& program, std::vector<FoundProfile> found) {
 Ended init(Program& program, const AgentsArguments& arguments, std::string_view workspace) {
   const auto text = preset_text(arguments.name);
   if (!text)
-    return misused(fmt::format("there is no preset '{}'", shorten(to_utf8(arguments.name), 64)),
-                   fmt::format("choose one of {}", fmt::join(preset_names(), ", ")));
+    return not_there(fmt::format("there is no preset '{}'", shorten(to_utf8(arguments.name), 64)),
+                     fmt::format("choose one of {}", fmt::join(preset_names(), ", ")));
   const auto origin = arguments.in_project ? ProfileOrigin::project : ProfileOrigin::person;
   const auto places = profile_places(workspace, program.environment);
   const auto place = std::ranges::find_if(places, [origin](const ProfilePlace& each) {
@@ -100,7 +96,7 @@ Ended init(Program& program, const AgentsArguments& arguments, std::string_view 
   if (program.common.output == OutputForm::text) {
     program.out.write_line(path);
   } else {
-    write_json(program, json::object{{"path", path}});
+    program.print(json::object{{"path", path}});
   }
   program.err.write_line(fmt::format("deputy: change it to your needs, `{}` tells what it means; then `{}`{}",
                                      program.command_line(fmt::format("agents check {}", shell_quoted(path))),
@@ -125,7 +121,7 @@ Ended trust(Program& program, const AgentsArguments& arguments, const std::strin
   TRY(const auto found, find_agents(program, workspace));
   const auto count = std::ranges::count(found, ProfileOrigin::project, &FoundProfile::origin);
   if (program.common.output != OutputForm::text)
-    write_json(program, json::object{{"folder", workspace}, {"trusted", !arguments.undo}, {"agents", count}});
+    program.print(json::object{{"folder", workspace}, {"trusted", !arguments.undo}, {"agents", count}});
   program.err.write_line(fmt::format("deputy: {} is {}trusted; it has {} agent{}",
                                      made_visible(to_utf8(workspace)), arguments.undo ? "no longer " : "",
                                      count, count == 1 ? "" : "s"));

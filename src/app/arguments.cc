@@ -81,16 +81,23 @@ Result<std::vector<Rule>> rules_of(const Words& typed) {
   return rules;
 }
 
+// An empty word is a shell's variable that was not set, and means neither a default nor all there is.
+Result<std::optional<std::string>> named(const Typed& typed, std::string_view advice) {
+  if (typed.value() && typed.text.empty()) return std::unexpected(wrong_value(typed, std::string(advice)));
+  return typed.value();
+}
+
 constexpr Choice<OutputForm> kForms[] = {
     {"text", OutputForm::text}, {"json", OutputForm::json}, {"stream-json", OutputForm::stream_json}};
 
 Result<CommonArguments> common_of(const Words& typed) {
   constexpr Choice<ColourChoice> kColours[] = {
       {"auto", ColourChoice::automatic}, {"always", ColourChoice::always}, {"never", ColourChoice::never}};
-  CommonArguments common{.model = typed.model.value(),
-                         .cwd = typed.cwd.value(),
-                         .home = typed.home.value(),
-                         .config = typed.config.value()};
+  CommonArguments common;
+  TRY(common.model, named(typed.model, "name one that `deputy models` lists, or leave it out"));
+  TRY(common.cwd, named(typed.cwd, "name a folder, or leave it out"));
+  TRY(common.home, named(typed.home, "name a folder, or leave it out"));
+  TRY(common.config, named(typed.config, "name a file, or leave it out"));
   TRY(common.output, chosen(typed.output, kForms, common.output));
   TRY(common.colour, chosen(typed.colour, kColours, common.colour));
   TRY(common.rules, rules_of(typed));
@@ -113,9 +120,24 @@ Result<BatchArguments> batch_of(const Words& typed) {
 
 Result<SessionsArguments> sessions_of(const Words& typed) {
   SessionsArguments sessions = typed.sessions;
+  if ((sessions.view == SessionView::answer || sessions.view == SessionView::nudge) && sessions.text.empty())
+    return fail(ErrorCode::invalid, "the text is empty", "write what it is to be told");
+  if (sessions.view == SessionView::prune) {
+    TRY(const auto id, named(typed.pruned, "name a tree, or leave it out for all that ended long ago"));
+    sessions.id = id.value_or("");
+  }
   TRY(sessions.older_than,
       limit(typed.older_than, parse_duration, "it must be a time such as 12h, 7d or 30d"));
   return sessions;
+}
+
+Result<AgentsArguments> agents_of(const Words& typed) {
+  AgentsArguments agents = typed.agents;
+  if (agents.action == AgentsAction::check) {
+    TRY(const auto file, named(typed.checked, "name a file, or leave it out for all of them"));
+    agents.name = file.value_or("");
+  }
+  return agents;
 }
 
 Result<DoctorArguments> doctor_of(const Words& typed) {
@@ -133,12 +155,19 @@ Result<TextArguments> completions_for(const Typed& shell) {
   return TextArguments{writer(command_tree())};
 }
 
+Result<CompleteArguments> names_of(const Typed& kind) {
+  constexpr Choice<NamesOf> kKinds[] = {
+      {"sessions", NamesOf::sessions}, {"agents", NamesOf::agents}, {"models", NamesOf::models}};
+  TRY(const auto names, chosen(kind, kKinds, NamesOf::sessions));
+  return CompleteArguments{names};
+}
+
 Result<decltype(Arguments::command)> command_of(const Words& typed) {
   const std::string& name = typed.command;
   if (name.empty() || name == "chat") return ChatArguments{.was_named = !name.empty()};
   if (name == "run") return RunArguments{typed.prompt.value()};
   if (name == "delegate") return batch_of(typed);
-  if (name == "agents") return typed.agents;
+  if (name == "agents") return agents_of(typed);
   if (name == "task") {
     OneTaskArguments task{.agent = typed.task_agent,
                           .prompt = typed.task_prompt.value(),
@@ -154,6 +183,7 @@ Result<decltype(Arguments::command)> command_of(const Words& typed) {
   if (name == "doctor") return doctor_of(typed);
   if (name == "manual") return TextArguments{manual_page(command_tree())};
   if (name == "completions") return completions_for(typed.shell);
+  if (name == "complete") return names_of(typed.completed);
   return DemoArguments{};
 }
 
@@ -161,7 +191,8 @@ Result<decltype(Arguments::command)> command_of(const Words& typed) {
 
 Result<Arguments> parse_arguments(std::span<const std::string> words) {
   TRY(const auto told, told_apart(words));
-  if (const auto* text = std::get_if<TextArguments>(&told)) return Arguments{.common = {}, .command = *text};
+  if (const auto* text = std::get_if<TextArguments>(&told))
+    return Arguments{.common = {.output = output_wanted(words)}, .command = *text};
   const auto& typed = std::get<Words>(told);
   TRY(auto command, command_of(typed));
   TRY(auto common, common_of(typed));

@@ -81,6 +81,12 @@ struct ResumeArguments {
 };
 
 struct ModelsArguments {};
+
+enum class NamesOf { sessions, agents, models };
+struct CompleteArguments {
+  NamesOf names = NamesOf::sessions;
+};
+
 struct DoctorArguments {
   std::optional<std::string> bundled;   // a session of the tree to make a bundle of
   std::optional<std::string> replayed;  // a bundle's file
@@ -98,7 +104,8 @@ struct TextArguments {
 struct Arguments {
   CommonArguments common;
   std::variant<ChatArguments, TextArguments, RunArguments, BatchArguments, OneTaskArguments, AgentsArguments,
-               DemoArguments, SessionsArguments, ResumeArguments, ModelsArguments, DoctorArguments>
+               DemoArguments, SessionsArguments, ResumeArguments, ModelsArguments, CompleteArguments,
+               DoctorArguments>
       command;
 };
 

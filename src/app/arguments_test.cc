@@ -11,6 +11,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Result<Arguments> parsed(std::vector<std::string> words) { return parse_arguments(words); }
 
@@ -175,9 +176,36 @@ TEST(Arguments, UnknownOptionsAndCommandsNameTheNearest) {
   EXPECT_THAT(mistake_in({"deno"}), AllOf(HasSubstr("unknown command 'deno'"), HasSubstr("demo")));
   EXPECT_THAT(mistake_in({"sessions", "lst"}), HasSubstr("ls"));
   EXPECT_THAT(mistake_in({"run", "two", "words"}), AllOf(HasSubstr("'words'"), HasSubstr("quotes")));
-  EXPECT_NE(mistake_in({"sessions"}), "");
-  EXPECT_NE(mistake_in({"sessions", "show"}), "");
-  EXPECT_NE(mistake_in({"demo", "--model"}), "");
+  EXPECT_THAT(mistake_in({"models", "too"}), AllOf(HasSubstr("leave it out"), Not(HasSubstr("quotes"))));
+}
+
+TEST(Arguments, WhatIsMissingOrTooMuchIsSaidInOurWords) {
+  EXPECT_THAT(mistake_in({"sessions"}),
+              AllOf(HasSubstr("'sessions' needs one of its commands: ls, show"), HasSubstr("--help`")));
+  EXPECT_THAT(mistake_in({"sessions", "show"}), HasSubstr("'show' needs the argument 'id': a session's id"));
+  EXPECT_THAT(mistake_in({"task"}), HasSubstr("'task' needs the argument 'agent'"));
+  EXPECT_THAT(mistake_in({"demo", "--model"}),
+              AllOf(HasSubstr("--model has no value"), HasSubstr("write --model MODEL")));
+  EXPECT_EQ(mistake_in({"--output", "json", "demo", "--output", "text"}),
+            "--output was given 2 times, and can hold once; leave all of them out but one");
+  EXPECT_THAT(mistake_in({"demo", "--home", "a", "--home", "b", "--home", "c"}),
+              HasSubstr("--home was given 3 times"));
+  EXPECT_THAT(mistake_in({"task", "explore", "x", "--resume", "a", "--resume", "b"}),
+              HasSubstr("--resume was given 2 times"));
+  EXPECT_EQ(mistake_in({"demo", "--yes=perhaps"}), "--yes takes no value; write --yes alone");
+  EXPECT_EQ(mistake_in({"demo", "--allow", "Read", "--allow", "Grep"}), "") << "each is one more";
+}
+
+TEST(Arguments, AnEmptyWordIsNeitherADefaultNorAll) {
+  EXPECT_THAT(mistake_in({"sessions", "prune", ""}), HasSubstr("id is ''; name a tree"));
+  EXPECT_EQ(command_of<SessionsArguments>({"sessions", "prune"}).id, "");
+  EXPECT_EQ(command_of<SessionsArguments>({"sessions", "prune", "newest"}).id, "newest");
+  EXPECT_THAT(mistake_in({"agents", "check", ""}), HasSubstr("file is ''; name a file"));
+  EXPECT_THAT(mistake_in({"sessions", "answer", "newest", ""}), HasSubstr("the text is empty"));
+  EXPECT_THAT(mistake_in({"sessions", "nudge", "newest", ""}), HasSubstr("the text is empty"));
+  EXPECT_EQ(command_of<AgentsArguments>({"agents", "check", "a.md"}).name, "a.md");
+  for (const std::string option : {"--model", "--cwd", "--home", "--config"})
+    EXPECT_THAT(mistake_in({"demo", option, ""}), HasSubstr(option + " is ''; name "));
 }
 
 TEST(Arguments, SessionViews) {
@@ -186,6 +214,13 @@ TEST(Arguments, SessionViews) {
   EXPECT_EQ(tree.view, SessionView::tree);
   EXPECT_EQ(tree.id, "sess_1");
   EXPECT_EQ(command_of<SessionsArguments>({"sessions", "export", "x"}).view, SessionView::events);
+}
+
+TEST(Arguments, CompletionsAskForNamesOfAKind) {
+  EXPECT_EQ(command_of<CompleteArguments>({"complete", "agents"}).names, NamesOf::agents);
+  EXPECT_EQ(command_of<CompleteArguments>({"complete", "models", "--home", "h"}).names, NamesOf::models);
+  EXPECT_THAT(mistake_in({"complete", "secrets"}), HasSubstr("sessions or agents or models"));
+  EXPECT_NE(mistake_in({"complete"}), "");
 }
 
 TEST(Arguments, ResumeTakesAnIdOrNone) {

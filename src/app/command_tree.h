@@ -12,6 +12,7 @@ struct CommandOption {
   std::string kind;                // "DIR"; empty where it takes no value
   std::string about;
   std::vector<std::string> choices = {};  // all that it may be, where that is known
+  std::string names_of = {};              // what `deputy complete` is asked, where it is a name of those
 };
 
 struct CommandTree {

@@ -1,6 +1,7 @@
 #include "app/command_words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -88,9 +89,9 @@ void add_sessions(CLI::App& app, Words& raw) {
   sessions->require_subcommand(1);
   auto view = [&](const std::string& name, const std::string& about, SessionView chosen) {
     const bool lists = chosen == SessionView::list;
-    auto* command = add_command(
-        *sessions, name, about,
-        lists ? "deputy sessions ls --live" : fmt::format("deputy sessions {} sess_1800000000_ab12cd", name));
+    auto* command =
+        add_command(*sessions, name, about,
+                    lists ? "deputy sessions ls --live" : fmt::format("deputy sessions {} newest", name));
     command->callback([&raw, chosen] { raw.sessions.view = chosen; });
     if (lists) {
       command->add_flag("--live", raw.sessions.live_only, "only what has not ended");
@@ -124,15 +125,14 @@ void add_sessions(CLI::App& app, Words& raw) {
     auto* command = view(name, about, chosen);
     command->add_option("text", raw.sessions.text, told)->required()->type_name("");
     command->footer(
-        fmt::format("Example:\n  deputy sessions {} sess_1800000000_ab12cd \"Use the staging "
+        fmt::format("Example:\n  deputy sessions {} newest \"Use the staging "
                     "server\"\n\nOptions for every command: `deputy --help`",
                     name));
   }
   auto* prune = add_command(*sessions, "prune", "Remove what was kept of trees that have ended",
                             "deputy sessions prune --older-than 30d --dry-run");
   prune->callback([&raw] { raw.sessions.view = SessionView::prune; });
-  prune->add_option("id", raw.sessions.id, "one tree, or newest; without it, all that ended long enough ago")
-      ->type_name("");
+  add_value(*prune, "id", raw.pruned, "", "one tree, or newest; without it, all that ended long enough ago");
   add_value(*prune, "--older-than", raw.older_than, "TIME", "since they ended: 12h, 30d; 0s for all (7d)");
   prune->add_flag("--dry-run", raw.sessions.dry_run, "only say what would go, and how much it is");
 }
@@ -163,18 +163,16 @@ void add_agents(CLI::App& app, Words& raw) {
       ->add_option("name", raw.agents.name, "its name")
       ->required()
       ->type_name("");
-  action("check", "Say what is wrong with agents, what was mapped and what ignored",
-         "deputy agents check .claude/agents/reviewer.md", AgentsAction::check)
-      ->add_option("file", raw.agents.name, "a file; without it, all of them")
-      ->type_name("");
+  auto* check = action("check", "Say what is wrong with agents, what was mapped and what ignored",
+                       "deputy agents check", AgentsAction::check);
+  add_value(*check, "file", raw.checked, "", "a file; without it, all of them");
   auto* init =
       action("init", "Write an agent to start from", "deputy agents init security", AgentsAction::init);
   init->add_option("preset", raw.agents.name, "security, testing, research, coding or blank")
       ->required()
       ->type_name("");
   init->add_flag("--project", raw.agents.in_project, "in this folder, not among your own");
-  action("trust", "Use the agents of this folder", "deputy agents trust --cwd ~/src/project",
-         AgentsAction::trust)
+  action("trust", "Use the agents of this folder", "deputy agents trust", AgentsAction::trust)
       ->add_flag("--undo", raw.agents.undo, "no longer use them");
 }
 
@@ -191,16 +189,20 @@ void add_others(CLI::App& app, Words& raw) {
       "for the newest");
   add_value(*doctor, "--replay", raw.replayed, "FILE",
             "run a bundle's tree again with a scripted model, and say where it goes another way");
-  auto* completions =
-      add_command(app, "completions", "Print what lets a shell complete the commands",
-                  "deputy completions bash > ~/.local/share/bash-completion/completions/deputy");
+  auto* completions = add_command(app, "completions", "Print what lets a shell complete the commands",
+                                  "deputy completions bash >> ~/.bashrc");
   add_value(*completions, "shell", raw.shell, "", "bash, zsh or fish");
   completions->get_option("shell")->required();
+  // Of no use to a person, and in no help: what completions ask.
+  auto* complete =
+      app.add_subcommand("complete", "Print the names that can stand at a place of a command line");
+  complete->fallthrough()->group("");
+  add_value(*complete, "kind", raw.completed, "", "sessions, agents or models");
+  complete->get_option("kind")->required();
   add_command(app, "manual", "Print the manual page", "deputy manual | man -l -");
-  add_command(app, "chat", "Talk to it, as `deputy` alone does on a terminal",
-              "deputy chat --model ollama/qwen3");
+  add_command(app, "chat", "Talk to it, as `deputy` alone does on a terminal", "deputy chat");
   add_command(app, "demo", "Try it with nothing configured: three children over the current folder",
-              "deputy demo --cwd ~/src/project");
+              "deputy demo");
 }
 
 void add_everything(CLI::App& app, Words& raw) {
@@ -226,13 +228,27 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
   return {};
 }
 
+// What `deputy complete` is asked for its values.
+std::string names_of(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  if (name == "id" || name == "--resume" || name == "--bundle") return "sessions";
+  if (name == "agent" || name == "name") return "agents";
+  if (name == "--model") return "models";
+  return {};
+}
+
 CommandOption option_of(const CLI::Option& option) {
-  CommandOption found{.about = option.get_description(), .choices = choices_of(option)};
+  CommandOption found{
+      .about = option.get_description(), .choices = choices_of(option), .names_of = names_of(option)};
   for (const auto& name : option.get_snames()) found.names.push_back("-" + name);
   for (const auto& name : option.get_lnames()) found.names.push_back("--" + name);
   if (found.names.empty()) found.names.push_back(option.get_name(true));
   if (option.nonpositional() && option.get_items_expected_max() > 0) found.kind = option.get_type_name();
   return found;
+}
+
+std::vector<const CLI::App*> shown_commands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
 }
 
 CommandTree tree_of(const CLI::App& app) {
@@ -245,7 +261,7 @@ CommandTree tree_of(const CLI::App& app) {
   }
   for (const auto* option : app.get_options())
     (option->nonpositional() ? tree.options : tree.arguments).push_back(option_of(*option));
-  for (const auto* command : app.get_subcommands({})) tree.commands.push_back(tree_of(*command));
+  for (const auto* command : shown_commands(app)) tree.commands.push_back(tree_of(*command));
   return tree;
 }
 
@@ -267,8 +283,12 @@ std::vector<std::string> known_words(const CLI::App& app) {
       if (!option->get_lnames().empty()) words.push_back("--" + option->get_lnames().front());
     }
   }
-  for (const auto* command : app.get_subcommands({})) words.push_back(command->get_name());
+  for (const auto* command : shown_commands(app)) words.push_back(command->get_name());
   return words;
+}
+
+bool takes_arguments(const CLI::App& app) {
+  return std::ranges::any_of(app.get_options(), [](const auto* option) { return !option->nonpositional(); });
 }
 
 Error unexpected_word(const CLI::App& app, const std::string& word) {
@@ -282,19 +302,60 @@ Error unexpected_word(const CLI::App& app, const std::string& word) {
                                     shorten(to_utf8(word), 80));
   const auto near = nearest(word.substr(0, word.find('=')), known_words(at), 1);
   std::string advice = near.empty() ? "" : fmt::format("did you mean {}? ", near.front());
-  if (!is_option && !takes_command) advice += "put a text of several words in quotes; ";
+  if (!is_option && !takes_command)
+    advice += takes_arguments(at) ? "put a text of several words in quotes; " : "leave it out; ";
   return {ErrorCode::invalid, std::move(message), fmt::format("{}see `{} --help`", advice, path_of(at))};
 }
 
+// What the library says begins with the name of the option or argument that it is about, also where it could
+// not convert the value of a flag.
+const CLI::Option* option_meant(const CLI::App& at, std::string_view said) {
+  constexpr std::string_view kOfFlags = "Could not convert: ";
+  if (said.starts_with(kOfFlags)) said.remove_prefix(kOfFlags.size());
+  const std::string name(said.substr(0, said.find_first_of(": ")));
+  for (const CLI::App* app = &at; app; app = app->get_parent()) {
+    if (const auto* found = app->get_option_no_throw(name)) return found;
+  }
+  return nullptr;
+}
+
+Error missing_argument(const CLI::App& at, const CLI::Option* argument) {
+  const std::string advice = fmt::format("see `{} --help`", path_of(at));
+  if (argument)
+    return {ErrorCode::invalid,
+            fmt::format("'{}' needs the argument '{}': {}", at.get_name(), argument->get_name(),
+                        argument->get_description()),
+            advice};
+  std::vector<std::string> names;
+  for (const auto* command : at.get_subcommands({})) names.push_back(command->get_name());
+  return {ErrorCode::invalid,
+          fmt::format("'{}' needs one of its commands: {}", at.get_name(), fmt::join(names, ", ")), advice};
+}
+
+Error misused_option(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  if (option.get_items_expected_max() == 0)
+    return {ErrorCode::invalid, fmt::format("{} takes no value", name), fmt::format("write {} alone", name)};
+  if (option.count() > 1)
+    return {ErrorCode::invalid, fmt::format("{} was given {} times, and can hold once", name, option.count()),
+            "leave all of them out but one"};
+  return {
+      ErrorCode::invalid, fmt::format("{} has no value", name),
+      fmt::format("write {} {}, where that is {}", name, option.get_type_name(), option.get_description())};
+}
+
 Error error_of(const CLI::App& app, const CLI::ParseError& error) {
-  const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
-                              dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || is_missing;
   // A word nobody knows is the mistake, also where what it was meant to be is missing because of it.
   if (const auto left = app.remaining(true); is_about_words && !left.empty()) {
     return unexpected_word(app, left.front());
   }
-  return {ErrorCode::invalid, on_one_line(error.what()),
-          fmt::format("see `{} --help`", path_of(innermost(app)))};
+  const CLI::App& at = innermost(app);
+  const CLI::Option* option = option_meant(at, error.what());
+  if (is_missing) return missing_argument(at, option);
+  if (option) return misused_option(*option);
+  return {ErrorCode::invalid, on_one_line(error.what()), fmt::format("see `{} --help`", path_of(at))};
 }
 
 }  // namespace

@@ -38,12 +38,13 @@ struct Words {
   std::vector<std::string> tasks, context;
   Typed file, concurrency, layout, max_output_tokens;
   SessionsArguments sessions;
-  Typed older_than;
+  Typed pruned, older_than;
   Typed task_prompt, task_timeout, task_resume;
   std::string task_agent;
   bool task_background = false;
   AgentsArguments agents;
-  Typed shell;
+  Typed checked;
+  Typed shell, completed;
   Typed bundled, replayed;
 };
 

@@ -14,6 +14,8 @@ Ended demo_command(Program& program);
 Ended resume_command(Program& program, const ResumeArguments& arguments);
 Ended sessions_command(Program& program, const SessionsArguments& arguments);
 Ended models_command(Program& program);
+// For the scripts that `deputy completions` prints.
+Ended complete_command(Program& program, const CompleteArguments& arguments);
 Ended doctor_command(Program& program, const DoctorArguments& arguments);
 // A chat on a terminal. Elsewhere no command at all says what this is, and what to try.
 Ended chat_command(Program& program, const ChatArguments& arguments);

@@ -104,10 +104,10 @@ Ended make_bundle(Program& program, const std::string& typed, const std::vector<
   TRY(const auto path, keep(program, fmt::format("deputy-bundle-{}.jsonl", session.tree.value), text));
   const std::size_t redacted = count_of(text, kRedacted);
   if (program.common.output != OutputForm::text) {
-    program.out.write_line(to_json_text(json::object{{"file", path},
-                                                     {"tree", session.tree.value},
-                                                     {"events", bundle.events.size()},
-                                                     {"redacted", redacted}}));
+    program.print(json::object{{"file", path},
+                               {"tree", session.tree.value},
+                               {"events", bundle.events.size()},
+                               {"redacted", redacted}});
     return ExitStatus::completed;
   }
   program.out.write_line(path);
@@ -128,11 +128,11 @@ Ended replay_bundle(Program& program, const std::string& file) {
   TRY(const auto replayed, replay(bundle));
   const bool is_same = replayed.differences.empty();
   if (program.common.output != OutputForm::text) {
-    program.out.write_line(to_json_text(json::object{
-        {"same", is_same},
-        {"sessions", replayed.sessions},
-        {"events", replayed.events},
-        {"differences", json::array(replayed.differences.begin(), replayed.differences.end())}}));
+    program.print(
+        json::object{{"same", is_same},
+                     {"sessions", replayed.sessions},
+                     {"events", replayed.events},
+                     {"differences", json::array(replayed.differences.begin(), replayed.differences.end())}});
   } else {
     for (const auto& difference : replayed.differences)
       program.out.write_line(made_visible(on_one_line(difference)));

@@ -26,9 +26,10 @@ struct ProgramNeeded {
   std::string_view use;
 };
 constexpr ProgramNeeded kPrograms[] = {
-    {"rg", Need::required, "Grep and Glob search with it: install ripgrep (apt install ripgrep)"},
-    {"git", Need::useful, "for work in repositories: install git (apt install git)"},
-    {"bwrap", Need::useful, "confines commands further: install bubblewrap (apt install bubblewrap)"},
+    {"rg", Need::required, "Grep and Glob search with it: install ripgrep, as root: `apt install ripgrep`"},
+    {"git", Need::useful, "for work in repositories: install git, as root: `apt install git`"},
+    {"bwrap", Need::useful,
+     "confines commands further: install bubblewrap, as root: `apt install bubblewrap`"},
 };
 
 Task<Check> check_program(SystemProcesses& processes, ProgramNeeded needed) {
@@ -77,6 +78,7 @@ void add_state(Program& program, std::vector<Check>& checks) {
   const auto home = program.open_home();
   if (!home) {
     check.found = home.error().message;
+    check.fix = home.error().advice;
     checks.push_back(std::move(check));
     return;
   }
@@ -220,7 +222,7 @@ Ended doctor_command(Program& program, const DoctorArguments& arguments) {
   } else {
     json::array found;
     for (const auto& check : checks) found.emplace_back(to_json(check));
-    program.out.write_line(to_json_text(json::object{{"ok", is_well}, {"checks", std::move(found)}}));
+    program.print(json::object{{"ok", is_well}, {"checks", std::move(found)}});
   }
   return is_well ? ExitStatus::completed : ExitStatus::failed;
 }

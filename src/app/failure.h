@@ -32,6 +32,12 @@ inline std::unexpected<CommandFailure> misused(std::string message, std::string 
       CommandFailure({ErrorCode::invalid, std::move(message), std::move(advice)}, ExitStatus::usage));
 }
 
+// What was named is not there.
+inline std::unexpected<CommandFailure> not_there(std::string message, std::string advice) {
+  return std::unexpected(
+      CommandFailure({ErrorCode::not_found, std::move(message), std::move(advice)}, ExitStatus::usage));
+}
+
 // The same result, its Error counted as the person's mistake.
 template <class T>
 OrFailure<T> or_misused(Result<T> result) {

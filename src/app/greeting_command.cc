@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "app/commands.h"
-#include "app/places.h"
 #include "app/session_lookup.h"
 #include "app/welcome.h"
 #include "base/json.h"
@@ -30,11 +29,8 @@ std::string page(const Program& program) {
   return text;
 }
 
-// Where something was kept; nothing is made in order to look.
 Result<std::vector<Session>> unfinished(Program& program) {
-  TRY(const auto path, state_folder(program.common, program.environment, program.disk.current_folder()));
-  const auto home = program.disk.open(path, IfAbsent::fail);
-  if (!home || !(*home)->status("deputy.db")) return {};
+  if (!program.keeps_anything()) return {};
   TRY(const auto store, program.open_store(Program::StoreUse::read));
   return left_unfinished(*store);
 }
@@ -47,7 +43,7 @@ Ended greeting_command(Program& program) {
   if (program.common.output != OutputForm::text) {
     json::array ids;
     for (const Session& root : roots) ids.emplace_back(root.id.value);
-    program.out.write_line(program.result_line({{"text", page(program)}, {"unfinished", std::move(ids)}}));
+    program.print(json::object{{"text", page(program)}, {"unfinished", std::move(ids)}});
     return ExitStatus::completed;
   }
   for (const auto& line : unfinished_lines(roots, ReadIn::shell))

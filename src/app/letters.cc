@@ -112,7 +112,7 @@ Ended tell(Program& program, const Session& session, std::string_view status, co
   if (program.common.output == OutputForm::text) {
     program.out.write_line(line);
   } else {
-    program.out.write_line(program.result_line({{"status", status}, {"session_id", session.id.value}}));
+    program.print(json::object{{"status", status}, {"session_id", session.id.value}});
   }
   return ExitStatus::completed;
 }

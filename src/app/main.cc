@@ -38,7 +38,12 @@ struct Command {
 
   Ended operator()(const ChatArguments& arguments) const { return chat_command(program, arguments); }
   Ended operator()(const TextArguments& arguments) const {
-    program.out.write(arguments.is_help ? program.help_as_typed_here(arguments.text) : arguments.text);
+    const auto text = arguments.is_help ? program.help_as_typed_here(arguments.text) : arguments.text;
+    if (program.common.output == OutputForm::text) {
+      program.out.write(text);
+    } else {
+      program.print(json::object{{"text", text}});
+    }
     return ExitStatus::completed;
   }
   Ended operator()(const RunArguments& arguments) const { return run_command(program, arguments); }
@@ -49,12 +54,19 @@ struct Command {
   Ended operator()(const SessionsArguments& arguments) const { return sessions_command(program, arguments); }
   Ended operator()(const ResumeArguments& arguments) const { return resume_command(program, arguments); }
   Ended operator()(const ModelsArguments&) const { return models_command(program); }
+  Ended operator()(const CompleteArguments& arguments) const { return complete_command(program, arguments); }
   Ended operator()(const DoctorArguments& arguments) const { return doctor_command(program, arguments); }
 };
 
 bool wants_background(const Result<Arguments>& arguments) {
   const auto* task = arguments ? std::get_if<OneTaskArguments>(&arguments->command) : nullptr;
   return task && task->background;
+}
+
+// A terminal that went away ends a chat as the person would. Elsewhere what could not be written is the
+// result.
+bool prints_result(const Result<Arguments>& arguments) {
+  return arguments && !std::holds_alternative<ChatArguments>(arguments->command);
 }
 
 // What the process that was called says of the copy that goes on.
@@ -67,7 +79,7 @@ ExitStatus tell(Program& program, const Announced& announced) {
                     program.command_line("sessions tail " + announced.text),
                     program.command_line(fmt::format("sessions answer {} TEXT", announced.text))));
   } else {
-    program.out.write_line(program.result_line({{"status", "running"}, {"session_id", announced.text}}));
+    program.print(json::object{{"status", "running"}, {"session_id", announced.text}});
   }
   return ExitStatus::completed;
 }
@@ -80,10 +92,11 @@ ExitStatus tell(Program& program, const EndedEarly& ended) {
 
 // A program that reads the result reads here that there is none.
 void tell_failure(Program& program, CommandFailure failure) {
+  failure.error.message = program.as_typed_here(failure.error.message);
   failure.error.advice = program.as_typed_here(failure.error.advice);
   program.tell(failure.error);
   if (program.common.output == OutputForm::text || program.out.failure()) return;
-  program.out.write_line(program.redactor.redact(program.result_line(to_json(failure))));
+  program.print(to_json(failure));
 }
 
 ExitStatus run(const std::vector<std::string>& words, std::string_view typed_name) {
@@ -103,9 +116,11 @@ ExitStatus run(const std::vector<std::string>& words, std::string_view typed_nam
                       : arguments                ? std::visit(Command{program}, arguments->command)
                                   : std::unexpected(CommandFailure(arguments.error(), ExitStatus::usage));
   if (const auto damage = program.damage_passed()) program.tell(*damage);
-  if (ended) return *ended;
-  tell_failure(program, ended.error());
-  return ended.error().status;
+  const bool is_lost = prints_result(arguments) && program.out.failure();
+  if (ended && !is_lost) return *ended;
+  const auto failure = ended ? CommandFailure(*program.out.failure()) : ended.error();
+  tell_failure(program, failure);
+  return failure.status;
 }
 
 }  // namespace

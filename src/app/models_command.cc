@@ -96,17 +96,18 @@ Ended models_command(Program& program) {
   if (program.common.output == OutputForm::text) {
     show_text(program, offer,
               used ? fmt::format("used without --model: {}", used->value)
-                   : fmt::format("the model that is set cannot be used: {}", used.error().error.message));
+                   : fmt::format("the model that is set cannot be used: {}; {}", used.error().error.message,
+                                 program.as_typed_here(used.error().error.advice)));
     return ExitStatus::completed;
   }
   json::array models;
   for (const auto& model : offer.catalog.known()) models.emplace_back(to_json(model, offer));
   json::array providers;
   for (const auto& provider : known_providers(offer)) providers.emplace_back(to_json(provider, offer));
-  program.out.write_line(
-      program.redactor.redact(to_json_text(json::object{{"models", std::move(models)},
-                                                        {"providers", std::move(providers)},
-                                                        {"used", used ? used->value : ""}})));
+  json::object document{
+      {"models", std::move(models)}, {"providers", std::move(providers)}, {"used", used ? used->value : ""}};
+  if (!used) document["error"] = program.told(used.error().error);
+  program.print(document);
   return ExitStatus::completed;
 }
 

@@ -21,8 +21,9 @@ Result<void> check_is_own(const Folder& home) {
                 "choose another with --home");
   }
   if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return fail(ErrorCode::denied, fmt::format("the state folder: others can write to {}", home.path()),
-                fmt::format("run chmod 700 {}, if nobody has put anything there", shell_quoted(home.path())));
+    return fail(
+        ErrorCode::denied, fmt::format("the state folder: others can write to {}", home.path()),
+        fmt::format("run `chmod 700 {}`, if nobody has put anything there", shell_quoted(home.path())));
   }
   return {};
 }
@@ -51,9 +52,16 @@ Result<std::unique_ptr<Folder>> Program::open_home() const {
               "make it a folder that you can write to, or choose another with --home");
 }
 
+bool Program::keeps_anything() const {
+  const auto path = state_folder(common, environment, disk.current_folder());
+  const auto home = path ? disk.open(*path, IfAbsent::fail) : std::unexpected(path.error());
+  return home && (*home)->status("deputy.db");
+}
+
 Result<std::unique_ptr<Store>> Program::open_store(StoreUse use) {
   TRY(const auto home, open_home());
   TRY(auto store, SqliteStore::open(loop, *home, std::make_unique<ThreadWriter>()));
+  if (use == StoreUse::glance) return std::make_unique<RedactingStore>(std::move(store), redactor);
   loss_ = store->loss();
   passed_ = store->damage_passed();
   if (loss_) {
@@ -128,11 +136,15 @@ std::string Program::command_line(std::string_view arguments) const {
   return line;
 }
 
-std::string Program::result_line(const json::object& result) const {
-  json::object line;
-  if (common.output == OutputForm::stream_json) line = {{"v", 1}, {"event", "result"}};
-  for (const auto& [key, value] : result) line[key] = value;
-  return to_json_text(line);
+void Program::print(const json::value& result) {
+  if (common.output == OutputForm::json) return out.write_line(redactor.redact(to_json_text(result)));
+  if (const auto* list = result.if_array()) {
+    for (const auto& each : *list) print(each);
+    return;
+  }
+  json::object line{{"v", 1}, {"event", "result"}};
+  for (const auto& [key, value] : result.as_object()) line[key] = value;
+  out.write_line(redactor.redact(to_json_text(line)));
 }
 
 std::string Program::as_typed_here(std::string_view text) const {

@@ -31,8 +31,11 @@ class Program {
   // The state folder, made where it is missing.
   Result<std::unique_ptr<Folder>> open_home() const;
   // All that is kept. Starts a thread. Who only reads has it also where the folder cannot be written.
-  enum class StoreUse { write, read };
+  // Who only glances tells of no loss and no damage, and leaves that to the next.
+  enum class StoreUse { write, read, glance };
   Result<std::unique_ptr<Store>> open_store(StoreUse use = StoreUse::write);
+  // Whether there is anything to open; nothing is made in order to look.
+  bool keeps_anything() const;
   const std::optional<Error>& loss() const { return loss_; }  // that open_store() told of
   // Damage that all reads of the store found their way past; for the end of every command.
   std::optional<Error> damage_passed() const { return passed_ ? passed_->told() : std::nullopt; }
@@ -52,12 +55,17 @@ class Program {
   // A text that names command lines, such that they work from here, too.
   std::string as_typed_here(std::string_view text) const;
   std::string help_as_typed_here(std::string_view help) const { return help_as_typed(help, name_); }
-  // A result as a line of JSON; in a stream of events it is one of them.
-  std::string result_line(const json::object& result) const;
+  // A result as JSON, where that is asked for. In a stream of events it is one of them, and of a list each
+  // entry is one.
+  void print(const json::value& result);
   // It was told to end: what a terminal does not take in a moment is lost.
   void wait_no_longer() {
     out.wait_no_longer();
     err.wait_no_longer();
+  }
+  // What went wrong, as a part of a result.
+  json::object told(const Error& error) const {
+    return error_json(name_of(error.code), as_typed_here(error.message), as_typed_here(error.advice));
   }
   void tell(const Error& error) { err.write_line(as_typed_here(error_line(error))); }
 

@@ -21,10 +21,15 @@ struct Gone {
   Pruning::Size size;
 };
 
+struct Kept {
+  SessionId tree;
+  Error why;  // names it
+};
+
 struct Pruned {
   std::optional<Error> damage;  // of the database
   std::vector<Gone> trees;
-  std::vector<Error> kept;  // trees that are old enough, and why they stay
+  std::vector<Kept> kept;  // trees that are old enough
   std::optional<Error> failure;
   std::uint64_t database_before = 0;
   std::uint64_t database_after = 0;
@@ -77,6 +82,14 @@ bool is_about_the_tree(const Error& error) {
          error.code == ErrorCode::not_found || error.code == ErrorCode::corrupt;
 }
 
+// Damage is told of the database; what matters here is which tree it hurts, and that the rest can be read.
+Kept kept_for(const SessionId& tree, Error why) {
+  if (!why.message.contains(tree.value)) why.message = fmt::format("{}: {}", tree.value, why.message);
+  if (why.code == ErrorCode::corrupt)
+    why.advice = fmt::format("`deputy sessions export {}` prints what can be read of it", tree.value);
+  return {tree, std::move(why)};
+}
+
 Result<Pruned> prune(const Folder& home, const std::vector<EndedTree>& trees, bool is_rehearsal) {
   TRY(auto pruning, Pruning::open(home));
   Pruned pruned{.damage = pruning.damage(), .database_before = database_bytes(home)};
@@ -90,7 +103,7 @@ Result<Pruned> prune(const Folder& home, const std::vector<EndedTree>& trees, bo
         break;
       }
     } else if (is_about_the_tree(size.error())) {
-      pruned.kept.push_back(std::move(size).error());
+      pruned.kept.push_back(kept_for(tree.root.id, std::move(size).error()));
     } else {
       pruned.failure = std::move(size).error();
       break;
@@ -108,7 +121,7 @@ Result<Pruned> prune(const Folder& home, const std::vector<EndedTree>& trees, bo
   return pruned;
 }
 
-json::object to_json(const Pruned& pruned, bool is_rehearsal) {
+json::object to_json(const Program& program, const Pruned& pruned, bool is_rehearsal) {
   json::array trees;
   for (const auto& [tree, size] : pruned.trees) {
     trees.emplace_back(json::object{{"id", tree.root.id.value},
@@ -119,7 +132,11 @@ json::object to_json(const Pruned& pruned, bool is_rehearsal) {
                                     {"bytes", size.bytes}});
   }
   json::array kept;
-  for (const Error& why : pruned.kept) kept.emplace_back(why.message);
+  for (const auto& [tree, why] : pruned.kept) {
+    json::object entry = program.told(why);
+    entry["id"] = tree.value;
+    kept.emplace_back(std::move(entry));
+  }
   const auto total = pruned.total();
   json::object document{{"dry_run", is_rehearsal},
                         {"trees", std::move(trees)},
@@ -129,6 +146,7 @@ json::object to_json(const Pruned& pruned, bool is_rehearsal) {
                         {"bytes", total.bytes},
                         {"database_bytes_before", pruned.database_before},
                         {"database_bytes_after", pruned.database_after}};
+  if (pruned.failure) document["error"] = program.told(*pruned.failure);
   return document;
 }
 
@@ -182,16 +200,20 @@ Ended prune_sessions(Program& program, const Store& store, const SessionsArgumen
   TRY(const auto trees, chosen(program, store, arguments));
   TRY(const auto home, program.open_home());
   TRY(const auto pruned, prune(*home, trees, arguments.dry_run));
-  if (!arguments.id.empty() && !pruned.kept.empty()) return std::unexpected(pruned.kept.front());
+  if (!arguments.id.empty() && !pruned.kept.empty()) return std::unexpected(pruned.kept.front().why);
   if (program.common.output != OutputForm::text) {
-    program.out.write_line(to_json_text(to_json(pruned, arguments.dry_run)));
+    program.print(to_json(program, pruned, arguments.dry_run));
   } else {
     show(program, pruned, arguments.dry_run);
   }
   if (pruned.damage && !program.damage_passed()) program.tell(*pruned.damage);
-  for (const Error& why : pruned.kept) program.err.write_line("deputy: kept: " + why.message);
-  if (pruned.failure) return std::unexpected(*pruned.failure);
-  return ExitStatus::completed;
+  bool is_hurt = false;
+  for (const auto& [tree, why] : pruned.kept) {
+    program.tell({why.code, "kept: " + why.message, why.advice});
+    is_hurt = is_hurt || why.code == ErrorCode::corrupt;
+  }
+  if (pruned.failure) program.tell(*pruned.failure);
+  return pruned.failure ? ExitStatus::failed : is_hurt ? ExitStatus::partial : ExitStatus::completed;
 }
 
 }  // namespace deputy

@@ -66,7 +66,7 @@ OrFailure<std::optional<Session>> root_to_resume(const Store& store, const Resum
 Ended nothing_unfinished(Program& program) {
   program.err.write_line("deputy: nothing was left unfinished");
   if (program.common.output == OutputForm::text) return ExitStatus::completed;
-  program.out.write_line(program.result_line({{"status", "completed"}, {"session_id", nullptr}}));
+  program.print(json::object{{"status", "completed"}, {"session_id", nullptr}});
   return ExitStatus::completed;
 }
 

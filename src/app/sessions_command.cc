@@ -22,19 +22,6 @@ Result<std::vector<Session>> tree_of(const Store& store, const Session& session)
   return as_seen(store, std::move(sessions));
 }
 
-void print_json(Program& program, const json::value& document) {
-  program.out.write_line(to_json_text(document));
-}
-
-// As one document, or one line each.
-void print_list(Program& program, const json::array& list) {
-  if (program.common.output == OutputForm::json) {
-    print_json(program, list);
-  } else {
-    for (const auto& each : list) print_json(program, each);
-  }
-}
-
 // Each root, and the ids of its children.
 json::array listed_json(const std::vector<ListedTree>& trees) {
   json::array document;
@@ -58,7 +45,7 @@ Ended list_live(Program& program, const Store& store) {
   if (program.common.output != OutputForm::text) {
     json::array document;
     for (const auto& session : sessions) document.emplace_back(to_live_json(session, now));
-    print_list(program, document);
+    program.print(document);
     return ExitStatus::completed;
   }
   if (sessions.empty()) {
@@ -95,7 +82,7 @@ Ended list(Program& program, const Store& store, const SessionsArguments& argume
     trees.push_back({root, *std::move(sessions)});
   }
   if (as_json) {
-    print_list(program, listed_json(trees));
+    program.print(listed_json(trees));
   } else {
     program.out.write(list_text(trees, program.looks.out));
   }
@@ -141,6 +128,16 @@ ExitStatus tell_damaged(Program& program, const std::vector<Error>& damaged) {
   return damaged.empty() ? ExitStatus::completed : ExitStatus::partial;
 }
 
+// Beside what could be read, for a program that does not read stderr.
+json::object with_damage(const Program& program, json::object document, const std::vector<Error>& damaged) {
+  for (const auto& each : damaged) {
+    auto& errors = document["errors"];
+    if (!errors.is_array()) errors.emplace_array();
+    errors.get_array().emplace_back(program.told(each));
+  }
+  return document;
+}
+
 // What it used is known from its events alone: one that is damaged is shown without.
 Ended show(Program& program, const Store& store, const Session& session) {
   const auto events = store.events_of_session(session.id);
@@ -151,7 +148,7 @@ Ended show(Program& program, const Store& store, const Session& session) {
   if (program.common.output != OutputForm::text) {
     json::object document = to_full_json(session);
     document["resources"] = to_json(used);
-    print_json(program, document);
+    program.print(with_damage(program, std::move(document), damaged));
     return tell_damaged(program, damaged);
   }
   TRY(const auto sessions, tree_of(store, session));
@@ -181,7 +178,7 @@ Ended tree(Program& program, const Store& store, const Session& session) {
         tree_text(session, sessions, program.loop.clock().wall(), program.looks.out, resources));
     tell_questions(program, store, sessions);
   } else {
-    print_json(program, nested_json(session, sessions, resources));
+    program.print(with_damage(program, nested_json(session, sessions, resources), found.damaged));
   }
   return tell_damaged(program, found.damaged);
 }
@@ -191,7 +188,7 @@ Ended transcript(Program& program, const Store& store, const Session& session) {
   if (program.common.output == OutputForm::text) {
     program.out.write(transcript_text(session, events));
   } else {
-    print_json(program, transcript_json(session, events));
+    program.print(transcript_json(session, events));
   }
   return ExitStatus::completed;
 }
@@ -215,7 +212,7 @@ Ended notes(Program& program, const Store& store, const Session& session) {
   json::array found;
   TRY(add_notes(store, session, sessions, found));
   if (program.common.output != OutputForm::text) {
-    print_json(program, found);
+    program.print(found);
     return ExitStatus::completed;
   }
   if (found.empty()) program.err.write_line("deputy: no notes were taken");
@@ -284,9 +281,7 @@ Ended view(Program& program, Store& store, const SessionsArguments& arguments) {
 Ended sessions_command(Program& program, const SessionsArguments& arguments) {
   const auto use = writes(arguments.view) ? Program::StoreUse::write : Program::StoreUse::read;
   TRY(const auto store, program.open_store(use));
-  auto ended = view(program, *store, arguments);
-  if (program.out.failure()) return std::unexpected(*program.out.failure());
-  return ended;
+  return view(program, *store, arguments);
 }
 
 }  // namespace deputy

@@ -33,8 +33,8 @@ OrFailure<void> check_agent(Program& program, const std::string& name) {
   }
   std::vector<std::string> names;
   for (const auto* each : declared) names.push_back(each->name);
-  return misused(fmt::format("agent '{}' is not declared", shorten(to_utf8(name), 64)),
-                 fmt::format("declared: {}", fmt::join(names, ", ")));
+  return not_there(fmt::format("agent '{}' is not declared", shorten(to_utf8(name), 64)),
+                   fmt::format("declared: {}", fmt::join(names, ", ")));
 }
 
 json::object call_of(const OneTaskArguments& arguments, std::string prompt) {

@@ -96,6 +96,11 @@ const Session* child_of(const TreeEnd& end, const json::object& arguments) {
   return found == end.sessions.end() ? nullptr : &*found;
 }
 
+// The words of a limit are stable (limits.md).
+bool is_of_a_limit(const std::string& refusal) {
+  return refusal.contains("budget exhausted") || refusal.contains("depth exceeded");
+}
+
 // A child that was to go on and has no such run was not let.
 bool was_refused(const CommandCall& call, const Session* child, const json::object& arguments) {
   if (!child) return true;
@@ -103,12 +108,24 @@ bool was_refused(const CommandCall& call, const Session* child, const json::obje
   return !call.attached || child->run < call.attached->run;
 }
 
+// The call's own words are a model's: what a person can do about it is not among them.
+std::string way_past(const std::string& refusal) {
+  if (refusal.contains("denied by rule")) return "leave that rule out of --deny and of the settings";
+  return is_of_a_limit(refusal) && !refusal.contains("raise --") ? "raise the limit, or leave it out" : "";
+}
+
 void refuse(TreeResult& result, const CommandCall& call, ExitStatus status) {
   result.text.clear();
   result.problem = call.result->content;
-  result.advice.clear();
+  result.advice = way_past(result.problem);
   result.reason = Reason::none;
   result.status = status;
+  if (status != ExitStatus::refused) return;
+  result.evidence.clear();  // no child reports anything
+  if (const auto told = told_of_unapproved(result.unapproved)) {
+    result.advice = told->advice;
+    result.unapproved.clear();
+  }
 }
 
 void add_evidence(TreeResult& result, const Report& report) {
@@ -196,7 +213,7 @@ TreeResult result_of(const TreeEnd& end) {
   if (error.code == ErrorCode::cancelled) {
     result.status = ExitStatus::cancelled;
     result.problem = "left unfinished";
-    result.can_resume = !end.root.empty();
+    if (!end.root.empty()) result.advice = fmt::format("continue with `deputy resume {}`", end.root.value);
   }
   return result;
 }
@@ -222,13 +239,11 @@ std::optional<Error> told_of_unapproved(const std::vector<Question>& unapproved)
 
 namespace {
 
-// As a command says it that is refused before it starts: the words of a limit are stable (limits.md).
+// As a command says it that is refused before it starts.
 std::string_view code_of(const TreeResult& result) {
   if (result.reason != Reason::none) return name_of(result.reason);
   if (result.status != ExitStatus::refused) return word_for(result.status);
-  const bool is_limit =
-      result.problem.contains("budget exhausted") || result.problem.contains("depth exceeded");
-  return name_of(is_limit ? ErrorCode::exhausted : ErrorCode::denied);
+  return name_of(is_of_a_limit(result.problem) ? ErrorCode::exhausted : ErrorCode::denied);
 }
 
 }  // namespace
@@ -243,7 +258,10 @@ json::object to_json(const TreeResult& result) {
     document["error"] = error_json(code_of(result), result.problem, result.advice);
   }
   for (const auto& [key, value] : result.evidence) document[key] = value;
-  if (!result.unapproved.empty()) document["unapproved_calls"] = result.unapproved.size();
+  if (const auto told = told_of_unapproved(result.unapproved)) {
+    document["unapproved_calls"] = result.unapproved.size();
+    document["unapproved"] = error_json(name_of(told->code), told->message, told->advice);
+  }
   document["session_id"] = result.session.value;
   document["usage"] = to_json(result.usage);
   document["duration_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(result.duration).count();
@@ -281,7 +299,7 @@ void type_recommendations(const Program& program, TreeResult& result) {
 
 Ended print_result(Program& program, TreeResult result) {
   result.problem = program.as_typed_here(result.problem);
-  result.advice = program.as_typed_here(result.advice);
+  result.advice = program.redactor.redact(program.as_typed_here(result.advice));
   type_recommendations(program, result);
   switch (program.common.output) {
     case OutputForm::text:
@@ -289,7 +307,7 @@ Ended print_result(Program& program, TreeResult result) {
       break;
     case OutputForm::json:
     case OutputForm::stream_json:
-      program.out.write_line(program.result_line(to_json(result)));
+      program.print(to_json(result));
       break;
   }
   if (!result.problem.empty()) {
@@ -297,11 +315,6 @@ Ended print_result(Program& program, TreeResult result) {
   }
   if (const auto told = told_of_unapproved(result.unapproved))
     program.err.write_line(program.redactor.redact(error_line(*told)));
-  if (result.can_resume) {
-    const auto line = program.command_line(fmt::format("resume {}", result.session.value));
-    program.err.write_line(fmt::format("deputy: continue with `{}`", line));
-  }
-  if (program.out.failure()) return std::unexpected(*program.out.failure());
   return result.status;
 }
 

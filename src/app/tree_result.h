@@ -25,7 +25,6 @@ struct TreeResult {
   json::object
       evidence;  // of the root's report: errors, files, commands …; what there is none of is left out
   std::vector<Question> unapproved;  // calls that were not made: nobody was there to approve them
-  bool can_resume = false;           // it was left as it is, for another process to go on with
 };
 
 TreeResult result_of(const TreeEnd& end);

@@ -80,6 +80,27 @@ TEST(TreeResult, ACommandWhoseCallNeverBeganWasRefused) {
   EXPECT_THAT(result.problem, HasSubstr("Not permitted"));
 }
 
+TEST(TreeResult, ARefusalSaysWhatToDoAboutItAndOfNoChildThatDidNotComplete) {
+  const auto refused_by = [](std::string words, std::vector<Question> unapproved) {
+    auto end = batch_of({});
+    end.report->status = Status::failed;
+    end.report->errors = {{.type = "denied", .code = "CHILDREN", .message = "1 of 1 did not complete"}};
+    end.root_events = {event_of(CallFinished{{.status = ToolStatus::error, .content = std::move(words)}})};
+    end.unapproved = std::move(unapproved);
+    return to_json(result_of(end));
+  };
+  const auto denied = refused_by("Not permitted: denied by rule Delegate.", {});
+  EXPECT_THAT(string_or(denied.at("error").as_object(), "hint", ""), HasSubstr("--deny"));
+  EXPECT_FALSE(denied.contains("errors"));
+  const auto unapproved =
+      refused_by("Not permitted: Delegate needs approval, and nobody is there to give it.",
+                 {{.text = "may I?", .suggestions = {"Delegate"}}});
+  EXPECT_THAT(string_or(unapproved.at("error").as_object(), "hint", ""), HasSubstr("--allow Delegate"));
+  EXPECT_FALSE(unapproved.contains("unapproved_calls")) << "it is said once";
+  const auto limited = refused_by("budget exhausted: no step is left.", {});
+  EXPECT_THAT(string_or(limited.at("error").as_object(), "hint", ""), HasSubstr("raise the limit"));
+}
+
 TEST(TreeResult, ARefusalHasTheCodeOfOneBeforeTheStart) {
   const auto code_of = [](std::string problem) {
     const TreeResult refused{.status = ExitStatus::refused, .problem = std::move(problem)};
@@ -185,7 +206,9 @@ TEST(TreeResult, WhatWasLeftCanBeResumed) {
   end.report = std::unexpected(Error::cancelled());
   const auto result = result_of(end);
   EXPECT_EQ(result.status, ExitStatus::cancelled);
-  EXPECT_TRUE(result.can_resume);
+  EXPECT_EQ(result.advice, "continue with `deputy resume root`");
+  const auto document = to_json(result);
+  EXPECT_EQ(string_or(*object_at(document, "error"), "hint", ""), result.advice);
 }
 
 TEST(TreeResult, AFailureOfTheStoreIsAFailure) {
@@ -194,7 +217,7 @@ TEST(TreeResult, AFailureOfTheStoreIsAFailure) {
   const auto result = result_of(end);
   EXPECT_EQ(result.status, ExitStatus::failed);
   EXPECT_EQ(result.problem, "the disk is full");
-  EXPECT_FALSE(result.can_resume);
+  EXPECT_EQ(result.advice, "free some space");
 }
 
 Question asking_for(const std::string& rule) { return {.text = "may I?", .suggestions = {rule}}; }
@@ -213,7 +236,9 @@ TEST(TreeResult, WhatNobodyApprovedIsCountedAndTheWayToAllowItNamed) {
               ::testing::AllOf(HasSubstr("--yes"), ::testing::EndsWith(": --allow 'Write(a.txt)'")));
   const auto result = result_of(end);
   EXPECT_EQ(result.status, ExitStatus::completed) << "the run follows its root";
-  EXPECT_THAT(to_json_text(to_json(result)), HasSubstr(R"("unapproved_calls":2)"));
+  const auto document = to_json(result);
+  EXPECT_EQ(integer_at(document, "unapproved_calls"), 2);
+  EXPECT_EQ(string_or(*object_at(document, "unapproved"), "hint", ""), told->advice);
 }
 
 TEST(TreeResult, AtMostThreeRulesAreNamed) {

@@ -19,17 +19,17 @@ constexpr std::size_t kMostSaid = 4096;
 constexpr std::string_view kNeedsKernel =
     "run deputy on Linux 5.13 or later, with Landlock among its security modules (lsm=landlock,…) and "
     "seccomp";
-constexpr std::string_view kNeedsBwrap = "install bubblewrap (apt install bubblewrap)";
+constexpr std::string_view kNeedsBwrap = "install bubblewrap, as root: `apt install bubblewrap`";
 constexpr std::string_view kNeedsNamespaces =
-    "allow user namespaces: sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone must not be "
-    "0; on "
+    "allow user namespaces, as root: `sysctl -e -w user.max_user_namespaces=15000 "
+    "kernel.unprivileged_userns_clone=1`; on "
     "Ubuntu also an AppArmor profile for bwrap; in a container, run it with --security-opt "
     "seccomp=unconfined";
 constexpr std::string_view kNeedsNewerBwrap =
     "what bwrap says names the cause; bubblewrap 0.10, or one with its security fixes of 2024, is needed";
 constexpr std::string_view kNeedsGroups =
-    "run deputy as root, or in a session whose cgroups are yours: systemd-run --user --scope -p Delegate=yes "
-    "deputy …";
+    "run deputy as root, or in a shell whose cgroups are yours: `systemd-run --user --scope -p Delegate=yes "
+    "bash`";
 
 // What the probe said, if it came to that, and what stood in its way.
 struct Probed {

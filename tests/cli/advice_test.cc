@@ -112,6 +112,26 @@ TEST_F(AdviceTest, SoHasOneThatAProgramReads) {
               AllOf(HasSubstr("`deputy task main "), HasSubstr(" --home '" + home + "'`")));
 }
 
+TEST_F(AdviceTest, ARefusalByARuleSaysWhatToDoInEveryForm) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"delegate", "--task", "a=look", "--deny", "Delegate"},
+        {"task", "explore", "look", "--deny", "task"}}) {
+    for (const std::string form : {"text", "json", "stream-json"}) {
+      auto asked = words;
+      asked.insert(asked.end(), {"--model", "rehearsal", "--output", form});
+      const auto ran = deputy(asked);
+      EXPECT_EQ(ran.status, 5);
+      EXPECT_THAT(ran.err, HasSubstr("denied by rule " + words.back() + "; leave that rule out of --deny"));
+      if (form == "text") continue;
+      const auto last = ran.out.rfind('\n', ran.out.size() - 2);
+      const auto document = parse_json_object(ran.out.substr(last == std::string::npos ? 0 : last + 1));
+      ASSERT_TRUE(document) << ran.out;
+      EXPECT_THAT(string_or(*object_at(*document, "error"), "hint", ""), HasSubstr("--deny"));
+      EXPECT_FALSE(document->contains("errors")) << "no child has reported any";
+    }
+  }
+}
+
 TEST_F(AdviceTest, ATimeOfNothingIsRefused) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"run", "x", "--timeout", "0s"},
                                                 {"task", "explore", "x", "--timeout", "0s"}}) {
@@ -157,6 +177,75 @@ TEST_F(AdviceTest, TheDoctorNamesSettingsWithWhichNothingRuns) {
   const auto none = deputy({"doctor", "--config", settings.string()});
   EXPECT_EQ(none.status, 1);
   EXPECT_THAT(none.out, HasSubstr("not even the first session may run"));
+}
+
+// What stands between backticks, in the order in which it is told.
+std::vector<std::string> command_lines_in(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = text.find('`'); at != std::string::npos; at = text.find('`', at)) {
+    const std::size_t end = text.find('`', at + 1);
+    if (end == std::string::npos) break;
+    lines.push_back(text.substr(at + 1, end - at - 1));
+    at = end + 1;
+  }
+  return lines;
+}
+
+TEST_F(AdviceTest, WhatTheDoctorAdvisesHelpsWhenItIsTyped) {
+  namespace fs = std::filesystem;
+  ASSERT_EQ(deputy({"demo"}).status, 0);
+  fs::permissions(home(), fs::perms::all);
+  const auto open = deputy({"doctor"});
+  EXPECT_EQ(open.status, 1);
+  EXPECT_THAT(open.out, AllOf(HasSubstr("others can write"), Not(HasSubstr("make it writable"))));
+  bool has_been_typed = false;
+  for (const std::string& line : command_lines_in(open.out)) {
+    if (!line.starts_with("chmod ")) continue;
+    has_been_typed = true;
+    const auto typed = deputy(Start{.words = {line}, .through = {"/bin/sh", "-c", "eval \"$1\""}});
+    EXPECT_EQ(typed.status, 0) << line << typed.err;
+  }
+  EXPECT_TRUE(has_been_typed) << open.out;
+  EXPECT_THAT(deputy({"doctor"}).out, HasSubstr("✓ state folder"));
+}
+
+TEST_F(AdviceTest, WhatTheDoctorAdvisesAShellCanRead) {
+  write(root() / "file", "");
+  for (const std::vector<std::string>& more : {std::vector<std::string>{},
+                                               {"--home", root() / "file"},
+                                               {"--model", "nobody/x"},
+                                               {"--model", "openai/gpt-5"},
+                                               {"--config", root() / "none.toml"}}) {
+    std::vector<std::string> words{"doctor"};
+    words.insert(words.end(), more.begin(), more.end());
+    for (const std::string& line : command_lines_in(deputy(words).out)) {
+      const auto read = deputy(Start{.words = {line}, .through = {"/bin/sh", "-c", "sh -nc \"$1\""}});
+      EXPECT_EQ(read.status, 0) << line << read.err;
+      EXPECT_THAT(line, Not(HasSubstr("…"))) << "nobody can type that";
+    }
+  }
+}
+
+TEST_F(AdviceTest, WithoutAHomeTheDoctorNamesWhatIsMissing) {
+  const auto without = [this](std::vector<std::string> words) {
+    return deputy(Start{.words = std::move(words),
+                        .through = {"/bin/sh", "-c", "unset HOME DEPUTY_HOME; exec \"$0\" \"$@\""}});
+  };
+  EXPECT_THAT(without({"doctor"}).out, AllOf(HasSubstr("HOME is not set"), HasSubstr("--home or DEPUTY_HOME"),
+                                             Not(HasSubstr("make it writable"))));
+  for (const std::vector<std::string>& words : {std::vector<std::string>{},
+                                                {"agents", "ls"},
+                                                {"agents", "show", "explore"},
+                                                {"models"},
+                                                {"complete", "sessions"},
+                                                {"complete", "agents"}}) {
+    const auto ran = without(words);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ(ran.err, "");
+  }
+  const auto kept = without({"sessions", "ls"});
+  EXPECT_EQ(kept.status, 1);
+  EXPECT_THAT(kept.err, HasSubstr("name one with --home or DEPUTY_HOME"));
 }
 
 TEST_F(AdviceTest, APresetLiesUnderItsAgentsName) {

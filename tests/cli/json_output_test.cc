@@ -26,7 +26,13 @@ class JsonOutputTest : public DeputyTest {
     EXPECT_EQ(ran.status, 0) << ran.err;
     std::size_t count = 0;
     std::istringstream lines(ran.out);
-    for (std::string line; std::getline(lines, line); ++count) EXPECT_TRUE(parse_json(line)) << line;
+    for (std::string line; std::getline(lines, line); ++count) {
+      const auto document = parse_json(line);
+      EXPECT_TRUE(document) << line;
+      if (!document || form == "json") continue;
+      EXPECT_TRUE(document->is_object() && document->as_object().contains("event")) << line;
+      EXPECT_EQ(integer_at(document->as_object(), "v"), 1) << line;
+    }
     return count;
   }
   const std::string model_ =
@@ -54,7 +60,11 @@ TEST_F(JsonOutputTest, EveryCommandPrintsOneDocumentOrALineForEachEvent) {
                                                        {"agents", "show", "explore"},
                                                        {"agents", "check"},
                                                        {"agents", "trust"},
-                                                       {"models"}};
+                                                       {"models"},
+                                                       {"manual"},
+                                                       {"completions", "zsh"},
+                                                       {"--version"},
+                                                       {"sessions", "show", "--help"}};
   for (const auto& words : commands) {
     SCOPED_TRACE(words.empty() ? "deputy" : words.front() + " " + words.back());
     EXPECT_EQ(documents_of(words, "json"), 1U);
@@ -91,6 +101,46 @@ TEST_F(JsonOutputTest, EventsAreALineEach) {
   }
   EXPECT_GT(documents_of({"run", "go", "--model", model_}, "stream-json"), 3U);
   EXPECT_GT(documents_of({"task", "explore", "look", "--model", model_}, "stream-json"), 3U);
+}
+
+TEST_F(JsonOutputTest, NothingToListIsAnEmptyListOrNoEvent) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"sessions", "ls"}, {"sessions", "ls", "--live"}}) {
+    auto asked = words;
+    asked.insert(asked.end(), {"--home", root() / "another", "--output", "json"});
+    EXPECT_EQ(deputy(asked).out, "[]\n");
+    asked.back() = "stream-json";
+    const auto ran = deputy(asked);
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_EQ(ran.out, "");
+  }
+}
+
+TEST_F(JsonOutputTest, AModelThatCannotBeUsedIsNoErrorOfTheListAndSaysWhatToDo) {
+  const auto unknown = deputy({"models", "--model", "nobody/x", "--output", "json"});
+  const auto named = parse_json_object(unknown.out);
+  EXPECT_EQ(unknown.status, 0) << unknown.err;
+  ASSERT_TRUE(named && array_at(*named, "models") && object_at(*named, "error")) << unknown.out;
+  EXPECT_NE(string_or(*object_at(*named, "error"), "hint", ""), "");
+}
+
+// A file that is cut short looks like a whole one.
+TEST_F(JsonOutputTest, AResultThatCannotBeWrittenIsAFailure) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"models"},
+                                                {"agents", "ls"},
+                                                {"agents", "show", "explore", "--output", "json"},
+                                                {"sessions", "ls"},
+                                                {"sessions", "tree", id_, "--output", "json"},
+                                                {"completions", "bash"},
+                                                {"manual"},
+                                                {"run", "--help"}}) {
+    const auto ran =
+        deputy(Start{.words = words, .through = {"/bin/sh", "-c", "exec \"$0\" \"$@\" >/dev/full"}});
+    EXPECT_EQ(ran.status, 1) << words.front();
+    EXPECT_THAT(ran.err, HasSubstr("cannot write the output: No space left")) << words.front();
+    const auto gone = deputy(Start{.words = words, .through = {"/bin/sh", "-c", "exec \"$0\" \"$@\" | :"}});
+    EXPECT_EQ(gone.err, "") << "a reader that went away is ordinary";
+  }
 }
 
 TEST_F(JsonOutputTest, WhatWasTrustedIsNamed) {

@@ -289,6 +289,49 @@ TEST_F(DamagedSessionsTest, WhatCanOnlyBeReadIsAlsoWhereItCannotBeCopied) {
   EXPECT_THAT(ran.err, AllOf(HasSubstr("deputy.db is damaged"), HasSubstr("could not be copied")));
 }
 
+TEST_F(DamagedSessionsTest, AProgramReadsWhatIsDamagedBesideWhatIsNot) {
+  for (const std::string view : {"show", "tree"}) {
+    const auto whole = parse_json_object(deputy({"sessions", view, children_.at(0), "--output", "json"}).out);
+    ASSERT_TRUE(whole) << view;
+    EXPECT_FALSE(whole->contains("errors")) << view;
+  }
+  ask("UPDATE journal SET crc=crc+1 WHERE kind='note' AND session='" + children_.at(0) + "'");
+  for (const std::string view : {"show", "tree"}) {
+    const auto ran = deputy({"sessions", view, children_.at(0), "--output", "json"});
+    EXPECT_EQ(ran.status, 3) << view;
+    const auto document = parse_json_object(ran.out);
+    ASSERT_TRUE(document) << ran.out << ran.err;
+    EXPECT_EQ(string_or(*document, "id", ""), children_.at(0));
+    const auto* errors = array_at(*document, "errors");
+    ASSERT_TRUE(errors && errors->size() == 1u) << ran.out;
+    EXPECT_EQ(string_or(errors->front().as_object(), "code", ""), "corrupt");
+    EXPECT_NE(string_or(errors->front().as_object(), "hint", ""), "");
+  }
+}
+
+TEST_F(DamagedSessionsTest, ATreeThatCannotBePrunedIsNamedOnce) {
+  ask("UPDATE journal SET crc=crc+1 WHERE kind='note' AND session='" + children_.at(0) + "'");
+  for (const std::string form : {"text", "json"}) {
+    const auto ran = deputy({"sessions", "prune", "--older-than", "0s", "--output", form});
+    EXPECT_EQ(ran.status, 3) << ran.err;
+    const auto at = ran.err.find("deputy: kept: " + root_id_);
+    ASSERT_NE(at, std::string::npos) << ran.err;
+    EXPECT_EQ(ran.err.find("kept: ", at + 10), std::string::npos) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("`deputy sessions export " + root_id_ + "`"));
+    if (form == "text") continue;
+    const auto document = parse_json_object(ran.out);
+    ASSERT_TRUE(document) << ran.out;
+    const auto* kept = array_at(*document, "kept");
+    ASSERT_TRUE(kept && kept->size() == 1u) << ran.out;
+    EXPECT_EQ(string_or(kept->front().as_object(), "id", ""), root_id_);
+    EXPECT_EQ(string_or(kept->front().as_object(), "code", ""), "corrupt");
+    EXPECT_THAT(string_or(kept->front().as_object(), "hint", ""), HasSubstr("sessions export"));
+  }
+  const auto one = deputy({"sessions", "prune", root_id_});
+  EXPECT_EQ(one.status, 1);
+  EXPECT_THAT(one.err, AllOf(HasSubstr(root_id_), HasSubstr("damaged")));
+}
+
 TEST_F(DamagedSessionsTest, ADoctorDoesNotCallItFine) {
   EXPECT_THAT(deputy({"doctor"}).out, HasSubstr("✓ state folder"));
   tear("journal_of_session");

@@ -36,6 +36,24 @@ TEST_F(UsageTest, UnknownFlagsAndCommands) {
   expect_refused({"delegate", "--task", "a=b", "--max-depth", "-1"}, "--max-depth");
 }
 
+TEST_F(UsageTest, WhatTheParserRefusesIsSaidInOurWords) {
+  expect_refused({"run", "x", "--output", "json", "--output", "text"},
+                 "--output was given 2 times, and can hold once; leave all of them out but one\n");
+  expect_refused({"run", "--model"}, "--model has no value; write --model MODEL");
+  expect_refused({"sessions"}, "'sessions' needs one of its commands: ls, ");
+  expect_refused({"task"}, "'task' needs the argument 'agent'");
+  expect_refused({"models", "--yes=perhaps"}, "--yes takes no value");
+}
+
+// `deputy sessions prune "$ID"` with a variable that is not set removes nothing.
+TEST_F(UsageTest, EmptyNames) {
+  expect_refused({"sessions", "prune", ""}, "id is ''");
+  expect_refused({"agents", "check", ""}, "file is ''");
+  expect_refused({"sessions", "ls", "--home", ""}, "--home is ''");
+  expect_refused({"run", "x", "--cwd", ""}, "--cwd is ''");
+  expect_refused({"run", "x", "--model", ""}, "--model is ''");
+}
+
 // What was piped into it would be lost in silence.
 TEST_F(UsageTest, AChatThatHasNoTerminal) {
   expect_refused(Start{.words = {"chat"}, .input = "fix it\n"}, "`deputy run PROMPT`");
@@ -57,10 +75,46 @@ TEST_F(UsageTest, AProgramThatReadsJsonReadsTheMistakeToo) {
       EXPECT_EQ(string_or(*document, "event", ""), form == "json" ? "" : "result");
       const auto* error = object_at(*document, "error");
       ASSERT_TRUE(error);
-      EXPECT_EQ(string_or(*error, "code", ""), "invalid");
+      EXPECT_EQ(string_or(*error, "code", ""), words.front() == "task" ? "not_found" : "invalid");
       EXPECT_NE(string_or(*error, "message", ""), "");
       EXPECT_NE(string_or(*error, "hint", ""), "");
     }
+  }
+}
+
+TEST_F(UsageTest, WhatIsNamedAndNotThereIsNotFound) {
+  for (const auto& words : {std::vector<std::string>{"agents", "show", "nosuch"},
+                            {"agents", "show", "two\nlines"},
+                            {"agents", "check", "nosuch.md"},
+                            {"agents", "init", "nosuch"},
+                            {"task", "nosuch", "x"},
+                            {"task", "explore", "x", "--resume", "nosuch"},
+                            {"run", "x", "--cwd", "nosuch"},
+                            {"run", "x", "--model", "scripted/nosuch.json"},
+                            {"delegate", "--file", "nosuch.json"},
+                            {"doctor", "--bundle", "nosuch"},
+                            {"doctor", "--replay", "nosuch.jsonl"},
+                            {"resume", "nosuch"},
+                            {"sessions", "show", "nosuch"},
+                            {"sessions", "tree", "nosuch"},
+                            {"sessions", "tail", "nosuch"},
+                            {"sessions", "transcript", "nosuch"},
+                            {"sessions", "notes", "nosuch"},
+                            {"sessions", "export", "nosuch"},
+                            {"sessions", "cancel", "nosuch"},
+                            {"sessions", "answer", "nosuch", "yes"},
+                            {"sessions", "nudge", "nosuch", "yes"},
+                            {"sessions", "prune", "nosuch"}}) {
+    SCOPED_TRACE(words[0] + " " + words[1]);
+    auto asked = words;
+    asked.insert(asked.end(), {"--output", "json"});
+    const auto ran = deputy(asked);
+    EXPECT_EQ(ran.status, 2) << ran.err;
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    const auto document = parse_json_object(ran.out);
+    ASSERT_TRUE(document && object_at(*document, "error")) << ran.out;
+    EXPECT_EQ(string_or(*object_at(*document, "error"), "code", ""), "not_found");
+    EXPECT_NE(string_or(*object_at(*document, "error"), "hint", ""), "");
   }
 }
 
