@@ -377,20 +377,6 @@ bool is_full(const Conversation& conversation) {
   return conversation.last_reply && conversation.last_reply->stop == ReplyStop::context_exhausted;
 }
 
-Message wish_for_summary() {
-  return {
-      .role = Role::user,
-      .source = Source::runtime,
-      .text =
-          "This conversation becomes too long and is compacted: what you write now takes the place of "
-          "all that stands above. Write down, as plain text and without calling a tool, what is "
-          "needed to go on: what the person asked for, in their words where these matter, and word by word "
-          "what they said last; what was decided and why; what was done, with the files, commands and "
-          "subagents concerned; what was found, with paths and lines; letter by letter the ids of subagents, "
-          "of background commands "
-          "and of questions that are open; what is left to do. At most 1000 words."};
-}
-
 void apply(Conversation& conversation, const Event& event) {
   std::visit(Fold{conversation, event}, event.fact);
 }
