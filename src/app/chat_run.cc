@@ -106,6 +106,9 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
   runtime_.subscribe_deltas([this](const SessionId& session, const Delta& delta) {
     if (const auto* said = std::get_if<TextDelta>(&delta)) {
       apply_text(state_, session, said->text);
+    } else if (const auto* summed_up = std::get_if<SummaryAsked>(&delta)) {
+      look_at_clock();
+      apply_summary_asked(state_, session, summed_up->tokens);
     } else {
       apply_retry(state_, session);
     }

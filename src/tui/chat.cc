@@ -29,6 +29,8 @@ void finish_reply(ChatState& state, std::string_view whole) {
   reply = {};
 }
 
+std::string short_figure(std::int64_t tokens) { return short_count(static_cast<std::uint64_t>(tokens)); }
+
 void log_line(ChatState& state, const SessionId& session, Line line) {
   auto& log = state.logs[session];
   log.push_back(std::move(line));
@@ -83,8 +85,13 @@ struct RootFold {
                               was_too_much ? " (/compact tries again, with half as much)" : ""));
     }
     state.context = 0;
-    tell(fmt::format("Compacted: a summary stands for the first {} messages. /compact undo takes it back.",
-                     fact.messages));
+    const Usage& usage = fact.reply.usage;
+    const std::string figures = usage.input > 0
+                                    ? fmt::format(" {} tokens were read for it, it has {}.",
+                                                  short_figure(usage.input), short_figure(usage.output))
+                                    : "";
+    tell(fmt::format("Compacted: a summary stands for the first {} messages.{} /compact undo takes it back.",
+                     fact.messages, figures));
   }
   void tell(std::string_view text) const {
     print_separated(state, wrapped(line_of(text, Tone::faint), columns_of(state)));
@@ -257,6 +264,15 @@ void apply_output(ChatState& state, const SessionId& session, std::string_view l
     printed.push_back(line_of(text.substr(text.rfind('\r') + 1), Tone::faint));  // as a terminal shows it
     if (printed.size() > kMostPrintedLines) printed.pop_front();
   }
+}
+
+void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_t tokens) {
+  const auto node = std::ranges::find(state.tree.nodes, session, &TreeNode::id);
+  if (node != state.tree.nodes.end()) node->activity = "compacting its conversation";
+  if (session != state.root) return;
+  const std::string told = fmt::format(
+      "Compacting: the model sums up what was said, about {} tokens. Ctrl-C stops it.", short_figure(tokens));
+  print_separated(state, wrapped(line_of(told, Tone::faint), columns_of(state)));
 }
 
 void apply_retry(ChatState& state, const SessionId& session) {

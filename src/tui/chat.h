@@ -119,6 +119,8 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin);
 void apply_text(ChatState& state, const SessionId& session, std::string_view text);
 // Whole lines, without secrets, that a command of the session has printed while it runs.
 void apply_output(ChatState& state, const SessionId& session, std::string_view lines);
+// The model sums up what the session holds: so many tokens.
+void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_t tokens);
 // What was said of the reply is void: it is asked for again.
 void apply_retry(ChatState& state, const SessionId& session);
 Intents apply_key(ChatState& state, const Key& key);

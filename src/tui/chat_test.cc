@@ -393,6 +393,31 @@ TEST_F(Chat, ACompactionIsAnnouncedAndSoIsItsUndoing) {
   EXPECT_THAT(story.take_out(), HasSubstr("Not compacted: the model asked for tools"));
 }
 
+TEST_F(Chat, ThatItCompactsIsSaidWhileItDoesAndWhatCameOfItAfterwards) {
+  story.begin("hi");
+  story.reply("Hello.", {}, {.input = 90'000, .output = 10});
+  story.take_out();
+  apply_summary_asked(story.state, story.root, 90'010);
+  EXPECT_THAT(story.take_out(), AllOf(HasSubstr("Compacting"), HasSubstr("90k tokens"), HasSubstr("Ctrl-C")));
+  EXPECT_THAT(story.screen(40), HasSubstr("compacting its conversation"));
+  Reply summary;
+  summary.message = {.role = Role::assistant, .text = "we said hello"};
+  summary.usage = {.input = 90'400, .output = 1'200};
+  story.tell_root(Compacted{summary, 2});
+  EXPECT_THAT(story.take_out(),
+              AllOf(HasSubstr("90k tokens were read"), HasSubstr("it has 1.2k"), HasSubstr("/compact undo")));
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("compacting")));
+}
+
+TEST_F(Chat, ThatAChildCompactsStandsBesideItsName) {
+  story.begin("hi");
+  story.child("a");
+  story.take_out();
+  apply_summary_asked(story.state, SessionId("sess_a"), 5'000);
+  EXPECT_EQ(story.take_out(), "");
+  EXPECT_THAT(story.screen(160), HasSubstr("compacting its conversation"));
+}
+
 TEST_F(Chat, ASummaryThatWasAskedForWithTooMuchCanBeAskedForWithLess) {
   story.begin("hi");
   story.take_out();
