@@ -393,6 +393,19 @@ TEST_F(Chat, ACompactionIsAnnouncedAndSoIsItsUndoing) {
   EXPECT_THAT(story.take_out(), HasSubstr("Not compacted: the model asked for tools"));
 }
 
+TEST_F(Chat, TheTreeSaysWhatBecameOfAQuestion) {
+  story.begin("go");
+  story.child("a");
+  for (const auto& [kind, word] :
+       {std::pair(AnswerKind::approved, "→ approved"), std::pair(AnswerKind::refused, "→ declined"),
+        std::pair(AnswerKind::text, "→ answered"), std::pair(AnswerKind::nobody, "→ not answered")}) {
+    story.ask("a", "Run ls", {});
+    EXPECT_THAT(story.screen(80), HasSubstr("? asks: Run ls"));
+    story.tell_child("a", QuestionAnswered{fmt::format("q{}", story.questions), {kind, ""}});
+    EXPECT_THAT(story.screen(80), AllOf(HasSubstr(word), Not(HasSubstr("asks: Run ls"))));
+  }
+}
+
 TEST_F(Chat, ThatItCompactsIsSaidWhileItDoesAndWhatCameOfItAfterwards) {
   story.begin("hi");
   story.reply("Hello.", {}, {.input = 90'000, .output = 10});

@@ -43,6 +43,20 @@ TreeNode& node_of(TreeView& view, const Event& event, const EventOrigin& origin)
   return view.nodes.back();
 }
 
+std::string_view outcome_of(AnswerKind answer) {
+  switch (answer) {
+    case AnswerKind::approved:
+      return "approved";
+    case AnswerKind::refused:
+      return "declined";
+    case AnswerKind::text:
+      return "answered";
+    case AnswerKind::nobody:
+      break;
+  }
+  return "not answered";
+}
+
 struct Fold {
   TreeNode& node;
   const Event& event;
@@ -69,7 +83,7 @@ struct Fold {
     if (fact.question.kind == QuestionKind::to_parent) node.question = fact.question.id;
   }
   void operator()(const QuestionAnswered& fact) const {
-    node.activity = fact.answer.kind == AnswerKind::refused ? "declined" : "answered";
+    node.activity = outcome_of(fact.answer.kind);
     node.is_asking = false;
     if (node.question == fact.question_id) node.question.clear();
   }
