@@ -315,8 +315,12 @@ struct Fold {
   }
 
   void operator()(const QuestionAsked& fact) const {
-    if (fact.question.kind != QuestionKind::permission) conversation.questions += 1;
-    if (auto* pending = find_pending(conversation, event.call)) pending->traces.emplace_back(fact);
+    auto* pending = find_pending(conversation, event.call);
+    const bool is_asked_again = pending && std::ranges::any_of(pending->traces, [](const Fact& trace) {
+                                  return std::holds_alternative<QuestionAsked>(trace);
+                                });
+    if (fact.question.kind != QuestionKind::permission && !is_asked_again) conversation.questions += 1;
+    if (pending) pending->traces.emplace_back(fact);
   }
 
   void operator()(const QuestionAnswered& fact) const {
