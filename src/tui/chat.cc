@@ -167,7 +167,14 @@ void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswere
   const TreeNode* node = find_node(state.tree, asker);
   if (!node || node->question.empty()) state.asked_at.erase(asker);
   const auto asked = std::ranges::find(state.dialog.waiting, fact.question_id, &Question::id);
-  if (asked == state.dialog.waiting.end()) return;
+  if (asked == state.dialog.waiting.end()) return;  // what is answered here is settled before it is recorded
+  if (fact.answer.kind != AnswerKind::nobody) {
+    const std::string who = asked->label.empty() ? asked->agent : asked->label;
+    const std::string words = fact.answer.text.empty() ? "" : ": " + on_one_line(fact.answer.text);
+    const std::string told =
+        fmt::format("[{}] was {} from elsewhere{}", who, outcome_of(fact.answer.kind), words);
+    print_separated(state, wrapped(line_of(state.redactor.redact(told), Tone::faint), columns_of(state)));
+  }
   settle(state.dialog, fact.question_id, state.now);
   print_what_is_cut(state);  // of the next one
 }

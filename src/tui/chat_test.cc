@@ -393,6 +393,23 @@ TEST_F(Chat, ACompactionIsAnnouncedAndSoIsItsUndoing) {
   EXPECT_THAT(story.take_out(), HasSubstr("Not compacted: the model asked for tools"));
 }
 
+TEST_F(Chat, WhatIsAnsweredFromElsewhereIsClosedHereAndThatIsSaid) {
+  story.begin("go");
+  story.child("a");
+  story.ask("a", "Run ls", {});
+  story.pass(kTooSoon);
+  story.take_out();
+  EXPECT_THAT(story.screen(80), HasSubstr("asks for approval"));
+  story.tell_child("a", QuestionAnswered{"q1", {AnswerKind::refused, "not here", Source::person}});
+  EXPECT_THAT(story.take_out(), HasSubstr("[a] was declined from elsewhere: not here"));
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("asks")));
+  story.ask("a", "Run ls", {});
+  story.pass(kTooSoon);
+  type("y");
+  story.tell_child("a", QuestionAnswered{"q2", {AnswerKind::approved, "", Source::person}});
+  EXPECT_THAT(story.take_out(), Not(HasSubstr("elsewhere"))) << "it was answered here";
+}
+
 TEST_F(Chat, TheTreeSaysWhatBecameOfAQuestion) {
   story.begin("go");
   story.child("a");

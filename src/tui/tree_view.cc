@@ -43,20 +43,6 @@ TreeNode& node_of(TreeView& view, const Event& event, const EventOrigin& origin)
   return view.nodes.back();
 }
 
-std::string_view outcome_of(AnswerKind answer) {
-  switch (answer) {
-    case AnswerKind::approved:
-      return "approved";
-    case AnswerKind::refused:
-      return "declined";
-    case AnswerKind::text:
-      return "answered";
-    case AnswerKind::nobody:
-      break;
-  }
-  return "not answered";
-}
-
 struct Fold {
   TreeNode& node;
   const Event& event;
@@ -170,6 +156,20 @@ std::vector<TreeRow> fitting(std::vector<TreeRow> rows, const TreeLook& look) {
 }
 
 }  // namespace
+
+std::string_view outcome_of(AnswerKind answer) {
+  switch (answer) {
+    case AnswerKind::approved:
+      return "approved";
+    case AnswerKind::refused:
+      return "declined";
+    case AnswerKind::text:
+      return "answered";
+    case AnswerKind::nobody:
+      break;
+  }
+  return "not answered";
+}
 
 void apply(TreeView& view, const Event& event, const EventOrigin& origin) {
   TreeNode& node = node_of(view, event, origin);
