@@ -60,6 +60,7 @@ struct RootFold {
   }
   void operator()(const InputGiven& fact) const {
     const bool is_person = fact.source == Source::person;
+    if (is_person && std::exchange(state.echoed, {}) == fact.text) return;
     std::vector<Line> lines;
     for (const auto& line : lines_of_text(fact.text, is_person ? Tone::strong : Tone::faint)) {
       Line marked = line;

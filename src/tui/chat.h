@@ -103,6 +103,7 @@ struct ChatState {
   std::string answering;                    // the id of the question that is meant, while an answer is typed
   std::map<SessionId, std::string>
       asked;                       // the ids of what children asked their parents when the line was begun
+  std::string echoed;              // by the terminal itself: the line that was typed at the prompt
   std::deque<std::string> queued;  // typed while it ran: the next inputs, in plain lines commands too
   bool leaves_at_end = false;      // once these and what runs are done
   std::set<std::string> session_rules;

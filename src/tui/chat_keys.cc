@@ -161,6 +161,7 @@ Intents submit(ChatState& state) {
     state.queued.emplace_back(meant);
     return {};
   }
+  if (state.tells_children && !command) state.echoed = meant;
   return {intent_of(meant)};
 }
 
