@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
+#include "base/text.h"
+#include "tui/chat_frame.h"
 #include "tui/chat_play.h"
 
 namespace deputy {
@@ -474,9 +478,9 @@ TEST_F(Chat, WhatAChildDidLastIsNoCompactionWhereThereWasNoSummary) {
 TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
   story.state.model = "anthropic/claude-sonnet-4-5";
   const auto status = [this](int columns) {
-    std::string screen = story.screen(columns);
-    screen.pop_back();
-    return screen.substr(screen.rfind('\n') + 1);
+    const std::string screen = story.screen(columns);
+    const auto lines = lines_of(screen);
+    return std::string(lines.at(lines.size() - (columns < 60 ? 2 : 1)));  // the keys stand below it
   };
   EXPECT_EQ(status(40), "anthropic/claude-sonnet-4-5");
   story.begin("hi");
@@ -484,6 +488,44 @@ TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
   EXPECT_EQ(status(40), "claude-sonnet-4-5 · context 47%");
   EXPECT_EQ(status(45), "claude-sonnet-4-5 · context 47% · $0.1900");
   EXPECT_THAT(status(160), HasSubstr("anthropic/claude-sonnet-4-5 · context 47% · in=45k out=2k · $0.1900"));
+}
+
+TEST_F(Chat, AtFortyColumnsTheKeysRemainEachWithItsWord) {
+  EXPECT_THAT(story.screen(40), HasSubstr("\n/help\n"));
+  story.begin("hi");
+  EXPECT_THAT(story.screen(40), HasSubstr("\nCtrl-C cancels\n"));
+  story.child("a");
+  EXPECT_THAT(story.screen(40), HasSubstr("\nTab: children  Ctrl-C cancels\n"));
+  key(KeyName::tab);
+  EXPECT_THAT(story.screen(40), HasSubstr("\n↑↓ choose  n nudge  b background\nc cancel  Esc back\n"));
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  EXPECT_THAT(story.screen(40), HasSubstr("\na answer  n nudge  b background\nc cancel  Esc back\n"));
+  type("a");
+  EXPECT_THAT(story.screen(40), HasSubstr("\nEnter answers it in its parent's place\nEsc back\n"));
+}
+
+TEST_F(Chat, ANoticeIsWrappedWhereItDoesNotFitAndIsNotCut) {
+  story.begin("hi");
+  key(KeyName::control, "c");
+  for (const int columns : {40, 60, 80}) {
+    std::string screen = story.screen(columns);
+    std::ranges::replace(screen, '\n', ' ');
+    EXPECT_THAT(screen, HasSubstr("cancelling; what was found is kept (again within 2 s to leave)"))
+        << columns;
+  }
+}
+
+TEST_F(Chat, AVerySmallScreenKeepsTheLineThatIsTypedAndWhatFitsOfTheKeys) {
+  story.begin("hi");
+  story.child("a");
+  key(KeyName::tab);
+  for (const int rows : {1, 4, 5}) {
+    story.state.size = {20, rows};
+    const Frame frame = frame_of(story.state);
+    EXPECT_LE(frame.lines.size(), 4u) << rows;
+    EXPECT_LT(frame.cursor_row, frame.lines.size()) << rows;
+    EXPECT_EQ(plain_text(frame.lines.at(frame.cursor_row)), "❯ ") << rows;
+  }
 }
 
 TEST_F(Chat, ForeignTextReachesTheScreenWithoutItsEscapes) {
