@@ -129,6 +129,7 @@ bool leaves_in_turn(ChatState& state) {
 std::optional<DoCommand> command_in(std::string_view meant) {
   if (!meant.starts_with('/') || meant.contains('\n')) return std::nullopt;
   const std::size_t space = std::min(meant.find(' '), meant.size());
+  if (meant.substr(1, space - 1).contains('/')) return std::nullopt;  // a path that something is said of
   return DoCommand{std::string(meant.substr(0, space)), std::string(trimmed(meant.substr(space)))};
 }
 

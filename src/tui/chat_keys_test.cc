@@ -72,6 +72,38 @@ TEST_F(ChatKeys, CompletesCommandsAndPaths) {
   EXPECT_EQ(story.state.input.text, "see @src/model/");
 }
 
+TEST_F(ChatKeys, APathWithSpacesIsCompletedInQuotes) {
+  type("see @my");
+  apply_listing(story.state, "", {"my notes/", "my file.txt", "mine", "my \"quoted\" one"});
+  EXPECT_THAT(story.state.completion.choices, ElementsAre("@\"my notes/", "@\"my file.txt\"", "@mine"));
+  key(KeyName::tab);
+  EXPECT_EQ(story.state.input.text, "see @\"my notes/");
+  const auto intents = type("to d");
+  ASSERT_TRUE(only<ListFolder>(intents));
+  EXPECT_EQ(only<ListFolder>(intents)->folder, "my notes/");
+  apply_listing(story.state, "my notes/", {"to do.md", "today"});
+  EXPECT_THAT(story.state.completion.choices, ElementsAre("@\"my notes/to do.md\""));
+  key(KeyName::tab);
+  EXPECT_EQ(story.state.input.text, "see @\"my notes/to do.md\" ");
+  EXPECT_THAT(type("and say \"hello"), IsEmpty()) << "these quotes are no path's";
+}
+
+TEST_F(ChatKeys, OfAHundredThousandFilesSomeAreOffered) {
+  std::vector<std::string> entries;
+  for (int at = 0; at < 100'000; ++at) entries.push_back(fmt::format("file{}.txt", at));
+  type("@file99");
+  apply_listing(story.state, "", entries);
+  EXPECT_THAT(story.state.completion.choices, testing::SizeIs(200));
+  EXPECT_EQ(story.state.completion.choices.front(), "@file99.txt");
+}
+
+TEST_F(ChatKeys, APathIsNoCommand) {
+  type("/etc/hosts has what?");
+  const auto intents = key(KeyName::enter);
+  ASSERT_TRUE(only<SubmitInput>(intents));
+  EXPECT_EQ(only<SubmitInput>(intents)->text, "/etc/hosts has what?");
+}
+
 TEST_F(ChatKeys, ACommandIsNoInput) {
   type("/cost");
   const auto intents = key(KeyName::enter);
