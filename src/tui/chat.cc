@@ -13,12 +13,19 @@
 namespace deputy {
 namespace {
 
-constexpr std::size_t kMostLogLines = 200;
+constexpr std::size_t kMostLogLines = 1000;
 constexpr std::size_t kMostPrintedLines = 3;
 
 void print_reply(ChatState& state, std::string_view markdown) {
   if (trimmed(markdown).empty()) return;
   print_separated(state, markdown_lines(markdown, columns_of(state)));
+}
+
+void hear(ReplyStream& reply, const Redactor& redactor, std::string_view text) {
+  reply.held += text;
+  const std::size_t clear = redactor.settled(reply.held, reply.held.size());
+  reply.text += redactor.redact(std::string_view(reply.held).substr(0, clear));
+  reply.held.erase(0, clear);
 }
 
 // The rest of what was said, once it is whole.
@@ -33,6 +40,8 @@ std::string short_figure(std::int64_t tokens) { return short_count(static_cast<s
 
 void log_line(ChatState& state, const SessionId& session, Line line) {
   auto& log = state.logs[session];
+  if (state.scrolled > 0 && state.chosen == session)  // what is read stays where it is
+    state.scrolled += wrapped(followed_line(line), columns_of(state), kFollowedMark).size();
   log.push_back(std::move(line));
   if (log.size() > kMostLogLines) log.pop_front();
 }
@@ -106,7 +115,13 @@ struct RootFold {
     finish_reply(state, state.reply.text);
     state.is_running = false;
     state.chosen.reset();
-    if (std::exchange(state.typing, Typing::input) != Typing::input) set_text(state.input, "");
+    state.scrolled = 0;
+    if (std::exchange(state.typing, Typing::input) != Typing::input) {
+      if (const auto words = trimmed(state.input.text); !words.empty())
+        print_separated(
+            state, {line_of(fmt::format("not told, as all has ended: {}", on_one_line(words)), Tone::bad)});
+      set_text(state.input, "");
+    }
     if (fact.report.status != Status::completed) print_separated(state, {{ending_of(fact.report)}});
   }
   void operator()(const auto&) const {}
@@ -119,6 +134,7 @@ struct ChildFold {
 
   void operator()(const InputGiven& fact) const { log("❯", Tone::accent, fact.text); }
   void operator()(const ReplyReceived& fact) const {
+    state.heard.erase(event.run.session);
     const std::string text = state.redactor.redact(fact.reply.message.text);
     for (const auto& line : lines_of_text(text)) log_line(state, event.run.session, line);
   }
@@ -132,6 +148,7 @@ struct ChildFold {
   }
   void operator()(const RunEnded& fact) const {
     state.asked_at.erase(event.run.session);  // what it asked may have had no answer
+    state.heard.erase(event.run.session);
     const TreeNode* node = find_node(state.tree, event.run.session);
     if (!node) return;
     log_line(state, event.run.session, {ending_of(fact.report)});
@@ -252,12 +269,9 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
 }
 
 void apply_text(ChatState& state, const SessionId& session, std::string_view text) {
-  if (session != state.root) return;
+  if (session != state.root) return hear(state.heard[session], state.redactor, text);
   ReplyStream& reply = state.reply;
-  reply.held += text;
-  const std::size_t clear = state.redactor.settled(reply.held, reply.held.size());
-  reply.text += state.redactor.redact(std::string_view(reply.held).substr(0, clear));
-  reply.held.erase(0, clear);
+  hear(reply, state.redactor, text);
   const std::size_t settled = settled_prefix(std::string_view(reply.text).substr(reply.printed));
   if (settled == 0) return;
   print_reply(state, std::string_view(reply.text).substr(reply.printed, settled));
@@ -284,10 +298,16 @@ void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_
 }
 
 void apply_retry(ChatState& state, const SessionId& session) {
+  state.heard.erase(session);
   if (session != state.root) return;
   if (state.reply.printed > 0)
     print_separated(state, {{{"(the reply broke off and is asked for again)", Tone::doubtful}}});
   state.reply = {};
+}
+
+Line followed_line(Line line) {
+  line.insert(line.begin(), {std::string(kFollowedMark), Tone::faint});
+  return line;
 }
 
 std::vector<TreeRow> shown_rows(const ChatState& state) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <utility>
 
 #include "base/display.h"
@@ -18,6 +20,7 @@ constexpr std::size_t kMostChoices = 8;
 constexpr std::size_t kNarrow = 60;
 constexpr std::size_t kLeastFigures = 20;  // columns that are left for them beside the keys
 constexpr std::size_t kMostStatusRows = 3;
+constexpr std::size_t kMostHeardBytes = 16UL * 1024;  // more than a screen shows
 constexpr std::string_view kPrompt = "❯ ";
 constexpr std::string_view kNudgePrompt = "to it ❯ ";
 constexpr std::string_view kAnswerPrompt = "answer ❯ ";
@@ -42,16 +45,32 @@ std::vector<Line> reply_lines(const ChatState& state, std::size_t columns, std::
   return last_of(markdown_lines(rest, columns), rows);
 }
 
+// What the chosen child is just saying, or the end of it.
+std::vector<Line> heard_lines(const ChatState& state) {
+  const auto heard = state.heard.find(*state.chosen);
+  if (heard == state.heard.end()) return {};
+  std::string_view text = heard->second.text;
+  if (text.size() > kMostHeardBytes) text.remove_prefix(text.size() - kMostHeardBytes);
+  return lines_of_text(to_utf8(text));
+}
+
+// The last rows of what the chosen child did and says, or those before them where somebody reads back.
 std::vector<Line> followed_lines(const ChatState& state, std::size_t columns, std::size_t rows) {
-  const auto log = state.chosen ? state.logs.find(*state.chosen) : state.logs.end();
-  if (log == state.logs.end()) return {};
-  std::vector<Line> lines;
-  for (const auto& line : log->second) {
-    Line shown = line;
-    shown.insert(shown.begin(), {"│ ", Tone::faint});
-    add_all(lines, wrapped(shown, columns, "│ "));
-  }
-  return last_of(std::move(lines), rows);
+  std::deque<Line> lines;
+  const auto has_enough = [&] { return lines.size() >= rows + state.scrolled; };
+  const auto add_above = [&](const auto& more) {
+    for (auto line = more.rbegin(); line != more.rend() && !has_enough(); ++line) {
+      auto parts = wrapped(followed_line(*line), columns, kFollowedMark);
+      lines.insert(lines.begin(), std::make_move_iterator(parts.begin()),
+                   std::make_move_iterator(parts.end()));
+    }
+  };
+  if (state.scrolled == 0) add_above(heard_lines(state));
+  if (const auto log = state.logs.find(*state.chosen); log != state.logs.end()) add_above(log->second);
+  const std::size_t shown = std::min(rows, lines.size());
+  const std::size_t end = lines.size() - std::min(state.scrolled, lines.size() - shown);
+  return {lines.begin() + static_cast<std::ptrdiff_t>(end - shown),
+          lines.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
 // What the command that is looked at prints: the root's, or that of the child that is chosen.
@@ -75,7 +94,8 @@ std::vector<std::string_view> keys_of(const ChatState& state) {
     if (state.typing == Typing::answer) return {"Enter answers it in its parent's place", "Esc back"};
     if (node && !node->question.empty())
       return {"a answer", "n nudge", "b background", "c cancel", "Esc back"};
-    if (!node || node->has_ended) return {"↑↓ choose", "Esc back"};
+    if (state.scrolled > 0) return {"PgUp PgDn scroll", "Esc back"};
+    if (!node || node->has_ended) return {"↑↓ choose", "PgUp scroll", "Esc back"};
     return {"↑↓ choose", "n nudge", "b background", "c cancel", "Esc back"};
   }
   if (!state.is_running) return {"/help"};
@@ -182,6 +202,15 @@ struct Room {
 
 }  // namespace
 
+std::size_t rows_followed(const ChatState& state) {
+  const auto log = state.chosen ? state.logs.find(*state.chosen) : state.logs.end();
+  std::size_t rows = 0;
+  if (log == state.logs.end()) return rows;
+  for (const Line& line : log->second)
+    rows += wrapped(followed_line(line), columns_of(state), kFollowedMark).size();
+  return rows;
+}
+
 Frame frame_of(const ChatState& state) {
   const std::size_t columns = columns_of(state);
   // One row is kept for it anyway; the line that is typed needs another.
@@ -210,8 +239,9 @@ Frame frame_of(const ChatState& state) {
   }
 
   std::vector<Line> above;
-  if (state.is_running && room.left > 0) {
-    room.take(1);
+  // What children did can be read also when all has ended.
+  if ((state.is_running || state.chosen) && room.left > 0) {
+    if (state.is_running) room.take(1);
     auto queued = queued_lines(state, columns);
     queued.resize(std::min(queued.size(), room.take(queued.size())));
     auto tree = tree_lines(state.tree, state.root,
@@ -227,7 +257,7 @@ Frame frame_of(const ChatState& state) {
         state.chosen ? followed_lines(state, columns, room.left) : reply_lines(state, columns, room.left);
     above = std::move(said);
     if (state.chosen) add_all(above, std::exchange(printed, {}));
-    above.push_back(cut(working_line(state), columns));
+    if (state.is_running) above.push_back(cut(working_line(state), columns));
     add_all(above, std::move(printed));
     add_all(above, std::move(tree));
     add_all(above, std::move(queued));

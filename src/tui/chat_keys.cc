@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "tui/chat.h"
+#include "tui/chat_frame.h"
 
 namespace deputy {
 namespace {
@@ -201,6 +202,7 @@ bool complete(ChatState& state, const Key& key) {
 }
 
 void choose(ChatState& state, int by) {
+  state.scrolled = 0;
   const auto rows = shown_rows(state);
   if (rows.empty()) {
     state.chosen.reset();
@@ -211,6 +213,17 @@ void choose(ChatState& state, int by) {
   const auto count = static_cast<int>(rows.size());
   const int at = found == rows.end() ? (by > 0 ? -1 : count) : static_cast<int>(found - rows.begin());
   state.chosen = rows[static_cast<std::size_t>(std::clamp(at + by, 0, count - 1))].node->id;
+}
+
+// By half of the screen: some of what was read stays in sight.
+void scroll(ChatState& state, KeyName way) {
+  const std::size_t page = std::max<std::size_t>(1, rows_of(state) / 2);
+  if (way == KeyName::page_down) {
+    state.scrolled -= std::min(page, state.scrolled);
+    return;
+  }
+  const std::size_t rows = rows_followed(state);
+  state.scrolled = std::min(state.scrolled + page, rows > page ? rows - page : 0);
 }
 
 Intents act_on(ChatState& state, const TreeNode& child, std::string_view key) {
@@ -264,11 +277,21 @@ std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
     case KeyName::tab:
       choose(state, 1);
       return Intents{};
+    case KeyName::page_up:
+    case KeyName::page_down:
+      scroll(state, key.name);
+      return Intents{};
     case KeyName::escape:
     case KeyName::enter:
+      if (std::exchange(state.scrolled, 0) > 0 && key.name == KeyName::escape) return Intents{};
       state.chosen.reset();
       return Intents{};
     case KeyName::text:
+      if (!state.is_running) {  // there is nobody to steer: the person types on
+        state.chosen.reset();
+        state.scrolled = 0;
+        return std::nullopt;
+      }
       return node && !node->has_ended ? act_on(state, *node, key.text) : Intents{};
     default:
       return std::nullopt;

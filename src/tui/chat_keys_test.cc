@@ -6,9 +6,11 @@
 namespace deputy {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 using ChatKeys = ChatPlay;
 
@@ -134,6 +136,61 @@ TEST_F(ChatKeys, AChosenChildIsFollowedAndCanBeCancelled) {
   EXPECT_FALSE(story.state.chosen);
 }
 
+TEST_F(ChatKeys, WhatAChosenChildSaysIsReadWhileItSaysIt) {
+  story.redactor.hide("hunter2hunter2");
+  story.begin("go");
+  story.child("a");
+  apply_text(story.state, SessionId("sess_a"), "I have found\nthe key hunter2");
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("I have found")));
+  key(KeyName::tab);
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("│ I have found\n│ the key"), Not(HasSubstr("hunter2"))));
+  apply_text(story.state, SessionId("sess_a"), "hunter2 is there now");
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("is there"), Not(HasSubstr("hunter2"))));
+  apply_retry(story.state, SessionId("sess_a"));
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("I have found"))) << "it is asked for again";
+  apply_text(story.state, SessionId("sess_a"), "once more");
+  Reply whole;
+  whole.message = {.role = Role::assistant, .text = "once more, and whole"};
+  story.tell_child("a", ReplyReceived{whole});
+  const std::string screen = story.screen(80);
+  EXPECT_EQ(screen.find("│ once more"), screen.rfind("│ once more")) << "it is not told twice";
+}
+
+TEST_F(ChatKeys, WhatAChildDidIsReadBackBeyondTheScreen) {
+  story.begin("go");
+  story.child("a");
+  for (int file = 0; file < 100; ++file) story.call_of_child("Read", fmt::format("file{}.txt", file));
+  key(KeyName::tab);
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("file99.txt"), Not(HasSubstr("│ → Read file60.txt"))));
+  for (int page = 0; page < 4; ++page) key(KeyName::page_up);
+  const std::string back = story.screen(80);
+  EXPECT_THAT(back, AllOf(HasSubstr("│ → Read file50.txt"), Not(HasSubstr("│ → Read file99.txt"))));
+  story.call_of_child("Read", "new.txt");
+  const auto followed = [](const std::string& screen) { return screen.substr(0, screen.rfind("│ ")); };
+  EXPECT_EQ(followed(story.screen(80)), followed(back)) << "what is read stays where it is";
+  for (int page = 0; page < 40; ++page) key(KeyName::page_up);
+  EXPECT_THAT(story.screen(80), HasSubstr("│ → Read file0.txt"));
+  key(KeyName::escape);
+  EXPECT_THAT(story.screen(80), HasSubstr("new.txt")) << "at the end again";
+  EXPECT_TRUE(story.state.chosen);
+  key(KeyName::page_up);
+  for (int page = 0; page < 3; ++page) key(KeyName::page_down);
+  EXPECT_EQ(story.state.scrolled, 0u);
+}
+
+TEST_F(ChatKeys, WhatChildrenDidCanBeReadWhenAllHasEnded) {
+  story.begin("go");
+  story.child("a");
+  story.call_of_child("Read", "a.txt");
+  story.tell_child("a", RunEnded{Report{}});
+  story.tell_root(RunEnded{Report{}});
+  key(KeyName::tab);
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("│ → Read a.txt"), HasSubstr("❯ [a]")));
+  type("next");
+  EXPECT_EQ(story.state.input.text, "next") << "who types on speaks to the chat";
+  EXPECT_FALSE(story.state.chosen);
+}
+
 TEST_F(ChatKeys, AChosenChildCanBeSentToTheBackground) {
   story.begin("go");
   story.child("a");
@@ -226,7 +283,9 @@ TEST_F(ChatKeys, WhatIsTypedForAChildIsNotSentToTheChatWhenAllHasEnded) {
   key(KeyName::tab);
   type("n");
   type("be brief");
+  story.take_out();
   story.tell_root(RunEnded{Report{}});
+  EXPECT_THAT(story.take_out(), HasSubstr("not told, as all has ended: be brief"));
   EXPECT_THAT(key(KeyName::enter), IsEmpty());
   EXPECT_EQ(story.state.typing, Typing::input);
 }
