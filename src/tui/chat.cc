@@ -197,6 +197,19 @@ void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswere
   print_what_is_cut(state);  // of the next one
 }
 
+// A session that has ended waits for no answer, whatever became of its questions.
+void drop_questions_of(ChatState& state, const SessionId& ended) {
+  const auto is_its = [&](const Question& question) { return question.asker == ended; };
+  bool has_dropped = false;
+  for (;;) {
+    const auto found = std::ranges::find_if(state.dialog.waiting, is_its);
+    if (found == state.dialog.waiting.end()) break;
+    settle(state.dialog, std::string(found->id), state.now);
+    has_dropped = true;
+  }
+  if (has_dropped) print_what_is_cut(state);  // of the next one
+}
+
 }  // namespace
 
 std::size_t columns_of(const ChatState& state) {
@@ -265,6 +278,7 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
     return on_question(state, event.run.session, asked->question);
   if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact))
     on_answered(state, event.run.session, *answered);
+  if (std::holds_alternative<RunEnded>(event.fact)) drop_questions_of(state, event.run.session);
   return {};
 }
 

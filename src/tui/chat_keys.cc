@@ -22,7 +22,9 @@ Intents interrupt(ChatState& state) {
   if (is_second) return {LeaveChat{.at_once = state.is_running || state.has_cancelled}};
   state.has_cancelled = state.is_running;
   if (state.is_running) {
-    state.queued.clear();
+    for (const auto& text : std::exchange(state.queued, {}))
+      print_separated(state,
+                      {line_of("not begun, as all is cancelled: " + on_one_line(text), Tone::doubtful)});
     state.notice = "cancelling; what was found is kept (again within 2 s to leave)";
     return {CancelAll{}};
   }
@@ -36,12 +38,28 @@ Intents interrupt(ChatState& state) {
   return {};
 }
 
+// What others ask already is approved by the rule too.
+void approve_covered(ChatState& state, const std::string& rule, Intents& intents) {
+  const auto is_covered = [&rule](const Question& question) {
+    return question.kind == QuestionKind::permission && !question.suggestions.empty() &&
+           question.suggestions.front() == rule;
+  };
+  for (;;) {
+    const auto found = std::ranges::find_if(state.dialog.waiting, is_covered);
+    if (found == state.dialog.waiting.end()) return;
+    const std::string id = found->id;
+    intents.emplace_back(GiveAnswer{id, {AnswerKind::approved, ""}});
+    settle(state.dialog, id, state.now);
+  }
+}
+
 Intents answer(ChatState& state, const DialogAnswer& given) {
   Intents intents;
   if (given.answer.kind == AnswerKind::approved && given.scope != ApprovalScope::once) {
     const std::string& rule = given.question.suggestions.front();
     state.session_rules.insert(rule);
     if (given.scope == ApprovalScope::always) intents.emplace_back(WriteRule{rule});
+    approve_covered(state, rule, intents);
   }
   intents.emplace_back(GiveAnswer{given.question.id, given.answer});
   return intents;
@@ -347,8 +365,9 @@ Intents apply_key(ChatState& state, const Key& key) {
     if (print_what_is_cut(state)) return {};  // the window has become smaller since it was asked
     const auto given = on_key(state.dialog, key, state.now);
     if (!given) return {};
+    Intents intents = answer(state, *given);
     print_what_is_cut(state);  // of the next one
-    return answer(state, *given);
+    return intents;
   }
   if (auto intents = on_tree_key(state, key)) return *std::move(intents);
   return on_input_key(state, key);

@@ -58,6 +58,48 @@ TEST_F(ChatKeys, CtrlCWorksWhileAQuestionIsOpen) {
   EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
 }
 
+// A question of ask_user that is stopped has no answer on record.
+TEST_F(ChatKeys, AQuestionWhoseAskerHasEndedIsClosed) {
+  story.begin("go");
+  story.ask("a", "Which?", {}, QuestionKind::to_person);
+  story.ask("b", "Run", {});
+  story.pass(kTooSoon);
+  key(KeyName::control, "c");
+  story.tell_child("a", RunEnded{Report{}});
+  ASSERT_TRUE(is_open(story.state.dialog));
+  EXPECT_EQ(story.state.dialog.waiting.front().label, "b") << "who still asks";
+  story.tell_child("b", RunEnded{Report{}});
+  EXPECT_FALSE(is_open(story.state.dialog));
+}
+
+TEST_F(ChatKeys, WhatWasTypedAheadIsToldNotToBeBegunWhereAllIsCancelled) {
+  story.begin("go");
+  type("and then this");
+  key(KeyName::enter);
+  story.take_out();
+  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
+  EXPECT_TRUE(story.state.queued.empty());
+  EXPECT_THAT(story.take_out(), HasSubstr("not begun, as all is cancelled: and then this"));
+}
+
+TEST_F(ChatKeys, AnApprovalForTheSessionIsForAllWhoAskTheSameAlready) {
+  story.begin("go");
+  story.ask("a", "Run ls", {"Bash(ls)"});
+  story.ask("b", "Run rm", {"Bash(rm)"});
+  story.ask("c", "Run ls", {"Bash(ls)"});
+  story.pass(kTooSoon);
+  const auto intents = type("s");
+  ASSERT_EQ(intents.size(), 2u);
+  for (const auto& intent : intents) {
+    const auto* given = std::get_if<GiveAnswer>(&intent);
+    ASSERT_TRUE(given);
+    EXPECT_EQ(given->answer.kind, AnswerKind::approved);
+    EXPECT_NE(given->question_id, "q2");
+  }
+  ASSERT_EQ(story.state.dialog.waiting.size(), 1u);
+  EXPECT_EQ(story.state.dialog.waiting.front().label, "b");
+}
+
 TEST_F(ChatKeys, CompletesCommandsAndPaths) {
   type("/mo");
   EXPECT_THAT(story.state.completion.choices, ElementsAre("/model"));
