@@ -179,7 +179,9 @@ Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
 
 void fold_history(ChatState& state, const Store& store, const SessionId& root,
                   const std::vector<Event>& events) {
+  if (state.root != root) state.session_rules.clear();  // they were given to another
   state.root = root;
+  state.chosen.reset();
   state.tree = {};
   state.logs.clear();
   state.heard.clear();
