@@ -23,8 +23,8 @@ enum class Tone { plain, good, doubtful, bad, faint, strong, accent, code, headi
 std::string toned(const Style& style, Tone tone, std::string_view text);
 
 // For a terminal that knows nothing else: signs by what looks like them and is as wide, other letters by a
-// question mark. Escapes stay as they are.
-std::string in_ascii(std::string_view utf8);
+// question mark. Escapes stay as they are. The text is UTF-8.
+std::string in_ascii(std::string_view text);
 
 // The signs of progress, or what stands for them in plain ASCII.
 struct Marks {

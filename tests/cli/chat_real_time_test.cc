@@ -42,6 +42,17 @@ TEST_F(ChatRealTime, WhatRunsElsewhereIsNotTakenUpAndTheChatStaysItsOwn) {
   enter("more", "Still here.");
 }
 
+TEST_F(ChatRealTime, CtrlCAtAnApprovalIsToldToBeThePersonsOwn) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},{"text":"never"}]}]})"));
+  enter("write", "asks for approval");
+  tmux.key("C-c");
+  tmux.wait_for("Not run: the person stopped it");
+  tmux.wait_for("cancelled");
+  EXPECT_THAT(tmux.history(), Not(HasSubstr("nobody is there")));
+  EXPECT_FALSE(std::filesystem::exists(work() / "a.txt"));
+}
+
 TEST_F(ChatRealTime, WithoutAKeyAChatIsCompactedToo) {
   write(work() / "notes.txt", "a boat\n");
   chat("rehearsal");
