@@ -60,7 +60,12 @@ std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
   if (end == std::string::npos) return std::nullopt;
   const std::string line = to_utf8(typed_.substr(0, end));
   typed_.erase(0, end + 1);
-  is_prompted_ = false;
+  const bool was_asked = std::exchange(is_prompted_, false) && !question_.empty();
+  if (was_asked && !is_open(state.dialog)) {
+    question_.clear();
+    complaint_ = "not taken, as what was asked was settled meanwhile: " + on_one_line(line);
+    return std::vector<Key>{};
+  }
   if (is_open(state.dialog)) {
     const Question& question = state.dialog.waiting.front();
     const bool is_written = question.id == question_;
@@ -101,7 +106,10 @@ std::string PlainSurface::draw(const std::vector<Line>& finished, ChatState& sta
     if (!std::exchange(is_prompted_, true)) text += "answer: ";
     return text;
   }
-  if (!state.is_running && !std::exchange(is_prompted_, true)) text += "> ";
+  if (!state.is_running && !std::exchange(is_prompted_, true)) {
+    text += "> ";
+    question_.clear();
+  }
   return text;
 }
 

@@ -157,6 +157,21 @@ TEST_F(Plain, OnlyAChoiceByItselfApprovesAndOfAnythingElseItIsSaidWhatWasExpecte
   EXPECT_EQ(std::get<GiveAnswer>(approved[0]).answer.kind, AnswerKind::approved);
 }
 
+TEST_F(Plain, AnAnswerToWhatWasSettledJustThenIsNoInput) {
+  story.state.tells_children = true;
+  story.begin("go");
+  story.ask("child", "Run ls", {});
+  story.pass(kTooSoon);
+  draw();
+  story.tell_child("child", QuestionAnswered{"q1", {AnswerKind::approved, "", Source::person}});
+  EXPECT_TRUE(line("y\n").empty());
+  EXPECT_TRUE(story.state.queued.empty());
+  EXPECT_THAT(draw(), ::testing::AllOf(HasSubstr("[child] was approved from elsewhere"),
+                                       HasSubstr("settled meanwhile: y")));
+  EXPECT_TRUE(line("and this\n").empty());
+  EXPECT_THAT(story.state.queued, ElementsAre("and this"));
+}
+
 TEST_F(Plain, WhereThereIsNoRuleNoneIsOfferedOrTaken) {
   story.begin("go");
   story.ask("child", "Run ls", {});
