@@ -113,6 +113,7 @@ Task<Result<void>> Agent::compact(StopToken stop) {
     const auto refused = estimated_input(prefix, model, told(conversation_), request.measured);
     room = std::min(room, prefix + (refused - prefix) / (std::int64_t{1} << std::min(count, kMostHalvings)));
   }
+  const auto measured_before = request.measured;
   const auto shortened = shorten_results(messages, request.measured, {room, prefix, model});
   for (const std::size_t at : shortened.messages) fragments[at] = parts_.provider.encode(messages[at]);
   request.measured = shortened.measured;
@@ -120,6 +121,8 @@ Task<Result<void>> Agent::compact(StopToken stop) {
   request.fragments = fragments;
   request.weights = {};  // of what stands here now
   CO_TRY(co_await make_durable(parts_.provider.before(request)));
+  if (parts_.deltas)
+    parts_.deltas(SummaryAsked{estimated_input(prefix, model, told(conversation_), measured_before)});
   Reply reply = co_await ask(std::move(request), Shown::no, stop);
   if (reply.stop == ReplyStop::stopped && stop.stopped()) {
     journal_->ride_along({.step = conversation_.step}, RequestStopped{reply.usage, ""});

@@ -315,8 +315,12 @@ struct Fold {
   }
 
   void operator()(const QuestionAsked& fact) const {
-    if (fact.question.kind != QuestionKind::permission) conversation.questions += 1;
-    if (auto* pending = find_pending(conversation, event.call)) pending->traces.emplace_back(fact);
+    auto* pending = find_pending(conversation, event.call);
+    const bool is_asked_again = pending && std::ranges::any_of(pending->traces, [](const Fact& trace) {
+                                  return std::holds_alternative<QuestionAsked>(trace);
+                                });
+    if (fact.question.kind != QuestionKind::permission && !is_asked_again) conversation.questions += 1;
+    if (pending) pending->traces.emplace_back(fact);
   }
 
   void operator()(const QuestionAnswered& fact) const {
@@ -375,20 +379,6 @@ std::optional<std::size_t> compactable(const Conversation& conversation) {
 
 bool is_full(const Conversation& conversation) {
   return conversation.last_reply && conversation.last_reply->stop == ReplyStop::context_exhausted;
-}
-
-Message wish_for_summary() {
-  return {
-      .role = Role::user,
-      .source = Source::runtime,
-      .text =
-          "This conversation becomes too long and is compacted: what you write now takes the place of "
-          "all that stands above. Write down, as plain text and without calling a tool, what is "
-          "needed to go on: what the person asked for, in their words where these matter, and word by word "
-          "what they said last; what was decided and why; what was done, with the files, commands and "
-          "subagents concerned; what was found, with paths and lines; letter by letter the ids of subagents, "
-          "of background commands "
-          "and of questions that are open; what is left to do. At most 1000 words."};
 }
 
 void apply(Conversation& conversation, const Event& event) {

@@ -112,8 +112,6 @@ std::span<const Message> told(const Conversation& conversation);
 std::optional<std::size_t> compactable(const Conversation& conversation);
 // Whether the last reply of this run was that it does not fit the window.
 bool is_full(const Conversation& conversation);
-// How the model is asked for a summary.
-Message wish_for_summary();
 
 void apply(Conversation& conversation, const Event& event);
 Conversation conversation_of(const std::vector<Event>& events);

@@ -41,7 +41,8 @@ Lines help_lines(const ChatState& state) {
   rows.add("Up, Down", "what you typed before");
   rows.add("@path", "names a file of the folder; Tab takes the one shown");
   rows.add("Tab (empty line)",
-           "choose a child: follow it; n nudges it, a answers it, b lets its parent go on, c cancels it");
+           "choose a child: follow it; PgUp and PgDn scroll; n nudges it, a answers it, b lets its parent go "
+           "on, c cancels it");
   rows.add("Ctrl-C", "cancel what runs; twice within 2 s leaves");
   rows.add("Ctrl-D (empty line)", "leave; what runs can be resumed");
   rows.lines.push_back({});
@@ -178,9 +179,12 @@ Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
 
 void fold_history(ChatState& state, const Store& store, const SessionId& root,
                   const std::vector<Event>& events) {
+  if (state.root != root) state.session_rules.clear();  // they were given to another
   state.root = root;
+  state.chosen.reset();
   state.tree = {};
   state.logs.clear();
+  state.heard.clear();
   for (const auto& event : events) {
     const auto* asked = std::get_if<QuestionAsked>(&event.fact);
     if (asked && asked->question.kind != QuestionKind::to_parent) continue;  // what is open is asked again

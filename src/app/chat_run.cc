@@ -7,6 +7,8 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "app/chat_commands.h"
 #include "app/chat_screen.h"
@@ -20,6 +22,7 @@
 #include "async/task_group.h"
 #include "async/waiter.h"
 #include "base/text.h"
+#include "store/unique_facts.h"
 #include "tui/chat.h"
 
 namespace deputy {
@@ -70,6 +73,7 @@ class ChatRunner {
   Runtime& runtime_;
   History history_;
   std::map<SessionId, OutputLines> printing_;  // of commands that run
+  std::set<std::string> listed_;  // folders that are looked at just now: a large one takes longer than a key
   Waiter<ExitStatus> left_;
   ExitStatus status_ = ExitStatus::completed;
   std::optional<TimerId> key_timer_;
@@ -106,6 +110,9 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
   runtime_.subscribe_deltas([this](const SessionId& session, const Delta& delta) {
     if (const auto* said = std::get_if<TextDelta>(&delta)) {
       apply_text(state_, session, said->text);
+    } else if (const auto* summed_up = std::get_if<SummaryAsked>(&delta)) {
+      look_at_clock();
+      apply_summary_asked(state_, session, summed_up->tokens);
     } else {
       apply_retry(state_, session);
     }
@@ -137,7 +144,9 @@ void ChatRunner::do_all(Intents intents) {
     void operator()(NudgeOne& wanted) const {
       chat.runtime_.nudge(std::move(wanted.session), std::move(wanted.text));
     }
-    void operator()(const ListFolder& wanted) const { chat.beside_.spawn(chat.list_folder(wanted.folder)); }
+    void operator()(const ListFolder& wanted) const {
+      if (chat.listed_.insert(wanted.folder).second) chat.beside_.spawn(chat.list_folder(wanted.folder));
+    }
     void operator()(const DoCommand& wanted) const { chat.do_command(wanted); }
     void operator()(const LeaveChat& wanted) const {
       chat.leave(wanted.at_once ? ExitStatus::cancelled : ExitStatus::completed);
@@ -221,6 +230,8 @@ void ChatRunner::do_command(const DoCommand& command) {
           {ErrorCode::busy, "something runs here already", "wait for its end, or cancel it with Ctrl-C"});
     const auto root = root_to_go_on_with(runtime_.store(), command.arguments, state_.root);
     if (!root) return say_error(root.error());
+    if (const auto holder = runtime_.store().holder(root->tree); holder && *holder)
+      return say_error(held_elsewhere(root->tree, **holder));
     return resume(*root);
   }
   auto lines = lines_of_command(program_, runtime_, state_, command);
@@ -256,6 +267,7 @@ Task<> ChatRunner::list_folder(std::string folder) {
   auto entries = co_await on_pool(program_.loop, engine_.pool, [this, workspace, folder] {
     return entries_of(program_.disk, workspace, folder);
   });
+  listed_.erase(folder);
   apply_listing(state_, folder, entries);
   screen_.draw_soon();
 }

@@ -44,20 +44,41 @@ std::string how_to_go_on(const Program& program, const SessionId& tree) {
   return program.command_line(fmt::format("resume {}", tree.value));
 }
 
-// The first of two answers is the one that counts: what it says must not be taken for what the second says.
-OrFailure<void> check_unanswered(const Program& program, const Store& store, const Session& session,
-                                 const Question& question) {
-  TRY(const auto letters, store.letters(session.tree));
+// The answer that lies there for the question until its tree is gone on with.
+Result<std::optional<Letter>> answer_left_for(const Store& store, const Session& session,
+                                              const Question& question) {
+  TRY(auto letters, store.letters(session.tree));
   const auto left = std::ranges::find_if(letters, [&question](const Letter& letter) {
     return letter.kind == LetterKind::answer && letter.question == question.id;
   });
-  if (left == letters.end()) return {};
+  return left == letters.end() ? std::nullopt : std::optional(std::move(*left));
+}
+
+// The first of two answers is the one that counts: what it says must not be taken for what the second says.
+OrFailure<void> check_unanswered(const Program& program, const Store& store, const Session& session,
+                                 const Question& question) {
+  TRY(const auto left, answer_left_for(store, session, question));
+  if (!left) return {};
   return fail(ErrorCode::invalid,
               fmt::format("{} has an answer to this question waiting for it already: {}", session.id.value,
                           shorten(on_one_line(to_utf8(left->text)), kQuestionCharacters)),
               fmt::format("that one counts once `{}` goes on with it; add to it with `{}`",
                           how_to_go_on(program, session.tree),
                           program.command_line(fmt::format("sessions nudge {} TEXT", session.id.value))));
+}
+
+// What was asked is settled once whoever runs the tree has read it.
+std::string answered_line(const Program& program, const Session& session, const Question& question,
+                          const Letter& answer) {
+  const std::string when = session.state == SessionState::interrupted
+                               ? fmt::format("nobody runs its tree now; it is acted on with `{}`",
+                                             how_to_go_on(program, session.tree))
+                               : "it is told in a moment";
+  return program.redactor.redact(
+      error_line({ErrorCode::invalid,
+                  fmt::format("[{}] has its answer: {}", question.label,
+                              shorten(on_one_line(to_utf8(answer.text)), kQuestionCharacters)),
+                  when}));
 }
 
 // The letter to leave, or why there is none.
@@ -184,7 +205,11 @@ void tell_questions(Program& program, const Store& store, const std::vector<Sess
     const auto events = store.events_of_session(session.id);
     for (const Question& question : open_questions(events.value_or(std::vector<Event>{}))) {
       const bool is_for_parent = question.kind == QuestionKind::to_parent && session.parent;
-      if (!is_for_parent) program.err.write_line(question_line(program, question));
+      if (is_for_parent) continue;
+      const auto left = answer_left_for(store, session, question);
+      const bool has_answer = left && *left;
+      program.err.write_line(has_answer ? answered_line(program, session, question, **left)
+                                        : question_line(program, question));
     }
   }
 }

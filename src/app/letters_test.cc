@@ -149,6 +149,23 @@ TEST_F(Letters, WhatAnInterruptedSessionAsksThePersonIsTold) {
   EXPECT_EQ(told(root_), "") << "that is for its parent to answer";
 }
 
+TEST_F(Letters, WhatHasItsAnswerDoesNotWaitForThePersonAnyMore) {
+  root_.state = SessionState::interrupted;
+  memory_->journal.push_back(asks(QuestionKind::to_person));
+  memory_->inbox.push_back({.id = 1,
+                            .tree = kRoot,
+                            .session = kRoot,
+                            .kind = LetterKind::answer,
+                            .text = "the red one",
+                            .question = "q"});
+  testing::internal::CaptureStderr();
+  tell_questions(program_, store_, {root_});
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(told, HasSubstr("has its answer: the red one"));
+  EXPECT_THAT(told, HasSubstr("resume sess_1_root"));
+  EXPECT_THAT(told, testing::Not(HasSubstr("waits for you")));
+}
+
 TEST_F(Letters, ACancelTellsWhatItsSessionReallyEndedAs) {
   ASSERT_TRUE(other_.claim(kRoot));
   for (const auto& [ended_as, told] :

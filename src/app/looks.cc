@@ -12,7 +12,7 @@ namespace {
 
 bool has_utf8(const Environment& environment) {
   for (const auto* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    if (const auto locale = environment.get(name)) {
+    if (const auto locale = environment.get(name); locale && !locale->empty()) {
       const std::string lower = lowered(*locale);
       return lower.contains("utf-8") || lower.contains("utf8");
     }

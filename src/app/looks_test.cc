@@ -46,6 +46,8 @@ TEST(Looks, TheFirstLocaleVariableThatIsSetDecides) {
   EXPECT_FALSE(looks_of(kAll, MapEnvironment(), {}).out.unicode);
   EXPECT_FALSE(looks_of(kAll, MapEnvironment({{"LC_ALL", "C"}, {"LANG", "en_GB.UTF-8"}}), {}).out.unicode);
   EXPECT_TRUE(looks_of(kAll, MapEnvironment({{"LC_CTYPE", "C.utf8"}, {"LANG", "C"}}), {}).out.unicode);
+  EXPECT_TRUE(looks_of(kAll, MapEnvironment({{"LC_ALL", ""}, {"LANG", "C.utf8"}}), {}).out.unicode)
+      << "one that is empty says nothing";
 }
 
 TEST(Looks, EventsOnTheScreenReplaceProgress) {

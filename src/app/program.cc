@@ -28,6 +28,10 @@ Result<void> check_is_own(const Folder& home) {
   return {};
 }
 
+TerminalLetters letters_of(const Style& style) {
+  return style.unicode ? TerminalLetters::unicode : TerminalLetters::ascii;
+}
+
 }  // namespace
 
 Program::Program(CommonArguments given, const Environment& variables, std::string_view typed_name)
@@ -35,8 +39,9 @@ Program::Program(CommonArguments given, const Environment& variables, std::strin
       environment(variables),
       looks(looks_of(terminals_of_process(), variables, common)),
       connections(loop),
-      out(STDOUT_FILENO, common.output == OutputForm::stream_json ? left_out_event : left_out_line),
-      err(STDERR_FILENO),
+      out(STDOUT_FILENO, common.output == OutputForm::stream_json ? left_out_event : left_out_line,
+          common.output == OutputForm::text ? letters_of(looks.out) : TerminalLetters::unicode),
+      err(STDERR_FILENO, left_out_line, letters_of(looks.err)),
       name_(typed_name.contains('/') ? shell_quoted(typed_name) : "deputy") {
   for (const auto& secret : secrets_of({}, variables)) redactor.hide(secret);
 }

@@ -83,7 +83,9 @@ std::string answered(const Answer& answer, QuestionKind kind) {
     case AnswerKind::nobody:
       break;
   }
-  return not_answered(kind);
+  if (answer.text.empty()) return not_answered(kind);
+  return fmt::format("{}: {}", kind == QuestionKind::permission ? "not approved" : "not answered",
+                     plain(answer.text, kNoteCharacters));
 }
 
 }  // namespace

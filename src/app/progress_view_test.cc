@@ -171,6 +171,8 @@ TEST_F(ProgressViewTest, AQuestionIsMarkedUntilItIsAnswered) {
             "[a] declined: not now");
   EXPECT_EQ(tell_child("a", QuestionAnswered{"q", {AnswerKind::nobody, ""}}),
             "[a] not approved: nobody is there to ask (--yes approves beforehand)");
+  EXPECT_EQ(tell_child("a", QuestionAnswered{"q", {AnswerKind::nobody, "the person stopped it"}}),
+            "[a] not approved: the person stopped it");
 }
 
 TEST_F(ProgressViewTest, OfAQuestionThatHoldsAFileTheLineTellsTheBeginning) {

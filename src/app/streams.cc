@@ -14,6 +14,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "tui/style.h"
 
 namespace deputy {
 
@@ -58,6 +59,11 @@ std::string left_out_event(std::size_t lines) {
   return to_json_text(json::object{{"v", 1}, {"event", "left_out"}, {"lines", lines}}) + "\n";
 }
 
+OutStream::OutStream(int descriptor, LeftOutNotice notice, TerminalLetters letters)
+    : descriptor_(descriptor),
+      notice_(notice),
+      is_ascii_(letters == TerminalLetters::ascii && ::isatty(descriptor) == 1) {}
+
 OutStream::~OutStream() {
   if (terminal_.value_or(-1) >= 0) ::close(*terminal_);
 }
@@ -74,8 +80,16 @@ bool OutStream::is_terminal() {
 }
 
 void OutStream::write(std::string_view text) {
+  is_ascii_ ? write_bytes(in_ascii(to_utf8(text))) : write_bytes(text);
+}
+
+void OutStream::offer(std::string_view text) {
+  is_ascii_ ? offer_bytes(in_ascii(to_utf8(text))) : offer_bytes(text);
+}
+
+void OutStream::write_bytes(std::string_view text) {
   if (!waits_ && is_terminal()) {
-    offer(text);
+    offer_bytes(text);
     catch_up_in_a_moment();
     return;
   }
@@ -101,9 +115,9 @@ void OutStream::write_all(std::string_view text) {
   }
 }
 
-void OutStream::offer(std::string_view text) {
+void OutStream::offer_bytes(std::string_view text) {
   if (text.empty() || is_closed_) return;
-  if (!is_terminal()) return write(text);
+  if (!is_terminal()) return write_bytes(text);
   // Who offers to a terminal that is behind tries again by and by: a moment for each offer would add up.
   const int most_waits = is_behind() ? 0 : kMostWaits;
   try_all(most_waits);

@@ -19,13 +19,16 @@ using LeftOutNotice = std::string (*)(std::size_t lines);
 std::string left_out_line(std::size_t lines);
 std::string left_out_event(std::size_t lines);  // where every line is an event
 
+// What a terminal can show. Anything else that is written to takes the bytes as they are.
+enum class TerminalLetters { unicode, ascii };
+
 class OutStream {
  public:
   // Of what a terminal does not take; what is offered beyond it is left out, and that is said.
   static constexpr std::size_t kMostBehind = 1024UL * 1024;
 
-  explicit OutStream(int descriptor, LeftOutNotice notice = left_out_line)
-      : descriptor_(descriptor), notice_(notice) {}
+  explicit OutStream(int descriptor, LeftOutNotice notice = left_out_line,
+                     TerminalLetters letters = TerminalLetters::unicode);
   ~OutStream();
   OutStream(const OutStream&) = delete;
   // Waits until all of it was taken, and what was offered before.
@@ -48,6 +51,8 @@ class OutStream {
 
  private:
   bool is_terminal();
+  void write_bytes(std::string_view text);
+  void offer_bytes(std::string_view text);
   void write_all(std::string_view text);
   bool try_all(int most_waits);
   std::string take_left_out();
@@ -55,6 +60,7 @@ class OutStream {
 
   int descriptor_;
   LeftOutNotice notice_;
+  bool is_ascii_;
   bool waits_ = true;
   std::optional<int> terminal_;  // another way to it that does not wait; below 0 where there is none
   std::string behind_;

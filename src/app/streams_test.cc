@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <array>
 #include <thread>
 
 #include "support/pseudo_terminal.h"
@@ -36,6 +38,36 @@ TEST_F(ATerminalThatTakesNothing, HoldsNobodyUpAndGetsAllOfItInOrder) {
   out_.offer("the end\n");
   EXPECT_EQ(shown(text.size() + 8), text + "the end\n");
   EXPECT_FALSE(out_.is_behind());
+}
+
+TEST(ATerminalWithoutUtf8, IsSentAsciiAloneAndItsEscapesAsTheyAre) {
+  PseudoTerminal terminal;
+  terminal.make_raw();
+  OutStream out(terminal.program(), left_out_line, TerminalLetters::ascii);
+  out.write("\x1b[32m✓\x1b[0m done — “so” 日\r\n");
+  EXPECT_EQ(terminal.read_until("\n"), "\x1b[32m+\x1b[0m done - \"so\" ??\r\n");
+  out.offer("→ …\n");
+  EXPECT_EQ(terminal.read_until("\n"), "> .\n");
+}
+
+TEST(ATerminalWithUtf8, IsSentWhatIsWritten) {
+  PseudoTerminal terminal;
+  terminal.make_raw();
+  OutStream out(terminal.program());
+  out.write("✓ —\n");
+  EXPECT_EQ(terminal.read_until("\n"), "✓ —\n");
+}
+
+TEST(APipe, HasItsBytesWhateverATerminalCouldShow) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  OutStream out(ends[1], left_out_line, TerminalLetters::ascii);
+  out.write("✓ —\n");
+  std::array<char, 16> buffer;
+  const ssize_t count = ::read(ends[0], buffer.data(), buffer.size());
+  EXPECT_EQ(std::string(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))), "✓ —\n");
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST_F(ATerminalThatTakesNothing, IsTriedAgain) {

@@ -68,6 +68,9 @@ Task<ToolResult> AskTool::run(json::object arguments, ToolContext context) {
   Question question = before ? before->question : question_of(arguments, kind(), context);
   if (!before) {
     if (auto refused = cannot_ask(context); !refused.empty()) co_return tool_ok(std::move(refused));
+  }
+  // The person of this process has not been asked yet; a parent reads it in its mail.
+  if (!before || question.kind == QuestionKind::to_person) {
     if (const auto asked = co_await record_question(question, context); !asked)
       co_return tool_error(fmt::format("The question was not asked: {}", to_text(asked.error())));
   }

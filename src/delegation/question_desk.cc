@@ -5,6 +5,14 @@
 #include "base/text.h"
 
 namespace deputy {
+namespace {
+
+std::string why_unanswered(StopReason reason) {
+  return reason == StopReason::user ? "the person stopped it instead of answering"
+                                    : "it was stopped before there was an answer";
+}
+
+}  // namespace
 
 std::optional<Answer> answer_from(std::string_view line) {
   const std::string_view text = trimmed(line);
@@ -38,6 +46,7 @@ Task<Answer> QuestionDesk::ask(Question question, StopToken stop) {
   const auto on_stop = stop.on_stop([waiter] { waiter.resume({AnswerKind::nobody, ""}); });
   Answer answer = co_await waiter.wait();
   held_.erase(id);
+  if (answer.kind == AnswerKind::nobody && stop.stopped()) answer.text = why_unanswered(stop.reason());
   co_return answer;
 }
 

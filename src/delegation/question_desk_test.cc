@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "async/sim_loop.h"
+#include "support/run.h"
+
 namespace deputy {
 namespace {
 
@@ -21,6 +24,21 @@ TEST(AnswerFrom, AnythingElseIsNoAnswer) {
   for (const auto* line : {"", "\n", "yep", "yes but not that one", "nope", "sure", "ye s"}) {
     EXPECT_EQ(answer_from(line), std::nullopt) << line;
   }
+}
+
+Answer answer_when_stopped(StopReason reason) {
+  SimLoop loop(1);
+  QuestionDesk desk(Attendance::person);
+  StopSource stop;
+  loop.timers().call_at(loop.clock().now() + std::chrono::seconds(1),
+                        [&stop, reason] { stop.request(reason); });
+  return run(loop, desk.ask({.id = "q", .text = "Run ls"}, stop.token()));
+}
+
+TEST(AQuestionThatIsStopped, SaysWhetherItWasThePerson) {
+  EXPECT_EQ(answer_when_stopped(StopReason::user).kind, AnswerKind::nobody);
+  EXPECT_EQ(answer_when_stopped(StopReason::user).text, "the person stopped it instead of answering");
+  EXPECT_EQ(answer_when_stopped(StopReason::deadline).text, "it was stopped before there was an answer");
 }
 
 TEST(AnswerInWords, ToAPermissionOnlyYesApproves) {

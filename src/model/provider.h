@@ -74,12 +74,15 @@ struct Request {
   bool is_last = false;    // the grace step of a run at a limit: it may use what was reserved for it
 };
 
-// What there is to see while a reply is under way: a piece of its text, or that what came so far is void and
-// is asked for again.
+// What there is to see while a reply is under way: a piece of its text, that what came so far is void and is
+// asked for again, or that it is a summary of the conversation, which is not shown while it is said.
 struct TextDelta {
   std::string_view text;
 };
-using Delta = std::variant<TextDelta, Retried>;
+struct SummaryAsked {
+  std::int64_t tokens = 0;  // that are summed up, by estimate
+};
+using Delta = std::variant<TextDelta, Retried, SummaryAsked>;
 using DeltaSink = std::function<void(const Delta&)>;
 
 // US dollars for a million tokens. What is kept in a cache costs as `input` where nothing else is said.

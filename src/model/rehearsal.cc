@@ -12,6 +12,7 @@
 #include "model/rehearsal_plan.h"
 #include "model/rehearsal_report.h"
 #include "model/rehearsal_run.h"
+#include "transcript/event.h"
 
 namespace deputy {
 namespace {
@@ -217,9 +218,11 @@ Message decided(const RunSoFar& run, const Offers& offers) {
 
 }  // namespace
 
-Message rehearsed(std::span<const ToolOffer> tools, std::span<const Message> messages) {
+Message rehearsed(std::span<const ToolOffer> tools, std::span<const Message> messages, int replies_before) {
+  if (!messages.empty() && messages.back().text == wish_for_summary().text)
+    return saying(summary_text(messages.first(messages.size() - 1)));
   Message message = decided(run_so_far(messages), Offers(tools));
-  const int step = step_of(messages);
+  const int step = replies_before + step_of(messages);
   for (std::size_t i = 0; i < message.calls.size(); ++i)
     message.calls[i].id = fmt::format("call_{}_{}", step, i);
   return message;
@@ -237,7 +240,7 @@ Task<Reply> RehearsalProvider::ask(Request request, DeltaSink deltas, StopToken 
   }
   const std::span<const ToolOffer> tools =
       request.prefix ? std::span(request.prefix->tools) : std::span<const ToolOffer>();
-  reply.message = rehearsed(tools, request.messages);
+  reply.message = rehearsed(tools, request.messages, request.replies_before);
   reply.stop = reply.message.calls.empty() ? ReplyStop::finished : ReplyStop::calls;
   reply.usage = estimated_usage(request, reply.message);
   reply.usage.cost_micros = 0;

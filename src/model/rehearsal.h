@@ -17,7 +17,9 @@ class RehearsalProvider final : public Provider {
   std::optional<Price> price(const ModelName&) const override { return Price{}; }  // it is free
 };
 
-// The decision itself: the next message of a conversation, given the tools on offer.
-Message rehearsed(std::span<const ToolOffer> tools, std::span<const Message> messages);
+// The decision itself: the next message of a conversation, given the tools on offer and how many replies a
+// summary among the messages stands for.
+Message rehearsed(std::span<const ToolOffer> tools, std::span<const Message> messages,
+                  int replies_before = 0);
 
 }  // namespace deputy

@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
 #include "base/text.h"
 #include "model/rehearsal_choice.h"
+#include "transcript/event.h"
 
 namespace deputy {
 namespace {
@@ -22,6 +24,10 @@ constexpr std::size_t kMostAsides = 2;  // troubles and nudges that are told, ea
 constexpr std::size_t kMostLinesPerChild = 12;
 constexpr std::size_t kTextCharacters = 100;
 constexpr std::size_t kAsideCharacters = 160;
+constexpr std::size_t kMostAsked = 20;
+constexpr std::size_t kAskedCharacters = 1000;
+constexpr std::size_t kSaidLastCharacters = 4000;
+constexpr std::string_view kAsked = "- asked: ";
 
 std::string shown(std::string_view text, std::size_t most) {
   return shorten(on_one_line(made_visible(to_utf8(text))), most);
@@ -261,6 +267,43 @@ std::string merged_text(const std::vector<ChildReport>& children) {
   }
   text.pop_back();
   return text;
+}
+
+std::string summary_text(std::span<const Message> messages) {
+  std::vector<std::string> asked;
+  std::map<std::string, std::size_t> calls;
+  std::string_view said_last;
+  for (const Message& message : messages) {
+    if (const auto before = summary_told_by(message)) {
+      for (const std::string_view line : lines_of(*before)) {
+        if (line.starts_with(kAsked)) asked.emplace_back(line.substr(kAsked.size()));
+      }
+    } else if (message.role == Role::user && message.source != Source::runtime &&
+               message.source != Source::child) {
+      asked.push_back(shorten(on_one_line(to_utf8(message.text)), kAskedCharacters));
+    }
+    if (message.role != Role::assistant) continue;
+    for (const Call& call : message.calls) ++calls[call.name];
+    if (!trimmed(message.text).empty()) said_last = message.text;
+  }
+  std::string text = fmt::format("{}: what was said before.\n\n", kWhoIsSpeaking);
+  for (std::size_t i = asked.size() - std::min(asked.size(), kMostAsked); i < asked.size(); ++i)
+    text += fmt::format("{}{}\n", kAsked, asked[i]);
+  std::vector<std::string> counts;
+  for (const auto& [tool, count] : calls) counts.push_back(fmt::format("{} {}", count, tool));
+  if (!counts.empty()) text += fmt::format("\nTools called: {}.\n", fmt::join(counts, ", "));
+  if (!said_last.empty())
+    text += fmt::format("\nSaid last:\n\n{}\n", shorten(to_utf8(said_last), kSaidLastCharacters));
+  text.pop_back();
+  return text;
+}
+
+std::string last_asked_in(std::string_view summary) {
+  std::string_view last;
+  for (const std::string_view line : lines_of(summary)) {
+    if (line.starts_with(kAsked)) last = line.substr(kAsked.size());
+  }
+  return std::string(last);
 }
 
 }  // namespace deputy

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "model/rehearsal_report.h"
+#include "transcript/event.h"
 
 namespace deputy {
 namespace {
@@ -23,6 +25,13 @@ class Reader {
 
  private:
   void heard(const Message& message) {
+    if (const auto summary = summary_told_by(message)) {  // what is asked behind it begins anew
+      run_ = RunSoFar();
+      run_.prompt = last_asked_in(*summary);
+      run_.last_text = *summary;
+      ended_ = true;
+      return;
+    }
     if (ended_ && message.source == Source::runtime && message.text.contains("task_completion")) {
       run_.wants_completion = true;
     } else if (ended_) {

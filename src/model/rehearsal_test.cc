@@ -9,6 +9,7 @@
 #include "model/rehearsal_report.h"
 #include "model/rehearsal_stage.h"
 #include "support/run.h"
+#include "transcript/event.h"
 
 namespace deputy {
 namespace {
@@ -213,6 +214,45 @@ TEST(Rehearsal, HandsTheReportInWhereTheRuntimeInsists) {
   const auto arguments = parse_json_object(reply.calls.front().arguments);
   EXPECT_EQ(string_or(*arguments, "body", ""), report);
   EXPECT_EQ(string_or(*arguments, "status", ""), "completed");
+}
+
+TEST(Rehearsal, SumsUpWhatWasAskedAndSaidWhereTheConversationIsCompacted) {
+  Stage stage(a_project());
+  stage.play("Where is `arch` used?");
+  const std::string report = stage.play("What is unfinished?");
+  stage.messages.push_back(wish_for_summary());
+  const Message summary = stage.step();
+  EXPECT_THAT(summary.calls, testing::IsEmpty());
+  EXPECT_THAT(summary.text, HasSubstr("not a language model"));
+  EXPECT_THAT(summary.text, HasSubstr("- asked: Where is `arch` used?\n- asked: What is unfinished?\n"));
+  EXPECT_THAT(summary.text, HasSubstr("2 Note"));
+  EXPECT_THAT(summary.text, HasSubstr(report));
+}
+
+TEST(Rehearsal, GoesOnFromASummaryWithWhatIsAskedBehindIt) {
+  Stage stage(a_project());
+  stage.play("Where is `arch` used?");
+  stage.messages.push_back(wish_for_summary());
+  const Message summary = stage.step();
+  stage.messages = {summary_message(summary.text)};
+  Stage same(a_project());
+  EXPECT_EQ(stage.play("What is unfinished?"), same.play("What is unfinished?"));
+  stage.messages.push_back(wish_for_summary());
+  EXPECT_THAT(stage.step().text, HasSubstr("- asked: Where is `arch` used?\n- asked: What is unfinished?\n"))
+      << "what the first summary stood for is in the second";
+}
+
+TEST(Rehearsal, BehindASummaryAloneItGoesOnWithWhatWasAskedLast) {
+  Stage stage(a_project());
+  stage.say("What is unfinished?");
+  stage.step();
+  stage.messages.push_back(wish_for_summary());
+  const Message summary = stage.step();
+  stage.messages = {summary_message(summary.text)};
+  const Message reply = rehearsed(stage.tools, stage.messages, 2);
+  ASSERT_FALSE(reply.calls.empty());
+  EXPECT_THAT(reply.calls.front().arguments, HasSubstr("FIXME"));
+  EXPECT_EQ(reply.calls.front().id, "call_2_0") << "no id is given twice";
 }
 
 TEST(Rehearsal, IsAProviderLikeAnyOther) {

@@ -274,6 +274,8 @@ Task<Result<std::optional<ToolResult>>> Toolbox::declined(Cleared cleared, ToolC
     case AnswerKind::approved:
       co_return std::nullopt;
     case AnswerKind::nobody:
+      if (!answer.text.empty())
+        co_return tool_error(fmt::format("Not run: {} ({} needed approval).", answer.text, tool.text().name));
       co_return tool_error(
           fmt::format("Not permitted: {} needs approval, and nobody is there to give it.", tool.text().name));
     default:

@@ -17,6 +17,9 @@ struct Overloaded : Cases... {
 };
 
 constexpr int kFactVersion = 1;
+constexpr std::string_view kBeforeSummary =
+    "The conversation so far was compacted. This is the summary of it that you wrote:\n\n";
+constexpr std::string_view kBehindSummary = "\n\nGo on from here.";
 constexpr EnumNames<RunTask, 3> kRunTasks{{{RunTask::reply, "reply"},
                                            {RunTask::compact, "compact"},
                                            {RunTask::undo_compaction, "undo_compaction"}}};
@@ -301,11 +304,34 @@ std::optional<std::string_view> summary_in(const Reply& reply) {
   return text;
 }
 
+Message wish_for_summary() {
+  return {
+      .role = Role::user,
+      .source = Source::runtime,
+      .text =
+          "This conversation becomes too long and is compacted: what you write now takes the place of "
+          "all that stands above. Write down, as plain text and without calling a tool, what is "
+          "needed to go on: what the person asked for, in their words where these matter, and word by word "
+          "what they said last; what was decided and why; what was done, with the files, commands and "
+          "subagents concerned; what was found, with paths and lines; letter by letter the ids of subagents, "
+          "of background commands "
+          "and of questions that are open; what is left to do. At most 1000 words."};
+}
+
 Message summary_message(std::string_view summary) {
   return {.role = Role::user,
           .source = Source::runtime,
-          .text = "The conversation so far was compacted. This is the summary of it that you wrote:\n\n" +
-                  std::string(summary) + "\n\nGo on from here."};
+          .text = std::string(kBeforeSummary) + std::string(summary) + std::string(kBehindSummary)};
+}
+
+std::optional<std::string_view> summary_told_by(const Message& message) {
+  std::string_view text = message.text;
+  if (message.source != Source::runtime || !text.starts_with(kBeforeSummary) ||
+      !text.ends_with(kBehindSummary))
+    return std::nullopt;
+  text.remove_prefix(kBeforeSummary.size());
+  text.remove_suffix(kBehindSummary.size());
+  return text;
 }
 
 std::string why_no_summary(const Reply& reply) {

@@ -93,8 +93,12 @@ struct Compacted {
 // What the reply says of the conversation; nothing where it came to no end: then the history stays as it is.
 std::optional<std::string_view> summary_in(const Reply& reply);
 std::string why_no_summary(const Reply& reply);
+// How the model is asked for one.
+Message wish_for_summary();
 // What the model is told in place of what the summary stands for.
 Message summary_message(std::string_view summary);
+// The summary that such a message tells.
+std::optional<std::string_view> summary_told_by(const Message& message);
 struct CommandEnded {  // of one that went on in the background, by itself
   int exit_status = 0;
 };

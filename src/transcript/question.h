@@ -29,7 +29,7 @@ enum class AnswerKind { approved, refused, text, nobody };
 
 struct Answer {
   AnswerKind kind = AnswerKind::nobody;
-  std::string text;             // the answer, or the reason of a refusal
+  std::string text;             // the answer, or the reason of a refusal, or why there is none
   Source by = Source::runtime;  // who gave it
   bool operator==(const Answer&) const = default;
 };

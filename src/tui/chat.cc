@@ -13,12 +13,19 @@
 namespace deputy {
 namespace {
 
-constexpr std::size_t kMostLogLines = 200;
+constexpr std::size_t kMostLogLines = 1000;
 constexpr std::size_t kMostPrintedLines = 3;
 
 void print_reply(ChatState& state, std::string_view markdown) {
   if (trimmed(markdown).empty()) return;
   print_separated(state, markdown_lines(markdown, columns_of(state)));
+}
+
+void hear(ReplyStream& reply, const Redactor& redactor, std::string_view text) {
+  reply.held += text;
+  const std::size_t clear = redactor.settled(reply.held, reply.held.size());
+  reply.text += redactor.redact(std::string_view(reply.held).substr(0, clear));
+  reply.held.erase(0, clear);
 }
 
 // The rest of what was said, once it is whole.
@@ -29,8 +36,12 @@ void finish_reply(ChatState& state, std::string_view whole) {
   reply = {};
 }
 
+std::string short_figure(std::int64_t tokens) { return short_count(static_cast<std::uint64_t>(tokens)); }
+
 void log_line(ChatState& state, const SessionId& session, Line line) {
   auto& log = state.logs[session];
+  if (state.scrolled > 0 && state.chosen == session)  // what is read stays where it is
+    state.scrolled += wrapped(followed_line(line), columns_of(state), kFollowedMark).size();
   log.push_back(std::move(line));
   if (log.size() > kMostLogLines) log.pop_front();
 }
@@ -58,6 +69,7 @@ struct RootFold {
   }
   void operator()(const InputGiven& fact) const {
     const bool is_person = fact.source == Source::person;
+    if (is_person && std::exchange(state.echoed, {}) == fact.text) return;
     std::vector<Line> lines;
     for (const auto& line : lines_of_text(fact.text, is_person ? Tone::strong : Tone::faint)) {
       Line marked = line;
@@ -83,8 +95,13 @@ struct RootFold {
                               was_too_much ? " (/compact tries again, with half as much)" : ""));
     }
     state.context = 0;
-    tell(fmt::format("Compacted: a summary stands for the first {} messages. /compact undo takes it back.",
-                     fact.messages));
+    const Usage& usage = fact.reply.usage;
+    const std::string figures = usage.input > 0
+                                    ? fmt::format(" {} tokens were read for it, it has {}.",
+                                                  short_figure(usage.input), short_figure(usage.output))
+                                    : "";
+    tell(fmt::format("Compacted: a summary stands for the first {} messages.{} /compact undo takes it back.",
+                     fact.messages, figures));
   }
   void tell(std::string_view text) const {
     print_separated(state, wrapped(line_of(text, Tone::faint), columns_of(state)));
@@ -98,7 +115,13 @@ struct RootFold {
     finish_reply(state, state.reply.text);
     state.is_running = false;
     state.chosen.reset();
-    if (std::exchange(state.typing, Typing::input) != Typing::input) set_text(state.input, "");
+    state.scrolled = 0;
+    if (std::exchange(state.typing, Typing::input) != Typing::input) {
+      if (const auto words = trimmed(state.input.text); !words.empty())
+        print_separated(
+            state, {line_of(fmt::format("not told, as all has ended: {}", on_one_line(words)), Tone::bad)});
+      set_text(state.input, "");
+    }
     if (fact.report.status != Status::completed) print_separated(state, {{ending_of(fact.report)}});
   }
   void operator()(const auto&) const {}
@@ -111,6 +134,7 @@ struct ChildFold {
 
   void operator()(const InputGiven& fact) const { log("❯", Tone::accent, fact.text); }
   void operator()(const ReplyReceived& fact) const {
+    state.heard.erase(event.run.session);
     const std::string text = state.redactor.redact(fact.reply.message.text);
     for (const auto& line : lines_of_text(text)) log_line(state, event.run.session, line);
   }
@@ -124,6 +148,7 @@ struct ChildFold {
   }
   void operator()(const RunEnded& fact) const {
     state.asked_at.erase(event.run.session);  // what it asked may have had no answer
+    state.heard.erase(event.run.session);
     const TreeNode* node = find_node(state.tree, event.run.session);
     if (!node) return;
     log_line(state, event.run.session, {ending_of(fact.report)});
@@ -160,9 +185,29 @@ void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswere
   const TreeNode* node = find_node(state.tree, asker);
   if (!node || node->question.empty()) state.asked_at.erase(asker);
   const auto asked = std::ranges::find(state.dialog.waiting, fact.question_id, &Question::id);
-  if (asked == state.dialog.waiting.end()) return;
+  if (asked == state.dialog.waiting.end()) return;  // what is answered here is settled before it is recorded
+  if (fact.answer.kind != AnswerKind::nobody) {
+    const std::string who = asked->label.empty() ? asked->agent : asked->label;
+    const std::string words = fact.answer.text.empty() ? "" : ": " + on_one_line(fact.answer.text);
+    const std::string told =
+        fmt::format("[{}] was {} from elsewhere{}", who, outcome_of(fact.answer.kind), words);
+    print_separated(state, wrapped(line_of(state.redactor.redact(told), Tone::faint), columns_of(state)));
+  }
   settle(state.dialog, fact.question_id, state.now);
   print_what_is_cut(state);  // of the next one
+}
+
+// A session that has ended waits for no answer, whatever became of its questions.
+void drop_questions_of(ChatState& state, const SessionId& ended) {
+  const auto is_its = [&](const Question& question) { return question.asker == ended; };
+  bool has_dropped = false;
+  for (;;) {
+    const auto found = std::ranges::find_if(state.dialog.waiting, is_its);
+    if (found == state.dialog.waiting.end()) break;
+    settle(state.dialog, std::string(found->id), state.now);
+    has_dropped = true;
+  }
+  if (has_dropped) print_what_is_cut(state);  // of the next one
 }
 
 }  // namespace
@@ -233,16 +278,14 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
     return on_question(state, event.run.session, asked->question);
   if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact))
     on_answered(state, event.run.session, *answered);
+  if (std::holds_alternative<RunEnded>(event.fact)) drop_questions_of(state, event.run.session);
   return {};
 }
 
 void apply_text(ChatState& state, const SessionId& session, std::string_view text) {
-  if (session != state.root) return;
+  if (session != state.root) return hear(state.heard[session], state.redactor, text);
   ReplyStream& reply = state.reply;
-  reply.held += text;
-  const std::size_t clear = state.redactor.settled(reply.held, reply.held.size());
-  reply.text += state.redactor.redact(std::string_view(reply.held).substr(0, clear));
-  reply.held.erase(0, clear);
+  hear(reply, state.redactor, text);
   const std::size_t settled = settled_prefix(std::string_view(reply.text).substr(reply.printed));
   if (settled == 0) return;
   print_reply(state, std::string_view(reply.text).substr(reply.printed, settled));
@@ -259,11 +302,26 @@ void apply_output(ChatState& state, const SessionId& session, std::string_view l
   }
 }
 
+void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_t tokens) {
+  const auto node = std::ranges::find(state.tree.nodes, session, &TreeNode::id);
+  if (node != state.tree.nodes.end()) node->activity = "compacting its conversation";
+  if (session != state.root) return;
+  const std::string told = fmt::format(
+      "Compacting: the model sums up what was said, about {} tokens. Ctrl-C stops it.", short_figure(tokens));
+  print_separated(state, wrapped(line_of(told, Tone::faint), columns_of(state)));
+}
+
 void apply_retry(ChatState& state, const SessionId& session) {
+  state.heard.erase(session);
   if (session != state.root) return;
   if (state.reply.printed > 0)
     print_separated(state, {{{"(the reply broke off and is asked for again)", Tone::doubtful}}});
   state.reply = {};
+}
+
+Line followed_line(Line line) {
+  line.insert(line.begin(), {std::string(kFollowedMark), Tone::faint});
+  return line;
 }
 
 std::vector<TreeRow> shown_rows(const ChatState& state) {

@@ -92,17 +92,20 @@ struct ChatState {
   ReplyStream reply;
   std::map<std::pair<int, int>, Call> calls;      // of the root's last reply, by step and index
   std::map<SessionId, std::deque<Line>> logs;     // what children did last, for who follows them
+  std::map<SessionId, ReplyStream> heard;         // what they are just saying
   std::map<SessionId, std::deque<Line>> printed;  // the last lines of commands that run
 
   InputLine input;
   InputCompletion completion;
   Dialog dialog;
   std::optional<SessionId> chosen;  // a child that the keys go to
+  std::size_t scrolled = 0;         // rows back from the end of what is followed of it
   Typing typing = Typing::input;
   std::map<SessionId, TimePoint> asked_at;  // when children asked what is still open
   std::string answering;                    // the id of the question that is meant, while an answer is typed
   std::map<SessionId, std::string>
       asked;                       // the ids of what children asked their parents when the line was begun
+  std::string echoed;              // by the terminal itself: the line that was typed at the prompt
   std::deque<std::string> queued;  // typed while it ran: the next inputs, in plain lines commands too
   bool leaves_at_end = false;      // once these and what runs are done
   std::set<std::string> session_rules;
@@ -119,6 +122,8 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin);
 void apply_text(ChatState& state, const SessionId& session, std::string_view text);
 // Whole lines, without secrets, that a command of the session has printed while it runs.
 void apply_output(ChatState& state, const SessionId& session, std::string_view lines);
+// The model sums up what the session holds: so many tokens.
+void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_t tokens);
 // What was said of the reply is void: it is asked for again.
 void apply_retry(ChatState& state, const SessionId& session);
 Intents apply_key(ChatState& state, const Key& key);
@@ -145,6 +150,10 @@ inline constexpr std::size_t kMostHeldBack = 10'000;
 // The question on the screen, where that cannot show all of it. True where it was just now that it was
 // printed.
 bool print_what_is_cut(ChatState& state);
+
+// A line of what is followed of a child.
+inline constexpr std::string_view kFollowedMark = "│ ";
+Line followed_line(Line line);
 
 // The children that can be chosen, in the order of the screen.
 std::vector<TreeRow> shown_rows(const ChatState& state);

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <utility>
 
+#include "base/display.h"
 #include "base/text.h"
 #include "tui/markdown.h"
 
@@ -15,6 +18,9 @@ constexpr std::size_t kMostInputRows = 8;
 constexpr std::size_t kMostTreeRows = 12;
 constexpr std::size_t kMostChoices = 8;
 constexpr std::size_t kNarrow = 60;
+constexpr std::size_t kLeastFigures = 20;  // columns that are left for them beside the keys
+constexpr std::size_t kMostStatusRows = 3;
+constexpr std::size_t kMostHeardBytes = 16UL * 1024;  // more than a screen shows
 constexpr std::string_view kPrompt = "❯ ";
 constexpr std::string_view kNudgePrompt = "to it ❯ ";
 constexpr std::string_view kAnswerPrompt = "answer ❯ ";
@@ -39,16 +45,32 @@ std::vector<Line> reply_lines(const ChatState& state, std::size_t columns, std::
   return last_of(markdown_lines(rest, columns), rows);
 }
 
+// What the chosen child is just saying, or the end of it.
+std::vector<Line> heard_lines(const ChatState& state) {
+  const auto heard = state.heard.find(*state.chosen);
+  if (heard == state.heard.end()) return {};
+  std::string_view text = heard->second.text;
+  if (text.size() > kMostHeardBytes) text.remove_prefix(text.size() - kMostHeardBytes);
+  return lines_of_text(to_utf8(text));
+}
+
+// The last rows of what the chosen child did and says, or those before them where somebody reads back.
 std::vector<Line> followed_lines(const ChatState& state, std::size_t columns, std::size_t rows) {
-  const auto log = state.chosen ? state.logs.find(*state.chosen) : state.logs.end();
-  if (log == state.logs.end()) return {};
-  std::vector<Line> lines;
-  for (const auto& line : log->second) {
-    Line shown = line;
-    shown.insert(shown.begin(), {"│ ", Tone::faint});
-    add_all(lines, wrapped(shown, columns, "│ "));
-  }
-  return last_of(std::move(lines), rows);
+  std::deque<Line> lines;
+  const auto has_enough = [&] { return lines.size() >= rows + state.scrolled; };
+  const auto add_above = [&](const auto& more) {
+    for (auto line = more.rbegin(); line != more.rend() && !has_enough(); ++line) {
+      auto parts = wrapped(followed_line(*line), columns, kFollowedMark);
+      lines.insert(lines.begin(), std::make_move_iterator(parts.begin()),
+                   std::make_move_iterator(parts.end()));
+    }
+  };
+  if (state.scrolled == 0) add_above(heard_lines(state));
+  if (const auto log = state.logs.find(*state.chosen); log != state.logs.end()) add_above(log->second);
+  const std::size_t shown = std::min(rows, lines.size());
+  const std::size_t end = lines.size() - std::min(state.scrolled, lines.size() - shown);
+  return {lines.begin() + static_cast<std::ptrdiff_t>(end - shown),
+          lines.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
 // What the command that is looked at prints: the root's, or that of the child that is chosen.
@@ -63,22 +85,37 @@ std::vector<Line> printed_lines(const ChatState& state, std::size_t columns, std
   return last_of(std::move(lines), rows);
 }
 
-std::string hint_of(const ChatState& state, bool is_narrow) {
-  if (!state.notice.empty()) return state.notice;
-  if (is_open(state.dialog)) return "";
+// What can be done now; a question that is open shows its own choices.
+std::vector<std::string_view> keys_of(const ChatState& state) {
+  if (is_open(state.dialog)) return {};
   if (state.chosen) {
     const TreeNode* node = find_node(state.tree, *state.chosen);
-    if (state.typing == Typing::nudge) return "Enter nudges it  Esc back";
-    if (state.typing == Typing::answer)
-      return is_narrow ? "Enter answers for its parent  Esc"
-                       : "Enter answers it in its parent's place  Esc back";
-    if (node && !node->question.empty()) return "a answer  n nudge  b background  c cancel  Esc back";
-    if (!node || node->has_ended) return "↑↓ choose  Esc back";
-    return is_narrow ? "n nudge  b background  c cancel  Esc"
-                     : "↑↓ choose  n nudge  b background  c cancel  Esc back";
+    if (state.typing == Typing::nudge) return {"Enter nudges it", "Esc back"};
+    if (state.typing == Typing::answer) return {"Enter answers it in its parent's place", "Esc back"};
+    if (node && !node->question.empty())
+      return {"a answer", "n nudge", "b background", "c cancel", "Esc back"};
+    if (state.scrolled > 0) return {"PgUp PgDn scroll", "Esc back"};
+    if (!node || node->has_ended) return {"↑↓ choose", "PgUp scroll", "Esc back"};
+    return {"↑↓ choose", "n nudge", "b background", "c cancel", "Esc back"};
   }
-  if (state.is_running) return shown_rows(state).empty() ? "Ctrl-C cancels" : "Tab: children  Ctrl-C cancels";
-  return "/help";
+  if (!state.is_running) return {"/help"};
+  if (shown_rows(state).empty()) return {"Ctrl-C cancels"};
+  return {"Tab: children", "Ctrl-C cancels"};
+}
+
+// What there is to say until the next key, or the keys, each with its word.
+std::vector<Line> hint_lines(const ChatState& state, std::size_t columns) {
+  if (!state.notice.empty()) return wrapped(line_of(state.notice, Tone::doubtful), columns);
+  std::vector<std::string> rows{""};
+  for (const std::string_view key : keys_of(state)) {
+    const std::size_t taken = display_width(rows.back());
+    if (taken > 0 && taken + 2 + display_width(key) > columns) rows.emplace_back();
+    if (!rows.back().empty()) rows.back() += "  ";
+    rows.back() += key;
+  }
+  std::vector<Line> lines;
+  for (const std::string& row : rows) lines.push_back(line_of(row, Tone::faint));
+  return lines;
 }
 
 // What is said of the session, in its order on the line. Where not all of it fits, what counts least goes
@@ -120,15 +157,21 @@ Line narrow_status_line(const ChatState& state, std::size_t columns) {
   return cut(line_of_figures(figures), columns);
 }
 
-Line status_line(const ChatState& state, std::size_t columns) {
-  const bool is_narrow = columns < kNarrow;
-  const std::string hint = hint_of(state, is_narrow);
-  const Tone tone = state.notice.empty() ? Tone::faint : Tone::doubtful;
-  if (!is_narrow) return justified(line_of_figures(figures_of(state)), line_of(hint, tone), columns);
-  // There is room for one of them: the keys, where they are other than usual.
-  const bool has_keys = state.chosen && !is_open(state.dialog);
-  if (has_keys || !state.notice.empty()) return cut(line_of(hint, tone), columns);
-  return narrow_status_line(state, columns);
+// One line where both have room on it; else the keys, or what there is to say, stand below the figures. An
+// open question needs the rows.
+std::vector<Line> status_lines(const ChatState& state, std::size_t columns, std::size_t rows) {
+  auto hints = hint_lines(state, columns);
+  const bool has_room =
+      columns >= kNarrow && hints.size() == 1 && width_of(hints.front()) + 2 + kLeastFigures <= columns;
+  if (has_room) return {justified(line_of_figures(figures_of(state)), hints.front(), columns)};
+  if (is_open(state.dialog))
+    return {state.notice.empty() ? narrow_status_line(state, columns)
+                                 : cut(line_of(state.notice, Tone::doubtful), columns)};
+  std::vector<Line> lines;
+  if (hints.size() < rows) lines.push_back(narrow_status_line(state, columns));
+  hints.resize(std::min(hints.size(), rows));
+  add_all(lines, std::move(hints));
+  return lines;
 }
 
 std::vector<Line> queued_lines(const ChatState& state, std::size_t columns) {
@@ -159,9 +202,20 @@ struct Room {
 
 }  // namespace
 
+std::size_t rows_followed(const ChatState& state) {
+  const auto log = state.chosen ? state.logs.find(*state.chosen) : state.logs.end();
+  std::size_t rows = 0;
+  if (log == state.logs.end()) return rows;
+  for (const Line& line : log->second)
+    rows += wrapped(followed_line(line), columns_of(state), kFollowedMark).size();
+  return rows;
+}
+
 Frame frame_of(const ChatState& state) {
   const std::size_t columns = columns_of(state);
-  Room room{rows_of(state)};
+  // One row is kept for it anyway; the line that is typed needs another.
+  auto status = status_lines(state, columns, std::min(kMostStatusRows, rows_of(state)));
+  Room room{rows_of(state) + 1 - status.size()};
 
   Frame frame;
   std::vector<Line> below;
@@ -185,8 +239,9 @@ Frame frame_of(const ChatState& state) {
   }
 
   std::vector<Line> above;
-  if (state.is_running && room.left > 0) {
-    room.take(1);
+  // What children did can be read also when all has ended.
+  if ((state.is_running || state.chosen) && room.left > 0) {
+    if (state.is_running) room.take(1);
     auto queued = queued_lines(state, columns);
     queued.resize(std::min(queued.size(), room.take(queued.size())));
     auto tree = tree_lines(state.tree, state.root,
@@ -202,7 +257,7 @@ Frame frame_of(const ChatState& state) {
         state.chosen ? followed_lines(state, columns, room.left) : reply_lines(state, columns, room.left);
     above = std::move(said);
     if (state.chosen) add_all(above, std::exchange(printed, {}));
-    above.push_back(cut(working_line(state), columns));
+    if (state.is_running) above.push_back(cut(working_line(state), columns));
     add_all(above, std::move(printed));
     add_all(above, std::move(tree));
     add_all(above, std::move(queued));
@@ -210,7 +265,7 @@ Frame frame_of(const ChatState& state) {
   frame.lines = std::move(above);
   frame.cursor_row = frame.lines.size() + cursor_row;
   add_all(frame.lines, std::move(below));
-  frame.lines.push_back(status_line(state, columns));
+  add_all(frame.lines, std::move(status));
   return frame;
 }
 

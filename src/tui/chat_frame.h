@@ -18,5 +18,7 @@ struct Frame {
 };
 
 Frame frame_of(const ChatState& state);
+// How many rows there are to read of what the chosen child did.
+std::size_t rows_followed(const ChatState& state);
 
 }  // namespace deputy

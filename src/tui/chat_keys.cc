@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "tui/chat.h"
+#include "tui/chat_frame.h"
 
 namespace deputy {
 namespace {
@@ -21,7 +22,9 @@ Intents interrupt(ChatState& state) {
   if (is_second) return {LeaveChat{.at_once = state.is_running || state.has_cancelled}};
   state.has_cancelled = state.is_running;
   if (state.is_running) {
-    state.queued.clear();
+    for (const auto& text : std::exchange(state.queued, {}))
+      print_separated(state,
+                      {line_of("not begun, as all is cancelled: " + on_one_line(text), Tone::doubtful)});
     state.notice = "cancelling; what was found is kept (again within 2 s to leave)";
     return {CancelAll{}};
   }
@@ -35,12 +38,28 @@ Intents interrupt(ChatState& state) {
   return {};
 }
 
+// What others ask already is approved by the rule too.
+void approve_covered(ChatState& state, const std::string& rule, Intents& intents) {
+  const auto is_covered = [&rule](const Question& question) {
+    return question.kind == QuestionKind::permission && !question.suggestions.empty() &&
+           question.suggestions.front() == rule;
+  };
+  for (;;) {
+    const auto found = std::ranges::find_if(state.dialog.waiting, is_covered);
+    if (found == state.dialog.waiting.end()) return;
+    const std::string id = found->id;
+    intents.emplace_back(GiveAnswer{id, {AnswerKind::approved, ""}});
+    settle(state.dialog, id, state.now);
+  }
+}
+
 Intents answer(ChatState& state, const DialogAnswer& given) {
   Intents intents;
   if (given.answer.kind == AnswerKind::approved && given.scope != ApprovalScope::once) {
     const std::string& rule = given.question.suggestions.front();
     state.session_rules.insert(rule);
     if (given.scope == ApprovalScope::always) intents.emplace_back(WriteRule{rule});
+    approve_covered(state, rule, intents);
   }
   intents.emplace_back(GiveAnswer{given.question.id, given.answer});
   return intents;
@@ -129,6 +148,7 @@ bool leaves_in_turn(ChatState& state) {
 std::optional<DoCommand> command_in(std::string_view meant) {
   if (!meant.starts_with('/') || meant.contains('\n')) return std::nullopt;
   const std::size_t space = std::min(meant.find(' '), meant.size());
+  if (meant.substr(1, space - 1).contains('/')) return std::nullopt;  // a path that something is said of
   return DoCommand{std::string(meant.substr(0, space)), std::string(trimmed(meant.substr(space)))};
 }
 
@@ -161,6 +181,7 @@ Intents submit(ChatState& state) {
     state.queued.emplace_back(meant);
     return {};
   }
+  if (state.tells_children && !command) state.echoed = meant;
   return {intent_of(meant)};
 }
 
@@ -199,6 +220,7 @@ bool complete(ChatState& state, const Key& key) {
 }
 
 void choose(ChatState& state, int by) {
+  state.scrolled = 0;
   const auto rows = shown_rows(state);
   if (rows.empty()) {
     state.chosen.reset();
@@ -209,6 +231,17 @@ void choose(ChatState& state, int by) {
   const auto count = static_cast<int>(rows.size());
   const int at = found == rows.end() ? (by > 0 ? -1 : count) : static_cast<int>(found - rows.begin());
   state.chosen = rows[static_cast<std::size_t>(std::clamp(at + by, 0, count - 1))].node->id;
+}
+
+// By half of the screen: some of what was read stays in sight.
+void scroll(ChatState& state, KeyName way) {
+  const std::size_t page = std::max<std::size_t>(1, rows_of(state) / 2);
+  if (way == KeyName::page_down) {
+    state.scrolled -= std::min(page, state.scrolled);
+    return;
+  }
+  const std::size_t rows = rows_followed(state);
+  state.scrolled = std::min(state.scrolled + page, rows > page ? rows - page : 0);
 }
 
 Intents act_on(ChatState& state, const TreeNode& child, std::string_view key) {
@@ -262,11 +295,21 @@ std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
     case KeyName::tab:
       choose(state, 1);
       return Intents{};
+    case KeyName::page_up:
+    case KeyName::page_down:
+      scroll(state, key.name);
+      return Intents{};
     case KeyName::escape:
     case KeyName::enter:
+      if (std::exchange(state.scrolled, 0) > 0 && key.name == KeyName::escape) return Intents{};
       state.chosen.reset();
       return Intents{};
     case KeyName::text:
+      if (!state.is_running) {  // there is nobody to steer: the person types on
+        state.chosen.reset();
+        state.scrolled = 0;
+        return std::nullopt;
+      }
       return node && !node->has_ended ? act_on(state, *node, key.text) : Intents{};
     default:
       return std::nullopt;
@@ -322,8 +365,9 @@ Intents apply_key(ChatState& state, const Key& key) {
     if (print_what_is_cut(state)) return {};  // the window has become smaller since it was asked
     const auto given = on_key(state.dialog, key, state.now);
     if (!given) return {};
+    Intents intents = answer(state, *given);
     print_what_is_cut(state);  // of the next one
-    return answer(state, *given);
+    return intents;
   }
   if (auto intents = on_tree_key(state, key)) return *std::move(intents);
   return on_input_key(state, key);

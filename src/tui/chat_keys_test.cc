@@ -6,9 +6,11 @@
 namespace deputy {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 using ChatKeys = ChatPlay;
 
@@ -56,6 +58,48 @@ TEST_F(ChatKeys, CtrlCWorksWhileAQuestionIsOpen) {
   EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
 }
 
+// A question of ask_user that is stopped has no answer on record.
+TEST_F(ChatKeys, AQuestionWhoseAskerHasEndedIsClosed) {
+  story.begin("go");
+  story.ask("a", "Which?", {}, QuestionKind::to_person);
+  story.ask("b", "Run", {});
+  story.pass(kTooSoon);
+  key(KeyName::control, "c");
+  story.tell_child("a", RunEnded{Report{}});
+  ASSERT_TRUE(is_open(story.state.dialog));
+  EXPECT_EQ(story.state.dialog.waiting.front().label, "b") << "who still asks";
+  story.tell_child("b", RunEnded{Report{}});
+  EXPECT_FALSE(is_open(story.state.dialog));
+}
+
+TEST_F(ChatKeys, WhatWasTypedAheadIsToldNotToBeBegunWhereAllIsCancelled) {
+  story.begin("go");
+  type("and then this");
+  key(KeyName::enter);
+  story.take_out();
+  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
+  EXPECT_TRUE(story.state.queued.empty());
+  EXPECT_THAT(story.take_out(), HasSubstr("not begun, as all is cancelled: and then this"));
+}
+
+TEST_F(ChatKeys, AnApprovalForTheSessionIsForAllWhoAskTheSameAlready) {
+  story.begin("go");
+  story.ask("a", "Run ls", {"Bash(ls)"});
+  story.ask("b", "Run rm", {"Bash(rm)"});
+  story.ask("c", "Run ls", {"Bash(ls)"});
+  story.pass(kTooSoon);
+  const auto intents = type("s");
+  ASSERT_EQ(intents.size(), 2u);
+  for (const auto& intent : intents) {
+    const auto* given = std::get_if<GiveAnswer>(&intent);
+    ASSERT_TRUE(given);
+    EXPECT_EQ(given->answer.kind, AnswerKind::approved);
+    EXPECT_NE(given->question_id, "q2");
+  }
+  ASSERT_EQ(story.state.dialog.waiting.size(), 1u);
+  EXPECT_EQ(story.state.dialog.waiting.front().label, "b");
+}
+
 TEST_F(ChatKeys, CompletesCommandsAndPaths) {
   type("/mo");
   EXPECT_THAT(story.state.completion.choices, ElementsAre("/model"));
@@ -70,6 +114,38 @@ TEST_F(ChatKeys, CompletesCommandsAndPaths) {
   key(KeyName::down);
   key(KeyName::tab);
   EXPECT_EQ(story.state.input.text, "see @src/model/");
+}
+
+TEST_F(ChatKeys, APathWithSpacesIsCompletedInQuotes) {
+  type("see @my");
+  apply_listing(story.state, "", {"my notes/", "my file.txt", "mine", "my \"quoted\" one"});
+  EXPECT_THAT(story.state.completion.choices, ElementsAre("@\"my notes/", "@\"my file.txt\"", "@mine"));
+  key(KeyName::tab);
+  EXPECT_EQ(story.state.input.text, "see @\"my notes/");
+  const auto intents = type("to d");
+  ASSERT_TRUE(only<ListFolder>(intents));
+  EXPECT_EQ(only<ListFolder>(intents)->folder, "my notes/");
+  apply_listing(story.state, "my notes/", {"to do.md", "today"});
+  EXPECT_THAT(story.state.completion.choices, ElementsAre("@\"my notes/to do.md\""));
+  key(KeyName::tab);
+  EXPECT_EQ(story.state.input.text, "see @\"my notes/to do.md\" ");
+  EXPECT_THAT(type("and say \"hello"), IsEmpty()) << "these quotes are no path's";
+}
+
+TEST_F(ChatKeys, OfAHundredThousandFilesSomeAreOffered) {
+  std::vector<std::string> entries;
+  for (int at = 0; at < 100'000; ++at) entries.push_back(fmt::format("file{}.txt", at));
+  type("@file99");
+  apply_listing(story.state, "", entries);
+  EXPECT_THAT(story.state.completion.choices, testing::SizeIs(200));
+  EXPECT_EQ(story.state.completion.choices.front(), "@file99.txt");
+}
+
+TEST_F(ChatKeys, APathIsNoCommand) {
+  type("/etc/hosts has what?");
+  const auto intents = key(KeyName::enter);
+  ASSERT_TRUE(only<SubmitInput>(intents));
+  EXPECT_EQ(only<SubmitInput>(intents)->text, "/etc/hosts has what?");
 }
 
 TEST_F(ChatKeys, ACommandIsNoInput) {
@@ -99,6 +175,61 @@ TEST_F(ChatKeys, AChosenChildIsFollowedAndCanBeCancelled) {
   story.tell_child("b", RunEnded{Report{}});
   EXPECT_THAT(type("c"), IsEmpty()) << "it has ended";
   key(KeyName::escape);
+  EXPECT_FALSE(story.state.chosen);
+}
+
+TEST_F(ChatKeys, WhatAChosenChildSaysIsReadWhileItSaysIt) {
+  story.redactor.hide("hunter2hunter2");
+  story.begin("go");
+  story.child("a");
+  apply_text(story.state, SessionId("sess_a"), "I have found\nthe key hunter2");
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("I have found")));
+  key(KeyName::tab);
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("│ I have found\n│ the key"), Not(HasSubstr("hunter2"))));
+  apply_text(story.state, SessionId("sess_a"), "hunter2 is there now");
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("is there"), Not(HasSubstr("hunter2"))));
+  apply_retry(story.state, SessionId("sess_a"));
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("I have found"))) << "it is asked for again";
+  apply_text(story.state, SessionId("sess_a"), "once more");
+  Reply whole;
+  whole.message = {.role = Role::assistant, .text = "once more, and whole"};
+  story.tell_child("a", ReplyReceived{whole});
+  const std::string screen = story.screen(80);
+  EXPECT_EQ(screen.find("│ once more"), screen.rfind("│ once more")) << "it is not told twice";
+}
+
+TEST_F(ChatKeys, WhatAChildDidIsReadBackBeyondTheScreen) {
+  story.begin("go");
+  story.child("a");
+  for (int file = 0; file < 100; ++file) story.call_of_child("Read", fmt::format("file{}.txt", file));
+  key(KeyName::tab);
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("file99.txt"), Not(HasSubstr("│ → Read file60.txt"))));
+  for (int page = 0; page < 4; ++page) key(KeyName::page_up);
+  const std::string back = story.screen(80);
+  EXPECT_THAT(back, AllOf(HasSubstr("│ → Read file50.txt"), Not(HasSubstr("│ → Read file99.txt"))));
+  story.call_of_child("Read", "new.txt");
+  const auto followed = [](const std::string& screen) { return screen.substr(0, screen.rfind("│ ")); };
+  EXPECT_EQ(followed(story.screen(80)), followed(back)) << "what is read stays where it is";
+  for (int page = 0; page < 40; ++page) key(KeyName::page_up);
+  EXPECT_THAT(story.screen(80), HasSubstr("│ → Read file0.txt"));
+  key(KeyName::escape);
+  EXPECT_THAT(story.screen(80), HasSubstr("new.txt")) << "at the end again";
+  EXPECT_TRUE(story.state.chosen);
+  key(KeyName::page_up);
+  for (int page = 0; page < 3; ++page) key(KeyName::page_down);
+  EXPECT_EQ(story.state.scrolled, 0u);
+}
+
+TEST_F(ChatKeys, WhatChildrenDidCanBeReadWhenAllHasEnded) {
+  story.begin("go");
+  story.child("a");
+  story.call_of_child("Read", "a.txt");
+  story.tell_child("a", RunEnded{Report{}});
+  story.tell_root(RunEnded{Report{}});
+  key(KeyName::tab);
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("│ → Read a.txt"), HasSubstr("❯ [a]")));
+  type("next");
+  EXPECT_EQ(story.state.input.text, "next") << "who types on speaks to the chat";
   EXPECT_FALSE(story.state.chosen);
 }
 
@@ -194,7 +325,9 @@ TEST_F(ChatKeys, WhatIsTypedForAChildIsNotSentToTheChatWhenAllHasEnded) {
   key(KeyName::tab);
   type("n");
   type("be brief");
+  story.take_out();
   story.tell_root(RunEnded{Report{}});
+  EXPECT_THAT(story.take_out(), HasSubstr("not told, as all has ended: be brief"));
   EXPECT_THAT(key(KeyName::enter), IsEmpty());
   EXPECT_EQ(story.state.typing, Typing::input);
 }

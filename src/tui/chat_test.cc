@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
+#include "base/text.h"
+#include "tui/chat_frame.h"
 #include "tui/chat_play.h"
 
 namespace deputy {
@@ -393,6 +397,61 @@ TEST_F(Chat, ACompactionIsAnnouncedAndSoIsItsUndoing) {
   EXPECT_THAT(story.take_out(), HasSubstr("Not compacted: the model asked for tools"));
 }
 
+TEST_F(Chat, WhatIsAnsweredFromElsewhereIsClosedHereAndThatIsSaid) {
+  story.begin("go");
+  story.child("a");
+  story.ask("a", "Run ls", {});
+  story.pass(kTooSoon);
+  story.take_out();
+  EXPECT_THAT(story.screen(80), HasSubstr("asks for approval"));
+  story.tell_child("a", QuestionAnswered{"q1", {AnswerKind::refused, "not here", Source::person}});
+  EXPECT_THAT(story.take_out(), HasSubstr("[a] was declined from elsewhere: not here"));
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("asks")));
+  story.ask("a", "Run ls", {});
+  story.pass(kTooSoon);
+  type("y");
+  story.tell_child("a", QuestionAnswered{"q2", {AnswerKind::approved, "", Source::person}});
+  EXPECT_THAT(story.take_out(), Not(HasSubstr("elsewhere"))) << "it was answered here";
+}
+
+TEST_F(Chat, TheTreeSaysWhatBecameOfAQuestion) {
+  story.begin("go");
+  story.child("a");
+  for (const auto& [kind, word] :
+       {std::pair(AnswerKind::approved, "→ approved"), std::pair(AnswerKind::refused, "→ declined"),
+        std::pair(AnswerKind::text, "→ answered"), std::pair(AnswerKind::nobody, "→ not answered")}) {
+    story.ask("a", "Run ls", {});
+    EXPECT_THAT(story.screen(80), HasSubstr("? asks: Run ls"));
+    story.tell_child("a", QuestionAnswered{fmt::format("q{}", story.questions), {kind, ""}});
+    EXPECT_THAT(story.screen(80), AllOf(HasSubstr(word), Not(HasSubstr("asks: Run ls"))));
+  }
+}
+
+TEST_F(Chat, ThatItCompactsIsSaidWhileItDoesAndWhatCameOfItAfterwards) {
+  story.begin("hi");
+  story.reply("Hello.", {}, {.input = 90'000, .output = 10});
+  story.take_out();
+  apply_summary_asked(story.state, story.root, 90'010);
+  EXPECT_THAT(story.take_out(), AllOf(HasSubstr("Compacting"), HasSubstr("90k tokens"), HasSubstr("Ctrl-C")));
+  EXPECT_THAT(story.screen(40), HasSubstr("compacting its conversation"));
+  Reply summary;
+  summary.message = {.role = Role::assistant, .text = "we said hello"};
+  summary.usage = {.input = 90'400, .output = 1'200};
+  story.tell_root(Compacted{summary, 2});
+  EXPECT_THAT(story.take_out(),
+              AllOf(HasSubstr("90k tokens were read"), HasSubstr("it has 1.2k"), HasSubstr("/compact undo")));
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("compacting")));
+}
+
+TEST_F(Chat, ThatAChildCompactsStandsBesideItsName) {
+  story.begin("hi");
+  story.child("a");
+  story.take_out();
+  apply_summary_asked(story.state, SessionId("sess_a"), 5'000);
+  EXPECT_EQ(story.take_out(), "");
+  EXPECT_THAT(story.screen(160), HasSubstr("compacting its conversation"));
+}
+
 TEST_F(Chat, ASummaryThatWasAskedForWithTooMuchCanBeAskedForWithLess) {
   story.begin("hi");
   story.take_out();
@@ -419,9 +478,9 @@ TEST_F(Chat, WhatAChildDidLastIsNoCompactionWhereThereWasNoSummary) {
 TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
   story.state.model = "anthropic/claude-sonnet-4-5";
   const auto status = [this](int columns) {
-    std::string screen = story.screen(columns);
-    screen.pop_back();
-    return screen.substr(screen.rfind('\n') + 1);
+    const std::string screen = story.screen(columns);
+    const auto lines = lines_of(screen);
+    return std::string(lines.at(lines.size() - (columns < 60 ? 2 : 1)));  // the keys stand below it
   };
   EXPECT_EQ(status(40), "anthropic/claude-sonnet-4-5");
   story.begin("hi");
@@ -429,6 +488,44 @@ TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
   EXPECT_EQ(status(40), "claude-sonnet-4-5 · context 47%");
   EXPECT_EQ(status(45), "claude-sonnet-4-5 · context 47% · $0.1900");
   EXPECT_THAT(status(160), HasSubstr("anthropic/claude-sonnet-4-5 · context 47% · in=45k out=2k · $0.1900"));
+}
+
+TEST_F(Chat, AtFortyColumnsTheKeysRemainEachWithItsWord) {
+  EXPECT_THAT(story.screen(40), HasSubstr("\n/help\n"));
+  story.begin("hi");
+  EXPECT_THAT(story.screen(40), HasSubstr("\nCtrl-C cancels\n"));
+  story.child("a");
+  EXPECT_THAT(story.screen(40), HasSubstr("\nTab: children  Ctrl-C cancels\n"));
+  key(KeyName::tab);
+  EXPECT_THAT(story.screen(40), HasSubstr("\n↑↓ choose  n nudge  b background\nc cancel  Esc back\n"));
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  EXPECT_THAT(story.screen(40), HasSubstr("\na answer  n nudge  b background\nc cancel  Esc back\n"));
+  type("a");
+  EXPECT_THAT(story.screen(40), HasSubstr("\nEnter answers it in its parent's place\nEsc back\n"));
+}
+
+TEST_F(Chat, ANoticeIsWrappedWhereItDoesNotFitAndIsNotCut) {
+  story.begin("hi");
+  key(KeyName::control, "c");
+  for (const int columns : {40, 60, 80}) {
+    std::string screen = story.screen(columns);
+    std::ranges::replace(screen, '\n', ' ');
+    EXPECT_THAT(screen, HasSubstr("cancelling; what was found is kept (again within 2 s to leave)"))
+        << columns;
+  }
+}
+
+TEST_F(Chat, AVerySmallScreenKeepsTheLineThatIsTypedAndWhatFitsOfTheKeys) {
+  story.begin("hi");
+  story.child("a");
+  key(KeyName::tab);
+  for (const int rows : {1, 4, 5}) {
+    story.state.size = {20, rows};
+    const Frame frame = frame_of(story.state);
+    EXPECT_LE(frame.lines.size(), 4u) << rows;
+    EXPECT_LT(frame.cursor_row, frame.lines.size()) << rows;
+    EXPECT_EQ(plain_text(frame.lines.at(frame.cursor_row)), "❯ ") << rows;
+  }
 }
 
 TEST_F(Chat, ForeignTextReachesTheScreenWithoutItsEscapes) {

@@ -9,6 +9,17 @@ namespace deputy {
 namespace {
 
 constexpr std::size_t kMostPaths = 200;
+constexpr std::string_view kQuoted = "@\"";  // how a path with spaces begins; another quote ends it
+
+// What is being typed: a word, or a path in quotes that are still open.
+std::string_view typed_word(const InputLine& input) {
+  const std::string_view before = std::string_view(input.text).substr(0, input.cursor);
+  const std::size_t quoted = before.rfind(kQuoted);
+  const bool is_open = quoted != std::string_view::npos &&
+                       before.find_first_of("\"\n", quoted + kQuoted.size()) == std::string_view::npos &&
+                       (quoted == 0 || before[quoted - 1] == ' ' || before[quoted - 1] == '\n');
+  return before.substr(is_open ? quoted : before.size() - word_before_cursor(input).size());
+}
 
 constexpr SlashCommand kCommands[] = {
     {"/help", "", "keys and commands"},
@@ -43,11 +54,11 @@ std::vector<std::string> commands_for(const InputLine& input) {
 }
 
 std::optional<PathWanted> path_wanted(const InputLine& input) {
-  const std::string word = word_before_cursor(input);
+  const std::string_view word = typed_word(input);
   if (!word.starts_with('@')) return std::nullopt;
-  const std::size_t slash = word.rfind('/');
-  if (slash == std::string::npos) return PathWanted{"", word.substr(1)};
-  return PathWanted{word.substr(1, slash), word.substr(slash + 1)};
+  const std::string path(word.substr(word.starts_with(kQuoted) ? kQuoted.size() : 1));
+  const std::size_t name = path.rfind('/') + 1;
+  return PathWanted{path.substr(0, name), path.substr(name)};
 }
 
 std::vector<std::string> paths_for(const PathWanted& wanted, const std::vector<std::string>& entries) {
@@ -56,15 +67,18 @@ std::vector<std::string> paths_for(const PathWanted& wanted, const std::vector<s
     if (found.size() == kMostPaths) break;
     if (!entry.starts_with(wanted.name) || (entry.starts_with('.') && !wanted.name.starts_with('.')))
       continue;
-    if (entry.find_first_of(" \t\n") != std::string::npos) continue;  // a word would end there
-    found.push_back("@" + wanted.folder + entry);
+    const std::string path = wanted.folder + entry;
+    if (path.find_first_of("\"\n") != std::string::npos) continue;  // the quotes would end there
+    const bool has_space = path.find_first_of(" \t") != std::string::npos;
+    const bool goes_on = path.ends_with('/');
+    found.push_back(!has_space ? "@" + path : std::string(kQuoted) + path + (goes_on ? "" : "\""));
   }
   return found;
 }
 
 void accept(InputCompletion& completion, InputLine& input) {
   const std::string word = completion.choices[completion.chosen];
-  replace_word(input, word.ends_with('/') ? word : word + " ");
+  replace_before_cursor(input, typed_word(input).size(), word.ends_with('/') ? word : word + " ");
   completion = {};
 }
 

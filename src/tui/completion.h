@@ -35,7 +35,8 @@ struct PathWanted {
   bool operator==(const PathWanted&) const = default;
 };
 std::optional<PathWanted> path_wanted(const InputLine& input);
-// Of a folder's entries (folders end with a slash), those that fit; hidden ones only where asked for.
+// Of a folder's entries (folders end with a slash), those that fit, in quotes where they have spaces; hidden
+// ones only where asked for.
 std::vector<std::string> paths_for(const PathWanted& wanted, const std::vector<std::string>& entries);
 
 // Puts the chosen word in place.

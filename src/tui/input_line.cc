@@ -50,6 +50,24 @@ void recall(InputLine& input, std::size_t which) {
 
 enum class Way { up, down };
 
+// Where the line that is `count` line breaks before the one at `at` begins.
+std::size_t start_of_lines_before(std::string_view text, std::size_t at, std::size_t count) {
+  for (;; --count) {
+    const std::size_t start = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+    if (start == 0 || count == 0) return start;
+    at = start - 1;
+  }
+}
+
+// Where the one that is as many behind it ends.
+std::size_t end_of_lines_behind(std::string_view text, std::size_t at, std::size_t count) {
+  for (;; --count) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (end == text.size() || count == 0) return end;
+    at = end + 1;
+  }
+}
+
 // To the same column of the next line that way; false where there is none.
 bool move_line(InputLine& input, Way way) {
   const std::size_t start = line_start(input);
@@ -149,9 +167,8 @@ std::string word_before_cursor(const InputLine& input) {
   return input.text.substr(at, input.cursor - at);
 }
 
-void replace_word(InputLine& input, std::string_view word) {
-  const std::size_t size = word_before_cursor(input).size();
-  erase(input, input.cursor - size, input.cursor);
+void replace_before_cursor(InputLine& input, std::size_t bytes, std::string_view word) {
+  erase(input, input.cursor - bytes, input.cursor);
   insert(input, word);
 }
 
@@ -208,8 +225,11 @@ InputView view_of(const InputLine& input, std::string_view prompt, std::size_t c
   const std::size_t indent = display_width(prompt);
   const std::size_t room = columns > indent + 4 ? columns - indent : 4;
   InputView view;
+  // A paste may have thousands of lines: those that cannot be on the screen are not looked at.
+  const std::size_t begin = start_of_lines_before(input.text, input.cursor, rows);
+  const std::size_t stop = end_of_lines_behind(input.text, input.cursor, rows);
   const auto add = [&](std::string text) {
-    const bool is_first = view.lines.empty();
+    const bool is_first = begin == 0 && view.lines.empty();
     view.lines.push_back({{is_first ? std::string(prompt) : std::string(indent, ' '), Tone::accent},
                           {std::move(text), Tone::plain}});
   };
@@ -219,7 +239,7 @@ InputView view_of(const InputLine& input, std::string_view prompt, std::size_t c
     view.cursor_row = view.lines.size();
     view.cursor_column = indent + width;
   };
-  for (std::size_t at = 0; at < input.text.size();) {
+  for (std::size_t at = begin; at < stop;) {
     if (at == input.cursor) place_cursor();
     if (input.text[at] == '\n') {
       add(std::exchange(row, ""));
@@ -239,7 +259,7 @@ InputView view_of(const InputLine& input, std::string_view prompt, std::size_t c
     width += wide;
     at = end;
   }
-  if (input.cursor == input.text.size()) place_cursor();
+  if (input.cursor == stop) place_cursor();
   add(std::move(row));
   if (view.lines.size() > rows) {
     const std::size_t from =

@@ -29,8 +29,8 @@ std::string take_text(InputLine& input);
 
 // The word before the cursor, from the last space on.
 std::string word_before_cursor(const InputLine& input);
-// Puts another in its place.
-void replace_word(InputLine& input, std::string_view word);
+// Puts a word in place of so many bytes before the cursor.
+void replace_before_cursor(InputLine& input, std::size_t bytes, std::string_view word);
 
 struct InputView {
   std::vector<Line> lines;

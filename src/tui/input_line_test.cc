@@ -82,6 +82,42 @@ TEST(InputLine, WrapsAndShowsTheRowsAroundTheCursor) {
   EXPECT_EQ(view_of(input, "> ", 22, 3).cursor_row, 0u);
 }
 
+TEST(InputLine, APasteOfTenThousandLinesIsKeptWholeAndShownAroundTheCursor) {
+  std::string pasted;
+  for (int line = 0; line < 10'000; ++line) pasted += "line " + std::to_string(line) + "\n";
+  InputLine input;
+  edit(input, {KeyName::paste, pasted + "end"});
+  EXPECT_EQ(input.text.size(), pasted.size() + 3);
+  const auto at_end = view_of(input, "> ", 40, 8);
+  ASSERT_EQ(at_end.lines.size(), 8u);
+  EXPECT_EQ(plain_text(at_end.lines[0]), "  line 9993");
+  EXPECT_EQ(plain_text(at_end.lines[7]), "  end");
+  EXPECT_EQ(at_end.cursor_row, 7u);
+
+  input.cursor = input.text.find("line 5000");
+  const auto within = view_of(input, "> ", 40, 8);
+  ASSERT_EQ(within.lines.size(), 8u);
+  EXPECT_EQ(plain_text(within.lines[within.cursor_row]), "  line 5000");
+  EXPECT_EQ(within.cursor_row, 4u);
+
+  input.cursor = 0;
+  const auto at_begin = view_of(input, "> ", 40, 8);
+  ASSERT_EQ(at_begin.lines.size(), 8u);
+  EXPECT_EQ(plain_text(at_begin.lines[0]), "> line 0");
+  EXPECT_EQ(plain_text(at_begin.lines[7]), "  line 7");
+  EXPECT_EQ(at_begin.cursor_row, 0u);
+}
+
+TEST(InputLine, AnEmptyLineAtTheBeginningIsALineToo) {
+  InputLine input;
+  edit(input, {KeyName::paste, "\n\nc"});
+  input.cursor = 1;
+  const auto view = view_of(input, "> ", 40, 2);
+  ASSERT_EQ(view.lines.size(), 2u);
+  EXPECT_EQ(plain_text(view.lines[0]), "> ");
+  EXPECT_EQ(view.cursor_row, 1u);
+}
+
 TEST(InputLine, ShowsWhatATypedCharacterHides) {
   const auto view = view_of(typed("a\u202eb"), "> ", 40, 3);
   EXPECT_EQ(plain_text(view.lines[0]), "> a\\u{202e}b");

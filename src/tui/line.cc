@@ -8,34 +8,6 @@
 namespace deputy {
 namespace {
 
-struct Spelling {
-  std::string_view sign;
-  std::string_view ascii;
-};
-// Each as wide as what it stands for, so that nothing moves.
-constexpr Spelling kSpellings[] = {{"…", "."}, {"•", "*"}, {"─", "-"},  {"│", "|"},  {"└", "`"}, {"├", "|"},
-                                   {"—", "-"}, {"–", "-"}, {"“", "\""}, {"”", "\""}, {"‘", "'"}, {"’", "'"},
-                                   {"✓", "+"}, {"✗", "x"}, {"→", ">"},  {"⚠", "!"},  {"❯", ">"}, {"⏎", "/"},
-                                   {"·", "."}, {"␛", "^"}, {"↑", "^"},  {"↓", "v"}};
-
-std::string in_ascii(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = grapheme_end(text, at);
-    const std::string_view grapheme = text.substr(at, end - at);
-    const auto* known = std::ranges::find(kSpellings, grapheme, &Spelling::sign);
-    if (grapheme.size() == 1) {
-      out += grapheme;
-    } else if (known != std::end(kSpellings)) {
-      out += known->ascii;
-    } else {
-      out.append(display_width(grapheme), '?');
-    }
-    at = end;
-  }
-  return out;
-}
-
 // Controls of either set, those of the second being \xc2 and a byte from \x80 to \x9f.
 std::string printable(std::string text) {
   for (std::size_t at = 0; at < text.size(); ++at) {

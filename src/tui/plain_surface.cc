@@ -15,7 +15,7 @@ const Key kEnter{KeyName::enter};
 
 // A choice by its key or its word, and nothing beside it: "always ask me" approves nothing. Only a no may
 // have a reason. No keys where it is none of these.
-std::vector<Key> approval_keys(std::string_view text) {
+std::vector<Key> approval_keys(const Question& question, std::string_view text) {
   const std::size_t end = std::min(text.find_first_of(" \t,:"), text.size());
   const std::string first = lowered(text.substr(0, end));
   if (first == "n" || first == "no") {
@@ -24,7 +24,9 @@ std::vector<Key> approval_keys(std::string_view text) {
   }
   if (end < text.size()) return {};
   for (const std::string_view word : {"yes", "session", "always"}) {
-    if (first == word || first == word.substr(0, 1)) return {{KeyName::text, first.substr(0, 1)}};
+    if (first != word && first != word.substr(0, 1)) continue;
+    const bool is_offered = word == "yes" || !question.suggestions.empty();
+    return is_offered ? std::vector<Key>{{KeyName::text, first.substr(0, 1)}} : std::vector<Key>{};
   }
   return {};
 }
@@ -33,11 +35,22 @@ std::vector<Key> approval_keys(std::string_view text) {
 std::vector<Key> answer_keys(const Question& question, std::string_view line) {
   const std::string text(trimmed(line));
   if (text.empty()) return {};
-  if (question.kind == QuestionKind::permission) return approval_keys(text);
+  if (question.kind == QuestionKind::permission) return approval_keys(question, text);
   for (std::size_t at = 0; at < question.suggestions.size(); ++at) {
     if (text == std::string(1, key_of_suggestion(at))) return {{KeyName::text, text}};
   }
   return {{KeyName::text, "w"}, {KeyName::text, text}, kEnter};
+}
+
+// What would have been one.
+std::string no_answer(const Question& question) {
+  if (question.kind != QuestionKind::permission)
+    return question.suggestions.empty() ? "that was no answer: type it in words"
+                                        : "that was no answer: type a number, or your own words";
+  if (question.suggestions.empty())
+    return "that was no answer: type y for yes, or n for no (a reason may follow it)";
+  return "that was no answer: type y for yes, s for this session, a for always, or n for no (a reason may "
+         "follow it)";
 }
 
 }  // namespace
@@ -47,12 +60,23 @@ std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
   if (end == std::string::npos) return std::nullopt;
   const std::string line = to_utf8(typed_.substr(0, end));
   typed_.erase(0, end + 1);
-  is_prompted_ = false;
+  const bool was_asked = std::exchange(is_prompted_, false) && !question_.empty();
+  if (was_asked && !is_open(state.dialog)) {
+    question_.clear();
+    complaint_ = "not taken, as what was asked was settled meanwhile: " + on_one_line(line);
+    return std::vector<Key>{};
+  }
   if (is_open(state.dialog)) {
     const Question& question = state.dialog.waiting.front();
-    auto keys = question.id == question_ ? answer_keys(question, line) : std::vector<Key>{};
-    // It is asked again, where that was no answer or came before the question was written or could be read.
-    if (keys.empty() || !is_ready(state.dialog, state.now)) question_.clear();
+    const bool is_written = question.id == question_;
+    auto keys = is_written ? answer_keys(question, line) : std::vector<Key>{};
+    if (!is_written || !is_ready(state.dialog, state.now)) {
+      if (!trimmed(line).empty())
+        complaint_ = "not taken, as it was typed before the question could be read: " + on_one_line(line);
+      question_.clear();  // it is asked again
+    } else if (keys.empty()) {
+      complaint_ = no_answer(question);
+    }
     return keys;
   }
   return std::vector<Key>{{KeyName::paste, line}, kEnter};
@@ -63,20 +87,29 @@ std::string PlainSurface::take_unended() { return to_utf8(trimmed(std::exchange(
 std::string PlainSurface::draw(const std::vector<Line>& finished, ChatState& state) {
   std::string text;
   for (const auto& line : finished) text += to_terminal(line, style_) + "\n";
+  if (const std::string complaint = std::exchange(complaint_, {}); !complaint.empty())
+    text += to_terminal(line_of(complaint, Tone::bad), style_) + "\n";
   if (!text.empty() && is_prompted_) text.insert(0, "\n");
   if (!text.empty()) is_prompted_ = false;
   if (is_open(state.dialog)) {
     const std::string& id = state.dialog.waiting.front().id;
-    if (id == question_ || !is_ready(state.dialog, state.now)) return text;
-    question_ = id;
-    has_asked_ = true;
-    typed_.clear();
-    state.dialog.readable.clear();
-    for (const auto& line : view_of(state.dialog, state.now, kColumns, kRows).lines)
-      text += to_terminal(line, style_) + "\n";
-    return text + "answer: ";
+    if (id != question_) {
+      if (!is_ready(state.dialog, state.now)) return text;
+      if (std::exchange(is_prompted_, false)) text += "\n";
+      question_ = id;
+      has_asked_ = true;
+      typed_.clear();
+      state.dialog.readable.clear();
+      for (const auto& line : view_of(state.dialog, state.now, kColumns, kRows).lines)
+        text += to_terminal(line, style_) + "\n";
+    }
+    if (!std::exchange(is_prompted_, true)) text += "answer: ";
+    return text;
   }
-  if (!state.is_running && !std::exchange(is_prompted_, true)) text += "> ";
+  if (!state.is_running && !std::exchange(is_prompted_, true)) {
+    text += "> ";
+    question_.clear();
+  }
   return text;
 }
 

@@ -30,7 +30,8 @@ class PlainSurface {
  private:
   Style style_;
   std::string typed_;
-  std::string question_;  // the id of the one that was written last
+  std::string question_;   // the id of the one that was written last
+  std::string complaint_;  // of a line that was not taken for an answer
   bool is_prompted_ = false;
   bool has_asked_ = false;
 };

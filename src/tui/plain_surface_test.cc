@@ -137,19 +137,95 @@ TEST_F(Plain, AChildIsNudgedByACommand) {
   EXPECT_EQ(std::get<NudgeOne>(intents[0]).text, "be brief");
 }
 
-TEST_F(Plain, OnlyAChoiceByItselfApprovesAndAnythingElseIsAskedAgain) {
+TEST_F(Plain, OnlyAChoiceByItselfApprovesAndOfAnythingElseItIsSaidWhatWasExpected) {
   story.begin("go");
   story.ask("child", "Run ls", {"Bash(ls)"});
-  for (const auto* unclear : {"actually no\n", "always ask me\n", "sure\n", "yes but not that\n", "yep\n"}) {
-    story.pass(kTooSoon);
-    EXPECT_THAT(draw(), HasSubstr("[child] asks for approval")) << unclear;
+  story.pass(kTooSoon);
+  EXPECT_THAT(draw(), HasSubstr("[child] asks for approval"));
+  for (const auto* unclear :
+       {"actually no\n", "always ask me\n", "sure\n", "yes but not that\n", "yep\n", "\n"}) {
     EXPECT_TRUE(line(unclear).empty()) << unclear;
     EXPECT_TRUE(is_open(story.state.dialog)) << unclear;
+    EXPECT_EQ(draw(),
+              "that was no answer: type y for yes, s for this session, a for always, or n for no (a reason "
+              "may follow it)\nanswer: ")
+        << unclear;
+    EXPECT_EQ(draw(), "") << "once";
   }
-  draw();
   const auto approved = line("Yes\n");
   ASSERT_EQ(approved.size(), 1u);
   EXPECT_EQ(std::get<GiveAnswer>(approved[0]).answer.kind, AnswerKind::approved);
+}
+
+TEST_F(Plain, AnAnswerToWhatWasSettledJustThenIsNoInput) {
+  story.state.tells_children = true;
+  story.begin("go");
+  story.ask("child", "Run ls", {});
+  story.pass(kTooSoon);
+  draw();
+  story.tell_child("child", QuestionAnswered{"q1", {AnswerKind::approved, "", Source::person}});
+  EXPECT_TRUE(line("y\n").empty());
+  EXPECT_TRUE(story.state.queued.empty());
+  EXPECT_THAT(draw(), ::testing::AllOf(HasSubstr("[child] was approved from elsewhere"),
+                                       HasSubstr("settled meanwhile: y")));
+  EXPECT_TRUE(line("and this\n").empty());
+  EXPECT_THAT(story.state.queued, ElementsAre("and this"));
+}
+
+TEST_F(Plain, WhereThereIsNoRuleNoneIsOfferedOrTaken) {
+  story.begin("go");
+  story.ask("child", "Run ls", {});
+  story.pass(kTooSoon);
+  draw();
+  EXPECT_TRUE(line("always\n").empty());
+  EXPECT_EQ(draw(), "that was no answer: type y for yes, or n for no (a reason may follow it)\nanswer: ");
+  EXPECT_EQ(line("y\n").size(), 1u);
+}
+
+TEST_F(Plain, AnEmptyLineIsNoAnswerToAQuestionEither) {
+  story.begin("go");
+  story.ask("child", "Which?", {"a", "b"}, QuestionKind::to_person);
+  story.pass(kTooSoon);
+  draw();
+  EXPECT_TRUE(line("\n").empty());
+  EXPECT_EQ(draw(), "that was no answer: type a number, or your own words\nanswer: ");
+}
+
+TEST_F(Plain, ALineThatCameBeforeItsQuestionIsToldNotToBeTaken) {
+  story.begin("go");
+  draw();
+  story.ask("child", "Run ls", {});
+  EXPECT_TRUE(line("hello\n").empty());
+  story.pass(kTooSoon);
+  EXPECT_THAT(draw(), HasSubstr("not taken, as it was typed before the question could be read: hello\n"
+                                "[child] asks for approval"));
+}
+
+TEST_F(Plain, WhatHappensMeanwhileDoesNotStandBehindThePromptForAnAnswer) {
+  story.state.tells_children = true;
+  story.begin("go");
+  story.child("b");
+  story.ask("child", "Run ls", {});
+  story.pass(kTooSoon);
+  EXPECT_TRUE(draw().ends_with("answer: "));
+  story.tell_child("b", CallStarted{"Read", "a.txt"});
+  EXPECT_EQ(draw(), "\n[b] > Read a.txt\nanswer: ");
+}
+
+// The terminal itself shows what is typed.
+TEST_F(Plain, WhatWasTypedAtThePromptIsNotWrittenAgain) {
+  story.state.tells_children = true;
+  draw();
+  ASSERT_EQ(line("hello\n").size(), 1u);
+  story.begin("hello");
+  EXPECT_EQ(draw(), "");
+  story.reply("Hi.");
+  EXPECT_THAT(draw(), HasSubstr("Hi."));
+  EXPECT_TRUE(line("and this\n").empty()) << "it has its turn";
+  story.tell_root(RunEnded{});
+  (void)next_in_turn(story.state);
+  story.begin("and this");
+  EXPECT_THAT(draw(), HasSubstr("> and this")) << "which was typed long before";
 }
 
 TEST_F(Plain, ToQuitHasItsTurnBehindWhatWasTypedBefore) {

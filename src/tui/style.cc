@@ -2,8 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/display.h"
+
 namespace deputy {
 namespace {
+
+struct Spelling {
+  std::string_view sign;
+  std::string_view ascii;
+};
+// Each as wide as what it stands for, so that nothing moves.
+constexpr Spelling kSpellings[] = {{"…", "."}, {"•", "*"}, {"─", "-"},  {"│", "|"},  {"└", "`"}, {"├", "|"},
+                                   {"—", "-"}, {"–", "-"}, {"“", "\""}, {"”", "\""}, {"‘", "'"}, {"’", "'"},
+                                   {"✓", "+"}, {"✗", "x"}, {"→", ">"},  {"⚠", "!"},  {"❯", ">"}, {"⏎", "/"},
+                                   {"·", "."}, {"␛", "^"}, {"↑", "^"},  {"↓", "v"}};
+
+bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
 constexpr Marks kSigns{.done = "✓", .partial = "⚠", .failed = "✗", .working = "→"};
 constexpr Marks kAscii{.done = "+", .partial = "!", .failed = "x", .working = ">"};
@@ -43,5 +59,23 @@ std::string toned(const Style& style, Tone tone, std::string_view text) {
 }
 
 const Marks& marks_of(const Style& style) { return style.unicode ? kSigns : kAscii; }
+
+std::string in_ascii(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = grapheme_end(text, at);
+    const std::string_view grapheme = text.substr(at, end - at);
+    const auto* known = std::ranges::find(kSpellings, grapheme, &Spelling::sign);
+    if (std::ranges::all_of(grapheme, is_ascii)) {  // "\r\n" is one, too
+      out += grapheme;
+    } else if (known != std::end(kSpellings)) {
+      out += known->ascii;
+    } else {
+      out.append(display_width(grapheme), '?');
+    }
+    at = end;
+  }
+  return out;
+}
 
 }  // namespace deputy

@@ -22,6 +22,10 @@ enum class Tone { plain, good, doubtful, bad, faint, strong, accent, code, headi
 // In colour where the style has it.
 std::string toned(const Style& style, Tone tone, std::string_view text);
 
+// For a terminal that knows nothing else: signs by what looks like them and is as wide, other letters by a
+// question mark. Escapes stay as they are. The text is UTF-8.
+std::string in_ascii(std::string_view text);
+
 // The signs of progress, or what stands for them in plain ASCII.
 struct Marks {
   std::string_view done;

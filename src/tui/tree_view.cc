@@ -69,7 +69,7 @@ struct Fold {
     if (fact.question.kind == QuestionKind::to_parent) node.question = fact.question.id;
   }
   void operator()(const QuestionAnswered& fact) const {
-    node.activity = fact.answer.kind == AnswerKind::refused ? "declined" : "answered";
+    node.activity = outcome_of(fact.answer.kind);
     node.is_asking = false;
     if (node.question == fact.question_id) node.question.clear();
   }
@@ -156,6 +156,20 @@ std::vector<TreeRow> fitting(std::vector<TreeRow> rows, const TreeLook& look) {
 }
 
 }  // namespace
+
+std::string_view outcome_of(AnswerKind answer) {
+  switch (answer) {
+    case AnswerKind::approved:
+      return "approved";
+    case AnswerKind::refused:
+      return "declined";
+    case AnswerKind::text:
+      return "answered";
+    case AnswerKind::nobody:
+      break;
+  }
+  return "not answered";
+}
 
 void apply(TreeView& view, const Event& event, const EventOrigin& origin) {
   TreeNode& node = node_of(view, event, origin);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "transcript/event.h"
@@ -51,6 +52,9 @@ struct TreeLook {
   std::optional<SessionId> chosen = {};
 };
 std::vector<Line> tree_lines(const TreeView& view, const SessionId& root, const TreeLook& look);
+
+// What became of a question: "approved", "declined", "answered" or "not answered".
+std::string_view outcome_of(AnswerKind answer);
 
 // "in=23k out=890"
 std::string tokens_text(const Usage& usage);

@@ -29,6 +29,41 @@ TEST_F(ChatRealTime, WhatIsSaidOnLeavingGoesOnWithTheChat) {
   enter("more", "Still here.");
 }
 
+TEST_F(ChatRealTime, WhatRunsElsewhereIsNotTakenUpAndTheChatStaysItsOwn) {
+  const auto slow =
+      script(R"({"v":1,"sessions":[{"replies":[{"first_byte_ms":86400000,"text":"never"}]}]})", "slow.json");
+  const auto elsewhere = start({"run", "go", "--output", "stream-json", "--model", slow});
+  const std::string begun = elsewhere->read_until("sess_");
+  const std::string id = begun.substr(begun.find("sess_"), 22);
+  chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."},{"text":"Still here."}]}]})"));
+  enter("hello", "Hello.");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  enter("/resume " + id, id + " is run by");
+  enter("more", "Still here.");
+}
+
+TEST_F(ChatRealTime, CtrlCAtAnApprovalIsToldToBeThePersonsOwn) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},{"text":"never"}]}]})"));
+  enter("write", "asks for approval");
+  tmux.key("C-c");
+  tmux.wait_for("Not run: the person stopped it");
+  tmux.wait_for("cancelled");
+  EXPECT_THAT(tmux.history(), Not(HasSubstr("nobody is there")));
+  EXPECT_FALSE(std::filesystem::exists(work() / "a.txt"));
+}
+
+TEST_F(ChatRealTime, WithoutAKeyAChatIsCompactedToo) {
+  write(work() / "notes.txt", "a boat\n");
+  chat("rehearsal");
+  enter("Where is `gondola` used?", "Nothing found");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  enter("/compact", "Compacted: a summary stands for the first");
+  EXPECT_THAT(tmux.history(), HasSubstr("Compacting: the model sums up what was said"));
+  tmux.wait_until_gone("Ctrl-C cancels");
+  enter("/compact undo", "Compaction undone");
+}
+
 TEST_F(ChatRealTime, AChatIsCompactedAndThatUndone) {
   chat(script(R"({"v":1,"sessions":[{"replies":[
     {"text":"Nice to meet you."},

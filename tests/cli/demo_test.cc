@@ -46,6 +46,14 @@ TEST_F(DemoTest, TheCommandLinesItNamesWork) {
   EXPECT_EQ(tried, 5U);
 }
 
+TEST_F(DemoTest, ATerminalWithoutUtf8IsSentAsciiAloneAndAPipeTheSameBytesAsEver) {
+  const auto shown = chat_on_terminal({"demo"}, {{"LC_ALL", "C"}})->wait();
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_THAT(shown.err, HasSubstr("## Subagents complete: 3/3"));
+  for (const char c : shown.err) ASSERT_LT(static_cast<unsigned char>(c), 0x80) << shown.err;
+  EXPECT_EQ(deputy({.words = {"demo"}, .environment = {{"LC_ALL", "C"}}}).out, deputy({"demo"}).out);
+}
+
 TEST_F(DemoTest, AnEmptyFolderIsFine) {
   std::filesystem::remove_all(work());
   std::filesystem::create_directory(work());

@@ -74,6 +74,24 @@ TEST_F(TheApproval, OfOneChildNamesAndPricesTheModelThatWillRun) {
       << "control: an agent without a model of its own";
 }
 
+TEST_F(TheApproval, ThatThePersonStopsInsteadOfAnsweringIsToldToBeThat) {
+  world.script =
+      R"({"v":1,"sessions":[{"match":{},"replies":[{"calls":[{"name":"Write","arguments":{"file_path":"a","content":"x"}}]},{"text":"over"}]}]})";
+  Life::Options options;
+  options.attendance = Attendance::person;
+  Life life(world, options);
+  life.runtime().subscribe([&](const Event& event, const EventOrigin&) {
+    if (!std::holds_alternative<QuestionAsked>(event.fact)) return;
+    life.loop().timers().call_at(
+        life.loop().clock().now() + std::chrono::milliseconds(1),
+        [&life, root = event.tree] { life.runtime().cancel(root, StopReason::user); });
+  });
+  const auto report = life.start(life.brief("go"));
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->status, Status::cancelled);
+  EXPECT_EQ(told(), "Not run: the person stopped it instead of answering (Write needed approval).");
+}
+
 TEST_F(TheApproval, OfABatchNamesEveryModelOnceAndPricesThemAll) {
   EXPECT_THAT(
       asked_for(

@@ -189,6 +189,26 @@ TEST(Dialogue, TheTimeForAnAnswerDoesNotBeginAnewAfterARestart) {
   EXPECT_THAT(answered_after_restart(6min + 1s), HasSubstr("no answer: proceed"));
 }
 
+TEST(Dialogue, WhatThePersonWasAskedBeforeARestartIsPutToThemAgain) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.step == 0) return {.calls = {call_of("ask_user", std::string(kAsk))}};
+    return {.text = "it is " + scene.news};
+  });
+  world.options.attendance = Attendance::person;
+  world.on_event = [](Runtime& runtime, const Event& event) {
+    if (std::holds_alternative<QuestionAsked>(event.fact)) runtime.cancel(StopReason::shutdown);
+  };
+  EXPECT_FALSE(world.run());
+  world.on_event = {};
+  world.on_question = [](Runtime& runtime, const Question& question) {
+    runtime.answer(question.id, {AnswerKind::text, "red"});
+  };
+  const auto report = world.resume(2);
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->body, HasSubstr("red"));
+  EXPECT_EQ(report->questions, 1) << "it is one question all the same";
+}
+
 TEST(DialogueSimulation, AChildMayAskTenTimesAndNotEleven) {
   in_many_orders([](std::uint64_t seed) {
     DialogueWorld world([](const Scene& scene) -> Act {
