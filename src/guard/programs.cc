@@ -98,8 +98,8 @@ bool is_sed(std::string_view program) { return program == "sed" || program == "g
 
 bool script_is_tame(std::string_view program, ShellWords words) {
   if (is_sed(program)) return is_tame_sed(words);
-  if (program == "awk" || program == "gawk" || program == "mawk" || program == "nawk")
-    return is_tame_awk(words);
+  constexpr std::string_view kAwks[] = {"awk", "gawk", "mawk", "nawk", "original-awk"};
+  if (std::ranges::find(kAwks, program) != std::end(kAwks)) return is_tame_awk(words);
   return true;
 }
 
@@ -112,6 +112,16 @@ std::optional<std::size_t> inner_command(ShellWords words, const ProgramEntry& e
     return may_be_option(word) || word.varies || word.text.contains('=') || word.text.empty();
   });
   return is_plain ? std::optional(at) : std::nullopt;
+}
+
+// env PAGER='rm x' man ls: a variable may be code, or lead to it, as one may that the shell sets.
+bool sets_variable(ShellWords words) {
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    if (is_option(words[at])) continue;
+    if (words[at].text.contains('=')) return true;
+    if (!is_option(words[at - 1])) return false;
+  }
+  return false;
 }
 
 // What xargs adds to its words may make it run or write something.
@@ -187,6 +197,7 @@ bool runs_code_itself(ShellWords words, bool is_fed) {
       // Some read commands from their input where their words hold none.
       if (is_fed && (entry.operands < 0 || entry.is_shell_if_bare)) return true;
       if (program == "xargs" && xargs_runs_its_input(words)) return true;
+      if ((program == "env" || program == "sudo") && sets_variable(words)) return true;
       if (entry.operands < 0 && (words.size() <= 2 || std::ranges::any_of(words.subspan(1), looks_like_code)))
         return true;
       break;
@@ -203,29 +214,6 @@ bool runs_code_itself(ShellWords words, bool is_fed) {
          !script_is_tame(program, words);
 }
 
-// A program that nobody but the system's owner puts there.
-bool is_of_system(std::string_view path) {
-  return (path.starts_with("/usr/") || path.starts_with("/bin/")) && !path.contains("/../");
-}
-
-// A program by its own path, where it may be one of the workspace.
-void add_program(ShellWords words, std::vector<std::string>& files) {
-  const std::string_view program = words[0].text;
-  const bool is_known = is_of_system(program) && entry_of(program_of(program)).kind != ProgramKind::plain;
-  if (program.contains('/') && !is_known) files.emplace_back(program);
-}
-
-// The files whose code this program reads or may read, in order to run it.
-void add_scripts(ShellWords words, std::vector<std::string>& files) {
-  const std::string_view program = words[0].text;
-  const ProgramEntry& entry = entry_of(program_of(program));
-  if (program == "." || program == "source") {
-    if (words.size() > 1) files.push_back(words[1].text);
-    return;
-  }
-  if (entry.kind == ProgramKind::interpreter) add_interpreted_files(words, entry, files);
-}
-
 // Nothing but the shell can run what is part of it.
 bool can_carry(std::string_view program, const ShellWord& command) {
   return program == "command" || program == "builtin" ||
@@ -240,6 +228,95 @@ void for_each_command_in(ShellWords words, const auto& act) {
   }
   const std::size_t views = carries_command(words) ? words.size() : 1;
   for (std::size_t at = 0; at < views; ++at) act(words.subspan(at));
+}
+
+// A program that nobody but the system's owner puts there.
+bool is_of_system(std::string_view path) {
+  return (path.starts_with("/usr/") || path.starts_with("/bin/")) && !path.contains("/../");
+}
+
+// A program by its own path, where it may be one of the workspace.
+void add_program(ShellWords words, std::vector<std::string>& files) {
+  const std::string_view program = words[0].text;
+  const bool is_known = is_of_system(program) && entry_of(program_of(program)).kind != ProgramKind::plain;
+  if (program.contains('/') && !is_known) files.emplace_back(program);
+}
+
+// awk -f a, make --file=a, tar -I./a, git -c core.pager=./a.
+void add_values_of_options(ShellWords words, std::vector<std::string>& files) {
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const std::string_view text = words[at].text;
+    const bool is_value = !is_option(words[at]) && is_option(words[at - 1]);
+    if (looks_like_code(words[at]) || !(is_value || is_option(words[at]))) continue;
+    if (is_value) files.emplace_back(text);
+    if (const std::size_t sign = text.find('='); sign != std::string_view::npos) {
+      files.emplace_back(text.substr(sign + 1));
+    } else if (!is_value && text.size() > 2 && text[1] != '-') {
+      files.emplace_back(text.substr(2));
+    }
+  }
+}
+
+// The files whose code this program reads or may read, in order to run it.
+void add_scripts(ShellWords words, std::vector<std::string>& files) {
+  const std::string_view program = words[0].text;
+  const ProgramEntry& entry = entry_of(program_of(program));
+  if (program == "." || program == "source") {
+    if (words.size() > 1) files.push_back(words[1].text);
+    return;
+  }
+  if (entry.kind == ProgramKind::interpreter) add_interpreted_files(words, entry, files);
+}
+
+// What it runs because an option says so.
+void add_values_that_run(ShellWords words, std::vector<std::string>& files) {
+  const ProgramEntry& entry = entry_of(program_of(words[0]));
+  const bool may_run_values =
+      entry.kind == ProgramKind::plain || (entry.kind == ProgramKind::interpreter && entry.operands == 1);
+  if (may_run_values && runs_code_itself(words, false)) add_values_of_options(words, files);
+}
+
+// env -C a ./b, ruby -C a b: what an option names may be the folder in which the others are found.
+void add_beneath_values(ShellWords words, std::vector<std::string>& files) {
+  constexpr std::size_t kMostFolders = 16;
+  std::ranges::sort(files);
+  files.erase(std::ranges::unique(files).begin(), files.end());
+  std::vector<std::string> folders;
+  add_values_of_options(words, folders);
+  if (folders.size() > kMostFolders) folders.resize(kMostFolders);
+  const std::size_t known = files.size();
+  for (const std::string& folder : folders) {
+    for (std::size_t at = 0; at < known; ++at) {
+      if (!files[at].starts_with('/')) files.push_back(folder + "/" + files[at]);
+    }
+  }
+}
+
+std::vector<std::string> scripts_in_its_folder(const SimpleCommand& command) {
+  std::vector<std::string> files;
+  for (const Redirection& from : command.redirections) {
+    if (from.kind == Redirection::Kind::read && takes_code_from_input(command.words))
+      files.push_back(from.target);
+  }
+  for_each_command_in(command.words, [&files](ShellWords words) { add_scripts(words, files); });
+  ShellWords last = command.words;
+  while (const auto inner = carried_command(last)) last = last.subspan(*inner);
+  add_values_that_run(last, files);
+  if (last.size() <= kMostCarried)
+    for_each_command_in(last, [&files](ShellWords words) { add_values_that_run(words, files); });
+  return files;
+}
+
+bool any_command_in(ShellWords words, const auto& is_so) {
+  bool found = false;
+  for_each_command_in(words, [&](ShellWords seen) { found = found || is_so(seen); });
+  return found;
+}
+
+bool is_writer(std::string_view program) {
+  constexpr std::string_view kWriters[] = {"tee",   "cp",  "mv",   "ln",   "dd",    "install",
+                                           "rsync", "scp", "curl", "wget", "patch", "sponge"};
+  return std::ranges::find(kWriters, program) != std::end(kWriters);
 }
 
 }  // namespace
@@ -347,28 +424,45 @@ bool takes_code_from_input(ShellWords words) {
 }
 
 std::vector<std::string> files_that_may_run(const SimpleCommand& command) {
-  std::vector<std::string> files = scripts_that_may_run(command);
+  std::vector<std::string> files = scripts_in_its_folder(command);
   for_each_command_in(command.words, [&files](ShellWords words) { add_program(words, files); });
+  add_beneath_values(command.words, files);
   return files;
 }
 
 std::vector<std::string> scripts_that_may_run(const SimpleCommand& command) {
-  std::vector<std::string> files;
-  for (const Redirection& from : command.redirections) {
-    if (from.kind == Redirection::Kind::read && takes_code_from_input(command.words))
-      files.push_back(from.target);
-  }
-  for_each_command_in(command.words, [&files](ShellWords words) { add_scripts(words, files); });
+  std::vector<std::string> files = scripts_in_its_folder(command);
+  add_beneath_values(command.words, files);
   return files;
 }
 
 bool may_write_what_it_names(ShellWords words) {
-  constexpr std::string_view kWriters[] = {"tee",   "cp",  "mv",   "ln",   "dd",   "install",
-                                           "rsync", "scp", "curl", "wget", "patch"};
-  const std::string_view program = program_of(words[0]);
-  const ProgramEntry& entry = entry_of(program);
-  return std::ranges::find(kWriters, program) != std::end(kWriters) || entry.written_operand > 0 ||
-         (entry.writes.contains("-o") && has_risky(words.subspan(1), "-o --output"));
+  return any_command_in(words, [](ShellWords seen) {
+    const std::string_view program = program_of(seen[0]);
+    const ProgramEntry& entry = entry_of(program);
+    return is_writer(program) || entry.written_operand > 0 || is_made_to(seen, 1, entry, entry.writes);
+  });
+}
+
+bool may_write_any_name(ShellWords words) {
+  constexpr std::string_view kUnpackers[] = {"tar",   "gtar",   "bsdtar",   "cpio", "patch",
+                                             "split", "csplit", "uudecode", "unzip"};
+  return any_command_in(words, [&](ShellWords seen) {
+    const std::string_view program = program_of(seen[0]);
+    const auto holds = [seen](const auto& is_so) { return std::ranges::any_of(seen.subspan(1), is_so); };
+    if (program == "git")
+      return holds([](const ShellWord& word) { return word.text == "apply" || word.text == "am"; });
+    if (program == "xargs") return holds([](const ShellWord& word) { return is_writer(program_of(word)); });
+    return std::ranges::find(kUnpackers, program) != std::end(kUnpackers);
+  });
+}
+
+bool may_run_what_an_option_says(ShellWords words) {
+  return any_command_in(words, [](ShellWords seen) {
+    const ProgramEntry& entry = entry_of(program_of(seen[0]));
+    return entry.kind == ProgramKind::carrier && entry.operands < 0 &&
+           std::ranges::any_of(seen.subspan(1), is_option);
+  });
 }
 
 bool keeps_words_to_itself(const ShellWord& word) {
