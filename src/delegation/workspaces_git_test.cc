@@ -1,10 +1,15 @@
 // What a repository configures, and what a child does to it, against the runtime's own git.
+#include <fmt/format.h>
+
+#include <set>
+
 #include "support/workspaces_fixture.h"
 
 namespace deputy {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 namespace fs = std::filesystem;
 
@@ -19,41 +24,66 @@ TEST_F(WorkspacesTest, AChildThatPutsAnotherRepositoryIntoItsGitFileChangesNothi
   EXPECT_EQ(git({"show", "deputy/sess_1_aaaaaa:b.txt"}), "work");
 }
 
+// Each has a canary of its own, so that the control shows of each that git as it comes runs it.
 TEST_F(WorkspacesTest, NothingThatTheRepositoryConfiguresRuns) {
   make_repository();
-  const std::string canary = root.file(".git/canary");  // where git itself may write, from any work tree
+  // Where git itself may write, from any work tree.
+  const auto canary = [&](std::string_view name) { return root.file(fmt::format(".git/canary-{}", name)); };
+  const auto touch = [&](std::string_view name) { return "touch " + canary(name); };
   write(".gitattributes", "* filter=evil diff=evil\n*.late filter=late\n*.odd filter=a=b\n*.bare filter=\n");
-  write("x.late", "y");
-  write("x.odd", "y");
-  write("x.bare", "y");
+  for (const auto* name : {"x.late", "x.odd", "x.bare"}) write(name, "y");
   git({"add", "--all"});
   git({"commit", "--quiet", "-m", "second"});
-  write(".git/evil.cfg", "[filter \"late\"]\n smudge = touch " + canary + "; cat\n required = true\n");
-  write(".git/hooks/post-checkout", "#!/bin/sh\ntouch " + canary + "\n");
-  write(".git/hooks/pre-commit", "#!/bin/sh\ntouch " + canary + "\n");
-  write(".git/hooks/reference-transaction", "#!/bin/sh\ntouch " + canary + "\n");
-  for (const auto* hook : {"post-checkout", "pre-commit", "reference-transaction"})
-    fs::permissions(root.file(std::string(".git/hooks/") + hook), fs::perms::owner_all);
-  std::ofstream(root.file(".git/config"), std::ios::app)
-      << "[filter \"evil\"]\n smudge = touch " << canary << "; cat\n clean = touch " << canary
-      << "; cat\n required = true\n[diff \"evil\"]\n command = touch " << canary << "\n textconv = touch "
-      << canary << "\n[includeIf \"onbranch:deputy/**\"]\n path = evil.cfg\n[core]\n fsmonitor = touch "
-      << canary << "\n pager = touch " << canary;
-  for (const auto* name : {"a=b", ""}) {
-    std::ofstream(root.file(".git/config"), std::ios::app)
-        << "\n[filter \"" << name << "\"]\n smudge = touch " << canary << "; cat\n clean = touch " << canary
-        << "; cat\n";
+  for (const auto* hook : {"post-checkout", "pre-commit", "reference-transaction"}) {
+    const std::string name = fmt::format(".git/hooks/{}", hook);
+    write(name, fmt::format("#!/bin/sh\n{}\n", touch(hook)));
+    fs::permissions(root.file(name), fs::perms::owner_all);
   }
+  const auto filter = [&](std::string_view driver, std::string_view name) {
+    return fmt::format("[filter \"{0}\"]\n smudge = \"{1}; cat\"\n clean = \"{1}; cat\"\n", driver,
+                       touch(name));
+  };
+  write(".git/evil.cfg", filter("late", "late") + " required = true\n");
+  std::ofstream(root.file(".git/config"), std::ios::app)
+      << filter("evil", "filter") << " required = true\n"
+      << filter("a=b", "odd") << filter("", "bare")
+      << fmt::format("[diff \"evil\"]\n command = {}\n textconv = {}\n", touch("diff"), touch("textconv"))
+      << "[includeIf \"onbranch:deputy/**\"]\n path = evil.cfg\n"
+      << fmt::format("[core]\n fsmonitor = \"{}; false\"\n pager = {}\n", touch("fsmonitor"), touch("pager"));
+  const auto canaries = [&] {
+    std::set<std::string> found;
+    for (const auto& entry : fs::directory_iterator(root.file(".git"))) {
+      if (const std::string name = entry.path().filename(); name.starts_with("canary-")) found.insert(name);
+    }
+    return found;
+  };
   const Session session = child("sess_1_aaaaaa", WorkspaceMode::worktree);
   const auto opened = open(session);
   ASSERT_TRUE(opened) << to_text(opened.error());
   ASSERT_TRUE((*opened)->replace("a.txt", "two\n"));
   EXPECT_THAT(finish(session).diff, HasSubstr("+two"));
-  EXPECT_FALSE(fs::exists(canary));
+  EXPECT_THAT(canaries(), IsEmpty());
 
-  // The control: the same repository, and git as it comes.
-  git({"checkout", "--quiet", "-b", "other"});
-  EXPECT_TRUE(fs::exists(canary)) << "the hooks would not have run anyway: the test proves nothing";
+  const auto expect_control = [&](std::string_view name, std::vector<std::string> arguments) {
+    fs::remove(canary(name));
+    (void)try_git(std::move(arguments));
+    EXPECT_TRUE(fs::exists(canary(name))) << "control: git as it comes runs the " << name;
+  };
+  expect_control("post-checkout", {"checkout", "--quiet", "-b", "other"});
+  expect_control("reference-transaction", {"branch", "another"});
+  for (const auto& [name, file] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"filter", "a.txt"}, {"odd", "x.odd"}, {"bare", "x.bare"}}) {
+    write(file, "three\n");
+    expect_control(name, {"add", file});
+  }
+  expect_control("pre-commit", {"commit", "--quiet", "-m", "third"});
+  expect_control("fsmonitor", {"status"});
+  write("a.txt", "four\n");
+  expect_control("diff", {"diff"});
+  expect_control("textconv", {"diff", "--no-ext-diff"});
+  (void)try_git({"checkout", "--quiet", "-b", "deputy/other"});
+  fs::remove(root.file("x.late"));
+  expect_control("late", {"checkout", "--", "x.late"});
 }
 
 // Nor by way of another file, nor from another folder.
