@@ -180,16 +180,16 @@ RuleMatch CommandPattern::match(const CommandSubject& subject) const {
     if (!inner) break;
     seen = seen.subspan(*inner);
   }
-  const std::size_t views = carries_command(words) ? words.size() : 1;
+  const bool carries = carries_command(words);
+  const std::size_t views = carries ? words.size() : 1;
   for (std::size_t at = 0; at < views; ++at) {
     const auto module = module_as_command(words.subspan(at));
     if (may_mean(words.subspan(at)) || (!module.empty() && may_mean(module))) return RuleMatch::maybe;
   }
   if (may_become(words) || subject.hides_code) return RuleMatch::maybe;
-  const bool is_named = is_named_in(words.subspan(1));
-  if (is_named && carries_command(words)) return RuleMatch::maybe;
-  const bool is_open = may_run_what_an_option_says(words) || (is_named && !keeps_words_to_itself(words[0]));
-  return is_open ? RuleMatch::named : RuleMatch::no;
+  if ((carries || !keeps_words_to_itself(words[0])) && is_named_in(words.subspan(1)))
+    return carries ? RuleMatch::maybe : RuleMatch::named;
+  return may_run_what_an_option_says(words) ? RuleMatch::named : RuleMatch::no;
 }
 
 bool CommandPattern::gives(ShellWords words, const CommandSubject& subject) const {

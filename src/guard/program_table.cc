@@ -293,6 +293,10 @@ bool is_well_known(std::string_view program) {
   return names.contains(program);
 }
 
+bool is_system_path(std::string_view path) {
+  return (path.starts_with("/usr/") || path.starts_with("/bin/")) && !path.contains("/../");
+}
+
 bool may_be_second_name(const ProgramEntry& entry, std::string_view subcommand) {
   return !entry.first_names.empty() && !lists(entry.first_names, subcommand);
 }

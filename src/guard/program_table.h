@@ -46,6 +46,9 @@ const ProgramEntry& entry_of(std::string_view program);
 // Whether what it does with its words is known: it runs none of them but as its entry says.
 bool is_well_known(std::string_view program);
 
+// A program that nobody but the system's owner puts there.
+bool is_system_path(std::string_view path);
+
 // Whether this may be a second name of any of its subcommands.
 bool may_be_second_name(const ProgramEntry& entry, std::string_view subcommand);
 

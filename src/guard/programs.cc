@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "guard/carried_commands.h"
 #include "guard/git_words.h"
 #include "guard/interpreter_words.h"
 #include "guard/option_words.h"
@@ -12,50 +13,8 @@
 namespace deputy {
 namespace {
 
-// More words than that are not looked through for a command among them.
-constexpr std::size_t kMostCarried = 64;
-
-bool is_long_option_like(std::string_view word, std::string_view option) {
-  const std::string_view name = word.substr(0, word.find('='));
-  return name.size() > 2 && (option.starts_with(name) || name == option);  // long options may be shortened
-}
-
-// -exec, or --exec: some programs take both.
-bool is_named(std::string_view word, std::string_view option) {
-  const std::string_view name = word.substr(0, word.find('='));
-  return name == option || (option.starts_with('-') && name.starts_with("--") && name.substr(1) == option);
-}
-
-bool is_risky(const ShellWord& word, std::string_view option) {
-  if (option == "=") return !is_option(word) && word.text.contains('=');
-  if (option == "@") return word.text.starts_with('@');
-  if (option.ends_with('*')) return word.text.starts_with(option.substr(0, option.size() - 1));
-  if (option.starts_with("--")) return word.text.starts_with("--") && is_long_option_like(word.text, option);
-  if (option.size() == 2 && option[0] == '-') return has_letter(word.text, option[1]);
-  return is_named(word.text, option);
-}
-
-bool has_risky(ShellWords words, std::string_view options) {
-  for (std::size_t at = 0; at < options.size();) {
-    const std::size_t end = std::min(options.find(' ', at), options.size());
-    const std::string_view option = options.substr(at, end - at);
-    if (std::ranges::any_of(words, [&](const ShellWord& word) { return is_risky(word, option); }))
-      return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 bool has_risky_options(const ProgramEntry& entry) {
   return !entry.carries.empty() || !entry.runs.empty() || !entry.writes.empty() || entry.written_operand > 0;
-}
-
-// Whether an option from this word on makes it do so.
-bool is_made_to(ShellWords words, std::size_t from, const ProgramEntry& entry, std::string_view options) {
-  if (has_risky(words.subspan(std::min(from, words.size())), options)) return true;
-  if (!entry.takes_letters || from > 1 || words.size() < 2 || is_option(words[1])) return false;
-  const ShellWord letters{"-" + words[1].text};
-  return words[1].varies || has_risky({&letters, 1}, options);
 }
 
 // Some write the file that they are given after those that they read.
@@ -88,10 +47,6 @@ bool has_writing_format(ShellWords words) {
     if (text.contains('@') || (at + 1 < words.size() && words[at + 1].text.starts_with('@'))) return true;
   }
   return false;
-}
-
-bool looks_like_code(const ShellWord& word) {
-  return word.text.find_first_of(" \t\n;|&<>$`()") != std::string::npos;
 }
 
 bool is_sed(std::string_view program) { return program == "sed" || program == "gsed"; }
@@ -220,105 +175,6 @@ bool can_carry(std::string_view program, const ShellWord& command) {
          entry_of(program_of(command)).kind != ProgramKind::shell;
 }
 
-// It, and what it carries or may carry.
-void for_each_command_in(ShellWords words, const auto& act) {
-  while (const auto inner = carried_command(words)) {
-    act(words);
-    words = words.subspan(*inner);
-  }
-  const std::size_t views = carries_command(words) ? words.size() : 1;
-  for (std::size_t at = 0; at < views; ++at) act(words.subspan(at));
-}
-
-// A program that nobody but the system's owner puts there.
-bool is_of_system(std::string_view path) {
-  return (path.starts_with("/usr/") || path.starts_with("/bin/")) && !path.contains("/../");
-}
-
-// A program by its own path, where it may be one of the workspace.
-void add_program(ShellWords words, std::vector<std::string>& files) {
-  const std::string_view program = words[0].text;
-  const bool is_known = is_of_system(program) && entry_of(program_of(program)).kind != ProgramKind::plain;
-  if (program.contains('/') && !is_known) files.emplace_back(program);
-}
-
-// awk -f a, make --file=a, tar -I./a, git -c core.pager=./a.
-void add_values_of_options(ShellWords words, std::vector<std::string>& files) {
-  for (std::size_t at = 1; at < words.size(); ++at) {
-    const std::string_view text = words[at].text;
-    const bool is_value = !is_option(words[at]) && is_option(words[at - 1]);
-    if (looks_like_code(words[at]) || !(is_value || is_option(words[at]))) continue;
-    if (is_value) files.emplace_back(text);
-    if (const std::size_t sign = text.find('='); sign != std::string_view::npos) {
-      files.emplace_back(text.substr(sign + 1));
-    } else if (!is_value && text.size() > 2 && text[1] != '-') {
-      files.emplace_back(text.substr(2));
-    }
-  }
-}
-
-// The files whose code this program reads or may read, in order to run it.
-void add_scripts(ShellWords words, std::vector<std::string>& files) {
-  const std::string_view program = words[0].text;
-  const ProgramEntry& entry = entry_of(program_of(program));
-  if (program == "." || program == "source") {
-    if (words.size() > 1) files.push_back(words[1].text);
-    return;
-  }
-  if (entry.kind == ProgramKind::interpreter) add_interpreted_files(words, entry, files);
-}
-
-// What it runs because an option says so.
-void add_values_that_run(ShellWords words, std::vector<std::string>& files) {
-  const ProgramEntry& entry = entry_of(program_of(words[0]));
-  const bool may_run_values =
-      entry.kind == ProgramKind::plain || (entry.kind == ProgramKind::interpreter && entry.operands == 1);
-  if (may_run_values && runs_code_itself(words, false)) add_values_of_options(words, files);
-}
-
-// env -C a ./b, ruby -C a b: what an option names may be the folder in which the others are found.
-void add_beneath_values(ShellWords words, std::vector<std::string>& files) {
-  constexpr std::size_t kMostFolders = 16;
-  std::ranges::sort(files);
-  files.erase(std::ranges::unique(files).begin(), files.end());
-  std::vector<std::string> folders;
-  add_values_of_options(words, folders);
-  if (folders.size() > kMostFolders) folders.resize(kMostFolders);
-  const std::size_t known = files.size();
-  for (const std::string& folder : folders) {
-    for (std::size_t at = 0; at < known; ++at) {
-      if (!files[at].starts_with('/')) files.push_back(folder + "/" + files[at]);
-    }
-  }
-}
-
-std::vector<std::string> scripts_in_its_folder(const SimpleCommand& command) {
-  std::vector<std::string> files;
-  for (const Redirection& from : command.redirections) {
-    if (from.kind == Redirection::Kind::read && takes_code_from_input(command.words))
-      files.push_back(from.target);
-  }
-  for_each_command_in(command.words, [&files](ShellWords words) { add_scripts(words, files); });
-  ShellWords last = command.words;
-  while (const auto inner = carried_command(last)) last = last.subspan(*inner);
-  add_values_that_run(last, files);
-  if (last.size() <= kMostCarried)
-    for_each_command_in(last, [&files](ShellWords words) { add_values_that_run(words, files); });
-  return files;
-}
-
-bool any_command_in(ShellWords words, const auto& is_so) {
-  bool found = false;
-  for_each_command_in(words, [&](ShellWords seen) { found = found || is_so(seen); });
-  return found;
-}
-
-bool is_writer(std::string_view program) {
-  constexpr std::string_view kWriters[] = {"tee",   "cp",  "mv",   "ln",   "dd",    "install",
-                                           "rsync", "scp", "curl", "wget", "patch", "sponge"};
-  return std::ranges::find(kWriters, program) != std::end(kWriters);
-}
-
 }  // namespace
 
 std::string_view program_of(std::string_view text) {
@@ -423,40 +279,6 @@ bool takes_code_from_input(ShellWords words) {
   return false;
 }
 
-std::vector<std::string> files_that_may_run(const SimpleCommand& command) {
-  std::vector<std::string> files = scripts_in_its_folder(command);
-  for_each_command_in(command.words, [&files](ShellWords words) { add_program(words, files); });
-  add_beneath_values(command.words, files);
-  return files;
-}
-
-std::vector<std::string> scripts_that_may_run(const SimpleCommand& command) {
-  std::vector<std::string> files = scripts_in_its_folder(command);
-  add_beneath_values(command.words, files);
-  return files;
-}
-
-bool may_write_what_it_names(ShellWords words) {
-  return any_command_in(words, [](ShellWords seen) {
-    const std::string_view program = program_of(seen[0]);
-    const ProgramEntry& entry = entry_of(program);
-    return is_writer(program) || entry.written_operand > 0 || is_made_to(seen, 1, entry, entry.writes);
-  });
-}
-
-bool may_write_any_name(ShellWords words) {
-  constexpr std::string_view kUnpackers[] = {"tar",   "gtar",   "bsdtar",   "cpio", "patch",
-                                             "split", "csplit", "uudecode", "unzip"};
-  return any_command_in(words, [&](ShellWords seen) {
-    const std::string_view program = program_of(seen[0]);
-    const auto holds = [seen](const auto& is_so) { return std::ranges::any_of(seen.subspan(1), is_so); };
-    if (program == "git")
-      return holds([](const ShellWord& word) { return word.text == "apply" || word.text == "am"; });
-    if (program == "xargs") return holds([](const ShellWord& word) { return is_writer(program_of(word)); });
-    return std::ranges::find(kUnpackers, program) != std::end(kUnpackers);
-  });
-}
-
 bool may_run_what_an_option_says(ShellWords words) {
   return any_command_in(words, [](ShellWords seen) {
     const ProgramEntry& entry = entry_of(program_of(seen[0]));
@@ -468,7 +290,7 @@ bool may_run_what_an_option_says(ShellWords words) {
 bool keeps_words_to_itself(const ShellWord& word) {
   const std::string_view program = program_of(word);
   if (entry_of(program).kind != ProgramKind::plain) return true;
-  return is_well_known(program) && (!word.text.contains('/') || is_of_system(word.text));
+  return is_well_known(program) && (!word.text.contains('/') || is_system_path(word.text));
 }
 
 bool changes_folder(ShellWords words) {
