@@ -362,6 +362,8 @@ TEST(CommandRules, WhatAnOptionAVariableOrAFileOfTheSameLineSaysGoesRoundNoDeny)
                               "exiftool -if 'unlink' a",
                               "original-awk 'BEGIN{system(1)}'",
                               "sensible-editor +x a",
+                              "npm config set script-shell ./x",
+                              "npm c set script-shell ./x",
                               "sort a -of; bash f",
                               "sort a -uof; bash f",
                               "sort a -od/f; bash f",

@@ -13,8 +13,9 @@ namespace {
 
 using enum ProgramKind;
 
+// A setting, or what is put into package.json, may be what it runs later.
 constexpr std::string_view kRunningOfNpm =
-    "--script-shell --node-options --shell --userconfig --globalconfig";
+    "--script-shell --node-options --shell --userconfig --globalconfig config c set pkg set-script edit";
 constexpr std::string_view kWritingOfNpm = "--prefix --dir --cwd -C";
 constexpr std::string_view kCarryingOfNpm = "exec x dlx explore node init create";
 
