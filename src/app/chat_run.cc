@@ -272,10 +272,8 @@ Task<> ChatRunner::list_folder(std::string folder) {
   screen_.draw_soon();
 }
 
-// It waits for others who write there.
 Task<> ChatRunner::write_down(std::string rule) {
-  const auto written =
-      co_await on_pool(program_.loop, engine_.pool, [this, rule] { return write_rule(program_, rule); });
+  const auto written = co_await write_rule(program_, engine_.pool, rule, beside_.token());
   if (written) {
     print_separated(state_,
                     {line_of(fmt::format("{} is allowed from now on: {}", rule, *written), Tone::faint)});

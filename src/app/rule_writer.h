@@ -4,14 +4,17 @@
 #include <string>
 
 #include "app/program.h"
+#include "async/pool.h"
+#include "async/stop.h"
+#include "async/task.h"
 
 namespace deputy {
 
 // To the settings in the file at `path`, made where it is missing. One after the other, in this process or
-// another: none is lost.
-Result<void> add_rule(const Disk& disk, const std::string& path, const Rule& rule);
+// another: none is lost. Takes its turn (turn.h).
+Task<Result<void>> add_rule(Loop& loop, Pool& pool, Disk& disk, std::string path, Rule rule, StopToken stop);
 
 // The file it was written to.
-Result<std::string> write_rule(Program& program, const std::string& rule);
+Task<Result<std::string>> write_rule(Program& program, Pool& pool, std::string rule, StopToken stop);
 
 }  // namespace deputy

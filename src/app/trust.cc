@@ -1,19 +1,15 @@
 #include "app/trust.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "async/sleep.h"
+#include "app/turn.h"
 #include "base/json.h"
-#include "sandbox/folder_hold.h"
 
 namespace deputy {
 namespace {
 
 constexpr std::string_view kFile = "trusted_folders.json";
 constexpr std::size_t kMostBytes = 1024 * 1024;
-constexpr std::chrono::milliseconds kBetweenTries{20};
 
 Result<json::array> trusted_in(const Folder& home) {
   const auto text = home.read(kFile, 0, kMostBytes);
@@ -47,18 +43,9 @@ Result<bool> is_trusted(const Folder& home, std::string_view folder) {
 
 Task<Result<void>> set_trust(Loop& loop, std::shared_ptr<const Folder> home, std::string folder,
                              Trust trust) {
-  const TimePoint last = loop.clock().now() + kLongestTurn;
-  for (;;) {
-    // Who says so of another folder at the same time must find this one in the list.
-    if (const auto turn = FolderHold::alone_at_once(*home)) co_return change_list(*home, folder, trust);
-    if (loop.clock().now() >= last) {
-      co_return fail(ErrorCode::busy,
-                     fmt::format("{} has been held by another process for {} seconds", home->path(),
-                                 kLongestTurn.count()),
-                     "see which deputy is still at it (`fuser` names it), end it, and try again");
-    }
-    (void)co_await sleep_for(loop, kBetweenTries, {});
-  }
+  // Who says so of another folder at the same time must find this one in the list.
+  CO_TRY(const auto turn, co_await take_turn(loop, home, {}));
+  co_return change_list(*home, folder, trust);
 }
 
 }  // namespace deputy

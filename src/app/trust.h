@@ -2,7 +2,6 @@
 // sees; a folder is trusted by its own path alone, not by one above it.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,8 +15,7 @@ namespace deputy {
 
 Result<bool> is_trusted(const Folder& home, std::string_view folder);
 enum class Trust { given, withdrawn };
-// Waits for who does the same at the same time, so long at most: then ErrorCode::busy.
-inline constexpr std::chrono::seconds kLongestTurn{5};
+// Takes its turn (turn.h) with who does the same at the same time.
 Task<Result<void>> set_trust(Loop& loop, std::shared_ptr<const Folder> home, std::string folder, Trust trust);
 
 }  // namespace deputy

@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "sandbox/folder_hold.h"
+#include "app/turn.h"
 #include "support/run.h"
 #include "support/temp_folder.h"
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/disk.h"
+#include "base/text.h"
 #include "support/temp_folder.h"
 
 namespace {
@@ -49,6 +50,20 @@ class DiskSyncTest : public testing::Test {
 TEST_F(DiskSyncTest, AReplacedFileIsSyncedAndThenItsName) {
   ASSERT_TRUE(folder_->replace("a", "hello"));
   EXPECT_EQ(synced_, (std::vector<std::string>{"file of 5", "folder"}));
+}
+
+// The way of Write and Edit.
+TEST_F(DiskSyncTest, AFileThatWasLookedUpIsSyncedAndThenItsNameAndBeforeThemThoseOfItsNewFolders) {
+  ASSERT_TRUE((*folder_->look_up("one/two/a"))->replace("hello", ""));
+  EXPECT_EQ(synced_, (std::vector<std::string>{"folder", "folder", "file of 5", "folder"}));
+  synced_.clear();
+  ASSERT_TRUE((*folder_->look_up("one/two/a"))->replace("hello again", sha256_hex("hello")));
+  EXPECT_EQ(synced_, (std::vector<std::string>{"file of 11", "folder"}));
+  refused_with = EIO;
+  EXPECT_FALSE((*folder_->look_up("one/two/a"))->replace("lost", sha256_hex("hello again")));
+  refused_with = 0;
+  EXPECT_EQ(folder_->read("one/two/a", 0, 100).value(), "hello again");
+  EXPECT_EQ(folder_->list("one/two")->size(), 1u) << "nothing is left beside it";
 }
 
 TEST_F(DiskSyncTest, WhatNeedNotBeDurableIsNotSynced) {

@@ -23,12 +23,17 @@ std::unexpected<Error> not_plain(std::string_view text, std::string_view why) {
 }
 
 bool names_protected_path(ShellWords words, const Roots& roots) {
-  return std::ranges::any_of(words.subspan(1), [&](const ShellWord& word) {
-    // Of --output=.git/config the path.
-    const std::size_t sign = is_option(word.text) ? word.text.find('=') : std::string::npos;
-    const std::string path = sign == std::string::npos ? word.text : word.text.substr(sign + 1);
+  const auto is_protected = [&](const std::string& path) {
     const LocatedPath located = locate(path, roots);
     return !protected_names_in(located.in_workspace.value_or(located.end)).empty();
+  };
+  return std::ranges::any_of(words.subspan(1), [&](const ShellWord& word) {
+    // Of --output=.git/config and of=.git/config the path, and of -t.git/hooks.
+    const std::size_t sign = word.text.find('=');
+    const bool has_letter = is_option(word.text) && word.text.size() > 2 && word.text[1] != '-';
+    return is_protected(word.text) ||
+           (sign != std::string::npos && is_protected(word.text.substr(sign + 1))) ||
+           (has_letter && is_protected(word.text.substr(2)));
   });
 }
 
@@ -99,9 +104,13 @@ void add_written(const SimpleCommand& command, Names& names) {
       names.emplace(program_of(to.target));
   }
   if (!may_write_what_it_names(command.words)) return;
+  constexpr std::size_t kLongestOption = 256;
   for (const ShellWord& word : std::span(command.words).subspan(1)) {
     const std::string_view text = word.text;
     names.emplace(program_of(text.substr(text.find('=') + 1)));  // of=x; npos + 1 is 0
+    const bool has_letters = text.starts_with('-') && text.size() <= kLongestOption;
+    for (std::size_t at = 2; has_letters && at < text.size(); ++at)
+      names.emplace(program_of(text.substr(at)));  // sort -uox
   }
 }
 
@@ -111,13 +120,15 @@ std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, con
   std::vector<CommandSubject> subjects;
   bool is_moved = false;
   Names written;
+  bool may_all_be_written = false;
   for (SimpleCommand& command : commands) {
     CommandSubject subject{.is_fed = is_fed(command), .is_moved = is_moved};
     subject.hides_code = runs_hidden_code(command.words, subject.is_fed) ||
                          std::ranges::any_of(files_that_may_run(command), [&](const std::string& file) {
-                           return written.contains(program_of(file));
+                           return may_all_be_written || written.contains(program_of(file));
                          });
     add_written(command, written);
+    may_all_be_written = may_all_be_written || (subject.is_fed && may_write_any_name(command.words));
     subject.names_protected = names_protected_path(command.words, roots) && !only_reads(command.words);
     is_moved = is_moved || changes_folder(command.words);
     subject.command = std::move(command);
@@ -169,14 +180,16 @@ RuleMatch CommandPattern::match(const CommandSubject& subject) const {
     if (!inner) break;
     seen = seen.subspan(*inner);
   }
-  const std::size_t views = carries_command(words) ? words.size() : 1;
+  const bool carries = carries_command(words);
+  const std::size_t views = carries ? words.size() : 1;
   for (std::size_t at = 0; at < views; ++at) {
     const auto module = module_as_command(words.subspan(at));
     if (may_mean(words.subspan(at)) || (!module.empty() && may_mean(module))) return RuleMatch::maybe;
   }
-  if (may_become(words)) return RuleMatch::maybe;
-  if (subject.hides_code) return RuleMatch::maybe;
-  return !keeps_words_to_itself(words[0]) && is_named_in(words.subspan(1)) ? RuleMatch::named : RuleMatch::no;
+  if (may_become(words) || subject.hides_code) return RuleMatch::maybe;
+  if ((carries || !keeps_words_to_itself(words[0])) && is_named_in(words.subspan(1)))
+    return carries ? RuleMatch::maybe : RuleMatch::named;
+  return may_run_what_an_option_says(words) ? RuleMatch::named : RuleMatch::no;
 }
 
 bool CommandPattern::gives(ShellWords words, const CommandSubject& subject) const {
@@ -251,6 +264,7 @@ bool CommandPattern::may_be_program(const ShellWord& word) const {
 }
 
 bool CommandPattern::may_have_words(ShellWords further) const {
+  const ProgramEntry& entry = entry_of(program_);
   std::vector<std::string_view> names;
   for (const ShellWord& word : std::span(words_).subspan(1)) {
     if (!is_option(word.text)) {
@@ -259,8 +273,16 @@ bool CommandPattern::may_have_words(ShellWords further) const {
       return false;
     }
   }
-  return may_hold_names(further, names, ends_within_word_ && !is_option(words_.back().text),
-                        entry_of(program_).shortens_subcommands);
+  const auto may_hold = [&](std::span<const std::string_view> wanted) {
+    return may_hold_names(further, wanted, ends_within_word_ && !is_option(words_.back().text),
+                          entry.shortens_subcommands);
+  };
+  if (may_hold(names)) return true;
+  if (names.empty()) return false;
+  const auto subcommand = std::ranges::find_if(
+      further, [](const ShellWord& word) { return !is_option(word.text) && !word.text.starts_with('+'); });
+  if (subcommand != further.end() && may_be_second_name(entry, subcommand->text)) return true;
+  return names.size() > 1 && names[0] == entry.implied_subcommand && may_hold(std::span(names).subspan(1));
 }
 
 }  // namespace deputy

@@ -345,6 +345,62 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
   }
 }
 
+TEST(CommandRules, WhatAnOptionAVariableOrAFileOfTheSameLineSaysGoesRoundNoDeny) {
+  for (const char* command : {"env GIT_PAGER=rm git log",
+                              "env LD_PRELOAD=./x.so ls",
+                              "env -u A PATH=. ls",
+                              "sudo -u me PATH=. ls",
+                              "busybox env BASH_ENV=f bash a.sh",
+                              "ssh -oProxyCommand=rm h ls",
+                              "chronic rm x",
+                              "msgfilter rm x",
+                              "pee rm",
+                              "ld -plugin ./x.so a.o",
+                              "strip --plugin=./x.so a",
+                              "rename 's/a/unlink/e' b",
+                              "patch -e a f",
+                              "exiftool -if 'unlink' a",
+                              "original-awk 'BEGIN{system(1)}'",
+                              "sensible-editor +x a",
+                              "npm config set script-shell ./x",
+                              "npm c set script-shell ./x",
+                              "sort a -of; bash f",
+                              "sort a -uof; bash f",
+                              "sort a -od/f; bash f",
+                              "find . -fprintf f 'rm x'; sh f",
+                              "git log --output=f; sh f",
+                              "tar cf a b --index-file=f; sh f",
+                              "echo rm x | nice tee f; sh f",
+                              "echo rm x | nice -n 5 tee f; sh f",
+                              "echo rm x | sponge f; sh f",
+                              "echo f | xargs cp a; sh f",
+                              "echo x | tar x; ./f",
+                              "echo x | nice cpio -i; sh f",
+                              "echo x | patch && sh f",
+                              "patch < a && sh f",
+                              "echo x | git apply && sh f",
+                              "echo rm x | split - f; sh faa"}) {
+    EXPECT_EQ(judged(denying("rm:*"), command), deny) << command;
+    EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
+        << command << ": the control does not fire";
+  }
+  for (const char* command : {"env ls", "sudo dd if=a of=b", "ssh host ls", "docker run img ls", "ld a.o",
+                              "patch -p1 a", "sort a -of", "echo x | tar x", "tar xf a.tar && ./f",
+                              "tar xf a.tar; sh f", "echo x | git log; sh f", "sort a -of; bash g"}) {
+    EXPECT_EQ(judged(denying("rm:*"), command), allow) << command;
+  }
+}
+
+// Such a program runs texts, and an option may hold one.
+TEST(CommandRules, AnOptionOfAProgramThatRunsTextsIsAskedAboutWhereSomethingIsDenied) {
+  for (const char* command : {"script -crm f", "su -crm me", "parallel -a f", "at -f f now", "ssh -F f h ls",
+                              "nice script -crm f", "docker compose up -d"}) {
+    EXPECT_EQ(judged(denying("rm:*"), command), ask) << command;
+    EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
+        << command << ": the control does not fire";
+  }
+}
+
 // What such a program does with its words is not known: it may run them.
 TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
   const Rules rules = denying("rm:*");
@@ -404,10 +460,43 @@ TEST(CommandRules, ADenyOfASubcommandMeansItsBeginningWhereThatDoes) {
   const Rules npm = denying("npm install:*");
   for (const char* command : {"npm install x", "npm i x", "npm inst x", "npm --silent i x"})
     EXPECT_EQ(judged(npm, command), deny) << command;
-  for (const char* command : {"npm test", "npm run build", "npm run i", "npm installed"})
+  for (const char* command : {"npm test", "npm run build", "npm run i", "yarn add x"})
     EXPECT_EQ(judged(npm, command), allow) << command;
   EXPECT_EQ(judged(denying("git push:*"), "git pu"), deny) << "it may be an alias";
   EXPECT_EQ(judged(denying("docker-x push:*"), "docker-x pu"), allow);
+}
+
+TEST(CommandRules, ADenyOfASubcommandMeansItsOtherNames) {
+  for (const auto& [pattern, command] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"npm install:*", "npm add x"},
+           {"npm install:*", "npm isntall x"},
+           {"npm install:*", "npm it"},
+           {"npm install:*", "npm --silent add x"},
+           {"npm install:*", "sudo npm add x"},
+           {"npm uninstall:*", "npm rm x"},
+           {"npm run:*", "npm run-script x"},
+           {"npm run test:*", "npm test"},
+           {"npm run test:*", "npm t"},
+           {"npm run build*", "yarn x; npm rum build"},
+           {"yarn run build:*", "yarn build"},
+           {"pnpm run build:*", "pnpm --silent build"},
+           {"cargo publish:*", "cargo zz"},
+           {"cargo build:*", "cargo b"},
+           {"svn commit:*", "svn ci"},
+       }) {
+    EXPECT_EQ(judged(denying(pattern), command), deny) << pattern << " " << command;
+  }
+  for (const auto& [pattern, command] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"npm run test:*", "npm run build"},
+           {"npm run test:*", "npm install test"},
+           {"npm publish:*", "npm ci"},
+           {"yarn publish:*", "yarn build"},
+           {"cargo publish:*", "cargo +nightly build -q"},
+           {"cargo:*", "npm add x"},
+           {"svn commit:*", "svn update"},
+       }) {
+    EXPECT_EQ(judged(denying(pattern), command), allow) << pattern << " " << command;
+  }
 }
 
 TEST(CommandRules, ADenyOfFlagsMeansAllTheirSpellings) {
@@ -456,6 +545,9 @@ TEST(CommandRules, ARedirectionIsAWrite) {
   EXPECT_EQ(judged(all, "echo x > .git/config"), ask);
   EXPECT_EQ(judged(all, "cp x .git/hooks/post-commit"), ask);
   EXPECT_EQ(judged(all, "mv .git .git2"), ask);
+  EXPECT_EQ(judged(all, "dd if=x of=.git/config"), ask);
+  EXPECT_EQ(judged(all, "cp -t.git/hooks x"), ask);
+  EXPECT_EQ(judged(all, "dd if=x of=git/config"), allow);
 }
 
 TEST(CommandRules, AllBut) {

@@ -75,6 +75,19 @@ bool precedes_code(ShellWords words, std::size_t at) {
   return code_letters(program).contains(text.back()) || (is_python(program) && text.starts_with("-m"));
 }
 
+// Where python -m finds a module of the folder that it runs in.
+void add_module_files(ShellWords words, std::size_t at, std::vector<std::string>& files) {
+  const std::string_view text = words[at].text;
+  if (!is_python(program_of(words[0])) || !has_letter(text, 'm')) return;
+  const bool is_attached = text.starts_with("-m") && text.size() > 2;
+  if (!is_attached && (!text.ends_with('m') || at + 1 == words.size())) return;
+  std::string path(is_attached ? text.substr(2) : std::string_view(words[at + 1].text));
+  files.push_back(path.substr(0, path.find('.')) + "/__init__.py");
+  std::ranges::replace(path, '.', '/');
+  for (const std::string_view ending : {".py", "/__init__.py", "/__main__.py"})
+    files.push_back(path + std::string(ending));
+}
+
 // The words of an interpreter among which its file stands, if it has one: its options, each of which may take
 // a word, and the first that none can have taken.
 ShellWords words_with_file(ShellWords words, const ProgramEntry& entry) {
@@ -136,6 +149,7 @@ void add_interpreted_files(ShellWords words, const ProgramEntry& entry, std::vec
   if (entry.operands == 1 && words.size() > 2) return;
   const ShellWords own = words_with_file(words, entry);
   for (std::size_t at = 1; at < own.size(); ++at) {
+    add_module_files(words, at, files);
     if (precedes_code(own, at)) return;
     const std::string_view text = own[at].text;
     if (!is_option(own[at])) {

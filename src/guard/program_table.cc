@@ -13,6 +13,12 @@ namespace {
 
 using enum ProgramKind;
 
+// A setting, or what is put into package.json, may be what it runs later.
+constexpr std::string_view kRunningOfNpm =
+    "--script-shell --node-options --shell --userconfig --globalconfig config c set pkg set-script edit";
+constexpr std::string_view kWritingOfNpm = "--prefix --dir --cwd -C";
+constexpr std::string_view kCarryingOfNpm = "exec x dlx explore node init create";
+
 constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "nohup setsid nice ionice stdbuf command unbuffer", .kind = wrapper},
     {.names = "timeout gtimeout", .kind = wrapper, .operands = 1},
@@ -21,7 +27,8 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names =
          "xargs doas busybox toybox builtin strace ltrace valgrind rlwrap pkexec eatmydata "
          "proxychains time entr uvx pipx corepack choom sshpass catchsegv hyperfine perf cpulimit trickle "
-         "tsocks ssh-agent dbus-launch ldd",
+         "tsocks ssh-agent dbus-launch ldd chronic ifne msgexec msgfilter systemd-inhibit systemd-cat "
+         "caffeinate",
      .kind = carrier},
     {.names = "fakeroot fakechroot torsocks setarch linux32 linux64 i386 i486 i586 i686 x86_64 ppc32 ppc64 "
               "sparc32 sparc64 unshare firejail",
@@ -38,7 +45,8 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "proot "
          "script tmux screen at batch crontab parallel start-stop-daemon run-parts ld.so mosh rsh adb "
          "vagrant wsl "
-         "cgexec setpriv capsh dbus-run-session xvfb-run sg newgrp daemonize gosu su-exec tini dumb-init",
+         "cgexec setpriv capsh dbus-run-session xvfb-run sg newgrp daemonize gosu su-exec tini dumb-init pee "
+         "mispipe systemd-nspawn stap bpftrace",
      .kind = carrier,
      .operands = -1},
     {.names =
@@ -57,6 +65,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
               "vimdiff vimtutor vim.basic vim.tiny vim.nox vim.gtk vim.athena rvim rview gvim gview gvimdiff "
               "gvimtutor rgvim rgview evim eview nvim-qt nvimdiff elvis nvi vile kak hx helix joe jed jove "
               "zile mg pico micro mcedit emacs-nox emacs-gtk emacs-lucid xemacs "
+              "editor sensible-editor pager sensible-pager rename prename file-rename "
               "less more most man pg xterm ftp lftp socat gs duckdb mail mailx mutt",
      .kind = interpreter,
      .operands = 1},
@@ -104,9 +113,16 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "install ginstall", .runs = "--strip-program"},
     {.names = "ag bat batcat delta", .runs = "--pager"},
     {.names = "ack", .runs = "--pager --output --ackrc"},
-    {.names = "nm ar ranlib", .runs = "--plugin"},
+    {.names = "nm ar ranlib strip objcopy objdump size", .runs = "--plugin"},
+    {.names = "ld gold ld.bfd ld.gold ld.lld", .runs = "-plugin --plugin @", .writes = "-Map --Map"},
+    {.names = "patch", .runs = "-e --ed"},
+    {.names = "exiftool", .runs = "-if -config -stay_open -@ -api"},
     {.names = "hg", .runs = "--config --config-file", .shortens_subcommands = true},
-    {.names = "svn", .runs = "--config-option --editor-cmd --diff-cmd --diff3-cmd --merge-cmd"},
+    {.names = "svn",
+     .runs = "--config-option --editor-cmd --diff-cmd --diff3-cmd --merge-cmd",
+     .first_names = "add auth blame cat changelist checkout cleanup commit copy delete diff export help "
+                    "import info list lock log merge mergeinfo mkdir move patch propdel propedit propget "
+                    "proplist propset relocate resolve revert status switch unlock update upgrade"},
     {.names = "shuf iconv base32 base64 basenc", .writes = "-o --output"},
     {.names = "uniq", .written_operand = 2, .with_values = "fsw"},
     {.names = "xxd", .written_operand = 2, .with_values = "clgnosR"},
@@ -121,17 +137,37 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "meson", .runs = "--wrapper --native-file --cross-file", .subcommands = "devenv"},
     {.names = "bazel", .runs = "--run_under"},
     {.names = "gradle gradlew mvn mvnw", .runs = "-I --init-script", .writes = "-D* -P*"},
-    {.names = "cargo", .runs = "--config", .writes = "-Z"},
+    {.names = "cargo",
+     .runs = "--config",
+     .writes = "-Z",
+     .first_names =
+         "add bench build check clean clippy doc fetch fix fmt generate-lockfile help info init "
+         "install locate-project login logout metadata miri new owner package pkgid publish read-manifest "
+         "remove report run rustc rustdoc search test tree uninstall update vendor "
+         "verify-project version yank"},
     {.names = "rustc rustdoc", .runs = "--runtool --test-runtool", .writes = "-C -Z --codegen"},
     {.names = "gcc g++ cc c++ clang clang++",
      .runs = "-wrapper -specs -B -fplugin -fpass-plugin -fuse-ld --ld-path -Xclang @",
      .writes = "-Wl,* -Xlinker"},  // the linker takes plugins, and writes maps
     {.names = "go", .runs = "-exec -toolexec -vettool -overlay", .writes = "-ldflags -w* -C*"},
-    {.names = "npm pnpm yarn",
-     .runs = "--script-shell --node-options --shell --userconfig --globalconfig",
-     .writes = "--prefix --dir --cwd -C",
-     .subcommands = "exec x dlx explore node init create",
-     .shortens_subcommands = true},
+    {.names = "npm",
+     .runs = kRunningOfNpm,
+     .writes = kWritingOfNpm,
+     .subcommands = kCarryingOfNpm,
+     .shortens_subcommands = true,
+     .first_names =
+         "access adduser audit bugs cache ci completion config dedupe deprecate diff dist-tag docs "
+         "doctor edit exec explain explore fund help help-search hook init install link login "
+         "logout ls org outdated owner pack ping pkg prefix profile prune publish query rebuild "
+         "repo restart root run sbom search shrinkwrap star stars start stop team test token "
+         "uninstall unpublish unstar update version view whoami",
+     .implied_subcommand = "run"},
+    {.names = "pnpm yarn",
+     .runs = kRunningOfNpm,
+     .writes = kWritingOfNpm,
+     .subcommands = kCarryingOfNpm,
+     .shortens_subcommands = true,
+     .implied_subcommand = "run"},
     {.names =
          "uv poetry pipenv pdm hatch rye conda mamba bundle rbenv pyenv direnv mise asdf stack cabal opam "
          "composer devbox volta",
@@ -165,7 +201,8 @@ constexpr std::string_view kWellKnown =
     "echo printf true false test [ pwd cd pushd popd dirs type which whereis wait sleep kill jobs ls dir "
     "vdir "
     "cat tac head tail nl od xxd hexdump wc stat file du df tree realpath readlink basename dirname mktemp "
-    "grep egrep fgrep zgrep rg ag ack sed gsed awk gawk mawk nawk cut tr sort uniq comm join paste fold fmt "
+    "grep egrep fgrep zgrep rg ag ack sed gsed awk gawk mawk nawk original-awk cut tr sort uniq comm join "
+    "paste fold fmt "
     "column expand unexpand rev shuf seq tee cmp diff diff3 sdiff patch md5sum sha1sum sha224sum sha256sum "
     "sha384sum sha512sum b2sum cksum base32 base64 basenc strings iconv jq yq bc expr factor date cal touch "
     "mkdir rmdir rm cp mv ln chmod chown chgrp truncate dd shred sync install find fd fdfind git tar gtar "
@@ -255,6 +292,14 @@ bool is_well_known(std::string_view program) {
   static const auto each = split(kWellKnown, ' ');
   static const std::set<std::string_view> names(each.begin(), each.end());
   return names.contains(program);
+}
+
+bool is_system_path(std::string_view path) {
+  return (path.starts_with("/usr/") || path.starts_with("/bin/")) && !path.contains("/../");
+}
+
+bool may_be_second_name(const ProgramEntry& entry, std::string_view subcommand) {
+  return !entry.first_names.empty() && !lists(entry.first_names, subcommand);
 }
 
 bool is_plain_git_command(std::string_view name) { return lists(kGitCommands, name); }

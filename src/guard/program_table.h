@@ -35,6 +35,9 @@ struct ProgramEntry {
   bool is_shell_if_bare = false;      // of carrier: reads commands from its input where its words hold none
   std::string_view with_values;       // letters of options whose value is the next word, and so no such file
   bool shortens_subcommands = false;  // npm i: the beginning of a subcommand may do for it
+  // Its subcommands by their first names; any other word in the place of one may be a second name: npm add.
+  std::string_view first_names;
+  std::string_view implied_subcommand;  // npm test is npm run test
 };
 
 // The entry of a program; a plain one without options for those that nobody lists.
@@ -42,6 +45,12 @@ const ProgramEntry& entry_of(std::string_view program);
 
 // Whether what it does with its words is known: it runs none of them but as its entry says.
 bool is_well_known(std::string_view program);
+
+// A program that nobody but the system's owner puts there.
+bool is_system_path(std::string_view path);
+
+// Whether this may be a second name of any of its subcommands.
+bool may_be_second_name(const ProgramEntry& entry, std::string_view subcommand);
 
 // Subcommands of git that no alias can replace and that run nothing by themselves.
 bool is_plain_git_command(std::string_view name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "guard/carried_commands.h"
 #include "guard/git_words.h"
 #include "guard/interpreter_words.h"
 #include "guard/option_words.h"
@@ -12,50 +13,8 @@
 namespace deputy {
 namespace {
 
-// More words than that are not looked through for a command among them.
-constexpr std::size_t kMostCarried = 64;
-
-bool is_long_option_like(std::string_view word, std::string_view option) {
-  const std::string_view name = word.substr(0, word.find('='));
-  return name.size() > 2 && (option.starts_with(name) || name == option);  // long options may be shortened
-}
-
-// -exec, or --exec: some programs take both.
-bool is_named(std::string_view word, std::string_view option) {
-  const std::string_view name = word.substr(0, word.find('='));
-  return name == option || (option.starts_with('-') && name.starts_with("--") && name.substr(1) == option);
-}
-
-bool is_risky(const ShellWord& word, std::string_view option) {
-  if (option == "=") return !is_option(word) && word.text.contains('=');
-  if (option == "@") return word.text.starts_with('@');
-  if (option.ends_with('*')) return word.text.starts_with(option.substr(0, option.size() - 1));
-  if (option.starts_with("--")) return word.text.starts_with("--") && is_long_option_like(word.text, option);
-  if (option.size() == 2 && option[0] == '-') return has_letter(word.text, option[1]);
-  return is_named(word.text, option);
-}
-
-bool has_risky(ShellWords words, std::string_view options) {
-  for (std::size_t at = 0; at < options.size();) {
-    const std::size_t end = std::min(options.find(' ', at), options.size());
-    const std::string_view option = options.substr(at, end - at);
-    if (std::ranges::any_of(words, [&](const ShellWord& word) { return is_risky(word, option); }))
-      return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 bool has_risky_options(const ProgramEntry& entry) {
   return !entry.carries.empty() || !entry.runs.empty() || !entry.writes.empty() || entry.written_operand > 0;
-}
-
-// Whether an option from this word on makes it do so.
-bool is_made_to(ShellWords words, std::size_t from, const ProgramEntry& entry, std::string_view options) {
-  if (has_risky(words.subspan(std::min(from, words.size())), options)) return true;
-  if (!entry.takes_letters || from > 1 || words.size() < 2 || is_option(words[1])) return false;
-  const ShellWord letters{"-" + words[1].text};
-  return words[1].varies || has_risky({&letters, 1}, options);
 }
 
 // Some write the file that they are given after those that they read.
@@ -90,16 +49,12 @@ bool has_writing_format(ShellWords words) {
   return false;
 }
 
-bool looks_like_code(const ShellWord& word) {
-  return word.text.find_first_of(" \t\n;|&<>$`()") != std::string::npos;
-}
-
 bool is_sed(std::string_view program) { return program == "sed" || program == "gsed"; }
 
 bool script_is_tame(std::string_view program, ShellWords words) {
   if (is_sed(program)) return is_tame_sed(words);
-  if (program == "awk" || program == "gawk" || program == "mawk" || program == "nawk")
-    return is_tame_awk(words);
+  constexpr std::string_view kAwks[] = {"awk", "gawk", "mawk", "nawk", "original-awk"};
+  if (std::ranges::find(kAwks, program) != std::end(kAwks)) return is_tame_awk(words);
   return true;
 }
 
@@ -112,6 +67,16 @@ std::optional<std::size_t> inner_command(ShellWords words, const ProgramEntry& e
     return may_be_option(word) || word.varies || word.text.contains('=') || word.text.empty();
   });
   return is_plain ? std::optional(at) : std::nullopt;
+}
+
+// env PAGER='rm x' man ls: a variable may be code, or lead to it, as one may that the shell sets.
+bool sets_variable(ShellWords words) {
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    if (is_option(words[at])) continue;
+    if (words[at].text.contains('=')) return true;
+    if (!is_option(words[at - 1])) return false;
+  }
+  return false;
 }
 
 // What xargs adds to its words may make it run or write something.
@@ -187,6 +152,7 @@ bool runs_code_itself(ShellWords words, bool is_fed) {
       // Some read commands from their input where their words hold none.
       if (is_fed && (entry.operands < 0 || entry.is_shell_if_bare)) return true;
       if (program == "xargs" && xargs_runs_its_input(words)) return true;
+      if ((program == "env" || program == "sudo") && sets_variable(words)) return true;
       if (entry.operands < 0 && (words.size() <= 2 || std::ranges::any_of(words.subspan(1), looks_like_code)))
         return true;
       break;
@@ -203,43 +169,10 @@ bool runs_code_itself(ShellWords words, bool is_fed) {
          !script_is_tame(program, words);
 }
 
-// A program that nobody but the system's owner puts there.
-bool is_of_system(std::string_view path) {
-  return (path.starts_with("/usr/") || path.starts_with("/bin/")) && !path.contains("/../");
-}
-
-// A program by its own path, where it may be one of the workspace.
-void add_program(ShellWords words, std::vector<std::string>& files) {
-  const std::string_view program = words[0].text;
-  const bool is_known = is_of_system(program) && entry_of(program_of(program)).kind != ProgramKind::plain;
-  if (program.contains('/') && !is_known) files.emplace_back(program);
-}
-
-// The files whose code this program reads or may read, in order to run it.
-void add_scripts(ShellWords words, std::vector<std::string>& files) {
-  const std::string_view program = words[0].text;
-  const ProgramEntry& entry = entry_of(program_of(program));
-  if (program == "." || program == "source") {
-    if (words.size() > 1) files.push_back(words[1].text);
-    return;
-  }
-  if (entry.kind == ProgramKind::interpreter) add_interpreted_files(words, entry, files);
-}
-
 // Nothing but the shell can run what is part of it.
 bool can_carry(std::string_view program, const ShellWord& command) {
   return program == "command" || program == "builtin" ||
          entry_of(program_of(command)).kind != ProgramKind::shell;
-}
-
-// It, and what it carries or may carry.
-void for_each_command_in(ShellWords words, const auto& act) {
-  while (const auto inner = carried_command(words)) {
-    act(words);
-    words = words.subspan(*inner);
-  }
-  const std::size_t views = carries_command(words) ? words.size() : 1;
-  for (std::size_t at = 0; at < views; ++at) act(words.subspan(at));
 }
 
 }  // namespace
@@ -346,35 +279,18 @@ bool takes_code_from_input(ShellWords words) {
   return false;
 }
 
-std::vector<std::string> files_that_may_run(const SimpleCommand& command) {
-  std::vector<std::string> files = scripts_that_may_run(command);
-  for_each_command_in(command.words, [&files](ShellWords words) { add_program(words, files); });
-  return files;
-}
-
-std::vector<std::string> scripts_that_may_run(const SimpleCommand& command) {
-  std::vector<std::string> files;
-  for (const Redirection& from : command.redirections) {
-    if (from.kind == Redirection::Kind::read && takes_code_from_input(command.words))
-      files.push_back(from.target);
-  }
-  for_each_command_in(command.words, [&files](ShellWords words) { add_scripts(words, files); });
-  return files;
-}
-
-bool may_write_what_it_names(ShellWords words) {
-  constexpr std::string_view kWriters[] = {"tee",   "cp",  "mv",   "ln",   "dd",   "install",
-                                           "rsync", "scp", "curl", "wget", "patch"};
-  const std::string_view program = program_of(words[0]);
-  const ProgramEntry& entry = entry_of(program);
-  return std::ranges::find(kWriters, program) != std::end(kWriters) || entry.written_operand > 0 ||
-         (entry.writes.contains("-o") && has_risky(words.subspan(1), "-o --output"));
+bool may_run_what_an_option_says(ShellWords words) {
+  return any_command_in(words, [](ShellWords seen) {
+    const ProgramEntry& entry = entry_of(program_of(seen[0]));
+    return entry.kind == ProgramKind::carrier && entry.operands < 0 &&
+           std::ranges::any_of(seen.subspan(1), is_option);
+  });
 }
 
 bool keeps_words_to_itself(const ShellWord& word) {
   const std::string_view program = program_of(word);
   if (entry_of(program).kind != ProgramKind::plain) return true;
-  return is_well_known(program) && (!word.text.contains('/') || is_of_system(word.text));
+  return is_well_known(program) && (!word.text.contains('/') || is_system_path(word.text));
 }
 
 bool changes_folder(ShellWords words) {

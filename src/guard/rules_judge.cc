@@ -24,8 +24,8 @@ std::optional<Decision> decision_by(const Rule& rule, RuleMatch match) {
 
 Verdict verdict_of(const Rule& rule, RuleMatch match) {
   if (match == RuleMatch::named) {
-    return Verdict::ask(fmt::format(
-        "a word of it names what rule {} means, and what becomes of it is not known", to_text(rule)));
+    return Verdict::ask(
+        fmt::format("it may run what rule {} means: what becomes of its words is not known", to_text(rule)));
   }
   const std::string_view doubt = match == RuleMatch::yes ? "" : ", which may mean it";
   switch (rule.decision) {

@@ -125,6 +125,7 @@ TEST_F(CurlReachTest, OnlyTheWebsOwnPortsAreReached) {
   EXPECT_EQ(fetch(server.url()), "denied");
   EXPECT_EQ(asked, 1);
   EXPECT_EQ(server.connections(), 0);
+  EXPECT_EQ(fetch(server.url(), Reach::anywhere), "reached") << "control";
 }
 
 // What libcurl brings of a URL as it comes, with nobody to look at it.

@@ -19,8 +19,6 @@ std::optional<FolderHold> FolderHold::shared(const Folder& folder) { return take
 
 std::optional<FolderHold> FolderHold::alone(const Folder& folder) { return take(folder, LOCK_EX | LOCK_NB); }
 
-std::optional<FolderHold> FolderHold::alone_in_turn(const Folder& folder) { return take(folder, LOCK_EX); }
-
 Result<std::optional<FolderHold>> FolderHold::alone_at_once(const Folder& folder) {
   errno = 0;
   auto held = alone(folder);

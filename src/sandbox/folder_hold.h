@@ -18,8 +18,6 @@ class FolderHold {
   static std::optional<FolderHold> shared(const Folder& folder);
   // Nothing where somebody holds it, or where that cannot be told.
   static std::optional<FolderHold> alone(const Folder& folder);
-  // Waits for all who hold it. Nothing as with shared().
-  static std::optional<FolderHold> alone_in_turn(const Folder& folder);
   // Does not wait: ErrorCode::busy where somebody holds it. Nothing as with shared().
   static Result<std::optional<FolderHold>> alone_at_once(const Folder& folder);
 

@@ -32,6 +32,7 @@ struct Cleaning {
   void operator()(CallFinished& fact) const { all(fact.result.content); }
   void operator()(NoteTaken& fact) const { all(fact.content); }
   void operator()(QuestionAsked& fact) const {
+    all(fact.question.label);
     all(fact.question.text);
     for (std::string& suggestion : fact.question.suggestions) all(suggestion);
   }
@@ -42,6 +43,7 @@ struct Cleaning {
   void operator()(Delivered& fact) const { all(fact.text); }
   void operator()(RunEnded& fact) const {
     Report& report = fact.report;
+    all(report.label);
     all(report.summary);
     all(report.body);
     for (Artifact& artifact : report.artifacts) {

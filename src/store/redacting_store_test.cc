@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "async/sim_loop.h"
 #include "base/json.h"
 #include "store/memory_store.h"
@@ -24,10 +26,11 @@ std::vector<Fact> facts_full_of(const std::string& text) {
   reply.message = {.text = text, .thinking = text, .calls = {{"1", "Write", text}}, .wire = text};
   reply.error = text;
   Report report;
-  report.summary = report.body = text;
-  report.artifacts = {{"a", "file", text}};
-  report.errors = {{"t", "c", text, true, text}};
+  report.label = report.summary = report.body = text;
+  report.artifacts = {{text, text, text}};
+  report.errors = {{text, text, text, true, text}};
   report.next_steps = {text};
+  report.commands = {{text, 0}};
   report.workspace.diff = text;
   return {SessionCreated{session},
           InputGiven{Source::parent, text},
@@ -37,12 +40,13 @@ std::vector<Fact> facts_full_of(const std::string& text) {
           CallStarted{"Read", text},
           CallFinished{{"1", ToolStatus::ok, text}},
           NoteTaken{text},
-          QuestionAsked{{"q", QuestionKind::to_parent, session.id, "l", "a", text, {text}}},
+          QuestionAsked{{"q", QuestionKind::to_parent, session.id, text, "a", text, {text}}},
           QuestionAnswered{"q", {AnswerKind::text, text}},
           Retried{.reason = text},
           StateChanged{SessionState::waiting, text},
           Nudged{"n", Source::person, text},
           Delivered{"nudge/n", Source::person, text},
+          Compacted{reply, 1},
           RunEnded{report}};
 }
 
@@ -79,10 +83,22 @@ TEST_F(RedactingStoreTest, KeepsSecretsOutOfEveryFact) {
   EXPECT_FALSE(store.session(tree).value()->prompt.contains(kSecret));
 }
 
+// Of these nothing is said by anybody: times, sums, ids, and the names of files and programs.
+TEST_F(RedactingStoreTest, EveryOtherFactHasNoSuchText) {
+  std::set<std::size_t> known;
+  for (const Fact& fact : facts_full_of(kSecret)) known.insert(fact.index());
+  for (const Fact& fact : std::vector<Fact>{RunStarted{}, FileTouched{}, BudgetReserved{}, DeadlineMoved{},
+                                            Detached{}, Attached{}, ProcessEnded{}, CommandEnded{}}) {
+    EXPECT_TRUE(known.insert(fact.index()).second) << kind_of(fact);
+  }
+  EXPECT_EQ(known.size(), std::variant_size_v<Fact>) << "a new one: what does it hold that somebody said?";
+}
+
 TEST_F(RedactingStoreTest, WhatLooksLikeAKeyStaysInAReplyAlone) {
   for (const Fact& fact : facts_full_of(kShape)) {
     const std::string body = to_json_text(fact_to_json(redacted(fact, redactor)));
-    const bool is_reply = std::holds_alternative<ReplyReceived>(fact);
+    const bool is_reply =
+        std::holds_alternative<ReplyReceived>(fact) || std::holds_alternative<Compacted>(fact);
     EXPECT_EQ(body.contains(kShape), is_reply) << body;
   }
   const auto reply = std::get<ReplyReceived>(redacted(facts_full_of(kShape)[2], redactor)).reply;

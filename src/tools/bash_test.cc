@@ -266,7 +266,18 @@ TEST_F(Bash, RunsTheScriptThatWasApprovedAndNoOther) {
                               "deno run -A script.sh",
                               "bash < script.sh",
                               "timeout -s KILL 5 ./script.sh",
-                              "venv/bin/python script.sh"}) {
+                              "venv/bin/python script.sh",
+                              "awk -f script.sh x",
+                              "nice awk -fscript.sh x",
+                              "sed -n -f script.sh x",
+                              "make -f script.sh x",
+                              "make --file=script.sh",
+                              "tar xf a --to-command=./script.sh",
+                              "tar xf a -I ./script.sh",
+                              "rsync -e ./script.sh a b",
+                              "git -c core.pager=./script.sh log",
+                              "gdb -x script.sh a",
+                              "sqlite3 -init script.sh a.db"}) {
     const json::object arguments{{"command", command}};
     bench.write("script.sh", "echo harmless\n");
     ToolContext context = bench.context();
@@ -281,6 +292,33 @@ TEST_F(Bash, RunsTheScriptThatWasApprovedAndNoOther) {
   for (const char* command :
        {"ls", "make test", "cd x && ./script.sh", "python3 -c 'x'", "/usr/bin/missing", "echo $x"}) {
     EXPECT_FALSE(run(bench.loop, bash.plan({{"command", command}}, bench.context())).value()) << command;
+  }
+}
+
+TEST_F(Bash, RunsTheModuleAndTheScriptBelowThatWereApproved) {
+  plays({.output = "ran\n"});
+  const std::pair<const char*, const char*> cases[] = {
+      {"python3 -m mod", "mod.py"},
+      {"python3 -mmod", "mod.py"},
+      {"python3 -um mod", "mod.py"},
+      {"timeout 5 python3 -W ignore -m pack.mod x", "pack/mod.py"},
+      {"python3 -m pack.mod", "pack/__init__.py"},
+      {"python3 -m pack", "pack/__main__.py"},
+      {"ruby -C sub script.rb", "sub/script.rb"},
+      {"ruby -Csub script.rb", "sub/script.rb"},
+      {"env -C sub ./script.sh", "sub/script.sh"},
+      {"env --chdir=sub bash script.sh", "sub/script.sh"},
+  };
+  for (const auto& [command, script] : cases) {
+    const json::object arguments{{"command", command}};
+    bench.write(script, "echo harmless\n");
+    ToolContext context = bench.context();
+    context.intent = run(bench.loop, bash.plan(arguments, context)).value();
+    ASSERT_TRUE(context.intent) << command;
+    bench.write("other", command);
+    EXPECT_EQ(run(bench.loop, bash.run(arguments, context)).content, "ran") << command << ": control";
+    bench.write(script, "touch pwn\n");
+    EXPECT_THAT(run(bench.loop, bash.run(arguments, context)).content, HasSubstr("was not run")) << command;
   }
 }
 

@@ -287,21 +287,24 @@ TEST_F(CommandAttacks, AWayOutByCdLeadsNowhere) {  // shell-23
 
 TEST_F(CommandAttacks, WhatTheRepositoryConfiguresReachesNothingOutside) {  // autoexec-01, -03, -05
   const TempFolder out;
-  const std::string pwn = fs::path(out.path()) / "pwn";
+  const std::string pwn = fs::path(out.path()) / "pwn-";
   const std::string setup = fmt::format(
       "git init -q . && git config user.name x && git config user.email x@x && echo a > f && "
       "echo 'f diff=x' > .gitattributes && git add . && git commit -qm x && echo b > f && "
-      "git config core.fsmonitor 'touch {0}; false' && git config diff.x.textconv 'touch {0}; cat' && "
-      "printf '#!/bin/sh\\ntouch {0}\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && rm -f "
-      "{0}",
+      "git config core.fsmonitor 'touch {0}monitor; false' && "
+      "git config diff.x.textconv 'touch {0}textconv; cat' && "
+      "printf '#!/bin/sh\\ntouch {0}hook\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && "
+      "rm -f {0}*",
       pwn);
   ASSERT_TRUE(happens_outside(ws().string(), setup));
-  for (const char* command : {"git status", "git diff", "git commit -am x"}) {
-    fs::remove(pwn);
+  const std::pair<const char*, const char*> tried[] = {
+      {"git status", "monitor"}, {"git diff", "textconv"}, {"git commit -am x", "hook"}};
+  for (const auto& [command, name] : tried) {
     said(command);
-    EXPECT_FALSE(fs::exists(pwn)) << command;
+    EXPECT_TRUE(fs::is_empty(out.path())) << command;
     happens_outside(ws().string(), command);
-    EXPECT_TRUE(fs::exists(pwn)) << "control: " << command;
+    EXPECT_TRUE(fs::exists(pwn + name)) << "control: " << command;
+    for (const auto& [_, made] : tried) fs::remove(pwn + made);
   }
 }
 

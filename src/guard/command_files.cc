@@ -1,0 +1,130 @@
+// The files that a command runs or writes, as far as its words name them. A part of programs.h.
+#include <algorithm>
+
+#include "guard/carried_commands.h"
+#include "guard/interpreter_words.h"
+#include "guard/option_words.h"
+#include "guard/program_table.h"
+#include "guard/programs.h"
+
+namespace deputy {
+namespace {
+
+// A program by its own path, where it may be one of the workspace.
+void add_program(ShellWords words, std::vector<std::string>& files) {
+  const std::string_view program = words[0].text;
+  const bool is_known = is_system_path(program) && entry_of(program_of(program)).kind != ProgramKind::plain;
+  if (program.contains('/') && !is_known) files.emplace_back(program);
+}
+
+// awk -f a, make --file=a, tar -I./a, git -c core.pager=./a.
+void add_values_of_options(ShellWords words, std::vector<std::string>& files) {
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const std::string_view text = words[at].text;
+    const bool is_value = !is_option(words[at]) && is_option(words[at - 1]);
+    if (looks_like_code(words[at]) || !(is_value || is_option(words[at]))) continue;
+    if (is_value) files.emplace_back(text);
+    if (const std::size_t sign = text.find('='); sign != std::string_view::npos) {
+      files.emplace_back(text.substr(sign + 1));
+    } else if (!is_value && text.size() > 2 && text[1] != '-') {
+      files.emplace_back(text.substr(2));
+    }
+  }
+}
+
+// The files whose code this program reads or may read, in order to run it.
+void add_scripts(ShellWords words, std::vector<std::string>& files) {
+  const std::string_view program = words[0].text;
+  const ProgramEntry& entry = entry_of(program_of(program));
+  if (program == "." || program == "source") {
+    if (words.size() > 1) files.push_back(words[1].text);
+    return;
+  }
+  if (entry.kind == ProgramKind::interpreter) add_interpreted_files(words, entry, files);
+}
+
+// What it runs because an option says so.
+void add_values_that_run(ShellWords words, std::vector<std::string>& files) {
+  if (std::ranges::none_of(words, is_option)) return;
+  const ProgramEntry& entry = entry_of(program_of(words[0]));
+  const bool may_run_values =
+      entry.kind == ProgramKind::plain || (entry.kind == ProgramKind::interpreter && entry.operands == 1);
+  if (may_run_values && runs_hidden_code(words, false)) add_values_of_options(words, files);
+}
+
+// env -C a ./b, ruby -C a b: what an option names may be the folder in which the others are found.
+void add_beneath_values(ShellWords words, std::vector<std::string>& files) {
+  constexpr std::size_t kMostFolders = 16;
+  std::ranges::sort(files);
+  files.erase(std::ranges::unique(files).begin(), files.end());
+  std::vector<std::string> folders;
+  add_values_of_options(words, folders);
+  if (folders.size() > kMostFolders) folders.resize(kMostFolders);
+  const std::size_t known = files.size();
+  for (const std::string& folder : folders) {
+    for (std::size_t at = 0; at < known; ++at) {
+      if (!files[at].starts_with('/')) files.push_back(folder + "/" + files[at]);
+    }
+  }
+}
+
+std::vector<std::string> scripts_in_its_folder(const SimpleCommand& command) {
+  std::vector<std::string> files;
+  for (const Redirection& from : command.redirections) {
+    if (from.kind == Redirection::Kind::read && takes_code_from_input(command.words))
+      files.push_back(from.target);
+  }
+  for_each_command_in(command.words, [&files](ShellWords words) { add_scripts(words, files); });
+  ShellWords last = command.words;
+  while (const auto inner = carried_command(last)) last = last.subspan(*inner);
+  if (last.size() > kMostCarried) {
+    add_values_that_run(last, files);
+  } else {
+    for_each_command_in(last, [&files](ShellWords words) { add_values_that_run(words, files); });
+  }
+  return files;
+}
+
+bool is_writer(std::string_view program) {
+  constexpr std::string_view kWriters[] = {"tee",   "cp",  "mv",   "ln",   "dd",    "install",
+                                           "rsync", "scp", "curl", "wget", "patch", "sponge"};
+  return std::ranges::find(kWriters, program) != std::end(kWriters);
+}
+
+}  // namespace
+
+std::vector<std::string> files_that_may_run(const SimpleCommand& command) {
+  std::vector<std::string> files = scripts_in_its_folder(command);
+  for_each_command_in(command.words, [&files](ShellWords words) { add_program(words, files); });
+  add_beneath_values(command.words, files);
+  return files;
+}
+
+std::vector<std::string> scripts_that_may_run(const SimpleCommand& command) {
+  std::vector<std::string> files = scripts_in_its_folder(command);
+  add_beneath_values(command.words, files);
+  return files;
+}
+
+bool may_write_what_it_names(ShellWords words) {
+  return any_command_in(words, [](ShellWords seen) {
+    const std::string_view program = program_of(seen[0]);
+    const ProgramEntry& entry = entry_of(program);
+    return is_writer(program) || entry.written_operand > 0 || is_made_to(seen, 1, entry, entry.writes);
+  });
+}
+
+bool may_write_any_name(ShellWords words) {
+  constexpr std::string_view kUnpackers[] = {"tar",   "gtar",   "bsdtar",   "cpio", "patch",
+                                             "split", "csplit", "uudecode", "unzip"};
+  return any_command_in(words, [&](ShellWords seen) {
+    const std::string_view program = program_of(seen[0]);
+    const auto holds = [seen](const auto& is_so) { return std::ranges::any_of(seen.subspan(1), is_so); };
+    if (program == "git")
+      return holds([](const ShellWord& word) { return word.text == "apply" || word.text == "am"; });
+    if (program == "xargs") return holds([](const ShellWord& word) { return is_writer(program_of(word)); });
+    return std::ranges::find(kUnpackers, program) != std::end(kUnpackers);
+  });
+}
+
+}  // namespace deputy
