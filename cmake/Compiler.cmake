@@ -66,7 +66,7 @@ endif()
 # Fuzzers steer by what they reach in the parsers; what a test itself reaches is of no use to them.
 if(DEPUTY_FUZZERS)
   target_compile_options(deputy_flags INTERFACE
-    "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:FOR_TESTS>>>:-fsanitize=fuzzer-no-link;-fsanitize-coverage-allowlist=${root}fuzz/steered-by.txt>")
+    "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:FOR_TESTS>>>:-fsanitize=fuzzer-no-link;-fsanitize-coverage-allowlist=${root}fuzz/steered-by.txt;-fsanitize-coverage-ignorelist=${root}fuzz/not-steered-by.txt>")
   target_link_options(deputy_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 

@@ -9,11 +9,11 @@ using namespace deputy;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   const auto middle = text.find('\f');
-  const ManualClock clock;
-  const MemoryDisk disk(clock);
-  const auto folder = disk.open("/work", IfAbsent::create);
-  must(folder.has_value());
-  must((*folder)->make_folder("store/worktrees/one").has_value());
+  static const ManualClock clock;
+  static const MemoryDisk disk(clock);
+  static const auto folder = disk.open("/work", IfAbsent::create);
+  static const bool is_made = folder && (*folder)->make_folder("store/worktrees/one");
+  must(is_made);
   must((*folder)
            ->replace("store/worktrees/one/commondir",
                      middle == text.npos ? std::string_view("../..") : text.substr(middle + 1))

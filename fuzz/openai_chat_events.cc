@@ -6,6 +6,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   static const auto compatible = deputy::openai_chat_dialect(deputy::ChatFlavour::compatible);
   static const auto openai = deputy::openai_chat_dialect(deputy::ChatFlavour::openai);
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
-  (void)deputy::checked_turns(*openai, text);  // their streams and errors are read alike
-  return deputy::fuzz_dialect(*compatible, text);
+  // Their streams and errors are read alike; what is sent of them is not.
+  if (!deputy::is_chosen(size, 0, 5)) return deputy::fuzz_dialect(*compatible, text);
+  (void)deputy::checked_turn(*openai, text);
+  deputy::check_foreign_turn(*openai, text);
+  return deputy::is_held_to_all ? deputy::fuzz_dialect(*compatible, text) : 0;
 }

@@ -43,6 +43,16 @@ std::size_t ascii_run(std::string_view text, std::size_t from) {
   return at - from;
 }
 
+// Of the valid UTF-8 from `at` on: what stands there is a byte that is none, or nothing.
+std::size_t valid_end(std::string_view text, std::size_t at) {
+  for (at += ascii_run(text, at); at < text.size(); at += ascii_run(text, at)) {
+    const Character character = character_at(text, at);
+    if (character.code < 0) return at;
+    at += character.size;
+  }
+  return at;
+}
+
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 bool is_space(utf8proc_int32_t code) {
@@ -100,23 +110,16 @@ std::string shown_without(std::string_view text, Hidden hidden) {
 
 }  // namespace
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t at = ascii_run(text, 0); at < text.size(); at += ascii_run(text, at)) {
-    const Character character = character_at(text, at);
-    if (character.code < 0) return false;
-    at += character.size;
-  }
-  return true;
-}
+bool is_utf8(std::string_view text) { return valid_end(text, 0) == text.size(); }
 
 std::string to_utf8(std::string_view bytes) {
-  if (is_utf8(bytes)) return std::string(bytes);
-  std::string out;
-  out.reserve(bytes.size() + bytes.size() / 8);
-  for (std::size_t at = 0; at < bytes.size();) {
-    const Character character = character_at(bytes, at);
-    out += character.code < 0 ? kReplacement : bytes.substr(at, character.size);
-    at += character.size;
+  std::size_t end = valid_end(bytes, 0);
+  std::string out(bytes.substr(0, end));
+  while (end < bytes.size()) {
+    out += kReplacement;
+    const std::size_t from = end + 1;
+    end = valid_end(bytes, from);
+    out += bytes.substr(from, end - from);
   }
   return out;
 }

@@ -184,27 +184,27 @@ std::vector<std::string> terms_in(std::string_view task, std::span<const std::st
   return terms;
 }
 
-int count_beginnings(std::string_view lowered_task, std::span<const std::string_view> beginnings) {
-  int count = 0;
-  for (const std::string_view word : runs_of(lowered_task, is_name_character)) {
-    count += std::ranges::any_of(beginnings,
-                                 [word](std::string_view beginning) { return word.starts_with(beginning); });
-  }
-  return count;
+std::ptrdiff_t count_beginnings(std::span<const std::string_view> words,
+                                std::span<const std::string_view> beginnings) {
+  return std::ranges::count_if(words, [beginnings](std::string_view word) {
+    return std::ranges::any_of(beginnings,
+                               [word](std::string_view beginning) { return word.starts_with(beginning); });
+  });
 }
 
 // The phrase of the demo decides; otherwise the most cues, and none where something was quoted: that is what
 // is wanted.
 std::optional<Inquiry> cued(std::string_view task) {
-  const std::string words = on_one_line(lowered(task));
+  const std::string line = on_one_line(lowered(task));
   for (const Cues& cues : kCues) {
-    if (words.contains(cues.phrase)) return cues.inquiry;
+    if (line.contains(cues.phrase)) return cues.inquiry;
   }
   if (!quoted_in(task).empty()) return std::nullopt;
+  const std::vector<std::string_view> words = runs_of(line, is_name_character);
   std::optional<Inquiry> best;
-  int most = 0;
+  std::ptrdiff_t most = 0;
   for (const Cues& cues : kCues) {
-    const int count = count_beginnings(words, cues.words);
+    const std::ptrdiff_t count = count_beginnings(words, cues.words);
     if (count <= most) continue;
     most = count;
     best = cues.inquiry;
@@ -243,9 +243,9 @@ std::vector<RehearsalTask> demo_tasks() {
 }
 
 std::vector<RehearsalTask> tasks_for(std::string_view prompt) {
-  const std::string task = task_of(prompt).text;
+  const std::string task = lowered(task_of(prompt).text);
   const Plan plan = plan_for(prompt);
-  const bool asked_for = count_beginnings(lowered(task), kDelegateWords) > 0;
+  const bool asked_for = count_beginnings(runs_of(task, is_name_character), kDelegateWords) > 0;
   const bool general = plan.inquiry == Inquiry::survey && plan.files.empty();
   if (!asked_for && !general) return {};
   std::vector<RehearsalTask> tasks = demo_tasks();

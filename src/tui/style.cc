@@ -65,10 +65,10 @@ std::string in_ascii(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = grapheme_end(text, at);
     const std::string_view grapheme = text.substr(at, end - at);
-    const auto* known = std::ranges::find(kSpellings, grapheme, &Spelling::sign);
     if (std::ranges::all_of(grapheme, is_ascii)) {  // "\r\n" is one, too
       out += grapheme;
-    } else if (known != std::end(kSpellings)) {
+    } else if (const auto* known = std::ranges::find(kSpellings, grapheme, &Spelling::sign);
+               known != std::end(kSpellings)) {
       out += known->ascii;
     } else {
       out.append(display_width(grapheme), '?');

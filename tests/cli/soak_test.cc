@@ -1,7 +1,9 @@
 // As long as DEPUTY_SOAK_MINUTES says (./test --soak MINUTES): trees of 64 children behind a server that goes
 // wrong, one after the other in one state folder; the process that runs them is killed with SIGKILL every ten
 // seconds or so and the tree resumed. Nothing is lost, nothing made twice, nobody left behind, and a process
-// late in the soak takes no more memory and holds no more descriptors than one early in it.
+// late in the soak takes no more memory and holds no more descriptors than one early in it. Beside them one
+// process lives through it all, and runs such trees one after the other: it holds no more after the last than
+// after the first.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -9,19 +11,18 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <mutex>
+#include <map>
 #include <random>
 #include <set>
 
 #include "base/environment.h"
 #include "base/json.h"
 #include "deputy_program.h"
-#include "model/tongues.h"
-#include "support/fault_server.h"
+#include "soak_host.h"
+#include "soak_play.h"
 
 namespace deputy {
 namespace {
@@ -30,103 +31,11 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Time = std::chrono::steady_clock::time_point;
 
-constexpr int kChildren = 64;
-constexpr int kSteps = 15;  // of each child; it may take 20
 constexpr int kMostKillsOfATree = 12;
 constexpr int kMinutesThatTell = 60;  // from then on the line through the samples counts as it is
-constexpr std::chrono::milliseconds kThinking{1500};  // of the model, so that a tree outlives several kills
-constexpr std::string_view kRootTask = "ROOT-TASK";
-constexpr std::string_view kResult = "## Subagent Result";
-constexpr std::string_view kAllIsDone = "all is done";
-
-std::string child_task(int child) { return fmt::format("CHILD {}.", child); }
-std::string note_of(int child, int step) { return fmt::format("note {}/{}.", child, step); }
-std::string file_of(int child) { return fmt::format("out_{}", child); }
-
-int count_of(std::string_view text, std::string_view part) {
-  int count = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string_view::npos; at += part.size()) ++count;
-  return count;
-}
-
-// An effect that may be made once, and a command that would outlive its tree by far.
-std::string command_at(int child, int step) {
-  if (step == 1) return fmt::format("printf x >> {}", file_of(child));
-  if (step % 4 == 2 && child % 8 == 0) return "sleep 600 >/dev/null 2>&1 & sleep 2";
-  return {};
-}
-
-// What the model says: it follows from what the conversation holds, so it says the same after a resume.
-Said said_to(const std::string& request) {
-  if (request.contains(kRootTask)) {
-    const int results = count_of(request, kResult);
-    if (results == kChildren) return {.text = std::string(kAllIsDone)};
-    if (results > 0) return {.text = fmt::format("{} results came of {}", results, kChildren)};
-    Said said{.text = "I hand it out."};
-    for (int child = 0; child < kChildren; ++child) {
-      said.calls.push_back({fmt::format("call_{}", child), "task",
-                            fmt::format(R"({{"agent":"general","prompt":"{}"}})", child_task(child))});
-    }
-    return said;
-  }
-  for (int child = 0; child < kChildren; ++child) {
-    if (!request.contains(child_task(child))) continue;
-    int step = 0;
-    while (step < kSteps && request.contains(note_of(child, step))) ++step;
-    if (step == kSteps) return {.text = "done"};
-    Said said{.text = "I go on.",
-              .calls = {{"call_n", "Note", fmt::format(R"({{"content":"{}"}})", note_of(child, step))}}};
-    if (const std::string command = command_at(child, step); !command.empty())
-      said.calls.push_back({"call_b", "Bash", fmt::format(R"({{"command":"{}"}})", command)});
-    return said;
-  }
-  return {.text = "neither the root's nor a child's request"};
-}
-
-// Each request may go wrong when it first comes, never when it comes again.
-class GoingWrong {
- public:
-  FaultProgram answer(const std::string& request) {
-    const std::string body = answer_in(Tongue::anthropic, said_to(request)).chunks.front().bytes;
-    const std::string good = http_answer(200,
-                                         {{"content-type", "text/event-stream; charset=utf-8"},
-                                          {"content-length", std::to_string(body.size())}},
-                                         body);
-    ++requests;
-    switch (chance_of(request)) {
-      case 0:
-        return {fault::Reset{}};
-      case 1:
-        return {fault::Send{good.substr(0, good.size() - body.size() / 2)}};  // cut off
-      case 2:
-        return {fault::Send{http_answer(500, {{"content-length", "0"}}, "")}, fault::KeepOpen{}};
-      case 3:
-        return {fault::Send{http_answer(429, {{"content-length", "0"}, {"retry-after", "1"}}, "")},
-                fault::KeepOpen{}};
-      case 4:
-        return {fault::Drip{good}, fault::KeepOpen{}};
-      default:
-        --faults;
-        return {fault::Drip{good.substr(0, 1), kThinking}, fault::Send{good.substr(1)}, fault::KeepOpen{}};
-    }
-  }
-  std::atomic<int> requests = 0;
-  std::atomic<int> faults = 0;
-
- private:
-  std::uint64_t chance_of(const std::string& request) {
-    ++faults;
-    const std::lock_guard lock(mutex_);
-    const std::size_t head = request.find("\r\n\r\n");
-    const bool is_new =
-        seen_.insert(std::hash<std::string>()(request.substr(std::min(head, request.size())))).second;
-    return is_new ? chance_() % 30 : 29;
-  }
-
-  std::mutex mutex_;
-  std::mt19937_64 chance_{1};
-  std::set<std::size_t> seen_;
-};
+constexpr std::chrono::milliseconds kThinking{1500};
+constexpr std::chrono::milliseconds kThinkingOfHost{2500};  // it is there to live long, not to be quick
+constexpr int kLastingSeconds = 613;                        // nobody else's processes last as long
 
 // A straight line through the samples: how much more in an hour, and how sure that is.
 struct Slope {
@@ -321,7 +230,7 @@ class Soak : public DeputyTest {
         is_sampled = true;
       }
       if (may_be_killed && now() >= dies) {
-        busy_ += processes_of_trees() > 1 ? 1 : 0;
+        busy_ += lasting() > 0 ? 1 : 0;
         running->send(SIGKILL);
         break;
       }
@@ -332,7 +241,7 @@ class Soak : public DeputyTest {
   static Time now() { return std::chrono::steady_clock::now(); }
 
   void run_tree(Time until) {
-    GoingWrong wrong;
+    GoingWrong wrong(kThinking, kLastingSeconds);
     const FaultServer server([&wrong](const std::string& request) { return wrong.answer(request); });
     std::optional<json::object> end;
     bool is_resume = false;
@@ -384,14 +293,26 @@ class Soak : public DeputyTest {
       fs::remove(out);
     }
   }
-  // Processes that were given something of these trees, or stand in it.
+  // Those that the commands of these trees leave behind, whatever they can see of its folders.
+  static bool is_lasting(std::string_view command_line) {
+    using namespace std::string_view_literals;
+    return command_line == fmt::format("sleep{0}{1}{0}"sv, '\0', kLastingSeconds);
+  }
+  static int lasting() {
+    int count = 0;
+    for (const auto& entry : fs::directory_iterator("/proc"))
+      count += is_lasting(contents(entry.path() / "cmdline")) ? 1 : 0;
+    return count;
+  }
+  // And all that were given something of these trees, or stand in it.
   int processes_of_trees() const {
     int count = 0;
     for (const auto& entry : fs::directory_iterator("/proc")) {
       std::error_code unreadable;
       const std::string stands_in = fs::read_symlink(entry.path() / "cwd", unreadable).string();
-      count += stands_in.starts_with(root().string()) ||
-               contents(entry.path() / "cmdline").contains(root().string());
+      const std::string command_line = contents(entry.path() / "cmdline");
+      count += is_lasting(command_line) || stands_in.starts_with(root().string()) ||
+               command_line.contains(root().string());
     }
     return count;
   }
@@ -402,12 +323,38 @@ class Soak : public DeputyTest {
     return processes_of_trees();
   }
 
+  // The process that lived through it all: looked at between two trees, when what a tree took is given back.
+  void expect_flat(const HostLife& life, int minutes, int faults) const {
+    std::vector<Sample> memory;
+    std::vector<Sample> descriptors;
+    for (const HeldByHost& held : life.held) {
+      memory.push_back({held.hours, static_cast<double>(held.bytes) / (1 << 20)});
+      descriptors.push_back({held.hours, static_cast<double>(held.descriptors)});
+    }
+    const Slope of_memory = slope_of(memory);
+    const Slope of_descriptors = slope_of(descriptors);
+    fmt::print(
+        "figures: one process that ran {} trees meanwhile, {} requests of which went wrong: memory {:+.2f} "
+        "MB/h (±{:.2f}), descriptors {:+.2f}/h (±{:.2f})\n",
+        life.trees, faults, of_memory.by_hour, of_memory.error, of_descriptors.by_hour, of_descriptors.error);
+    EXPECT_TRUE(life.ended_in_order);
+    EXPECT_EQ(life.incomplete, 0) << "trees that did not come to their end";
+    EXPECT_GT(life.trees, 0);
+    EXPECT_GT(faults, 0);
+    EXPECT_FALSE(of_memory.is_above(1)) << "memory grows by " << of_memory.by_hour << " MB an hour";
+    EXPECT_FALSE(of_descriptors.is_above(1))
+        << "descriptors grow by " << of_descriptors.by_hour << " an hour";
+    if (minutes < kMinutesThatTell) return;
+    EXPECT_GE(memory.size(), 20u) << "too few trees to tell whether it grows";
+    EXPECT_LE(of_memory.by_hour, 1) << "in so long noise is no excuse (±" << of_memory.error << ")";
+  }
+
   const Time begun_ = now();
   std::mt19937_64 chance_{1};
   std::set<std::string> counted_;
   int trees_ = 0;
   int kills_ = 0;
-  int busy_ = 0;  // kills of a process that had others
+  int busy_ = 0;  // kills of a process whose commands had left others behind
   int requests_ = 0;
   int faults_ = 0;
   int lost_ = 0;
@@ -421,12 +368,16 @@ TEST_F(Soak, LosesNothingRepeatsNothingAndGrowsNowhere) {
   const int minutes = minutes_to_soak();
   if (minutes == 0) GTEST_SKIP() << "DEPUTY_SOAK_MINUTES says how long: ./test --soak MINUTES";
   const Time until = begun_ + std::chrono::minutes(minutes);
+  GoingWrong wrong(kThinkingOfHost, kLastingSeconds + 1);
+  const FaultServer server([&wrong](const std::string& request) { return wrong.answer(request); });
+  SoakHost host(server.url(), until);
   while (now() < until && !HasFailure()) run_tree(until);
   orphans_ += left_behind();
+  if (!HasFailure()) expect_flat(host.wait(), minutes, wrong.faults);
   const Slope memory = slope_of(memory_);
   const Slope descriptors = slope_of(descriptors_);
   fmt::print(
-      "figures: {} minutes, {} trees of {} children, {} kills, {} of them with commands under way, {} "
+      "figures: {} minutes, {} trees of {} children, {} kills, {} of them with somebody to leave behind, {} "
       "requests of which {} went wrong: lost {}, "
       "duplicated {}, orphans {}; of {} processes at the age of {} s: memory {:+.2f} MB/h (±{:.2f}), "
       "descriptors "

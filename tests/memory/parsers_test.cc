@@ -2,35 +2,17 @@
 // outcome (what it had to say, or std::bad_alloc, which a run takes as its end), leaks nothing, and the next
 // reading is as good as any.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <new>
+#include <set>
 
-#include "app/bundle.h"
-#include "base/display.h"
-#include "base/json.h"
-#include "base/json_schema.h"
-#include "delegation/profile_file.h"
 #include "failing_memory.h"
-#include "guard/rules.h"
-#include "guard/shell.h"
-#include "model/script.h"
-#include "model/tongues.h"
-#include "net/sse.h"
-#include "net/web_url.h"
+#include "foreign_parsers.h"
 #include "support/paths.h"
-#include "tools/catalog.h"
-#include "tools/html_markdown.h"
-#include "tools/notebook.h"
-#include "tools/rg_output.h"
-#include "tools/search_engine.h"
-#include "tools/web_page.h"
-#include "transcript/event.h"
-#include "tui/markdown.h"
 
 namespace deputy {
 namespace {
@@ -39,108 +21,16 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMostBytes = 8 * 1024;  // of an input: each is read once for each of its allocations
 
-// How it ended, in so few letters that saying so takes no memory.
-using Parser = std::function<char(std::string_view)>;
-template <class T>
-char ended(const Result<T>& result) {
-  return result ? '+' : '-';
-}
-
-char read_events(Tongue tongue, std::string_view bytes) {
-  const auto decoder = dialect_of(tongue)->decoder();
-  decoder->feed(bytes, [](const Delta&) {});
-  return decoder->finish() ? '+' : '-';
-}
-char read_profile_as(ProfileFormat format, std::string_view bytes) {
-  return ended(read_profile(format, bytes, "file"));
-}
-char read_record(std::string_view bytes) {
-  const auto end = std::min(bytes.find('\n'), bytes.size());
-  const auto body = parse_json_object(bytes.substr(std::min(end + 1, bytes.size())));
-  return body ? ended(fact_from_json(bytes.substr(0, end), *body)) : '-';
-}
-char read_stream(std::string_view bytes) {
-  std::size_t events = 0;
-  const auto sink = [&events](const SseEvent&) { ++events; };
-  SseDecoder decoder;
-  decoder.feed(bytes, sink);
-  decoder.finish(sink);
-  return events > 0 ? '+' : '-';
-}
-
-// As the fuzzer takes them: the first byte chooses the tool.
-char read_arguments(std::string_view bytes) {
-  struct Known {
-    std::shared_ptr<Tool> tool;
-    JsonSchema schema;
-  };
-  static const std::vector<Known> tools = [] {
-    std::vector<Known> known;
-    for (auto& tool : builtin_tools()) {
-      auto schema = JsonSchema::compile(parse_json(tool->text().schema).value());
-      known.push_back({std::move(tool), *std::move(schema)});
-    }
-    return known;
-  }();
-  if (bytes.empty()) return '-';
-  const Known& known = tools[static_cast<unsigned char>(bytes.front()) % tools.size()];
-  const auto arguments = parse_json_object(bytes.substr(1));
-  if (!arguments || !known.schema.mistakes_in(*arguments).empty()) return '-';
-  (void)known.tool->shown(*arguments);
-  (void)known.tool->subject(*arguments);
-  (void)known.tool->path(*arguments);
-  return '+';
-}
-char read_page(std::string_view bytes) {
-  return page_of(bytes, [](std::string_view address) { return std::string(address); }).markdown.empty() ? '-'
-                                                                                                        : '+';
-}
-char read_answer(std::string_view bytes) {
-  static const WebUrl asked = parse_web_url("https://example.org/a/b").value();
-  const auto type = bytes.substr(0, bytes.find('\n'));
-  const char page = ended(page_text(asked, type, bytes.substr(std::min(type.size() + 1, bytes.size()))));
-  (void)search_hits(SearchService::searxng, bytes);
-  return page;
-}
-char read_notebook(std::string_view bytes) {
-  return edit_notebook(bytes, {.mode = CellEdit::Mode::insert, .cell = "cell-0", .source = "x"}) ? '+' : '-';
-}
-
-struct Target {
-  std::string corpus;
-  Parser parse;
-};
-
-// Without TOML (settings, agents of Codex): toml++ hands an error's text to a constructor that may not throw,
-// so a process that has no memory for it while it starts ends there.
-std::vector<Target> targets() {
-  return {
-      {"sse", read_stream},
-      {"anthropic_events", [](auto bytes) { return read_events(Tongue::anthropic, bytes); }},
-      {"openai_responses_events", [](auto bytes) { return read_events(Tongue::openai_responses, bytes); }},
-      {"openai_chat_events", [](auto bytes) { return read_events(Tongue::openai_chat, bytes); }},
-      {"gemini_events", [](auto bytes) { return read_events(Tongue::gemini, bytes); }},
-      {"ollama_events", [](auto bytes) { return read_events(Tongue::ollama, bytes); }},
-      {"json", [](auto bytes) { return ended(parse_json(bytes)); }},
-      {"journal", read_record},
-      {"profile_deputy", [](auto bytes) { return read_profile_as(ProfileFormat::deputy, bytes); }},
-      {"profile_claude", [](auto bytes) { return read_profile_as(ProfileFormat::claude, bytes); }},
-      {"profile_opencode", [](auto bytes) { return read_profile_as(ProfileFormat::opencode, bytes); }},
-      {"profile_gemini", [](auto bytes) { return read_profile_as(ProfileFormat::gemini, bytes); }},
-      {"rules",
-       [](auto bytes) { return ended(parse_rule(Decision::deny, bytes.substr(0, bytes.find('\n')))); }},
-      {"shell", [](auto bytes) { return (void)read_shell(bytes), '+'; }},
-      {"url", [](auto bytes) { return ended(parse_web_url(bytes)); }},
-      {"markdown", [](auto bytes) { return (void)markdown_lines(bytes, 80), '+'; }},
-      {"screen", [](auto bytes) { return (void)for_screen(bytes), '+'; }},
-      {"tool_arguments", read_arguments},
-      {"html", read_page},
-      {"web", read_answer},
-      {"notebook", read_notebook},
-      {"rg_output", [](auto bytes) { return (void)parse_rg_json(bytes), '+'; }},
-      {"script", [](auto bytes) { return ended(parse_script(bytes)); }},
-      {"bundle", [](auto bytes) { return ended(parse_bundle(bytes)); }},
-  };
+TEST(AParserWithoutMemory, IsThatOfEachFuzzerButOfTheNamedOnes) {
+  std::set<std::string> tried;
+  for (const ForeignParser& each : foreign_parsers())
+    EXPECT_TRUE(tried.insert(each.corpus).second) << each.corpus << " is there twice";
+  std::set<std::string> fuzzed;
+  for (const auto& entry : fs::directory_iterator(fs::path(source_dir()) / "fuzz")) {
+    const std::string name = entry.path().stem();
+    if (entry.path().extension() == ".cc" && !std::ranges::count(kParsersOfToml, name)) fuzzed.insert(name);
+  }
+  EXPECT_EQ(tried, fuzzed);
 }
 
 std::vector<std::string> corpus_of(const std::string& name) {
@@ -159,7 +49,7 @@ struct Tried {
   long thrown = 0;
 };
 
-void try_all(const Target& target, const std::string& input, long stride, Tried& tried) {
+void try_all(const ForeignParser& target, const std::string& input, long stride, Tried& tried) {
   target.parse(input);  // what is made once for all is made here
   long allocations = 0;
   char whole = 0;
@@ -184,7 +74,7 @@ void try_all(const Target& target, const std::string& input, long stride, Tried&
 
 void expect_one_outcome(long stride) {
   Tried tried;
-  for (const Target& target : targets()) {
+  for (const ForeignParser& target : foreign_parsers()) {
     const auto inputs = corpus_of(target.corpus);
     ASSERT_FALSE(inputs.empty()) << target.corpus;
     for (const std::string& input : inputs) {
@@ -194,7 +84,7 @@ void expect_one_outcome(long stride) {
   }
   EXPECT_GT(tried.thrown, tried.allocations / 2) << "hardly any has failed: this proves nothing";
   fmt::print("figures: {} parsers, {} inputs, {} allocations failed, {} of them thrown on\n",
-             targets().size(), tried.inputs, tried.allocations, tried.thrown);
+             foreign_parsers().size(), tried.inputs, tried.allocations, tried.thrown);
 }
 
 TEST(AParserWithoutMemory, EndsInOneOutcome) { expect_one_outcome(7); }

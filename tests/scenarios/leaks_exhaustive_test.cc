@@ -1,19 +1,12 @@
 // What 10,000 children leave behind in the process that ran them: nothing; and what they leave in their tree
-// while it lives: what their parent was told of them, and little beside. Memory is what the allocator has
-// given out and not got back: the size of the process would tell of the allocator's and the sanitizer's own
-// stock as well.
+// while it lives: what their parent was told of them, and little beside.
 #include <fmt/format.h>
-#include <malloc.h>
 
-#include <filesystem>
 #include <map>
 #include <optional>
 
+#include "support/held.h"
 #include "support/real_world.h"
-
-#if __has_feature(address_sanitizer)
-#include <sanitizer/allocator_interface.h>
-#endif
 
 namespace deputy {
 namespace {
@@ -24,21 +17,6 @@ constexpr int kTreesBefore = 10;   // until caches are full
 constexpr int kTrees = 105;
 constexpr int kStepsOfOne = 1500;  // of the tree that is looked at while it lives
 constexpr int kFirstLook = 300;
-
-struct Held {
-  std::int64_t bytes = 0;
-  std::ptrdiff_t descriptors = 0;
-
-  static Held now() {
-#if __has_feature(address_sanitizer)
-    const auto bytes = __sanitizer_get_current_allocated_bytes();
-#else
-    const auto bytes = ::mallinfo2().uordblks;
-#endif
-    return {static_cast<std::int64_t>(bytes),
-            std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {})};
-  }
-};
 
 Call about_child(std::string name, std::string_view what, const std::string& id, std::string_view more) {
   return call_of(std::move(name), fmt::format(R"({{"{}":"{}",{}}})", what, id, more));

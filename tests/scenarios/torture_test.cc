@@ -1,6 +1,6 @@
-// Whichever start of a process, or connection, of a tree fails: alone, or that one and all after it. Every
-// session ends once, every call that began has one result, and what does not hang on it comes out the same.
-// There is one place to run in: where it were lost, the tree would never end.
+// Whichever start of a process, connection or write of a file of a tree fails: alone, or that one and all
+// after it. Every session ends once, every call that began has one result, and what does not hang on it comes
+// out the same. There is one place to run in: where it were lost, the tree would never end.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -38,6 +38,7 @@ struct Outcome {
   int errors = 0;                       // calls that ended in one
   int retries = 0;
   int asked = 0;
+  int files = 0;  // that were written
 };
 
 // What holds whatever has failed.
@@ -119,6 +120,64 @@ TEST(Torture, WhicheverStartOfAProcessFailsItsCallSaysSoAndTheTreeGoesOn) {
       const int failed = how == Fails::alone ? 1 : whole.asked - at + 1;
       EXPECT_GT(outcome.errors, whole.errors);
       EXPECT_LE(outcome.errors, whole.errors + failed);
+    }
+  }
+}
+
+// Two children write two files each, and their parent one.
+Act play_with_files(const Scene& scene) {
+  if (scene.depth == 0 && scene.step == 1) {
+    return {.calls = {call_of("task", R"({"agent":"general","prompt":"ALPHA"})"),
+                      call_of("spawn_subagent", R"({"agent":"general","task":"BETA"})")}};
+  }
+  if (scene.step == (scene.depth == 0 ? 2 : 1)) return {.text = "over"};
+  const auto write = [&scene](std::string_view name) {
+    const std::string_view whose = scene.depth == 0 ? "root" : (scene.heard.contains("BETA") ? "b" : "a");
+    return call_of("Write", fmt::format(R"({{"file_path":"{}_{}.txt","content":"whole\n"}})", whose, name));
+  };
+  if (scene.depth == 0) return {.calls = {write("one")}, .after = 1s};
+  return {.calls = {write("one"), write("two")}, .after = 1s};
+}
+
+Outcome run_with_files(Fault fault) {
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
+  Life life(world, {.limits = kOnePlace, .model = [](Loop& loop) {
+                      return std::make_unique<ActingModel>(loop, play_with_files);
+                    }});
+  world.disk.set_fault([&fault](std::string_view path) -> Result<void> {
+    if (!path.ends_with(".txt") || !fault.next()) return {};
+    return fail(ErrorCode::exhausted, fmt::format("{} cannot be written: No space left on device", path));
+  });
+  RootBrief root = life.brief("go");
+  root.model = ModelName("acting/test");
+  const auto report = life.start(std::move(root));
+  world.disk.set_fault({});
+  Outcome outcome;
+  expect_sound(world, report, outcome);
+  outcome.asked = fault.asked;
+  for (const auto& [path, content] : world.disk.files()) {
+    if (!path.ends_with(".txt")) continue;
+    EXPECT_EQ(content, "whole\n") << path;
+    ++outcome.files;
+  }
+  return outcome;
+}
+
+TEST(Torture, WhicheverWriteOfAFileFailsItsCallSaysSoAndNoFileIsHalfWritten) {
+  const Outcome whole = run_with_files({});
+  ASSERT_EQ(whole.files, 5);
+  ASSERT_GE(whole.asked, whole.files);
+  for (int at = 1; at <= whole.asked; ++at) {
+    for (const Fails how : {Fails::alone, Fails::and_all_after}) {
+      SCOPED_TRACE(
+          fmt::format("write {} of {}{}", at, whole.asked, how == Fails::alone ? "" : ", and all after it"));
+      const Outcome outcome = run_with_files({at, how});
+      if (testing::Test::HasFatalFailure()) return;
+      EXPECT_EQ(outcome.report->status, Status::completed);
+      EXPECT_EQ(outcome.ended, whole.ended);
+      EXPECT_GT(outcome.errors, whole.errors) << "nothing has failed";
+      EXPECT_EQ(outcome.files + outcome.errors, whole.files + whole.errors);
     }
   }
 }

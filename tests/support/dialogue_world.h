@@ -39,10 +39,11 @@ class DialogueWorld {
     listen(life);
     return life.start(brief(life));
   }
-  Result<Report> resume(std::uint64_t seed, std::optional<TreeLimits> terms = std::nullopt) {
+  Result<Report> resume(std::uint64_t seed, std::optional<TreeLimits> terms = std::nullopt,
+                        CrashPoint crash = {}) {
     Life::Options again = with_model(options);
     again.seed = seed;
-    again.crash = {};
+    again.crash = crash;
     Life life(world, std::move(again));
     listen(life);
     life.loop().manual_clock().jump_wall(away);

@@ -1,9 +1,10 @@
-// The whole runtime as it is at work: a real loop, disk, store and processes, in a folder of its own. Only
-// the model is played.
+// The whole runtime as it is at work: a real loop, disk, store and processes, in a folder of its own. The
+// model is played, unless a test brings others.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,11 +21,19 @@
 namespace deputy {
 
 struct RealWorld {
-  RealWorld(ActingModel::Play play, const TreeLimits& limits, std::vector<Profile> more = {}) {
+  using MakeModels = std::function<Models(SystemLoop&, const Disk&)>;
+
+  RealWorld(ActingModel::Play play, const TreeLimits& limits, std::vector<Profile> more = {})
+      : RealWorld(
+            [&play](SystemLoop& loop, const Disk&) {
+              Models models;
+              models.add(std::make_unique<ActingModel>(loop, std::move(play)));
+              return models;
+            },
+            limits, std::move(more)) {}
+  RealWorld(const MakeModels& make_models, const TreeLimits& limits, std::vector<Profile> more = {}) {
     auto store = SqliteStore::open(loop, *home, std::make_unique<ThreadWriter>());
     EXPECT_TRUE(store);
-    Models models;
-    models.add(std::make_unique<ActingModel>(loop, std::move(play)));
     Profiles profiles = Profiles::built_in();
     for (Profile& profile : more) profiles.add(std::move(profile));
     runtime = std::make_unique<Runtime>(
@@ -34,7 +43,7 @@ struct RealWorld {
                        .processes = processes,
                        .random = random,
                        .store = *std::move(store),
-                       .models = std::move(models),
+                       .models = make_models(loop, disk),
                        .profiles = std::move(profiles),
                        .state = home},
         Runtime::Options{.limits = limits,

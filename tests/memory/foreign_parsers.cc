@@ -1,0 +1,283 @@
+#include "foreign_parsers.h"
+
+#include "agent/completion.h"
+#include "app/bundle.h"
+#include "app/history.h"
+#include "app/model_choice.h"
+#include "base/clock.h"
+#include "base/disk.h"
+#include "base/display.h"
+#include "base/json.h"
+#include "base/json_schema.h"
+#include "base/pattern.h"
+#include "base/redaction.h"
+#include "base/text.h"
+#include "delegation/completion_tool.h"
+#include "delegation/git.h"
+#include "delegation/profile_file.h"
+#include "failing_memory.h"
+#include "guard/glob.h"
+#include "guard/rules.h"
+#include "guard/shell.h"
+#include "model/rate_limit_headers.h"
+#include "model/rehearsal.h"
+#include "model/retry_after.h"
+#include "model/script.h"
+#include "model/token_quota.h"
+#include "model/tongues.h"
+#include "net/ip_address.h"
+#include "net/sse.h"
+#include "net/web_url.h"
+#include "sandbox/control_group.h"
+#include "sandbox/status_record.h"
+#include "tools/catalog.h"
+#include "tools/exact_edit.h"
+#include "tools/git_config.h"
+#include "tools/html_markdown.h"
+#include "tools/notebook.h"
+#include "tools/repositories.h"
+#include "tools/rg_output.h"
+#include "tools/search_engine.h"
+#include "tools/web_page.h"
+#include "transcript/event.h"
+#include "tui/key.h"
+#include "tui/markdown.h"
+
+namespace deputy {
+namespace {
+
+constexpr WallTime kNow{std::chrono::seconds{1'800'000'000}};
+
+char said(bool is_good) { return is_good ? '+' : '-'; }
+template <class T>
+char ended(const Result<T>& result) {
+  return said(result.has_value());
+}
+
+// Two texts, as fuzzers take them.
+struct Pair {
+  std::string_view first;
+  std::string_view second;
+};
+Pair parted(std::string_view bytes, char by = '\n') {
+  const auto middle = std::min(bytes.find(by), bytes.size());
+  return {bytes.substr(0, middle), bytes.substr(std::min(middle + 1, bytes.size()))};
+}
+
+JsonSchema schema_of(std::string_view text) { return JsonSchema::compile(parse_json(text).value()).value(); }
+
+char read_events(Tongue tongue, std::string_view bytes) {
+  const auto decoder = dialect_of(tongue)->decoder();
+  decoder->feed(bytes, [](const Delta&) {});
+  return said(decoder->finish().has_value());
+}
+char read_profile_as(ProfileFormat format, std::string_view bytes) {
+  return ended(read_profile(format, bytes, "file"));
+}
+char read_record(std::string_view bytes) {
+  const auto [kind, text] = parted(bytes);
+  const auto body = parse_json_object(text);
+  return body ? ended(fact_from_json(kind, *body)) : '-';
+}
+char read_stream(std::string_view bytes) {
+  std::size_t events = 0;
+  const auto sink = [&events](const SseEvent&) { ++events; };
+  SseDecoder decoder;
+  decoder.feed(bytes, sink);
+  decoder.finish(sink);
+  return said(events > 0);
+}
+
+// As the fuzzer takes them: the first byte chooses the tool.
+char read_arguments(std::string_view bytes) {
+  struct Known {
+    std::shared_ptr<Tool> tool;
+    JsonSchema schema;
+  };
+  static const std::vector<Known> tools = [] {
+    std::vector<Known> known;
+    for (auto& tool : builtin_tools()) {
+      auto schema = schema_of(tool->text().schema);
+      known.push_back({std::move(tool), std::move(schema)});
+    }
+    return known;
+  }();
+  if (bytes.empty()) return '-';
+  const Known& known = tools[static_cast<unsigned char>(bytes.front()) % tools.size()];
+  const auto arguments = parse_json_object(bytes.substr(1));
+  if (!arguments || !known.schema.mistakes_in(*arguments).empty()) return '-';
+  (void)known.tool->shown(*arguments);
+  (void)known.tool->subject(*arguments);
+  (void)known.tool->path(*arguments);
+  return '+';
+}
+char read_page(std::string_view bytes) {
+  const auto page = page_of(bytes, [](std::string_view address) { return std::string(address); });
+  return said(!page.markdown.empty());
+}
+char read_answer(std::string_view bytes) {
+  static const WebUrl asked = parse_web_url("https://example.org/a/b").value();
+  const auto [type, body] = parted(bytes);
+  const char page = ended(page_text(asked, type, body));
+  (void)search_hits(SearchService::searxng, bytes);
+  return page;
+}
+char read_notebook(std::string_view bytes) {
+  return said(bool(edit_notebook(bytes, {.mode = CellEdit::Mode::insert, .cell = "cell-0", .source = "x"})));
+}
+
+char read_completion(std::string_view bytes) {
+  static const JsonSchema schema = schema_of(CompletionTool::make("").value()->text().schema);
+  const auto arguments = parse_json_object(bytes);
+  if (!arguments || !schema.mistakes_in(*arguments).empty()) return '-';
+  (void)completion_of(*arguments);
+  return '+';
+}
+char read_edit(std::string_view bytes) {
+  const auto parts = split(bytes, '\0');
+  if (parts.size() != 3 || parts[1].empty()) return '-';
+  const ExactEdit edit{
+      .old_text = std::string(parts[1]), .new_text = std::string(parts[2]), .which = ExactEdit::Which::all};
+  return said(apply_edit(parts[0], edit, "file").has_value());
+}
+char read_git_file(std::string_view bytes) {
+  const auto [pointer, common] = parted(bytes, '\f');
+  const ManualClock clock;
+  const MemoryDisk disk(clock);
+  const auto folder = disk.open("/work", IfAbsent::create);
+  if (!folder || !(*folder)->make_folder("store/worktrees/one") ||
+      !(*folder)->replace("store/worktrees/one/commondir", common) || !(*folder)->replace(".git", pointer))
+    return '-';
+  return said(!git_folders_of(**folder, ".git", EntryKind::file).names.empty());
+}
+char read_glob(std::string_view bytes) {
+  const auto [pattern, path] = parted(bytes);
+  const auto glob = Glob::compile(pattern);
+  return said(glob && glob->matches(path));
+}
+char read_groups(std::string_view bytes) {
+  const auto [own, mounts] = parted(bytes, '\f');
+  return said(find_group_places(own, mounts).unified.has_value());
+}
+// Made where nothing fails: valijson leaks a part of a schema for which its list has no room.
+char read_schema(std::string_view bytes) {
+  const auto [schema, value] = parted(bytes);
+  const auto parsed = parse_json(schema);
+  const auto judged = parse_json(value);
+  if (!parsed || !judged) return '-';
+  const auto compiled = [&parsed] {
+    const memory::Pause pause;
+    return JsonSchema::compile(*parsed);
+  }();
+  return said(compiled && compiled->mistakes_in(*judged).empty());
+}
+char read_pattern(std::string_view bytes) {
+  const auto [expression, text] = parted(bytes);
+  const auto pattern = Pattern::compile(expression);
+  return said(pattern && pattern->search(text) == Pattern::Match::yes);
+}
+char read_rate_limits(std::string_view bytes) {
+  HttpHeaders headers;
+  for (const std::string_view line : lines_of(bytes)) {
+    const auto [name, value] = parted(line, ':');
+    headers.push_back({std::string(name), std::string(value)});
+  }
+  (void)time_until_refilled(headers, kNow);
+  (void)token_quota_in(headers);
+  return said(parse_rate_limits(headers, kNow).tokens.has_value());
+}
+char redacted(std::string_view bytes) {
+  static const Redactor redactor = [] {
+    Redactor made;
+    made.hide("hunter2-hunter2");
+    return made;
+  }();
+  return said(redactor.redact(bytes) == bytes);
+}
+char rehearse(std::string_view bytes) {
+  constexpr int kMostSteps = 8;
+  static const std::vector<ToolOffer> tools = [] {
+    std::vector<ToolOffer> made;
+    for (const char* name : {"Glob", "Grep", "List", "Read", "Note", "Delegate"})
+      made.push_back({name, "", R"({"properties":{"output_mode":{},"offset":{},"limit":{}}})"});
+    return made;
+  }();
+  const auto parts = split(bytes, '\0');
+  std::vector<Message> messages(1);
+  messages[0].text = to_utf8(parts[0]);
+  std::size_t next = 1;
+  for (int step = 0; step < kMostSteps; ++step) {
+    messages.push_back(rehearsed(tools, messages));
+    if (messages.back().calls.empty()) return '+';
+    Message results;
+    results.role = Role::tool;
+    for (const Call& call : messages.back().calls) {
+      const std::string_view part = next < parts.size() ? parts[next++] : std::string_view();
+      results.results.push_back({call.id, ToolStatus::ok, to_utf8(part)});
+    }
+    messages.push_back(std::move(results));
+  }
+  return '-';
+}
+char read_text(std::string_view bytes) {
+  (void)shorten(made_visible(bytes), 16);
+  (void)safe_file_name(on_one_line(bytes));
+  return said(to_utf8(bytes) == bytes);
+}
+char read_times(std::string_view bytes) {
+  (void)parse_wait(bytes);
+  (void)retry_after({{"retry-after", std::string(bytes)}}, kNow);
+  return said(from_iso8601(bytes).has_value() || parse_duration(bytes).has_value());
+}
+
+}  // namespace
+
+std::vector<ForeignParser> foreign_parsers() {
+  return {
+      {"sse", read_stream},
+      {"anthropic_events", [](auto bytes) { return read_events(Tongue::anthropic, bytes); }},
+      {"openai_responses_events", [](auto bytes) { return read_events(Tongue::openai_responses, bytes); }},
+      {"openai_chat_events", [](auto bytes) { return read_events(Tongue::openai_chat, bytes); }},
+      {"gemini_events", [](auto bytes) { return read_events(Tongue::gemini, bytes); }},
+      {"ollama_events", [](auto bytes) { return read_events(Tongue::ollama, bytes); }},
+      {"json", [](auto bytes) { return ended(parse_json(bytes)); }},
+      {"journal", read_record},
+      {"profile_deputy", [](auto bytes) { return read_profile_as(ProfileFormat::deputy, bytes); }},
+      {"profile_claude", [](auto bytes) { return read_profile_as(ProfileFormat::claude, bytes); }},
+      {"profile_opencode", [](auto bytes) { return read_profile_as(ProfileFormat::opencode, bytes); }},
+      {"profile_gemini", [](auto bytes) { return read_profile_as(ProfileFormat::gemini, bytes); }},
+      {"rules", [](auto bytes) { return ended(parse_rule(Decision::deny, parted(bytes).first)); }},
+      {"shell", [](auto bytes) { return (void)read_shell(bytes), '+'; }},
+      {"url", [](auto bytes) { return ended(parse_web_url(bytes)); }},
+      {"markdown", [](auto bytes) { return (void)markdown_lines(bytes, 80), '+'; }},
+      {"screen", [](auto bytes) { return (void)for_screen(bytes), '+'; }},
+      {"tool_arguments", read_arguments},
+      {"html", read_page},
+      {"web", read_answer},
+      {"notebook", read_notebook},
+      {"rg_output", [](auto bytes) { return (void)parse_rg_json(bytes), '+'; }},
+      {"script", [](auto bytes) { return ended(parse_script(bytes)); }},
+      {"address", [](auto bytes) { return said(parse_ip_address(bytes).has_value()); }},
+      {"completion", read_completion},
+      {"exact_edit", read_edit},
+      {"git_config", [](auto bytes) { return said(paths_in_git_config(bytes) == GitConfigPaths{}); }},
+      {"git_output", [](auto bytes) { return said(!filters_switched_off(bytes).empty()); }},
+      {"gitdir", read_git_file},
+      {"glob", read_glob},
+      {"group_places", read_groups},
+      {"history", [](auto bytes) { return said(!history_in(bytes).empty()); }},
+      {"json_schema", read_schema},
+      {"ollama_tags", [](auto bytes) { return said(!ollama_model_names(bytes).empty()); }},
+      {"pattern", read_pattern},
+      {"rate_limit_headers", read_rate_limits},
+      {"redaction", redacted},
+      {"rehearsal", rehearse},
+      {"status_record", [](auto bytes) { return said(!parse_status(bytes).refused); }},
+      {"terminal_keys", [](auto bytes) { return said(!KeyReader().feed(bytes).empty()); }},
+      {"text", read_text},
+      {"times", read_times},
+      {"bundle", [](auto bytes) { return ended(parse_bundle(bytes)); }},
+  };
+}
+
+}  // namespace deputy

@@ -1,0 +1,188 @@
+// However a program died in the middle of a tree that another took up, at whichever record, once or twice:
+// its bundle replays to the same events. Only where commands were lost it may be said that no replay can.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "app/replay.h"
+#include "app/replay_outside.h"
+#include "support/dialogue_world.h"
+
+namespace deputy {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using namespace std::chrono_literals;
+
+constexpr int kMoreRecordsThanThereAre = 60;
+
+bool has_ended(const DialogueWorld& world) { return is_terminal(world.sessions().front().state); }
+
+// Whether it was replayed, and came out the same.
+bool is_replayed(const DialogueWorld& world) {
+  const auto& journal = world.world.memory->journal;
+  const auto bundle = parse_bundle(bundle_text({{}, journal}, {}));
+  EXPECT_TRUE(bundle) << bundle.error().message;
+  if (!bundle) return false;
+  const auto replayed = replay(*bundle);
+  if (replayed) {
+    EXPECT_THAT(replayed->differences, IsEmpty());
+    return replayed->differences.empty();
+  }
+  EXPECT_THAT(replayed.error().message, HasSubstr("cannot be replayed"));
+  EXPECT_TRUE(std::ranges::any_of(deaths_in(journal), &Death::has_lost_commands)) << replayed.error().message;
+  return false;
+}
+
+// What a program was about when it died.
+struct Form {
+  std::string name;
+  ActingModel::Play play;
+  // Of a tree whose program died and that was taken up: whether it died in the middle of that.
+  std::function<bool(const DialogueWorld&)> is_it;
+};
+
+std::ostream& operator<<(std::ostream& out, const Form& form) { return out << form.name; }
+
+Act a_child_that_asks_the_person(const Scene& scene) {
+  if (scene.depth == 0) {
+    if (scene.step > 0) return {.text = "over", .after = 2s};
+    return {.calls = {call_of("task", R"({"agent":"general","prompt":"look"})")}, .after = 2s};
+  }
+  if (scene.step > 0) return {.text = "done", .after = 2s};
+  return {.calls = {call_of("Write", R"({"file_path":"b.txt","content":"x"})")}, .after = 2s};
+}
+
+Act a_child_that_asks_its_parent(const Scene& scene) {
+  if (scene.depth > 0) {
+    if (scene.step > 0) return {.text = "done", .after = 2s};
+    return {.calls = {call_of("ask_parent", R"({"question":"Which one?"})")}, .after = 2s};
+  }
+  if (scene.step == 0)
+    return {.calls = {call_of("spawn_subagent", R"({"agent":"explore","task":"do it"})")}, .after = 2s};
+  if (!scene.is_told("state: question")) return {.text = "over", .after = 2s};
+  return {.calls = {call_of("answer_subagent", fmt::format(R"({{"question_id":"{}","answer":"red"}})",
+                                                           scene.value_of("question_id: ")))},
+          .after = 2s};
+}
+
+Act a_command_in_the_background(const Scene& scene) {
+  if (scene.step == 0)
+    return {.calls = {call_of("Bash", R"({"command":"make","run_in_background":true})")}, .after = 2s};
+  if (scene.step == 1) return {.calls = {call_of("task_status", R"({"wait_seconds":60})")}, .after = 2s};
+  return {.text = "over", .after = 2s};
+}
+
+// A question of the first program was answered to the next.
+bool has_waited_on(const DialogueWorld& world) {
+  std::optional<WallTime> asked;
+  for (const Event& event : world.world.memory->journal) {
+    if (std::holds_alternative<QuestionAsked>(event.fact) && !asked) asked = event.at;
+    if (std::holds_alternative<QuestionAnswered>(event.fact) && asked && event.at - *asked > 30min)
+      return true;
+  }
+  return false;
+}
+bool has_lost_a_command(const DialogueWorld& world) {
+  return std::ranges::any_of(world.facts<Nudged>(),
+                             [](const Nudged& word) { return word.source == Source::runtime; });
+}
+
+void prepare(DialogueWorld& world) {
+  world.options.attendance = Attendance::person;
+  world.before_answer = 5s;
+  world.rules = Rules({{Decision::allow, "task", ""},
+                       {Decision::allow, "spawn_subagent", ""},
+                       {Decision::allow, "Bash", ""},
+                       {Decision::ask, "Write", ""}});
+  world.on_question = [](Runtime& runtime, const Question& question) {
+    if (question.kind != QuestionKind::permission) return;  // its parent's to answer
+    runtime.answer(question.id, {AnswerKind::approved, "as you like"});
+  };
+  world.programs = [](SimProcesses& processes) {
+    processes.define("bash", [](const ProcessSpec&) { return ProcessResult{.output = "made\n"}; }, 20s);
+  };
+}
+
+class AReplayOfADeath : public testing::TestWithParam<Form> {};
+
+TEST_P(AReplayOfADeath, GivesTheSameEvents) {
+  int met = 0;
+  int same = 0;
+  for (int record = 1; !HasFailure(); ++record) {
+    SCOPED_TRACE(fmt::format("it dies at record {}", record));
+    ASSERT_LT(record, kMoreRecordsThanThereAre);
+    DialogueWorld world(GetParam().play);
+    prepare(world);
+    world.options.crash = {.at_record = record, .ends_commands = true};
+    world.away = 1h;
+    const auto ended = world.run_through_crash();
+    if (!ended) break;
+    if (world.sessions().empty()) continue;
+    ASSERT_TRUE(has_ended(world)) << (*ended ? "" : ended->error().message);
+    met += GetParam().is_it(world) ? 1 : 0;
+    same += is_replayed(world) ? 1 : 0;
+  }
+  EXPECT_GT(met, 0) << "it never died in the middle of that";
+  EXPECT_GT(same, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, AReplayOfADeath,
+    testing::Values(Form{"AChildThatWaitsForThePerson", a_child_that_asks_the_person, has_waited_on},
+                    Form{"AChildThatWaitsForItsParent", a_child_that_asks_its_parent, has_waited_on},
+                    Form{"ACommandInTheBackground", a_command_in_the_background, has_lost_a_command}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(AReplayOfTwoDeaths, GivesTheSameEvents) {
+  int twice = 0;
+  bool has_died = true;
+  for (int first = 1; has_died && !testing::Test::HasFailure(); ++first) {
+    ASSERT_LT(first, kMoreRecordsThanThereAre);
+    for (int second = 1; !testing::Test::HasFailure(); ++second) {
+      SCOPED_TRACE(fmt::format("it dies at record {}, and the next at its record {}", first, second));
+      ASSERT_LT(second, kMoreRecordsThanThereAre);
+      DialogueWorld world(a_child_that_asks_the_person);
+      prepare(world);
+      world.options.crash = {.at_record = first};
+      has_died = !world.run();
+      if (!has_died || world.sessions().empty() || has_ended(world)) break;
+      world.away = 1h;
+      if (world.resume(1'000, std::nullopt, {.at_record = second}) || has_ended(world)) break;
+      world.away = 2h;
+      const auto ended = world.resume(2'000);
+      ASSERT_TRUE(ended) << ended.error().message;
+      twice += is_replayed(world) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(twice, 3);
+}
+
+TEST(AReplayOfADeathInACompaction, GivesTheSameEvents) {
+  int met = 0;
+  for (int record = 1; !testing::Test::HasFailure(); ++record) {
+    SCOPED_TRACE(fmt::format("it dies at record {} of the compaction", record));
+    ASSERT_LT(record, kMoreRecordsThanThereAre);
+    DialogueWorld world(
+        [](const Scene& scene) -> Act { return {.text = fmt::format("reply {}", scene.step), .after = 2s}; });
+    ASSERT_TRUE(world.run());
+    world.away = 1min;
+    ASSERT_TRUE(world.say("and then?"));
+    world.away = 2min;
+    world.options.crash = {.at_record = record};
+    if (world.say("", std::nullopt, RunTask::compact)) break;
+    world.options.crash = {};
+    world.away = 1h;
+    (void)world.resume(2);
+    if (world.facts<Compacted>().empty()) continue;  // it died before that was wished for
+    ++met;
+    EXPECT_TRUE(is_replayed(world));
+  }
+  EXPECT_GT(met, 0);
+}
+
+}  // namespace
+}  // namespace deputy
