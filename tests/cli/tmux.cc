@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <cctype>
 #include <cstdio>
 #include <fstream>
 
@@ -110,8 +111,18 @@ void Tmux::record(const std::filesystem::path& file) const {
 }
 
 int Tmux::program_id() const { return std::atoi(command({"display-message", "-p", "#{pane_pid}"}).c_str()); }
+
+// tmux may miss the end of a program until another one that it started ends, too.
 int Tmux::exit_status() const {
-  return std::atoi(command({"display-message", "-p", "#{pane_dead_status}"}).c_str());
+  std::string told;
+  const auto is_told = [&] {
+    command({"run-shell", "true"});
+    told = command({"display-message", "-p", "#{pane_dead_status}"});
+    return !told.empty() && std::isdigit(static_cast<unsigned char>(told.front())) != 0;
+  };
+  if (poll_until(is_told)) return std::atoi(told.c_str());
+  ADD_FAILURE() << "the program has no exit status";
+  return -1;
 }
 
 }  // namespace deputy
