@@ -49,6 +49,7 @@ class ChatRunner {
   void compact(const std::string& how);
   void say_error(const Error& error);
   void leave(ExitStatus status);
+  void pause_program();
 
   Task<> drive();
   Task<> read_keys(StopToken stop);
@@ -142,7 +143,7 @@ void ChatRunner::do_all(Intents intents) {
     void operator()(const LeaveChat& wanted) const {
       chat.leave(wanted.at_once ? ExitStatus::cancelled : ExitStatus::completed);
     }
-    void operator()(const PauseProgram&) const { chat.screen_.pause_program(); }
+    void operator()(const PauseProgram&) const { chat.pause_program(); }
   };
   for (auto& intent : intents) std::visit(Doer{*this}, intent);
 }
@@ -251,6 +252,13 @@ void ChatRunner::leave(ExitStatus status) {
   left_.resume(status);
 }
 
+// Until a shell goes on with it.
+void ChatRunner::pause_program() {
+  if (!screen_.step_aside()) return;
+  signals_.stop_process();
+  screen_.come_back();
+}
+
 Task<> ChatRunner::list_folder(std::string folder) {
   const auto workspace = root_.workspace;
   auto entries = co_await on_pool(program_.loop, engine_.pool, [this, workspace, folder] {
@@ -327,6 +335,12 @@ Task<> ChatRunner::watch_signals(StopToken stop) {
     switch (*number) {
       case SIGWINCH:
         screen_.resize();
+        break;
+      case SIGTSTP:
+        pause_program();
+        break;
+      case SIGCONT:
+        screen_.come_back();
         break;
       case SIGINT:
         on_keys({{KeyName::control, "c"}});

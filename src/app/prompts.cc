@@ -63,10 +63,13 @@ Task<> Prompts::run(StopToken stop) {
     parts_.progress.pause();
     const auto answer = co_await ask(*question, asking_->token());
     parts_.progress.go_on();
+    shown_.clear();
     asking_.reset();
     if (answer) parts_.reply(question->id, *answer);
   }
 }
+
+void Prompts::show_again() { parts_.err.offer(shown_); }
 
 Task<bool> Prompts::until_taken(StopToken stop) {
   Duration wait = kBetweenFrames;
@@ -83,7 +86,8 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
   // What was typed before the question cannot be meant as its answer.
   ::tcflush(parts_.input, TCIFLUSH);
   typed_.clear();
-  parts_.err.offer(parts_.redactor.redact(question_text(question)));
+  shown_ = parts_.redactor.redact(question_text(question));
+  parts_.err.offer(shown_);
   if (parts_.err.is_behind()) {
     if (!co_await until_taken(stop)) co_return std::nullopt;
     ::tcflush(parts_.input, TCIFLUSH);

@@ -57,9 +57,23 @@ std::string Tmux::command(const std::vector<std::string>& words) const {
 
 void Tmux::run(const std::filesystem::path& work, const std::map<std::string, std::string>& environment,
                const std::vector<std::string>& words) {
+  std::vector<std::string> all{bin_dir() + "/deputy"};
+  all.insert(all.end(), words.begin(), words.end());
+  respawn(work, environment, all);
+}
+
+void Tmux::run_shell(const std::filesystem::path& work,
+                     const std::map<std::string, std::string>& environment) {
+  auto variables = environment;
+  variables["PATH"] = bin_dir() + ":/usr/bin:/bin";
+  variables["PS1"] = "shell> ";
+  respawn(work, variables, {"/bin/bash", "--norc", "--noprofile", "-i"});
+}
+
+void Tmux::respawn(const std::filesystem::path& work, const std::map<std::string, std::string>& environment,
+                   const std::vector<std::string>& words) {
   std::string line = "exec env -i";
   for (const auto& [name, value] : environment) line += " " + shell_quoted(name + "=" + value);
-  line += " " + shell_quoted(bin_dir() + "/deputy");
   for (const auto& word : words) line += " " + shell_quoted(word);
   command({"respawn-pane", "-k", "-c", work.string(), line});
 }
