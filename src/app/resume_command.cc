@@ -85,10 +85,12 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
     TRY(check_terms(*request.engine.store, *root, *request.terms));
     TRY(check_room_to_go_on(*request.engine.store, request.engine.models, *root, *request.terms));
   }
-  program.err.write_line(is_terminal(root->state)
-                             ? fmt::format("deputy: {} has ended ({}); this is its result again",
-                                           root->id.value, name_of(root->state))
-                             : fmt::format("deputy: going on with {}", root->id.value));
+  program.err.write_line(
+      is_terminal(root->state)
+          ? fmt::format("deputy: {} has ended ({}), so that nothing is left to go on with by itself; this "
+                        "is its result again",
+                        root->id.value, name_of(root->state))
+          : fmt::format("deputy: going on with {}", root->id.value));
   return print_result(program, result_of(run_tree(program, signals, std::move(request))));
 }
 
