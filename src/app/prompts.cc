@@ -39,7 +39,9 @@ std::string question_text(const Question& question) {
   const std::string who =
       question.label.empty() ? "" : fmt::format("[{}] ", made_visible(on_one_line(question.label)));
   std::string text = fmt::format("{}{}\n", who, made_visible(question.text));
-  for (std::size_t at = 0; at < question.suggestions.size(); ++at)
+  // Those of an approval are rules, which nothing is chosen by here.
+  const bool is_permission = question.kind == QuestionKind::permission;
+  for (std::size_t at = 0; !is_permission && at < question.suggestions.size(); ++at)
     text += fmt::format("  {}. {}\n", at + 1, made_visible(on_one_line(question.suggestions[at])));
   return text + std::string(choices_for(question));
 }

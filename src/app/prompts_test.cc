@@ -17,6 +17,15 @@ TEST(QuestionText, ShowsExactlyWhatWillHappenAndWhoAsks) {
             "[a␛] Spawn 2 subagents: [x] y\n[y]es / [n]o, with a reason if you like: ");
 }
 
+TEST(QuestionText, NumbersOnlyWhatANumberChooses) {
+  Question question{.text = "may I?", .suggestions = {"Write(a.txt)"}};
+  question.kind = QuestionKind::permission;
+  EXPECT_EQ(question_text(question), "may I?\n[y]es / [n]o, with a reason if you like: ");
+  question.kind = QuestionKind::to_person;
+  EXPECT_EQ(question_text(question), "may I?\n  1. Write(a.txt)\nyour answer: ");
+  EXPECT_EQ(words_from(question, "1")->text, "Write(a.txt)");
+}
+
 // Open while the test runs.
 struct Pipe {
   Pipe() { EXPECT_EQ(::pipe(ends), 0); }
