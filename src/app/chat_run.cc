@@ -184,7 +184,11 @@ void ChatRunner::choose_model(const std::string& name) {
   if (!offer) return say_error(offer.error().error);
   auto model = named_model(name, *offer, program_.disk.current_folder());
   if (!model) return say_error(model.error());
-  if (const auto access = check_access(*model, *offer); !access) return say_error(access.error());
+  if (const auto access = check_access(*model, *offer); !access) {
+    const Error& error = access.error();
+    return say_error(
+        {error.code, fmt::format("the model stays {}: {}", root_.model.value, error.message), error.advice});
+  }
   if (const auto found = runtime_.models().find(*model); !found) return say_error(found.error());
   root_.model = *model;
   next_model_ = *model;
