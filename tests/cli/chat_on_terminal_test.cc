@@ -154,6 +154,17 @@ TEST_F(ChatOnATerminal, EndsByTheFirstSignalWhereTheTerminalTakesNothing) {
   }
 }
 
+TEST_F(ChatOnATerminal, ARunIsLeftAtOnceByASecondSignalWhereTheTerminalTakesNothing) {
+  auto run = chat_on_terminal({"run", "go", "--yes", "--model", script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Bash","arguments":{"command":"trap '' TERM; while :; do sleep 1; done"}}]},
+    {"text":"never"}]}]})")});
+  run->read_screen_until("Bash");
+  run->stop_screen();
+  run->send(SIGINT);
+  run->send(SIGTERM);
+  EXPECT_EQ(run->wait_for_end(), 130);
+}
+
 TEST_F(ChatOnATerminal, IsNotPausedWhereTheTerminalTakesNothing) {
   auto chat = begin(delegating("86400000"));
   chat->stop_screen();

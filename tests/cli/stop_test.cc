@@ -151,6 +151,27 @@ TEST_F(StopTest, AnInterruptedRunThatHasFoundNothingIsGoneOnWith) {
   EXPECT_THAT(ran.out, HasSubstr("at last"));
 }
 
+// A command that does not end when it is told to: to cancel it takes a while.
+TEST_F(StopTest, ASecondSignalLeavesAtOnceAndNamesTheCommandThatGoesOn) {
+  constexpr std::string_view kStubborn = R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Bash","arguments":{"command":
+      "trap '' TERM; printf 'half-%s\\n' way; while :; do sleep 1; done"}}]},
+    {"text":"at last"}]}]})";
+  auto running = start({"run", "go", "--yes", "--output", "stream-json", "--model", script(kStubborn)});
+  running->read_until("half-way");
+  running->send(SIGINT);
+  running->send(SIGTERM);
+  const auto left = running->wait();
+  EXPECT_EQ(left.status, 130);
+  EXPECT_THAT(left.out, Not(HasSubstr("\"event\":\"result\""))) << "it did not wait for the end";
+  const auto command = command_in(left.err, "resume sess_");
+  ASSERT_EQ(command.size(), 2U) << left.err;
+  const auto resumed = deputy(command);
+  EXPECT_THAT(resumed.status, ::testing::AnyOf(0, 130)) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr(command.back()));
+  EXPECT_EQ(deputy({"sessions", "ls", "--live"}).out, "") << "nothing is left of it";
+}
+
 TEST_F(StopTest, AHangUpLeavesTheTreeToBeResumed) {
   auto running = start_slow();
   wait_until_stuck(*running);
