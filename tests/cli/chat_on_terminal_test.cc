@@ -174,6 +174,26 @@ TEST_F(ChatOnATerminal, IsNotPausedWhereTheTerminalTakesNothing) {
   EXPECT_EQ(chat->wait_for_end(), 130) << "in order: it neither waits nor stands still";
 }
 
+TEST_F(ChatOnATerminal, IsShownAgainAndInItsModeOnceItIsContinued) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."}]}]})");
+  auto chat = begin(model);
+  chat->send(SIGSTOP);
+  chat->cook_terminal();
+  chat->send(SIGCONT);
+  chat->read_screen_until("❯");
+  EXPECT_FALSE(chat->is_terminal_cooked());
+  chat->type("hello\r");
+  chat->read_screen_until("Hello.");
+  expect_quits(*chat);
+
+  auto plain = chat_on_terminal({"--plain", "--model", model});
+  for (int time = 0; time < 3; ++time) {
+    plain->read_screen_until("> ");
+    plain->send(SIGSTOP);
+    plain->send(SIGCONT);
+  }
+}
+
 // In order where it came before the chat gave the signals back, else by the signal itself.
 TEST_F(ChatOnATerminal, AChatThatIsLeftAndWaitsForTheTerminalEndsByASignal) {
   auto chat = begin(script(R"({"v":1,"sessions":[{"replies":[{"text":"All told."}]}]})"));
