@@ -174,6 +174,9 @@ std::string recommendation_for(const Conversation& conversation, const Finish& f
       return "say in the task what it asked, and run it again";
     case Reason::invalid_report:
       return "what it gave is in the report; run it again, or ask for less";
+    case Reason::cancelled_by_user:
+      if (was_started_by_person(session)) return way_to_go_on(session, "", "");
+      [[fallthrough]];
     default:
       return is_recoverable(finish)
                  ? "what was found so far is in the report; continue from it, or run it again"

@@ -332,6 +332,17 @@ TEST(BudgetAdvice, NamesTheCommandThatGivesMoreOfWhatWasUsedUp) {
               testing::AllOf(HasSubstr("ask the person"), testing::Not(HasSubstr("deputy "))));
 }
 
+TEST(AdviceAfterAStop, NamesTheCommandThatGoesOnToWhoStoppedWhatTheyStarted) {
+  const Finish stopped{Status::cancelled, Reason::cancelled_by_user, ""};
+  EXPECT_THAT(recommended_to({"main"}, stopped), HasSubstr("`deputy task main 'go on' --resume sess_1`"));
+  EXPECT_THAT(recommended_to({"command", "reader"}, stopped),
+              HasSubstr("`deputy task reader 'go on' --resume sess_1`"));
+  EXPECT_THAT(recommended_to({"command"}, stopped), HasSubstr("`deputy sessions tree sess_1`"));
+  EXPECT_THAT(recommended_to({"main", "explore"}, stopped),
+              testing::AllOf(HasSubstr("is in the report"), testing::Not(HasSubstr("resume"))))
+      << "no model is invited to go on with what the person has stopped";
+}
+
 TEST(TimeoutAdvice, NamesTheCommandToWhomAPersonStartedAndTheCallToAModel) {
   EXPECT_THAT(recommended_to({"main"}),
               HasSubstr("`deputy task main 'go on' --resume sess_1 --timeout TIME`"));

@@ -52,6 +52,7 @@ class ChatRunner {
   void compact(const std::string& how);
   void say_error(const Error& error);
   void leave(ExitStatus status);
+  void pause_program();
 
   Task<> drive();
   Task<> read_keys(StopToken stop);
@@ -151,7 +152,7 @@ void ChatRunner::do_all(Intents intents) {
     void operator()(const LeaveChat& wanted) const {
       chat.leave(wanted.at_once ? ExitStatus::cancelled : ExitStatus::completed);
     }
-    void operator()(const PauseProgram&) const { chat.screen_.pause_program(); }
+    void operator()(const PauseProgram&) const { chat.pause_program(); }
   };
   for (auto& intent : intents) std::visit(Doer{*this}, intent);
 }
@@ -192,7 +193,11 @@ void ChatRunner::choose_model(const std::string& name) {
   if (!offer) return say_error(offer.error().error);
   auto model = named_model(name, *offer, program_.disk.current_folder());
   if (!model) return say_error(model.error());
-  if (const auto access = check_access(*model, *offer); !access) return say_error(access.error());
+  if (const auto access = check_access(*model, *offer); !access) {
+    const Error& error = access.error();
+    return say_error(
+        {error.code, fmt::format("the model stays {}: {}", root_.model.value, error.message), error.advice});
+  }
   if (const auto found = runtime_.models().find(*model); !found) return say_error(found.error());
   root_.model = *model;
   next_model_ = *model;
@@ -260,6 +265,13 @@ void ChatRunner::leave(ExitStatus status) {
   for (const auto& text : std::exchange(state_.queued, {}))
     print_separated(state_, {line_of("not begun, and not kept: " + on_one_line(text), Tone::doubtful)});
   left_.resume(status);
+}
+
+// Until a shell goes on with it.
+void ChatRunner::pause_program() {
+  if (!screen_.step_aside()) return;
+  signals_.stop_process();
+  screen_.come_back();
 }
 
 Task<> ChatRunner::list_folder(std::string folder) {
@@ -337,6 +349,12 @@ Task<> ChatRunner::watch_signals(StopToken stop) {
     switch (*number) {
       case SIGWINCH:
         screen_.resize();
+        break;
+      case SIGTSTP:
+        pause_program();
+        break;
+      case SIGCONT:
+        screen_.come_back();
         break;
       case SIGINT:
         on_keys({{KeyName::control, "c"}});

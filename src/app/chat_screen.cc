@@ -1,6 +1,5 @@
 #include "app/chat_screen.h"
 
-#include <signal.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@ Result<std::unique_ptr<ChatScreen>> ChatScreen::open(Program& program, ChatState
     TRY(auto terminal, RawTerminal::take(STDIN_FILENO, STDOUT_FILENO));
     screen->terminal_.emplace(std::move(terminal));
     screen->crash_restore_.emplace(*screen->terminal_);
+    program.out.offer(RawTerminal::kMarkPastes);
   } else {
     screen->plain_.emplace(program.looks.out);
     state.tells_children = true;
@@ -76,14 +76,26 @@ void ChatScreen::resize() {
   draw_soon();
 }
 
-void ChatScreen::pause_program() {
-  if (!terminal_) return;                // in its ordinary mode the terminal itself does it
-  if (program_.out.is_behind()) return;  // who leaves a terminal that takes nothing would wait for it
+bool ChatScreen::step_aside() {
+  if (!terminal_) return true;  // it is in its ordinary mode
+  if (program_.out.is_behind()) return false;
   program_.out.offer(region_.erase(state_.size));
-  if (program_.out.is_behind()) return draw_soon();
+  if (program_.out.is_behind()) {
+    draw_soon();
+    return false;
+  }
   terminal_->restore();
-  ::raise(SIGTSTP);
-  terminal_->enter();
+  return true;
+}
+
+void ChatScreen::come_back() {
+  if (terminal_) {
+    terminal_->enter();
+    program_.out.offer(RawTerminal::kMarkPastes);
+    region_.forget();
+  } else {
+    plain_->start_over();
+  }
   resize();
 }
 

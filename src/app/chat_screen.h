@@ -25,8 +25,10 @@ class ChatScreen {
   void draw_soon() { frames_.draw_soon(); }
   void draw();
   void resize();
-  // Hands the terminal to the shell until the program is continued.
-  void pause_program();
+  // Leaves the terminal to the shell. Not where it takes nothing: who leaves it would wait for it.
+  bool step_aside();
+  // It is this program's again, and others may have written on it since.
+  void come_back();
   // Takes the frame away; what is finished stays.
   void finish();
 

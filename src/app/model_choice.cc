@@ -193,13 +193,10 @@ Result<void> check_access(const ModelName& model, const ModelOffer& offer) {
   const auto* access = access_of(offer, parts_of(model.value).provider);
   if (!access || access->is_usable()) return {};
   if (!access->wrong_address.empty())
-    return fail(
-        ErrorCode::invalid,
-        fmt::format("Cannot spawn subagents: {} is no address that can be used", access->wrong_address),
-        "it must begin with http:// or https:// and hold no spaces");
+    return fail(ErrorCode::invalid, fmt::format("{} is no address that can be used", access->wrong_address),
+                "it must begin with http:// or https:// and hold no spaces");
   if (access->endpoint.base_url.empty())
-    return fail(ErrorCode::invalid,
-                fmt::format("Cannot spawn subagents: no address for provider {}", access->name),
+    return fail(ErrorCode::invalid, fmt::format("no address for provider {}", access->name),
                 "set base_url in the settings, or DEPUTY_BASE_URL, to the server's address, such as "
                 "http://127.0.0.1:8080/v1");
   std::vector<std::string_view> others;
@@ -207,7 +204,7 @@ Result<void> check_access(const ModelName& model, const ModelOffer& offer) {
     if (other.has_key()) others.push_back(other.name);
   }
   return fail(
-      ErrorCode::denied, fmt::format("Cannot spawn subagents: no API key for provider {}", access->name),
+      ErrorCode::denied, fmt::format("no API key for provider {}", access->name),
       fmt::format("set {}; {}", access->key_variable,
                   others.empty() ? "no provider has a key here"
                                  : fmt::format("providers with a key here: {}", fmt::join(others, ", "))));

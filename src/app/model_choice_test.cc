@@ -100,12 +100,11 @@ std::string access_to(std::string model, Variables variables = {}) {
 
 TEST(CheckAccess, WithoutAKeyItSaysWhatToSetAndWhoHasOne) {
   EXPECT_EQ(access_to("anthropic/x"),
-            "Cannot spawn subagents: no API key for provider anthropic (set ANTHROPIC_API_KEY; no provider "
+            "no API key for provider anthropic (set ANTHROPIC_API_KEY; no provider "
             "has a key here)");
-  EXPECT_EQ(
-      access_to("gemini/x", {{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "k"}}),
-      "Cannot spawn subagents: no API key for provider gemini (set GEMINI_API_KEY; providers with a key "
-      "here: anthropic, openai, openai-chat)");
+  EXPECT_EQ(access_to("gemini/x", {{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "k"}}),
+            "no API key for provider gemini (set GEMINI_API_KEY; providers with a key "
+            "here: anthropic, openai, openai-chat)");
   EXPECT_EQ(access_to("gemini/x", {{"GOOGLE_API_KEY", "k"}}), "");
 }
 

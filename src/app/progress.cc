@@ -1,6 +1,7 @@
 #include "app/progress.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/text.h"
 
@@ -11,6 +12,12 @@ namespace {
 // counted must not cost a row.
 constexpr std::string_view kNoWrap = "\x1b[?7l";
 constexpr std::string_view kWrap = "\x1b[?7h";
+
+// Whether a shell has the terminal meanwhile, and somebody types on it.
+bool is_in_background(int terminal) {
+  const pid_t foreground = ::tcgetpgrp(terminal);
+  return foreground > 0 && foreground != ::getpgrp();
+}
 
 }  // namespace
 
@@ -55,8 +62,18 @@ void Progress::go_on() {
   if (parts_.form == ProgressForm::live || parts_.err.is_behind()) frames_.draw_soon();
 }
 
+void Progress::step_aside() {
+  erase();
+  frames_.cancel();
+}
+
+void Progress::come_back() {
+  drawn_ = 0;
+  if (parts_.form == ProgressForm::live || parts_.err.is_behind()) frames_.draw_soon();
+}
+
 void Progress::finish() {
-  draw();
+  if (parts_.err.catch_up()) draw_frame();
   frames_.cancel();
   drawn_ = 0;
   parts_.form = ProgressForm::none;
@@ -64,7 +81,15 @@ void Progress::finish() {
 
 void Progress::draw() {
   if (!parts_.err.catch_up()) return frames_.try_again(parts_.err.taken());
-  if (parts_.form != ProgressForm::live || is_paused_) return frames_.drawn();
+  const bool is_live = parts_.form == ProgressForm::live;
+  if (is_live && is_in_background(parts_.err.descriptor())) return frames_.try_again(parts_.err.taken());
+  draw_frame();
+  if (parts_.err.is_behind()) return frames_.try_again(parts_.err.taken());
+  frames_.drawn();
+}
+
+void Progress::draw_frame() {
+  if (parts_.form != ProgressForm::live || is_paused_) return;
   const auto lines = view_.frame(terminal_size(parts_.err.descriptor()));
   std::string frame(kNoWrap);
   if (drawn_ > 0) frame += fmt::format("\x1b[{}A\r", drawn_);
@@ -74,8 +99,6 @@ void Progress::draw() {
   frame += kWrap;
   parts_.err.offer(frame);
   drawn_ = lines.size();
-  if (parts_.err.is_behind()) return frames_.try_again(parts_.err.taken());
-  frames_.drawn();
 }
 
 void Progress::erase() {

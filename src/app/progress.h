@@ -35,12 +35,17 @@ class Progress {
   // While a person is asked, the screen below belongs to the question.
   void pause();
   void go_on();
+  // The terminal is left to the shell, as it was before.
+  void step_aside();
+  // It is this program's again, and others may have written on it since: what stands there is left alone.
+  void come_back();
   // The last frame stays on the screen.
   void finish();
 
  private:
   void write_line(std::string line);
   void draw();
+  void draw_frame();
   void erase();
 
   Parts parts_;

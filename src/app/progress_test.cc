@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ProgressOnAStoppedTerminal : public ::testing::TestWithParam<ProgressForm> {
  protected:
@@ -61,6 +62,32 @@ TEST_P(FramesOnAStoppedTerminal, AreTwoHoweverMuchHappened) {
   for (std::size_t at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at + 1)) ++frames;
   EXPECT_EQ(frames, 2U) << text;
   EXPECT_THAT(text, HasSubstr("[9]"));
+}
+
+constexpr std::string_view kUpOneLine = "\x1b[1A";
+
+TEST_P(FramesOnAStoppedTerminal, LeaveTheScreenToAShellAndStandBelowWhatItWrote) {
+  start_child("first");
+  progress_.step_aside();
+  err_.write("$ fg\n");
+  progress_.come_back();
+  const std::string text = shown();
+  const std::size_t shell = text.find("$ fg");
+  ASSERT_NE(shell, std::string::npos);
+  EXPECT_THAT(text.substr(0, shell), ::testing::EndsWith("\x1b[1A\r\x1b[J")) << "erased";
+  EXPECT_THAT(text.substr(shell), AllOf(HasSubstr("[first]"), Not(HasSubstr(kUpOneLine))));
+}
+
+// As where it was stopped in a way that nobody is told of.
+TEST_P(FramesOnAStoppedTerminal, StandBelowWhatAShellWroteUnheralded) {
+  start_child("first");
+  err_.write("$ fg\n");
+  progress_.come_back();
+  const std::string text = shown();
+  const std::size_t shell = text.find("$ fg");
+  ASSERT_NE(shell, std::string::npos);
+  EXPECT_THAT(text.substr(0, shell), HasSubstr("[first]")) << "control";
+  EXPECT_THAT(text.substr(shell), AllOf(HasSubstr("[first]"), Not(HasSubstr(kUpOneLine))));
 }
 
 INSTANTIATE_TEST_SUITE_P(Live, FramesOnAStoppedTerminal, ::testing::Values(ProgressForm::live));

@@ -39,7 +39,9 @@ std::string question_text(const Question& question) {
   const std::string who =
       question.label.empty() ? "" : fmt::format("[{}] ", made_visible(on_one_line(question.label)));
   std::string text = fmt::format("{}{}\n", who, made_visible(question.text));
-  for (std::size_t at = 0; at < question.suggestions.size(); ++at)
+  // Those of an approval are rules, which nothing is chosen by here.
+  const bool is_permission = question.kind == QuestionKind::permission;
+  for (std::size_t at = 0; !is_permission && at < question.suggestions.size(); ++at)
     text += fmt::format("  {}. {}\n", at + 1, made_visible(on_one_line(question.suggestions[at])));
   return text + std::string(choices_for(question));
 }
@@ -63,10 +65,13 @@ Task<> Prompts::run(StopToken stop) {
     parts_.progress.pause();
     const auto answer = co_await ask(*question, asking_->token());
     parts_.progress.go_on();
+    shown_.clear();
     asking_.reset();
     if (answer) parts_.reply(question->id, *answer);
   }
 }
+
+void Prompts::show_again() { parts_.err.offer(shown_); }
 
 Task<bool> Prompts::until_taken(StopToken stop) {
   Duration wait = kBetweenFrames;
@@ -83,7 +88,8 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
   // What was typed before the question cannot be meant as its answer.
   ::tcflush(parts_.input, TCIFLUSH);
   typed_.clear();
-  parts_.err.offer(parts_.redactor.redact(question_text(question)));
+  shown_ = parts_.redactor.redact(question_text(question));
+  parts_.err.offer(shown_);
   if (parts_.err.is_behind()) {
     if (!co_await until_taken(stop)) co_return std::nullopt;
     ::tcflush(parts_.input, TCIFLUSH);

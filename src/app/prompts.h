@@ -44,6 +44,8 @@ class Prompts {
   void on_event(const Event& event);
   // Asks until stopped.
   Task<> run(StopToken stop);
+  // The question that waits for an answer, where others may have written on the screen since.
+  void show_again();
 
  private:
   // Nothing when the question was settled without the person.
@@ -57,6 +59,7 @@ class Prompts {
   Channel<Question> asked_;
   std::set<std::string> open_;        // ids of questions that nobody has settled yet
   std::string current_;               // the one on the screen
+  std::string shown_;                 // its text, once it stands there
   std::string typed_;                 // and not yet read as a line
   std::optional<StopSource> asking_;  // stops when that one is settled
 };

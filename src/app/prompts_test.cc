@@ -17,6 +17,15 @@ TEST(QuestionText, ShowsExactlyWhatWillHappenAndWhoAsks) {
             "[a␛] Spawn 2 subagents: [x] y\n[y]es / [n]o, with a reason if you like: ");
 }
 
+TEST(QuestionText, NumbersOnlyWhatANumberChooses) {
+  Question question{.text = "may I?", .suggestions = {"Write(a.txt)"}};
+  question.kind = QuestionKind::permission;
+  EXPECT_EQ(question_text(question), "may I?\n[y]es / [n]o, with a reason if you like: ");
+  question.kind = QuestionKind::to_person;
+  EXPECT_EQ(question_text(question), "may I?\n  1. Write(a.txt)\nyour answer: ");
+  EXPECT_EQ(words_from(question, "1")->text, "Write(a.txt)");
+}
+
 // Open while the test runs.
 struct Pipe {
   Pipe() { EXPECT_EQ(::pipe(ends), 0); }
@@ -150,6 +159,15 @@ class PromptsOnAStoppedTerminal : protected HasTerminal, public PromptsTest {
     co_await turns(100);
     co_await group.stop(StopReason::shutdown);
   }
+  Task<> until_shown_again() {
+    TaskGroup group(loop_);
+    group.spawn(prompts_.run(group.token()));
+    co_await turns(100);
+    err_.offer("$ fg\n");
+    prompts_.show_again();
+    co_await group.stop(StopReason::shutdown);
+    prompts_.show_again();
+  }
   Task<> until_refused() {
     TaskGroup group(loop_);
     group.spawn(prompts_.run(group.token()));
@@ -171,6 +189,18 @@ TEST_F(PromptsOnAStoppedTerminal, AskAgainOnceItGoesOn) {
   err_.write("the end");
   const std::string shown = terminal_.read_until("the end");
   EXPECT_NE(shown.find("[y]es / [n]o"), shown.rfind("[y]es / [n]o")) << shown;
+}
+
+TEST_F(PromptsOnAStoppedTerminal, ShowAQuestionAgainBelowWhatAShellWroteAndNoneThatIsSettled) {
+  prompts_.on_event(asked("q1"));
+  run(loop_, until_shown_again());
+  err_.write("the end");
+  const std::string shown = terminal_.read_until("the end");
+  const std::size_t shell = shown.find("$ fg");
+  ASSERT_NE(shell, std::string::npos);
+  EXPECT_LT(shown.find("may I?"), shell) << "control";
+  EXPECT_GT(shown.find("may I?", shell), shell);
+  EXPECT_EQ(shown.find("may I?", shell), shown.rfind("may I?")) << shown;
 }
 
 TEST_F(PromptsOnAStoppedTerminal, TakeNothingForAnAnswerThatWasTypedUnseen) {

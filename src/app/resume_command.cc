@@ -63,8 +63,21 @@ OrFailure<std::optional<Session>> root_to_resume(const Store& store, const Resum
   return root;
 }
 
-Ended nothing_unfinished(Program& program) {
-  program.err.write_line("deputy: nothing was left unfinished");
+// The newest tree that has not ended and that another process runs.
+OrFailure<std::optional<Error>> run_elsewhere(const Store& store) {
+  TRY(const auto roots, store.sessions({.roots_only = true, .unfinished_only = true, .most = kAllSessions}));
+  for (const Session& root : roots) {
+    TRY(const auto holder, store.holder(root.id));
+    if (holder) return held_elsewhere(root.id, *holder);
+  }
+  return std::nullopt;
+}
+
+Ended nothing_unfinished(Program& program, const Store& store) {
+  TRY(const auto elsewhere, run_elsewhere(store));
+  std::string told = "nothing was left unfinished";
+  if (elsewhere) told += ": " + elsewhere->message;
+  program.tell({ErrorCode::not_found, told, elsewhere ? elsewhere->advice : ""});
   if (program.common.output == OutputForm::text) return ExitStatus::completed;
   program.print(json::object{{"status", "completed"}, {"session_id", nullptr}});
   return ExitStatus::completed;
@@ -77,7 +90,7 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
   TRY(auto signals, Signals::take());  // before the store's thread
   TRY(auto store, program.open_store());
   TRY(const auto root, root_to_resume(*store, arguments));
-  if (!root) return nothing_unfinished(program);
+  if (!root) return nothing_unfinished(program, *store);
   TRY(check_limits(*store, *root, program.common.limits));
   TRY(auto request, request_for(program, *root, std::move(store)));
   TRY(request.terms, terms_to_go_on(*request.engine.store, *root, program.common.limits));
@@ -85,10 +98,12 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
     TRY(check_terms(*request.engine.store, *root, *request.terms));
     TRY(check_room_to_go_on(*request.engine.store, request.engine.models, *root, *request.terms));
   }
-  program.err.write_line(is_terminal(root->state)
-                             ? fmt::format("deputy: {} has ended ({}); this is its result again",
-                                           root->id.value, name_of(root->state))
-                             : fmt::format("deputy: going on with {}", root->id.value));
+  program.err.write_line(
+      is_terminal(root->state)
+          ? fmt::format("deputy: {} has ended ({}), so that nothing is left to go on with by itself; this "
+                        "is its result again",
+                        root->id.value, name_of(root->state))
+          : fmt::format("deputy: going on with {}", root->id.value));
   return print_result(program, result_of(run_tree(program, signals, std::move(request))));
 }
 

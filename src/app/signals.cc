@@ -14,10 +14,19 @@ namespace {
 
 constexpr auto kSoonAfter = std::chrono::seconds(2);
 
+sigset_t only(int number) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  return set;
+}
+
 }  // namespace
 
 SignalAction Interrupts::on_signal(int number, TimePoint now) {
   if (number == SIGHUP) return SignalAction::suspend;
+  if (number == SIGTSTP) return SignalAction::pause;
+  if (number == SIGCONT) return SignalAction::come_back;
   const auto before = std::exchange(last_, now);
   return before && now - *before <= kSoonAfter ? SignalAction::leave : SignalAction::cancel;
 }
@@ -25,7 +34,7 @@ SignalAction Interrupts::on_signal(int number, TimePoint now) {
 Result<Signals> Signals::take(std::initializer_list<int> besides) {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT}) sigaddset(&set, number);
   for (const int number : besides) sigaddset(&set, number);
   const int descriptor = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
   if (descriptor < 0) return std::unexpected(error_from_errno(errno, "watch signals"));
@@ -43,6 +52,16 @@ Signals::~Signals() {
 }
 
 void Signals::give_back() const { ::sigprocmask(SIG_UNBLOCK, &watched_, nullptr); }
+
+void Signals::stop_process() const {
+  const sigset_t stop = only(SIGTSTP);
+  ::raise(SIGTSTP);
+  ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);  // it stands still here
+  ::sigprocmask(SIG_BLOCK, &stop, nullptr);
+  const sigset_t go_on = only(SIGCONT);
+  constexpr timespec kAtOnce{};
+  ::sigtimedwait(&go_on, nullptr, &kAtOnce);
+}
 
 Task<std::optional<int>> Signals::next(SystemLoop& loop, StopToken stop) {
   for (;;) {

@@ -1,5 +1,6 @@
 // Ctrl-C and its relatives as values on the loop. The first one cancels what runs, a second soon after leaves
-// at once; when the terminal goes away the work is left to be resumed.
+// at once; when the terminal goes away the work is left to be resumed; Ctrl-Z hands the terminal to the
+// shell until the program is continued, which may also come unheralded.
 #pragma once
 
 #include <signal.h>
@@ -16,7 +17,7 @@
 
 namespace deputy {
 
-enum class SignalAction { cancel, suspend, leave };
+enum class SignalAction { cancel, suspend, leave, pause, come_back };
 
 // What a signal means, given the ones before it.
 class Interrupts {
@@ -27,11 +28,11 @@ class Interrupts {
   std::optional<TimePoint> last_;
 };
 
-// From its making until it gives them back, or its end, the process no longer dies of these signals. To be
-// made before the first thread, which would get them otherwise.
+// From its making until it gives them back, or its end, the process no longer dies of these signals, nor is
+// it stopped by one. To be made before the first thread, which would get them otherwise.
 class Signals {
  public:
-  // Those that end a program, and `besides`.
+  // Those that end a program, stop it or tell that it goes on, and `besides`.
   static Result<Signals> take(std::initializer_list<int> besides = {});
   Signals(Signals&& other) noexcept;
   Signals& operator=(Signals&&) = delete;
@@ -39,6 +40,8 @@ class Signals {
 
   // The process dies of them again: nothing runs any more that they could stop in order.
   void give_back() const;
+  // Until it is continued, which is then not told by next(). Not where no shell is there that could.
+  void stop_process() const;
   // The next one; nothing when stopped.
   Task<std::optional<int>> next(SystemLoop& loop, StopToken stop);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/run.h"
 
@@ -28,6 +30,14 @@ TEST(Interrupts, AHangUpLeavesTheWorkToBeResumed) {
   EXPECT_EQ(interrupts.on_signal(SIGHUP, TimePoint{}), SignalAction::suspend);
 }
 
+TEST(Interrupts, AStopAndItsEndAreNoneOfThese) {
+  Interrupts interrupts;
+  EXPECT_EQ(interrupts.on_signal(SIGINT, TimePoint{milliseconds(0)}), SignalAction::cancel);
+  EXPECT_EQ(interrupts.on_signal(SIGTSTP, TimePoint{milliseconds(1)}), SignalAction::pause);
+  EXPECT_EQ(interrupts.on_signal(SIGCONT, TimePoint{milliseconds(2)}), SignalAction::come_back);
+  EXPECT_EQ(interrupts.on_signal(SIGINT, TimePoint{milliseconds(2000)}), SignalAction::leave);
+}
+
 TEST(Signals, ArriveAsValuesAndDoNotEndTheProcess) {
   SystemLoop loop;
   auto signals = Signals::take();
@@ -43,6 +53,33 @@ TEST(Signals, StopWaitingWhenAsked) {
   StopSource stop;
   stop.request(StopReason::user);
   EXPECT_EQ(run(loop, signals->next(loop, stop.token())), std::nullopt);
+}
+
+TEST(Signals, ThatAProcessGoesOnIsToldWhereItWasStoppedByOthersAlone) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);      // rather than for ever
+    ::setpgid(0, 0);  // of one that has a parent beside it, as a shell's are
+    SystemLoop loop;
+    auto signals = Signals::take();
+    if (!signals) ::_exit(1);
+    signals->stop_process();
+    sigset_t waiting;
+    ::sigpending(&waiting);
+    if (sigismember(&waiting, SIGCONT) == 1) ::_exit(2);
+    ::raise(SIGSTOP);
+    ::_exit(run(loop, signals->next(loop, {})) == SIGCONT ? 0 : 3);
+  }
+  int status = 0;
+  for (const int number : {SIGTSTP, SIGSTOP}) {
+    ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+    ASSERT_TRUE(WIFSTOPPED(status)) << status;
+    EXPECT_EQ(WSTOPSIG(status), number);
+    ::kill(child, SIGCONT);
+  }
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(SignalsDeathTest, EndTheProcessAgainOnceTheyWereGivenBack) {

@@ -129,6 +129,26 @@ TEST_F(ATerminalThatTakesNothing, IsGivenAMomentAtTheEndAndNotMore) {
   EXPECT_EQ(terminal_.read_until("third\n"), "first\nsecond\nthird\n");
 }
 
+// As over a bad connection: less than the moment passes between two bytes, and more than that in all. What
+// takes nothing for a moment is the test above.
+using ASlowTerminalRealTime = ATerminalThatTakesNothing;
+
+TEST_F(ASlowTerminalRealTime, HasAnotherMomentWheneverItTakesSomething) {
+  const std::string text(40UL * 1024, 'x');
+  std::string shown;
+  out_.wait_no_longer();
+  std::thread reader([&] {
+    while (shown.size() < text.size() && !HasFailure()) {
+      ::poll(nullptr, 0, 100);
+      shown += terminal_.read();
+    }
+  });
+  out_.write(text);
+  EXPECT_FALSE(out_.is_behind());
+  reader.join();
+  EXPECT_TRUE(shown == text);
+}
+
 TEST_F(ATerminalThatTakesNothing, StaysAsItWasForAllWhoShareIt) {
   out_.offer("a");
   EXPECT_EQ(::fcntl(terminal_.program(), F_GETFL) & O_NONBLOCK, 0);

@@ -116,6 +116,8 @@ Ended further_task(Program& program, OneTaskArguments arguments) {
   TRY(auto input, input_for(*store, session, arguments, prompt));
   TRY(const auto found, store->session(session.tree));
   const Session root = found.value_or(session);
+  TRY(const auto events, store->events_of_session(root.id));
+  TRY(check_can_spawn(program, last_model_of(root, events)));
   TRY(auto request, request_for(program, root, std::move(store)));
   const auto terms = terms_of(program, arguments, session, root);
   TRY(check_room(*request.engine.store, request.engine.models, session, root, prompt,

@@ -109,9 +109,16 @@ OrFailure<ModelName> chosen_model(Program& program) {
   return ModelName("rehearsal");
 }
 
+OrFailure<void> check_can_spawn(Program& program, const ModelName& model) {
+  TRY(const auto offer, program.offer());
+  const auto access = check_access(model, offer);
+  if (access) return {};
+  const Error& error = access.error();
+  return std::unexpected(Error{error.code, "Cannot spawn subagents: " + error.message, error.advice});
+}
+
 OrFailure<Models> models_for(Program& program, const ModelName& model) {
   TRY(const auto offer, program.offer());
-  TRY(check_access(model, offer));
   return or_misused(models_for(model, offer, program.connections, program.loop, program.disk));
 }
 
@@ -234,6 +241,7 @@ OrFailure<TreeRequest> tree_request(Program& program, RootWork work) {
   TRY(auto rules, program.rules());
   rules.insert(rules.end(), work.rules.begin(), work.rules.end());
   TRY(auto workspace, program.workspace());
+  TRY(check_can_spawn(program, work.model));
   TRY(auto models, models_for(program, work.model));
   TRY(check_budget(models, work, limits));
   TRY(auto tools, program.tool_settings());
@@ -259,6 +267,9 @@ OrFailure<TreeRequest> request_for(Program& program, const Session& root, std::u
   TRY(const auto limits, program.limits());
   TRY(const auto events, store->events_of_session(root.id));
   const ModelName model = last_model_of(root, events);
+  if (!is_terminal(root.state)) {
+    TRY(check_can_spawn(program, model));
+  }
   TRY(auto models, models_for(program, model));
   TRY(auto tools, program.tool_settings());
   TRY(auto profiles, profiles_for(program, root.workspace));

@@ -26,7 +26,8 @@ struct RootWork {
 // All it takes to start; the store is open. Signals are to be taken before: the store has a thread.
 OrFailure<TreeRequest> tree_request(Program& program, RootWork work);
 OrFailure<TreeEnd> start_tree(Program& program, RootWork work);
-// The same for a tree that is there already: under its own model, folder, rules and limits.
+// The same for a tree that is there already: under its own model, folder, rules and limits. One that has
+// ended is shown again without a key.
 OrFailure<TreeRequest> request_for(Program& program, const Session& root, std::unique_ptr<Store> store);
 
 // Whether a session that has ended can go on under these limits with this prompt: what the tree has used of
@@ -58,7 +59,8 @@ OrFailure<void> check_batch_limits(const TreeLimits& limits);
 
 // As model_choice.h says; a name that cannot be meant is the person's mistake.
 OrFailure<ModelName> chosen_model(Program& program);
-// The providers for it. One that has no key is a failure, told before anything is started.
+// Its provider can be reached: one that has no key is a failure, told before anything is started.
+OrFailure<void> check_can_spawn(Program& program, const ModelName& model);
 OrFailure<Models> models_for(Program& program, const ModelName& model);
 
 // Says so on stderr where it is no language model that works.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "app/failure.h"
 #include "app/places.h"
@@ -181,6 +182,36 @@ void fill_in_batch(TreeResult& result, const TreeEnd& end, Status root) {
   result.problem.clear();
 }
 
+bool starts_children(std::string_view tool) {
+  return tool == "Delegate" || tool == "task" || tool == "spawn_subagent";
+}
+
+// What came back from children after the last reply: the model that was stopped says nothing of it.
+std::string untold_of_children(const std::vector<Event>& events) {
+  std::set<int> calls;
+  std::string text;
+  for (const auto& event : events) {
+    if (std::holds_alternative<ReplyReceived>(event.fact)) {
+      calls.clear();
+      text.clear();
+    }
+    const auto* started = std::get_if<CallStarted>(&event.fact);
+    if (started && starts_children(started->tool)) calls.insert(event.call);
+    const auto* finished = std::get_if<CallFinished>(&event.fact);
+    if (!finished || !calls.contains(event.call)) continue;
+    if (!text.empty()) text += "\n\n";
+    text += finished->result.content;
+  }
+  return text;
+}
+
+void fill_in_stopped_run(TreeResult& result, const TreeEnd& end) {
+  const std::string untold = untold_of_children(end.root_events);
+  if (untold.empty()) return;
+  if (!result.text.empty()) result.text += "\n\n";
+  result.text += untold;
+}
+
 void fill_in_report(TreeResult& result, const Report& report) {
   result.status = exit_status_of(report.status);
   result.text = report.body;
@@ -203,6 +234,8 @@ TreeResult result_of(const TreeEnd& end) {
       fill_in_task(result, end);
     } else if (is_command(end)) {
       fill_in_batch(result, end, end.report->status);
+    } else if (end.report->status == Status::cancelled) {
+      fill_in_stopped_run(result, end);
     }
     return result;
   }

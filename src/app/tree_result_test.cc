@@ -70,6 +70,42 @@ TEST(TreeResult, ACancelledBatchKeepsWhatItsChildrenFound) {
   EXPECT_EQ(result.text, "the batch");
 }
 
+// One whose model had asked for children twice, and was told of the first time only.
+TreeEnd run_stopped_at_children() {
+  TreeEnd end;
+  end.root = SessionId("root");
+  Report report;
+  report.session = end.root;
+  report.status = Status::cancelled;
+  report.reason = Reason::cancelled_by_user;
+  report.body = "I ask two.";
+  end.report = report;
+  end.sessions.push_back(session_of("root", "main", SessionState::cancelled));
+  const auto add = [&end](int call, Fact fact) {
+    end.root_events.push_back(event_of(std::move(fact)));
+    end.root_events.back().call = call;
+  };
+  for (const std::string_view found : {"told before", "found last"}) {
+    add(-1, ReplyReceived{});
+    add(0, CallStarted{"Read", ""});
+    add(1, CallStarted{"Delegate", ""});
+    add(0, CallFinished{{.content = "a file"}});
+    add(1, CallFinished{{.content = std::string(found)}});
+  }
+  return end;
+}
+
+TEST(TreeResult, ARunThatWasStoppedEndsWithWhatItsChildrenFoundLast) {
+  auto end = run_stopped_at_children();
+  const auto result = result_of(end);
+  EXPECT_EQ(result.status, ExitStatus::cancelled);
+  EXPECT_EQ(result.text, "I ask two.\n\nfound last");
+  end.report->body = "";
+  EXPECT_EQ(result_of(end).text, "found last");
+  end.report->status = Status::partial;
+  EXPECT_EQ(result_of(end).text, "") << "its own words, wherever it could say some";
+}
+
 TEST(TreeResult, ACommandWhoseCallNeverBeganWasRefused) {
   auto end = batch_of({});
   end.report->status = Status::failed;

@@ -38,6 +38,7 @@ class TreeRunner {
   Task<> watch_signals(StopToken stop);
   Task<> name_kept_work(std::string workspace);
   [[noreturn]] void leave_at_once();
+  void show_again();
   Task<> a_turn_of_the_loop();
   void look_back();
 
@@ -207,8 +208,9 @@ Task<> TreeRunner::name_kept_work(std::string workspace) {
 Task<> TreeRunner::watch_signals(StopToken stop) {
   Interrupts interrupts;
   while (const auto number = co_await signals_.next(program_.loop, stop)) {
-    was_signalled_ = true;
-    switch (interrupts.on_signal(*number, program_.loop.clock().now())) {
+    const SignalAction action = interrupts.on_signal(*number, program_.loop.clock().now());
+    was_signalled_ = was_signalled_ || (action != SignalAction::pause && action != SignalAction::come_back);
+    switch (action) {
       case SignalAction::cancel:
         progress_.say("deputy: cancelling; what was found is kept (again within 2 s to leave at once)");
         runtime_.cancel(StopReason::user);
@@ -218,8 +220,22 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
         break;
       case SignalAction::leave:
         leave_at_once();
+      case SignalAction::pause:
+        progress_.step_aside();
+        signals_.stop_process();
+        show_again();
+        break;
+      case SignalAction::come_back:
+        show_again();
+        break;
     }
   }
+}
+
+// A shell has written on the screen since.
+void TreeRunner::show_again() {
+  progress_.come_back();
+  prompts_.show_again();
 }
 
 // The journal is whole at any instant, and deputy-init ends what it started when this process is gone.

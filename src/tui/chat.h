@@ -110,7 +110,6 @@ struct ChatState {
   bool leaves_at_end = false;      // once these and what runs are done
   std::set<std::string> session_rules;
   std::optional<TimePoint> interrupted_at;
-  bool has_cancelled = false;  // what ran then
   std::string notice;          // for the status line, until the next key
 
   std::vector<Line> out;     // for the scrollback, in order; take_out() empties it

@@ -15,24 +15,25 @@ constexpr auto kSoonAfter = std::chrono::seconds(2);
 
 bool is_control(const Key& key, char letter) { return key.name == KeyName::control && key.text[0] == letter; }
 
-// The first cancels what runs, a second soon after leaves.
+// Text in the line goes first. Then the first cancels what runs, a second soon after leaves.
 Intents interrupt(ChatState& state) {
+  const bool is_line_shown = !is_open(state.dialog);
+  if (is_line_shown && !state.input.text.empty()) {
+    set_text(state.input, "");
+    state.completion = {};
+    state.typing = Typing::input;
+    state.interrupted_at.reset();
+    return {};
+  }
   const bool is_second = state.interrupted_at && state.now - *state.interrupted_at <= kSoonAfter;
   state.interrupted_at = state.now;
-  if (is_second) return {LeaveChat{.at_once = state.is_running || state.has_cancelled}};
-  state.has_cancelled = state.is_running;
+  if (is_second) return {LeaveChat{.at_once = true}};
   if (state.is_running) {
     for (const auto& text : std::exchange(state.queued, {}))
       print_separated(state,
                       {line_of("not begun, as all is cancelled: " + on_one_line(text), Tone::doubtful)});
     state.notice = "cancelling; what was found is kept (again within 2 s to leave)";
     return {CancelAll{}};
-  }
-  if (!state.input.text.empty()) {
-    set_text(state.input, "");
-    state.completion = {};
-    state.interrupted_at.reset();
-    return {};
   }
   state.notice = "press Ctrl-C again to leave, or type /quit";
   return {};

@@ -67,4 +67,9 @@ std::string LiveRegion::erase(TerminalSize size) {
   return bytes;
 }
 
+void LiveRegion::forget() {
+  drawn_ = {};
+  size_ = {.columns = 0, .rows = 0};  // whatever stands below is none of it
+}
+
 }  // namespace deputy

@@ -19,6 +19,8 @@ class LiveRegion {
   std::string draw(const std::vector<Line>& finished, const Frame& frame, TerminalSize size);
   // Takes the frame off the screen; the cursor stands where it began.
   std::string erase(TerminalSize size);
+  // Others have written on the screen: the next frame begins where the cursor stands.
+  void forget();
 
  private:
   std::string to_top(TerminalSize size) const;

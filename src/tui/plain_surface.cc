@@ -84,6 +84,11 @@ std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
 
 std::string PlainSurface::take_unended() { return to_utf8(trimmed(std::exchange(typed_, {}))); }
 
+void PlainSurface::start_over() {
+  question_.clear();
+  is_prompted_ = false;
+}
+
 std::string PlainSurface::draw(const std::vector<Line>& finished, ChatState& state) {
   std::string text;
   for (const auto& line : finished) text += to_terminal(line, style_) + "\n";

@@ -24,6 +24,8 @@ class PlainSurface {
   // What there is to write: finished lines, a question that can be answered now, or the prompt. A question is
   // unread again from here until was_taken().
   std::string draw(const std::vector<Line>& finished, ChatState& state);
+  // Others have written on the screen: the question that is open, or the prompt, is written again.
+  void start_over();
   // Whether a question was written that what was typed before cannot answer.
   bool has_asked() { return std::exchange(has_asked_, false); }
 

@@ -38,6 +38,22 @@ TEST_F(Plain, PromptsAndTakesALine) {
   EXPECT_EQ(std::get<SubmitInput>(intents[0]).text, "hello");
 }
 
+TEST_F(Plain, TheScreenThatOthersHaveWrittenOnIsPromptedAnew) {
+  EXPECT_EQ(draw(), "> ");
+  surface.start_over();
+  EXPECT_EQ(draw(), "> ");
+  story.begin("go");
+  draw();
+  surface.start_over();
+  EXPECT_EQ(draw(), "") << "there is nothing to type for";
+  story.ask("child", "Run ls", {});
+  story.pass(kTooSoon);
+  EXPECT_THAT(draw(), HasSubstr("answer: "));
+  EXPECT_EQ(draw(), "") << "control: once";
+  surface.start_over();
+  EXPECT_THAT(draw(), ::testing::AllOf(HasSubstr("Run ls"), HasSubstr("answer: ")));
+}
+
 TEST_F(Plain, WritesLinesAndNoEscapes) {
   story.begin("go");
   story.reply("**Done** \x1b[2J.");

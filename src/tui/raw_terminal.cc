@@ -10,7 +10,6 @@
 namespace deputy {
 namespace {
 
-constexpr std::string_view kMarkPastes = "\x1b[?2004h";
 // Whatever a frame was in the middle of: wrapping on, the cursor shown, no tone.
 constexpr std::string_view kUsual = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
 
@@ -52,8 +51,7 @@ void RawTerminal::enter() const {
   raw.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
   raw.c_cc[VMIN] = 1;
   raw.c_cc[VTIME] = 0;
-  ::tcsetattr(input_, TCSADRAIN, &raw);
-  write_all(output_, kMarkPastes);
+  ::tcsetattr(input_, TCSANOW, &raw);
 }
 
 void RawTerminal::restore() const {

@@ -1,8 +1,11 @@
-// A terminal that hands over every key as it is typed, with pastes marked. It is as it was again when this is
-// destroyed, or on restore(), which may be called from a signal handler.
+// A terminal that hands over every key as it is typed, with pastes marked where it was sent the bytes for
+// that. It is as it was again when this is destroyed, or on restore(), which may be called from a signal
+// handler. Nothing here waits for a terminal that takes nothing.
 #pragma once
 
 #include <termios.h>
+
+#include <string_view>
 
 #include "base/result.h"
 
@@ -14,6 +17,9 @@ class RawTerminal {
   RawTerminal(RawTerminal&& other) noexcept;
   RawTerminal& operator=(RawTerminal&&) = delete;
   ~RawTerminal();
+
+  // For whoever writes to it, after each enter().
+  static constexpr std::string_view kMarkPastes = "\x1b[?2004h";
 
   // Into the ordinary mode for a while, and back.
   void restore() const;

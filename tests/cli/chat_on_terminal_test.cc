@@ -154,6 +154,17 @@ TEST_F(ChatOnATerminal, EndsByTheFirstSignalWhereTheTerminalTakesNothing) {
   }
 }
 
+TEST_F(ChatOnATerminal, ARunIsLeftAtOnceByASecondSignalWhereTheTerminalTakesNothing) {
+  auto run = chat_on_terminal({"run", "go", "--yes", "--model", script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Bash","arguments":{"command":"trap '' TERM; while :; do sleep 1; done"}}]},
+    {"text":"never"}]}]})")});
+  run->read_screen_until("Bash");
+  run->stop_screen();
+  run->send(SIGINT);
+  run->send(SIGTERM);
+  EXPECT_EQ(run->wait_for_end(), 130);
+}
+
 TEST_F(ChatOnATerminal, IsNotPausedWhereTheTerminalTakesNothing) {
   auto chat = begin(delegating("86400000"));
   chat->stop_screen();
@@ -161,6 +172,26 @@ TEST_F(ChatOnATerminal, IsNotPausedWhereTheTerminalTakesNothing) {
   EXPECT_EQ(deputy({"models"}).status, 0);  // takes longer than it takes to read a key
   chat->send(SIGTERM);
   EXPECT_EQ(chat->wait_for_end(), 130) << "in order: it neither waits nor stands still";
+}
+
+TEST_F(ChatOnATerminal, IsShownAgainAndInItsModeOnceItIsContinued) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."}]}]})");
+  auto chat = begin(model);
+  chat->send(SIGSTOP);
+  chat->cook_terminal();
+  chat->send(SIGCONT);
+  chat->read_screen_until("❯");
+  EXPECT_FALSE(chat->is_terminal_cooked());
+  chat->type("hello\r");
+  chat->read_screen_until("Hello.");
+  expect_quits(*chat);
+
+  auto plain = chat_on_terminal({"--plain", "--model", model});
+  for (int time = 0; time < 3; ++time) {
+    plain->read_screen_until("> ");
+    plain->send(SIGSTOP);
+    plain->send(SIGCONT);
+  }
 }
 
 // In order where it came before the chat gave the signals back, else by the signal itself.

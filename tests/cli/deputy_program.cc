@@ -144,6 +144,13 @@ bool Running::is_terminal_cooked() const {
   return (mode.c_lflag & ICANON) != 0;
 }
 
+void Running::cook_terminal() {
+  termios mode{};
+  EXPECT_EQ(::tcgetattr(terminal_, &mode), 0);
+  mode.c_lflag |= static_cast<tcflag_t>(ICANON | ECHO | ISIG);
+  EXPECT_EQ(::tcsetattr(terminal_, TCSANOW, &mode), 0);
+}
+
 void Running::close_stdout() { ::close(std::exchange(out_, -1)); }
 
 void Running::send(int signal) { ::kill(pid_, signal); }

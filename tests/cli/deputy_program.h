@@ -48,6 +48,7 @@ class Running {
   void let_screen_go_on() { set_flow(TCOON); }
   // Whether it is in its ordinary mode, as a shell needs it.
   bool is_terminal_cooked() const;
+  void cook_terminal();  // as a shell does that has it meanwhile
   void close_stdout();
   void send(int signal);
   pid_t pid() const { return pid_; }

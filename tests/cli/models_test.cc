@@ -140,6 +140,27 @@ TEST_F(ModelsTest, WithoutAKeyNothingIsStarted) {
   EXPECT_EQ(deputy({"run", "--model", "gpt-4.1", "hello"}).status, 1);
 }
 
+TEST_F(ModelsTest, WhatHasEndedIsShownAgainWithoutAKeyAndGoesOnOnlyWithOne) {
+  LoopbackServer server([](Peer& peer) {
+    while (!peer.read_request().empty()) peer.write(answer_of("said once"));
+  });
+  const auto ran =
+      deputy({.words = {"run", "hello", "--model", "openai-chat/gpt-4.1", "--output", "json"},
+              .input = {},
+              .environment = {{"OPENAI_BASE_URL", server.url("/v1")}, {"OPENAI_API_KEY", "not-a-real-key"}},
+              .current = {}});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const auto result = parse_json_object(ran.out);
+  ASSERT_TRUE(result) << ran.out;
+  const std::string id = string_or(*result, "session_id", "");
+  const auto again = deputy({"resume", id});
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("said once"));
+  const auto refused = deputy({"task", "main", "more", "--resume", id});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("Cannot spawn subagents: no API key for provider openai-chat"));
+}
+
 TEST_F(ModelsTest, AnUnknownNameIsRefusedWithTheNearest) {
   const auto ran = delegate("claude-hiku-4-5");
   EXPECT_EQ(ran.status, 2);

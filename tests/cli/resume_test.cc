@@ -43,7 +43,9 @@ TEST_F(ResumeTest, ATreeThatRunsIsNotTakenOverAndItsHolderIsNamed) {
   EXPECT_EQ(refused.status, 1);
   EXPECT_THAT(refused.err, AllOf(HasSubstr(id_ + " is run by process "), HasSubstr("since"),
                                  HasSubstr("sessions tail"), Not(HasSubstr("going on"))));
-  EXPECT_THAT(deputy({"resume"}).err, HasSubstr("nothing was left unfinished"));
+  EXPECT_THAT(deputy({"resume"}).err,
+              AllOf(HasSubstr("nothing was left unfinished: " + id_ + " is run by process "),
+                    HasSubstr(fmt::format("{}", running->pid())), HasSubstr("sessions tail " + id_)));
   // It was not disturbed.
   EXPECT_EQ(deputy({"sessions", "cancel", id_}).status, 0);
   EXPECT_NE(running->wait().status, 128 + SIGKILL);

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <iomanip>
+#include <sstream>
+
 #include "base/json.h"
 #include "deputy_program.h"
 
@@ -95,6 +98,78 @@ TEST_F(StopTest, AnInterruptCancelsAndKeepsWhatWasFound) {
     EXPECT_THAT(ran.err, HasSubstr("cancelling"));
   }
   EXPECT_THAT(deputy({"resume"}).err, HasSubstr("nothing was left unfinished"));
+}
+
+// The command line that a text names between backticks, without the program's name.
+std::vector<std::string> command_in(const std::string& text, const std::string& begin) {
+  const std::size_t at = text.find("`deputy " + begin);
+  if (at == std::string::npos) return {};
+  std::istringstream words(text.substr(at + 8, text.find('`', at + 1) - at - 8));
+  std::vector<std::string> command;
+  for (std::string word; words >> std::quoted(word, '\'');) command.push_back(word);
+  return command;
+}
+
+TEST_F(StopTest, AnInterruptedRunTellsWhatThereIsAndTheCommandThatGoesOn) {
+  auto running = start({"run", "go", "--yes", "--output", "stream-json", "--model", delegating("86400000")});
+  wait_until_stuck(*running);
+  running->send(SIGINT);
+  const auto stopped = running->wait();
+  EXPECT_EQ(stopped.status, 130);
+  EXPECT_THAT(stopped.out, AllOf(HasSubstr("\"event\":\"result\""), HasSubstr("I ask two."),
+                                 HasSubstr("quickly done"), HasSubstr("half way")));
+  const auto command = command_in(stopped.err, "task main");
+  ASSERT_EQ(command.size(), 5U) << stopped.err;
+
+  const auto again = deputy({"resume", command.back()});
+  EXPECT_EQ(again.status, 130);
+  EXPECT_THAT(again.out, AllOf(HasSubstr("I ask two."), HasSubstr("quickly done"), HasSubstr("half way")));
+  EXPECT_THAT(again.err, AllOf(HasSubstr("nothing is left to go on with"), HasSubstr("task main 'go on'")));
+
+  const auto ran = deputy(command);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("Both have *reported*."));
+}
+
+TEST_F(StopTest, AnInterruptedRunThatHasFoundNothingIsGoneOnWith) {
+  const std::string model = R"({"v":1,"sessions":[{"replies":[
+    {"text":"at last","first_byte_ms":WAIT},{"text":"at last"}]}]})";
+  const auto waiting = [&model](std::string_view wait) {
+    std::string text = model;
+    return text.replace(text.find("WAIT"), 4, wait);
+  };
+  auto running = start({"run", "go", "--output", "stream-json", "--model", script(waiting("86400000"))});
+  running->read_until("\"started\"");
+  running->send(SIGINT);
+  const auto stopped = running->wait();
+  EXPECT_EQ(stopped.status, 130);
+  const auto command = command_in(stopped.err, "task main");
+  ASSERT_EQ(command.size(), 5U) << stopped.err;
+  script(waiting("0"));
+  const auto ran = deputy(command);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("at last"));
+}
+
+// A command that does not end when it is told to: to cancel it takes a while.
+TEST_F(StopTest, ASecondSignalLeavesAtOnceAndNamesTheCommandThatGoesOn) {
+  constexpr std::string_view kStubborn = R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Bash","arguments":{"command":
+      "trap '' TERM; printf 'half-%s\\n' way; while :; do sleep 1; done"}}]},
+    {"text":"at last"}]}]})";
+  auto running = start({"run", "go", "--yes", "--output", "stream-json", "--model", script(kStubborn)});
+  running->read_until("half-way");
+  running->send(SIGINT);
+  running->send(SIGTERM);
+  const auto left = running->wait();
+  EXPECT_EQ(left.status, 130);
+  EXPECT_THAT(left.out, Not(HasSubstr("\"event\":\"result\""))) << "it did not wait for the end";
+  const auto command = command_in(left.err, "resume sess_");
+  ASSERT_EQ(command.size(), 2U) << left.err;
+  const auto resumed = deputy(command);
+  EXPECT_THAT(resumed.status, ::testing::AnyOf(0, 130)) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr(command.back()));
+  EXPECT_EQ(deputy({"sessions", "ls", "--live"}).out, "") << "nothing is left of it";
 }
 
 TEST_F(StopTest, AHangUpLeavesTheTreeToBeResumed) {

@@ -108,10 +108,11 @@ TEST_F(TerminalRealTime, CtrlCCancelsWhatRunsAndASecondLeaves) {
   tmux.wait_until_gone("Ctrl-C cancels");
   tmux.type("still here");
   tmux.wait_for("❯ still here");
-  tmux.key("C-u");
+  tmux.key("C-c");
+  tmux.wait_until_gone("❯ still here");
   tmux.key("C-c");
   tmux.key("C-c");
-  tmux.wait_for("Kept as sess_");
+  expect_left(130);
 }
 
 TEST_F(TerminalRealTime, CtrlCTwiceWhileItRunsLeavesWithTheStatusOfWhatIsCancelled) {
@@ -120,6 +121,80 @@ TEST_F(TerminalRealTime, CtrlCTwiceWhileItRunsLeavesWithTheStatusOfWhatIsCancell
   tmux.key("C-c");
   tmux.key("C-c");
   expect_left(130);
+}
+
+// What a shell started last.
+int child_of(int shell) {
+  int child = 0;
+  std::ifstream("/proc/" + std::to_string(shell) + "/task/" + std::to_string(shell) + "/children") >> child;
+  return child;
+}
+
+// The tree once, and below what the shell wrote.
+void expect_below_shell(const std::string& screen) {
+  constexpr std::string_view kTree = "note: half way";
+  EXPECT_LT(screen.rfind("shell> fg"), screen.find(kTree)) << screen;
+  EXPECT_EQ(screen.find(kTree), screen.rfind(kTree)) << screen;
+}
+
+TEST_F(TerminalRealTime, CtrlZLeavesTheTerminalToTheShellAndFgBringsTheTreeBelowIt) {
+  const std::string model = delegating("86400000");
+  for (const std::string begin : {"deputy run go", "deputy chat"}) {
+    SCOPED_TRACE(begin);
+    open_shell();
+    enter(begin + " --yes --model " + model);
+    if (begin.ends_with("chat")) {
+      tmux.wait_for("❯");
+      enter("go");
+    }
+    tmux.wait_for("note: half way");
+    tmux.key("C-z");
+    tmux.wait_for("Stopped");
+    EXPECT_THAT(tmux.screen(), Not(HasSubstr("note: half way")));
+    enter("echo by the $((1 + 1))nd", "by the 2nd");  // in its ordinary mode
+    tmux.resize(70, 20);
+    enter("fg", "note: half way");
+    expect_below_shell(tmux.screen());
+    tmux.key("C-c");
+    tmux.wait_for("cancelled");
+    tmux.resize(80, 24);
+  }
+}
+
+TEST_F(TerminalRealTime, WhatWasStoppedUnheraldedIsDrawnBelowTheShellsLines) {
+  const std::string model = delegating("86400000");
+  for (const std::string begin : {"deputy run go", "deputy chat"}) {
+    SCOPED_TRACE(begin);
+    open_shell();
+    enter(begin + " --yes --model " + model);
+    if (begin.ends_with("chat")) {
+      tmux.wait_for("❯");
+      enter("go");
+    }
+    tmux.wait_for("note: half way");
+    const int program = child_of(tmux.program_id());
+    ASSERT_GT(program, 1);
+    ::kill(program, SIGSTOP);
+    tmux.wait_for("Stopped");
+    enter("clear; echo fresh");
+    tmux.wait_until_gone("Stopped");
+    enter("fg", "note: half way");
+    expect_below_shell(tmux.screen());
+    tmux.key("C-c");
+    tmux.wait_for("cancelled");
+  }
+}
+
+TEST_F(TerminalRealTime, ARunInTheBackgroundDrawsNothingWhileTheShellHasTheTerminal) {
+  open_shell();
+  enter("deputy run go --yes --model " + delegating("86400000"), "note: half way");
+  tmux.key("C-z");
+  tmux.wait_for("Stopped");
+  enter("bg", "&");
+  enter("deputy sessions ls >/dev/null; echo by the $((1 + 1))nd", "by the 2nd");
+  EXPECT_THAT(tmux.screen(), Not(HasSubstr("note: half way")));
+  enter("fg", "note: half way");
+  expect_below_shell(tmux.screen());
 }
 
 TEST_F(TerminalRealTime, OneChildIsCancelledAndTheOthersReport) {

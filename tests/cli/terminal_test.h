@@ -28,14 +28,21 @@ class TerminalTest : public DeputyTest {
     tmux.wait_for(">");
   }
   void open(const std::vector<std::string>& words, std::map<std::string, std::string> environment) {
-    environment.insert({{"PATH", "/usr/bin:/bin"},
-                        {"HOME", (root() / "person").string()},
-                        {"DEPUTY_HOME", home().string()},
-                        {"LC_ALL", "C.UTF-8"},
-                        {"TERM", "screen"},
-                        {"TZ", "UTC"},
-                        {"OLLAMA_HOST", "127.0.0.1:1"}});
+    environment.merge(usual_environment());
     tmux.run(work(), environment, words);
+  }
+  void open_shell() {
+    tmux.run_shell(work(), usual_environment());
+    tmux.wait_for("shell>");
+  }
+  std::map<std::string, std::string> usual_environment() const {
+    return {{"PATH", "/usr/bin:/bin"},
+            {"HOME", (root() / "person").string()},
+            {"DEPUTY_HOME", home().string()},
+            {"LC_ALL", "C.UTF-8"},
+            {"TERM", "screen"},
+            {"TZ", "UTC"},
+            {"OLLAMA_HOST", "127.0.0.1:1"}};
   }
   void enter(std::string_view text) const {
     tmux.type(text);

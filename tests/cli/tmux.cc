@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <cctype>
 #include <cstdio>
 #include <fstream>
 
@@ -56,9 +57,23 @@ std::string Tmux::command(const std::vector<std::string>& words) const {
 
 void Tmux::run(const std::filesystem::path& work, const std::map<std::string, std::string>& environment,
                const std::vector<std::string>& words) {
+  std::vector<std::string> all{bin_dir() + "/deputy"};
+  all.insert(all.end(), words.begin(), words.end());
+  respawn(work, environment, all);
+}
+
+void Tmux::run_shell(const std::filesystem::path& work,
+                     const std::map<std::string, std::string>& environment) {
+  auto variables = environment;
+  variables["PATH"] = bin_dir() + ":/usr/bin:/bin";
+  variables["PS1"] = "shell> ";
+  respawn(work, variables, {"/bin/bash", "--norc", "--noprofile", "-i"});
+}
+
+void Tmux::respawn(const std::filesystem::path& work, const std::map<std::string, std::string>& environment,
+                   const std::vector<std::string>& words) {
   std::string line = "exec env -i";
   for (const auto& [name, value] : environment) line += " " + shell_quoted(name + "=" + value);
-  line += " " + shell_quoted(bin_dir() + "/deputy");
   for (const auto& word : words) line += " " + shell_quoted(word);
   command({"respawn-pane", "-k", "-c", work.string(), line});
 }
@@ -110,8 +125,18 @@ void Tmux::record(const std::filesystem::path& file) const {
 }
 
 int Tmux::program_id() const { return std::atoi(command({"display-message", "-p", "#{pane_pid}"}).c_str()); }
+
+// tmux may miss the end of a program until another one that it started ends, too.
 int Tmux::exit_status() const {
-  return std::atoi(command({"display-message", "-p", "#{pane_dead_status}"}).c_str());
+  std::string told;
+  const auto is_told = [&] {
+    command({"run-shell", "true"});
+    told = command({"display-message", "-p", "#{pane_dead_status}"});
+    return !told.empty() && std::isdigit(static_cast<unsigned char>(told.front())) != 0;
+  };
+  if (poll_until(is_told)) return std::atoi(told.c_str());
+  ADD_FAILURE() << "the program has no exit status";
+  return -1;
 }
 
 }  // namespace deputy

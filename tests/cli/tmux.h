@@ -19,6 +19,8 @@ class Tmux {
   // Starts the program in the folder `work`, in place of what ran before.
   void run(const std::filesystem::path& work, const std::map<std::string, std::string>& environment,
            const std::vector<std::string>& words);
+  // The same with a shell that has job control, and that finds the program by its name.
+  void run_shell(const std::filesystem::path& work, const std::map<std::string, std::string>& environment);
   void type(std::string_view text) const;   // as it is
   void key(std::string_view name) const;    // "Enter", "C-c", "Tab"
   void paste(std::string_view text) const;  // as a terminal marks a paste
@@ -41,6 +43,8 @@ class Tmux {
 
  private:
   std::string command(const std::vector<std::string>& words) const;
+  void respawn(const std::filesystem::path& work, const std::map<std::string, std::string>& environment,
+               const std::vector<std::string>& words);
   std::filesystem::path folder_;
 };
 
