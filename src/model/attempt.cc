@@ -150,10 +150,12 @@ class Attempt {
                      .is_silence = true};
     }
     if (end || cut_ == Cut::enough) return std::nullopt;
+    const ErrorCode code = end.error().code;
     return Failure{
-        .kind = end.error().code == ErrorCode::invalid ? Failure::Kind::definite : Failure::Kind::transient,
+        .kind = code == ErrorCode::invalid ? Failure::Kind::definite : Failure::Kind::transient,
         .message = to_text(end.error()),
-        .is_unreached = end.error().code == ErrorCode::unavailable};
+        // The network's own clock is that of the connection: once there is one, the clocks here count.
+        .is_unreached = code == ErrorCode::unavailable || code == ErrorCode::timeout};
   }
 
   Failure refusal() const {

@@ -49,9 +49,9 @@ TEST_F(HttpModel, EndsARequestWithoutAnEventForTwoMinutesAndMakesItAgain) {
 }
 
 TEST_F(HttpModel, SaysThatARequestWhichNobodyTookCostNothing) {
-  script_ = {{.status = 503}, {.fault = SimFault::refused}};
+  script_ = {{.status = 503}, {.fault = SimFault::refused}, {.fault = SimFault::unreachable}};
   EXPECT_EQ(ask().stop, ReplyStop::finished);
-  ASSERT_EQ(retried_.size(), 2u);
+  ASSERT_EQ(retried_.size(), 3u);
   for (const auto& retried : retried_) EXPECT_EQ(retried.usage, Usage{.cost_micros = 0});
 }
 

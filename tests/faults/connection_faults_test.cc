@@ -61,6 +61,16 @@ TEST_P(ConnectionFault, AGoAwayInTheMiddleIsTriedAgainOnce) {
   EXPECT_EQ(asked, 2);
 }
 
+TEST_P(ConnectionFault, ATlsHandshakeThatFailsIsTriedSomeTimesAndThenSaid) {
+  const LoopbackServer server([](Peer& peer) { peer.write("this is not TLS\r\n"), peer.closes_within(); });
+  FaultWorld world(GetParam(), "https://" + server.address(), Temper::patient);
+  const Reply reply = world.ask();
+  EXPECT_EQ(reply.stop, ReplyStop::failed);
+  EXPECT_EQ(world.shown, std::string(kAttempts - 1, '|'));
+  EXPECT_EQ(server.connections(), kAttempts);
+  EXPECT_THAT(reply.error, testing::HasSubstr(server.address()));
+}
+
 TEST_P(ConnectionFault, WithoutADescriptorLeftItIsTriedAgain) {
   const FaultServer server({{fault::Send{
       http_answer(200, {{"Content-Type", GetParam().content_type}}, joined(GetParam().text))}}});

@@ -215,7 +215,7 @@ std::vector<FaultCase> cases() {
        },
        Ends::well, 2},
   };
-  for (const int code : {408, 409, 500, 502, 503, 504}) {
+  for (const int code : {408, 409, 429, 500, 502, 503, 504, 529}) {
     all.push_back({fmt::format("a {} once", code),
                    [code](const Shape& s) { return Programs{status(code), good(s)}; }, Ends::well, 2});
   }
