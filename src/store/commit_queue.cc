@@ -14,8 +14,9 @@ constexpr std::size_t kMostRiding = 512;
 // So many are committed while the loop still works on others: the first go on while the last are written.
 constexpr std::size_t kMostGathered = 8;
 
-// Units after which it is tidied up, whoever waits.
-constexpr std::size_t kMostUntidied = 256;
+// Units that are told of whoever waits, and how long others may take the processor before.
+constexpr std::size_t kMostUntold = 256;
+constexpr Duration kMostUntoldFor = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -26,8 +27,12 @@ bool is_spending(const Fact& fact) {
   return usage.input > 0 || usage.output > 0 || usage.cost_micros.value_or(0) > 0;
 }
 
-CommitQueue::CommitQueue(Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit, Tidy tidy)
-    : loop_(loop), commit_(std::move(commit)), tidy_(std::move(tidy)), writer_(std::move(writer)) {
+CommitQueue::CommitQueue(Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit, Tidy tidy, Tell tell)
+    : loop_(loop),
+      commit_(std::move(commit)),
+      tidy_(std::move(tidy)),
+      tell_(std::move(tell)),
+      writer_(std::move(writer)) {
   writer_->start([this] { drain(); });
 }
 
@@ -126,13 +131,24 @@ void CommitQueue::ride_along(std::vector<Event> events) {
   }
 }
 
-// What tidies up has time until no commit is asked for: those who record wait for theirs.
 void CommitQueue::drain() {
   std::vector<Events> done;
-  while (commit_queued(done) && done.size() < kMostUntidied && is_asked()) {
+  const TimePoint latest = loop_.clock().now() + kMostUntoldFor;
+  for (bool has_more = true; has_more;) {
+    commit_while_asked(done, latest);
+    do {
+      has_more = tell_();
+    } while (has_more && (done.size() >= kMostUntold || !is_asked()));
   }
-  if (done.empty() || broken_) return;
-  if (auto tidied = tidy_(); !tidied) broken_ = std::move(tidied).error();
+}
+
+// What tidies up has time until no commit is asked for: those who record wait for theirs.
+void CommitQueue::commit_while_asked(std::vector<Events>& done, TimePoint latest) {
+  while (commit_queued(done)) {
+    if (done.size() < kMostUntold && is_asked()) continue;
+    if (auto tidied = tidy_(); !tidied) broken_ = std::move(tidied).error();
+    if (broken_ || done.size() >= kMostUntold || !writer_->is_woken_before(latest)) return;
+  }
 }
 
 bool CommitQueue::is_asked() {

@@ -27,13 +27,15 @@ class CommitQueue {
  public:
   // Called by the writer, never twice at once, with all that was queued.
   using Commit = std::function<Result<void>(const EventRefs&)>;
-  // What may be done once commits are acknowledged; until it is, their events are there. Nobody waits for it
-  // but a commit that is asked for meanwhile.
+  // What is done once commits are acknowledged. Nobody waits for it but a commit that is asked for meanwhile.
   using Tidy = std::function<Result<void>()>;
+  // What has time, a piece of it for some commits at once, and whether there is more: until there is none,
+  // their events are there. A commit that is asked for comes between two pieces.
+  using Tell = std::function<bool()>;
 
   CommitQueue(
       Loop& loop, std::unique_ptr<StoreWriter> writer, Commit commit,
-      Tidy tidy = [] { return Result<void>{}; });
+      Tidy tidy = [] { return Result<void>{}; }, Tell tell = [] { return false; });
   ~CommitQueue();
 
   // The next event of `tree` will be number `last_seq` + 1.
@@ -63,6 +65,7 @@ class CommitQueue {
   void wake_writer_soon();
   void wake_writer();
   void drain();
+  void commit_while_asked(std::vector<Events>& done, TimePoint latest);
   bool is_asked();
   // All that is queued, which is then in `done`. False: there was nothing, or it failed.
   bool commit_queued(std::vector<Events>& done);
@@ -72,6 +75,7 @@ class CommitQueue {
   Loop& loop_;
   Commit commit_;
   Tidy tidy_;
+  Tell tell_;
   std::map<SessionId, std::uint64_t> next_seq_;
   std::vector<Store::Listener> listeners_;
   Store::Riders riders_;

@@ -16,10 +16,18 @@ class ManualWriter final : public StoreWriter {
  public:
   void start(std::function<void()> drain) override { drain_ = std::move(drain); }
   void wake() override { ++wakes; }
+  bool is_woken_before(TimePoint latest) override {
+    waited_until.push_back(latest);
+    const auto meanwhile = std::exchange(while_it_waits, nullptr);
+    if (meanwhile) meanwhile();
+    return meanwhile != nullptr;
+  }
   void stop() override {}
   void work() { drain_(); }
 
   int wakes = 0;
+  std::vector<TimePoint> waited_until;
+  std::function<void()> while_it_waits;  // what wakes it
 
  private:
   std::function<void()> drain_;
@@ -45,6 +53,11 @@ class CommitQueueTest : public testing::Test {
           for (const Event& event : std::exchange(untidied_, {})) tidied_.push_back(event.seq);
           if (cannot_tidy_) return fail(ErrorCode::io, "the log cannot be synced");
           return {};
+        },
+        [this] {
+          commits_when_told_.push_back(committed_.size());
+          if (const auto meanwhile = std::exchange(while_it_tells_, nullptr)) meanwhile();
+          return --pieces_ > 0;
         });
     queue_->open_tree(SessionId("tree"), 0);
     queue_->subscribe([this](const Event& event) { told_.push_back(event.seq); });
@@ -87,6 +100,9 @@ class CommitQueueTest : public testing::Test {
   EventRefs untidied_;
   std::vector<std::uint64_t> tidied_;
   std::function<void()> meanwhile_;  // happens during the next commit
+  std::function<void()> while_it_tells_;
+  int pieces_ = 1;  // of what is to be told
+  std::vector<std::size_t> commits_when_told_;
   TaskGroup group_{loop_};
 };
 
@@ -252,6 +268,39 @@ TEST_F(CommitQueueTest, IsTidiedUpBehindAsManyUnitsAsMayWait) {
     writer_->work();
     EXPECT_EQ(tidied_.size(), units + 1);
   }
+}
+
+TEST_F(CommitQueueTest, ACommitThatIsAskedForWhileThereIsTimeComesBeforeAnythingIsTold) {
+  record({note()});
+  writer_->while_it_waits = [this] { record({note()}); };
+  writer_->work();
+  EXPECT_EQ(committed_, (std::vector<std::size_t>{1, 1}));
+  EXPECT_EQ(known_when_tidied_, (std::vector<std::size_t>{1, 2})) << "that is not put off";
+  EXPECT_EQ(commits_when_told_, (std::vector<std::size_t>{2}));
+  const TimePoint latest = loop_.clock().now() + std::chrono::milliseconds(100);
+  EXPECT_EQ(writer_->waited_until, (std::vector<TimePoint>{latest, latest}));
+}
+
+TEST_F(CommitQueueTest, ACommitThatIsAskedForComesBetweenTwoPiecesOfWhatIsTold) {
+  pieces_ = 3;
+  record({note()});
+  while_it_tells_ = [this] { record({note()}); };
+  writer_->work();
+  EXPECT_EQ(committed_, (std::vector<std::size_t>{1, 1}));
+  EXPECT_EQ(commits_when_told_, (std::vector<std::size_t>{1, 2, 2}));
+}
+
+TEST_F(CommitQueueTest, IsToldAtOnceOfAsManyUnitsAsMayWait) {
+  constexpr std::size_t kMost = 256;
+  for (const std::size_t units : {kMost - 1, kMost}) {
+    writer_->waited_until.clear();
+    for (std::size_t unit = 0; unit < units; ++unit) spawn_record({note()});
+    loop_.run_until_idle();
+    writer_->work();
+    loop_.run_until_idle();
+    EXPECT_EQ(writer_->waited_until.size(), units < kMost ? 1u : 0u);
+  }
+  EXPECT_EQ(commits_when_told_.size(), 2u);
 }
 
 TEST_F(CommitQueueTest, WhatCannotBeTidiedIsTheLastThatIsCommitted) {

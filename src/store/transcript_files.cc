@@ -196,8 +196,12 @@ void TranscriptFiles::write(const EventRefs& events) {
     apply_to_session(known.session, event);
     if (created) forget_unsealed(known.session);
     if (std::holds_alternative<RunEnded>(event.fact)) {
-      if (const auto before = additions.extract(known.stem)) add(known.stem, before.mapped());
-      note_failure(seal(known));
+      const Additions last = std::exchange(additions[known.stem], {});
+      add(known.stem, {.lines = "", .notes = last.notes});  // nobody looks for them once it is sealed
+      if (auto sealed = seal(known, last.lines); !sealed) {
+        note_failure(std::move(sealed));
+        add(known.stem, {.lines = last.lines, .notes = ""});
+      }
       known_.erase(found);
       continue;
     }
@@ -224,13 +228,14 @@ std::optional<Error> TranscriptFiles::failure() const {
   return failure_;
 }
 
-Result<void> TranscriptFiles::seal(const Known& known) const {
+Result<void> TranscriptFiles::seal(const Known& known, std::string_view last_lines) const {
   constexpr std::size_t kMostBytes = std::size_t{1} << 30;
   auto lines = folder_->read(running_name(known.stem), 0, kMostBytes);
   if (!lines && lines.error().code != ErrorCode::not_found) return std::unexpected(lines.error());
   if (!lines && folder_->status(sealed_name(known.stem)))
     return {};  // another process did it from the journal
-  TRY(put(sealed_name(known.stem), sealed_text(known.session, lines ? *lines : "")));
+  const std::string all = (lines ? *lines : std::string()).append(last_lines);
+  TRY(put(sealed_name(known.stem), sealed_text(known.session, all)));
   if (lines) TRY(folder_->remove(running_name(known.stem)));
   return {};
 }

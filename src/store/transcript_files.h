@@ -49,7 +49,7 @@ class TranscriptFiles {
     std::string stem;
     Session session;
   };
-  // What a commit adds to the files of a session: each is opened once for it.
+  // What is added to the files of a session: each is opened once for it.
   struct Additions {
     std::string lines;
     std::string notes;
@@ -61,7 +61,7 @@ class TranscriptFiles {
   }
   void make_whole(const std::string& name, std::string_view text);
   void add(const std::string& stem, const Additions& added);
-  Result<void> seal(const Known& known) const;
+  Result<void> seal(const Known& known, std::string_view last_lines) const;
   bool is_sealed(const Session& session) const;  // as it ended, or was left
 
   std::unique_ptr<Folder> folder_;

@@ -79,6 +79,20 @@ TEST_F(TranscriptFilesTest, AnEndInTheSameCommitSealsAllBeforeIt) {
   EXPECT_EQ(array_at(*sealed, "messages")->size(), 1u);
 }
 
+TEST_F(TranscriptFilesTest, WhatCannotBeSealedKeepsItsLastLines) {
+  add(RunEnded{});
+  disk_.set_fault([](std::string_view path) -> Result<void> {
+    if (!path.contains("jsonl") && path.contains("transcript.json"))
+      return fail(ErrorCode::exhausted, "the disk is full");
+    return {};
+  });
+  const auto written = files();
+  written->write(refs());
+  ASSERT_TRUE(written->failure());
+  EXPECT_TRUE(disk_.files()["/home/one-u.transcript.jsonl"].contains("do it"));
+  EXPECT_EQ(disk_.files()["/home/one-u.scratch.md"], "noted\n");
+}
+
 TEST_F(TranscriptFilesTest, WhatACrashTookFromTheFilesIsMadeAnewFromTheJournal) {
   // Committed, but the process died before the export of the second half, in the middle of a line.
   ASSERT_TRUE(

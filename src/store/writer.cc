@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace deputy {
 
@@ -42,6 +43,13 @@ void ThreadWriter::wake() {
     state_->wanted = true;
   }
   state_->changed.notify_one();
+}
+
+// The drain that goes on takes what it was woken for; one that ends has no time.
+bool ThreadWriter::is_woken_before(TimePoint latest) {
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait_until(lock, latest, [this] { return state_->wanted || state_->ending; });
+  return std::exchange(state_->wanted, false);
 }
 
 void ThreadWriter::stop() {

@@ -14,6 +14,8 @@ class StoreWriter {
   virtual ~StoreWriter() = default;  // a last drain, then no more
   virtual void start(std::function<void()> drain) = 0;
   virtual void wake() = 0;  // from any thread
+  // For `drain`, which may have more to do that has time: whether another is asked for before then.
+  virtual bool is_woken_before(TimePoint) { return false; }
   virtual void stop() = 0;
 };
 
@@ -23,6 +25,7 @@ class ThreadWriter final : public StoreWriter {
   ~ThreadWriter() override;
   void start(std::function<void()> drain) override;
   void wake() override;
+  bool is_woken_before(TimePoint latest) override;
   void stop() override;
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "store/session_view.h"
@@ -188,25 +189,33 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
       live.insert_or_assign(id, std::move(row));
     }
   }
-  untold.push_back(events);
+  for (const Event& event : events) untold[event.run.session].emplace_back(event);
   if (ends_a_tree(events)) write_transcripts(writing);
   return {};
 }
 
 void SqliteStore::State::write_transcripts(const Database& by) {
-  for (const EventRefs& events : std::exchange(untold, {})) {
-    reopen_transcripts(events, by);
-    files->write(events);
-  }
+  while (!untold.empty()) write_a_transcript(by);
+}
+
+// One that begins again is made from all before; what waits to be told of that is among it.
+void SqliteStore::State::write_a_transcript(const Database& by) {
+  const auto told = untold.extract(untold.begin());
+  EventRefs& events = told.mapped();
+  const auto last = std::find_if(events.rbegin(), events.rend(), begins_again);
+  if (last != events.rend() && reopen_transcript(*last, by)) events.erase(events.begin(), last.base() - 1);
+  files->write(events);
 }
 
 // A step does not wait for its transcript: the journal has all of it. Who hears of a tree's end may look
 // there.
+bool SqliteStore::State::tell() {
+  const std::lock_guard lock(claims);
+  if (!untold.empty()) write_a_transcript(writing);
+  return !untold.empty();
+}
+
 Result<void> SqliteStore::State::tend() {
-  {
-    const std::lock_guard lock(claims);
-    write_transcripts(writing);
-  }
   if (!std::exchange(has_spare_room, true)) keep_spare_room(*home);  // nobody waits here for its syncs
   auto tended = tend_log();
   if (!tended && tended.error().code == ErrorCode::exhausted) (void)record_stop(tended.error());
@@ -254,17 +263,15 @@ Result<SessionRow> SqliteStore::State::row_before(const Event& event) {
 
 // They are exports: one that cannot be made does not undo what was recorded. Damage is kept as it was found,
 // as wherever it is met.
-void SqliteStore::State::reopen_transcripts(const EventRefs& events, const Database& by) {
-  for (const Event& event : events) {
-    if (!begins_again(event)) continue;
-    auto before = select_events(by, event.run.session, std::nullopt);
-    if (!before) {
-      (void)damage.kept_as_found(std::move(before), by, event.run.session.value);
-      continue;
-    }
-    std::erase_if(*before, [&event](const Event& each) { return each.seq >= event.seq; });
-    files->reopen(EventRefs(before->begin(), before->end()));
+bool SqliteStore::State::reopen_transcript(const Event& event, const Database& by) {
+  auto before = select_events(by, event.run.session, std::nullopt);
+  if (!before) {
+    (void)damage.kept_as_found(std::move(before), by, event.run.session.value);
+    return false;
   }
+  std::erase_if(*before, [&event](const Event& each) { return each.seq >= event.seq; });
+  files->reopen(EventRefs(before->begin(), before->end()));
+  return true;
 }
 
 Result<void> SqliteStore::State::check_epoch(const SessionId& tree) {

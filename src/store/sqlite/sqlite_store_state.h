@@ -44,7 +44,7 @@ struct SqliteStore::State {
         queue(
             loop, std::move(writer),
             [this](const EventRefs& events) { return closing.after_write(commit(events)); },
-            [this] { return closing.after_write(tend()); }) {
+            [this] { return closing.after_write(tend()); }, [this] { return tell(); }) {
     queue.subscribe([this](const Event& event) { as_claimed.forget(event.run.session); });
   }
 
@@ -68,6 +68,7 @@ struct SqliteStore::State {
   Result<void> commit(Transaction& transaction);
   Result<void> write(const EventRefs& events);
   Result<void> tend();
+  bool tell();
   Result<void> tend_log();
   Result<void> record_stop(const Error& error);
   Result<std::vector<Event>> take_up(const SessionId& tree);
@@ -76,7 +77,8 @@ struct SqliteStore::State {
   Result<SessionRow> row_before(const Event& event);
   Result<void> put_or_change(SessionRow& row);
   void write_transcripts(const Database& by);
-  void reopen_transcripts(const EventRefs& events, const Database& by);
+  void write_a_transcript(const Database& by);
+  bool reopen_transcript(const Event& event, const Database& by);
   const Clock& clock;
   std::unique_ptr<Folder> home;
   Database writing;
@@ -110,7 +112,7 @@ struct SqliteStore::State {
   std::optional<Loss> loss;
   std::mutex claims;  // guards what follows, and files, against the loop while the writer works
   std::map<SessionId, std::int64_t> claimed;
-  std::vector<EventRefs> untold;  // commits that are not in the transcripts yet
+  std::map<SessionId, EventRefs> untold;  // what was committed and is not in the transcripts yet
   std::map<SessionId, SessionRow>
       live;                     // rows of sessions that have not ended, so that a step need not read its row
   int written_back_at = 0;      // pages of the log, where not all could be

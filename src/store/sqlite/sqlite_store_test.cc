@@ -507,6 +507,43 @@ TEST_F(SqliteStoreTest, AtTheEndOfATreeItsTranscriptsAreWholeBeforeAnybodyIsTold
   EXPECT_EQ(ended, kTrees);
 }
 
+// The second run may begin before anything of the first has been told.
+TEST_F(SqliteStoreTest, ASessionThatEndsAndBeginsAgainAtOnceHasEachLineOnce) {
+  SystemLoop loop;
+  const auto folder = SystemDisk().open(home_.path(), IfAbsent::fail);
+  auto store = *SqliteStore::open(loop, **folder, std::make_unique<ThreadWriter>());
+  const Event root = creation();
+  Session session;
+  session.id = SessionId("sess_2_bbbbbb");
+  session.uuid = Uuid("u");
+  session.tree = root.tree;
+  session.parent = root.tree;
+  Event event = root;
+  const auto record = [&](int number, std::vector<Fact> facts) {
+    std::vector<Event> unit;
+    event.run = {session.id, number};
+    for (Fact& fact : facts) {
+      event.fact = std::move(fact);
+      unit.push_back(event);
+    }
+    EXPECT_TRUE(run(loop, store->record(std::move(unit))));
+  };
+  ASSERT_TRUE(store->claim(root.tree));
+  ASSERT_TRUE(run(loop, store->record({root})));
+  record(1, {SessionCreated{session}, RunStarted{}, InputGiven{Source::parent, "first"}});
+  record(1, {NoteTaken{"noted"}, RunEnded{}});
+  record(2, {RunStarted{}, InputGiven{Source::parent, "second"}});
+  store.reset();
+  const auto stem = home_.file("subagent/" + TranscriptFiles::stem_of(session));
+  const std::string lines = bytes_of(stem + ".transcript.jsonl");
+  for (const auto* text : {"first", "second"}) {
+    ASSERT_TRUE(lines.contains(text)) << lines;
+    EXPECT_EQ(lines.find(text), lines.rfind(text)) << lines;
+  }
+  EXPECT_EQ(bytes_of(stem + ".scratch.md"), "noted\n");
+  EXPECT_FALSE(std::filesystem::exists(stem + ".transcript.json"));
+}
+
 // Says when something is posted to it: a commit that was made is, before its transcripts are written.
 class TellingLoop final : public Loop {
  public:
