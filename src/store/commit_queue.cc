@@ -15,7 +15,7 @@ constexpr std::size_t kMostRiding = 512;
 constexpr std::size_t kMostGathered = 8;
 
 // Units that are told of whoever waits, and how long others may take the processor before.
-constexpr std::size_t kMostUntold = 256;
+constexpr std::size_t kMostUntold = 1024;
 constexpr Duration kMostUntoldFor = std::chrono::milliseconds(100);
 
 }  // namespace

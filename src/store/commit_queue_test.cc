@@ -256,7 +256,7 @@ TEST_F(CommitQueueTest, WhatRidesAlongMeanwhileAsksForNoCommit) {
 }
 
 TEST_F(CommitQueueTest, IsTidiedUpBehindAsManyUnitsAsMayWait) {
-  constexpr std::size_t kMost = 256;
+  constexpr std::size_t kMost = 1024;
   for (const std::size_t units : {kMost - 1, kMost}) {
     tidied_.clear();
     known_when_tidied_.clear();
@@ -291,7 +291,7 @@ TEST_F(CommitQueueTest, ACommitThatIsAskedForComesBetweenTwoPiecesOfWhatIsTold) 
 }
 
 TEST_F(CommitQueueTest, IsToldAtOnceOfAsManyUnitsAsMayWait) {
-  constexpr std::size_t kMost = 256;
+  constexpr std::size_t kMost = 1024;
   for (const std::size_t units : {kMost - 1, kMost}) {
     writer_->waited_until.clear();
     for (std::size_t unit = 0; unit < units; ++unit) spawn_record({note()});
