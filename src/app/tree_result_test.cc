@@ -273,7 +273,7 @@ TEST(TreeResult, WhatNobodyApprovedIsCountedAndTheWayToAllowItNamed) {
   const auto result = result_of(end);
   EXPECT_EQ(result.status, ExitStatus::completed) << "the run follows its root";
   const auto document = to_json(result);
-  EXPECT_EQ(integer_at(document, "unapproved_calls"), 2);
+  EXPECT_EQ(document.at("unapproved_calls").to_number<int>(), 2);
   EXPECT_EQ(string_or(*object_at(document, "unapproved"), "hint", ""), told->advice);
 }
 

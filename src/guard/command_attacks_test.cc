@@ -397,7 +397,7 @@ INSTANTIATE_TEST_SUITE_P(
                  {.control = "mkdir -p .git/hooks && cp h .git/hooks/pre-commit",
                   .harm = "test -e .git/hooks/pre-commit"}),
         argument("sandbox-11-dd", "dd", "dd if=h of=.git/config",
-                 {.control = "mkdir -p .git && dd if=h of=.git/config", .harm = "test -e .git/config"}),
+                 {.control = "mkdir -p .git && dd if=h of=.git/config", .harm = "grep -qx two .git/config"}),
         argument("sandbox-11-mv", "mv", "mv .git .git2",
                  {.control = "mkdir -p .git && mv .git .git2", .harm = "test -e .git2"}),
         argument("sandbox-10", "unshare", "unshare -Urm sh -c 'mount -t tmpfs x /out/src && touch /out/pwn'",

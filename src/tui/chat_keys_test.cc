@@ -131,8 +131,8 @@ TEST_F(ChatKeys, CompletesCommandsAndPaths) {
 
 TEST_F(ChatKeys, APathWithSpacesIsCompletedInQuotes) {
   type("see @my");
-  apply_listing(story.state, "", {"my notes/", "my file.txt", "mine", "my \"quoted\" one"});
-  EXPECT_THAT(story.state.completion.choices, ElementsAre("@\"my notes/", "@\"my file.txt\"", "@mine"));
+  apply_listing(story.state, "", {"my notes/", "my file.txt", "myth", "mine", "my \"quoted\" one"});
+  EXPECT_THAT(story.state.completion.choices, ElementsAre("@\"my notes/", "@\"my file.txt\"", "@myth"));
   key(KeyName::tab);
   EXPECT_EQ(story.state.input.text, "see @\"my notes/");
   const auto intents = type("to d");

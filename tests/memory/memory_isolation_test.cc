@@ -64,21 +64,22 @@ class PausingLoop final : public Loop {
   Loop& loop_;
 };
 
-class PausingStore final : public CrashingStore {
+// A store looks at the clock until it is gone.
+struct HasPausingLoop {
+  PausingLoop loop;
+};
+
+class PausingStore final : HasPausingLoop, public CrashingStore {
  public:
-  PausingStore(Loop& loop, std::shared_ptr<MemoryStore::Memory> memory)
-      : PausingStore(std::make_unique<PausingLoop>(loop), std::move(memory)) {}
+  PausingStore(Loop& inner, std::shared_ptr<MemoryStore::Memory> memory)
+      : HasPausingLoop{PausingLoop(inner)},
+        CrashingStore(std::make_unique<MemoryStore>(loop, std::move(memory)), {}) {}
   Task<Result<void>> record(std::vector<Event> events) override {
     const bool before = std::exchange(is_counting, false);
     auto recorded = co_await CrashingStore::record(std::move(events));
     is_counting = before && !is_over;
     co_return recorded;
   }
-
- private:
-  PausingStore(std::unique_ptr<PausingLoop> loop, std::shared_ptr<MemoryStore::Memory> memory)
-      : CrashingStore(std::make_unique<MemoryStore>(*loop, std::move(memory)), {}), loop_(std::move(loop)) {}
-  std::unique_ptr<PausingLoop> loop_;
 };
 
 // The child is looked at from its first reply on, while it does not wait for the next one: then nobody else
