@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "transcript/call_traces.h"
 #include "transcript/mail.h"
 
 namespace deputy {
@@ -316,9 +317,7 @@ struct Fold {
 
   void operator()(const QuestionAsked& fact) const {
     auto* pending = find_pending(conversation, event.call);
-    const bool is_asked_again = pending && std::ranges::any_of(pending->traces, [](const Fact& trace) {
-                                  return std::holds_alternative<QuestionAsked>(trace);
-                                });
+    const bool is_asked_again = pending && asked_before(pending->traces, fact.question.kind);
     if (fact.question.kind != QuestionKind::permission && !is_asked_again) conversation.questions += 1;
     if (pending) pending->traces.emplace_back(fact);
   }
@@ -327,7 +326,8 @@ struct Fold {
     auto* pending = find_pending(conversation, event.call);
     if (!pending) return;
     pending->traces.emplace_back(fact);
-    const bool is_question = pending->call.name.starts_with("ask_");
+    const bool is_question = asked_before(pending->traces, QuestionKind::to_parent) ||
+                             asked_before(pending->traces, QuestionKind::to_person);
     if (fact.answer.kind == AnswerKind::nobody && is_question) conversation.went_without = true;
     if (const auto denial = is_question ? std::nullopt : denial_in(fact.answer)) conversation.denied = denial;
   }

@@ -244,6 +244,7 @@ TEST_F(ARun, BlockedSaysWhetherItWasDeniedOrLeftWithoutAnAnswer) {
   const auto blocked =
       R"({"status":"blocked","summary":"stuck","errors":[{"type":"access","message":"no right to push"}]})";
   reply(ReplyStop::calls, "", {{"1", "ask_parent", "{}"}});
+  apply_fact(QuestionAsked{{.id = "q", .kind = QuestionKind::to_parent}}, 0);
   apply_fact(QuestionAnswered{"q", {AnswerKind::nobody, ""}}, 0);
   apply_fact(CallFinished{{"1", ToolStatus::error, "nobody"}}, 0);
   completes(blocked);
@@ -254,6 +255,26 @@ TEST_F(ARun, BlockedSaysWhetherItWasDeniedOrLeftWithoutAnAnswer) {
   apply_fact(InputGiven{Source::parent, "go on"});
   completes(blocked);
   EXPECT_EQ(report().reason, Reason::reported) << "nobody was asked in this run";
+}
+
+// Both have the id of the call.
+TEST_F(ARun, TellsThePermissionToAskFromTheQuestion) {
+  const QuestionAsked permission{{.id = "q", .kind = QuestionKind::permission}};
+  const QuestionAsked question{{.id = "q", .kind = QuestionKind::to_person}};
+  reply(ReplyStop::calls, "", {{"1", "ask_user", "{}"}});
+  apply_fact(permission, 0);
+  apply_fact(QuestionAnswered{"q", {AnswerKind::approved, ""}}, 0);
+  apply_fact(question, 0);
+  apply_fact(question, 0);  // again after a restart
+  apply_fact(QuestionAnswered{"q", {AnswerKind::text, "red"}}, 0);
+  apply_fact(CallFinished{{"1", ToolStatus::ok, "red"}}, 0);
+  reply(ReplyStop::calls, "", {{"2", "ask_user", "{}"}});
+  apply_fact(permission, 0);
+  apply_fact(QuestionAnswered{"q", {AnswerKind::nobody, ""}}, 0);
+  apply_fact(CallFinished{{"2", ToolStatus::error, "no"}}, 0);
+  completes(R"({"status":"blocked","summary":"stuck"})");
+  EXPECT_EQ(report().questions, 1);
+  EXPECT_EQ(report().reason, Reason::denied) << "nothing was asked that could have been answered";
 }
 
 TEST_F(ARun, ThatWasDeniedSaysWhatWouldHelp) {

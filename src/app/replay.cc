@@ -450,8 +450,10 @@ class Replay {
     if (!asked) return;
     const RecordedCall* call =
         calls_.find(place_of(event.run.session, created_), event.run.number, event.step, event.call);
-    if (call && call->answer && call->answer->by == Source::person)
-      person_.spawn(say(asked->question.id, *call->answer, call->answered_at));
+    if (!call) return;
+    const auto answered = call->answers.find(asked->question.kind);
+    if (answered != call->answers.end() && answered->second.answer.by == Source::person)
+      person_.spawn(say(asked->question.id, answered->second.answer, answered->second.at));
   }
   Task<> say(std::string question, Answer answer, TimePoint at) {
     const TimePoint soon = loop_.clock().now() + std::chrono::milliseconds(1);

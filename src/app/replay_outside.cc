@@ -250,7 +250,7 @@ std::vector<Death> deaths_in(const std::vector<Event>& events) {
   std::map<std::size_t, Death> found;
   std::map<SessionId, std::size_t> last;      // event
   std::map<SessionId, std::size_t> reserved;  // and no end of the request yet
-  std::map<std::tuple<RunId, int, int, std::string_view>, std::size_t> begun;
+  std::map<std::tuple<RunId, int, int, std::string_view>, std::size_t> begun;  // by call and what it began
   for (std::size_t at = 0; at < events.size(); ++at) {
     const Event& event = events[at];
     const SessionId& session = event.run.session;
@@ -262,10 +262,10 @@ std::vector<Death> deaths_in(const std::vector<Event>& events) {
         word && word->source == Source::runtime && last.contains(session))
       died_since(last.at(session), "its program ended in the middle, and commands were lost")
           .has_lost_commands = true;
-    if (std::holds_alternative<CallStarted>(event.fact) ||
-        std::holds_alternative<QuestionAsked>(event.fact)) {
-      const auto [first, is_new] =
-          begun.try_emplace({event.run, event.step, event.call, kind_of(event.fact)}, at);
+    const auto* asked = std::get_if<QuestionAsked>(&event.fact);  // for permission, or what it asks itself
+    if (asked || std::holds_alternative<CallStarted>(event.fact)) {
+      const auto what = asked ? name_of(asked->question.kind) : kind_of(event.fact);
+      const auto [first, is_new] = begun.try_emplace({event.run, event.step, event.call, what}, at);
       if (!is_new) died_since(std::exchange(first->second, at), "its program ended in the middle of a call");
     }
     if (std::holds_alternative<BudgetReserved>(event.fact)) {

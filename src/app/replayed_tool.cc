@@ -103,10 +103,10 @@ void take(RecordedCall& call, const Event& event, TimePoint at) {
   if (const auto* intent = std::get_if<CallStarted>(&event.fact)) {
     call.intent = *intent;
   } else if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) {
-    if (asked->question.kind == QuestionKind::permission) call.permission = asked->question;
+    call.asked_last = asked->question.kind;
+    if (call.asked_last == QuestionKind::permission) call.permission = asked->question;
   } else if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact)) {
-    call.answer = answered->answer;
-    call.answered_at = at;
+    call.answers[call.asked_last] = {answered->answer, at};
   } else if (const auto* finished = std::get_if<CallFinished>(&event.fact)) {
     call.result = finished->result;
     call.ended_at = at;

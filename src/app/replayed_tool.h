@@ -26,8 +26,12 @@ std::string place_of(const SessionId& id, const std::map<SessionId, Session>& se
 struct RecordedCall {
   std::optional<CallStarted> intent;
   std::optional<Question> permission;  // that was asked for
-  std::optional<Answer> answer;        // to that, or to what the call itself asked
-  TimePoint answered_at{};
+  struct Answered {
+    Answer answer;
+    TimePoint at{};
+  };
+  std::map<QuestionKind, Answered> answers;  // to that, and to what the call itself asked
+  QuestionKind asked_last = QuestionKind::permission;
   std::vector<Fact> traces;  // what the tool recorded while it ran
   std::optional<ToolResult> result;
   TimePoint ended_at{};

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "delegation/question_ids.h"
 #include "delegation/tree.h"
+#include "transcript/call_traces.h"
 
 namespace deputy {
 namespace {
@@ -22,14 +23,6 @@ constexpr std::string_view kSchema = R"json({"type":"object","properties":{
 "required":["question"],"additionalProperties":false})json";
 
 constexpr std::string_view kNoAnswer = "no answer: proceed on your best judgement, or finish as blocked";
-
-template <class F>
-const F* trace_of(const ToolContext& context) {
-  for (const Fact& fact : context.traces) {
-    if (const auto* found = std::get_if<F>(&fact)) return found;
-  }
-  return nullptr;
-}
 
 Question question_of(const json::object& arguments, QuestionKind kind, const ToolContext& context) {
   Question question{.id = question_id_of(context.id),
@@ -61,11 +54,10 @@ Task<Result<void>> AskTool::record_answer(Question& question, Answer& answer, To
 }
 
 Task<ToolResult> AskTool::run(json::object arguments, ToolContext context) {
-  if (const auto* answered = trace_of<QuestionAnswered>(context))
-    co_return tool_ok(told_of(answered->answer));
+  if (const Answer* answered = answered_before(context.traces, kind())) co_return tool_ok(told_of(*answered));
   // One that was asked before a restart is to be answered by when it said.
-  const auto* before = trace_of<QuestionAsked>(context);
-  Question question = before ? before->question : question_of(arguments, kind(), context);
+  const Question* before = asked_before(context.traces, kind());
+  Question question = before ? *before : question_of(arguments, kind(), context);
   if (!before) {
     if (auto refused = cannot_ask(context); !refused.empty()) co_return tool_ok(std::move(refused));
   }

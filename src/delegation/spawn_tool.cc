@@ -66,8 +66,10 @@ struct Settled {
 Settled settled(const std::vector<Event>& events, const std::string& question_id) {
   Settled found;
   for (const Event& event : events) {
-    if (const auto* asked = std::get_if<QuestionAsked>(&event.fact))
-      found.was_asked |= asked->question.id == question_id && asked->question.kind == QuestionKind::to_parent;
+    // What was answered before is its permission to ask.
+    if (const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+        asked && asked->question.id == question_id && asked->question.kind == QuestionKind::to_parent)
+      found = {.was_asked = true};
     if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact);
         answered && answered->question_id == question_id)
       found.answer = answered->answer;

@@ -142,11 +142,16 @@ void CommitQueue::drain() {
   }
 }
 
-// What tidies up has time until no commit is asked for: those who record wait for theirs.
+// What tidies up has time until no commit is asked for: those who record wait for theirs. What is asked for
+// may be committed already: then it is waited on, and what was committed is tidied up behind all the same.
 void CommitQueue::commit_while_asked(std::vector<Events>& done, TimePoint latest) {
-  while (commit_queued(done)) {
+  for (bool is_untidy = false;;) {
+    is_untidy |= commit_queued(done);
+    if (broken_ || done.empty()) return;
     if (done.size() < kMostUntold && is_asked()) continue;
-    if (auto tidied = tidy_(); !tidied) broken_ = std::move(tidied).error();
+    if (std::exchange(is_untidy, false)) {
+      if (auto tidied = tidy_(); !tidied) broken_ = std::move(tidied).error();
+    }
     if (broken_ || done.size() >= kMostUntold || !writer_->is_woken_before(latest)) return;
   }
 }

@@ -7,6 +7,7 @@
 
 #include "async/sim_loop.h"
 #include "async/task_group.h"
+#include "support/run.h"
 
 namespace deputy {
 namespace {
@@ -279,6 +280,53 @@ TEST_F(CommitQueueTest, ACommitThatIsAskedForWhileThereIsTimeComesBeforeAnything
   EXPECT_EQ(commits_when_told_, (std::vector<std::size_t>{2}));
   const TimePoint latest = loop_.clock().now() + std::chrono::milliseconds(100);
   EXPECT_EQ(writer_->waited_until, (std::vector<TimePoint>{latest, latest}));
+}
+
+// The commit before took what it was woken for.
+TEST_F(CommitQueueTest, AWakeForNothingNewDoesNotEndTheTimeThereIs) {
+  record({note()});
+  writer_->while_it_waits = [this] { EXPECT_TRUE(commits_when_told_.empty()); };
+  writer_->work();
+  EXPECT_EQ(writer_->waited_until.size(), 2u) << "it is waited on";
+  EXPECT_EQ(committed_, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(known_when_tidied_.size(), 1u) << "there is nothing new to tidy up behind";
+  EXPECT_EQ(commits_when_told_, (std::vector<std::size_t>{1}));
+}
+
+// The wake comes in a later turn of the loop than the unit, which a commit may take before.
+TEST_F(CommitQueueTest, IsTidiedUpBehindACommitThatTookWhatIsAskedForMeanwhile) {
+  record({note()});
+  Event spending = note();
+  spending.fact = Retried{.reason = "it broke off", .attempt = 1, .usage = {.input = 1}};
+  queue_->ride_along({spending});
+  meanwhile_ = [this] { loop_.run_until_idle(); };
+  writer_->work();
+  EXPECT_EQ(writer_->wakes, 2) << "one for each";
+  EXPECT_EQ(committed_, (std::vector<std::size_t>{2}));
+  EXPECT_EQ(tidied_, (std::vector<std::uint64_t>{1, 2}));
+}
+
+TEST_F(CommitQueueTest, AThreadThatIsStoppedWhileThereIsTimeWritesAndTellsOfWhatIsQueued) {
+  SystemLoop loop;
+  std::size_t told_of = 0;
+  {
+    CommitQueue queue(
+        loop, std::make_unique<ThreadWriter>(),
+        [this](const EventRefs& events) -> Result<void> {
+          committed_.push_back(events.size());
+          return {};
+        },
+        [] { return Result<void>{}; },
+        [&] {
+          told_of = committed_.size();
+          return false;
+        });
+    queue.open_tree(SessionId("tree"), 0);
+    ASSERT_TRUE(run(loop, queue.record({note()})));
+    queue.ride_along({note(), note()});
+  }
+  EXPECT_EQ(committed_, (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(told_of, 2u);
 }
 
 TEST_F(CommitQueueTest, ACommitThatIsAskedForComesBetweenTwoPiecesOfWhatIsTold) {

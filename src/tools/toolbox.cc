@@ -15,6 +15,7 @@
 #include "tools/approval_rule.h"
 #include "tools/workspace_mode.h"
 #include "tools/workspace_path.h"
+#include "transcript/call_traces.h"
 
 namespace deputy {
 
@@ -45,15 +46,6 @@ bool names_twice(std::string_view text, const json::value& parsed) {
     if (!in_string && text[at] == ':') ++colons;
   }
   return colons != members_in(parsed);
-}
-
-// Before the process that asked was stopped. What was approved is the intent that was recorded with it.
-std::optional<Answer> answer_before(const std::vector<Fact>& traces) {
-  std::optional<Answer> answer;
-  for (const Fact& fact : traces) {
-    if (const auto* answered = std::get_if<QuestionAnswered>(&fact)) answer = answered->answer;
-  }
-  return answer;
 }
 
 ToolResult told_of_refusal(const Answer& answer) {
@@ -341,7 +333,8 @@ Task<Result<std::optional<ToolResult>>> Toolbox::result_without_run(PendingCall&
     if (!plan) co_return std::move(plan).error();
     context.intent = *std::move(plan);
   }
-  const auto before = answer_before(context.traces);
+  // Before the process that asked was stopped. What was approved is the intent that was recorded with it.
+  const Answer* before = answered_before(context.traces, QuestionKind::permission);
   if (verdict.decision == Decision::ask && before && before->kind == AnswerKind::refused)
     co_return told_of_refusal(*before);
   const bool was_approved = call.started && before && before->kind == AnswerKind::approved;

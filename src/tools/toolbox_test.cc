@@ -226,7 +226,8 @@ class Approval : public ToolboxTest {
     const PendingCall pending{
         .index = 0,
         .call = {"c", std::string(tool), std::string(arguments)},
-        .started = !traces.empty() && std::holds_alternative<CallStarted>(traces.back()),
+        .started = std::ranges::any_of(
+            traces, [](const Fact& fact) { return std::holds_alternative<CallStarted>(fact); }),
         .traces = std::move(traces)};
     EXPECT_TRUE(run(bench.loop, box.run({pending}, context)));
     return std::get<CallFinished>(bench.applied.back().fact).result;
@@ -291,6 +292,20 @@ TEST_F(Approval, HoldsOverACrashOnlyForWhatWasRecordedWithIt) {
   const FileChange change{"/work/a", sha256_hex("one"), sha256_hex("two")};
   EXPECT_EQ(call("Edit", kEdit, person, {approved, CallStarted{"Edit", "a", change}}).status, ToolStatus::ok);
   EXPECT_EQ(person.asked.size(), 1U) << "not again";
+}
+
+TEST_F(Approval, IsNotTakenBackByTheAnswerToWhatTheCallAsksItself) {
+  bench.write("a", "one");
+  read(box, "a");
+  SlowPerson person([] {});
+  const FileChange change{"/work/a", sha256_hex("one"), sha256_hex("two")};
+  const auto result =
+      call("Edit", kEdit, person,
+           {QuestionAnswered{"q", {.kind = AnswerKind::approved}}, CallStarted{"Edit", "a", change},
+            QuestionAsked{{.id = "q", .kind = QuestionKind::to_person}},
+            QuestionAnswered{"q", {.kind = AnswerKind::refused, .text = "find out"}}});
+  EXPECT_EQ(result.status, ToolStatus::ok) << result.content;
+  EXPECT_TRUE(person.asked.empty());
 }
 
 TEST_F(Approval, ThatWasRefusedIsNotAskedForAgainAfterACrash) {

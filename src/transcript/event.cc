@@ -326,8 +326,9 @@ Message summary_message(std::string_view summary) {
 
 std::optional<std::string_view> summary_told_by(const Message& message) {
   std::string_view text = message.text;
-  if (message.source != Source::runtime || !text.starts_with(kBeforeSummary) ||
-      !text.ends_with(kBehindSummary))
+  // The one ends as the other begins: a text may do both and be too short for both.
+  if (message.source != Source::runtime || text.size() < kBeforeSummary.size() + kBehindSummary.size() ||
+      !text.starts_with(kBeforeSummary) || !text.ends_with(kBehindSummary))
     return std::nullopt;
   text.remove_prefix(kBeforeSummary.size());
   text.remove_suffix(kBehindSummary.size());

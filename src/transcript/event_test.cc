@@ -223,6 +223,19 @@ TEST(EventLines, AnEndIsToldWithStatusAndReason) {
   EXPECT_EQ(string_or(completed, "reason", ""), "context_exhausted");
 }
 
+TEST(SummaryMessage, TellsItsSummaryAndNothingShorterDoes) {
+  for (const std::string_view summary : {"", "it went well", "\n\n"})
+    EXPECT_EQ(summary_told_by(summary_message(summary)), summary);
+  Message message = summary_message("");
+  const auto between = message.text.find("\n\n\n\n");
+  ASSERT_NE(between, std::string::npos);
+  message.text.erase(between, 2);  // the line breaks are those before the summary, and those behind it
+  EXPECT_EQ(summary_told_by(message), std::nullopt);
+  message = summary_message("");
+  message.source = Source::person;
+  EXPECT_EQ(summary_told_by(message), std::nullopt);
+}
+
 TEST(SessionId, HasTheFormOfTheContract) {
   ManualClock clock;
   SeededRandom random(1);

@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "app/connections.h"
@@ -22,6 +24,8 @@ namespace {
 using Time = std::chrono::steady_clock::time_point;
 
 constexpr int kTreesBefore = 5;  // until caches are full
+// Behind the end of a tree the store's writer holds what it committed for a tenth of a second.
+constexpr std::chrono::milliseconds kUntilATreeIsGone{200};
 const ModelName kModel("anthropic/claude-haiku-4-5");
 
 // Says a line a tree: whether it came to its end, the time, and what is held when it is gone.
@@ -64,8 +68,8 @@ class Host {
     world_.runtime->start(std::move(root), [this](const Result<Report>& report) {
       const bool is_complete =
           report && report->status == Status::completed && report->body == std::string(kAllIsDone);
-      // When the tree is gone.
-      world_.loop.post([this, is_complete] { world_.loop.post([this, is_complete] { look(is_complete); }); });
+      world_.loop.timers().call_at(world_.loop.clock().now() + kUntilATreeIsGone,
+                                   [this, is_complete] { look(is_complete); });
     });
   }
   void look(bool is_complete) {
@@ -89,13 +93,16 @@ class Host {
 
 }  // namespace
 
-SoakHost::SoakHost(const std::string& url, Time until) {
+SoakHost::SoakHost(const std::string& url, Time until, std::chrono::seconds grace) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return;
   pid_ = ::fork();
   if (pid_ == 0) {
     ::close(ends[0]);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::setenv("TMPDIR", folder_.path().c_str(), 1);
+    const auto left = std::chrono::ceil<std::chrono::seconds>(until - std::chrono::steady_clock::now());
+    ::alarm(static_cast<unsigned>((std::max(left, std::chrono::seconds(0)) + grace).count()));
     Host(url, until, ends[1]).run();
     ::_exit(0);
   }

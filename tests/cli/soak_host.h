@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "support/temp_folder.h"
+
 namespace deputy {
 
 // Between two trees, once its caches are full.
@@ -26,13 +28,16 @@ struct HostLife {
 
 class SoakHost {
  public:
-  // It begins no tree after `until`.
-  SoakHost(const std::string& url, std::chrono::steady_clock::time_point until);
+  // It begins no tree after `until`, and is killed where it has not ended by `grace` later.
+  SoakHost(const std::string& url, std::chrono::steady_clock::time_point until,
+           std::chrono::seconds grace = std::chrono::minutes(10));
   ~SoakHost();  // killed, unless it was waited for
   SoakHost(const SoakHost&) = delete;
   HostLife wait();
+  const std::string& folder() const { return folder_.path(); }
 
  private:
+  TempFolder folder_;  // where it has its own, which it leaves there when it is killed
   int pid_ = -1;
   int said_ = -1;
 };

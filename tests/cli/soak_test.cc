@@ -36,6 +36,9 @@ constexpr int kMinutesThatTell = 60;  // from then on the line through the sampl
 constexpr std::chrono::milliseconds kThinking{1500};
 constexpr std::chrono::milliseconds kThinkingOfHost{2500};  // it is there to live long, not to be quick
 constexpr int kLastingSeconds = 613;                        // nobody else's processes last as long
+constexpr int kLastingSecondsOfHost = kLastingSeconds + 1;
+
+Time now() { return std::chrono::steady_clock::now(); }
 
 // A straight line through the samples: how much more in an hour, and how sure that is.
 struct Slope {
@@ -177,6 +180,27 @@ int minutes_to_soak() {
   return minutes;
 }
 
+TEST(ASoakHost, ThatDoesNotEndIsWaitedForNoLongerThanItMayTakeAndLeavesNothing) {
+  const FaultServer server(std::vector<FaultProgram>{{fault::Silence{}}});
+  std::string folder;
+  {
+    SoakHost host(server.url(), now() + 1s, 1s);
+    folder = host.folder();
+    const HostLife life = host.wait();
+    EXPECT_FALSE(life.ended_in_order);
+    EXPECT_EQ(life.trees, 0);
+    EXPECT_FALSE(fs::is_empty(folder)) << "it had its files elsewhere, where nobody removes them";
+  }
+  EXPECT_FALSE(fs::exists(folder));
+}
+
+TEST(ASoakHost, BeginsNoTreeWhereItsTimeIsUp) {
+  const FaultServer server(std::vector<FaultProgram>{{fault::Silence{}}});
+  const HostLife life = SoakHost(server.url(), now()).wait();
+  EXPECT_TRUE(life.ended_in_order);
+  EXPECT_EQ(life.trees, 0);
+}
+
 class Soak : public DeputyTest {
  protected:
   static constexpr std::chrono::milliseconds kSampledAt{4000};  // of each life: all are compared at one age
@@ -238,8 +262,6 @@ class Soak : public DeputyTest {
     }
     return running->wait();
   }
-  static Time now() { return std::chrono::steady_clock::now(); }
-
   void run_tree(Time until) {
     GoingWrong wrong(kThinking, kLastingSeconds);
     const FaultServer server([&wrong](const std::string& request) { return wrong.answer(request); });
@@ -294,14 +316,14 @@ class Soak : public DeputyTest {
     }
   }
   // Those that the commands of these trees leave behind, whatever they can see of its folders.
-  static bool is_lasting(std::string_view command_line) {
+  static bool is_lasting(std::string_view command_line, int seconds = kLastingSeconds) {
     using namespace std::string_view_literals;
-    return command_line == fmt::format("sleep{0}{1}{0}"sv, '\0', kLastingSeconds);
+    return command_line == fmt::format("sleep{0}{1}{0}"sv, '\0', seconds);
   }
-  static int lasting() {
+  static int lasting(int seconds = kLastingSeconds) {
     int count = 0;
     for (const auto& entry : fs::directory_iterator("/proc"))
-      count += is_lasting(contents(entry.path() / "cmdline")) ? 1 : 0;
+      count += is_lasting(contents(entry.path() / "cmdline"), seconds) ? 1 : 0;
     return count;
   }
   // And all that were given something of these trees, or stand in it.
@@ -316,15 +338,18 @@ class Soak : public DeputyTest {
     }
     return count;
   }
-  // Where no deputy runs: those that are there after two seconds.
+  // Where nobody runs them any more: those that are there after two seconds.
+  template <class Count>
+  static int left_after_a_while(Count count) {
+    for (int waited_ms = 0; waited_ms < 2000 && count() > 0; waited_ms += 20) ::poll(nullptr, 0, 20);
+    return count();
+  }
   int left_behind() const {
-    for (int waited_ms = 0; waited_ms < 2000 && processes_of_trees() > 0; waited_ms += 20)
-      ::poll(nullptr, 0, 20);
-    return processes_of_trees();
+    return left_after_a_while([this] { return processes_of_trees(); });
   }
 
   // The process that lived through it all: looked at between two trees, when what a tree took is given back.
-  void expect_flat(const HostLife& life, int minutes, int faults) const {
+  static void expect_flat(const HostLife& life, int minutes, int faults) {
     std::vector<Sample> memory;
     std::vector<Sample> descriptors;
     for (const HeldByHost& held : life.held) {
@@ -333,10 +358,13 @@ class Soak : public DeputyTest {
     }
     const Slope of_memory = slope_of(memory);
     const Slope of_descriptors = slope_of(descriptors);
+    const int orphans = left_after_a_while([] { return lasting(kLastingSecondsOfHost); });
     fmt::print(
-        "figures: one process that ran {} trees meanwhile, {} requests of which went wrong: memory {:+.2f} "
-        "MB/h (±{:.2f}), descriptors {:+.2f}/h (±{:.2f})\n",
-        life.trees, faults, of_memory.by_hour, of_memory.error, of_descriptors.by_hour, of_descriptors.error);
+        "figures: one process that ran {} trees meanwhile, {} requests of which went wrong: orphans {}, "
+        "memory {:+.2f} MB/h (±{:.2f}), descriptors {:+.2f}/h (±{:.2f})\n",
+        life.trees, faults, orphans, of_memory.by_hour, of_memory.error, of_descriptors.by_hour,
+        of_descriptors.error);
+    EXPECT_EQ(orphans, 0);
     EXPECT_TRUE(life.ended_in_order);
     EXPECT_EQ(life.incomplete, 0) << "trees that did not come to their end";
     EXPECT_GT(life.trees, 0);
@@ -368,12 +396,11 @@ TEST_F(Soak, LosesNothingRepeatsNothingAndGrowsNowhere) {
   const int minutes = minutes_to_soak();
   if (minutes == 0) GTEST_SKIP() << "DEPUTY_SOAK_MINUTES says how long: ./test --soak MINUTES";
   const Time until = begun_ + std::chrono::minutes(minutes);
-  GoingWrong wrong(kThinkingOfHost, kLastingSeconds + 1);
+  GoingWrong wrong(kThinkingOfHost, kLastingSecondsOfHost);
   const FaultServer server([&wrong](const std::string& request) { return wrong.answer(request); });
   SoakHost host(server.url(), until);
   while (now() < until && !HasFailure()) run_tree(until);
   orphans_ += left_behind();
-  if (!HasFailure()) expect_flat(host.wait(), minutes, wrong.faults);
   const Slope memory = slope_of(memory_);
   const Slope descriptors = slope_of(descriptors_);
   fmt::print(
@@ -385,6 +412,7 @@ TEST_F(Soak, LosesNothingRepeatsNothingAndGrowsNowhere) {
       minutes, trees_, kChildren, kills_, busy_, requests_, faults_, lost_, duplicated_, orphans_,
       memory_.size(), kSampledAt.count() / 1000, memory.by_hour, memory.error, descriptors.by_hour,
       descriptors.error);
+  if (!HasFailure()) expect_flat(host.wait(), minutes, wrong.faults);
   EXPECT_EQ(lost_, 0);
   EXPECT_EQ(duplicated_, 0);
   EXPECT_EQ(orphans_, 0);

@@ -115,6 +115,23 @@ TEST_F(GatheredCommits, OneThatFailsTakesNothingOfThoseBeforeItAlong) {
   EXPECT_EQ(std::get<NoteTaken>((*events)[3].fact).content, "again");
 }
 
+TEST_F(GatheredCommits, NoTranscriptIsWrittenWhereRoomBehindThemCouldNotBeSynced) {
+  const auto transcript = home_.file(file_of(root_, ".jsonl"));
+  {
+    const auto store = claimed();
+    disk_.in_next_log_sync(
+        [this] { disk_.in_next_log_sync([this] { disk_.fail_at(1, SQLITE_IOERR, false); }); });
+    EXPECT_TRUE(run(loop_, store->record(beginning_of(root_)))) << "it was durable before";
+  }
+  EXPECT_TRUE(disk_.has_failed_to_sync_log());
+  EXPECT_FALSE(fs::exists(transcript)) << "a disk that failed is not written to";
+  EXPECT_EQ(disk_.uses_of_log_since(), 0);
+  disk_.lose_memory();
+  disk_.heal();
+  const auto store = claimed();
+  EXPECT_THAT(text_of(transcript), HasSubstr("do it"));
+}
+
 TEST_F(GatheredCommits, WhatAKillLeavesBehindTheEndOfATreeIsSealedAtTheNextStart) {
   const TempFolder killed(TempFolder::Where::in_memory);
   {

@@ -209,6 +209,47 @@ TEST(Dialogue, WhatThePersonWasAskedBeforeARestartIsPutToThemAgain) {
   EXPECT_EQ(report->questions, 1) << "it is one question all the same";
 }
 
+// Its permission is a question too, of the same call.
+TEST(Dialogue, AQuestionThatNeedsPermissionIsAnsweredWheneverTheProgramDies) {
+  int died = 0;
+  for (int record = 1; !testing::Test::HasFailure(); ++record) {
+    SCOPED_TRACE(fmt::format("it dies at record {}", record));
+    ASSERT_LT(record, 60);
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.step == 0) return {.calls = {call_of("ask_user", std::string(kAsk))}};
+      return {.text = "it is " + scene.news};
+    });
+    world.options.attendance = Attendance::person;
+    world.options.crash = {.at_record = record};
+    world.rules = Rules({{Decision::ask, "ask_user", ""}});
+    world.on_question = [](Runtime& runtime, const Question& question) {
+      const bool is_permission = question.kind == QuestionKind::permission;
+      runtime.answer(question.id,
+                     is_permission ? Answer{AnswerKind::approved, ""} : Answer{AnswerKind::text, "red"});
+    };
+    if (!world.run_through_crash()) break;
+    if (world.sessions().empty()) continue;
+    ++died;
+    EXPECT_THAT(world.results_of("ask_user"), testing::ElementsAre(HasSubstr("red")));
+    const auto ended = world.facts<RunEnded>();
+    ASSERT_EQ(ended.size(), 1u);
+    EXPECT_EQ(ended.front().report.questions, 1);
+  }
+  EXPECT_GT(died, 3);
+}
+
+TEST(Dialogue, AChildThatIsPermittedToAskIsAnsweredByItsParent) {
+  DialogueWorld world(one_question);
+  world.options.attendance = Attendance::person;
+  world.rules = Rules({{Decision::allow, "spawn_subagent", ""}, {Decision::ask, "ask_parent", ""}});
+  world.on_question = [](Runtime& runtime, const Question& question) {
+    if (question.kind == QuestionKind::permission) runtime.answer(question.id, {AnswerKind::approved, ""});
+  };
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.facts<QuestionAsked>().size(), 2u) << "for permission, and what it wants to know";
+  EXPECT_THAT(world.results_of("ask_parent"), testing::ElementsAre(HasSubstr("red")));
+}
+
 TEST(DialogueSimulation, AChildMayAskTenTimesAndNotEleven) {
   in_many_orders([](std::uint64_t seed) {
     DialogueWorld world([](const Scene& scene) -> Act {

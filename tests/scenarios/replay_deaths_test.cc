@@ -56,6 +56,11 @@ Act a_child_that_asks_the_person(const Scene& scene) {
   return {.calls = {call_of("Write", R"({"file_path":"b.txt","content":"x"})")}, .after = 2s};
 }
 
+Act a_root_that_asks_the_person(const Scene& scene) {
+  if (scene.step > 0) return {.text = "over", .after = 2s};
+  return {.calls = {call_of("ask_user", R"({"question":"Which one?"})")}, .after = 2s};
+}
+
 Act a_child_that_asks_its_parent(const Scene& scene) {
   if (scene.depth > 0) {
     if (scene.step > 0) return {.text = "done", .after = 2s};
@@ -99,8 +104,9 @@ void prepare(DialogueWorld& world) {
                        {Decision::allow, "Bash", ""},
                        {Decision::ask, "Write", ""}});
   world.on_question = [](Runtime& runtime, const Question& question) {
-    if (question.kind != QuestionKind::permission) return;  // its parent's to answer
-    runtime.answer(question.id, {AnswerKind::approved, "as you like"});
+    if (question.kind == QuestionKind::to_parent) return;  // its parent's to answer
+    const bool is_permission = question.kind == QuestionKind::permission;
+    runtime.answer(question.id, {is_permission ? AnswerKind::approved : AnswerKind::text, "as you like"});
   };
   world.programs = [](SimProcesses& processes) {
     processes.define("bash", [](const ProcessSpec&) { return ProcessResult{.output = "made\n"}; }, 20s);
@@ -133,6 +139,7 @@ TEST_P(AReplayOfADeath, GivesTheSameEvents) {
 INSTANTIATE_TEST_SUITE_P(
     Of, AReplayOfADeath,
     testing::Values(Form{"AChildThatWaitsForThePerson", a_child_that_asks_the_person, has_waited_on},
+                    Form{"ARootThatWaitsForAnAnswer", a_root_that_asks_the_person, has_waited_on},
                     Form{"AChildThatWaitsForItsParent", a_child_that_asks_its_parent, has_waited_on},
                     Form{"ACommandInTheBackground", a_command_in_the_background, has_lost_a_command}),
     [](const auto& info) { return info.param.name; });

@@ -450,6 +450,9 @@ TEST(ADeath, ShowsInWhatWasBegunTwice) {
                 testing::ElementsAre(2u));
     EXPECT_THAT(where({event(begun, 1s), event(note, 90s)}), IsEmpty());
   }
+  const QuestionAsked question{{.kind = QuestionKind::to_person}};
+  EXPECT_THAT(where({event(QuestionAsked{}, 1s), event(CallStarted{}, 2s), event(question, 90s)}), IsEmpty())
+      << "it was permitted to ask, and asked";
   EXPECT_THAT(where({event(BudgetReserved{}, 1s), event(ReplyReceived{}, 2s), event(BudgetReserved{}, 3s)}),
               IsEmpty())
       << "that one had its reply";

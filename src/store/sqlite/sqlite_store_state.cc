@@ -208,9 +208,11 @@ void SqliteStore::State::write_a_transcript(const Database& by) {
 }
 
 // A step does not wait for its transcript: the journal has all of it. Who hears of a tree's end may look
-// there.
+// there. A disk that failed when it was tidied up behind the commit is left alone: whoever takes the tree up
+// makes the transcripts from the journal.
 bool SqliteStore::State::tell() {
   const std::lock_guard lock(claims);
+  if (closing.has_disk_failed) untold.clear();
   if (!untold.empty()) write_a_transcript(writing);
   return !untold.empty();
 }
