@@ -98,8 +98,10 @@ struct ChatState {
   InputLine input;
   InputCompletion completion;
   Dialog dialog;
-  std::optional<SessionId> chosen;  // a child that the keys go to
-  std::size_t scrolled = 0;         // rows back from the end of what is followed of it
+  std::optional<TimePoint> closed_at;  // when a question that could be answered was closed by others, or the
+                                       // last key that may have been meant for it came
+  std::optional<SessionId> chosen;     // a child that the keys go to
+  std::size_t scrolled = 0;            // rows back from the end of what is followed of it
   Typing typing = Typing::input;
   std::map<SessionId, TimePoint> asked_at;  // when children asked what is still open
   std::string answering;                    // the id of the question that is meant, while an answer is typed
@@ -110,7 +112,7 @@ struct ChatState {
   bool leaves_at_end = false;      // once these and what runs are done
   std::set<std::string> session_rules;
   std::optional<TimePoint> interrupted_at;
-  std::string notice;          // for the status line, until the next key
+  std::string notice;  // for the status line, until the next key
 
   std::vector<Line> out;     // for the scrollback, in order; take_out() empties it
   std::size_t left_out = 0;  // lines before these, which there was no room to keep
