@@ -245,11 +245,18 @@ void TreeRunner::leave_at_once() {
   program_.out.write({});
   program_.err.write({});
   progress_.finish();
+  Error why{ErrorCode::cancelled, "left; what was cancelled stays so", "start it again: nothing had begun"};
   if (!end_.root.empty()) {
-    program_.err.offer(fmt::format("deputy: left; what was cancelled stays so, the rest goes on with `{}`\n",
-                                   program_.command_line(fmt::format("resume {}", end_.root.value))));
+    why.advice = fmt::format("the rest goes on with `{}`",
+                             program_.command_line(fmt::format("resume {}", end_.root.value)));
+    program_.err.offer(fmt::format("deputy: {}, {}\n", why.message, why.advice));
   }
   program_.err.write({});
+  if (program_.common.output != OutputForm::text) {
+    json::object document = to_json(CommandFailure(std::move(why), ExitStatus::cancelled));
+    if (!end_.root.empty()) document["session_id"] = end_.root.value;
+    program_.print(document);
+  }
   std::_Exit(static_cast<int>(ExitStatus::cancelled));
 }
 
