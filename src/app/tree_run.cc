@@ -90,6 +90,10 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
   runtime_.subscribe([this](const Event& event, const EventOrigin& origin) { on_event(event, origin); });
   runtime_.subscribe_output([this](const SessionId& session, const EventOrigin& origin,
                                    std::string_view text) { on_output(session, origin, text); });
+  runtime_.subscribe_deltas([this](const SessionId& session, const Delta& delta) {
+    if (const auto* summary = std::get_if<SummaryAsked>(&delta))
+      progress_.on_summary_asked(session, summary->tokens);
+  });
 }
 
 void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
