@@ -113,7 +113,7 @@ struct RootFold {
   }
   void operator()(const RunEnded& fact) const {
     finish_reply(state, state.reply.text);
-    state.is_running = false;
+    end_running(state);
     state.chosen.reset();
     state.scrolled = 0;
     if (std::exchange(state.typing, Typing::input) != Typing::input) {
@@ -324,6 +324,16 @@ void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_
   const std::string told = fmt::format(
       "Compacting: the model sums up what was said, about {} tokens. Ctrl-C stops it.", short_figure(tokens));
   print_separated(state, wrapped(line_of(told, Tone::faint), columns_of(state)));
+}
+
+void show_model(ChatState& state, ModelShown model) {
+  state.next_model = std::move(model);
+  if (!state.is_running) end_running(state);
+}
+
+void end_running(ChatState& state) {
+  state.is_running = false;
+  if (auto chosen = std::exchange(state.next_model, {})) state.model = *std::move(chosen);
 }
 
 void apply_retry(ChatState& state, const SessionId& session) {

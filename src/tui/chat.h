@@ -72,6 +72,11 @@ struct ReplyStream {
 // What the line is for: the chat, or the child that is chosen.
 enum class Typing { input, nudge, answer };
 
+struct ModelShown {
+  std::string name;
+  std::int64_t window = 0;  // 0 where it is not known
+};
+
 struct ChatState {
   // What a model says goes through it whole: once it is in lines, a secret may lie in pieces.
   const Redactor& redactor;
@@ -80,9 +85,9 @@ struct ChatState {
   TerminalSize size;
   TimePoint now{};
   WallTime wall{};
-  std::string model;
-  std::int64_t window = 0;      // of the model; 0 where it is not known
-  bool tells_children = false;  // where there is no tree to see: a line for each thing a child does
+  ModelShown model;                      // of what runs; where nothing does, of what comes
+  std::optional<ModelShown> next_model;  // chosen while something runs
+  bool tells_children = false;           // where there is no tree to see: a line for each thing a child does
 
   SessionId root;  // empty until the first input
   bool is_running = false;
@@ -130,6 +135,10 @@ void apply_retry(ChatState& state, const SessionId& session);
 Intents apply_key(ChatState& state, const Key& key);
 // What comes once nothing runs any more: the first of what was queued, or to leave where that was meant.
 Intents next_in_turn(ChatState& state);
+// The model of what comes; of what runs it stays the one that it has.
+void show_model(ChatState& state, ModelShown model);
+// Nothing runs any more, whether or not it has begun.
+void end_running(ChatState& state);
 // What a folder holds, in answer to ListFolder.
 void apply_listing(ChatState& state, const std::string& folder, const std::vector<std::string>& entries);
 
