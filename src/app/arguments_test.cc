@@ -179,6 +179,19 @@ TEST(Arguments, UnknownOptionsAndCommandsNameTheNearest) {
   EXPECT_THAT(mistake_in({"models", "too"}), AllOf(HasSubstr("leave it out"), Not(HasSubstr("quotes"))));
 }
 
+TEST(Arguments, AValueThatIsTypedAsAnOptionNamesItsOption) {
+  for (const auto* command : {"run", "demo", "delegate"}) {
+    EXPECT_THAT(mistake_in({command, "--json"}), HasSubstr("did you mean --output json?")) << command;
+    EXPECT_THAT(mistake_in({command, "--jsn"}), HasSubstr("did you mean --output json?")) << command;
+  }
+  EXPECT_THAT(mistake_in({"demo", "--never"}), HasSubstr("did you mean --color never?"));
+}
+
+TEST(Arguments, AShortOptionIsNotNearToOneWithOtherLetters) {
+  EXPECT_THAT(mistake_in({"demo", "--axy"}), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(mistake_in({"demo", "--aks"}), HasSubstr("did you mean --ask?")) << "control";
+}
+
 TEST(Arguments, WhatIsMissingOrTooMuchIsSaidInOurWords) {
   EXPECT_THAT(mistake_in({"sessions"}),
               AllOf(HasSubstr("'sessions' needs one of its commands: ls, show"), HasSubstr("--help`")));

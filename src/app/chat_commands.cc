@@ -138,7 +138,10 @@ Result<Lines> lines_of_command(Program& program, const Runtime& runtime, const C
         line_of(fmt::format("/model NAME chooses another; `{}` lists them", program.command_line("models")),
                 Tone::faint);
     Lines lines = wrapped(how, columns_of(state));
-    lines.insert(lines.begin(), line_of(state.model));
+    if (state.next_model)
+      lines.insert(lines.begin(),
+                   line_of(fmt::format("from the next input on: {}", state.next_model->name), Tone::faint));
+    lines.insert(lines.begin(), line_of(state.model.name));
     return lines;
   }
   if (command.name == "/agents") return agent_lines(runtime.profiles(), state);

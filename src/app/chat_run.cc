@@ -49,6 +49,7 @@ class ChatRunner {
   void resume(const Session& root);
   void do_command(const DoCommand& command);
   void choose_model(const std::string& name);
+  void show(const ModelName& model);
   void compact(const std::string& how);
   void say_error(const Error& error);
   void leave(ExitStatus status);
@@ -92,8 +93,7 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
       runtime_(engine_.runtime),
       history_(home_or_nothing(program)),
       beside_(program.loop) {
-  state_.model = for_model_line(root_.model);
-  state_.window = window_of(runtime_.models(), root_.model);
+  show(root_.model);
   state_.input.history = history_.load();
   for (const Line& line : request.greeting) print(state_, wrapped(line, columns_of(state_), "    "));
   runtime_.subscribe([this](const Event& event, const EventOrigin& origin) {
@@ -173,7 +173,7 @@ void ChatRunner::submit(std::string text) {
 
 void ChatRunner::on_ended(const Result<Report>& report) {
   look_at_clock();
-  state_.is_running = false;
+  end_running(state_);
   if (!report && report.error().code != ErrorCode::cancelled) say_error(report.error());
   while (!state_.is_running && !left_.resumed()) {
     Intents next = next_in_turn(state_);
@@ -201,9 +201,12 @@ void ChatRunner::choose_model(const std::string& name) {
   if (const auto found = runtime_.models().find(*model); !found) return say_error(found.error());
   root_.model = *model;
   next_model_ = *model;
-  state_.model = for_model_line(*model);
-  state_.window = window_of(runtime_.models(), *model);
+  show(*model);
   print_separated(state_, {line_of(fmt::format("from the next input on: {}", model->value), Tone::faint)});
+}
+
+void ChatRunner::show(const ModelName& model) {
+  show_model(state_, {for_model_line(model), window_of(runtime_.models(), model)});
 }
 
 void ChatRunner::resume(const Session& root) {
@@ -218,8 +221,7 @@ void ChatRunner::resume(const Session& root) {
                      program_.command_line(fmt::format("chat --model {}", shell_quoted(model.value))))});
   fold_history(state_, runtime_.store(), root.id, *events);
   next_model_ = {};
-  state_.model = for_model_line(model);
-  state_.window = window_of(runtime_.models(), model);
+  show(model);
   if (is_terminal(root.state)) return;
   state_.is_running = true;
   runtime_.resume(root.id, [this](const Result<Report>& report) { on_ended(report); });

@@ -17,6 +17,7 @@ constexpr auto kTick = std::chrono::seconds(1);
 Result<std::unique_ptr<ChatScreen>> ChatScreen::open(Program& program, ChatState& state) {
   std::unique_ptr<ChatScreen> screen(new ChatScreen(program, state));
   state.size = terminal_size(program.out.descriptor());
+  state.dialog.is_ascii = !program.looks.out.unicode;
   if (program.looks.progress == ProgressForm::live) {
     TRY(auto terminal, RawTerminal::take(STDIN_FILENO, STDOUT_FILENO));
     screen->terminal_.emplace(std::move(terminal));

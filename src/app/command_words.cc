@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 
 #include "app/command_tree.h"
 #include "base/text.h"
@@ -276,15 +277,50 @@ std::string path_of(const CLI::App& app) {
   return app.get_parent() ? fmt::format("{} {}", path_of(*app.get_parent()), app.get_name()) : "deputy";
 }
 
-std::vector<std::string> known_words(const CLI::App& app) {
-  std::vector<std::string> words;
+struct KnownWord {
+  std::string word;
+  std::string meant;  // what to type
+};
+
+// A value that an option may have is often typed as if it were one itself: --json. Where several may have it,
+// the option of every command is meant.
+std::vector<KnownWord> known_words(const CLI::App& app) {
+  std::vector<KnownWord> words;
+  std::vector<KnownWord> values;
   for (const CLI::App* at = &app; at; at = at->get_parent()) {
     for (const auto* option : at->get_options()) {
-      if (!option->get_lnames().empty()) words.push_back("--" + option->get_lnames().front());
+      if (option->get_lnames().empty()) continue;
+      const std::string name = "--" + option->get_lnames().front();
+      words.push_back({name, name});
+      for (const auto& value : choices_of(*option))
+        values.insert(values.begin(), KnownWord{"--" + value, name + " " + value});
     }
   }
-  for (const auto* command : shown_commands(app)) words.push_back(command->get_name());
+  for (const auto* command : shown_commands(app)) words.push_back({command->get_name(), command->get_name()});
+  words.insert(words.end(), values.begin(), values.end());
   return words;
+}
+
+// Short words are near to others that have hardly a letter of theirs.
+bool share_letters(std::string a, std::string b) {
+  std::string shared;
+  for (std::string* each : {&a, &b}) {
+    std::erase(*each, '-');
+    std::ranges::sort(*each);
+  }
+  std::ranges::set_intersection(a, b, std::back_inserter(shared));
+  return 2 * shared.size() >= std::max(a.size(), b.size());
+}
+
+// Empty where nothing is near.
+std::string meant_by(const CLI::App& at, const std::string& typed) {
+  const auto known = known_words(at);
+  std::vector<std::string> candidates;
+  for (const auto& each : known) {
+    if (share_letters(lowered(typed), lowered(each.word))) candidates.push_back(each.word);
+  }
+  const auto near = nearest(typed, candidates, 1);
+  return near.empty() ? "" : std::ranges::find(known, near.front(), &KnownWord::word)->meant;
 }
 
 bool takes_arguments(const CLI::App& app) {
@@ -300,8 +336,8 @@ Error unexpected_word(const CLI::App& app, const std::string& word) {
                                     : takes_command ? "command"
                                                     : "argument",
                                     shorten(to_utf8(word), 80));
-  const auto near = nearest(word.substr(0, word.find('=')), known_words(at), 1);
-  std::string advice = near.empty() ? "" : fmt::format("did you mean {}? ", near.front());
+  const std::string meant = meant_by(at, word.substr(0, word.find('=')));
+  std::string advice = meant.empty() ? "" : fmt::format("did you mean {}? ", meant);
   if (!is_option && !takes_command)
     advice += takes_arguments(at) ? "put a text of several words in quotes; " : "leave it out; ";
   return {ErrorCode::invalid, std::move(message), fmt::format("{}see `{} --help`", advice, path_of(at))};

@@ -128,10 +128,24 @@ std::string bash_completions(const CommandTree& program) {
   return fmt::format(
       R"(# deputy completions for bash: put this into ~/.bashrc
 _deputy() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} before='' path='' words='' asked='' word at count=0
-  local -a given=()
-  for ((at = 1; at < COMP_CWORD; at++)); do
+  local current before='' path='' words='' asked='' word at count=0 last=-1 line=${{COMP_LINE-}} gap
+  local parted=''  # what bash leaves as it stands: up to the last colon
+  local -a given=() typed=()
+  # bash parts words at their colons, which models have in their names
+  for ((at = 0; at <= COMP_CWORD; at++)); do
     word=${{COMP_WORDS[at]}}
+    gap=${{line%%[![:space:]]*}}
+    line=${{line#"$gap"}}
+    line=${{line#"$word"}}
+    if ((last >= 0)) && [[ -z $gap && ($word == :* || ${{typed[last]}} == *:) ]]; then
+      typed[last]+=$word
+    else
+      typed[++last]=$word
+    fi
+  done
+  current=${{typed[last]}}
+  for ((at = 1; at < last; at++)); do
+    word=${{typed[at]}}
     case "$before" in
       --config|--cwd|--home) given+=("$before" "${{word/#\~\//$HOME/}}"); before=''; continue ;;
       {0}) before=''; continue ;;
@@ -157,8 +171,10 @@ _deputy() {{
     '') COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
     files) COMPREPLY=($(compgen -f -- "$current")) ;;
     *)
+      compopt +o filenames 2>/dev/null  # which would put a backslash before a colon
+      [[ $COMP_WORDBREAKS == *:* ]] && parted=${{current%"${{current##*:}}"}}
       while IFS=$'\t' read -r word at; do
-        [[ $word == "$current"* ]] && COMPREPLY+=("$word")
+        [[ $word == "$current"* ]] && COMPREPLY+=("${{word#"$parted"}}")
       done < <("${{COMP_WORDS[0]/#\~\//$HOME/}}" complete "$asked" "${{given[@]}}" 2>/dev/null </dev/null)
       ;;
   esac

@@ -65,29 +65,9 @@ bool wants_background(const Result<Arguments>& arguments) {
 
 // A terminal that went away ends a chat as the person would. Elsewhere what could not be written is the
 // result.
-bool prints_result(const Result<Arguments>& arguments) {
-  return arguments && !std::holds_alternative<ChatArguments>(arguments->command);
-}
-
-// What the process that was called says of the copy that goes on.
-ExitStatus tell(Program& program, const Announced& announced) {
-  if (program.common.output == OutputForm::text) {
-    program.out.write_line(announced.text);
-    program.err.write_line(
-        fmt::format("deputy: it goes on in the background; follow it with `{}`, and where it asks, answer it "
-                    "with `{}`",
-                    program.command_line("sessions tail " + announced.text),
-                    program.command_line(fmt::format("sessions answer {} TEXT", announced.text))));
-  } else {
-    program.print(json::object{{"status", "running"}, {"session_id", announced.text}});
-  }
-  return ExitStatus::completed;
-}
-
-ExitStatus tell(Program& program, const EndedEarly& ended) {
-  program.out.write(ended.out);
-  program.err.write(ended.err);
-  return static_cast<ExitStatus>(ended.status);
+bool prints_result(const Arguments& arguments) {
+  const auto terminals = terminals_of_process();
+  return !std::holds_alternative<ChatArguments>(arguments.command) || !terminals.in || !terminals.out;
 }
 
 // A program that reads the result reads here that there is none.
@@ -97,6 +77,35 @@ void tell_failure(Program& program, CommandFailure failure) {
   program.tell(failure.error);
   if (program.common.output == OutputForm::text || program.out.failure()) return;
   program.print(to_json(failure));
+}
+
+ExitStatus unless_lost(Program& program, ExitStatus status) {
+  if (!program.out.failure()) return status;
+  tell_failure(program, *program.out.failure());
+  return ExitStatus::failed;
+}
+
+// What the process that was called says of the copy that goes on.
+ExitStatus tell(Program& program, const Announced& announced) {
+  const bool is_text = program.common.output == OutputForm::text;
+  if (is_text) {
+    program.out.write_line(announced.text);
+  } else {
+    program.print(json::object{{"status", "running"}, {"session_id", announced.text}});
+  }
+  if (is_text || program.out.failure())
+    program.err.write_line(
+        fmt::format("deputy: it goes on in the background; follow it with `{}`, and where it asks, answer it "
+                    "with `{}`",
+                    program.command_line("sessions tail " + announced.text),
+                    program.command_line(fmt::format("sessions answer {} TEXT", announced.text))));
+  return unless_lost(program, ExitStatus::completed);
+}
+
+ExitStatus tell(Program& program, const EndedEarly& ended) {
+  program.out.write(ended.out);
+  program.err.write(ended.err);
+  return static_cast<ExitStatus>(ended.status);
 }
 
 ExitStatus run(const std::vector<std::string>& words, std::string_view typed_name) {
@@ -116,11 +125,9 @@ ExitStatus run(const std::vector<std::string>& words, std::string_view typed_nam
                       : arguments                ? std::visit(Command{program}, arguments->command)
                                   : std::unexpected(CommandFailure(arguments.error(), ExitStatus::usage));
   if (const auto damage = program.damage_passed()) program.tell(*damage);
-  const bool is_lost = prints_result(arguments) && program.out.failure();
-  if (ended && !is_lost) return *ended;
-  const auto failure = ended ? CommandFailure(*program.out.failure()) : ended.error();
-  tell_failure(program, failure);
-  return failure.status;
+  if (ended) return prints_result(*arguments) ? unless_lost(program, *ended) : *ended;
+  tell_failure(program, ended.error());
+  return ended.error().status;
 }
 
 }  // namespace

@@ -38,6 +38,16 @@ void Progress::on_event(const Event& event, const EventOrigin& origin) {
   }
 }
 
+void Progress::on_summary_asked(const SessionId& session, std::int64_t tokens) {
+  if (parts_.form == ProgressForm::none) return;
+  const auto line = view_.apply_summary_asked(session, tokens);
+  if (parts_.form == ProgressForm::live) {
+    if (!is_paused_) frames_.draw_soon();
+  } else if (line) {
+    write_line(*line);
+  }
+}
+
 void Progress::write_line(std::string line) {
   if (!line.ends_with('\n')) line += '\n';
   parts_.err.offer(line);

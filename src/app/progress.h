@@ -30,6 +30,8 @@ class Progress {
   Progress(const Progress&) = delete;
 
   void on_event(const Event& event, const EventOrigin& origin);
+  // The model sums up what the session holds: so many tokens.
+  void on_summary_asked(const SessionId& session, std::int64_t tokens);
   // A line for the person, above the region.
   void say(std::string_view line);
   // While a person is asked, the screen below belongs to the question.

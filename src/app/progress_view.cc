@@ -192,6 +192,14 @@ void ProgressView::apply(const Event& event, const EventOrigin& origin) {
   std::visit(Applied{*this, row, event}, event.fact);
 }
 
+std::optional<std::string> ProgressView::apply_summary_asked(const SessionId& session, std::int64_t tokens) {
+  Row* row = find(session);
+  if (!row) return std::nullopt;
+  row->activity = fmt::format("compacting: the model sums up about {} tokens",
+                              short_count(static_cast<std::uint64_t>(tokens)));
+  return fmt::format("[{}] {}", row->label, row->activity);
+}
+
 std::optional<std::string> ProgressView::line_for(const Event& event, Detail detail) const {
   const Row* row = find(event.run.session);
   if (!row || row->agent == kCommandAgent) return std::nullopt;

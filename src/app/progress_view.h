@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,6 +21,8 @@ class ProgressView {
   explicit ProgressView(Style style) : style_(style) {}
 
   void apply(const Event& event, const EventOrigin& origin);
+  // The model sums up what the session holds, so many tokens: what to print of it.
+  std::optional<std::string> apply_summary_asked(const SessionId& session, std::int64_t tokens);
 
   // Every session a line, children below their parent; the most recent ones where there is not room for all.
   std::vector<std::string> frame(TerminalSize size) const;

@@ -100,6 +100,19 @@ TEST_F(ProgressViewTest, ACompactionIsALineAndItsTokensCount) {
   EXPECT_EQ(tell_child("b", compacted), "[b] not compacted: the model said nothing");
 }
 
+TEST_F(ProgressViewTest, ACompactionIsAnnouncedAndReplacedByWhatCameOfIt) {
+  start_command();
+  tell_child("a", RunStarted{0, 1});
+  EXPECT_EQ(view_.apply_summary_asked(SessionId("a"), 45'000),
+            "[a] compacting: the model sums up about 45k tokens");
+  EXPECT_THAT(view_.frame({})[1], HasSubstr("compacting: the model sums up about 45k tokens"));
+  Compacted compacted{reply(1, 1).reply, 7};
+  compacted.reply.message.text = "in short";
+  tell_child("a", compacted);
+  EXPECT_THAT(view_.frame({})[1], HasSubstr("compacted: a summary"));
+  EXPECT_EQ(view_.apply_summary_asked(SessionId("nobody"), 1), std::nullopt);
+}
+
 TEST_F(ProgressViewTest, AFailureSaysWhy) {
   start_command();
   EXPECT_EQ(tell_child("a", ended(Status::failed, Reason::provider_error, "the server is on fire")),

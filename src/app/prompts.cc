@@ -13,6 +13,7 @@
 #include "async/sleep.h"
 #include "base/text.h"
 #include "delegation/question_desk.h"
+#include "tui/style.h"
 
 namespace deputy {
 namespace {
@@ -35,7 +36,7 @@ std::optional<Answer> words_from(const Question& question, std::string_view line
   return Answer{AnswerKind::text, to_utf8(text)};
 }
 
-std::string question_text(const Question& question) {
+std::string question_text(const Question& question, TerminalLetters letters) {
   const std::string who =
       question.label.empty() ? "" : fmt::format("[{}] ", made_visible(on_one_line(question.label)));
   std::string text = fmt::format("{}{}\n", who, made_visible(question.text));
@@ -43,6 +44,7 @@ std::string question_text(const Question& question) {
   const bool is_permission = question.kind == QuestionKind::permission;
   for (std::size_t at = 0; !is_permission && at < question.suggestions.size(); ++at)
     text += fmt::format("  {}. {}\n", at + 1, made_visible(on_one_line(question.suggestions[at])));
+  if (letters == TerminalLetters::ascii) text = spelled_in_ascii(text);
   return text + std::string(choices_for(question));
 }
 
@@ -88,7 +90,7 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
   // What was typed before the question cannot be meant as its answer.
   ::tcflush(parts_.input, TCIFLUSH);
   typed_.clear();
-  shown_ = parts_.redactor.redact(question_text(question));
+  shown_ = parts_.redactor.redact(question_text(question, parts_.err.letters()));
   parts_.err.offer(shown_);
   if (parts_.err.is_behind()) {
     if (!co_await until_taken(stop)) co_return std::nullopt;

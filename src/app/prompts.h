@@ -24,8 +24,8 @@ namespace deputy {
 // none.
 std::optional<Answer> words_from(const Question& question, std::string_view line);
 
-// The question as it stands on the screen, up to where the person types.
-std::string question_text(const Question& question);
+// The question as it stands on the screen, up to where the person types: exactly, whatever a terminal shows.
+std::string question_text(const Question& question, TerminalLetters letters = TerminalLetters::unicode);
 
 class Prompts {
  public:

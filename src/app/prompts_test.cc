@@ -17,6 +17,12 @@ TEST(QuestionText, ShowsExactlyWhatWillHappenAndWhoAsks) {
             "[a␛] Spawn 2 subagents: [x] y\n[y]es / [n]o, with a reason if you like: ");
 }
 
+TEST(QuestionText, SpellsOutWhatATerminalCannotShow) {
+  const Question question{.text = "rm naïve", .suggestions = {}};
+  EXPECT_EQ(question_text(question, TerminalLetters::ascii),
+            "rm na\\u{ef}ve\n[y]es / [n]o, with a reason if you like: ");
+}
+
 TEST(QuestionText, NumbersOnlyWhatANumberChooses) {
   Question question{.text = "may I?", .suggestions = {"Write(a.txt)"}};
   question.kind = QuestionKind::permission;
@@ -42,8 +48,8 @@ class PromptsTest : public ::testing::Test {
  protected:
   PromptsTest() = default;
   // On a terminal in place of the pipes.
-  explicit PromptsTest(const PseudoTerminal& terminal)
-      : input_(terminal.program()), output_(terminal.program()) {}
+  explicit PromptsTest(const PseudoTerminal& terminal, TerminalLetters letters = TerminalLetters::unicode)
+      : input_(terminal.program()), output_(terminal.program()), letters_(letters) {}
   void type(std::string_view text) {
     EXPECT_EQ(::write(keys_[1], text.data(), text.size()), ssize_t(text.size()));
   }
@@ -69,9 +75,10 @@ class PromptsTest : public ::testing::Test {
   Pipe screen_;
   int input_ = keys_[0];
   int output_ = screen_[1];
+  TerminalLetters letters_ = TerminalLetters::unicode;
   SystemLoop loop_;
   OutStream out_{output_};
-  OutStream err_{output_};
+  OutStream err_{output_, left_out_line, letters_};
   Redactor redactor_;
   Progress progress_{{.loop = loop_, .err = err_, .redactor = redactor_}};
   std::vector<std::pair<std::string, Answer>> answers_;
@@ -127,7 +134,8 @@ struct HasTerminal {
 
 class PromptsOnAStoppedTerminal : protected HasTerminal, public PromptsTest {
  protected:
-  PromptsOnAStoppedTerminal() : PromptsTest(terminal_) {}
+  explicit PromptsOnAStoppedTerminal(TerminalLetters letters = TerminalLetters::unicode)
+      : PromptsTest(terminal_, letters) {}
   Task<> turns(int count) {
     for (; count > 0; --count) {
       const Waiter<bool> turn;
@@ -219,6 +227,19 @@ TEST_F(PromptsOnAStoppedTerminal, WaitForWhatIsOnStdoutToo) {
   terminal_.go_on();
   run(loop_, until_written());
   EXPECT_THAT(terminal_.read_until("[y]es / [n]o"), ::testing::StartsWith("an event\r\n"));
+}
+
+class PromptsOnATerminalWithoutUtf8 : public PromptsOnAStoppedTerminal {
+ protected:
+  PromptsOnATerminalWithoutUtf8() : PromptsOnAStoppedTerminal(TerminalLetters::ascii) {}
+};
+
+TEST_F(PromptsOnATerminalWithoutUtf8, ShowExactlyWhatWillRun) {
+  Event event = asked("q1");
+  std::get<QuestionAsked>(event.fact).question.text = "rm naïve …";
+  prompts_.on_event(event);
+  run(loop_, until_written());
+  EXPECT_THAT(terminal_.read_until("[y]es / [n]o"), ::testing::StartsWith("rm na\\u{ef}ve \\u{2026}\r\n"));
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ class OutStream {
   void wait_no_longer() { waits_ = false; }
   const std::optional<Error>& failure() const { return failure_; }
   int descriptor() const { return descriptor_; }
+  TerminalLetters letters() const { return is_ascii_ ? TerminalLetters::ascii : TerminalLetters::unicode; }
 
  private:
   bool is_terminal();

@@ -90,6 +90,10 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
   runtime_.subscribe([this](const Event& event, const EventOrigin& origin) { on_event(event, origin); });
   runtime_.subscribe_output([this](const SessionId& session, const EventOrigin& origin,
                                    std::string_view text) { on_output(session, origin, text); });
+  runtime_.subscribe_deltas([this](const SessionId& session, const Delta& delta) {
+    if (const auto* summary = std::get_if<SummaryAsked>(&delta))
+      progress_.on_summary_asked(session, summary->tokens);
+  });
 }
 
 void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
@@ -245,11 +249,18 @@ void TreeRunner::leave_at_once() {
   program_.out.write({});
   program_.err.write({});
   progress_.finish();
+  Error why{ErrorCode::cancelled, "left; what was cancelled stays so", "start it again: nothing had begun"};
   if (!end_.root.empty()) {
-    program_.err.offer(fmt::format("deputy: left; what was cancelled stays so, the rest goes on with `{}`\n",
-                                   program_.command_line(fmt::format("resume {}", end_.root.value))));
+    why.advice = fmt::format("the rest goes on with `{}`",
+                             program_.command_line(fmt::format("resume {}", end_.root.value)));
+    program_.err.offer(fmt::format("deputy: {}, {}\n", why.message, why.advice));
   }
   program_.err.write({});
+  if (program_.common.output != OutputForm::text) {
+    json::object document = to_json(CommandFailure(std::move(why), ExitStatus::cancelled));
+    if (!end_.root.empty()) document["session_id"] = end_.root.value;
+    program_.print(document);
+  }
   std::_Exit(static_cast<int>(ExitStatus::cancelled));
 }
 

@@ -113,7 +113,7 @@ struct RootFold {
   }
   void operator()(const RunEnded& fact) const {
     finish_reply(state, state.reply.text);
-    state.is_running = false;
+    end_running(state);
     state.chosen.reset();
     state.scrolled = 0;
     if (std::exchange(state.typing, Typing::input) != Typing::input) {
@@ -181,6 +181,21 @@ Intents on_question(ChatState& state, const SessionId& asker, const Question& qu
   return {};
 }
 
+// By others than the person, who may be typing an answer: those keys are for nobody else. In plain lines the
+// surface sees to that; who has pressed Ctrl-C has closed it.
+void settle_from_elsewhere(ChatState& state, const std::string& question_id) {
+  Dialog& dialog = state.dialog;
+  const bool can_be_answered = dialog.waiting.front().id == question_id && is_ready(dialog, state.now);
+  if (can_be_answered && !state.tells_children && !state.interrupted_at) state.closed_at = state.now;
+  const auto words = trimmed(dialog.words.text);
+  if (can_be_answered && !words.empty())
+    print_separated(
+        state, wrapped(line_of("not given, as what was asked was settled meanwhile: " + on_one_line(words),
+                               Tone::bad),
+                       columns_of(state)));
+  settle(dialog, question_id, state.now);
+}
+
 void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswered& fact) {
   const TreeNode* node = find_node(state.tree, asker);
   if (!node || node->question.empty()) state.asked_at.erase(asker);
@@ -193,7 +208,7 @@ void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswere
         fmt::format("[{}] was {} from elsewhere{}", who, outcome_of(fact.answer.kind), words);
     print_separated(state, wrapped(line_of(state.redactor.redact(told), Tone::faint), columns_of(state)));
   }
-  settle(state.dialog, fact.question_id, state.now);
+  settle_from_elsewhere(state, fact.question_id);
   print_what_is_cut(state);  // of the next one
 }
 
@@ -204,7 +219,7 @@ void drop_questions_of(ChatState& state, const SessionId& ended) {
   for (;;) {
     const auto found = std::ranges::find_if(state.dialog.waiting, is_its);
     if (found == state.dialog.waiting.end()) break;
-    settle(state.dialog, std::string(found->id), state.now);
+    settle_from_elsewhere(state, std::string(found->id));
     has_dropped = true;
   }
   if (has_dropped) print_what_is_cut(state);  // of the next one
@@ -309,6 +324,16 @@ void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_
   const std::string told = fmt::format(
       "Compacting: the model sums up what was said, about {} tokens. Ctrl-C stops it.", short_figure(tokens));
   print_separated(state, wrapped(line_of(told, Tone::faint), columns_of(state)));
+}
+
+void show_model(ChatState& state, ModelShown model) {
+  state.next_model = std::move(model);
+  if (!state.is_running) end_running(state);
+}
+
+void end_running(ChatState& state) {
+  state.is_running = false;
+  if (auto chosen = std::exchange(state.next_model, {})) state.model = *std::move(chosen);
 }
 
 void apply_retry(ChatState& state, const SessionId& session) {

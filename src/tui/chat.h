@@ -72,6 +72,11 @@ struct ReplyStream {
 // What the line is for: the chat, or the child that is chosen.
 enum class Typing { input, nudge, answer };
 
+struct ModelShown {
+  std::string name;
+  std::int64_t window = 0;  // 0 where it is not known
+};
+
 struct ChatState {
   // What a model says goes through it whole: once it is in lines, a secret may lie in pieces.
   const Redactor& redactor;
@@ -80,9 +85,9 @@ struct ChatState {
   TerminalSize size;
   TimePoint now{};
   WallTime wall{};
-  std::string model;
-  std::int64_t window = 0;      // of the model; 0 where it is not known
-  bool tells_children = false;  // where there is no tree to see: a line for each thing a child does
+  ModelShown model;                      // of what runs; where nothing does, of what comes
+  std::optional<ModelShown> next_model;  // chosen while something runs
+  bool tells_children = false;           // where there is no tree to see: a line for each thing a child does
 
   SessionId root;  // empty until the first input
   bool is_running = false;
@@ -98,8 +103,10 @@ struct ChatState {
   InputLine input;
   InputCompletion completion;
   Dialog dialog;
-  std::optional<SessionId> chosen;  // a child that the keys go to
-  std::size_t scrolled = 0;         // rows back from the end of what is followed of it
+  std::optional<TimePoint> closed_at;  // when a question that could be answered was closed by others, or the
+                                       // last key that may have been meant for it came
+  std::optional<SessionId> chosen;     // a child that the keys go to
+  std::size_t scrolled = 0;            // rows back from the end of what is followed of it
   Typing typing = Typing::input;
   std::map<SessionId, TimePoint> asked_at;  // when children asked what is still open
   std::string answering;                    // the id of the question that is meant, while an answer is typed
@@ -110,7 +117,7 @@ struct ChatState {
   bool leaves_at_end = false;      // once these and what runs are done
   std::set<std::string> session_rules;
   std::optional<TimePoint> interrupted_at;
-  std::string notice;          // for the status line, until the next key
+  std::string notice;  // for the status line, until the next key
 
   std::vector<Line> out;     // for the scrollback, in order; take_out() empties it
   std::size_t left_out = 0;  // lines before these, which there was no room to keep
@@ -128,6 +135,10 @@ void apply_retry(ChatState& state, const SessionId& session);
 Intents apply_key(ChatState& state, const Key& key);
 // What comes once nothing runs any more: the first of what was queued, or to leave where that was meant.
 Intents next_in_turn(ChatState& state);
+// The model of what comes; of what runs it stays the one that it has.
+void show_model(ChatState& state, ModelShown model);
+// Nothing runs any more, whether or not it has begun.
+void end_running(ChatState& state);
 // What a folder holds, in answer to ListFolder.
 void apply_listing(ChatState& state, const std::string& folder, const std::vector<std::string>& entries);
 

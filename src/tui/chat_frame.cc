@@ -126,10 +126,10 @@ struct Figure {
 };
 
 std::vector<Figure> figures_of(const ChatState& state) {
-  std::vector<Figure> figures{{1, state.model}};
-  if (state.window > 0 && state.context > 0)
-    figures.push_back(
-        {2, fmt::format("context {}%", std::min<std::int64_t>(100, state.context * 100 / state.window))});
+  std::vector<Figure> figures{{1, state.model.name}};
+  if (state.model.window > 0 && state.context > 0)
+    figures.push_back({2, fmt::format("context {}%", std::min<std::int64_t>(
+                                                         100, state.context * 100 / state.model.window))});
   const Usage usage = usage_of(state.tree);
   if (usage.input + usage.output > 0) {
     figures.push_back({5, tokens_text(usage)});

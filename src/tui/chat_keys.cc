@@ -353,6 +353,14 @@ Intents on_input_key(ChatState& state, const Key& key) {
   return {};
 }
 
+// A key for a question that others have just closed.
+bool comes_too_late(ChatState& state) {
+  if (!state.closed_at || state.now - *state.closed_at >= kTooSoon) return false;
+  state.closed_at = state.now;  // who types on has not seen it
+  state.notice = "what was asked was settled meanwhile; what you type goes nowhere until you pause";
+  return true;
+}
+
 }  // namespace
 
 Intents apply_key(ChatState& state, const Key& key) {
@@ -370,6 +378,7 @@ Intents apply_key(ChatState& state, const Key& key) {
     print_what_is_cut(state);  // of the next one
     return intents;
   }
+  if (comes_too_late(state)) return {};
   if (auto intents = on_tree_key(state, key)) return *std::move(intents);
   return on_input_key(state, key);
 }

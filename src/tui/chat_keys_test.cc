@@ -85,6 +85,61 @@ TEST_F(ChatKeys, AQuestionWhoseAskerHasEndedIsClosed) {
   EXPECT_FALSE(is_open(story.state.dialog));
 }
 
+// Somebody types a reason, and the asker ends: the rest of it cancels nobody, nudges nobody and is no input.
+TEST_F(ChatKeys, WhatIsTypedForAQuestionThatOthersCloseIsForNobodyElse) {
+  story.begin("go");
+  story.child("other");
+  key(KeyName::tab);
+  ASSERT_EQ(story.state.chosen, SessionId("sess_other"));
+  story.ask("a", "Run ls", {});
+  story.pass(kTooSoon);
+  type("nnot ");
+  story.take_out();
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_FALSE(is_open(story.state.dialog));
+  EXPECT_THAT(story.take_out(), HasSubstr("not given, as what was asked was settled meanwhile: not"));
+  story.pass(kTooSoon - std::chrono::milliseconds(1));
+  EXPECT_THAT(type("c"), IsEmpty()) << "it cancels nobody";
+  EXPECT_THAT(story.state.notice, HasSubstr("settled meanwhile"));
+  story.pass(kTooSoon - std::chrono::milliseconds(1));
+  type("n");
+  EXPECT_EQ(story.state.typing, Typing::input) << "who types on has not seen it";
+  story.pass(kTooSoon);
+  EXPECT_TRUE(only<CancelOne>(type("c")));
+}
+
+TEST_F(ChatKeys, AReasonThatIsTypedOnBehindItsQuestionIsNoInput) {
+  story.begin("go");
+  story.ask("a", "Run ls", {});
+  story.pass(kTooSoon);
+  type("nno");
+  story.tell_child("a", QuestionAnswered{"q1", {AnswerKind::approved, "", Source::person}});
+  type("t here");
+  key(KeyName::enter);
+  EXPECT_TRUE(story.state.queued.empty());
+  EXPECT_EQ(story.state.input.text, "");
+  story.pass(kTooSoon);
+  type("go on");
+  key(KeyName::enter);
+  EXPECT_THAT(story.state.queued, ElementsAre("go on"));
+}
+
+// Nobody has begun to answer it, or it is the person who closes it.
+TEST_F(ChatKeys, AQuestionThatClosesBeforeItCouldBeReadOrByCtrlCHoldsNoKeysBack) {
+  story.begin("go");
+  story.ask("a", "Run ls", {});
+  story.answer_last();
+  type("x");
+  EXPECT_EQ(story.state.input.text, "x");
+  key(KeyName::backspace);
+  story.ask("a", "Run ls", {});
+  story.pass(kTooSoon);
+  key(KeyName::control, "c");
+  story.tell_child("a", RunEnded{Report{}});
+  type("x");
+  EXPECT_EQ(story.state.input.text, "x");
+}
+
 TEST_F(ChatKeys, WhatWasTypedAheadIsToldNotToBeBegunWhereAllIsCancelled) {
   story.begin("go");
   type("and then this");

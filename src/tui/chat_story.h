@@ -14,8 +14,7 @@ namespace deputy {
 
 struct ChatStory {
   ChatStory() {
-    state.model = "scripted/test";
-    state.window = 100'000;
+    state.model = {"scripted/test", 100'000};
     pass(std::chrono::seconds(1));
   }
 

@@ -475,8 +475,20 @@ TEST_F(Chat, WhatAChildDidLastIsNoCompactionWhereThereWasNoSummary) {
   EXPECT_THAT(story.screen(160), HasSubstr("could not be compacted"));
 }
 
+TEST_F(Chat, TheModelThatIsChosenWhileSomethingRunsStandsThereOnceThatHasEnded) {
+  story.begin("go");
+  story.reply("Hello.", {}, {.input = 45'000, .output = 2'000});
+  show_model(story.state, {"scripted/other", 470'000});
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("scripted/test · context 47%"), Not(HasSubstr("other"))));
+  show_model(story.state, {"scripted/another", 470'000});
+  story.tell_root(RunEnded{});
+  EXPECT_THAT(story.screen(80), HasSubstr("scripted/another · context 10%"));
+  show_model(story.state, {"scripted/test", 100'000});
+  EXPECT_THAT(story.screen(80), HasSubstr("scripted/test")) << "nothing runs";
+}
+
 TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
-  story.state.model = "anthropic/claude-sonnet-4-5";
+  story.state.model.name = "anthropic/claude-sonnet-4-5";
   const auto status = [this](int columns) {
     const std::string screen = story.screen(columns);
     const auto lines = lines_of(screen);

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "tui/markdown.h"
+#include "tui/style.h"
 
 namespace deputy {
 namespace {
@@ -80,9 +81,14 @@ void add_all(std::vector<Line>& lines, std::vector<Line> more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+// Exactly what is approved, whatever the terminal shows.
+std::string exactly(const Dialog& dialog, std::string text) {
+  return dialog.is_ascii ? spelled_in_ascii(text) : text;
+}
+
 Line heading_of(const Dialog& dialog) {
   const Question& question = dialog.waiting.front();
-  const std::string who = question.label.empty() ? question.agent : question.label;
+  const std::string who = exactly(dialog, question.label.empty() ? question.agent : question.label);
   Line line = line_of(fmt::format("[{}]", who), Tone::strong);
   line.push_back(
       {question.kind == QuestionKind::permission ? " asks for approval" : " asks", Tone::doubtful});
@@ -91,9 +97,10 @@ Line heading_of(const Dialog& dialog) {
   return line;
 }
 
-std::vector<Line> body_of(const Question& question, std::size_t columns) {
+std::vector<Line> body_of(const Dialog& dialog, std::size_t columns) {
+  const Question& question = dialog.waiting.front();
   std::vector<Line> lines;
-  for (const auto& line : lines_of_text(question.text)) {
+  for (const auto& line : lines_of_text(exactly(dialog, question.text))) {
     Line toned = question.kind == QuestionKind::permission ? diff_line(plain_text(line)) : line;
     toned.insert(toned.begin(), {"  ", Tone::plain});
     add_all(lines, wrapped(toned, columns, "    "));
@@ -107,7 +114,7 @@ std::vector<Line> lines_of_choices(const Dialog& dialog, std::size_t columns) {
   for (std::size_t at = 0; at < choices.size(); ++at) {
     const bool is_chosen = at == dialog.chosen;
     Line line{{is_chosen ? "❯ " : "  ", Tone::accent}, {fmt::format("({}) ", choices[at].key), Tone::accent}};
-    const Line text = line_of(choices[at].text, is_chosen ? Tone::chosen : Tone::plain);
+    const Line text = line_of(exactly(dialog, choices[at].text), is_chosen ? Tone::chosen : Tone::plain);
     line.insert(line.end(), text.begin(), text.end());
     add_all(lines, wrapped(line, columns, "      "));  // a rule must be seen whole
   }
@@ -202,7 +209,7 @@ std::optional<DialogAnswer> on_key(Dialog& dialog, const Key& key, TimePoint now
 std::vector<Line> take_what_is_cut(Dialog& dialog, TimePoint now, std::size_t columns, std::size_t rows) {
   if (!is_open(dialog) || dialog.told_whole == dialog.waiting.front().id) return {};
   const Question& question = dialog.waiting.front();
-  auto body = body_of(question, columns);
+  auto body = body_of(dialog, columns);
   if (body.size() <= rows_for_body(dialog, columns, rows)) return {};
   dialog.told_whole = question.id;
   dialog.shown_at = now;
@@ -218,7 +225,7 @@ DialogView view_of(const Dialog& dialog, TimePoint now, std::size_t columns, std
   const Question& question = dialog.waiting.front();
   view.lines.push_back(cut(heading_of(dialog), columns));
   const std::size_t room = std::max<std::size_t>(3, rows_for_body(dialog, columns, rows));
-  add_all(view.lines, cut_body(body_of(question, columns), columns, room, dialog.told_whole == question.id));
+  add_all(view.lines, cut_body(body_of(dialog, columns), columns, room, dialog.told_whole == question.id));
   if (!is_ready(dialog, now)) return view;
   add_all(view.lines, lines_of_choices(dialog, columns));
   if (!dialog.is_writing) return view;

@@ -33,6 +33,7 @@ struct Dialog {
   InputLine words;
   std::string told_whole;  // the id of the question whose text went into the scrollback
   std::string readable;    // the id of the one that the terminal has taken
+  bool is_ascii = false;   // all that the terminal shows
 };
 
 inline constexpr auto kTooSoon = std::chrono::milliseconds(400);

@@ -189,6 +189,21 @@ TEST(PlainFrames, WithoutUtf8NothingButAsciiIsSent) {
     EXPECT_LT(static_cast<unsigned char>(c), 0x80);
 }
 
+// A question mark for each would be the same for many commands, and a pattern in some.
+TEST(PlainFrames, WithoutUtf8AnApprovalShowsExactlyWhatWillRun) {
+  ChatStory story;
+  story.state.dialog.is_ascii = true;
+  story.begin("go");
+  story.ask("ä", "rm naïve — 日🙂", {"Bash(rm naïve:*)"});
+  story.pass(kTooSoon);
+  LiveRegion region({.colour = false, .unicode = false});
+  const std::string bytes = region.draw({}, frame_of(story.state), {80, 24});
+  for (const char c : bytes) EXPECT_LT(static_cast<unsigned char>(c), 0x80);
+  EXPECT_THAT(bytes, HasSubstr("rm na\\u{ef}ve \\u{2014} \\u{65e5}\\u{1f642}"));
+  EXPECT_THAT(bytes, HasSubstr("always: Bash(rm na\\u{ef}ve:*)"));
+  EXPECT_THAT(bytes, HasSubstr("[\\u{e4}] asks for approval"));
+}
+
 TEST(PlainFrames, WithoutColourNoToneIsSent) {
   ChatStory story;
   story.begin("x");

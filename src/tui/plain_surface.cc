@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kColumns = 10'000;  // the terminal wraps by itself
 constexpr std::size_t kRows = std::numeric_limits<std::size_t>::max();
+// Whoever types an answer has not read yet that it is not waited for any more.
+constexpr auto kStillAnswering = std::chrono::seconds(2);
 const Key kEnter{KeyName::enter};
 
 // A choice by its key or its word, and nothing beside it: "always ask me" approves nothing. Only a no may
@@ -60,9 +62,9 @@ std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
   if (end == std::string::npos) return std::nullopt;
   const std::string line = to_utf8(typed_.substr(0, end));
   typed_.erase(0, end + 1);
-  const bool was_asked = std::exchange(is_prompted_, false) && !question_.empty();
-  if (was_asked && !is_open(state.dialog)) {
-    question_.clear();
+  is_prompted_ = false;
+  if (!is_open(state.dialog) && !std::exchange(question_, {}).empty() &&
+      (!settled_at_ || state.now - *settled_at_ < kStillAnswering)) {
     complaint_ = "not taken, as what was asked was settled meanwhile: " + on_one_line(line);
     return std::vector<Key>{};
   }
@@ -76,6 +78,8 @@ std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
       question_.clear();  // it is asked again
     } else if (keys.empty()) {
       complaint_ = no_answer(question);
+    } else {
+      question_.clear();
     }
     return keys;
   }
@@ -102,6 +106,7 @@ std::string PlainSurface::draw(const std::vector<Line>& finished, ChatState& sta
       if (!is_ready(state.dialog, state.now)) return text;
       if (std::exchange(is_prompted_, false)) text += "\n";
       question_ = id;
+      settled_at_.reset();
       has_asked_ = true;
       typed_.clear();
       state.dialog.readable.clear();
@@ -111,6 +116,7 @@ std::string PlainSurface::draw(const std::vector<Line>& finished, ChatState& sta
     if (!std::exchange(is_prompted_, true)) text += "answer: ";
     return text;
   }
+  if (!question_.empty() && !settled_at_) settled_at_ = state.now;
   if (!state.is_running && !std::exchange(is_prompted_, true)) {
     text += "> ";
     question_.clear();

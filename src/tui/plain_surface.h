@@ -32,8 +32,9 @@ class PlainSurface {
  private:
   Style style_;
   std::string typed_;
-  std::string question_;   // the id of the one that was written last
-  std::string complaint_;  // of a line that was not taken for an answer
+  std::string question_;                 // the id of the one that was written last and not answered here
+  std::optional<TimePoint> settled_at_;  // when the first frame without it was drawn
+  std::string complaint_;                // of a line that was not taken for an answer
   bool is_prompted_ = false;
   bool has_asked_ = false;
 };

@@ -188,6 +188,44 @@ TEST_F(Plain, AnAnswerToWhatWasSettledJustThenIsNoInput) {
   EXPECT_THAT(story.state.queued, ElementsAre("and this"));
 }
 
+// The line that tells so is drawn at once; whoever types has not read it yet.
+TEST_F(Plain, AnAnswerToWhatIsToldToBeSettledIsNoInputEitherForAWhile) {
+  story.state.tells_children = true;
+  story.begin("go");
+  const auto settle_drawn = [this] {
+    story.ask("child", "Run ls", {});
+    story.pass(kTooSoon);
+    draw();
+    story.tell_child("child", QuestionAnswered{fmt::format("q{}", story.questions),
+                                               {AnswerKind::approved, "", Source::person}});
+    EXPECT_THAT(draw(), HasSubstr("was approved from elsewhere"));
+  };
+  settle_drawn();
+  story.pass(std::chrono::milliseconds(1999));
+  draw();
+  EXPECT_TRUE(line("y\n").empty());
+  EXPECT_TRUE(story.state.queued.empty());
+  EXPECT_THAT(draw(), HasSubstr("settled meanwhile: y"));
+  line("and this\n");
+  EXPECT_THAT(story.state.queued, ElementsAre("and this")) << "one answer was typed";
+
+  settle_drawn();
+  story.pass(std::chrono::seconds(2));
+  line("and that\n");
+  EXPECT_THAT(story.state.queued, ElementsAre("and this", "and that"));
+}
+
+TEST_F(Plain, ALineAfterAnAnswerThatWasTakenIsAnInput) {
+  story.state.tells_children = true;
+  story.begin("go");
+  story.ask("child", "Run ls", {});
+  story.pass(kTooSoon);
+  draw();
+  EXPECT_EQ(line("y\n").size(), 1u);
+  line("and this\n");
+  EXPECT_THAT(story.state.queued, ElementsAre("and this"));
+}
+
 TEST_F(Plain, WhereThereIsNoRuleNoneIsOfferedOrTaken) {
   story.begin("go");
   story.ask("child", "Run ls", {});

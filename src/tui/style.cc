@@ -78,4 +78,20 @@ std::string in_ascii(std::string_view text) {
   return out;
 }
 
+std::string spelled_in_ascii(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto first = static_cast<unsigned char>(text[at]);
+    if (first < 0x80) {
+      out += text[at++];
+      continue;
+    }
+    const std::size_t end = std::min(at + (first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4), text.size());
+    unsigned code = first & (0x7fU >> (end - at));
+    while (++at < end) code = code << 6 | (static_cast<unsigned char>(text[at]) & 0x3fU);
+    out += fmt::format("\\u{{{:x}}}", code);
+  }
+  return out;
+}
+
 }  // namespace deputy

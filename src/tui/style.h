@@ -25,6 +25,8 @@ std::string toned(const Style& style, Tone tone, std::string_view text);
 // For a terminal that knows nothing else: signs by what looks like them and is as wide, other letters by a
 // question mark. Escapes stay as they are. The text is UTF-8.
 std::string in_ascii(std::string_view text);
+// The same for what is approved, of which no two may look alike: \u{ef} for ï.
+std::string spelled_in_ascii(std::string_view text);
 
 // The signs of progress, or what stands for them in plain ASCII.
 struct Marks {

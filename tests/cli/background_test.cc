@@ -77,6 +77,19 @@ TEST_F(BackgroundTest, TheIdIsAnEventWhereAStreamIsAskedFor) {
   deputy({"sessions", "tail", string_or(*line, "session_id", "")});
 }
 
+TEST_F(BackgroundTest, AnIdThatCannotBeWrittenIsAFailureThatNamesIt) {
+  for (const std::string form : {"text", "json"}) {
+    const auto ran = deputy(Start{
+        .words = {"task", "explore", "look", "--background", "--output", form, "--model", working_model("0")},
+        .through = {"/bin/sh", "-c", "exec \"$0\" \"$@\" >/dev/full"}});
+    EXPECT_EQ(ran.status, 1) << form;
+    EXPECT_THAT(ran.err,
+                AllOf(HasSubstr("cannot write the output: No space left"), HasSubstr("sessions tail sess_")))
+        << form;
+    deputy({"sessions", "tail", "newest"});
+  }
+}
+
 TEST_F(BackgroundTest, AMistakeIsToldAsInTheForeground) {
   const auto unknown = deputy({"task", "nobody", "look", "--background", "--model", working_model("0")});
   EXPECT_EQ(unknown.status, 2);

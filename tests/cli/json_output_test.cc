@@ -133,6 +133,8 @@ TEST_F(JsonOutputTest, AResultThatCannotBeWrittenIsAFailure) {
                                                 {"sessions", "tree", id_, "--output", "json"},
                                                 {"completions", "bash"},
                                                 {"manual"},
+                                                {"--output", "json"},
+                                                {"--color", "never"},
                                                 {"run", "--help"}}) {
     const auto ran =
         deputy(Start{.words = words, .through = {"/bin/sh", "-c", "exec \"$0\" \"$@\" >/dev/full"}});

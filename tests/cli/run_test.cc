@@ -32,6 +32,18 @@ TEST_F(RunTest, TheExitStatusFollowsTheRoot) {
   EXPECT_EQ(run_to(R"({"error":{"kind":"no_key"}})").status, 1);
 }
 
+TEST_F(RunTest, ACompactionIsAnnouncedBeforeItIsMade) {
+  const auto ran = run_to(R"({"calls":[{"name":"Note","arguments":{"content":"half way"}}]},
+    {"text":"I was about to","error":{"kind":"context_exhausted"}},
+    {"text":"They greeted.","expect":{"contains":"is compacted"}},
+    {"text":"I know.","expect":{"contains":"They greeted."}})");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const std::size_t announced = ran.err.find("[main] compacting: the model sums up about ");
+  const std::size_t made = ran.err.find("[main] compacted: a summary stands for ");
+  ASSERT_NE(made, std::string::npos) << ran.err;
+  EXPECT_LT(announced, made) << ran.err;
+}
+
 TEST_F(RunTest, ThePromptMayComeOnStdin) {
   const auto model =
       script(R"({"v":1,"sessions":[{"replies":[{"expect":{"contains":"héllo"},"text":"heard"}]}]})");

@@ -163,9 +163,17 @@ TEST_F(StopTest, ASecondSignalLeavesAtOnceAndNamesTheCommandThatGoesOn) {
   running->send(SIGTERM);
   const auto left = running->wait();
   EXPECT_EQ(left.status, 130);
-  EXPECT_THAT(left.out, Not(HasSubstr("\"event\":\"result\""))) << "it did not wait for the end";
   const auto command = command_in(left.err, "resume sess_");
   ASSERT_EQ(command.size(), 2U) << left.err;
+  EXPECT_THAT(left.out, Not(HasSubstr("\"duration_ms\""))) << "it did not wait for the end";
+  const std::size_t last = left.out.rfind('\n', left.out.size() - 2) + 1;  // behind the one before, or 0
+  const auto document = parse_json_object(left.out.substr(last));
+  ASSERT_TRUE(document) << left.out;
+  EXPECT_EQ(string_or(*document, "event", ""), "result");
+  EXPECT_EQ(string_or(*document, "status", ""), "cancelled");
+  EXPECT_EQ(string_or(*document, "session_id", ""), command.back());
+  ASSERT_TRUE(object_at(*document, "error"));
+  EXPECT_THAT(string_or(*object_at(*document, "error"), "hint", ""), HasSubstr("resume " + command.back()));
   const auto resumed = deputy(command);
   EXPECT_THAT(resumed.status, ::testing::AnyOf(0, 130)) << resumed.err;
   EXPECT_THAT(resumed.err, HasSubstr(command.back()));

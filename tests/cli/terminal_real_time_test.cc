@@ -211,6 +211,29 @@ TEST_F(TerminalRealTime, OneChildIsCancelledAndTheOthersReport) {
   EXPECT_THAT(tmux.history(), HasSubstr("[quick] ✓ complete"));
 }
 
+TEST_F(TerminalRealTime, WhatAChildHasSaidIsReadBackAndForth) {
+  std::string said;
+  for (int row = 10; row < 70; ++row) said += "row-" + std::to_string(row) + "\\n";
+  chat(script(R"({"v":1,"sessions":[
+  {"match":{"label":"main"},"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look"}}]},{"text":"never"}]},
+  {"match":{"agent":"explore"},"replies":[
+    {"text":")" +
+              said + R"(","calls":[{"name":"Note","arguments":{"content":"half way"}}]},
+    {"first_byte_ms":86400000,"text":"never"}]}]})"),
+       {"--yes"});
+  enter("go", "half way");
+  EXPECT_THAT(tmux.history(), Not(HasSubstr("row-69"))) << "control: nobody follows it";
+  tmux.key("Tab");
+  tmux.wait_for("row-69");
+  EXPECT_THAT(tmux.screen(), Not(HasSubstr("row-10")));
+  for (int page = 0; page < 10; ++page) tmux.key("PPage");
+  tmux.wait_for("row-10");
+  EXPECT_THAT(tmux.screen(), Not(HasSubstr("row-69")));
+  for (int page = 0; page < 10; ++page) tmux.key("NPage");
+  tmux.wait_for("row-69");
+}
+
 TEST_F(TerminalRealTime, AChildIsNudgedAndSentToTheBackground) {
   chat(script(R"({"v":1,"sessions":[
   {"match":{"label":"main"},"replies":[
