@@ -198,8 +198,10 @@ std::int64_t estimated_input(std::int64_t prefix_tokens, const ModelName& model,
   return estimated_input(prefix_tokens, model, weights_of(messages), measured);
 }
 
-std::int64_t estimated_input(std::int64_t prefix_tokens, const Request& request) {
+std::int64_t estimated_input(const Request& request) {
   const ModelName& model = request.prefix->model;
+  const std::int64_t prefix_tokens =
+      request.prefix_tokens > 0 ? request.prefix_tokens : estimated_tokens(*request.prefix);
   if (request.weights.size() != request.messages.size())
     return estimated_input(prefix_tokens, model, request.messages, request.measured);
   return estimated_input(prefix_tokens, model, request.weights, request.measured);

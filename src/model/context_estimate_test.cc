@@ -357,12 +357,19 @@ TEST(ContextEstimate, ComesToTheSameWithWhatWasWeighedBefore) {
   std::vector<MessageWeight> weights;
   for (const Message& message : messages) weights.push_back(weight_of(message));
   const auto prefix =
-      std::make_shared<const RequestPrefix>(RequestPrefix{.model = ModelName("openai/gpt-5")});
+      std::make_shared<const RequestPrefix>(RequestPrefix{.model = ModelName("openai/gpt-5"),
+                                                          .system = "Work on the task alone, cite files.",
+                                                          .tools = {{"Read", "Reads a file.", "{}"}}});
   for (const auto& measured : {std::optional<Measured>{}, std::optional(Measured{3, 2000})}) {
-    const Request weighed{.prefix = prefix, .messages = messages, .weights = weights, .measured = measured};
+    const Request weighed{.prefix = prefix,
+                          .prefix_tokens = estimated_tokens(*prefix),
+                          .messages = messages,
+                          .weights = weights,
+                          .measured = measured};
     const Request unweighed{.prefix = prefix, .messages = messages, .measured = measured};
-    EXPECT_EQ(estimated_input(7, weighed), estimated_input(7, prefix->model, messages, measured));
-    EXPECT_EQ(estimated_input(7, unweighed), estimated_input(7, weighed));
+    EXPECT_EQ(estimated_input(weighed),
+              estimated_input(estimated_tokens(*prefix), prefix->model, messages, measured));
+    EXPECT_EQ(estimated_input(unweighed), estimated_input(weighed));
   }
 }
 
@@ -371,8 +378,11 @@ TEST(ContextEstimate, DoesNotWeighAgainWhatWasWeighed) {
   const std::vector<MessageWeight> weights{{.text = 10'000, .messages = 1}};
   const auto prefix =
       std::make_shared<const RequestPrefix>(RequestPrefix{.model = ModelName("openai/gpt-5")});
-  const Request request{.prefix = prefix, .messages = messages, .weights = weights};
-  EXPECT_GE(estimated_input(0, request), 10'000);
+  Request request{.prefix = prefix, .messages = messages, .weights = weights};
+  EXPECT_GE(estimated_input(request), 10'000);
+  const std::int64_t others = estimated_input(request) - estimated_tokens(*prefix);
+  request.prefix_tokens = 70'000;
+  EXPECT_EQ(estimated_input(request), 70'000 + others);
 }
 
 TEST(ContextEstimate, KnowsHowTextIsCut) {

@@ -61,6 +61,7 @@ struct MessageWeight {
 
 struct Request {
   std::shared_ptr<const RequestPrefix> prefix;
+  std::int64_t prefix_tokens = 0;          // as estimated_tokens() gave them; 0: it was not weighed
   std::span<const Message> messages;       // alive until the reply
   std::span<const std::string> fragments;  // messages[i] as encode() gave it
   std::span<const MessageWeight> weights;  // messages[i] as weight_of() gave it; empty: they were not weighed
