@@ -385,6 +385,37 @@ TEST(ContextEstimate, DoesNotWeighAgainWhatWasWeighed) {
   EXPECT_EQ(estimated_input(request), 70'000 + others);
 }
 
+TEST(ContextEstimate, KnowsWhoTakesEachDigitForAToken) {
+  const std::vector<Message> none{{.text = ""}};
+  const std::vector<Message> numbers{{.text = "1234567 1 12"}};
+  const auto in_numbers = [&](const char* model) {
+    return estimated_tokens(ModelName(model), numbers) - estimated_tokens(ModelName(model), none);
+  };
+  EXPECT_EQ(in_numbers("gemini/gemini-2.5-flash"), 10);
+  EXPECT_EQ(in_numbers("openai/gpt-5"), 5);
+}
+
+TEST(ContextEstimate, KnowsHowToolsAreTold) {
+  RequestPrefix prefix{.model = ModelName("openai/gpt-4o")};
+  const auto with = [&](std::vector<ToolOffer> tools) {
+    prefix.tools = std::move(tools);
+    return estimated_tokens(prefix);
+  };
+  const ToolOffer takes_none{"List", "Lists a folder.", R"({"properties":{},"type":"object"})"};
+  const ToolOffer says_more_of_it{
+      "List", "Lists a folder.",
+      R"({"additionalProperties":false,"properties":{},"required":[],"type":"object"})"};
+  const ToolOffer takes_one{"List", "Lists a folder.",
+                            R"({"properties":{"path":{"properties":{},"type":"object"}},"type":"object"})"};
+  EXPECT_EQ(with({says_more_of_it}), with({takes_none}));
+  EXPECT_GT(with({takes_one}), with({takes_none}) + 5);
+  const auto one_before = with({takes_one});
+  const auto two_before = with({takes_one, takes_one});
+  prefix.model = ModelName("openai/gpt-5");
+  EXPECT_EQ(with({takes_one}), one_before);
+  EXPECT_EQ(with({takes_one, takes_one}), two_before + 80) << "how to call them at once";
+}
+
 TEST(ContextEstimate, KnowsHowTextIsCut) {
   EXPECT_EQ(tokens_in(""), 0);
   EXPECT_EQ(tokens_in("The weather in Paris is fine today."), 8);
