@@ -164,6 +164,7 @@ Request Agent::next_request() {
     weights_.push_back(is_told ? weight_of(conversation_.messages[at]) : MessageWeight{});
   }
   return {.prefix = parts_.prefix,
+          .prefix_tokens = parts_.limits.prefix_tokens,
           .messages = told(conversation_),
           .fragments = std::span<const std::string>(fragments_).subspan(conversation_.told_from),
           .weights = std::span<const MessageWeight>(weights_).subspan(conversation_.told_from),

@@ -130,18 +130,12 @@ BudgetReserved most_for_request(const Provider& provider, const RequestPrefix& p
   return most_for(input, most_output(provider, prefix), provider.price(prefix.model).value_or(Price{}));
 }
 
-std::int64_t BudgetedProvider::most_input(const Request& request) {
-  Parts::Weighed& weighed = parts_.weighed;
-  if (weighed.prefix != request.prefix) weighed = {request.prefix, estimated_tokens(*request.prefix)};
-  return at_most(estimated_input(weighed.tokens, request));
-}
-
 std::expected<BudgetedProvider::Reserved, std::string> BudgetedProvider::reserve(const Request& request) {
   Budget& budget = parts_.budget;
   kept_.give_back();  // to be taken again at once, in its true size
   auto price = price_of(parts_.inner, request.prefix->model, budget.limits());
   if (!price) return std::unexpected(std::move(price).error());
-  const auto input = most_input(request);
+  const auto input = at_most(estimated_input(request));
   const std::int64_t wanted = most_output(parts_.inner, *request.prefix);
   const auto last_step = [&](std::int64_t from) {
     return as_amount(most_for(from + kLastInput, std::min(wanted, kLastOutput), *price));

@@ -28,12 +28,6 @@ class BudgetedProvider final : public Provider {
     Budget& budget;
     // What was reserved when the session was admitted: for its first request.
     Budget::Hold first;
-    // A prefix and what it comes to.
-    struct Weighed {
-      std::shared_ptr<const RequestPrefix> prefix;
-      std::int64_t tokens = 0;
-    };
-    Weighed weighed = {};   // by whoever shares it
     bool has_asked = true;  // this run, before: what that may have come to is on record
   };
   explicit BudgetedProvider(Parts parts) : parts_(std::move(parts)), kept_(std::move(parts_.first)) {}
@@ -57,7 +51,6 @@ class BudgetedProvider final : public Provider {
     Usage most_of(const Usage& told) const;
   };
   std::expected<Reserved, std::string> reserve(const Request& request);
-  std::int64_t most_input(const Request& request);
 
   Parts parts_;
   Budget::Hold kept_;  // for the request that comes next, or the last one

@@ -118,7 +118,6 @@ struct Tree::Work {
         budgeted({.inner = *equipment.kit.provider,
                   .budget = *tree.budget_,
                   .first = std::move(tree.live_[run.session.id].first),
-                  .weighed = {equipment.kit.prefix, equipment.kit.prefix_tokens},
                   .has_asked = run.so_far->asked}),
         post(tree.running_, run.session.id, *run.so_far),
         mail(tree.mail_of(run.session, post.box())),

@@ -87,7 +87,7 @@ TEST(AnthropicDialect, MarksTheLastStableBlockForTheCache) {
             R"({"model":"claude-sonnet-4-5","max_tokens":2048,"stream":true,"messages":[)");
 }
 
-TEST(AnthropicDialect, ASchemaThatIsNoObjectStandsForAnyArguments) {
+TEST(AnthropicDialect, ASchemaThatIsNotInBracesStandsForAnyArguments) {
   RequestPrefix prefix = ten_steps_prefix("anthropic/x");
   prefix.tools = {{.name = "T", .description = "d", .schema = "{oops"}};
   const EncodedPrefix encoded_prefix = anthropic_dialect()->encode(prefix);
@@ -95,11 +95,11 @@ TEST(AnthropicDialect, ASchemaThatIsNoObjectStandsForAnyArguments) {
                                 encoded_prefix.tail));
 }
 
-TEST(AnthropicDialect, ASchemaIsSentWithoutTheWhiteSpaceBetweenItsTokens) {
+TEST(AnthropicDialect, ASchemaIsSentWithoutItsLineBreaks) {
   RequestPrefix prefix = ten_steps_prefix("anthropic/x");
   prefix.tools = {{.name = "T",
                    .description = "d",
-                   .schema = "{\n\"type\": \"object\",\n\"description\":\"two  words\"\n}\n"}};
+                   .schema = "\n{\r\n\t\"type\":\"object\",\n\"description\":\"two  words\"\n} \n"}};
   EXPECT_TRUE(anthropic_dialect()->encode(prefix).head.contains(
       R"("input_schema":{"type":"object","description":"two  words"}})"));
 }

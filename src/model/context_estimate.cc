@@ -23,6 +23,8 @@ struct Family {
   double call;            // each, and for its result as much
   double tools;           // once, where there are any
   double tool_text;       // of what a tool's name, description and schema come to
+  double several = 0;     // once, where there are several tools: how to call them at once
+  int digits = 0;         // 1: each digit is a token; 0: they are taken by threes
 };
 
 // The first that fits. Those who do not tell are taken to be like the last.
@@ -33,9 +35,10 @@ constexpr std::array kFamilies{
     Family{"claude-opus-4-7", 1.4, 30, 4, 25, 640, 1.0},
     Family{"claude", 1.15, 30, 4, 25, 520, 1.0},
     Family{"gpt-oss", 1.1, 10, 4, 10, 60, 1.0},
+    Family{"gpt-5", 1.05, 4, 4, 6, 8, 0.65, 80},
     Family{"gpt-", 1.05, 4, 4, 6, 8, 0.65},
     Family{"openai/o", 1.05, 4, 4, 6, 8, 0.65},
-    Family{"gemini", 1.0, 3, 1, 4, 0, 0.95},
+    Family{"gemini", 1.0, 3, 1, 4, 0, 0.95, 0, 1},
     Family{"qwen", 1.1, 10, 4, 10, 90, 1.0},
     Family{"llama", 1.1, 10, 4, 10, 140, 1.0},
     Family{"kimi", 1.1, 4, 4, 8, 20, 1.0},
@@ -105,11 +108,41 @@ double tokens_in_run(Kind kind, std::string_view run) {
   return length;
 }
 
+MessageWeight weight_of(std::string_view text) {
+  double tokens = 0;
+  std::size_t digits = 0;
+  while (!text.empty()) {
+    const Kind kind = kind_of(text.front());
+    std::size_t length = 1;
+    while (length < text.size() && kind_of(text[length]) == kind) ++length;
+    // A capital begins the word that follows it.
+    if (kind == Kind::upper && length == 1) {
+      while (length < text.size() && kind_of(text[length]) == Kind::lower) ++length;
+      tokens += tokens_in_run(Kind::lower, text.substr(0, length));
+    } else {
+      tokens += tokens_in_run(kind, text.substr(0, length));
+    }
+    if (kind == Kind::digit) digits += length * 2 / 3;
+    text.remove_prefix(length);
+  }
+  return {.text = std::llround(std::ceil(tokens)), .digits = static_cast<std::int64_t>(digits)};
+}
+
+// Where there are no arguments that is told in a few words, however the schema says so.
+MessageWeight weight_of_schema(std::string_view schema) {
+  constexpr std::string_view kArguments = R"("properties":{)";
+  const std::size_t at = schema.find(kArguments);
+  const bool has_none =
+      at != std::string_view::npos && schema.substr(at + kArguments.size()).starts_with('}');
+  return has_none ? MessageWeight{.text = 8} : weight_of(schema);
+}
+
 double tokens_of(const MessageWeight& weight, const Family& family) {
   const double frame =
       static_cast<double>(weight.messages) * family.message + static_cast<double>(weight.calls) * family.call;
   // Thoughts are about as long as their seal is in bytes by five.
-  return static_cast<double>(weight.text) * family.density + frame + static_cast<double>(weight.sealed) / 5;
+  return static_cast<double>(weight.text + family.digits * weight.digits) * family.density + frame +
+         static_cast<double>(weight.sealed) / 5;
 }
 
 double tokens_of(std::span<const MessageWeight> weights, const Family& family) {
@@ -141,46 +174,34 @@ std::int64_t estimated_input(std::int64_t prefix_tokens, const ModelName& model,
 
 }  // namespace
 
-std::int64_t tokens_in(std::string_view text) {
-  double tokens = 0;
-  while (!text.empty()) {
-    const Kind kind = kind_of(text.front());
-    std::size_t length = 1;
-    while (length < text.size() && kind_of(text[length]) == kind) ++length;
-    // A capital begins the word that follows it.
-    if (kind == Kind::upper && length == 1) {
-      while (length < text.size() && kind_of(text[length]) == Kind::lower) ++length;
-      tokens += tokens_in_run(Kind::lower, text.substr(0, length));
-    } else {
-      tokens += tokens_in_run(kind, text.substr(0, length));
-    }
-    text.remove_prefix(length);
-  }
-  return std::llround(std::ceil(tokens));
-}
+std::int64_t tokens_in(std::string_view text) { return weight_of(text).text; }
 
 std::int64_t estimated_tokens(const RequestPrefix& prefix) {
   const Family& family = family_of(prefix.model);
   double tokens = family.request;
-  if (!prefix.system.empty())
-    tokens += family.message + family.density * static_cast<double>(tokens_in(prefix.system));
+  if (!prefix.system.empty()) tokens += family.message + tokens_of(weight_of(prefix.system), family);
   if (!prefix.tools.empty()) tokens += family.tools;
+  if (prefix.tools.size() > 1) tokens += family.several;
   for (const ToolOffer& tool : prefix.tools) {
-    const std::int64_t text =
-        tokens_in(tool.name) + tokens_in(tool.description) + tokens_in(tool.schema) + 12;
-    tokens += family.density * family.tool_text * static_cast<double>(text);
+    MessageWeight weight{.text = 12};
+    weight += weight_of(tool.name);
+    weight += weight_of(tool.description);
+    weight += weight_of_schema(tool.schema);
+    tokens += family.tool_text * tokens_of(weight, family);
   }
   return std::llround(tokens);
 }
 
 MessageWeight weight_of(const Message& message) {
-  MessageWeight weight{.text = tokens_in(message.text), .messages = 1};
+  MessageWeight weight = weight_of(message.text);
   std::size_t seen = message.text.size();
   for (const Call& call : message.calls) {
-    weight.text += tokens_in(call.name) + tokens_in(call.arguments);
+    weight += weight_of(call.name);
+    weight += weight_of(call.arguments);
     seen += call.name.size() + call.arguments.size();
   }
-  for (const ToolResult& result : message.results) weight.text += tokens_in(result.content);
+  for (const ToolResult& result : message.results) weight += weight_of(result.content);
+  weight.messages = 1;
   weight.calls = std::ssize(message.calls) + std::ssize(message.results);
   // What a provider wants back sealed counts as the thoughts in it. It does so only while their calls are
   // answered: those of a turn that has ended it drops.
@@ -198,8 +219,10 @@ std::int64_t estimated_input(std::int64_t prefix_tokens, const ModelName& model,
   return estimated_input(prefix_tokens, model, weights_of(messages), measured);
 }
 
-std::int64_t estimated_input(std::int64_t prefix_tokens, const Request& request) {
+std::int64_t estimated_input(const Request& request) {
   const ModelName& model = request.prefix->model;
+  const std::int64_t prefix_tokens =
+      request.prefix_tokens > 0 ? request.prefix_tokens : estimated_tokens(*request.prefix);
   if (request.weights.size() != request.messages.size())
     return estimated_input(prefix_tokens, model, request.messages, request.measured);
   return estimated_input(prefix_tokens, model, request.weights, request.measured);

@@ -22,9 +22,9 @@ std::int64_t estimated_tokens(const ModelName& model, std::span<const Message> m
 // Once for each message that is told at every step.
 MessageWeight weight_of(const Message& message);
 
-// The whole of a request whose prefix comes to `prefix_tokens`.
+// The whole of a request whose prefix comes to `prefix_tokens`. What was weighed before is not weighed again.
 std::int64_t estimated_input(std::int64_t prefix_tokens, const ModelName& model,
                              std::span<const Message> messages, const std::optional<Measured>& measured);
-std::int64_t estimated_input(std::int64_t prefix_tokens, const Request& request);
+std::int64_t estimated_input(const Request& request);
 
 }  // namespace deputy

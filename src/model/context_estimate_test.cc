@@ -22,10 +22,10 @@ namespace {
 struct Recorded {
   RequestPrefix prefix;
   std::vector<Message> messages;
-  // It offers what the provider runs by itself: the runtime asks for no such thing, and the count is also of
-  // the provider's own instructions and of the pages that were read in between.
+  // It offers what the provider runs by itself, which the runtime never does.
   bool offers_tools_of_the_provider = false;
-  std::int64_t counted = 0;
+  std::int64_t counted = 0;         // of the request
+  std::int64_t counted_in_all = 0;  // with what such tools read, once more for each pass over it
 
   std::int64_t estimated(std::optional<Measured> measured = {}) const {
     return estimated_input(estimated_tokens(prefix), prefix.model, messages, measured);
@@ -129,6 +129,11 @@ Recorded recorded(const json::object& body, const std::string& provider, const s
       if (result.prefix.tools.size() == before) result.offers_tools_of_the_provider = true;
     }
   }
+  // The form that an answer must have is told to the model as a tool is: by its name and its schema.
+  if (const auto* format = object_at(body, "response_format")) {
+    if (const auto* schema = object_at(*format, "json_schema"))
+      result.prefix.tools.push_back({string_or(*schema, "name", ""), "", json_at(*schema, "schema")});
+  }
   for (const char* key : {"messages", "input", "contents"}) {
     const auto* messages = array_at(body, key);
     if (!messages) continue;
@@ -174,6 +179,11 @@ std::int64_t counted_in_json(std::string_view body) {
   return integer_or(*answer, "input_tokens", 0);
 }
 
+// Up to where a stream has told what was counted of the request alone: no tool of the provider has run yet.
+std::string first_event_of(std::string_view stream) {
+  return std::string(stream.substr(0, stream.find('\n', stream.find("data:")))) + "\n\n";
+}
+
 // The model that answered: some were asked for under the name of another.
 std::string model_of(const std::string& name) {
   const auto meta = fixture_internal::read_below(name.substr(0, name.rfind('.')) + ".meta.json");
@@ -186,9 +196,14 @@ Recorded load(const std::string& name) {
   const std::string folder = name.substr(0, name.find('/'));
   Recorded result = recorded(fixture.request, folder, model_of(name));
   if (fixture.request.empty()) return result;
-  result.counted = name.ends_with(".json")
-                       ? counted_in_json(fixture.body)
-                       : counted_in(*dialect_for(folder, fixture.request, name), fixture.body);
+  if (name.ends_with(".json")) {
+    result.counted = result.counted_in_all = counted_in_json(fixture.body);
+    return result;
+  }
+  const auto dialect = dialect_for(folder, fixture.request, name);
+  result.counted = result.counted_in_all = counted_in(*dialect, fixture.body);
+  if (result.offers_tools_of_the_provider)
+    result.counted = counted_in(*dialect, first_event_of(fixture.body));
   return result;
 }
 
@@ -199,15 +214,9 @@ std::vector<std::pair<std::string, Recorded>> all_counted() {
                              "openrouter", "other"}) {
     for (const std::string& name : fixture_names(folder)) {
       Recorded one = load(name);
-      if (one.counted > 0 && !one.messages.empty()) all.emplace_back(name, std::move(one));
+      if (one.counted_in_all > 0 && !one.messages.empty()) all.emplace_back(name, std::move(one));
     }
   }
-  return all;
-}
-
-std::vector<std::pair<std::string, Recorded>> all_recorded() {
-  auto all = all_counted();
-  std::erase_if(all, [](const auto& one) { return one.second.offers_tools_of_the_provider; });
   return all;
 }
 
@@ -225,26 +234,38 @@ bool goes_on(const Recorded& one, const Recorded& two) {
 
 TEST(ContextEstimate, OfAFirstRequestIsNearTheCountOnNineInTenOfWhatWasRecorded) {
   NEEDS_FIXTURES();
-  const auto recorded = all_recorded();
-  const std::size_t set_aside = all_counted().size() - recorded.size();
+  const auto is_near = [](const Recorded& one, std::int64_t counted) {
+    const double ratio = static_cast<double>(one.estimated()) / static_cast<double>(counted);
+    return ratio >= 0.9 && ratio <= 1.4;
+  };
   int all = 0;
   int near = 0;
-  for (const auto& [name, one] : recorded) {
-    const double ratio = static_cast<double>(one.estimated()) / static_cast<double>(one.counted);
+  int ours = 0;  // such as the runtime makes
+  int near_ours = 0;
+  int near_in_all = 0;
+  for (const auto& [name, one] : all_counted()) {
+    const bool is_ours = !one.offers_tools_of_the_provider;
     ++all;
-    if (ratio >= 0.9 && ratio <= 1.4) ++near;
+    near += is_near(one, one.counted);
+    ours += is_ours;
+    near_ours += is_ours && is_near(one, one.counted);
+    near_in_all += is_near(one, one.counted_in_all);
     tell(name, one.counted, one.estimated());
+    if (one.counted_in_all != one.counted)
+      fmt::print("figures: {}: {} with what the provider's tools read\n", name, one.counted_in_all);
   }
-  fmt::print("figures: {} of {} first requests between -10 % and +40 %; {} offer tools of the provider's\n",
-             near, all, set_aside);
-  EXPECT_GE(all, 50);
-  EXPECT_LE(set_aside, 5u);
+  fmt::print(
+      "figures: {} of {} first requests between -10 % and +40 %; {} of the {} without tools of the "
+      "provider's; {} of {} where what such tools read is counted too\n",
+      near, all, near_ours, ours, near_in_all, all);
+  EXPECT_GE(all, 65);
   EXPECT_GE(near * 10, all * 9);
+  EXPECT_GE(near_ours * 10, ours * 9);
 }
 
 TEST(ContextEstimate, IsWithinFiveInAHundredOnceTheProviderHasCounted) {
   NEEDS_FIXTURES();
-  const auto all = all_recorded();
+  const auto all = all_counted();
   std::set<std::string> pairs;
   double worst = 0;
   for (const auto& [first, one] : all) {
@@ -357,12 +378,19 @@ TEST(ContextEstimate, ComesToTheSameWithWhatWasWeighedBefore) {
   std::vector<MessageWeight> weights;
   for (const Message& message : messages) weights.push_back(weight_of(message));
   const auto prefix =
-      std::make_shared<const RequestPrefix>(RequestPrefix{.model = ModelName("openai/gpt-5")});
+      std::make_shared<const RequestPrefix>(RequestPrefix{.model = ModelName("openai/gpt-5"),
+                                                          .system = "Work on the task alone, cite files.",
+                                                          .tools = {{"Read", "Reads a file.", "{}"}}});
   for (const auto& measured : {std::optional<Measured>{}, std::optional(Measured{3, 2000})}) {
-    const Request weighed{.prefix = prefix, .messages = messages, .weights = weights, .measured = measured};
+    const Request weighed{.prefix = prefix,
+                          .prefix_tokens = estimated_tokens(*prefix),
+                          .messages = messages,
+                          .weights = weights,
+                          .measured = measured};
     const Request unweighed{.prefix = prefix, .messages = messages, .measured = measured};
-    EXPECT_EQ(estimated_input(7, weighed), estimated_input(7, prefix->model, messages, measured));
-    EXPECT_EQ(estimated_input(7, unweighed), estimated_input(7, weighed));
+    EXPECT_EQ(estimated_input(weighed),
+              estimated_input(estimated_tokens(*prefix), prefix->model, messages, measured));
+    EXPECT_EQ(estimated_input(unweighed), estimated_input(weighed));
   }
 }
 
@@ -371,8 +399,42 @@ TEST(ContextEstimate, DoesNotWeighAgainWhatWasWeighed) {
   const std::vector<MessageWeight> weights{{.text = 10'000, .messages = 1}};
   const auto prefix =
       std::make_shared<const RequestPrefix>(RequestPrefix{.model = ModelName("openai/gpt-5")});
-  const Request request{.prefix = prefix, .messages = messages, .weights = weights};
-  EXPECT_GE(estimated_input(0, request), 10'000);
+  Request request{.prefix = prefix, .messages = messages, .weights = weights};
+  EXPECT_GE(estimated_input(request), 10'000);
+  const std::int64_t others = estimated_input(request) - estimated_tokens(*prefix);
+  request.prefix_tokens = 70'000;
+  EXPECT_EQ(estimated_input(request), 70'000 + others);
+}
+
+TEST(ContextEstimate, KnowsWhoTakesEachDigitForAToken) {
+  const std::vector<Message> none{{.text = ""}};
+  const std::vector<Message> numbers{{.text = "1234567 1 12"}};
+  const auto in_numbers = [&](const char* model) {
+    return estimated_tokens(ModelName(model), numbers) - estimated_tokens(ModelName(model), none);
+  };
+  EXPECT_EQ(in_numbers("gemini/gemini-2.5-flash"), 10);
+  EXPECT_EQ(in_numbers("openai/gpt-5"), 5);
+}
+
+TEST(ContextEstimate, KnowsHowToolsAreTold) {
+  RequestPrefix prefix{.model = ModelName("openai/gpt-4o")};
+  const auto with = [&](std::vector<ToolOffer> tools) {
+    prefix.tools = std::move(tools);
+    return estimated_tokens(prefix);
+  };
+  const ToolOffer takes_none{"List", "Lists a folder.", R"({"properties":{},"type":"object"})"};
+  const ToolOffer says_more_of_it{
+      "List", "Lists a folder.",
+      R"({"additionalProperties":false,"properties":{},"required":[],"type":"object"})"};
+  const ToolOffer takes_one{"List", "Lists a folder.",
+                            R"({"properties":{"path":{"properties":{},"type":"object"}},"type":"object"})"};
+  EXPECT_EQ(with({says_more_of_it}), with({takes_none}));
+  EXPECT_GT(with({takes_one}), with({takes_none}) + 5);
+  const auto one_before = with({takes_one});
+  const auto two_before = with({takes_one, takes_one});
+  prefix.model = ModelName("openai/gpt-5");
+  EXPECT_EQ(with({takes_one}), one_before);
+  EXPECT_EQ(with({takes_one, takes_one}), two_before + 80) << "how to call them at once";
 }
 
 TEST(ContextEstimate, KnowsHowTextIsCut) {

@@ -159,7 +159,7 @@ void HttpProvider::remember_refused(std::span<const std::string> asked, std::spa
 Task<std::expected<Reply, Failure>> HttpProvider::try_once(Ready ready, Request request, Governor::Turn* turn,
                                                            DeltaSink deltas, StopToken stop) {
   const ModelName& model = request.prefix->model;
-  ready.head.body = assembled(ready.prefix->text, request.fragments);
+  ready.head.body = assembled(*ready.prefix, request.fragments);
   auto outcome =
       co_await attempt({.dialect = *parts_.dialect,
                         .network = parts_.network,
@@ -195,7 +195,7 @@ std::expected<HttpProvider::Ready, Reply> HttpProvider::prepare(const Request& r
   }
   const ModelFacts facts = parts_.facts(model);
   Ready ready{.head = parts_.dialect->address(model, parts_.endpoint), .prefix = kept(request.prefix)};
-  ready.tokens = estimated_input(ready.prefix->tokens, request);
+  ready.tokens = estimated_input(request);
   if (!facts.window) return ready;
 
   const std::int64_t wanted = std::min<std::int64_t>(
@@ -212,8 +212,7 @@ std::expected<HttpProvider::Ready, Reply> HttpProvider::prepare(const Request& r
   return ready;
 }
 
-std::shared_ptr<const HttpProvider::KeptPrefix> HttpProvider::kept(
-    const std::shared_ptr<const RequestPrefix>& prefix) {
+std::shared_ptr<const EncodedPrefix> HttpProvider::kept(const std::shared_ptr<const RequestPrefix>& prefix) {
   const auto found = kept_.find(prefix);
   if (found != kept_.end()) return found->second;
   std::erase_if(kept_, [](const auto& one) { return one.first.expired(); });
@@ -221,11 +220,11 @@ std::shared_ptr<const HttpProvider::KeptPrefix> HttpProvider::kept(
   return kept_[prefix] = encoded(*prefix, most);
 }
 
-std::shared_ptr<const HttpProvider::KeptPrefix> HttpProvider::encoded(const RequestPrefix& prefix,
-                                                                      std::int64_t max_output) const {
+std::shared_ptr<const EncodedPrefix> HttpProvider::encoded(const RequestPrefix& prefix,
+                                                           std::int64_t max_output) const {
   RequestPrefix capped = prefix;
   capped.max_output_tokens = static_cast<int>(std::min<std::int64_t>(prefix.max_output_tokens, max_output));
-  return std::make_shared<KeptPrefix>(parts_.dialect->encode(capped), estimated_tokens(prefix));
+  return std::make_shared<const EncodedPrefix>(parts_.dialect->encode(capped));
 }
 
 Reply HttpProvider::ended(ReplyStop stop, const ModelName& model, std::string error, Usage usage) const {

@@ -50,17 +50,12 @@ class HttpProvider final : public Provider {
   std::optional<Price> price(const ModelName& model) const override { return parts_.facts(model).price; }
 
  private:
-  // A prefix as it is sent, and what it weighs.
-  struct KeptPrefix {
-    EncodedPrefix text;
-    std::int64_t tokens = 0;
-  };
   using KeptPrefixes =
-      std::map<std::weak_ptr<const RequestPrefix>, std::shared_ptr<const KeptPrefix>, std::owner_less<>>;
+      std::map<std::weak_ptr<const RequestPrefix>, std::shared_ptr<const EncodedPrefix>, std::owner_less<>>;
   // A request that is ready to be sent, as often as need be.
   struct Ready {
     HttpRequest head;  // without its body
-    std::shared_ptr<const KeptPrefix> prefix;
+    std::shared_ptr<const EncodedPrefix> prefix;
     std::int64_t tokens = 0;
   };
 
@@ -73,8 +68,8 @@ class HttpProvider final : public Provider {
   void remember_refused(std::span<const std::string> asked, std::span<const std::string> taken);
   Task<std::expected<Reply, Failure>> try_once(Ready ready, Request request, Governor::Turn* turn,
                                                DeltaSink deltas, StopToken stop);
-  std::shared_ptr<const KeptPrefix> kept(const std::shared_ptr<const RequestPrefix>& prefix);
-  std::shared_ptr<const KeptPrefix> encoded(const RequestPrefix& prefix, std::int64_t max_output) const;
+  std::shared_ptr<const EncodedPrefix> kept(const std::shared_ptr<const RequestPrefix>& prefix);
+  std::shared_ptr<const EncodedPrefix> encoded(const RequestPrefix& prefix, std::int64_t max_output) const;
   Reply ended(ReplyStop stop, const ModelName& model, std::string error, Usage usage = kUntaken) const;
   Usage priced(Usage usage, const ModelName& model) const;
 

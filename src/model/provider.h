@@ -45,12 +45,14 @@ struct Measured {
 // What one message or several hold, whatever model they are for: weighed once (model/context_estimate.h),
 // then added up.
 struct MessageWeight {
-  std::int64_t text = 0;  // tokens, in an average tokenizer
+  std::int64_t text = 0;    // tokens, in an average tokenizer
+  std::int64_t digits = 0;  // so many more, where each digit is one
   std::int64_t messages = 0;
   std::int64_t calls = 0;   // and as many results as there are
   std::int64_t sealed = 0;  // bytes that a provider wants back unchanged
   MessageWeight& operator+=(const MessageWeight& other) {
     text += other.text;
+    digits += other.digits;
     messages += other.messages;
     calls += other.calls;
     sealed += other.sealed;
@@ -61,6 +63,7 @@ struct MessageWeight {
 
 struct Request {
   std::shared_ptr<const RequestPrefix> prefix;
+  std::int64_t prefix_tokens = 0;          // as estimated_tokens() gave them; 0: it was not weighed
   std::span<const Message> messages;       // alive until the reply
   std::span<const std::string> fragments;  // messages[i] as encode() gave it
   std::span<const MessageWeight> weights;  // messages[i] as weight_of() gave it; empty: they were not weighed

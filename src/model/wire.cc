@@ -9,8 +9,10 @@
 namespace deputy::api {
 
 std::string schema_of(const ToolOffer& tool) {
-  const auto schema = parse_json_object(tool.schema);
-  return schema ? to_json_text(*schema) : R"({"type":"object"})";
+  std::string text = tool.schema;
+  std::erase_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; });
+  const std::string_view object = trimmed(text);
+  return object.starts_with('{') && object.ends_with('}') ? std::string(object) : R"({"type":"object"})";
 }
 
 std::string function_tools(const std::vector<ToolOffer>& tools) {

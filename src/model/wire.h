@@ -11,8 +11,9 @@
 
 namespace deputy::api {
 
-// A tool's schema, without the white space between its tokens: all of it is sent with every request. One
-// that is no object stands for any arguments at all.
+// A tool's schema without line breaks and tabs, which no string in it can hold: all of it is sent with every
+// request. It is not read again for each kind of child: that it is valid is for its tool to see to. What does
+// not even stand in braces stands for any arguments at all.
 std::string schema_of(const ToolOffer& tool);
 // Tools as Chat Completions and Ollama want them, as a member with its comma; empty where there are none.
 std::string function_tools(const std::vector<ToolOffer>& tools);

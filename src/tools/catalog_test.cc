@@ -104,6 +104,15 @@ std::size_t bytes_of(const ToolText& text) {
 
 bool is_read_only(const Tool& tool) { return !tool.writes(); }
 
+// Line breaks are taken out when it is sent, and nothing else.
+TEST_F(Catalog, SchemasHaveNoWhiteSpaceBetweenTheirTokensButLineBreaks) {
+  for (const auto& tool : all()) {
+    std::string sent = tool->text().schema;
+    std::erase(sent, '\n');
+    EXPECT_EQ(sent, to_json_text(parse_json(tool->text().schema).value())) << tool->text().name;
+  }
+}
+
 TEST_F(Catalog, DefinitionsAreShort) {
   std::size_t of_reader = 0;
   std::size_t of_all = 0;
