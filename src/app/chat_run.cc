@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +19,7 @@
 #include "app/rule_writer.h"
 #include "app/run_on.h"
 #include "app/session_lookup.h"
+#include "app/streams.h"
 #include "async/descriptor.h"
 #include "async/task_group.h"
 #include "async/waiter.h"
@@ -331,7 +333,8 @@ void ChatRunner::on_bytes(std::string_view bytes) {
 Task<> ChatRunner::read_keys(StopToken stop) {
   std::array<char, 16384> buffer;
   while (!left_.resumed() && co_await wait_readable(program_.loop, STDIN_FILENO, stop) == Readiness::ready) {
-    const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    const ssize_t count = read_what_is_there(STDIN_FILENO, buffer);
+    if (count < 0 && errno == EAGAIN) continue;  // a shell has taken it
     if (count > 0) {
       on_bytes({buffer.data(), static_cast<std::size_t>(count)});
     } else if (count == 0 && screen_.plain() && ::isatty(STDIN_FILENO) == 1) {

@@ -69,7 +69,7 @@ void Progress::step_aside() {
 
 void Progress::come_back() {
   drawn_ = 0;
-  if (parts_.form == ProgressForm::live || parts_.err.is_behind()) frames_.draw_soon();
+  frames_.draw_soon();  // also in lines: what others offer now may stay behind
 }
 
 void Progress::finish() {
