@@ -54,7 +54,7 @@ class ChatRunner {
   void compact(const std::string& how);
   void say_error(const Error& error);
   void leave(ExitStatus status);
-  void pause_program();
+  void pause_program(StopReach reach);
 
   Task<> drive();
   Task<> read_keys(StopToken stop);
@@ -154,7 +154,7 @@ void ChatRunner::do_all(Intents intents) {
     void operator()(const LeaveChat& wanted) const {
       chat.leave(wanted.at_once ? ExitStatus::cancelled : ExitStatus::completed);
     }
-    void operator()(const PauseProgram&) const { chat.pause_program(); }
+    void operator()(const PauseProgram&) const { chat.pause_program(StopReach::job); }
   };
   for (auto& intent : intents) std::visit(Doer{*this}, intent);
 }
@@ -270,9 +270,9 @@ void ChatRunner::leave(ExitStatus status) {
 }
 
 // Until a shell goes on with it.
-void ChatRunner::pause_program() {
+void ChatRunner::pause_program(StopReach reach) {
   if (!screen_.step_aside()) return;
-  signals_.stop_process();
+  signals_.stop_process(reach);
   screen_.come_back();
 }
 
@@ -354,7 +354,7 @@ Task<> ChatRunner::watch_signals(StopToken stop) {
         screen_.resize();
         break;
       case SIGTSTP:
-        pause_program();
+        pause_program(StopReach::process);  // the others were told by the terminal
         break;
       case SIGCONT:
         screen_.come_back();
