@@ -302,7 +302,10 @@ void ChatRunner::on_keys(const std::vector<Key>& keys) {
   hide_unread(state_.dialog);  // where no frame has shown it yet, as the loop was busy
   for (const auto& key : keys) {
     if (left_.resumed()) return;  // what follows is for whoever has the terminal next
-    do_all(apply_key(state_, key));
+    Intents intents = apply_key(state_, key);
+    const bool pauses = !intents.empty() && std::holds_alternative<PauseProgram>(intents.front());
+    do_all(std::move(intents));
+    if (pauses) break;  // and so it is here
   }
   screen_.draw_soon();
 }

@@ -93,6 +93,9 @@ void ChatScreen::come_back() {
     terminal_->enter();
     program_.out.offer(RawTerminal::kMarkPastes);
     region_.forget();
+    hide(state_.dialog);
+    // What was typed meanwhile was meant for who had the terminal.
+    if (is_open(state_.dialog)) ::tcflush(STDIN_FILENO, TCIFLUSH);
   } else {
     plain_->start_over();
   }

@@ -71,6 +71,23 @@ TEST_F(ChatKeys, CtrlCWorksWhileAQuestionIsOpen) {
   EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
 }
 
+// As where the program was stopped, and a shell had the keys.
+TEST_F(ChatKeys, AfterOthersHadTheScreenNoKeyAnswersUntilTheQuestionIsShownAgain) {
+  story.begin("go");
+  story.ask("a", "Run", {});
+  was_taken(story.state);
+  story.pass(kTooSoon);
+  ASSERT_TRUE(is_ready(story.state.dialog, story.state.now)) << "control";
+  hide(story.state.dialog);
+  EXPECT_THAT(key(KeyName::text, "y"), IsEmpty());
+  story.pass(std::chrono::seconds(10));
+  EXPECT_THAT(key(KeyName::text, "y"), IsEmpty()) << "however long it lasts";
+  was_taken(story.state);
+  EXPECT_THAT(key(KeyName::text, "y"), IsEmpty()) << "typed ahead";
+  story.pass(kTooSoon);
+  EXPECT_TRUE(only<GiveAnswer>(key(KeyName::text, "y")));
+}
+
 // A question of ask_user that is stopped has no answer on record.
 TEST_F(ChatKeys, AQuestionWhoseAskerHasEndedIsClosed) {
   story.begin("go");
