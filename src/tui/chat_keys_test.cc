@@ -52,16 +52,33 @@ TEST_F(ChatKeys, CtrlCOnAnIdleChatEmptiesTheLineThenLeaves) {
   EXPECT_TRUE(only<LeaveChat>(key(KeyName::control, "c")));
 }
 
-TEST_F(ChatKeys, CtrlCEmptiesTheLineAlsoWhileSomethingRunsAndThenCancels) {
+TEST_F(ChatKeys, CtrlCCancelsWhatRunsWhateverStandsInTheLineWhichStays) {
   story.begin("go");
   type("half");
+  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
+  EXPECT_EQ(story.state.input.text, "half");
+  const auto intents = key(KeyName::control, "c");
+  ASSERT_TRUE(only<LeaveChat>(intents));
+  EXPECT_TRUE(only<LeaveChat>(intents)->at_once);
+}
+
+TEST_F(ChatKeys, TheSecondCtrlCLeavesAlsoWhereAllHasEndedAndTheLineIsNotEmpty) {
+  story.begin("go");
+  type("half");
+  key(KeyName::control, "c");
+  story.tell_root(RunEnded{Report{}});
+  story.pass(std::chrono::milliseconds(2000));
+  EXPECT_TRUE(only<LeaveChat>(key(KeyName::control, "c")));
+}
+
+TEST_F(ChatKeys, ALaterCtrlCEmptiesTheLineThatStayed) {
+  story.begin("go");
+  type("half");
+  key(KeyName::control, "c");
+  story.tell_root(RunEnded{Report{}});
+  story.pass(std::chrono::milliseconds(2001));
   EXPECT_THAT(key(KeyName::control, "c"), IsEmpty());
   EXPECT_EQ(story.state.input.text, "");
-  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
-  type("half");
-  EXPECT_THAT(key(KeyName::control, "c"), IsEmpty()) << "what is typed after the first one, too";
-  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
-  EXPECT_TRUE(only<LeaveChat>(key(KeyName::control, "c")));
 }
 
 TEST_F(ChatKeys, CtrlCWorksWhileAQuestionIsOpen) {
