@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -54,6 +55,8 @@ class ChatRunner {
   void compact(const std::string& how);
   void say_error(const Error& error);
   void leave(ExitStatus status);
+  [[noreturn]] void leave_at_once();
+  void tell_how_to_go_on();
   void pause_program(StopReach reach);
 
   Task<> drive();
@@ -267,6 +270,27 @@ void ChatRunner::leave(ExitStatus status) {
   for (const auto& text : std::exchange(state_.queued, {}))
     print_separated(state_, {line_of("not begun, and not kept: " + on_one_line(text), Tone::doubtful)});
   left_.resume(status);
+  // A call that does not let go holds up an end in order.
+  state_.notice = "leaving; Ctrl-C leaves at once";
+  screen_.leave_keys();
+  screen_.draw_soon();
+}
+
+// The journal is whole at any instant, and deputy-init ends what it started when this process is gone.
+void ChatRunner::leave_at_once() {
+  signals_.give_back();
+  program_.wait_no_longer();
+  screen_.finish();
+  tell_how_to_go_on();
+  std::_Exit(static_cast<int>(ExitStatus::cancelled));
+}
+
+void ChatRunner::tell_how_to_go_on() {
+  if (state_.root.empty()) return;
+  const auto& model = program_.common.model;
+  program_.out.write_line(fmt::format(
+      "Kept as {0}. To go on: `{1}`, and there `/resume {0}`.", state_.root.value,
+      program_.command_line(model ? fmt::format("chat --model {}", shell_quoted(*model)) : "chat")));
 }
 
 // Until a shell goes on with it.
@@ -363,8 +387,12 @@ Task<> ChatRunner::watch_signals(StopToken stop) {
         screen_.come_back();
         break;
       case SIGINT:
+        if (left_.resumed()) leave_at_once();
         on_keys({{KeyName::control, "c"}});
         break;
+      case SIGTERM:
+        if (left_.resumed()) leave_at_once();
+        [[fallthrough]];
       default:
         program_.wait_no_longer();  // also where the chat is being left already
         leave(ExitStatus::cancelled);
@@ -392,12 +420,7 @@ ExitStatus ChatRunner::run() {
   if (key_timer_) program_.loop.timers().cancel(*key_timer_);
   if (status_ == ExitStatus::cancelled) program_.wait_no_longer();
   screen_.finish();
-  if (!state_.root.empty()) {
-    const auto& model = program_.common.model;
-    program_.out.write_line(fmt::format(
-        "Kept as {0}. To go on: `{1}`, and there `/resume {0}`.", state_.root.value,
-        program_.command_line(model ? fmt::format("chat --model {}", shell_quoted(*model)) : "chat")));
-  }
+  tell_how_to_go_on();
   return status_;
 }
 

@@ -88,9 +88,14 @@ bool ChatScreen::step_aside() {
   return true;
 }
 
+void ChatScreen::leave_keys() {
+  reads_keys_ = false;
+  if (terminal_) terminal_->leave_keys();
+}
+
 void ChatScreen::come_back() {
   if (terminal_) {
-    terminal_->enter();
+    reads_keys_ ? terminal_->enter() : terminal_->leave_keys();
     program_.out.offer(RawTerminal::kMarkPastes);
     region_.forget();
     hide(state_.dialog);
