@@ -1,7 +1,6 @@
 #include "app/progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/text.h"
 
@@ -12,12 +11,6 @@ namespace {
 // counted must not cost a row.
 constexpr std::string_view kNoWrap = "\x1b[?7l";
 constexpr std::string_view kWrap = "\x1b[?7h";
-
-// Whether a shell has the terminal meanwhile, and somebody types on it.
-bool is_in_background(int terminal) {
-  const pid_t foreground = ::tcgetpgrp(terminal);
-  return foreground > 0 && foreground != ::getpgrp();
-}
 
 }  // namespace
 
