@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/frames.h"
+#include "app/looks.h"
 #include "async/descriptor.h"
 #include "async/sleep.h"
 #include "base/text.h"
@@ -74,8 +75,9 @@ Task<> Prompts::run(StopToken stop) {
 
 void Prompts::show_again() {
   if (shown_.empty()) return;
-  // What was typed meanwhile was meant for who had the terminal.
-  ::tcflush(parts_.input, TCIFLUSH);
+  // What was typed meanwhile was meant for who had the terminal. Where they still have it, it is theirs, and
+  // who touches it is stopped.
+  if (!is_in_background(parts_.input)) ::tcflush(parts_.input, TCIFLUSH);
   typed_.clear();
   parts_.err.offer(shown_);
 }

@@ -200,7 +200,8 @@ TEST_F(TerminalRealTime, ARunInTheBackgroundDrawsNothingWhileTheShellHasTheTermi
 // It has a group of its own in a script, which the terminal belongs to no more than it does to a shell's `&`.
 TEST_F(TerminalRealTime, ARunUnderTimeoutTellsWhatHappensInLines) {
   open_shell();
-  enter("sh -c 'timeout 600 deputy run go --yes --model " + delegating("86400000") + "; true'", "half way");
+  enter("sh -c 'timeout 60 deputy run go --yes --model " + delegating("300") + "; true'", "Both have");
+  EXPECT_THAT(tmux.history(), HasSubstr("note: half way"));
 }
 
 TEST_F(TerminalRealTime, OneChildIsCancelledAndTheOthersReport) {
