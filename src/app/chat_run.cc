@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +20,7 @@
 #include "app/rule_writer.h"
 #include "app/run_on.h"
 #include "app/session_lookup.h"
+#include "app/streams.h"
 #include "async/descriptor.h"
 #include "async/task_group.h"
 #include "async/waiter.h"
@@ -53,7 +56,9 @@ class ChatRunner {
   void compact(const std::string& how);
   void say_error(const Error& error);
   void leave(ExitStatus status);
-  void pause_program();
+  [[noreturn]] void leave_at_once();
+  void tell_how_to_go_on();
+  void pause_program(StopReach reach);
 
   Task<> drive();
   Task<> read_keys(StopToken stop);
@@ -152,7 +157,7 @@ void ChatRunner::do_all(Intents intents) {
     void operator()(const LeaveChat& wanted) const {
       chat.leave(wanted.at_once ? ExitStatus::cancelled : ExitStatus::completed);
     }
-    void operator()(const PauseProgram&) const { chat.pause_program(); }
+    void operator()(const PauseProgram&) const { chat.pause_program(StopReach::job); }
   };
   for (auto& intent : intents) std::visit(Doer{*this}, intent);
 }
@@ -267,12 +272,33 @@ void ChatRunner::leave(ExitStatus status) {
   for (const auto& text : std::exchange(state_.queued, {}))
     print_separated(state_, {line_of("not begun, and not kept: " + on_one_line(text), Tone::doubtful)});
   left_.resume(status);
+  // A call that does not let go holds up an end in order.
+  state_.notice = "leaving; Ctrl-C leaves at once";
+  screen_.leave_keys();
+  screen_.draw_soon();
+}
+
+// The journal is whole at any instant, and deputy-init ends what it started when this process is gone.
+void ChatRunner::leave_at_once() {
+  signals_.give_back();
+  program_.wait_no_longer();
+  screen_.finish();
+  tell_how_to_go_on();
+  std::_Exit(static_cast<int>(ExitStatus::cancelled));
+}
+
+void ChatRunner::tell_how_to_go_on() {
+  if (state_.root.empty()) return;
+  const auto& model = program_.common.model;
+  program_.out.write_line(fmt::format(
+      "Kept as {0}. To go on: `{1}`, and there `/resume {0}`.", state_.root.value,
+      program_.command_line(model ? fmt::format("chat --model {}", shell_quoted(*model)) : "chat")));
 }
 
 // Until a shell goes on with it.
-void ChatRunner::pause_program() {
+void ChatRunner::pause_program(StopReach reach) {
   if (!screen_.step_aside()) return;
-  signals_.stop_process();
+  signals_.stop_process(reach);
   screen_.come_back();
 }
 
@@ -302,7 +328,10 @@ void ChatRunner::on_keys(const std::vector<Key>& keys) {
   hide_unread(state_.dialog);  // where no frame has shown it yet, as the loop was busy
   for (const auto& key : keys) {
     if (left_.resumed()) return;  // what follows is for whoever has the terminal next
-    do_all(apply_key(state_, key));
+    Intents intents = apply_key(state_, key);
+    const bool pauses = !intents.empty() && std::holds_alternative<PauseProgram>(intents.front());
+    do_all(std::move(intents));
+    if (pauses) break;  // and so it is here
   }
   screen_.draw_soon();
 }
@@ -333,7 +362,8 @@ void ChatRunner::on_bytes(std::string_view bytes) {
 Task<> ChatRunner::read_keys(StopToken stop) {
   std::array<char, 16384> buffer;
   while (!left_.resumed() && co_await wait_readable(program_.loop, STDIN_FILENO, stop) == Readiness::ready) {
-    const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    const ssize_t count = read_what_is_there(STDIN_FILENO, buffer);
+    if (count < 0 && errno == EAGAIN) continue;  // a shell has taken it
     if (count > 0) {
       on_bytes({buffer.data(), static_cast<std::size_t>(count)});
     } else if (count == 0 && screen_.plain() && ::isatty(STDIN_FILENO) == 1) {
@@ -353,14 +383,18 @@ Task<> ChatRunner::watch_signals(StopToken stop) {
         screen_.resize();
         break;
       case SIGTSTP:
-        pause_program();
+        pause_program(StopReach::process);  // the others were told by the terminal
         break;
       case SIGCONT:
         screen_.come_back();
         break;
       case SIGINT:
+        if (left_.resumed()) leave_at_once();
         on_keys({{KeyName::control, "c"}});
         break;
+      case SIGTERM:
+        if (left_.resumed()) leave_at_once();
+        [[fallthrough]];
       default:
         program_.wait_no_longer();  // also where the chat is being left already
         leave(ExitStatus::cancelled);
@@ -388,12 +422,7 @@ ExitStatus ChatRunner::run() {
   if (key_timer_) program_.loop.timers().cancel(*key_timer_);
   if (status_ == ExitStatus::cancelled) program_.wait_no_longer();
   screen_.finish();
-  if (!state_.root.empty()) {
-    const auto& model = program_.common.model;
-    program_.out.write_line(fmt::format(
-        "Kept as {0}. To go on: `{1}`, and there `/resume {0}`.", state_.root.value,
-        program_.command_line(model ? fmt::format("chat --model {}", shell_quoted(*model)) : "chat")));
-  }
+  tell_how_to_go_on();
   return status_;
 }
 

@@ -89,11 +89,19 @@ bool ChatScreen::step_aside() {
   return true;
 }
 
+void ChatScreen::leave_keys() {
+  reads_keys_ = false;
+  if (terminal_) terminal_->leave_keys();
+}
+
 void ChatScreen::come_back() {
   if (terminal_) {
-    terminal_->enter();
+    reads_keys_ ? terminal_->enter() : terminal_->leave_keys();
     program_.out.offer(RawTerminal::kMarkPastes);
     region_.forget();
+    hide(state_.dialog);
+    // What was typed meanwhile was meant for who had the terminal.
+    if (is_open(state_.dialog)) ::tcflush(STDIN_FILENO, TCIFLUSH);
   } else {
     plain_->start_over();
   }

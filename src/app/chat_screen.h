@@ -29,6 +29,8 @@ class ChatScreen {
   bool step_aside();
   // It is this program's again, and others may have written on it since.
   void come_back();
+  // No key is read any more: by Ctrl-C there comes a signal.
+  void leave_keys();
   // Takes the frame away; what is finished stays.
   void finish();
 
@@ -48,6 +50,7 @@ class ChatScreen {
   std::optional<CrashRestore> crash_restore_;
   Frames frames_{program_.loop, [this] { draw(); }};
   std::optional<TimerId> later_;
+  bool reads_keys_ = true;
 };
 
 }  // namespace deputy

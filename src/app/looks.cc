@@ -28,7 +28,10 @@ bool in_colour(ColourChoice choice, bool is_terminal, bool is_dumb, const Enviro
 }  // namespace
 
 Terminals terminals_of_process() {
-  return {::isatty(STDIN_FILENO) == 1, ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1};
+  return {.in = ::isatty(STDIN_FILENO) == 1,
+          .out = ::isatty(STDOUT_FILENO) == 1,
+          .err = ::isatty(STDERR_FILENO) == 1,
+          .in_background = is_in_background(STDERR_FILENO)};
 }
 
 Looks looks_of(const Terminals& terminals, const Environment& environment, const CommonArguments& common) {
@@ -39,7 +42,7 @@ Looks looks_of(const Terminals& terminals, const Environment& environment, const
               .person = terminals.in && terminals.err};
   if (common.output == OutputForm::stream_json && terminals.out && terminals.err) {
     looks.progress = ProgressForm::none;  // the events themselves are on that screen
-  } else if (terminals.err && !is_dumb && !common.plain && !common.verbose) {
+  } else if (terminals.err && !terminals.in_background && !is_dumb && !common.plain && !common.verbose) {
     looks.progress = ProgressForm::live;
   }
   return looks;
@@ -60,6 +63,11 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
     lines.push_back(row.empty() ? line : line + row.back());
   }
   return lines;
+}
+
+bool is_in_background(int terminal) {
+  const pid_t foreground = ::tcgetpgrp(terminal);
+  return foreground > 0 && foreground != ::getpgrp();
 }
 
 TerminalSize terminal_size(int descriptor) {

@@ -16,6 +16,7 @@ struct Terminals {
   bool in = false;
   bool out = false;
   bool err = false;
+  bool in_background = false;  // stderr is one that others have, as under `timeout`
 };
 Terminals terminals_of_process();
 
@@ -33,5 +34,7 @@ Looks looks_of(const Terminals& terminals, const Environment& environment, const
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
 
 TerminalSize terminal_size(int descriptor);
+// Whether others have the terminal meanwhile, such as a shell that somebody types to.
+bool is_in_background(int terminal);
 
 }  // namespace deputy

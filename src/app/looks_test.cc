@@ -34,6 +34,13 @@ TEST(Looks, ADumbTerminalAnUnknownOneAndPlainGetLines) {
   EXPECT_EQ(looks_of(kAll, environment, {}).progress, ProgressForm::lines);
 }
 
+// A region would be drawn over what others write there, so it is not drawn: there would be nothing to see.
+TEST(Looks, WhatBeginsOnATerminalThatOthersHaveGetsLines) {
+  Terminals terminals = kAll;
+  terminals.in_background = true;
+  EXPECT_EQ(looks_of(terminals, usual(), {}).progress, ProgressForm::lines);
+}
+
 TEST(Looks, NoColorIsHonouredUnlessColourIsAskedFor) {
   auto environment = usual();
   environment.set("NO_COLOR", "1");

@@ -1,9 +1,12 @@
 #include "app/progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
+
+#include "base/display.h"
 #include "base/text.h"
+#include "tui/live_region.h"
 
 namespace deputy {
 namespace {
@@ -13,10 +16,15 @@ namespace {
 constexpr std::string_view kNoWrap = "\x1b[?7l";
 constexpr std::string_view kWrap = "\x1b[?7h";
 
-// Whether a shell has the terminal meanwhile, and somebody types on it.
-bool is_in_background(int terminal) {
-  const pid_t foreground = ::tcgetpgrp(terminal);
-  return foreground > 0 && foreground != ::getpgrp();
+// Of a line with its tones, which take no room.
+std::size_t columns_of(std::string_view line) {
+  std::string text;
+  while (!line.empty()) {
+    const std::size_t tone = std::min(line.find('\x1b'), line.size());
+    text += line.substr(0, tone);
+    line.remove_prefix(std::min(line.find('m', tone), line.size() - 1) + 1);
+  }
+  return display_width(text);
 }
 
 }  // namespace
@@ -55,7 +63,7 @@ void Progress::write_line(std::string line) {
 }
 
 void Progress::say(std::string_view line) {
-  const bool was_drawn = drawn_ > 0;
+  const bool was_drawn = !drawn_.empty();
   erase();
   write_line(std::string(line));
   if (was_drawn) draw();
@@ -74,18 +82,20 @@ void Progress::go_on() {
 
 void Progress::step_aside() {
   erase();
+  // In the middle of a frame a shell would find a terminal that wraps no line.
+  if (parts_.err.is_behind()) parts_.err.catch_up_in_a_moment();
   frames_.cancel();
 }
 
 void Progress::come_back() {
-  drawn_ = 0;
-  if (parts_.form == ProgressForm::live || parts_.err.is_behind()) frames_.draw_soon();
+  drawn_.clear();
+  frames_.draw_soon();  // also in lines: what others offer now may stay behind
 }
 
 void Progress::finish() {
   if (parts_.err.catch_up()) draw_frame();
   frames_.cancel();
-  drawn_ = 0;
+  drawn_.clear();
   parts_.form = ProgressForm::none;
 }
 
@@ -100,21 +110,35 @@ void Progress::draw() {
 
 void Progress::draw_frame() {
   if (parts_.form != ProgressForm::live || is_paused_) return;
-  const auto lines = view_.frame(terminal_size(parts_.err.descriptor()));
+  const TerminalSize size = terminal_size(parts_.err.descriptor());
+  const auto lines = view_.frame(size);
+  const std::size_t rows = rows_drawn();
   std::string frame(kNoWrap);
-  if (drawn_ > 0) frame += fmt::format("\x1b[{}A\r", drawn_);
-  for (const auto& line : lines) frame += parts_.redactor.redact(line) + "\x1b[K\n";
-  // A smaller screen may have room for fewer lines than the last time.
-  if (lines.size() < drawn_) frame += "\x1b[J";
+  if (rows > 0) frame += fmt::format("\x1b[{}A\r", rows);
+  drawn_.clear();
+  for (const auto& line : lines) {
+    const std::string shown = parts_.redactor.redact(line);
+    frame += shown + "\x1b[K\n";
+    drawn_.push_back(std::min(columns_of(shown), static_cast<std::size_t>(size.columns)));
+  }
+  // A smaller screen may have room for fewer lines than the last time, and have wrapped those.
+  if (lines.size() < rows) frame += "\x1b[J";
   frame += kWrap;
   parts_.err.offer(frame);
-  drawn_ = lines.size();
+}
+
+// As the terminal is now: a window changes at any time.
+std::size_t Progress::rows_drawn() const {
+  const int columns = terminal_size(parts_.err.descriptor()).columns;
+  std::size_t rows = 0;
+  for (const std::size_t wide : drawn_) rows += rows_for(wide, columns);
+  return rows;
 }
 
 void Progress::erase() {
-  if (drawn_ == 0) return;
-  parts_.err.offer(fmt::format("\x1b[{}A\r\x1b[J", drawn_));
-  drawn_ = 0;
+  if (drawn_.empty()) return;
+  parts_.err.offer(fmt::format("\x1b[{}A\r\x1b[J", rows_drawn()));
+  drawn_.clear();
 }
 
 }  // namespace deputy

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/frames.h"
 #include "app/looks.h"
@@ -49,10 +50,11 @@ class Progress {
   void draw();
   void draw_frame();
   void erase();
+  std::size_t rows_drawn() const;
 
   Parts parts_;
   ProgressView view_;
-  std::size_t drawn_ = 0;  // lines of the region that stand on the screen
+  std::vector<std::size_t> drawn_;  // the columns of each line of the region that stands on the screen
   bool is_paused_ = false;
   Frames frames_;
 };

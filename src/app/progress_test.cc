@@ -1,6 +1,10 @@
 #include "app/progress.h"
 
 #include <gmock/gmock.h>
+#include <sys/ioctl.h>
+
+#include <latch>
+#include <thread>
 
 #include "async/sim_loop.h"
 #include "support/pseudo_terminal.h"
@@ -88,6 +92,47 @@ TEST_P(FramesOnAStoppedTerminal, StandBelowWhatAShellWroteUnheralded) {
   ASSERT_NE(shell, std::string::npos);
   EXPECT_THAT(text.substr(0, shell), HasSubstr("[first]")) << "control";
   EXPECT_THAT(text.substr(shell), AllOf(HasSubstr("[first]"), Not(HasSubstr(kUpOneLine))));
+}
+
+TEST_P(FramesOnAStoppedTerminal, AreWholeBeforeAShellHasTheScreen) {
+  terminal_.make_raw();
+  err_.offer(std::string(200'000, 'x'));
+  ASSERT_TRUE(err_.is_behind()) << "control: more than it takes at once";
+  err_.offer("the end");
+  std::latch reads(1);
+  std::thread reader([&] {
+    reads.count_down();
+    terminal_.read_until("the end");
+  });
+  reads.wait();
+  progress_.step_aside();
+  EXPECT_FALSE(err_.is_behind());
+  err_.write({});
+  reader.join();
+}
+
+void make_wide(const PseudoTerminal& terminal, unsigned short columns) {
+  const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  ASSERT_EQ(::ioctl(terminal.program(), TIOCSWINSZ, &size), 0);
+}
+
+// It has wrapped the line of 60 letters and more, and the frame begins where that does.
+TEST_P(FramesOnAStoppedTerminal, AreDrawnOverAsAWindowShowsThemThatBecameNarrower) {
+  make_wide(terminal_, 80);
+  start_child(std::string(60, 'a'));
+  make_wide(terminal_, 20);
+  start_child("b");
+  make_wide(terminal_, 80);
+  start_child("c");
+  const std::string text = shown();
+  const std::size_t second = text.find("\x1b[?7l", 1);
+  ASSERT_NE(second, std::string::npos) << text;
+  const std::size_t third = text.find("\x1b[?7l", second + 1);
+  ASSERT_NE(third, std::string::npos) << text;
+  const std::string narrow = text.substr(second, third - second);
+  EXPECT_THAT(narrow, ::testing::AnyOf(HasSubstr("\x1b[4A"), HasSubstr("\x1b[5A"))) << "60 letters and more";
+  EXPECT_THAT(narrow, HasSubstr("\x1b[J")) << "what was wrapped is gone";
+  EXPECT_THAT(text.substr(third), HasSubstr("\x1b[2A")) << "as many rows as lines where it is wider";
 }
 
 INSTANTIATE_TEST_SUITE_P(Live, FramesOnAStoppedTerminal, ::testing::Values(ProgressForm::live));

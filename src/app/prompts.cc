@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
 #include "app/frames.h"
+#include "app/looks.h"
 #include "async/descriptor.h"
 #include "async/sleep.h"
 #include "base/text.h"
@@ -73,7 +75,14 @@ Task<> Prompts::run(StopToken stop) {
   }
 }
 
-void Prompts::show_again() { parts_.err.offer(shown_); }
+void Prompts::show_again() {
+  if (shown_.empty()) return;
+  // What was typed meanwhile was meant for who had the terminal. Where they still have it, it is theirs, and
+  // who touches it is stopped.
+  if (!is_in_background(parts_.input)) ::tcflush(parts_.input, TCIFLUSH);
+  typed_.clear();
+  parts_.err.offer(shown_);
+}
 
 Task<bool> Prompts::until_taken(StopToken stop) {
   Duration wait = kBetweenFrames;
@@ -118,7 +127,8 @@ Task<std::optional<std::string>> Prompts::read_line(StopToken stop) {
   std::array<char, 4096> buffer;
   while (!typed_.contains('\n')) {
     if (co_await wait_readable(parts_.loop, parts_.input, stop) == Readiness::stopped) co_return std::nullopt;
-    const ssize_t count = ::read(parts_.input, buffer.data(), buffer.size());
+    const ssize_t count = read_what_is_there(parts_.input, buffer);
+    if (count < 0 && errno == EAGAIN) continue;  // a shell has taken it
     if (count <= 0) co_return std::nullopt;
     typed_.append(buffer.data(), static_cast<std::size_t>(count));
   }

@@ -176,6 +176,34 @@ class PromptsOnAStoppedTerminal : protected HasTerminal, public PromptsTest {
     co_await group.stop(StopReason::shutdown);
     prompts_.show_again();
   }
+  // With half of an answer that was typed before a shell had the terminal, and the rest of it for the shell.
+  Task<> until_refused_after_a_shell() {
+    TaskGroup group(loop_);
+    group.spawn(prompts_.run(group.token()));
+    co_await turns(100);
+    terminal_.make_raw();  // so that what is typed can be read before its line has an end
+    terminal_.type("y");
+    co_await turns(100);
+    terminal_.type("\ny\n");
+    prompts_.show_again();
+    co_await turns(100);
+    EXPECT_TRUE(answers_.empty());
+    terminal_.type("n\n");
+    while (answers_.empty()) co_await answered_.pop({});
+    co_await group.stop(StopReason::shutdown);
+  }
+  Task<> until_shown_again_late() {
+    TaskGroup group(loop_);
+    group.spawn(prompts_.run(group.token()));
+    co_await turns(100);
+    terminal_.stop();
+    progress_.come_back();
+    prompts_.show_again();
+    co_await until_behind(true);
+    terminal_.go_on();
+    co_await until_behind(false);
+    co_await group.stop(StopReason::shutdown);
+  }
   Task<> until_refused() {
     TaskGroup group(loop_);
     group.spawn(prompts_.run(group.token()));
@@ -209,6 +237,17 @@ TEST_F(PromptsOnAStoppedTerminal, ShowAQuestionAgainBelowWhatAShellWroteAndNoneT
   EXPECT_LT(shown.find("may I?"), shell) << "control";
   EXPECT_GT(shown.find("may I?", shell), shell);
   EXPECT_EQ(shown.find("may I?", shell), shown.rfind("may I?")) << shown;
+}
+
+TEST_F(PromptsOnAStoppedTerminal, TakeNothingForAnAnswerThatWasTypedForAShell) {
+  prompts_.on_event(asked("q1"));
+  run(loop_, until_refused_after_a_shell());
+  EXPECT_EQ(answers_[0].second.kind, AnswerKind::refused);
+}
+
+TEST_F(PromptsOnAStoppedTerminal, ShowAQuestionAgainOnceTheTerminalTakesIt) {
+  prompts_.on_event(asked("q1"));
+  run(loop_, until_shown_again_late());
 }
 
 TEST_F(PromptsOnAStoppedTerminal, TakeNothingForAnAnswerThatWasTypedUnseen) {

@@ -53,9 +53,10 @@ Signals::~Signals() {
 
 void Signals::give_back() const { ::sigprocmask(SIG_UNBLOCK, &watched_, nullptr); }
 
-void Signals::stop_process() const {
+void Signals::stop_process(StopReach reach) const {
   const sigset_t stop = only(SIGTSTP);
-  ::raise(SIGTSTP);
+  const pid_t told = reach == StopReach::job ? 0 : ::getpid();
+  ::kill(told, SIGTSTP);                       // seam: this process, and those beside it
   ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);  // it stands still here
   ::sigprocmask(SIG_BLOCK, &stop, nullptr);
   const sigset_t go_on = only(SIGCONT);

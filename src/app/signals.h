@@ -28,6 +28,10 @@ class Interrupts {
   std::optional<TimePoint> last_;
 };
 
+// A job is all that a shell started along with the process. The terminal tells it whole; where one alone is
+// stopped, a script around it waits on, and no shell comes.
+enum class StopReach { process, job };
+
 // From its making until it gives them back, or its end, the process no longer dies of these signals, nor is
 // it stopped by one. To be made before the first thread, which would get them otherwise.
 class Signals {
@@ -41,7 +45,7 @@ class Signals {
   // The process dies of them again: nothing runs any more that they could stop in order.
   void give_back() const;
   // Until it is continued, which is then not told by next(). Not where no shell is there that could.
-  void stop_process() const;
+  void stop_process(StopReach reach = StopReach::process) const;
   // The next one; nothing when stopped.
   Task<std::optional<int>> next(SystemLoop& loop, StopToken stop);
 

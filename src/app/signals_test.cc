@@ -1,9 +1,12 @@
 #include "app/signals.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "support/run.h"
 
@@ -78,6 +81,37 @@ TEST(Signals, ThatAProcessGoesOnIsToldWhereItWasStoppedByOthersAlone) {
     ::kill(child, SIGCONT);
   }
   ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// As a script that runs the chat, which nobody but the chat is told of by its Ctrl-Z.
+TEST(Signals, AJobIsStoppedWithAllThatWasStartedWithIt) {
+  const pid_t script = ::fork();
+  if (script == 0) {
+    ::alarm(60);  // rather than for ever
+    ::setpgid(0, 0);
+    const pid_t program = ::fork();
+    if (program == 0) {
+      ::alarm(60);
+      const auto signals = Signals::take();
+      if (!signals) ::_exit(1);
+      signals->stop_process(StopReach::job);
+      ::_exit(0);
+    }
+    int status = 0;
+    while (::waitpid(program, &status, 0) < 0 && errno == EINTR) {
+    }
+    ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(script, &status, WUNTRACED), script);
+  EXPECT_TRUE(WIFSTOPPED(status)) << status;
+  // Until both go on: the program may come to its stop after the script has.
+  for (pid_t ended = 0; ended == 0; ended = ::waitpid(script, &status, WNOHANG)) {
+    ::kill(-script, SIGCONT);
+    ::poll(nullptr, 0, 1);
+  }
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }

@@ -30,21 +30,22 @@ constexpr int kLastTryMilliseconds = 10;
 // Who takes nothing for so long may never take anything.
 constexpr int kStandsStillMilliseconds = 250;
 
-// Not by a flag of the descriptor: that would hold for all who share it, the shell among them.
+// Another way to a terminal; below 0 where there is none. Not by a flag of the descriptor: that would hold
+// for all who share it, the shell among them.
 int without_waiting(int descriptor) {
   if (::isatty(descriptor) != 1) return -1;
   const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
-  return ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);  // seam: no file of ours
+  return ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);  // seam: no file of ours
 }
 
 // Waits for as long as it takes. The loop stands still meanwhile, and with it the signals that are values on
-// it: once nobody seems to read, the process dies of them again.
+// it: once nobody seems to read, the process dies of them again, or is stopped by one.
 bool has_room(int descriptor) {
   pollfd asked{descriptor, POLLOUT, 0};
   if (::poll(&asked, 1, kStandsStillMilliseconds) > 0) return true;
   sigset_t blocked;
   ::sigprocmask(SIG_BLOCK, nullptr, &blocked);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigdelset(&blocked, number);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) sigdelset(&blocked, number);
   return ::ppoll(&asked, 1, nullptr, &blocked) > 0;
 }
 
@@ -173,6 +174,15 @@ void keep_standard_streams() {
     // The lowest free number is taken, which is this one.
     if (::open("/dev/null", O_RDWR) < 0) return;  // seam: this is no file of ours
   }
+}
+
+ssize_t read_what_is_there(int descriptor, std::span<char> buffer) {
+  const int terminal = without_waiting(descriptor);
+  const ssize_t count = ::read(terminal < 0 ? descriptor : terminal, buffer.data(), buffer.size());
+  const int error = errno;
+  if (terminal >= 0) ::close(terminal);
+  errno = error;
+  return count;
 }
 
 Result<std::string> read_stdin(std::size_t most) {

@@ -4,9 +4,12 @@
 // offered to it is waited for by nobody.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -74,6 +77,10 @@ class OutStream {
 // Fills the places of standard streams that the process was started without: a file opened later must not
 // take their place and be written to as if it were one.
 void keep_standard_streams();
+
+// As ::read, once there is something to read. A terminal is not waited for also where a shell had it: then
+// the process is stopped in the middle, and what there was is somebody else's when it goes on (EAGAIN).
+ssize_t read_what_is_there(int descriptor, std::span<char> buffer);
 
 // All of stdin. More than `most` bytes is an Error.
 Result<std::string> read_stdin(std::size_t most);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <thread>
 
 #include "support/pseudo_terminal.h"
@@ -194,6 +195,52 @@ TEST(OutStream, WhoWritesWhatNobodyReadsIsEndedByASignal) {
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   EXPECT_EQ(end_of_a_writer(ends[1]), SIGTERM) << "a socket";
   for (const int end : ends) ::close(end);
+}
+
+TEST(OutStream, WhoWritesWhatNobodyReadsIsStoppedByASignalAndGoesOnWriting) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  sigset_t stopping;
+  sigset_t before;
+  sigemptyset(&stopping);
+  sigaddset(&stopping, SIGTSTP);
+  ::sigprocmask(SIG_BLOCK, &stopping, &before);
+  const std::string text(4UL * 1024 * 1024, 'x');
+  const pid_t writer = ::fork();
+  if (writer == 0) {
+    ::alarm(60);  // rather than for ever
+    ::close(ends[0]);
+    ::setpgid(0, 0);  // of one that has a parent beside it, as a shell's are
+    ::raise(SIGTSTP);
+    OutStream(ends[1]).write(text);
+    ::_exit(0);
+  }
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  ::close(ends[1]);
+  int status = 0;
+  ASSERT_EQ(::waitpid(writer, &status, WUNTRACED), writer);
+  EXPECT_TRUE(WIFSTOPPED(status)) << status;
+  ::kill(writer, SIGCONT);
+  std::size_t arrived = 0;
+  std::array<char, 65536> bytes;
+  for (ssize_t count = 0; (count = ::read(ends[0], bytes.data(), bytes.size())) > 0;)
+    arrived += static_cast<std::size_t>(count);
+  EXPECT_EQ(arrived, text.size());
+  EXPECT_EQ(::waitpid(writer, &status, 0), writer);
+  ::close(ends[0]);
+}
+
+TEST(ReadWhatIsThere, WaitsForNoTerminalAndLeavesItAsItWas) {
+  const PseudoTerminal terminal;
+  std::array<char, 16> bytes;
+  ::alarm(60);  // rather than for ever
+  EXPECT_EQ(read_what_is_there(terminal.program(), bytes), -1);
+  EXPECT_EQ(errno, EAGAIN);
+  ::alarm(0);
+  terminal.type("y\n");
+  EXPECT_EQ(read_what_is_there(terminal.program(), bytes), 2);
+  EXPECT_EQ(std::string_view(bytes.data(), 2), "y\n");
+  EXPECT_EQ(::fcntl(terminal.program(), F_GETFL) & O_NONBLOCK, 0);
 }
 
 TEST(OutStream, WhatFitsIntoNoPipeArrivesWholeAndInOrder) {

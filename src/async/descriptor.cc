@@ -47,11 +47,11 @@ Task<Readiness> wait_readable(SystemLoop& loop, int descriptor, StopToken stop) 
                     [waiter](const boost::system::error_code& error) {
                       waiter.resume(error ? std::nullopt : std::optional(Readiness::ready));
                     });
+  // The reactor made it non-blocking for all who share it, and needs that for nothing: a shell may have the
+  // terminal at any time from here on.
+  if (flags >= 0) ::fcntl(duplicate, F_SETFL, flags);
   const auto on_stop = stop.on_stop([waiter] { waiter.resume(Readiness::stopped); });
   const auto readiness = co_await waiter.wait();
-  // The reactor makes it non-blocking for all who share it: a terminal must not stay so.
-  // Through the duplicate: the number of the original may be somebody else's by now.
-  if (flags >= 0) ::fcntl(duplicate, F_SETFL, flags);
   if (!readiness) co_return co_await look_until_readable(loop, descriptor, stop);
   co_return *readiness;
 }

@@ -1,6 +1,6 @@
 // Waiting for a system descriptor (a pipe, a pidfd) on the system loop. The descriptor stays its owner's, who
-// may close it meanwhile; it may be set to non-blocking. Never fails: when the system has no descriptor left
-// to wait with, it looks from time to time.
+// may close it meanwhile, and as it is: others may share it. Never fails: when the system has no descriptor
+// left to wait with, it looks from time to time.
 #pragma once
 
 #include "async/loop.h"

@@ -139,6 +139,20 @@ TEST(WaitReadable, TheOwnerMayCloseItsDescriptorMeanwhile) {
   EXPECT_EQ(run(loop, wait_readable(loop, pipe.reader(), {})), Readiness::ready);
 }
 
+// A shell that has the terminal meanwhile would be told that nothing is there to read.
+TEST(WaitReadable, LeavesTheDescriptorAsItIsForAllWhoShareItAlsoWhileItWaits) {
+  SystemLoop loop;
+  Pipe pipe;
+  int flags = -1;
+  loop.timers().call_at(loop.clock().now() + milliseconds(1), [&] {
+    flags = ::fcntl(pipe.reader(), F_GETFL);
+    pipe.write("x");
+  });
+  EXPECT_EQ(run(loop, wait_readable(loop, pipe.reader(), {})), Readiness::ready);
+  EXPECT_EQ(flags & O_NONBLOCK, 0);
+  EXPECT_EQ(::fcntl(pipe.reader(), F_GETFL), flags);
+}
+
 TEST(WaitReadable, AFileIsAlwaysReady) {
   SystemLoop loop;
   const int file = ::open("/etc/passwd", O_RDONLY | O_CLOEXEC);

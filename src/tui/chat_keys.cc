@@ -15,19 +15,18 @@ constexpr auto kSoonAfter = std::chrono::seconds(2);
 
 bool is_control(const Key& key, char letter) { return key.name == KeyName::control && key.text[0] == letter; }
 
-// Text in the line goes first. Then the first cancels what runs, a second soon after leaves.
+// The first cancels what runs, a second soon after leaves. Where nothing runs, text in the line goes first.
 Intents interrupt(ChatState& state) {
+  const bool is_second = state.interrupted_at && state.now - *state.interrupted_at <= kSoonAfter;
+  if (is_second) return {LeaveChat{.at_once = true}};
   const bool is_line_shown = !is_open(state.dialog);
-  if (is_line_shown && !state.input.text.empty()) {
+  if (!state.is_running && is_line_shown && !state.input.text.empty()) {
     set_text(state.input, "");
     state.completion = {};
     state.typing = Typing::input;
-    state.interrupted_at.reset();
     return {};
   }
-  const bool is_second = state.interrupted_at && state.now - *state.interrupted_at <= kSoonAfter;
   state.interrupted_at = state.now;
-  if (is_second) return {LeaveChat{.at_once = true}};
   if (state.is_running) {
     for (const auto& text : std::exchange(state.queued, {}))
       print_separated(state,

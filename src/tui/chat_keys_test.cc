@@ -52,16 +52,33 @@ TEST_F(ChatKeys, CtrlCOnAnIdleChatEmptiesTheLineThenLeaves) {
   EXPECT_TRUE(only<LeaveChat>(key(KeyName::control, "c")));
 }
 
-TEST_F(ChatKeys, CtrlCEmptiesTheLineAlsoWhileSomethingRunsAndThenCancels) {
+TEST_F(ChatKeys, CtrlCCancelsWhatRunsWhateverStandsInTheLineWhichStays) {
   story.begin("go");
   type("half");
+  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
+  EXPECT_EQ(story.state.input.text, "half");
+  const auto intents = key(KeyName::control, "c");
+  ASSERT_TRUE(only<LeaveChat>(intents));
+  EXPECT_TRUE(only<LeaveChat>(intents)->at_once);
+}
+
+TEST_F(ChatKeys, TheSecondCtrlCLeavesAlsoWhereAllHasEndedAndTheLineIsNotEmpty) {
+  story.begin("go");
+  type("half");
+  key(KeyName::control, "c");
+  story.tell_root(RunEnded{Report{}});
+  story.pass(std::chrono::milliseconds(2000));
+  EXPECT_TRUE(only<LeaveChat>(key(KeyName::control, "c")));
+}
+
+TEST_F(ChatKeys, ALaterCtrlCEmptiesTheLineThatStayed) {
+  story.begin("go");
+  type("half");
+  key(KeyName::control, "c");
+  story.tell_root(RunEnded{Report{}});
+  story.pass(std::chrono::milliseconds(2001));
   EXPECT_THAT(key(KeyName::control, "c"), IsEmpty());
   EXPECT_EQ(story.state.input.text, "");
-  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
-  type("half");
-  EXPECT_THAT(key(KeyName::control, "c"), IsEmpty()) << "what is typed after the first one, too";
-  EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
-  EXPECT_TRUE(only<LeaveChat>(key(KeyName::control, "c")));
 }
 
 TEST_F(ChatKeys, CtrlCWorksWhileAQuestionIsOpen) {
@@ -69,6 +86,23 @@ TEST_F(ChatKeys, CtrlCWorksWhileAQuestionIsOpen) {
   type("half");  // a line that the question hides
   story.ask("a", "Run", {});
   EXPECT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
+}
+
+// As where the program was stopped, and a shell had the keys.
+TEST_F(ChatKeys, AfterOthersHadTheScreenNoKeyAnswersUntilTheQuestionIsShownAgain) {
+  story.begin("go");
+  story.ask("a", "Run", {});
+  was_taken(story.state);
+  story.pass(kTooSoon);
+  ASSERT_TRUE(is_ready(story.state.dialog, story.state.now)) << "control";
+  hide(story.state.dialog);
+  EXPECT_THAT(key(KeyName::text, "y"), IsEmpty());
+  story.pass(std::chrono::seconds(10));
+  EXPECT_THAT(key(KeyName::text, "y"), IsEmpty()) << "however long it lasts";
+  was_taken(story.state);
+  EXPECT_THAT(key(KeyName::text, "y"), IsEmpty()) << "typed ahead";
+  story.pass(kTooSoon);
+  EXPECT_TRUE(only<GiveAnswer>(key(KeyName::text, "y")));
 }
 
 // A question of ask_user that is stopped has no answer on record.

@@ -168,6 +168,11 @@ void hide_unread(Dialog& dialog) {
   if (is_open(dialog) && dialog.readable != dialog.waiting.front().id) dialog.shown_at.reset();
 }
 
+void hide(Dialog& dialog) {
+  dialog.readable.clear();
+  dialog.shown_at.reset();
+}
+
 bool is_ready(const Dialog& dialog, TimePoint now) {
   return dialog.shown_at && now - *dialog.shown_at >= kTooSoon;
 }

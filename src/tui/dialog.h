@@ -48,6 +48,8 @@ inline bool is_open(const Dialog& dialog) { return !dialog.waiting.empty(); }
 // The terminal took it, or not all of it: keys count only some time after the question could be read.
 void show(Dialog& dialog, TimePoint now);
 void hide_unread(Dialog& dialog);
+// Others had the screen: no key counts until it was shown again.
+void hide(Dialog& dialog);
 // Whether keys count yet.
 bool is_ready(const Dialog& dialog, TimePoint now);
 

@@ -16,13 +16,12 @@ constexpr std::string_view kWrap = "\x1b[?7h";
 constexpr std::string_view kEraseBelow = "\x1b[J";
 constexpr std::string_view kEraseRest = "\x1b[K";
 
-// The rows that so many columns take.
+}  // namespace
+
 std::size_t rows_for(std::size_t columns, int screen_columns) {
   const auto screen = static_cast<std::size_t>(std::max(1, screen_columns));
   return columns == 0 ? 1 : (columns + screen - 1) / screen;
 }
-
-}  // namespace
 
 // A terminal that became narrower has wrapped what stood on it.
 std::string LiveRegion::to_top(TerminalSize size) const {

@@ -3,6 +3,7 @@
 // Pure: it knows what it drew, and no terminal.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "tui/line.h"
 
 namespace deputy {
+
+// That so many columns take, where a terminal became narrower and has wrapped what stood on it.
+std::size_t rows_for(std::size_t columns, int screen_columns);
 
 class LiveRegion {
  public:

@@ -45,13 +45,26 @@ RawTerminal::RawTerminal(RawTerminal&& other) noexcept
 
 RawTerminal::~RawTerminal() { restore(); }
 
-void RawTerminal::enter() const {
+termios RawTerminal::raw() const {
   termios raw = before_;
   raw.c_iflag &= ~static_cast<tcflag_t>(ICRNL | INLCR | IGNCR | IXON | ISTRIP);
   raw.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
   raw.c_cc[VMIN] = 1;
   raw.c_cc[VTIME] = 0;
-  ::tcsetattr(input_, TCSANOW, &raw);
+  return raw;
+}
+
+void RawTerminal::enter() const {
+  const termios mode = raw();
+  ::tcsetattr(input_, TCSANOW, &mode);
+}
+
+void RawTerminal::leave_keys() const {
+  termios mode = raw();
+  mode.c_lflag |= ISIG | NOFLSH;
+  mode.c_cc[VINTR] = 'C' - '@';
+  mode.c_cc[VQUIT] = mode.c_cc[VSUSP] = _POSIX_VDISABLE;
+  ::tcsetattr(input_, TCSANOW, &mode);
 }
 
 void RawTerminal::restore() const {

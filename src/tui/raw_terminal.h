@@ -24,8 +24,11 @@ class RawTerminal {
   // Into the ordinary mode for a while, and back.
   void restore() const;
   void enter() const;
+  // What is typed is left for whoever has the terminal next, except that Ctrl-C is a signal.
+  void leave_keys() const;
 
  private:
+  termios raw() const;
   RawTerminal(int input, int output, const termios& before)
       : input_(input), output_(output), before_(before) {}
   int input_ = -1;

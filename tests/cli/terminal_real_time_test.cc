@@ -197,6 +197,13 @@ TEST_F(TerminalRealTime, ARunInTheBackgroundDrawsNothingWhileTheShellHasTheTermi
   expect_below_shell(tmux.screen());
 }
 
+// It has a group of its own in a script, which the terminal belongs to no more than it does to a shell's `&`.
+TEST_F(TerminalRealTime, ARunUnderTimeoutTellsWhatHappensInLines) {
+  open_shell();
+  enter("sh -c 'timeout 60 deputy run go --yes --model " + delegating("300") + "; true'", "Both have");
+  EXPECT_THAT(tmux.history(), HasSubstr("note: half way"));
+}
+
 TEST_F(TerminalRealTime, OneChildIsCancelledAndTheOthersReport) {
   chat(delegating("86400000"), {"--yes"});
   enter("go", "half way");
