@@ -24,13 +24,16 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "timeout gtimeout", .kind = wrapper, .operands = 1},
     {.names = "sudo", .kind = carrier, .runs = "-s -i --shell --login"},
     {.names = "env", .kind = carrier, .runs = "-S --split-string"},
-    {.names =
-         "xargs doas busybox toybox builtin strace ltrace valgrind rlwrap pkexec eatmydata "
-         "proxychains time entr uvx pipx corepack choom sshpass catchsegv hyperfine perf cpulimit trickle "
-         "tsocks ssh-agent dbus-launch ldd chronic ifne msgexec msgfilter systemd-inhibit systemd-cat "
-         "caffeinate",
+    {.names = "xargs doas busybox toybox builtin ltrace valgrind pkexec eatmydata "
+              "proxychains time uvx pipx corepack choom sshpass catchsegv perf cpulimit trickle "
+              "tsocks ssh-agent dbus-launch ldd chronic ifne msgexec msgfilter systemd-inhibit systemd-cat "
+              "caffeinate",
      .kind = carrier},
-    {.names = "fakeroot fakechroot torsocks setarch linux32 linux64 i386 i486 i586 i686 x86_64 ppc32 ppc64 "
+    {.names = "strace", .kind = carrier, .texts = "-o --output"},  // '|x' and '!x' are commands
+    {.names = "entr", .kind = carrier, .texts = "-s"},
+    {.names = "rlwrap", .kind = carrier, .runs = "-z --filter"},
+    {.names = "fakeroot", .kind = carrier, .runs = "-l --lib -f --faked", .is_shell_if_bare = true},
+    {.names = "fakechroot torsocks setarch linux32 linux64 i386 i486 i586 i686 x86_64 ppc32 ppc64 "
               "sparc32 sparc64 unshare firejail",
      .kind = carrier,
      .is_shell_if_bare = true},
@@ -41,7 +44,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "taskset chrt numactl prlimit chpst faketime", .kind = carrier, .operands = 1},
     {.names = "chroot", .kind = carrier, .operands = 1, .is_shell_if_bare = true},
     {.names =
-         "ssh su runuser watch docker podman nerdctl kubectl oc lxc machinectl systemd-run nsenter bwrap "
+         "ssh su runuser watch hyperfine kubectl oc lxc machinectl systemd-run nsenter bwrap "
          "proot "
          "script tmux screen at batch crontab parallel start-stop-daemon run-parts ld.so mosh rsh adb "
          "vagrant wsl "
@@ -49,6 +52,11 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "mispipe systemd-nspawn stap bpftrace",
      .kind = carrier,
      .operands = -1},
+    {.names = "docker podman nerdctl",
+     .kind = carrier,
+     .operands = -1,
+     .nesting_subcommands = "builder compose config container context image machine manifest network node "
+                            "plugin pod secret service stack swarm system trust volume"},
     {.names =
          "sh bash dash zsh ksh mksh ash fish csh tcsh rbash yash posh lksh oksh osh hush nu elvish xonsh "
          "bash-static zsh-static pwsh powershell cmd python pypy ipython "
@@ -161,13 +169,19 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "logout ls org outdated owner pack ping pkg prefix profile prune publish query rebuild "
          "repo restart root run sbom search shrinkwrap star stars start stop team test token "
          "uninstall unpublish unstar update version view whoami",
-     .implied_subcommand = "run"},
+     .implied_subcommand = "run",
+     .implied_by = "restart start stop test"},
     {.names = "pnpm yarn",
      .runs = kRunningOfNpm,
      .writes = kWritingOfNpm,
      .subcommands = kCarryingOfNpm,
      .shortens_subcommands = true,
-     .implied_subcommand = "run"},
+     .implied_subcommand = "run",
+     .never_implied_by =
+         "add audit bin cache config create dedupe dlx exec fetch global help import info init install "
+         "licenses link list login logout outdated owner pack patch prune publish rebuild remove root store "
+         "tag unlink update upgrade version versions why",
+     .nesting_subcommands = "workspace workspaces npm"},
     {.names =
          "uv poetry pipenv pdm hatch rye conda mamba bundle rbenv pyenv direnv mise asdf stack cabal opam "
          "composer devbox volta",
@@ -300,6 +314,15 @@ bool is_system_path(std::string_view path) {
 
 bool may_be_second_name(const ProgramEntry& entry, std::string_view subcommand) {
   return !entry.first_names.empty() && !lists(entry.first_names, subcommand);
+}
+
+bool may_imply_subcommand(const ProgramEntry& entry, std::string_view subcommand) {
+  return entry.implied_by.empty() ? !lists(entry.never_implied_by, subcommand)
+                                  : lists(entry.implied_by, subcommand);
+}
+
+bool passes_subcommand_on(const ProgramEntry& entry, std::string_view subcommand) {
+  return lists(entry.nesting_subcommands, subcommand);
 }
 
 bool is_plain_git_command(std::string_view name) { return lists(kGitCommands, name); }

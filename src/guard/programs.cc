@@ -79,6 +79,19 @@ bool sets_variable(ShellWords words) {
   return false;
 }
 
+// strace -E A=b, firejail --env=A=b: the same, of a carrier that takes no such word but as an option.
+bool has_variable_option(ShellWords words) {
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const std::string_view text = words[at].text;
+    const bool is_named = text.starts_with("--env") || text.starts_with("--setenv") ||
+                          text.starts_with("--process-slot-var");  // of xargs
+    const bool has_value = text.contains('=') || (at + 1 < words.size() && words[at + 1].text.contains('='));
+    if (is_named || (has_letter(text, 'E') && has_value)) return true;
+    if (!is_option(words[at]) && !is_option(words[at - 1])) return false;
+  }
+  return false;
+}
+
 // What xargs adds to its words may make it run or write something.
 bool is_open_to_more_words(std::string_view program) {
   const ProgramEntry& entry = entry_of(program);
@@ -153,6 +166,7 @@ bool runs_code_itself(ShellWords words, bool is_fed) {
       if (is_fed && (entry.operands < 0 || entry.is_shell_if_bare)) return true;
       if (program == "xargs" && xargs_runs_its_input(words)) return true;
       if ((program == "env" || program == "sudo") && sets_variable(words)) return true;
+      if (has_variable_option(words)) return true;
       if (entry.operands < 0 && (words.size() <= 2 || std::ranges::any_of(words.subspan(1), looks_like_code)))
         return true;
       break;
