@@ -1,6 +1,7 @@
 // The files that a command runs or writes, as far as its words name them. A part of programs.h.
 #include <algorithm>
 
+#include "base/text.h"
 #include "guard/carried_commands.h"
 #include "guard/interpreter_words.h"
 #include "guard/option_words.h"
@@ -90,6 +91,16 @@ std::vector<std::string> files_that_may_run(const SimpleCommand& command) {
   return files;
 }
 
+std::vector<std::string> files_run_untold(ShellWords words) {
+  std::vector<std::string> files;
+  for_each_command_in(words, [&files](ShellWords seen) {
+    for (const std::string_view name : split(entry_of(program_of(seen[0])).runs_untold, ' ')) {
+      if (!name.empty()) files.emplace_back(name);
+    }
+  });
+  return files;
+}
+
 std::vector<std::string> folders_that_may_be_entered(const SimpleCommand& command) {
   std::vector<std::string> folders;
   add_values_of_options(command.words, folders);
@@ -123,7 +134,9 @@ bool may_unpack_what_it_names(ShellWords words) {
                                              "unrar",   "unar", "unxz",   "uncompress", "unzstd", "xz",
                                              "bsdcpio", "pax",  "zstd",   "cabextract"};
   return may_write_any_name(words) || any_command_in(words, [&](ShellWords seen) {
-           return std::ranges::find(kUnpackers, program_of(seen[0])) != std::end(kUnpackers);
+           const std::string_view program = program_of(seen[0]);
+           return entry_of(program).makes_programs ||
+                  std::ranges::find(kUnpackers, program) != std::end(kUnpackers);
          });
 }
 

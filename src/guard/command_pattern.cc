@@ -129,6 +129,29 @@ std::vector<std::string_view> possible_subcommands(ShellWords further) {
   return found;
 }
 
+// "npm" of node_modules/npm/bin/npm-cli.js, "yarn-4.1" of .yarn/releases/yarn-4.1.cjs: a program as the
+// script that it is.
+std::string_view program_of_script(std::string_view file) {
+  if (!file.contains('/')) return file;
+  std::string_view name = program_of(file);
+  for (const std::string_view ending : {".js", ".cjs", ".mjs", ".pyz", "-cli"}) {
+    if (name.ends_with(ending)) name.remove_suffix(ending.size());
+  }
+  return name;
+}
+
+// What a shell would put something else in place of, were it given the word to read.
+bool holds_expansion(const ShellWord& word) {
+  const std::string_view text = word.text;
+  for (std::size_t at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
+    const char next = at + 1 < text.size() ? text[at + 1] : ' ';
+    if ((next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') ||
+        std::string_view("_{('@*").contains(next))
+      return true;
+  }
+  return text.contains('`');
+}
+
 using Names = std::set<std::string, std::less<>>;
 
 // The names of files, wherever they lie, that a word may stand for: x, of=d/x, -uox.
@@ -176,10 +199,14 @@ std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, con
   bool may_all_be_written = false;
   for (SimpleCommand& command : commands) {
     CommandSubject subject{.is_fed = is_fed(command), .is_moved = is_moved};
-    subject.hides_code = runs_hidden_code(command.words, subject.is_fed) ||
-                         std::ranges::any_of(files_that_may_run(command), [&](const std::string& file) {
-                           return may_all_be_written || written.contains(program_of(file));
-                         });
+    const auto may_be_written = [&](const std::string& file) {
+      const bool is_any = file.find_first_of("*?[{") != std::string::npos;  // sh ./?, find -exec sh {}
+      return may_all_be_written || written.contains(program_of(file)) || (is_any && !written.empty());
+    };
+    subject.hides_code =
+        runs_hidden_code(command.words, subject.is_fed) ||
+        std::ranges::any_of(files_that_may_run(command), may_be_written) ||
+        (!written.empty() && std::ranges::any_of(files_run_untold(command.words), may_be_written));
     // What it unpacks, the same line has made: it is fed it, or reads it where that was written before.
     may_all_be_written = may_all_be_written || (subject.is_fed && may_write_any_name(command.words)) ||
                          (may_unpack_what_it_names(command.words) && may_name_one_of(written, command));
@@ -239,11 +266,15 @@ RuleMatch CommandPattern::match(const CommandSubject& subject) const {
   const std::size_t views = carries ? words.size() : 1;
   for (std::size_t at = 0; at < views; ++at) {
     const auto module = module_as_command(words.subspan(at));
-    if (may_mean(words.subspan(at)) || (!module.empty() && may_mean(module))) return RuleMatch::maybe;
+    if (may_mean(words.subspan(at)) || may_mean_script(words.subspan(at)) ||
+        (!module.empty() && may_mean(module)))
+      return RuleMatch::maybe;
   }
   if (may_become(words) || subject.hides_code) return RuleMatch::maybe;
-  if ((carries || !keeps_words_to_itself(words[0])) && is_named_in(words.subspan(1)))
+  const bool is_unknown = !carries && !keeps_words_to_itself(words[0]);
+  if ((carries || is_unknown) && is_named_in(words.subspan(1)))
     return carries ? RuleMatch::maybe : RuleMatch::named;
+  if (is_unknown && std::ranges::any_of(words.subspan(1), holds_expansion)) return RuleMatch::named;
   return may_run_what_an_option_says(words) ? RuleMatch::named : RuleMatch::no;
 }
 
@@ -275,23 +306,41 @@ bool CommandPattern::is_program(std::string_view path) const {
 
 // As a word, or within one that looks like a command line, or like an option with a value.
 bool CommandPattern::is_named_in(ShellWords words) const {
-  constexpr std::string_view kBreaks = " \t\n;|&<>$`()!='\",";
+  constexpr std::string_view kQuotes = "\\'\"";
   constexpr std::size_t kMostLookedInto = 64;  // what comes later need only be the program itself
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string_view text = words[at].text;
     if (at < kMostLookedInto ? may_mean(words.subspan(at)) : is_program(text)) return true;
-    if (text.find_first_of(kBreaks) == std::string_view::npos) continue;
-    for (std::size_t from = 0; from < text.size();) {
-      const std::size_t end = std::min(text.find_first_of(kBreaks, from), text.size());
-      if (is_program(text.substr(from, end - from))) return true;
-      from = end + 1;
-    }
+    if (is_named_in_text(text)) return true;
+    if (text.find_first_of(kQuotes) == std::string_view::npos) continue;
+    std::string plain(text);  // as a shell would read r\m and r''m
+    std::erase_if(plain, [&](char c) { return kQuotes.contains(c); });
+    if (is_program(plain) || is_named_in_text(plain)) return true;
+  }
+  return false;
+}
+
+bool CommandPattern::is_named_in_text(std::string_view text) const {
+  constexpr std::string_view kBreaks = " \t\n;|&<>$`()!='\",";
+  if (text.find_first_of(kBreaks) == std::string_view::npos) return false;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(kBreaks, from), text.size());
+    if (is_program(text.substr(from, end - from))) return true;
+    from = end + 1;
   }
   return false;
 }
 
 bool CommandPattern::may_mean(ShellWords words) const {
   return is_program(words[0].text) && may_have_words(words.subspan(1));
+}
+
+// bash deploy.sh, python3 /usr/bin/pip install, node npm-cli.js publish.
+bool CommandPattern::may_mean_script(ShellWords words) const {
+  if (words.size() < 2) return false;
+  const std::string_view file = words[1].text;
+  return (is_program(file) || is_program(program_of_script(file))) && may_have_words(words.subspan(2)) &&
+         entry_of(program_of(words[0])).kind == ProgramKind::interpreter;
 }
 
 // Whether the shell may put it in the place of a pattern where a command stands: nice /bin/r[m].

@@ -398,16 +398,41 @@ TEST(CommandRules, WhatAnOptionAVariableOrAFileOfTheSameLineSaysGoesRoundNoDeny)
                               "cp b a.zip; unzip a.zip; ./r",
                               "cp b a.zip; unzip a; ./r",
                               "echo x > f.gz; gunzip f.gz; sh f",
-                              "echo x > a.7z; 7z x a.7z; sh f"}) {
+                              "echo x > a.7z; 7z x a.7z; sh f",
+                              "echo rm x > f; sh ./?",
+                              "echo rm x > f; find . -name f -exec sh {} +",
+                              "find . -name f -exec python3 {} +",
+                              "ls | xargs -I% sh %",
+                              "echo x > a.c; gcc-12 -o r a.c; ./r",
+                              "echo x > Makefile; make",
+                              "cp a sub/package.json; npm test"}) {
     EXPECT_EQ(judged(denying("rm:*"), command), deny) << command;
     EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
         << command << ": the control does not fire";
   }
-  for (const char* command :
-       {"env ls", "sudo dd if=a of=b", "ssh host ls", "docker run img ls", "ld a.o", "patch -p1 a",
-        "sort a -of", "echo x | tar x", "tar xf a.tar && ./f", "tar xf a.tar; sh f", "gunzip f.gz; sh f",
-        "echo x > log; tar xf a.tar; sh f", "cat f | gzip > a.gz; ./g", "strace -e trace=open ls",
-        "strace -f -o log ls", "xargs --max-args=1 ls", "echo x | git log; sh f", "sort a -of; bash g"}) {
+  for (const char* command : {"env ls",
+                              "sudo dd if=a of=b",
+                              "ssh host ls",
+                              "docker run img ls",
+                              "ld a.o",
+                              "patch -p1 a",
+                              "sort a -of",
+                              "echo x | tar x",
+                              "tar xf a.tar && ./f",
+                              "tar xf a.tar; sh f",
+                              "gunzip f.gz; sh f",
+                              "echo x > log; tar xf a.tar; sh f",
+                              "cat f | gzip > a.gz; ./g",
+                              "strace -e trace=open ls",
+                              "strace -f -o log ls",
+                              "xargs --max-args=1 ls",
+                              "echo x > log; make; npm test",
+                              "gcc -o r a.c; ./r",
+                              "sh ./?",
+                              "find . -exec python3 a.py {} +",
+                              "ls | xargs -I% sh a.sh %",
+                              "echo x | git log; sh f",
+                              "sort a -of; bash g"}) {
     EXPECT_EQ(judged(denying("rm:*"), command), allow) << command;
   }
 }
@@ -429,7 +454,7 @@ TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
        {"mywrap rm x", "./echo rm x", "/usr/../work/grep rm x", "./run-it --verbose rm -rf x",
         "mywrap /bin/rm x", "mywrap --with=rm x", "mywrap 'rm x'", "mywrap \"ls; /bin/rm x\"", "mywrap RM x",
         "mywrap '!rm x'", "yarn workspace a exec rm x", "cargo watch -x rm", "make -C x rm",
-        "gosomething a b c rm"}) {
+        "gosomething a b c rm", "mywrap 'r\\m x'", "mywrap 'r\"\"m x'", "mywrap '$x y'", "mywrap '`x`'"}) {
     EXPECT_EQ(judged(rules, command), ask) << command;
     EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
         << command << ": the control does not fire";
@@ -441,8 +466,8 @@ TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
     EXPECT_EQ(judged(rules, command), deny) << command;
   }
   // It must be the program, or begin a command, and be another's word.
-  for (const char* command : {"mywrap rmdir", "mywrap x.rm", "echo rm", "cp rm x", "grep rm x", "git rm x",
-                              "which rm", "npm test", "python x.py"}) {
+  for (const char* command : {"mywrap rmdir", "mywrap x.rm", "mywrap -R '^a$'", "mywrap 'r\\md'", "echo rm",
+                              "cp rm x", "grep rm x", "git rm x", "which rm", "npm test", "python x.py"}) {
     EXPECT_EQ(judged(rules, command), allow) << command;
   }
   EXPECT_EQ(judged(denying("git push:*"), "mywrap git status"), allow);
@@ -522,6 +547,13 @@ TEST(CommandRules, ADenyOfASubcommandMeansItsOtherNames) {
            {"yarn publish:*", "yarn npm publish"},
            {"docker rm:*", "docker container rm x"},
            {"docker rm:*", "docker --host h container rm x"},
+           {"yarn add:*", "yarn global add x"},
+           {"make deploy:*", "make all deploy"},
+           {"pip install:*", "python3 /usr/bin/pip3 install x"},
+           {"npm publish:*", "node /usr/lib/node_modules/npm/bin/npm-cli.js publish"},
+           {"yarn publish:*", "node .yarn/releases/yarn-4.1.0.cjs publish"},
+           {"./deploy.sh:*", "bash deploy.sh"},
+           {"./deploy.sh:*", "bash ./deploy.sh x"},
        }) {
     EXPECT_EQ(judged(denying(pattern), command), deny) << pattern << " " << command;
   }
@@ -534,6 +566,11 @@ TEST(CommandRules, ADenyOfASubcommandMeansItsOtherNames) {
            {"cargo publish:*", "cargo -q test a_test"},
            {"cargo publish:*", "cargo --offline test a_test"},
            {"cargo publish:*", "cargo test publish"},
+           {"make deploy:*", "make all test"},
+           {"pip install:*", "python3 /usr/bin/pip3 list"},
+           {"npm publish:*", "node npm-cli/a.js publish"},
+           {"./deploy.sh:*", "bash build.sh deploy.sh"},
+           {"rm:*", "bash tools/rm.sh"},
            {"npm publish:*", "npm --silent run build"},
            {"npm run:*", "npm ci"},
            {"npm run:*", "npm install start"},

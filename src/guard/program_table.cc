@@ -19,6 +19,8 @@ constexpr std::string_view kRunningOfNpm =
 constexpr std::string_view kWritingOfNpm = "--prefix --dir --cwd -C";
 constexpr std::string_view kCarryingOfNpm = "exec x dlx explore node init create";
 
+constexpr std::string_view kUntoldOfNpm = "package.json .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs";
+
 constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "nohup setsid nice ionice stdbuf command unbuffer", .kind = wrapper},
     {.names = "timeout gtimeout", .kind = wrapper, .operands = 1},
@@ -122,7 +124,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "ag bat batcat delta", .runs = "--pager"},
     {.names = "ack", .runs = "--pager --output --ackrc"},
     {.names = "nm ar ranlib strip objcopy objdump size", .runs = "--plugin"},
-    {.names = "ld gold ld.bfd ld.gold ld.lld", .runs = "-plugin --plugin @", .writes = "-Map --Map"},
+    {.names = "ld gold ld.bfd ld.gold ld.lld", .runs = "-plugin --plugin @", .writes = "-Map --Map", .makes_programs = true},
     {.names = "patch", .runs = "-e --ed"},
     {.names = "exiftool", .runs = "-if -config -stay_open -@ -api"},
     {.names = "hg", .runs = "--config --config-file", .shortens_subcommands = true},
@@ -138,13 +140,24 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "file", .writes = "-C --compile"},
     {.names = "rg", .runs = "--pre --hostname-bin"},
     {.names = "zip", .runs = "-T -TT --unzip-command", .writes = "-m --move"},
-    {.names = "make gmake", .runs = "= --eval -E -f --file --makefile", .writes = "-C --directory"},
-    {.names = "cmake", .runs = "-E* -P*", .writes = "= -D* -C* --toolchain"},
+    {.names = "make gmake",
+     .runs = "= --eval -E -f --file --makefile",
+     .writes = "-C --directory",
+     .nesting_subcommands = "*",
+     .runs_untold = "Makefile makefile GNUmakefile"},
+    {.names = "rake", .nesting_subcommands = "*", .runs_untold = "Rakefile rakefile Rakefile.rb rakefile.rb"},
+    {.names = "just", .nesting_subcommands = "*", .runs_untold = "justfile Justfile .justfile"},
+    {.names = "ant doit invoke inv", .nesting_subcommands = "*", .runs_untold = "build.xml dodo.py tasks.py"},
+    {.names = "pytest py.test tox nox", .runs_untold = "conftest.py tox.ini noxfile.py"},
+    {.names = "cmake",
+     .runs = "-E* -P*",
+     .writes = "= -D* -C* --toolchain",
+     .runs_untold = "CMakeLists.txt CMakePresets.json"},
     {.names = "ctest", .runs = "-S* --script --build-and-test --test-command"},
-    {.names = "ninja", .runs = "-f"},
+    {.names = "ninja", .runs = "-f", .nesting_subcommands = "*", .runs_untold = "build.ninja"},
     {.names = "meson", .runs = "--wrapper --native-file --cross-file", .subcommands = "devenv"},
     {.names = "bazel", .runs = "--run_under"},
-    {.names = "gradle gradlew mvn mvnw", .runs = "-I --init-script", .writes = "-D* -P*"},
+    {.names = "gradle gradlew mvn mvnw", .runs = "-I --init-script", .writes = "-D* -P*", .shortens_subcommands = true, .nesting_subcommands = "*", .runs_untold = "build.gradle build.gradle.kts settings.gradle settings.gradle.kts pom.xml gradlew mvnw"},
     {.names = "cargo",
      .runs = "--config",
      .writes = "-Z",
@@ -152,12 +165,14 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "add bench build check clean clippy doc fetch fix fmt generate-lockfile help info init "
          "install locate-project login logout metadata miri new owner package pkgid publish read-manifest "
          "remove report run rustc rustdoc search test tree uninstall update vendor "
-         "verify-project version yank"},
-    {.names = "rustc rustdoc", .runs = "--runtool --test-runtool", .writes = "-C -Z --codegen"},
+         "verify-project version yank",
+     .runs_untold = "build.rs Cargo.toml"},
+    {.names = "rustc rustdoc", .runs = "--runtool --test-runtool", .writes = "-C -Z --codegen", .makes_programs = true},
     {.names = "gcc g++ cc c++ clang clang++",
      .runs = "-wrapper -specs -B -fplugin -fpass-plugin -fuse-ld --ld-path -Xclang @",
-     .writes = "-Wl,* -Xlinker"},  // the linker takes plugins, and writes maps
-    {.names = "go", .runs = "-exec -toolexec -vettool -overlay", .writes = "-ldflags -w* -C*"},
+     .writes = "-Wl,* -Xlinker",
+     .makes_programs = true},  // the linker takes plugins, and writes maps
+    {.names = "go", .runs = "-exec -toolexec -vettool -overlay", .writes = "-ldflags -w* -C*", .makes_programs = true},
     {.names = "npm",
      .runs = kRunningOfNpm,
      .writes = kWritingOfNpm,
@@ -170,7 +185,8 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "repo restart root run sbom search shrinkwrap star stars start stop team test token "
          "uninstall unpublish unstar update version view whoami",
      .implied_subcommand = "run",
-     .implied_by = "restart start stop test"},
+     .implied_by = "restart start stop test",
+     .runs_untold = kUntoldOfNpm},
     {.names = "pnpm yarn",
      .runs = kRunningOfNpm,
      .writes = kWritingOfNpm,
@@ -181,7 +197,8 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "add audit bin cache config create dedupe dlx exec fetch global help import info init install "
          "licenses link list login logout outdated owner pack patch prune publish rebuild remove root store "
          "tag unlink update upgrade version versions why",
-     .nesting_subcommands = "workspace workspaces npm"},
+     .nesting_subcommands = "workspace workspaces npm global recursive multi m",
+     .runs_untold = kUntoldOfNpm},
     {.names =
          "uv poetry pipenv pdm hatch rye conda mamba bundle rbenv pyenv direnv mise asdf stack cabal opam "
          "composer devbox volta",
@@ -322,7 +339,7 @@ bool may_imply_subcommand(const ProgramEntry& entry, std::string_view subcommand
 }
 
 bool passes_subcommand_on(const ProgramEntry& entry, std::string_view subcommand) {
-  return lists(entry.nesting_subcommands, subcommand);
+  return entry.nesting_subcommands == "*" || lists(entry.nesting_subcommands, subcommand);
 }
 
 bool is_plain_git_command(std::string_view name) { return lists(kGitCommands, name); }

@@ -40,8 +40,10 @@ struct ProgramEntry {
   std::string_view implied_subcommand;  // npm test is npm run test
   std::string_view implied_by;          // the words that imply it; where none are told, all but the next
   std::string_view never_implied_by;
-  // After these another subcommand stands, maybe behind a name: yarn workspace a publish.
+  // After these another subcommand stands, maybe behind a name: yarn workspace a publish. "*": after any.
   std::string_view nesting_subcommands;
+  std::string_view runs_untold;  // files whose code it runs although no word names them
+  bool makes_programs = false;   // of the files that it names
 };
 
 // The entry of a program; a plain one without options for those that nobody lists.

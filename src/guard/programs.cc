@@ -131,6 +131,9 @@ bool xargs_runs_its_input(ShellWords words) {
     }
     if (is_open_to_more_words(program_of(text))) return true;
     if (!replaced.empty() && text.contains(replaced)) return true;
+    const bool may_be_script = !replaced.empty() && at + 1 < words.size() &&
+                               entry_of(program_of(text)).kind == ProgramKind::interpreter;
+    if (may_be_script && words[at + 1].text.contains(replaced)) return true;
     if (!may_be_value) return false;
   }
   return false;
@@ -145,7 +148,9 @@ bool runs_what_it_finds(ShellWords words, const ProgramEntry& entry) {
     if (at + 1 == words.size()) break;
     const ProgramKind kind = entry_of(program_of(words[at + 1])).kind;
     const bool carries_on = kind == ProgramKind::wrapper || kind == ProgramKind::carrier;
-    if (holds_place(words[at + 1]) ||
+    const bool runs_script =
+        kind == ProgramKind::interpreter && at + 2 < words.size() && holds_place(words[at + 2]);
+    if (holds_place(words[at + 1]) || runs_script ||
         (carries_on && std::ranges::any_of(words.subspan(at + 1), holds_place))) {
       return true;
     }

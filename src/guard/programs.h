@@ -45,6 +45,8 @@ bool takes_code_from_input(ShellWords words);
 std::vector<std::string> files_that_may_run(const SimpleCommand& command);
 // Those of them that it, or what it carries, reads in order to run them: no program by its path.
 std::vector<std::string> scripts_that_may_run(const SimpleCommand& command);
+// Those that it runs although no word names them: the Makefile of make.
+std::vector<std::string> files_run_untold(ShellWords words);
 // env -C a, ruby -Ca, --chdir=a: what its options name, in order; each may be a folder in the one before.
 std::vector<std::string> folders_that_may_be_entered(const SimpleCommand& command);
 // python -m pip install: the module in the place of a program; nothing where there is none.
@@ -53,7 +55,7 @@ std::vector<ShellWord> module_as_command(ShellWords words);
 bool may_write_what_it_names(ShellWords words);
 // tar, patch, xargs cp: what its input says may come to lie under a name that no word of it tells.
 bool may_write_any_name(ShellWords words);
-// unzip, git apply, gunzip: the same of a file that it names.
+// unzip, git apply, gunzip, gcc: the same of a file that it names.
 bool may_unpack_what_it_names(ShellWords words);
 // ssh -oProxyCommand=x, script -cx: one that runs texts, with options whose values may be such.
 bool may_run_what_an_option_says(ShellWords words);
