@@ -165,11 +165,11 @@ void for_each_name_in(std::string_view text, const auto& act) {
     act(text.substr(at));
 }
 
-// Whether it may read a file of such a name; of a.zip `unzip` may be told as a.
+// Whether it may read a file of one of the names; of a.zip `unzip` may be told as a.
 bool may_name_one_of(const Names& names, const SimpleCommand& command) {
   bool found = false;
   for (const ShellWord& word : std::span(command.words).subspan(1)) {
-    if (word.varies) found = found || !names.empty();
+    found = found || word.varies;
     for_each_name_in(word.text, [&](std::string_view name) {
       const std::string with_ending = fmt::format("{}.", name);
       const auto first = names.lower_bound(with_ending);
@@ -208,8 +208,9 @@ std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, con
         std::ranges::any_of(files_that_may_run(command), may_be_written) ||
         (!written.empty() && std::ranges::any_of(files_run_untold(command.words), may_be_written));
     // What it unpacks, the same line has made: it is fed it, or reads it where that was written before.
-    may_all_be_written = may_all_be_written || (subject.is_fed && may_write_any_name(command.words)) ||
-                         (may_unpack_what_it_names(command.words) && may_name_one_of(written, command));
+    may_all_be_written =
+        may_all_be_written || (subject.is_fed && may_write_any_name(command.words)) ||
+        (!written.empty() && may_unpack_what_it_names(command.words) && may_name_one_of(written, command));
     add_written(command, written);
     subject.names_protected = names_protected_path(command.words, roots) && !only_reads(command.words);
     is_moved = is_moved || changes_folder(command.words);

@@ -437,6 +437,18 @@ TEST(CommandRules, WhatAnOptionAVariableOrAFileOfTheSameLineSaysGoesRoundNoDeny)
   }
 }
 
+// A name has 255 bytes at most.
+TEST(CommandRules, AFileThatIsWrittenBehindManyLettersOfOptionsGoesRoundNoDeny) {
+  for (const std::size_t letters : {std::size_t{1}, std::size_t{254}, std::size_t{1000}}) {
+    for (const std::size_t name : {std::size_t{1}, std::size_t{255}}) {
+      const std::string file(name, 'f');
+      const std::string sort = "sort a -" + std::string(letters, 'u') + "o" + file;
+      EXPECT_EQ(judged(denying("rm:*"), sort + "; bash " + file), deny) << letters << " " << name;
+      EXPECT_EQ(judged(denying("rm:*"), sort + "; bash g"), allow) << letters << " " << name;
+    }
+  }
+}
+
 // Such a program runs texts, and an option may hold one.
 TEST(CommandRules, AnOptionOfAProgramThatRunsTextsIsAskedAboutWhereSomethingIsDenied) {
   for (const char* command : {"script -crm f", "su -crm me", "parallel -a f", "at -f f now", "ssh -F f h ls",
@@ -633,6 +645,8 @@ TEST(CommandRules, ARedirectionIsAWrite) {
   EXPECT_EQ(judged(all, "dd if=x of=.git/config"), ask);
   EXPECT_EQ(judged(all, "cp -t.git/hooks x"), ask);
   EXPECT_EQ(judged(all, "cp -vt.git/hooks x"), ask);
+  EXPECT_EQ(judged(all, "cp -" + std::string(300, 'v') + "t.git/hooks x"), ask);
+  EXPECT_EQ(judged(all, "cp -" + std::string(300, 'v') + "tgit/hooks x"), allow);
   EXPECT_EQ(judged(all, "dd if=x of=git/config"), allow);
 }
 
