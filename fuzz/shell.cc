@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "guard/display.h"
+#include "guard/programs.h"
 #include "guard/rules.h"
 #include "must.h"
 
@@ -43,7 +44,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     must(!reading.error().why.empty() && is_utf8(reading.error().why));
     return 0;
   }
-  for (const SimpleCommand& each : *reading) must(!each.words.empty() && !each.words[0].text.empty());
+  for (const SimpleCommand& each : *reading) {
+    must(!each.words.empty() && !each.words[0].text.empty());
+    // What an approval binds is asked of every command, of one that hides code too.
+    const auto files = files_that_may_run(each);
+    must(std::ranges::includes(files, scripts_that_may_run(each)));
+    (void)folders_that_may_be_entered(each);
+  }
   const std::string plain = shown(*reading);  // where blanks are counted, it does not read back
   must(plain.size() > kMaxShellBytes || read_shell(plain) == reading);
   return 0;

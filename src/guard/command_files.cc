@@ -1,6 +1,7 @@
 // The files that a command runs or writes, as far as its words name them. A part of programs.h.
 #include <algorithm>
 
+#include "base/text.h"
 #include "guard/carried_commands.h"
 #include "guard/interpreter_words.h"
 #include "guard/option_words.h"
@@ -52,23 +53,20 @@ void add_values_that_run(ShellWords words, std::vector<std::string>& files) {
   if (may_run_values && runs_hidden_code(words, false)) add_values_of_options(words, files);
 }
 
-// env -C a ./b, ruby -C a b: what an option names may be the folder in which the others are found.
-void add_beneath_values(ShellWords words, std::vector<std::string>& files) {
-  constexpr std::size_t kMostFolders = 16;
+void sort_out(std::vector<std::string>& files) {
   std::ranges::sort(files);
   files.erase(std::ranges::unique(files).begin(), files.end());
-  std::vector<std::string> folders;
-  add_values_of_options(words, folders);
-  if (folders.size() > kMostFolders) folders.resize(kMostFolders);
-  const std::size_t known = files.size();
-  for (const std::string& folder : folders) {
-    for (std::size_t at = 0; at < known; ++at) {
-      if (!files[at].starts_with('/')) files.push_back(folder + "/" + files[at]);
-    }
-  }
 }
 
-std::vector<std::string> scripts_in_its_folder(const SimpleCommand& command) {
+bool is_writer(std::string_view program) {
+  constexpr std::string_view kWriters[] = {"tee",   "cp",  "mv",   "ln",   "dd",    "install",
+                                           "rsync", "scp", "curl", "wget", "patch", "sponge"};
+  return std::ranges::find(kWriters, program) != std::end(kWriters);
+}
+
+}  // namespace
+
+std::vector<std::string> scripts_that_may_run(const SimpleCommand& command) {
   std::vector<std::string> files;
   for (const Redirection& from : command.redirections) {
     if (from.kind == Redirection::Kind::read && takes_code_from_input(command.words))
@@ -82,28 +80,31 @@ std::vector<std::string> scripts_in_its_folder(const SimpleCommand& command) {
   } else {
     for_each_command_in(last, [&files](ShellWords words) { add_values_that_run(words, files); });
   }
+  sort_out(files);
   return files;
 }
-
-bool is_writer(std::string_view program) {
-  constexpr std::string_view kWriters[] = {"tee",   "cp",  "mv",   "ln",   "dd",    "install",
-                                           "rsync", "scp", "curl", "wget", "patch", "sponge"};
-  return std::ranges::find(kWriters, program) != std::end(kWriters);
-}
-
-}  // namespace
 
 std::vector<std::string> files_that_may_run(const SimpleCommand& command) {
-  std::vector<std::string> files = scripts_in_its_folder(command);
+  std::vector<std::string> files = scripts_that_may_run(command);
   for_each_command_in(command.words, [&files](ShellWords words) { add_program(words, files); });
-  add_beneath_values(command.words, files);
+  sort_out(files);
   return files;
 }
 
-std::vector<std::string> scripts_that_may_run(const SimpleCommand& command) {
-  std::vector<std::string> files = scripts_in_its_folder(command);
-  add_beneath_values(command.words, files);
+std::vector<std::string> files_run_untold(ShellWords words) {
+  std::vector<std::string> files;
+  for_each_command_in(words, [&files](ShellWords seen) {
+    for (const std::string_view name : split(entry_of(program_of(seen[0])).runs_untold, ' ')) {
+      if (!name.empty()) files.emplace_back(name);
+    }
+  });
   return files;
+}
+
+std::vector<std::string> folders_that_may_be_entered(const SimpleCommand& command) {
+  std::vector<std::string> folders;
+  add_values_of_options(command.words, folders);
+  return folders;
 }
 
 bool may_write_what_it_names(ShellWords words) {
@@ -125,6 +126,18 @@ bool may_write_any_name(ShellWords words) {
     if (program == "xargs") return holds([](const ShellWord& word) { return is_writer(program_of(word)); });
     return std::ranges::find(kUnpackers, program) != std::end(kUnpackers);
   });
+}
+
+bool may_unpack_what_it_names(ShellWords words) {
+  constexpr std::string_view kUnpackers[] = {"7z",      "7za",  "7zr",    "7zz",        "ar",     "bunzip2",
+                                             "bzip2",   "gzip", "gunzip", "lz4",        "lzma",   "unlzma",
+                                             "unrar",   "unar", "unxz",   "uncompress", "unzstd", "xz",
+                                             "bsdcpio", "pax",  "zstd",   "cabextract"};
+  return may_write_any_name(words) || any_command_in(words, [&](ShellWords seen) {
+           const std::string_view program = program_of(seen[0]);
+           return entry_of(program).makes_programs ||
+                  std::ranges::find(kUnpackers, program) != std::end(kUnpackers);
+         });
 }
 
 }  // namespace deputy

@@ -27,13 +27,22 @@ bool names_protected_path(ShellWords words, const Roots& roots) {
     const LocatedPath located = locate(path, roots);
     return !protected_names_in(located.in_workspace.value_or(located.end)).empty();
   };
+  // Where a path may begin behind letters of options, as in -t.git/hooks and -vt.git/hooks.
+  const auto holds_protected = [&](const std::string& letters) {
+    constexpr std::size_t kLongestName = 64;  // none that is protected is as long
+    const std::size_t end = std::min(letters.find('/'), letters.size() - 1);
+    for (std::size_t at = std::max<std::size_t>(2, end - std::min(end, kLongestName)); at <= end; ++at) {
+      if (is_protected(letters.substr(at))) return true;
+    }
+    return false;
+  };
   return std::ranges::any_of(words.subspan(1), [&](const ShellWord& word) {
-    // Of --output=.git/config and of=.git/config the path, and of -t.git/hooks.
+    // Of --output=.git/config and of=.git/config the path.
     const std::size_t sign = word.text.find('=');
-    const bool has_letter = is_option(word.text) && word.text.size() > 2 && word.text[1] != '-';
+    const bool has_letters = is_option(word.text) && word.text.size() > 2 && word.text[1] != '-';
     return is_protected(word.text) ||
            (sign != std::string::npos && is_protected(word.text.substr(sign + 1))) ||
-           (has_letter && is_protected(word.text.substr(2)));
+           (has_letters && holds_protected(word.text));
   });
 }
 
@@ -54,6 +63,9 @@ bool may_hold_flag(ShellWords words, std::string_view flag) {
   return std::ranges::all_of(wanted, [&](char letter) { return letters.contains(letter); });
 }
 
+// cargo +nightly build: it takes no value.
+bool is_toolchain(std::string_view word) { return word.starts_with('+'); }
+
 // Whether the names stand in this order among the words, with nothing between them but options and their
 // values. Of the last one a word may have only the beginning; the first, where it may be shortened, may have
 // only the beginning of the name.
@@ -72,6 +84,7 @@ bool may_hold_names(ShellWords words, std::span<const std::string_view> names, b
           at == 0 && first_is_shortened && !word.text.empty() && names[at].starts_with(word.text);
       if (word.varies || is_named || is_short) next[at + 1] |= reached;
       if (is_option(word.text)) next[at] |= after_option;
+      if (is_toolchain(word.text)) next[at] |= states[at];
       if ((states[at] & after_option) != 0) next[at] |= reached;
     }
     next[names.size()] |= states[names.size()];
@@ -95,7 +108,76 @@ std::string without_sets(std::string_view pattern) {
   return out;
 }
 
+// The words that may be the subcommand: the first that is no option, and where the option before it may have
+// taken it for its value, the next one too.
+std::vector<std::string_view> possible_subcommands(ShellWords further) {
+  constexpr std::string_view kWithoutValue[] = {"-q", "--quiet",   "-s",       "--silent",
+                                                "-v", "--verbose", "--offline"};
+  std::vector<std::string_view> found;
+  bool may_be_value = false;
+  for (const ShellWord& word : further) {
+    if (is_toolchain(word.text)) continue;
+    if (is_option(word.text)) {
+      may_be_value =
+          !word.text.contains('=') && std::ranges::find(kWithoutValue, word.text) == std::end(kWithoutValue);
+      continue;
+    }
+    found.emplace_back(word.text);
+    if (!may_be_value) break;
+    may_be_value = false;
+  }
+  return found;
+}
+
+// "npm" of node_modules/npm/bin/npm-cli.js, "yarn-4.1" of .yarn/releases/yarn-4.1.cjs: a program as the
+// script that it is.
+std::string_view program_of_script(std::string_view file) {
+  if (!file.contains('/')) return file;
+  std::string_view name = program_of(file);
+  for (const std::string_view ending : {".js", ".cjs", ".mjs", ".pyz", "-cli"}) {
+    if (name.ends_with(ending)) name.remove_suffix(ending.size());
+  }
+  return name;
+}
+
+// What a shell would put something else in place of, were it given the word to read.
+bool holds_expansion(const ShellWord& word) {
+  const std::string_view text = word.text;
+  for (std::size_t at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
+    const char next = at + 1 < text.size() ? text[at + 1] : ' ';
+    if ((next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') ||
+        std::string_view("_{('@*").contains(next))
+      return true;
+  }
+  return text.contains('`');
+}
+
 using Names = std::set<std::string, std::less<>>;
+
+// The names of files, wherever they lie, that a word may stand for: x, of=d/x, -uox.
+void for_each_name_in(std::string_view text, const auto& act) {
+  constexpr std::size_t kLongestName = 255;
+  act(program_of(text.substr(text.find('=') + 1)));  // npos + 1 is 0
+  if (!text.starts_with('-') || text.size() < 3) return;
+  if (text.contains('/')) return act(program_of(text));
+  for (std::size_t at = std::max<std::size_t>(2, text.size() - std::min(text.size(), kLongestName));
+       at < text.size(); ++at)
+    act(text.substr(at));
+}
+
+// Whether it may read a file of one of the names; of a.zip `unzip` may be told as a.
+bool may_name_one_of(const Names& names, const SimpleCommand& command) {
+  bool found = false;
+  for (const ShellWord& word : std::span(command.words).subspan(1)) {
+    found = found || word.varies;
+    for_each_name_in(word.text, [&](std::string_view name) {
+      const std::string with_ending = fmt::format("{}.", name);
+      const auto first = names.lower_bound(with_ending);
+      found = found || names.contains(name) || (first != names.end() && first->starts_with(with_ending));
+    });
+  }
+  return found;
+}
 
 // The names of files that may be others once it has run, wherever they lie.
 void add_written(const SimpleCommand& command, Names& names) {
@@ -104,14 +186,8 @@ void add_written(const SimpleCommand& command, Names& names) {
       names.emplace(program_of(to.target));
   }
   if (!may_write_what_it_names(command.words)) return;
-  constexpr std::size_t kLongestOption = 256;
-  for (const ShellWord& word : std::span(command.words).subspan(1)) {
-    const std::string_view text = word.text;
-    names.emplace(program_of(text.substr(text.find('=') + 1)));  // of=x; npos + 1 is 0
-    const bool has_letters = text.starts_with('-') && text.size() <= kLongestOption;
-    for (std::size_t at = 2; has_letters && at < text.size(); ++at)
-      names.emplace(program_of(text.substr(at)));  // sort -uox
-  }
+  for (const ShellWord& word : std::span(command.words).subspan(1))
+    for_each_name_in(word.text, [&names](std::string_view name) { names.emplace(name); });
 }
 
 }  // namespace
@@ -123,12 +199,19 @@ std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, con
   bool may_all_be_written = false;
   for (SimpleCommand& command : commands) {
     CommandSubject subject{.is_fed = is_fed(command), .is_moved = is_moved};
-    subject.hides_code = runs_hidden_code(command.words, subject.is_fed) ||
-                         std::ranges::any_of(files_that_may_run(command), [&](const std::string& file) {
-                           return may_all_be_written || written.contains(program_of(file));
-                         });
+    const auto may_be_written = [&](const std::string& file) {
+      const bool is_any = file.find_first_of("*?[{") != std::string::npos;  // sh ./?, find -exec sh {}
+      return may_all_be_written || written.contains(program_of(file)) || (is_any && !written.empty());
+    };
+    subject.hides_code =
+        runs_hidden_code(command.words, subject.is_fed) ||
+        std::ranges::any_of(files_that_may_run(command), may_be_written) ||
+        (!written.empty() && std::ranges::any_of(files_run_untold(command.words), may_be_written));
+    // What it unpacks, the same line has made: it is fed it, or reads it where that was written before.
+    may_all_be_written =
+        may_all_be_written || (subject.is_fed && may_write_any_name(command.words)) ||
+        (!written.empty() && may_unpack_what_it_names(command.words) && may_name_one_of(written, command));
     add_written(command, written);
-    may_all_be_written = may_all_be_written || (subject.is_fed && may_write_any_name(command.words));
     subject.names_protected = names_protected_path(command.words, roots) && !only_reads(command.words);
     is_moved = is_moved || changes_folder(command.words);
     subject.command = std::move(command);
@@ -184,11 +267,15 @@ RuleMatch CommandPattern::match(const CommandSubject& subject) const {
   const std::size_t views = carries ? words.size() : 1;
   for (std::size_t at = 0; at < views; ++at) {
     const auto module = module_as_command(words.subspan(at));
-    if (may_mean(words.subspan(at)) || (!module.empty() && may_mean(module))) return RuleMatch::maybe;
+    if (may_mean(words.subspan(at)) || may_mean_script(words.subspan(at)) ||
+        (!module.empty() && may_mean(module)))
+      return RuleMatch::maybe;
   }
   if (may_become(words) || subject.hides_code) return RuleMatch::maybe;
-  if ((carries || !keeps_words_to_itself(words[0])) && is_named_in(words.subspan(1)))
+  const bool is_unknown = !carries && !keeps_words_to_itself(words[0]);
+  if ((carries || is_unknown) && is_named_in(words.subspan(1)))
     return carries ? RuleMatch::maybe : RuleMatch::named;
+  if (is_unknown && std::ranges::any_of(words.subspan(1), holds_expansion)) return RuleMatch::named;
   return may_run_what_an_option_says(words) ? RuleMatch::named : RuleMatch::no;
 }
 
@@ -220,23 +307,41 @@ bool CommandPattern::is_program(std::string_view path) const {
 
 // As a word, or within one that looks like a command line, or like an option with a value.
 bool CommandPattern::is_named_in(ShellWords words) const {
-  constexpr std::string_view kBreaks = " \t\n;|&<>$`()!='\",";
+  constexpr std::string_view kQuotes = "\\'\"";
   constexpr std::size_t kMostLookedInto = 64;  // what comes later need only be the program itself
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string_view text = words[at].text;
     if (at < kMostLookedInto ? may_mean(words.subspan(at)) : is_program(text)) return true;
-    if (text.find_first_of(kBreaks) == std::string_view::npos) continue;
-    for (std::size_t from = 0; from < text.size();) {
-      const std::size_t end = std::min(text.find_first_of(kBreaks, from), text.size());
-      if (is_program(text.substr(from, end - from))) return true;
-      from = end + 1;
-    }
+    if (is_named_in_text(text)) return true;
+    if (text.find_first_of(kQuotes) == std::string_view::npos) continue;
+    std::string plain(text);  // as a shell would read r\m and r''m
+    std::erase_if(plain, [&](char c) { return kQuotes.contains(c); });
+    if (is_program(plain) || is_named_in_text(plain)) return true;
+  }
+  return false;
+}
+
+bool CommandPattern::is_named_in_text(std::string_view text) const {
+  constexpr std::string_view kBreaks = " \t\n;|&<>$`()!='\",";
+  if (text.find_first_of(kBreaks) == std::string_view::npos) return false;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(kBreaks, from), text.size());
+    if (is_program(text.substr(from, end - from))) return true;
+    from = end + 1;
   }
   return false;
 }
 
 bool CommandPattern::may_mean(ShellWords words) const {
   return is_program(words[0].text) && may_have_words(words.subspan(1));
+}
+
+// bash deploy.sh, python3 /usr/bin/pip install, node npm-cli.js publish.
+bool CommandPattern::may_mean_script(ShellWords words) const {
+  if (words.size() < 2) return false;
+  const std::string_view file = words[1].text;
+  return (is_program(file) || is_program(program_of_script(file))) && may_have_words(words.subspan(2)) &&
+         entry_of(program_of(words[0])).kind == ProgramKind::interpreter;
 }
 
 // Whether the shell may put it in the place of a pattern where a command stands: nice /bin/r[m].
@@ -279,10 +384,19 @@ bool CommandPattern::may_have_words(ShellWords further) const {
   };
   if (may_hold(names)) return true;
   if (names.empty()) return false;
-  const auto subcommand = std::ranges::find_if(
-      further, [](const ShellWord& word) { return !is_option(word.text) && !word.text.starts_with('+'); });
-  if (subcommand != further.end() && may_be_second_name(entry, subcommand->text)) return true;
-  return names.size() > 1 && names[0] == entry.implied_subcommand && may_hold(std::span(names).subspan(1));
+  const bool may_be_implied = names[0] == entry.implied_subcommand;
+  const auto further_names = std::span(names).subspan(may_be_implied ? 1 : 0);
+  if (may_be_implied && !further_names.empty() && may_hold(further_names)) return true;
+  return std::ranges::any_of(possible_subcommands(further), [&](std::string_view subcommand) {
+    if (may_be_second_name(entry, subcommand)) return true;
+    if (may_be_implied && further_names.empty() && may_imply_subcommand(entry, subcommand)) return true;
+    return passes_subcommand_on(entry, subcommand) &&
+           std::ranges::all_of(further_names, [&](std::string_view name) {
+             return std::ranges::any_of(further, [&](const ShellWord& word) {
+               return ends_within_word_ ? word.text.starts_with(name) : word.text == name;
+             });
+           });
+  });
 }
 
 }  // namespace deputy

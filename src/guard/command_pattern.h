@@ -42,11 +42,13 @@ class CommandPattern {
  private:
   bool gives(ShellWords words, const CommandSubject& subject) const;
   bool may_mean(ShellWords words) const;
+  bool may_mean_script(ShellWords words) const;
   bool may_become(ShellWords words) const;
   bool may_be_program(const ShellWord& word) const;
   bool may_have_words(ShellWords further) const;
   bool is_program(std::string_view path) const;
   bool is_named_in(ShellWords words) const;
+  bool is_named_in_text(std::string_view text) const;
 
   std::vector<ShellWord> words_;
   std::string program_;  // that of the first, in lower case

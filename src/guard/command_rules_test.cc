@@ -351,6 +351,16 @@ TEST(CommandRules, WhatAnOptionAVariableOrAFileOfTheSameLineSaysGoesRoundNoDeny)
                               "env -u A PATH=. ls",
                               "sudo -u me PATH=. ls",
                               "busybox env BASH_ENV=f bash a.sh",
+                              "strace -E BASH_ENV=f bash a.sh",
+                              "strace -f -ELD_PRELOAD=./x.so ls",
+                              "firejail --env=BASH_ENV=f bash a.sh",
+                              "uvx --env-file f x",
+                              "ls | xargs --process-slot-var=PATH ls",
+                              "strace -o '|sh f' ls",
+                              "fakeroot --lib ./x.so ls",
+                              "rlwrap -z ./f ls",
+                              "hyperfine 'r\\m x' ls",
+                              "entr -s 'r\\m x'",
                               "ssh -oProxyCommand=rm h ls",
                               "chronic rm x",
                               "msgfilter rm x",
@@ -379,15 +389,63 @@ TEST(CommandRules, WhatAnOptionAVariableOrAFileOfTheSameLineSaysGoesRoundNoDeny)
                               "echo x | patch && sh f",
                               "patch < a && sh f",
                               "echo x | git apply && sh f",
-                              "echo rm x | split - f; sh faa"}) {
+                              "echo rm x | split - f; sh faa",
+                              "echo x | base64 -d > a.tgz; tar xzf a.tgz; ./r",
+                              "echo x | base64 -d > a.tgz; tar -xzfa.tgz; ./r",
+                              "echo x > d/a.tgz; tar -xz --file=d/a.tgz; ./r",
+                              "echo x > a.tgz; tar xzf *.tgz; ./r",
+                              "curl -o p https://a.org; git apply p; sh f",
+                              "cp b a.zip; unzip a.zip; ./r",
+                              "cp b a.zip; unzip a; ./r",
+                              "echo x > f.gz; gunzip f.gz; sh f",
+                              "echo x > a.7z; 7z x a.7z; sh f",
+                              "echo rm x > f; sh ./?",
+                              "echo rm x > f; find . -name f -exec sh {} +",
+                              "find . -name f -exec python3 {} +",
+                              "ls | xargs -I% sh %",
+                              "echo x > a.c; gcc-12 -o r a.c; ./r",
+                              "echo x > Makefile; make",
+                              "cp a sub/package.json; npm test"}) {
     EXPECT_EQ(judged(denying("rm:*"), command), deny) << command;
     EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
         << command << ": the control does not fire";
   }
-  for (const char* command : {"env ls", "sudo dd if=a of=b", "ssh host ls", "docker run img ls", "ld a.o",
-                              "patch -p1 a", "sort a -of", "echo x | tar x", "tar xf a.tar && ./f",
-                              "tar xf a.tar; sh f", "echo x | git log; sh f", "sort a -of; bash g"}) {
+  for (const char* command : {"env ls",
+                              "sudo dd if=a of=b",
+                              "ssh host ls",
+                              "docker run img ls",
+                              "ld a.o",
+                              "patch -p1 a",
+                              "sort a -of",
+                              "echo x | tar x",
+                              "tar xf a.tar && ./f",
+                              "tar xf a.tar; sh f",
+                              "gunzip f.gz; sh f",
+                              "echo x > log; tar xf a.tar; sh f",
+                              "cat f | gzip > a.gz; ./g",
+                              "strace -e trace=open ls",
+                              "strace -f -o log ls",
+                              "xargs --max-args=1 ls",
+                              "echo x > log; make; npm test",
+                              "gcc -o r a.c; ./r",
+                              "sh ./?",
+                              "find . -exec python3 a.py {} +",
+                              "ls | xargs -I% sh a.sh %",
+                              "echo x | git log; sh f",
+                              "sort a -of; bash g"}) {
     EXPECT_EQ(judged(denying("rm:*"), command), allow) << command;
+  }
+}
+
+// A name has 255 bytes at most.
+TEST(CommandRules, AFileThatIsWrittenBehindManyLettersOfOptionsGoesRoundNoDeny) {
+  for (const std::size_t letters : {std::size_t{1}, std::size_t{254}, std::size_t{1000}}) {
+    for (const std::size_t name : {std::size_t{1}, std::size_t{255}}) {
+      const std::string file(name, 'f');
+      const std::string sort = "sort a -" + std::string(letters, 'u') + "o" + file;
+      EXPECT_EQ(judged(denying("rm:*"), sort + "; bash " + file), deny) << letters << " " << name;
+      EXPECT_EQ(judged(denying("rm:*"), sort + "; bash g"), allow) << letters << " " << name;
+    }
   }
 }
 
@@ -408,7 +466,7 @@ TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
        {"mywrap rm x", "./echo rm x", "/usr/../work/grep rm x", "./run-it --verbose rm -rf x",
         "mywrap /bin/rm x", "mywrap --with=rm x", "mywrap 'rm x'", "mywrap \"ls; /bin/rm x\"", "mywrap RM x",
         "mywrap '!rm x'", "yarn workspace a exec rm x", "cargo watch -x rm", "make -C x rm",
-        "gosomething a b c rm"}) {
+        "gosomething a b c rm", "mywrap 'r\\m x'", "mywrap 'r\"\"m x'", "mywrap '$x y'", "mywrap '`x`'"}) {
     EXPECT_EQ(judged(rules, command), ask) << command;
     EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
         << command << ": the control does not fire";
@@ -420,8 +478,8 @@ TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
     EXPECT_EQ(judged(rules, command), deny) << command;
   }
   // It must be the program, or begin a command, and be another's word.
-  for (const char* command : {"mywrap rmdir", "mywrap x.rm", "echo rm", "cp rm x", "grep rm x", "git rm x",
-                              "which rm", "npm test", "python x.py"}) {
+  for (const char* command : {"mywrap rmdir", "mywrap x.rm", "mywrap -R '^a$'", "mywrap 'r\\md'", "echo rm",
+                              "cp rm x", "grep rm x", "git rm x", "which rm", "npm test", "python x.py"}) {
     EXPECT_EQ(judged(rules, command), allow) << command;
   }
   EXPECT_EQ(judged(denying("git push:*"), "mywrap git status"), allow);
@@ -483,6 +541,31 @@ TEST(CommandRules, ADenyOfASubcommandMeansItsOtherNames) {
            {"cargo publish:*", "cargo zz"},
            {"cargo build:*", "cargo b"},
            {"svn commit:*", "svn ci"},
+           {"cargo publish:*", "cargo +nightly publish"},
+           {"cargo publish:*", "cargo +nightly -q publish"},
+           {"cargo publish:*", "cargo +nightly zz"},
+           {"npm install:*", "npm --loglevel test add x"},
+           {"svn commit:*", "svn --username add ci"},
+           {"cargo publish:*", "cargo --color test zz"},
+           {"npm run:*", "npm test"},
+           {"npm run:*", "npm --silent start"},
+           {"npm run:*", "npm --loglevel view restart"},
+           {"yarn run:*", "yarn build"},
+           {"pnpm run:*", "pnpm --filter add build"},
+           {"yarn run:*", "yarn workspace a build"},
+           {"yarn run build:*", "yarn workspace a build"},
+           {"yarn run build*", "yarn workspace a build:all"},
+           {"yarn publish:*", "yarn workspace a publish"},
+           {"yarn publish:*", "yarn npm publish"},
+           {"docker rm:*", "docker container rm x"},
+           {"docker rm:*", "docker --host h container rm x"},
+           {"yarn add:*", "yarn global add x"},
+           {"make deploy:*", "make all deploy"},
+           {"pip install:*", "python3 /usr/bin/pip3 install x"},
+           {"npm publish:*", "node /usr/lib/node_modules/npm/bin/npm-cli.js publish"},
+           {"yarn publish:*", "node .yarn/releases/yarn-4.1.0.cjs publish"},
+           {"./deploy.sh:*", "bash deploy.sh"},
+           {"./deploy.sh:*", "bash ./deploy.sh x"},
        }) {
     EXPECT_EQ(judged(denying(pattern), command), deny) << pattern << " " << command;
   }
@@ -492,6 +575,20 @@ TEST(CommandRules, ADenyOfASubcommandMeansItsOtherNames) {
            {"npm publish:*", "npm ci"},
            {"yarn publish:*", "yarn build"},
            {"cargo publish:*", "cargo +nightly build -q"},
+           {"cargo publish:*", "cargo -q test a_test"},
+           {"cargo publish:*", "cargo --offline test a_test"},
+           {"cargo publish:*", "cargo test publish"},
+           {"make deploy:*", "make all test"},
+           {"pip install:*", "python3 /usr/bin/pip3 list"},
+           {"npm publish:*", "node npm-cli/a.js publish"},
+           {"./deploy.sh:*", "bash build.sh deploy.sh"},
+           {"rm:*", "bash tools/rm.sh"},
+           {"npm publish:*", "npm --silent run build"},
+           {"npm run:*", "npm ci"},
+           {"npm run:*", "npm install start"},
+           {"yarn run:*", "yarn add x"},
+           {"yarn publish:*", "yarn workspace a build"},
+           {"docker rm:*", "docker container ls"},
            {"cargo:*", "npm add x"},
            {"svn commit:*", "svn update"},
        }) {
@@ -547,6 +644,9 @@ TEST(CommandRules, ARedirectionIsAWrite) {
   EXPECT_EQ(judged(all, "mv .git .git2"), ask);
   EXPECT_EQ(judged(all, "dd if=x of=.git/config"), ask);
   EXPECT_EQ(judged(all, "cp -t.git/hooks x"), ask);
+  EXPECT_EQ(judged(all, "cp -vt.git/hooks x"), ask);
+  EXPECT_EQ(judged(all, "cp -" + std::string(300, 'v') + "t.git/hooks x"), ask);
+  EXPECT_EQ(judged(all, "cp -" + std::string(300, 'v') + "tgit/hooks x"), allow);
   EXPECT_EQ(judged(all, "dd if=x of=git/config"), allow);
 }
 

@@ -19,18 +19,23 @@ constexpr std::string_view kRunningOfNpm =
 constexpr std::string_view kWritingOfNpm = "--prefix --dir --cwd -C";
 constexpr std::string_view kCarryingOfNpm = "exec x dlx explore node init create";
 
+constexpr std::string_view kUntoldOfNpm = "package.json .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs";
+
 constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "nohup setsid nice ionice stdbuf command unbuffer", .kind = wrapper},
     {.names = "timeout gtimeout", .kind = wrapper, .operands = 1},
     {.names = "sudo", .kind = carrier, .runs = "-s -i --shell --login"},
     {.names = "env", .kind = carrier, .runs = "-S --split-string"},
-    {.names =
-         "xargs doas busybox toybox builtin strace ltrace valgrind rlwrap pkexec eatmydata "
-         "proxychains time entr uvx pipx corepack choom sshpass catchsegv hyperfine perf cpulimit trickle "
-         "tsocks ssh-agent dbus-launch ldd chronic ifne msgexec msgfilter systemd-inhibit systemd-cat "
-         "caffeinate",
+    {.names = "xargs doas busybox toybox builtin ltrace valgrind pkexec eatmydata "
+              "proxychains time uvx pipx corepack choom sshpass catchsegv perf cpulimit trickle "
+              "tsocks ssh-agent dbus-launch ldd chronic ifne msgexec msgfilter systemd-inhibit systemd-cat "
+              "caffeinate",
      .kind = carrier},
-    {.names = "fakeroot fakechroot torsocks setarch linux32 linux64 i386 i486 i586 i686 x86_64 ppc32 ppc64 "
+    {.names = "strace", .kind = carrier, .texts = "-o --output"},  // '|x' and '!x' are commands
+    {.names = "entr", .kind = carrier, .texts = "-s"},
+    {.names = "rlwrap", .kind = carrier, .runs = "-z --filter"},
+    {.names = "fakeroot", .kind = carrier, .runs = "-l --lib -f --faked", .is_shell_if_bare = true},
+    {.names = "fakechroot torsocks setarch linux32 linux64 i386 i486 i586 i686 x86_64 ppc32 ppc64 "
               "sparc32 sparc64 unshare firejail",
      .kind = carrier,
      .is_shell_if_bare = true},
@@ -41,7 +46,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "taskset chrt numactl prlimit chpst faketime", .kind = carrier, .operands = 1},
     {.names = "chroot", .kind = carrier, .operands = 1, .is_shell_if_bare = true},
     {.names =
-         "ssh su runuser watch docker podman nerdctl kubectl oc lxc machinectl systemd-run nsenter bwrap "
+         "ssh su runuser watch hyperfine kubectl oc lxc machinectl systemd-run nsenter bwrap "
          "proot "
          "script tmux screen at batch crontab parallel start-stop-daemon run-parts ld.so mosh rsh adb "
          "vagrant wsl "
@@ -49,6 +54,11 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "mispipe systemd-nspawn stap bpftrace",
      .kind = carrier,
      .operands = -1},
+    {.names = "docker podman nerdctl",
+     .kind = carrier,
+     .operands = -1,
+     .nesting_subcommands = "builder compose config container context image machine manifest network node "
+                            "plugin pod secret service stack swarm system trust volume"},
     {.names =
          "sh bash dash zsh ksh mksh ash fish csh tcsh rbash yash posh lksh oksh osh hush nu elvish xonsh "
          "bash-static zsh-static pwsh powershell cmd python pypy ipython "
@@ -114,7 +124,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "ag bat batcat delta", .runs = "--pager"},
     {.names = "ack", .runs = "--pager --output --ackrc"},
     {.names = "nm ar ranlib strip objcopy objdump size", .runs = "--plugin"},
-    {.names = "ld gold ld.bfd ld.gold ld.lld", .runs = "-plugin --plugin @", .writes = "-Map --Map"},
+    {.names = "ld gold ld.bfd ld.gold ld.lld", .runs = "-plugin --plugin @", .writes = "-Map --Map", .makes_programs = true},
     {.names = "patch", .runs = "-e --ed"},
     {.names = "exiftool", .runs = "-if -config -stay_open -@ -api"},
     {.names = "hg", .runs = "--config --config-file", .shortens_subcommands = true},
@@ -130,13 +140,24 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "file", .writes = "-C --compile"},
     {.names = "rg", .runs = "--pre --hostname-bin"},
     {.names = "zip", .runs = "-T -TT --unzip-command", .writes = "-m --move"},
-    {.names = "make gmake", .runs = "= --eval -E -f --file --makefile", .writes = "-C --directory"},
-    {.names = "cmake", .runs = "-E* -P*", .writes = "= -D* -C* --toolchain"},
+    {.names = "make gmake",
+     .runs = "= --eval -E -f --file --makefile",
+     .writes = "-C --directory",
+     .nesting_subcommands = "*",
+     .runs_untold = "Makefile makefile GNUmakefile"},
+    {.names = "rake", .nesting_subcommands = "*", .runs_untold = "Rakefile rakefile Rakefile.rb rakefile.rb"},
+    {.names = "just", .nesting_subcommands = "*", .runs_untold = "justfile Justfile .justfile"},
+    {.names = "ant doit invoke inv", .nesting_subcommands = "*", .runs_untold = "build.xml dodo.py tasks.py"},
+    {.names = "pytest py.test tox nox", .runs_untold = "conftest.py tox.ini noxfile.py"},
+    {.names = "cmake",
+     .runs = "-E* -P*",
+     .writes = "= -D* -C* --toolchain",
+     .runs_untold = "CMakeLists.txt CMakePresets.json"},
     {.names = "ctest", .runs = "-S* --script --build-and-test --test-command"},
-    {.names = "ninja", .runs = "-f"},
+    {.names = "ninja", .runs = "-f", .nesting_subcommands = "*", .runs_untold = "build.ninja"},
     {.names = "meson", .runs = "--wrapper --native-file --cross-file", .subcommands = "devenv"},
     {.names = "bazel", .runs = "--run_under"},
-    {.names = "gradle gradlew mvn mvnw", .runs = "-I --init-script", .writes = "-D* -P*"},
+    {.names = "gradle gradlew mvn mvnw", .runs = "-I --init-script", .writes = "-D* -P*", .shortens_subcommands = true, .nesting_subcommands = "*", .runs_untold = "build.gradle build.gradle.kts settings.gradle settings.gradle.kts pom.xml gradlew mvnw"},
     {.names = "cargo",
      .runs = "--config",
      .writes = "-Z",
@@ -144,12 +165,14 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "add bench build check clean clippy doc fetch fix fmt generate-lockfile help info init "
          "install locate-project login logout metadata miri new owner package pkgid publish read-manifest "
          "remove report run rustc rustdoc search test tree uninstall update vendor "
-         "verify-project version yank"},
-    {.names = "rustc rustdoc", .runs = "--runtool --test-runtool", .writes = "-C -Z --codegen"},
+         "verify-project version yank",
+     .runs_untold = "build.rs Cargo.toml"},
+    {.names = "rustc rustdoc", .runs = "--runtool --test-runtool", .writes = "-C -Z --codegen", .makes_programs = true},
     {.names = "gcc g++ cc c++ clang clang++",
      .runs = "-wrapper -specs -B -fplugin -fpass-plugin -fuse-ld --ld-path -Xclang @",
-     .writes = "-Wl,* -Xlinker"},  // the linker takes plugins, and writes maps
-    {.names = "go", .runs = "-exec -toolexec -vettool -overlay", .writes = "-ldflags -w* -C*"},
+     .writes = "-Wl,* -Xlinker",
+     .makes_programs = true},  // the linker takes plugins, and writes maps
+    {.names = "go", .runs = "-exec -toolexec -vettool -overlay", .writes = "-ldflags -w* -C*", .makes_programs = true},
     {.names = "npm",
      .runs = kRunningOfNpm,
      .writes = kWritingOfNpm,
@@ -161,13 +184,21 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "logout ls org outdated owner pack ping pkg prefix profile prune publish query rebuild "
          "repo restart root run sbom search shrinkwrap star stars start stop team test token "
          "uninstall unpublish unstar update version view whoami",
-     .implied_subcommand = "run"},
+     .implied_subcommand = "run",
+     .implied_by = "restart start stop test",
+     .runs_untold = kUntoldOfNpm},
     {.names = "pnpm yarn",
      .runs = kRunningOfNpm,
      .writes = kWritingOfNpm,
      .subcommands = kCarryingOfNpm,
      .shortens_subcommands = true,
-     .implied_subcommand = "run"},
+     .implied_subcommand = "run",
+     .never_implied_by =
+         "add audit bin cache config create dedupe dlx exec fetch global help import info init install "
+         "licenses link list login logout outdated owner pack patch prune publish rebuild remove root store "
+         "tag unlink update upgrade version versions why",
+     .nesting_subcommands = "workspace workspaces npm global recursive multi m",
+     .runs_untold = kUntoldOfNpm},
     {.names =
          "uv poetry pipenv pdm hatch rye conda mamba bundle rbenv pyenv direnv mise asdf stack cabal opam "
          "composer devbox volta",
@@ -300,6 +331,15 @@ bool is_system_path(std::string_view path) {
 
 bool may_be_second_name(const ProgramEntry& entry, std::string_view subcommand) {
   return !entry.first_names.empty() && !lists(entry.first_names, subcommand);
+}
+
+bool may_imply_subcommand(const ProgramEntry& entry, std::string_view subcommand) {
+  return entry.implied_by.empty() ? !lists(entry.never_implied_by, subcommand)
+                                  : lists(entry.implied_by, subcommand);
+}
+
+bool passes_subcommand_on(const ProgramEntry& entry, std::string_view subcommand) {
+  return entry.nesting_subcommands == "*" || lists(entry.nesting_subcommands, subcommand);
 }
 
 bool is_plain_git_command(std::string_view name) { return lists(kGitCommands, name); }

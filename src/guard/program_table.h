@@ -38,6 +38,12 @@ struct ProgramEntry {
   // Its subcommands by their first names; any other word in the place of one may be a second name: npm add.
   std::string_view first_names;
   std::string_view implied_subcommand;  // npm test is npm run test
+  std::string_view implied_by;          // the words that imply it; where none are told, all but the next
+  std::string_view never_implied_by;
+  // After these another subcommand stands, maybe behind a name: yarn workspace a publish. "*": after any.
+  std::string_view nesting_subcommands;
+  std::string_view runs_untold;  // files whose code it runs although no word names them
+  bool makes_programs = false;   // of the files that it names
 };
 
 // The entry of a program; a plain one without options for those that nobody lists.
@@ -51,6 +57,11 @@ bool is_system_path(std::string_view path);
 
 // Whether this may be a second name of any of its subcommands.
 bool may_be_second_name(const ProgramEntry& entry, std::string_view subcommand);
+
+// Whether in the place of a subcommand this may mean the implied one.
+bool may_imply_subcommand(const ProgramEntry& entry, std::string_view subcommand);
+// Whether what it means stands somewhere behind it.
+bool passes_subcommand_on(const ProgramEntry& entry, std::string_view subcommand);
 
 // Subcommands of git that no alias can replace and that run nothing by themselves.
 bool is_plain_git_command(std::string_view name);

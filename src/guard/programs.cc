@@ -79,6 +79,19 @@ bool sets_variable(ShellWords words) {
   return false;
 }
 
+// strace -E A=b, firejail --env=A=b: the same, of a carrier that takes no such word but as an option.
+bool has_variable_option(ShellWords words) {
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const std::string_view text = words[at].text;
+    const bool is_named = text.starts_with("--env") || text.starts_with("--setenv") ||
+                          text.starts_with("--process-slot-var");  // of xargs
+    const bool has_value = text.contains('=') || (at + 1 < words.size() && words[at + 1].text.contains('='));
+    if (is_named || (has_letter(text, 'E') && has_value)) return true;
+    if (!is_option(words[at]) && !is_option(words[at - 1])) return false;
+  }
+  return false;
+}
+
 // What xargs adds to its words may make it run or write something.
 bool is_open_to_more_words(std::string_view program) {
   const ProgramEntry& entry = entry_of(program);
@@ -118,6 +131,9 @@ bool xargs_runs_its_input(ShellWords words) {
     }
     if (is_open_to_more_words(program_of(text))) return true;
     if (!replaced.empty() && text.contains(replaced)) return true;
+    const bool may_be_script = !replaced.empty() && at + 1 < words.size() &&
+                               entry_of(program_of(text)).kind == ProgramKind::interpreter;
+    if (may_be_script && words[at + 1].text.contains(replaced)) return true;
     if (!may_be_value) return false;
   }
   return false;
@@ -132,7 +148,9 @@ bool runs_what_it_finds(ShellWords words, const ProgramEntry& entry) {
     if (at + 1 == words.size()) break;
     const ProgramKind kind = entry_of(program_of(words[at + 1])).kind;
     const bool carries_on = kind == ProgramKind::wrapper || kind == ProgramKind::carrier;
-    if (holds_place(words[at + 1]) ||
+    const bool runs_script =
+        kind == ProgramKind::interpreter && at + 2 < words.size() && holds_place(words[at + 2]);
+    if (holds_place(words[at + 1]) || runs_script ||
         (carries_on && std::ranges::any_of(words.subspan(at + 1), holds_place))) {
       return true;
     }
@@ -153,6 +171,7 @@ bool runs_code_itself(ShellWords words, bool is_fed) {
       if (is_fed && (entry.operands < 0 || entry.is_shell_if_bare)) return true;
       if (program == "xargs" && xargs_runs_its_input(words)) return true;
       if ((program == "env" || program == "sudo") && sets_variable(words)) return true;
+      if (has_variable_option(words)) return true;
       if (entry.operands < 0 && (words.size() <= 2 || std::ranges::any_of(words.subspan(1), looks_like_code)))
         return true;
       break;

@@ -40,16 +40,23 @@ bool is_tame(ShellWords words, std::size_t covered, bool is_fed);
 bool takes_code_from_input(ShellWords words);
 // The files whose code it runs, where its words name some: a program by its path, or what an interpreter is
 // given, also behind options and in what it carries, or as its input. Where an option may have a value nobody
-// can tell which of two words is the file: then both, and the one beneath the other.
+// can tell which of two words is the file: then both. They are relative to its folder, or to one of those
+// that it may enter before.
 std::vector<std::string> files_that_may_run(const SimpleCommand& command);
 // Those of them that it, or what it carries, reads in order to run them: no program by its path.
 std::vector<std::string> scripts_that_may_run(const SimpleCommand& command);
+// Those that it runs although no word names them: the Makefile of make.
+std::vector<std::string> files_run_untold(ShellWords words);
+// env -C a, ruby -Ca, --chdir=a: what its options name, in order; each may be a folder in the one before.
+std::vector<std::string> folders_that_may_be_entered(const SimpleCommand& command);
 // python -m pip install: the module in the place of a program; nothing where there is none.
 std::vector<ShellWord> module_as_command(ShellWords words);
 // tee, cp, sort -o: a file that it, or what it carries, names may be another thing afterwards.
 bool may_write_what_it_names(ShellWords words);
 // tar, patch, xargs cp: what its input says may come to lie under a name that no word of it tells.
 bool may_write_any_name(ShellWords words);
+// unzip, git apply, gunzip, gcc: the same of a file that it names.
+bool may_unpack_what_it_names(ShellWords words);
 // ssh -oProxyCommand=x, script -cx: one that runs texts, with options whose values may be such.
 bool may_run_what_an_option_says(ShellWords words);
 // cd and the like: what later commands call by a relative path is another thing.

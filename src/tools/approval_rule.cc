@@ -29,11 +29,14 @@ std::optional<std::string> rule_text(const Tool& tool, const json::object& argum
 }  // namespace
 
 std::optional<std::string> rule_that_allows(const Tool& tool, const json::object& arguments,
-                                            const ToolContext& context) {
+                                            const ToolContext& context, const Rules& in_force) {
   auto text = rule_text(tool, arguments, context);
   if (!text) return std::nullopt;
   const auto rule = parse_rule(Decision::allow, *text);
-  if (!rule || tool.judge(Rules({*rule}), arguments, context).decision != Decision::allow)
+  if (!rule) return std::nullopt;
+  std::vector<Rule> from_now_on(in_force.all().begin(), in_force.all().end());
+  from_now_on.push_back(*rule);
+  if (tool.judge(Rules(std::move(from_now_on)), arguments, context).decision != Decision::allow)
     return std::nullopt;
   return text;
 }

@@ -12,15 +12,16 @@ namespace {
 class ApprovalRule : public testing::Test {
  protected:
   std::optional<std::string> for_command(std::string_view command) {
-    return rule_that_allows(bash, {{"command", command}}, bench.context());
+    return rule_that_allows(bash, {{"command", command}}, bench.context(), in_force);
   }
   std::optional<std::string> for_edit(const std::string& path) {
     ToolContext context = bench.context();
     context.target = find_target(*bench.workspace, {}, path).value();
-    return rule_that_allows(edit, {{"file_path", path}}, context);
+    return rule_that_allows(edit, {{"file_path", path}}, context, in_force);
   }
   ~ApprovalRule() override { run(bench.loop, background.end_all()); }
   ToolBench bench;
+  Rules in_force;
   BackgroundCommands background{bench.loop};
   BashTool bash{background};
   EditTool edit;
@@ -42,6 +43,16 @@ TEST_F(ApprovalRule, IsNotOfferedWhereItWouldMeanMore) {
   EXPECT_EQ(for_command(std::string(200, 'x')), "Bash(" + std::string(200, 'x') + ")");
   bench.write("a[1].cc", "x");
   EXPECT_EQ(for_edit("a[1].cc"), std::nullopt);
+}
+
+TEST_F(ApprovalRule, IsNotOfferedWhereAnotherRuleWouldAskAgain) {
+  const char* command = "docker compose up -d";
+  EXPECT_EQ(for_command(command), "Bash(docker compose up -d)") << "the control";
+  in_force = Rules({{Decision::deny, "Bash", "rm:*"}});
+  EXPECT_EQ(for_command(command), std::nullopt) << "it runs texts, and an option may be one";
+  EXPECT_EQ(for_command("git status"), "Bash(git status)");
+  in_force = Rules({{Decision::ask, "Bash", "git push:*"}});
+  EXPECT_EQ(for_command("git push"), std::nullopt);
 }
 
 }  // namespace

@@ -67,23 +67,56 @@ std::string folder_of(const Session& session) {
   return session.workspace_mode == WorkspaceMode::scratch ? scratch_folder(session.id) : "";
 }
 
+// Those in which the command may find its files: this one, and what its options enter from there, one after
+// the other. A folder that appears later is a place more, and so shows.
+Result<std::vector<std::string>> folders_of(const SimpleCommand& command, const Folder& workspace,
+                                            const std::string& folder) {
+  constexpr std::size_t kMost = 64;
+  std::vector<std::string> found{folder.empty() ? "." : folder};
+  for (const std::string& entered : folders_that_may_be_entered(command)) {
+    for (std::size_t at = 0, known = found.size(); at < known; ++at) {
+      const auto name = workspace_path(workspace, join_path(found[at], entered));
+      const auto place = name ? workspace.look_up(*name) : std::unexpected(Error{});
+      const bool is_folder = place && (*place)->status() && (*place)->status()->kind == EntryKind::folder;
+      if (!is_folder || std::ranges::find(found, (*place)->name()) != found.end()) continue;
+      if (found.size() == kMost) {
+        return fail(ErrorCode::invalid,
+                    fmt::format("its options name more than {} folders in which its scripts may lie, and "
+                                "nobody can tell which it runs",
+                                kMost - 1),
+                    "run it in pieces, or by a path without such options");
+      }
+      found.push_back((*place)->name());
+    }
+  }
+  return found;
+}
+
 // The files of the workspace that the command, run in this folder of it, says it runs; up to where it leaves
 // that.
-std::vector<Script> scripts_of(const std::string& command, const Folder& workspace,
-                               const std::string& folder) {
+Result<std::vector<Script>> scripts_of(const std::string& command, const Folder& workspace,
+                                       const std::string& folder) {
   std::vector<Script> scripts;
   const auto commands = read_shell(command);
   if (!commands) return scripts;
   for (const SimpleCommand& part : *commands) {
     if (changes_folder(part.words)) break;
-    for (const std::string& file : files_that_may_run(part)) {
-      auto name = workspace_path(workspace, join_path(folder, file));
-      if (!name) continue;
-      const auto place = workspace.look_up(*name);
-      const std::optional<FileStatus> status = place ? (*place)->status() : std::nullopt;
-      const auto bytes = status && status->kind == EntryKind::file ? (*place)->read(0, kMostOfScript)
-                                                                   : std::unexpected(Error{});
-      scripts.push_back({place ? (*place)->name() : *std::move(name), bytes ? sha256_hex(*bytes) : ""});
+    const auto files = files_that_may_run(part);
+    if (files.empty()) continue;
+    TRY(const auto folders, folders_of(part, workspace, folder));
+    const bool may_lie_below = !folders_that_may_be_entered(part).empty();
+    for (const std::string& beneath : folders) {
+      for (const std::string& file : files) {
+        auto name = workspace_path(workspace, join_path(beneath, file));
+        // From a folder that appears later it may be in the workspace.
+        if (!name && may_lie_below && !file.starts_with('/')) scripts.push_back({file, ""});
+        if (!name) continue;
+        const auto place = workspace.look_up(*name);
+        const std::optional<FileStatus> status = place ? (*place)->status() : std::nullopt;
+        const auto bytes = status && status->kind == EntryKind::file ? (*place)->read(0, kMostOfScript)
+                                                                     : std::unexpected(Error{});
+        scripts.push_back({place ? (*place)->name() : *std::move(name), bytes ? sha256_hex(*bytes) : ""});
+      }
     }
   }
   return scripts;
@@ -97,16 +130,21 @@ Result<void> check_fed_scripts(const std::string& command, const Folder& workspa
   if (!commands) return {};
   for (const SimpleCommand& part : *commands) {
     if (!is_fed(part)) continue;
-    for (const std::string& file : scripts_that_may_run(part)) {
-      const auto name = workspace_path(workspace, join_path(folder, file));
-      if (!name) continue;
-      const auto place = workspace.look_up(*name);
-      if (place || place.error().code != ErrorCode::denied) continue;
-      return fail(ErrorCode::denied,
-                  fmt::format("{} leads out of the workspace, maybe to what the command is fed, which would "
-                              "be run",
-                              shown_path(*name)),
-                  "name the script itself");
+    const auto scripts = scripts_that_may_run(part);
+    if (scripts.empty()) continue;
+    TRY(const auto folders, folders_of(part, workspace, folder));
+    for (const std::string& beneath : folders) {
+      for (const std::string& file : scripts) {
+        const auto name = workspace_path(workspace, join_path(beneath, file));
+        if (!name) continue;
+        const auto place = workspace.look_up(*name);
+        if (place || place.error().code != ErrorCode::denied) continue;
+        return fail(
+            ErrorCode::denied,
+            fmt::format("{} leads out of the workspace, maybe to what the command is fed, which would be run",
+                        shown_path(*name)),
+            "name the script itself");
+      }
     }
   }
   return {};
@@ -286,11 +324,16 @@ ProcessSpec BashTool::spec_for(const json::object& arguments, const ToolContext&
 }
 
 Task<Tool::Planned> BashTool::plan(json::object arguments, ToolContext context) {
-  co_return co_await on_pool(
-      context.loop, context.pool,
-      [command = command_of(arguments), &workspace = context.workspace, folder = folder_of(context.session)] {
-        return intent_of(scripts_of(command, workspace, folder), workspace);
-      });
+  co_return co_await on_pool(context.loop, context.pool,
+                             [command = command_of(arguments), &workspace = context.workspace,
+                              folder = folder_of(context.session)]() -> Planned {
+                               const auto scripts = scripts_of(command, workspace, folder);
+                               if (!scripts) {
+                                 return std::unexpected(tool_error(
+                                     fmt::format("The command was not run: {}.", to_text(scripts.error()))));
+                               }
+                               return intent_of(*scripts, workspace);
+                             });
 }
 
 Task<ToolResult> BashTool::run(json::object arguments, ToolContext context) {

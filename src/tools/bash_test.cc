@@ -1,5 +1,6 @@
 #include "tools/bash.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <map>
@@ -308,6 +309,13 @@ TEST_F(Bash, RunsTheModuleAndTheScriptBelowThatWereApproved) {
       {"ruby -Csub script.rb", "sub/script.rb"},
       {"env -C sub ./script.sh", "sub/script.sh"},
       {"env --chdir=sub bash script.sh", "sub/script.sh"},
+      {"env -C sub env -C deep ./script.sh", "sub/deep/script.sh"},
+      {"env -C sub ruby -C deep script.rb", "sub/deep/script.rb"},
+      {"env -C sub env -C deep env -C most ./script.sh", "sub/deep/most/script.sh"},
+      {"env -C sub/deep ../script.sh", "sub/script.sh"},
+      {"env -u A -u B -u C -u D -u E -u F -u G -u H -u I -u J -u K -u L -u M -u N -u O -u P -C sub "
+       "./script.sh",
+       "sub/script.sh"},
   };
   for (const auto& [command, script] : cases) {
     const json::object arguments{{"command", command}};
@@ -320,6 +328,39 @@ TEST_F(Bash, RunsTheModuleAndTheScriptBelowThatWereApproved) {
     bench.write(script, "touch pwn\n");
     EXPECT_THAT(run(bench.loop, bash.run(arguments, context)).content, HasSubstr("was not run")) << command;
   }
+}
+
+TEST_F(Bash, NoticesAScriptInAFolderThatAppearedAfterItWasApproved) {
+  plays({.output = "ran\n"});
+  const std::pair<const char*, const char*> cases[] = {
+      {"env -C new ./script.sh", "new/script.sh"},
+      {"env -C later/deep ../script.sh", "later/script.sh"},
+  };
+  for (const auto& [command, script] : cases) {
+    const json::object arguments{{"command", command}};
+    ToolContext context = bench.context();
+    context.intent = run(bench.loop, bash.plan(arguments, context)).value();
+    EXPECT_EQ(run(bench.loop, bash.run(arguments, context)).content, "ran") << command << ": control";
+    bench.write(script, "touch pwn\n");
+    bench.write("later/deep/file", "x");
+    EXPECT_THAT(run(bench.loop, bash.run(arguments, context)).content, HasSubstr("was not run")) << command;
+  }
+}
+
+TEST_F(Bash, IsNotRunWhereItsScriptMayLieInTooManyFolders) {
+  plays({.output = "ran\n"});
+  std::string options;
+  const auto said = [&] {
+    return bench.call(bash, fmt::format(R"({{"command":"env{} ./script.sh"}})", options)).content;
+  };
+  for (int i = 0; i < 63; ++i) {
+    bench.write(fmt::format("d{}/file", i), "x");
+    options += fmt::format(" -C d{}", i);
+  }
+  EXPECT_EQ(said(), "ran");
+  bench.write("d63/file", "x");
+  options += " -C d63";
+  EXPECT_THAT(said(), HasSubstr("more than 63 folders"));
 }
 
 TEST_F(Bash, RunsTheScriptOfItsOwnFolderThatWasApproved) {

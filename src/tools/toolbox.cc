@@ -68,8 +68,8 @@ ToolResult failed_inside(const Tool& tool, const std::exception& bug) {
 
 // What the person may say to allow it for longer.
 std::vector<std::string> rules_to_offer(const Tool& tool, const json::object& arguments,
-                                        const ToolContext& context) {
-  auto rule = rule_that_allows(tool, arguments, context);
+                                        const ToolContext& context, const Rules& in_force) {
+  auto rule = rule_that_allows(tool, arguments, context, in_force);
   return rule ? std::vector{*std::move(rule)} : std::vector<std::string>{};
 }
 
@@ -246,7 +246,7 @@ Task<Result<std::optional<ToolResult>>> Toolbox::declined(Cleared cleared, ToolC
                           .label = context.session.label,
                           .agent = context.session.agent,
                           .text = made_unmistakable(tool.approval_text(cleared.arguments, context)),
-                          .suggestions = rules_to_offer(tool, cleared.arguments, context)};
+                          .suggestions = rules_to_offer(tool, cleared.arguments, context, rules_)};
   const bool is_answered_at_once = context.asker.answers_at_once();
   if (is_answered_at_once) {
     context.journal.ride_along(place_of(context), QuestionAsked{question});

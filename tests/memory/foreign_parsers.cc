@@ -17,6 +17,7 @@
 #include "delegation/profile_file.h"
 #include "failing_memory.h"
 #include "guard/glob.h"
+#include "guard/programs.h"
 #include "guard/rules.h"
 #include "guard/shell.h"
 #include "model/rate_limit_headers.h"
@@ -53,6 +54,10 @@ template <class T>
 char ended(const Result<T>& result) {
   return said(result.has_value());
 }
+
+char letter_of(Decision decision) { return "+?-"[static_cast<int>(decision)]; }
+// Of something that is always taken: enough to tell one outcome from most others.
+char sized(std::size_t size) { return static_cast<char>('a' + size % 26); }
 
 // Two texts, as fuzzers take them.
 struct Pair {
@@ -219,6 +224,24 @@ char rehearse(std::string_view bytes) {
   }
   return '-';
 }
+char read_rules(std::string_view bytes) {
+  const auto [written, subject] = parted(bytes);
+  const auto rule = parse_rule(Decision::deny, written);
+  if (!rule) return '!';
+  return letter_of(Rules({*rule}).judge(rule->tool, subject, Decision::ask).decision);
+}
+// Judged, and asked for the files that an approval binds.
+char read_command(std::string_view bytes) {
+  static const Rules rules({{Decision::allow, "Bash", "a:*"}, {Decision::deny, "Bash", "rm:*"}});
+  const Decision decision = rules.judge_command(bytes, Decision::ask).decision;
+  const auto reading = read_shell(bytes);
+  if (!reading) return letter_of(decision);
+  std::size_t files = 0;
+  for (const SimpleCommand& each : *reading)
+    files += files_that_may_run(each).size() + scripts_that_may_run(each).size() +
+             folders_that_may_be_entered(each).size();
+  return sized(3 * files + static_cast<std::size_t>(decision));
+}
 char read_text(std::string_view bytes) {
   (void)shorten(made_visible(bytes), 16);
   (void)safe_file_name(on_one_line(bytes));
@@ -246,16 +269,16 @@ std::vector<ForeignParser> foreign_parsers() {
       {"profile_claude", [](auto bytes) { return read_profile_as(ProfileFormat::claude, bytes); }},
       {"profile_opencode", [](auto bytes) { return read_profile_as(ProfileFormat::opencode, bytes); }},
       {"profile_gemini", [](auto bytes) { return read_profile_as(ProfileFormat::gemini, bytes); }},
-      {"rules", [](auto bytes) { return ended(parse_rule(Decision::deny, parted(bytes).first)); }},
-      {"shell", [](auto bytes) { return (void)read_shell(bytes), '+'; }},
+      {"rules", read_rules},
+      {"shell", read_command},
       {"url", [](auto bytes) { return ended(parse_web_url(bytes)); }},
-      {"markdown", [](auto bytes) { return (void)markdown_lines(bytes, 80), '+'; }},
-      {"screen", [](auto bytes) { return (void)for_screen(bytes), '+'; }},
+      {"markdown", [](auto bytes) { return sized(markdown_lines(bytes, 80).size()); }},
+      {"screen", [](auto bytes) { return sized(for_screen(bytes).size()); }},
       {"tool_arguments", read_arguments},
       {"html", read_page},
       {"web", read_answer},
       {"notebook", read_notebook},
-      {"rg_output", [](auto bytes) { return (void)parse_rg_json(bytes), '+'; }},
+      {"rg_output", [](auto bytes) { return sized(parse_rg_json(bytes).size()); }},
       {"script", [](auto bytes) { return ended(parse_script(bytes)); }},
       {"address", [](auto bytes) { return said(parse_ip_address(bytes).has_value()); }},
       {"completion", read_completion},
