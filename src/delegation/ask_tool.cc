@@ -55,10 +55,9 @@ Task<Result<void>> AskTool::record_answer(Question& question, Answer& answer, To
 
 Task<ToolResult> AskTool::run(json::object arguments, ToolContext context) {
   if (const Answer* answered = answered_before(context.traces, kind())) co_return tool_ok(told_of(*answered));
+  // One that was asked before a restart is to be answered by when it said.
   const Question* before = asked_before(context.traces, kind());
   Question question = before ? *before : question_of(arguments, kind(), context);
-  // While no process ran the tree nobody could answer: there is the whole time anew.
-  if (question.until) question.until = context.loop.clock().wall() + kAnswerTime;
   if (!before) {
     if (auto refused = cannot_ask(context); !refused.empty()) co_return tool_ok(std::move(refused));
   }
