@@ -117,18 +117,20 @@ TEST_F(CompletionsTest, BashCompletesAModelBehindTheColonInItsName) {
         "[models.\"ollama/of-mine:8b\"]\nwindow = 4096\n[models.\"ollama/of-mine:14b\"]\nwindow = 4096\n");
   const std::string line = "deputy --config " + (root() / "own.toml").string() + " --model ";
   // As bash tells it: the line, and its words.
-  const auto offered = [this](const std::string& text, const std::string& words, int at) {
+  const auto offered = [this](const std::string& text, const std::string& words, int at,
+                              const std::string& breaks = " :") {
     return said_by("bash --norc -c",
-                   "source " + file_for("bash") + "; COMP_WORDBREAKS=' :'; COMP_LINE=" + shell_quoted(text) +
-                       "; COMP_POINT=${#COMP_LINE}; COMP_WORDS=(" + words +
-                       "); COMP_CWORD=" + std::to_string(at) + "; _deputy; echo \"${COMPREPLY[@]}\"");
+                   "source " + file_for("bash") + "; COMP_WORDBREAKS='" + breaks +
+                       "'; COMP_LINE=" + shell_quoted(text) + "; COMP_POINT=${#COMP_LINE}; COMP_WORDS=(" +
+                       words + "); COMP_CWORD=" + std::to_string(at) + "; _deputy; echo \"${COMPREPLY[@]}\"");
   };
   EXPECT_EQ(offered(line + "ollama/of-mine:8", line + "ollama/of-mine : 8", 6), "8b\n");
   EXPECT_EQ(offered(line + "ollama/of-mine:", line + "ollama/of-mine :", 5), "14b 8b\n");
   EXPECT_EQ(offered(line + "ollama/of-mi", line + "ollama/of-mi", 4),
             "ollama/of-mine:14b ollama/of-mine:8b\n");
   EXPECT_EQ(offered(line + "x: sess", line + "x : sess", 6), "sessions\n") << "a word of its own";
-  EXPECT_EQ(offered_by_bash(line + "ollama/of-mine:8", 4), "ollama/of-mine:8b\n") << "where it is not parted";
+  EXPECT_EQ(offered(line + "ollama/of-mine:8", line + "ollama/of-mine:8", 4, " "), "ollama/of-mine:8b\n")
+      << "where it is not parted";
 }
 
 TEST_F(CompletionsTest, OnlyTheFirstArgumentIsAName) {
