@@ -263,7 +263,9 @@ std::vector<Death> deaths_in(const std::vector<Event>& events) {
       died_since(last.at(session), "its program ended in the middle, and commands were lost")
           .has_lost_commands = true;
     const auto* asked = std::get_if<QuestionAsked>(&event.fact);  // for permission, or what it asks itself
-    if (asked || std::holds_alternative<CallStarted>(event.fact)) {
+    // A call that answers a child waits for that one alone.
+    if (asked || std::holds_alternative<CallStarted>(event.fact) ||
+        std::holds_alternative<Attached>(event.fact)) {
       const auto what = asked ? name_of(asked->question.kind) : kind_of(event.fact);
       const auto [first, is_new] = begun.try_emplace({event.run, event.step, event.call, what}, at);
       if (!is_new) died_since(std::exchange(first->second, at), "its program ended in the middle of a call");
