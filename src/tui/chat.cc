@@ -201,7 +201,7 @@ void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswere
   if (!node || node->question.empty()) state.asked_at.erase(asker);
   const auto asked = std::ranges::find(state.dialog.waiting, fact.question_id, &Question::id);
   if (asked == state.dialog.waiting.end()) return;  // what is answered here is settled before it is recorded
-  if (fact.answer.kind != AnswerKind::nobody) {
+  if (fact.answer.by != Source::runtime) {          // under --yes it is settled as it is asked
     const std::string who = asked->label.empty() ? asked->agent : asked->label;
     const std::string words = fact.answer.text.empty() ? "" : ": " + on_one_line(fact.answer.text);
     const std::string told =
