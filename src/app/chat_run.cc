@@ -377,6 +377,7 @@ Task<> ChatRunner::read_keys(StopToken stop) {
 }
 
 Task<> ChatRunner::watch_signals(StopToken stop) {
+  bool was_terminated = false;
   while (const auto number = co_await signals_.next(program_.loop, stop)) {
     switch (*number) {
       case SIGWINCH:
@@ -392,8 +393,8 @@ Task<> ChatRunner::watch_signals(StopToken stop) {
         if (left_.resumed()) leave_at_once();
         on_keys({{KeyName::control, "c"}});
         break;
-      case SIGTERM:
-        if (left_.resumed()) leave_at_once();
+      case SIGTERM:  // with a hang-up it comes once more
+        if (std::exchange(was_terminated, true)) leave_at_once();
         [[fallthrough]];
       default:
         program_.wait_no_longer();  // also where the chat is being left already

@@ -121,11 +121,12 @@ ExitStatus run(const std::vector<std::string>& words, std::string_view typed_nam
     if (const auto* ended = std::get_if<EndedEarly>(&**background)) return tell(program, *ended);
     program.announcer = std::get<Announcer>(std::move(**background));
   }
+  const bool prints = arguments && prints_result(*arguments);  // a terminal may be gone at the end
   const Ended ended = background && !*background ? std::unexpected(CommandFailure(background->error()))
                       : arguments                ? std::visit(Command{program}, arguments->command)
                                   : std::unexpected(CommandFailure(arguments.error(), ExitStatus::usage));
   if (const auto damage = program.damage_passed()) program.tell(*damage);
-  if (ended) return prints_result(*arguments) ? unless_lost(program, *ended) : *ended;
+  if (ended) return prints ? unless_lost(program, *ended) : *ended;
   tell_failure(program, ended.error());
   return ended.error().status;
 }

@@ -251,6 +251,7 @@ std::vector<Death> deaths_in(const std::vector<Event>& events) {
   std::map<SessionId, std::size_t> last;      // event
   std::map<SessionId, std::size_t> reserved;  // and no end of the request yet
   std::map<std::tuple<RunId, int, int, std::string_view>, std::size_t> begun;  // by call and what it began
+  std::set<std::tuple<RunId, int, int>> answers;  // calls that answer a child, and wait for it
   for (std::size_t at = 0; at < events.size(); ++at) {
     const Event& event = events[at];
     const SessionId& session = event.run.session;
@@ -263,9 +264,11 @@ std::vector<Death> deaths_in(const std::vector<Event>& events) {
       died_since(last.at(session), "its program ended in the middle, and commands were lost")
           .has_lost_commands = true;
     const auto* asked = std::get_if<QuestionAsked>(&event.fact);  // for permission, or what it asks itself
-    // A call that answers a child waits for that one alone.
-    if (asked || std::holds_alternative<CallStarted>(event.fact) ||
-        std::holds_alternative<Attached>(event.fact)) {
+    const auto* started = std::get_if<CallStarted>(&event.fact);
+    if (started && started->tool == "answer_subagent") answers.insert({event.run, event.step, event.call});
+    const bool waits_again =
+        std::holds_alternative<Attached>(event.fact) && answers.contains({event.run, event.step, event.call});
+    if (asked || started || waits_again) {
       const auto what = asked ? name_of(asked->question.kind) : kind_of(event.fact);
       const auto [first, is_new] = begun.try_emplace({event.run, event.step, event.call, what}, at);
       if (!is_new) died_since(std::exchange(first->second, at), "its program ended in the middle of a call");

@@ -32,17 +32,22 @@ constexpr int kStandsStillMilliseconds = 250;
 
 // Another way to a terminal; below 0 where there is none. Not by a flag of the descriptor: that would hold
 // for all who share it, the shell among them.
-int without_waiting(int descriptor) {
+int without_waiting(int descriptor, int access) {
   if (::isatty(descriptor) != 1) return -1;
   const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
-  return ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);  // seam: no file of ours
+  return ::open(path.c_str(), access | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);  // seam: no file of ours
+}
+
+bool has_room_for_a_line(int descriptor) {
+  pollfd asked{descriptor, POLLOUT, 0};
+  return ::poll(&asked, 1, kStandsStillMilliseconds) > 0;
 }
 
 // Waits for as long as it takes. The loop stands still meanwhile, and with it the signals that are values on
 // it: once nobody seems to read, the process dies of them again, or is stopped by one.
 bool has_room(int descriptor) {
+  if (has_room_for_a_line(descriptor)) return true;
   pollfd asked{descriptor, POLLOUT, 0};
-  if (::poll(&asked, 1, kStandsStillMilliseconds) > 0) return true;
   sigset_t blocked;
   ::sigprocmask(SIG_BLOCK, nullptr, &blocked);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) sigdelset(&blocked, number);
@@ -76,9 +81,11 @@ void OutStream::close(int error) {
 }
 
 bool OutStream::is_terminal() {
-  if (!terminal_) terminal_ = without_waiting(descriptor_);
+  if (!terminal_) terminal_ = without_waiting(descriptor_, O_WRONLY);
   return *terminal_ >= 0;
 }
+
+bool OutStream::has_room_soon() const { return has_room_for_a_line(descriptor_); }
 
 void OutStream::write(std::string_view text) {
   is_ascii_ ? write_bytes(in_ascii(to_utf8(text))) : write_bytes(text);
@@ -177,7 +184,7 @@ void keep_standard_streams() {
 }
 
 ssize_t read_what_is_there(int descriptor, std::span<char> buffer) {
-  const int terminal = without_waiting(descriptor);
+  const int terminal = without_waiting(descriptor, O_RDONLY);
   const ssize_t count = ::read(terminal < 0 ? descriptor : terminal, buffer.data(), buffer.size());
   const int error = errno;
   if (terminal >= 0) ::close(terminal);

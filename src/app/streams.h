@@ -49,6 +49,8 @@ class OutStream {
   bool catch_up_in_a_moment();
   // The process was told to end: what a terminal does not take in a moment is no longer waited for.
   void wait_no_longer() { waits_ = false; }
+  // Whether a line can be written without waiting for a reader that stands still.
+  bool has_room_soon() const;
   const std::optional<Error>& failure() const { return failure_; }
   int descriptor() const { return descriptor_; }
   TerminalLetters letters() const { return is_ascii_ ? TerminalLetters::ascii : TerminalLetters::unicode; }

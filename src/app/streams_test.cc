@@ -187,6 +187,20 @@ int end_of_a_writer(int descriptor) {
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
+TEST(OutStream, HasNoRoomSoonWhereNobodyReads) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const OutStream out(ends[1]);
+  EXPECT_TRUE(out.has_room_soon());
+  ASSERT_EQ(::fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+  const std::string page(4096, 'x');
+  while (::write(ends[1], page.data(), page.size()) > 0) {
+  }
+  EXPECT_FALSE(out.has_room_soon());
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 TEST(OutStream, WhoWritesWhatNobodyReadsIsEndedByASignal) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);

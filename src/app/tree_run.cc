@@ -256,7 +256,7 @@ void TreeRunner::leave_at_once() {
     program_.err.offer(fmt::format("deputy: {}, {}\n", why.message, why.advice));
   }
   program_.err.write({});
-  if (program_.common.output != OutputForm::text) {
+  if (program_.common.output != OutputForm::text && program_.out.has_room_soon()) {
     json::object document = to_json(CommandFailure(std::move(why), ExitStatus::cancelled));
     if (!end_.root.empty()) document["session_id"] = end_.root.value;
     program_.print(document);

@@ -453,6 +453,13 @@ TEST(ADeath, ShowsInWhatWasBegunTwice) {
   const QuestionAsked question{{.kind = QuestionKind::to_person}};
   EXPECT_THAT(where({event(QuestionAsked{}, 1s), event(CallStarted{}, 2s), event(question, 90s)}), IsEmpty())
       << "it was permitted to ask, and asked";
+  for (const std::string tool : {"answer_subagent", "task"}) {
+    const bool shows = tool == "answer_subagent";  // the other may say so twice
+    EXPECT_EQ(
+        where({event(CallStarted{.tool = tool}, 1s), event(Attached{}, 2s), event(Attached{}, 90s)}).size(),
+        shows ? 1u : 0u)
+        << tool;
+  }
   EXPECT_THAT(where({event(BudgetReserved{}, 1s), event(ReplyReceived{}, 2s), event(BudgetReserved{}, 3s)}),
               IsEmpty())
       << "that one had its reply";
