@@ -53,6 +53,20 @@ void add_values_that_run(ShellWords words, std::vector<std::string>& files) {
   if (may_run_values && runs_hidden_code(words, false)) add_values_of_options(words, files);
 }
 
+void add_run_untold(ShellWords words, std::vector<std::string>& files) {
+  const ProgramEntry& entry = entry_of(program_of(words[0]));
+  for (const std::string_view name : split(entry.runs_untold, ' ')) {
+    if (!name.empty()) files.emplace_back(name);
+  }
+  const auto running = split(entry.running_subcommands, ' ');
+  const bool runs_all =
+      entry.running_subcommands.empty() || std::ranges::any_of(words.subspan(1), [&](const ShellWord& word) {
+        return std::ranges::find(running, word.text) != running.end();
+      });
+  if (!entry.runs_untold_endings.empty() && runs_all)
+    files.push_back("*" + std::string(entry.runs_untold_endings));
+}
+
 void sort_out(std::vector<std::string>& files) {
   std::ranges::sort(files);
   files.erase(std::ranges::unique(files).begin(), files.end());
@@ -94,9 +108,8 @@ std::vector<std::string> files_that_may_run(const SimpleCommand& command) {
 std::vector<std::string> files_run_untold(ShellWords words) {
   std::vector<std::string> files;
   for_each_command_in(words, [&files](ShellWords seen) {
-    for (const std::string_view name : split(entry_of(program_of(seen[0])).runs_untold, ' ')) {
-      if (!name.empty()) files.emplace_back(name);
-    }
+    add_run_untold(seen, files);
+    if (const auto module = module_as_command(seen); !module.empty()) add_run_untold(module, files);
   });
   return files;
 }
@@ -113,6 +126,20 @@ bool may_write_what_it_names(ShellWords words) {
     const ProgramEntry& entry = entry_of(program);
     return is_writer(program) || entry.written_operand > 0 || is_made_to(seen, 1, entry, entry.writes);
   });
+}
+
+ShellWords words_that_may_be_replaced(ShellWords words) {
+  constexpr std::string_view kCopiers[] = {"cp", "install", "ln"};
+  const ShellWords further = words.subspan(1);
+  const bool copies = std::ranges::find(kCopiers, program_of(words[0])) != std::end(kCopiers);
+  if (!copies || further.empty()) return further;
+  const ShellWord& last = further.back();
+  // Into the folder that it runs in, or one that nobody can tell, the copies have the names of the sources.
+  const bool may_keep_names = last.varies || last.text.contains("..") || program_of(last) == ".";
+  const bool names_folder_first = std::ranges::any_of(further, [](const ShellWord& word) {
+    return has_letter(word.text, 't') || word.text.starts_with("--t");
+  });
+  return may_keep_names || names_folder_first || is_option(last) ? further : further.last(1);
 }
 
 bool may_write_any_name(ShellWords words) {

@@ -108,25 +108,40 @@ std::string without_sets(std::string_view pattern) {
   return out;
 }
 
-// The words that may be the subcommand: the first that is no option, and where the option before it may have
-// taken it for its value, the next one too.
-std::vector<std::string_view> possible_subcommands(ShellWords further) {
-  constexpr std::string_view kWithoutValue[] = {"-q", "--quiet",   "-s",       "--silent",
-                                                "-v", "--verbose", "--offline"};
-  std::vector<std::string_view> found;
-  bool may_be_value = false;
-  for (const ShellWord& word : further) {
-    if (is_toolchain(word.text)) continue;
-    if (is_option(word.text)) {
-      may_be_value =
-          !word.text.contains('=') && std::ranges::find(kWithoutValue, word.text) == std::end(kWithoutValue);
+// Where the subcommand may stand: the first word that is no option and no value of one, and where the option
+// before it may have taken it for its value, the next one too.
+std::vector<std::size_t> possible_subcommands(std::string_view program, ShellWords further) {
+  std::vector<std::size_t> found;
+  TakesValue is_value = TakesValue::no;
+  for (std::size_t at = 0; at < further.size(); ++at) {
+    const std::string_view text = further[at].text;
+    if (is_toolchain(text)) continue;
+    if (is_option(text)) {
+      is_value = takes_value(program, text);
       continue;
     }
-    found.emplace_back(word.text);
-    if (!may_be_value) break;
-    may_be_value = false;
+    if (is_value != TakesValue::yes) found.push_back(at);
+    if (is_value == TakesValue::no) break;
+    is_value = TakesValue::no;
   }
   return found;
+}
+
+// Whether the word there, or one that it passes the subcommand on to, may mean the implied one: yarn build,
+// yarn workspace a build.
+bool may_imply_at(std::string_view program, ShellWords further, std::size_t at) {
+  const ProgramEntry& entry = entry_of(program);
+  const std::string_view subcommand = further[at].text;
+  if (!may_imply_subcommand(entry, subcommand)) return false;
+  if (!passes_subcommand_on(entry, subcommand)) return true;
+  ShellWords behind = further.subspan(at + 1);
+  if (takes_name_before_nested(entry, subcommand) && !behind.empty()) {
+    if (is_option(behind[0].text)) return true;
+    behind = behind.subspan(1);
+  }
+  return std::ranges::any_of(possible_subcommands(program, behind), [&](std::size_t nested) {
+    return may_imply_subcommand(entry, behind[nested].text);
+  });
 }
 
 // "npm" of node_modules/npm/bin/npm-cli.js, "yarn-4.1" of .yarn/releases/yarn-4.1.cjs: a program as the
@@ -140,14 +155,15 @@ std::string_view program_of_script(std::string_view file) {
   return name;
 }
 
-// What a shell would put something else in place of, were it given the word to read.
+// What a shell would put something else in place of, were it given the word to read. A variable within a
+// single word that does not begin with it is no command: query($owner:String!).
 bool holds_expansion(const ShellWord& word) {
   const std::string_view text = word.text;
+  const bool may_be_command = text.starts_with('$') || text.find_first_of(" \n;|&") != std::string_view::npos;
   for (std::size_t at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
     const char next = at + 1 < text.size() ? text[at + 1] : ' ';
-    if ((next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') ||
-        std::string_view("_{('@*").contains(next))
-      return true;
+    const bool is_name = (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') || next == '_';
+    if ((is_name && may_be_command) || std::string_view("{('@*").contains(next)) return true;
   }
   return text.contains('`');
 }
@@ -179,14 +195,14 @@ bool may_name_one_of(const Names& names, const SimpleCommand& command) {
   return found;
 }
 
-// The names of files that may be others once it has run, wherever they lie.
-void add_written(const SimpleCommand& command, Names& names) {
+// The names of files that may be others once it has run, wherever they lie, as far as these words tell them.
+void add_written(const SimpleCommand& command, ShellWords words, Names& names) {
   for (const Redirection& to : command.redirections) {
     if (to.kind == Redirection::Kind::write || to.kind == Redirection::Kind::append)
       names.emplace(program_of(to.target));
   }
   if (!may_write_what_it_names(command.words)) return;
-  for (const ShellWord& word : std::span(command.words).subspan(1))
+  for (const ShellWord& word : words)
     for_each_name_in(word.text, [&names](std::string_view name) { names.emplace(name); });
 }
 
@@ -196,6 +212,7 @@ std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, con
   std::vector<CommandSubject> subjects;
   bool is_moved = false;
   Names written;
+  Names replaced;  // those of them that are not merely the source of a copy
   bool may_all_be_written = false;
   for (SimpleCommand& command : commands) {
     CommandSubject subject{.is_fed = is_fed(command), .is_moved = is_moved};
@@ -203,15 +220,21 @@ std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, con
       const bool is_any = file.find_first_of("*?[{") != std::string::npos;  // sh ./?, find -exec sh {}
       return may_all_be_written || written.contains(program_of(file)) || (is_any && !written.empty());
     };
+    const auto may_be_replaced = [&](const std::string& file) {
+      const auto ends_so = [&](const std::string& name) { return name.ends_with(file.substr(1)); };
+      return may_all_be_written ||
+             (file.starts_with('*') ? std::ranges::any_of(replaced, ends_so) : replaced.contains(file));
+    };
     subject.hides_code =
         runs_hidden_code(command.words, subject.is_fed) ||
         std::ranges::any_of(files_that_may_run(command), may_be_written) ||
-        (!written.empty() && std::ranges::any_of(files_run_untold(command.words), may_be_written));
+        (!written.empty() && std::ranges::any_of(files_run_untold(command.words), may_be_replaced));
     // What it unpacks, the same line has made: it is fed it, or reads it where that was written before.
     may_all_be_written =
         may_all_be_written || (subject.is_fed && may_write_any_name(command.words)) ||
         (!written.empty() && may_unpack_what_it_names(command.words) && may_name_one_of(written, command));
-    add_written(command, written);
+    add_written(command, std::span(command.words).subspan(1), written);
+    add_written(command, words_that_may_be_replaced(command.words), replaced);
     subject.names_protected = names_protected_path(command.words, roots) && !only_reads(command.words);
     is_moved = is_moved || changes_folder(command.words);
     subject.command = std::move(command);
@@ -340,8 +363,9 @@ bool CommandPattern::may_mean(ShellWords words) const {
 bool CommandPattern::may_mean_script(ShellWords words) const {
   if (words.size() < 2) return false;
   const std::string_view file = words[1].text;
+  const ProgramEntry& entry = entry_of(program_of(words[0]));
   return (is_program(file) || is_program(program_of_script(file))) && may_have_words(words.subspan(2)) &&
-         entry_of(program_of(words[0])).kind == ProgramKind::interpreter;
+         entry.kind == ProgramKind::interpreter && !entry.only_shows;
 }
 
 // Whether the shell may put it in the place of a pattern where a command stands: nice /bin/r[m].
@@ -387,9 +411,10 @@ bool CommandPattern::may_have_words(ShellWords further) const {
   const bool may_be_implied = names[0] == entry.implied_subcommand;
   const auto further_names = std::span(names).subspan(may_be_implied ? 1 : 0);
   if (may_be_implied && !further_names.empty() && may_hold(further_names)) return true;
-  return std::ranges::any_of(possible_subcommands(further), [&](std::string_view subcommand) {
+  return std::ranges::any_of(possible_subcommands(program_, further), [&](std::size_t at) {
+    const std::string_view subcommand = further[at].text;
     if (may_be_second_name(entry, subcommand)) return true;
-    if (may_be_implied && further_names.empty() && may_imply_subcommand(entry, subcommand)) return true;
+    if (further_names.empty()) return may_imply_at(program_, further, at);
     return passes_subcommand_on(entry, subcommand) &&
            std::ranges::all_of(further_names, [&](std::string_view name) {
              return std::ranges::any_of(further, [&](const ShellWord& word) {

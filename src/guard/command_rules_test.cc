@@ -405,7 +405,17 @@ TEST(CommandRules, WhatAnOptionAVariableOrAFileOfTheSameLineSaysGoesRoundNoDeny)
                               "ls | xargs -I% sh %",
                               "echo x > a.c; gcc-12 -o r a.c; ./r",
                               "echo x > Makefile; make",
-                              "cp a sub/package.json; npm test"}) {
+                              "cp a sub/package.json; npm test",
+                              "cp old/Makefile .; make",
+                              "cp old/Makefile sub/..; make",
+                              "cp -t . old/Makefile; make",
+                              "sudo cp old/Makefile .; make",
+                              "echo x > a.go; go run a.go",
+                              "echo x > a.go; go run .",
+                              "echo x > src/main.rs; cargo run",
+                              "cp a src/lib.rs; cargo +nightly test",
+                              "echo x > test_a.py; pytest",
+                              "echo x > test_a.py; python3 -m pytest"}) {
     EXPECT_EQ(judged(denying("rm:*"), command), deny) << command;
     EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
         << command << ": the control does not fire";
@@ -427,6 +437,12 @@ TEST(CommandRules, WhatAnOptionAVariableOrAFileOfTheSameLineSaysGoesRoundNoDeny)
                               "strace -f -o log ls",
                               "xargs --max-args=1 ls",
                               "echo x > log; make; npm test",
+                              "cp package.json dist/ && npm ci",
+                              "cp Makefile /tmp; make",
+                              "ln -s Makefile old; make",
+                              "echo x > a.go; go build",
+                              "echo x > log; go test; cargo test; pytest",
+                              "echo x > src/main.rs; cargo fmt",
                               "gcc -o r a.c; ./r",
                               "sh ./?",
                               "find . -exec python3 a.py {} +",
@@ -462,11 +478,27 @@ TEST(CommandRules, AnOptionOfAProgramThatRunsTextsIsAskedAboutWhereSomethingIsDe
 // What such a program does with its words is not known: it may run them.
 TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
   const Rules rules = denying("rm:*");
-  for (const char* command :
-       {"mywrap rm x", "./echo rm x", "/usr/../work/grep rm x", "./run-it --verbose rm -rf x",
-        "mywrap /bin/rm x", "mywrap --with=rm x", "mywrap 'rm x'", "mywrap \"ls; /bin/rm x\"", "mywrap RM x",
-        "mywrap '!rm x'", "yarn workspace a exec rm x", "cargo watch -x rm", "make -C x rm",
-        "gosomething a b c rm", "mywrap 'r\\m x'", "mywrap 'r\"\"m x'", "mywrap '$x y'", "mywrap '`x`'"}) {
+  for (const char* command : {"mywrap rm x",
+                              "./echo rm x",
+                              "/usr/../work/grep rm x",
+                              "./run-it --verbose rm -rf x",
+                              "mywrap /bin/rm x",
+                              "mywrap --with=rm x",
+                              "mywrap 'rm x'",
+                              "mywrap \"ls; /bin/rm x\"",
+                              "mywrap RM x",
+                              "mywrap '!rm x'",
+                              "yarn workspace a exec rm x",
+                              "cargo watch -x rm",
+                              "make -C x rm",
+                              "gosomething a b c rm",
+                              "mywrap 'r\\m x'",
+                              "mywrap 'r\"\"m x'",
+                              "mywrap '$x y'",
+                              "mywrap '$x'",
+                              "mywrap 'a;$x'",
+                              "mywrap 'r${x}m${IFS}y'",
+                              "mywrap '`x`'"}) {
     EXPECT_EQ(judged(rules, command), ask) << command;
     EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
         << command << ": the control does not fire";
@@ -478,8 +510,9 @@ TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
     EXPECT_EQ(judged(rules, command), deny) << command;
   }
   // It must be the program, or begin a command, and be another's word.
-  for (const char* command : {"mywrap rmdir", "mywrap x.rm", "mywrap -R '^a$'", "mywrap 'r\\md'", "echo rm",
-                              "cp rm x", "grep rm x", "git rm x", "which rm", "npm test", "python x.py"}) {
+  for (const char* command : {"mywrap a='query($owner:String!){b(owner:$owner){id}}'", "mywrap rmdir",
+                              "mywrap x.rm", "mywrap -R '^a$'", "mywrap 'r\\md'", "echo rm", "cp rm x",
+                              "grep rm x", "git rm x", "which rm", "npm test", "python x.py"}) {
     EXPECT_EQ(judged(rules, command), allow) << command;
   }
   EXPECT_EQ(judged(denying("git push:*"), "mywrap git status"), allow);
@@ -566,6 +599,22 @@ TEST(CommandRules, ADenyOfASubcommandMeansItsOtherNames) {
            {"yarn publish:*", "node .yarn/releases/yarn-4.1.0.cjs publish"},
            {"./deploy.sh:*", "bash deploy.sh"},
            {"./deploy.sh:*", "bash ./deploy.sh x"},
+           {"./deploy.gp:*", "gnuplot deploy.gp"},
+           {"npm install:*", "npm -g add x"},
+           {"npm install:*", "npm --no-audit add x"},
+           {"npm install:*", "npm --prefix web add x"},
+           {"npm install:*", "npm --scope test --otp view add x"},
+           {"cargo publish:*", "cargo --locked zz"},
+           {"svn commit:*", "svn --non-interactive ci"},
+           {"yarn run:*", "yarn --cwd web build"},
+           {"yarn run:*", "yarn --cwd install build"},
+           {"yarn run:*", "yarn setup"},
+           {"yarn run:*", "yarn workspace add build"},
+           {"yarn run:*", "yarn workspace --x add build"},
+           {"yarn run:*", "yarn workspaces run build"},
+           {"yarn run:*", "yarn workspaces foreach -A run build"},
+           {"pnpm run:*", "pnpm -r build"},
+           {"pnpm run:*", "pnpm recursive build"},
        }) {
     EXPECT_EQ(judged(denying(pattern), command), deny) << pattern << " " << command;
   }
@@ -591,6 +640,28 @@ TEST(CommandRules, ADenyOfASubcommandMeansItsOtherNames) {
            {"docker rm:*", "docker container ls"},
            {"cargo:*", "npm add x"},
            {"svn commit:*", "svn update"},
+           {"npm publish:*", "npm -g install typescript"},
+           {"npm publish:*", "npm --no-audit install react"},
+           {"npm publish:*", "npm --workspaces run build"},
+           {"npm publish:*", "npm --prefix web install react"},
+           {"cargo publish:*", "cargo --locked test my_test"},
+           {"cargo publish:*", "cargo --frozen build -p core"},
+           {"cargo publish:*", "cargo --color always test my_test"},
+           {"svn commit:*", "svn --non-interactive checkout https://a.org/r"},
+           {"svn commit:*", "svn --username me checkout https://a.org/r"},
+           {"yarn run:*", "yarn global add x"},
+           {"yarn run:*", "yarn npm login"},
+           {"yarn run:*", "yarn workspaces list"},
+           {"yarn run:*", "yarn workspace a add x"},
+           {"yarn run:*", "yarn --cwd web install"},
+           {"pnpm run:*", "pnpm i"},
+           {"pnpm run:*", "pnpm setup"},
+           {"pnpm run:*", "pnpm ci"},
+           {"pnpm run:*", "pnpm -r add x"},
+           {"pnpm run:*", "pnpm --filter web add x"},
+           {"rm:*", "man rm"},
+           {"./deploy.sh:*", "less deploy.sh"},
+           {"./deploy.sh:*", "view ./deploy.sh"},
        }) {
     EXPECT_EQ(judged(denying(pattern), command), allow) << pattern << " " << command;
   }

@@ -69,16 +69,18 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
      .kind = interpreter},
     {.names = "bun", .kind = interpreter, .subcommands = "x exec repl"},
     {.names = "deno", .kind = interpreter, .subcommands = "eval repl"},
-    {.names = "R ghci iex jshell gnuplot m4 gdb lldb sqlite psql mysql mariadb redis-cli mongosh dc ed red "
-              "ex vi vim view nvim nano emacs "
-              "emacsclient "
+    {.names = "R ghci iex jshell gnuplot m4 gdb lldb redis-cli mongosh dc rename prename file-rename xterm "
+              "ftp lftp socat gs",
+     .kind = interpreter,
+     .operands = 1},
+    {.names = "sqlite psql mysql mariadb duckdb ed red ex vi vim view nvim nano emacs emacsclient "
               "vimdiff vimtutor vim.basic vim.tiny vim.nox vim.gtk vim.athena rvim rview gvim gview gvimdiff "
               "gvimtutor rgvim rgview evim eview nvim-qt nvimdiff elvis nvi vile kak hx helix joe jed jove "
               "zile mg pico micro mcedit emacs-nox emacs-gtk emacs-lucid xemacs "
-              "editor sensible-editor pager sensible-pager rename prename file-rename "
-              "less more most man pg xterm ftp lftp socat gs duckdb mail mailx mutt",
+              "editor sensible-editor pager sensible-pager less more most man pg mail mailx mutt",
      .kind = interpreter,
-     .operands = 1},
+     .operands = 1,
+     .only_shows = true},
     {.names = "eval exec source . trap alias unalias export declare typeset local readonly unset read "
               "mapfile readarray "
               "getopts let set shopt enable hash bind complete compgen compopt fc history return",
@@ -124,7 +126,10 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "ag bat batcat delta", .runs = "--pager"},
     {.names = "ack", .runs = "--pager --output --ackrc"},
     {.names = "nm ar ranlib strip objcopy objdump size", .runs = "--plugin"},
-    {.names = "ld gold ld.bfd ld.gold ld.lld", .runs = "-plugin --plugin @", .writes = "-Map --Map", .makes_programs = true},
+    {.names = "ld gold ld.bfd ld.gold ld.lld",
+     .runs = "-plugin --plugin @",
+     .writes = "-Map --Map",
+     .makes_programs = true},
     {.names = "patch", .runs = "-e --ed"},
     {.names = "exiftool", .runs = "-if -config -stay_open -@ -api"},
     {.names = "hg", .runs = "--config --config-file", .shortens_subcommands = true},
@@ -148,7 +153,9 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "rake", .nesting_subcommands = "*", .runs_untold = "Rakefile rakefile Rakefile.rb rakefile.rb"},
     {.names = "just", .nesting_subcommands = "*", .runs_untold = "justfile Justfile .justfile"},
     {.names = "ant doit invoke inv", .nesting_subcommands = "*", .runs_untold = "build.xml dodo.py tasks.py"},
-    {.names = "pytest py.test tox nox", .runs_untold = "conftest.py tox.ini noxfile.py"},
+    {.names = "pytest py.test tox nox",
+     .runs_untold = "conftest.py tox.ini noxfile.py",
+     .runs_untold_endings = ".py"},
     {.names = "cmake",
      .runs = "-E* -P*",
      .writes = "= -D* -C* --toolchain",
@@ -157,7 +164,12 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "ninja", .runs = "-f", .nesting_subcommands = "*", .runs_untold = "build.ninja"},
     {.names = "meson", .runs = "--wrapper --native-file --cross-file", .subcommands = "devenv"},
     {.names = "bazel", .runs = "--run_under"},
-    {.names = "gradle gradlew mvn mvnw", .runs = "-I --init-script", .writes = "-D* -P*", .shortens_subcommands = true, .nesting_subcommands = "*", .runs_untold = "build.gradle build.gradle.kts settings.gradle settings.gradle.kts pom.xml gradlew mvnw"},
+    {.names = "gradle gradlew mvn mvnw",
+     .runs = "-I --init-script",
+     .writes = "-D* -P*",
+     .shortens_subcommands = true,
+     .nesting_subcommands = "*",
+     .runs_untold = "build.gradle build.gradle.kts settings.gradle settings.gradle.kts pom.xml gradlew mvnw"},
     {.names = "cargo",
      .runs = "--config",
      .writes = "-Z",
@@ -166,13 +178,23 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "install locate-project login logout metadata miri new owner package pkgid publish read-manifest "
          "remove report run rustc rustdoc search test tree uninstall update vendor "
          "verify-project version yank",
-     .runs_untold = "build.rs Cargo.toml"},
-    {.names = "rustc rustdoc", .runs = "--runtool --test-runtool", .writes = "-C -Z --codegen", .makes_programs = true},
+     .runs_untold = "build.rs Cargo.toml",
+     .runs_untold_endings = ".rs",
+     .running_subcommands = "run r test t bench miri nextest"},
+    {.names = "rustc rustdoc",
+     .runs = "--runtool --test-runtool",
+     .writes = "-C -Z --codegen",
+     .makes_programs = true},
     {.names = "gcc g++ cc c++ clang clang++",
      .runs = "-wrapper -specs -B -fplugin -fpass-plugin -fuse-ld --ld-path -Xclang @",
      .writes = "-Wl,* -Xlinker",
      .makes_programs = true},  // the linker takes plugins, and writes maps
-    {.names = "go", .runs = "-exec -toolexec -vettool -overlay", .writes = "-ldflags -w* -C*", .makes_programs = true},
+    {.names = "go",
+     .runs = "-exec -toolexec -vettool -overlay",
+     .writes = "-ldflags -w* -C*",
+     .runs_untold_endings = ".go",
+     .running_subcommands = "run test generate",
+     .makes_programs = true},
     {.names = "npm",
      .runs = kRunningOfNpm,
      .writes = kWritingOfNpm,
@@ -187,17 +209,32 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
      .implied_subcommand = "run",
      .implied_by = "restart start stop test",
      .runs_untold = kUntoldOfNpm},
-    {.names = "pnpm yarn",
+    {.names = "pnpm",
      .runs = kRunningOfNpm,
      .writes = kWritingOfNpm,
      .subcommands = kCarryingOfNpm,
      .shortens_subcommands = true,
      .implied_subcommand = "run",
      .never_implied_by =
-         "add audit bin cache config create dedupe dlx exec fetch global help import info init install "
-         "licenses link list login logout outdated owner pack patch prune publish rebuild remove root store "
-         "tag unlink update upgrade version versions why",
-     .nesting_subcommands = "workspace workspaces npm global recursive multi m",
+         "add audit bin cache ci config create dedupe dlx doctor env exec fetch help i import info init "
+         "install "
+         "la licenses link list ll login logout ls outdated owner pack patch prune publish rebuild remove rm "
+         "root self-update setup store tag un uninstall unlink up update upgrade version why",
+     .nesting_subcommands = "recursive multi m",
+     .runs_untold = kUntoldOfNpm},
+    // What only pnpm has, such as setup, is a script to it.
+    {.names = "yarn",
+     .runs = kRunningOfNpm,
+     .writes = kWritingOfNpm,
+     .subcommands = kCarryingOfNpm,
+     .shortens_subcommands = true,
+     .implied_subcommand = "run",
+     .never_implied_by =
+         "add audit bin cache config create dedupe dlx exec focus global help import info init install "
+         "licenses link list login logout node npm outdated owner pack patch prune publish remove "
+         "set tag unlink upgrade version versions why",
+     .nesting_subcommands = "workspace workspaces npm global",
+     .nesting_behind_name = "workspace",
      .runs_untold = kUntoldOfNpm},
     {.names =
          "uv poetry pipenv pdm hatch rye conda mamba bundle rbenv pyenv direnv mise asdf stack cabal opam "
@@ -274,6 +311,23 @@ constexpr std::string_view kGitRunners =
 constexpr auto kGitRunningWords = std::to_array<std::pair<std::string_view, std::string_view>>(
     {{"bisect", "run"}, {"submodule", "foreach"}});
 
+// Options that may stand before a subcommand. Of those that are not told the next word may be the value.
+constexpr std::string_view kWithoutValue =
+    "-q --quiet -s --silent -v -vv --verbose --offline -g --global -y --yes --force --locked --frozen "
+    "--workspaces --non-interactive";
+constexpr auto kOwnWithoutValue = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"npm", "-D --save-dev --json"},
+    {"pnpm", "-r --recursive -w --workspace-root"},
+    {"svn", "--trust-server-cert"},
+});
+constexpr auto kWithValue = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"npm", "-C --prefix --loglevel --registry -w --workspace"},
+    {"pnpm", "-C --dir -F --filter"},
+    {"yarn", "--cwd"},
+    {"cargo", "--color --config -C -Z"},
+    {"svn", "--username --password --config-dir"},
+});
+
 bool lists(std::string_view names, std::string_view name) {
   const auto each = split(names, ' ');
   return std::ranges::find(each, name) != each.end();
@@ -340,6 +394,17 @@ bool may_imply_subcommand(const ProgramEntry& entry, std::string_view subcommand
 
 bool passes_subcommand_on(const ProgramEntry& entry, std::string_view subcommand) {
   return entry.nesting_subcommands == "*" || lists(entry.nesting_subcommands, subcommand);
+}
+
+bool takes_name_before_nested(const ProgramEntry& entry, std::string_view subcommand) {
+  return lists(entry.nesting_behind_name, subcommand);
+}
+
+TakesValue takes_value(std::string_view program, std::string_view option) {
+  if (option.contains('=') || option.starts_with("--no-") || lists(kWithoutValue, option) ||
+      lists(second_of(kOwnWithoutValue, program), option))
+    return TakesValue::no;
+  return lists(second_of(kWithValue, program), option) ? TakesValue::yes : TakesValue::maybe;
 }
 
 bool is_plain_git_command(std::string_view name) { return lists(kGitCommands, name); }

@@ -42,8 +42,13 @@ struct ProgramEntry {
   std::string_view never_implied_by;
   // After these another subcommand stands, maybe behind a name: yarn workspace a publish. "*": after any.
   std::string_view nesting_subcommands;
-  std::string_view runs_untold;  // files whose code it runs although no word names them
-  bool makes_programs = false;   // of the files that it names
+  std::string_view nesting_behind_name;  // those of them that take that name
+  std::string_view runs_untold;          // files whose code it runs although no word names them
+  // The same by their endings; where subcommands are told, only they run them: go run.
+  std::string_view runs_untold_endings;
+  std::string_view running_subcommands;
+  bool makes_programs = false;  // of the files that it names
+  bool only_shows = false;      // of interpreter: or edits what its words name, and does not run it
 };
 
 // The entry of a program; a plain one without options for those that nobody lists.
@@ -60,8 +65,13 @@ bool may_be_second_name(const ProgramEntry& entry, std::string_view subcommand);
 
 // Whether in the place of a subcommand this may mean the implied one.
 bool may_imply_subcommand(const ProgramEntry& entry, std::string_view subcommand);
-// Whether what it means stands somewhere behind it.
+// Whether what it means stands somewhere behind it, and whether a name stands between.
 bool passes_subcommand_on(const ProgramEntry& entry, std::string_view subcommand);
+bool takes_name_before_nested(const ProgramEntry& entry, std::string_view subcommand);
+
+// Whether the next word is the value of this option, which may stand before a subcommand.
+enum class TakesValue : std::uint8_t { no, maybe, yes };
+TakesValue takes_value(std::string_view program, std::string_view option);
 
 // Subcommands of git that no alias can replace and that run nothing by themselves.
 bool is_plain_git_command(std::string_view name);

@@ -45,7 +45,7 @@ bool takes_code_from_input(ShellWords words);
 std::vector<std::string> files_that_may_run(const SimpleCommand& command);
 // Those of them that it, or what it carries, reads in order to run them: no program by its path.
 std::vector<std::string> scripts_that_may_run(const SimpleCommand& command);
-// Those that it runs although no word names them: the Makefile of make.
+// Those that it runs although no word names them: the Makefile of make; *.go where all that end so are.
 std::vector<std::string> files_run_untold(ShellWords words);
 // env -C a, ruby -Ca, --chdir=a: what its options name, in order; each may be a folder in the one before.
 std::vector<std::string> folders_that_may_be_entered(const SimpleCommand& command);
@@ -53,6 +53,8 @@ std::vector<std::string> folders_that_may_be_entered(const SimpleCommand& comman
 std::vector<ShellWord> module_as_command(ShellWords words);
 // tee, cp, sort -o: a file that it, or what it carries, names may be another thing afterwards.
 bool may_write_what_it_names(ShellWords words);
+// Its words but those that a copy only reads: cp Makefile old names Makefile, and leaves it as it is.
+ShellWords words_that_may_be_replaced(ShellWords words);
 // tar, patch, xargs cp: what its input says may come to lie under a name that no word of it tells.
 bool may_write_any_name(ShellWords words);
 // unzip, git apply, gunzip, gcc: the same of a file that it names.
