@@ -32,9 +32,11 @@ constexpr int kStandsStillMilliseconds = 250;
 
 // Another way to a terminal; below 0 where there is none. Not by a flag of the descriptor: that would hold
 // for all who share it, the shell among them.
-int without_waiting(int descriptor, int access) {
+enum class Way { in, out };
+int without_waiting(int descriptor, Way way) {
   if (::isatty(descriptor) != 1) return -1;
   const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
+  const int access = way == Way::in ? O_RDONLY : O_WRONLY;                  // seam: no file of ours
   return ::open(path.c_str(), access | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);  // seam: no file of ours
 }
 
@@ -81,7 +83,7 @@ void OutStream::close(int error) {
 }
 
 bool OutStream::is_terminal() {
-  if (!terminal_) terminal_ = without_waiting(descriptor_, O_WRONLY);
+  if (!terminal_) terminal_ = without_waiting(descriptor_, Way::out);
   return *terminal_ >= 0;
 }
 
@@ -184,7 +186,7 @@ void keep_standard_streams() {
 }
 
 ssize_t read_what_is_there(int descriptor, std::span<char> buffer) {
-  const int terminal = without_waiting(descriptor, O_RDONLY);
+  const int terminal = without_waiting(descriptor, Way::in);
   const ssize_t count = ::read(terminal < 0 ? descriptor : terminal, buffer.data(), buffer.size());
   const int error = errno;
   if (terminal >= 0) ::close(terminal);

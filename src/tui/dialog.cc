@@ -203,12 +203,18 @@ std::optional<DialogAnswer> on_key(Dialog& dialog, const Key& key, TimePoint now
   const auto meant = std::ranges::find_if(
       choices, [&](const Choice& choice) { return key.text == std::string(1, choice.key); });
   if (meant == choices.end()) {
-    if (dialog.waiting.front().kind == QuestionKind::permission) return std::nullopt;
+    if (dialog.waiting.front().kind == QuestionKind::permission) {
+      dialog.shown_at = now;  // of words that somebody types no letter chooses
+      return std::nullopt;
+    }
     dialog.chosen = choices.size() - 1;  // an answer that is typed is one
     dialog.is_writing = true;
     return on_written(dialog, key, now);
   }
-  return take_choice(dialog, static_cast<std::size_t>(meant - choices.begin()), now);
+  const auto which = static_cast<std::size_t>(meant - choices.begin());
+  if (meant->scope == ApprovalScope::once) return take_choice(dialog, which, now);
+  dialog.chosen = which;  // for longer than this call not by one letter: Enter takes it
+  return std::nullopt;
 }
 
 std::vector<Line> take_what_is_cut(Dialog& dialog, TimePoint now, std::size_t columns, std::size_t rows) {

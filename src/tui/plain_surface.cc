@@ -28,7 +28,10 @@ std::vector<Key> approval_keys(const Question& question, std::string_view text) 
   for (const std::string_view word : {"yes", "session", "always"}) {
     if (first != word && first != word.substr(0, 1)) continue;
     const bool is_offered = word == "yes" || !question.suggestions.empty();
-    return is_offered ? std::vector<Key>{{KeyName::text, first.substr(0, 1)}} : std::vector<Key>{};
+    if (!is_offered) return {};
+    std::vector<Key> keys{{KeyName::text, first.substr(0, 1)}};
+    if (word != "yes") keys.push_back(kEnter);
+    return keys;
   }
   return {};
 }

@@ -93,6 +93,8 @@ TEST_F(TerminalRealTime, AnApprovalForAlwaysIsARuleOfTheNextChat) {
   chat(model);
   enter("write", "(a)");
   tmux.key("a");
+  tmux.wait_for("❯ (a)");
+  tmux.key("Enter");
   tmux.wait_for("Written.");
   EXPECT_THAT(contents(root() / "person/.config/deputy/config.toml"), HasSubstr("\"Write(a.txt)\""));
   std::filesystem::remove(work() / "a.txt");

@@ -132,6 +132,8 @@ int Tmux::exit_status() const {
   const auto is_told = [&] {
     command({"run-shell", "true"});
     told = command({"display-message", "-p", "#{pane_dead_status}"});
+    const int number = std::atoi(command({"display-message", "-p", "#{pane_dead_signal}"}).c_str());
+    if (number > 0) told = std::to_string(128 + number);  // as a shell tells it
     return !told.empty() && std::isdigit(static_cast<unsigned char>(told.front())) != 0;
   };
   if (poll_until(is_told)) return std::atoi(told.c_str());
