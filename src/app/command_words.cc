@@ -293,7 +293,7 @@ std::vector<KnownWord> known_words(const CLI::App& app) {
       const std::string name = "--" + option->get_lnames().front();
       words.push_back({name, name});
       for (const auto& value : choices_of(*option))
-        values.insert(values.begin(), KnownWord{"--" + value, name + " " + value});
+        values.insert(values.begin(), KnownWord{"--" + value, fmt::format("{} {}", name, value)});
     }
   }
   for (const auto* command : shown_commands(app)) words.push_back({command->get_name(), command->get_name()});
