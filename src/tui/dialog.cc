@@ -82,7 +82,7 @@ void add_all(std::vector<Line>& lines, std::vector<Line> more) {
 }
 
 // Exactly what is approved, whatever the terminal shows.
-std::string exactly(const Dialog& dialog, std::string text) {
+std::string exactly(const Dialog& dialog, const std::string& text) {
   return dialog.is_ascii ? spelled_in_ascii(text) : text;
 }
 
