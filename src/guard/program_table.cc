@@ -217,8 +217,8 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
      .implied_subcommand = "run",
      .never_implied_by =
          "add audit bin cache ci config create dedupe dlx doctor env exec fetch help i import info init "
-         "install "
-         "la licenses link list ll login logout ls outdated owner pack patch prune publish rebuild remove rm "
+         "install la licenses link list ll login logout ls outdated owner pack patch prune publish rebuild "
+         "remove rm "
          "root self-update setup store tag un uninstall unlink up update upgrade version why",
      .nesting_subcommands = "recursive multi m",
      .runs_untold = kUntoldOfNpm},

@@ -144,10 +144,9 @@ void expect_below_shell(const std::string& screen) {
   EXPECT_EQ(screen.find(kTree), screen.rfind(kTree)) << screen;
 }
 
-TEST_F(TerminalRealTime, CtrlZLeavesTheTerminalToTheShellAndFgBringsTheTreeBelowIt) {
-  const std::string model = delegating("86400000");
-  for (const std::string begin : {"deputy run go", "deputy chat"}) {
-    SCOPED_TRACE(begin);
+class StoppedTerminalRealTime : public TerminalRealTime {
+ protected:
+  void delegate_in_a_shell(const std::string& begin, const std::string& model) {
     open_shell();
     enter(begin + " --yes --model " + model);
     if (begin.ends_with("chat")) {
@@ -155,6 +154,14 @@ TEST_F(TerminalRealTime, CtrlZLeavesTheTerminalToTheShellAndFgBringsTheTreeBelow
       enter("go");
     }
     tmux.wait_for("note: half way");
+  }
+};
+
+TEST_F(StoppedTerminalRealTime, CtrlZLeavesTheTerminalToTheShellAndFgBringsTheTreeBelowIt) {
+  const std::string model = delegating("86400000");
+  for (const std::string begin : {"deputy run go", "deputy chat"}) {
+    SCOPED_TRACE(begin);
+    delegate_in_a_shell(begin, model);
     tmux.key("C-z");
     tmux.wait_for("Stopped");
     EXPECT_THAT(tmux.screen(), Not(HasSubstr("note: half way")));
@@ -168,17 +175,11 @@ TEST_F(TerminalRealTime, CtrlZLeavesTheTerminalToTheShellAndFgBringsTheTreeBelow
   }
 }
 
-TEST_F(TerminalRealTime, WhatWasStoppedUnheraldedIsDrawnBelowTheShellsLines) {
+TEST_F(StoppedTerminalRealTime, WhatWasStoppedUnheraldedIsDrawnBelowTheShellsLines) {
   const std::string model = delegating("86400000");
   for (const std::string begin : {"deputy run go", "deputy chat"}) {
     SCOPED_TRACE(begin);
-    open_shell();
-    enter(begin + " --yes --model " + model);
-    if (begin.ends_with("chat")) {
-      tmux.wait_for("❯");
-      enter("go");
-    }
-    tmux.wait_for("note: half way");
+    delegate_in_a_shell(begin, model);
     const int program = child_of(tmux.program_id());
     ASSERT_GT(program, 1);
     ::kill(program, SIGSTOP);
