@@ -17,7 +17,8 @@ namespace {
 
 constexpr Duration kGlance = std::chrono::milliseconds(50);
 constexpr Duration kPatience = std::chrono::seconds(3);  // processes may take two to end
-constexpr std::size_t kQuestionCharacters = 240;
+constexpr std::size_t kAnswerCharacters = 240;
+constexpr std::size_t kQuestionCharacters = 4096;  // who answers sees all of it
 
 std::string_view done(LetterKind kind) {
   switch (kind) {
@@ -61,7 +62,7 @@ OrFailure<void> check_unanswered(const Program& program, const Store& store, con
   if (!left) return {};
   return fail(ErrorCode::invalid,
               fmt::format("{} has an answer to this question waiting for it already: {}", session.id.value,
-                          shorten(on_one_line(to_utf8(left->text)), kQuestionCharacters)),
+                          shorten(on_one_line(to_utf8(left->text)), kAnswerCharacters)),
               fmt::format("that one counts once `{}` goes on with it; add to it with `{}`",
                           how_to_go_on(program, session.tree),
                           program.command_line(fmt::format("sessions nudge {} TEXT", session.id.value))));
@@ -77,7 +78,7 @@ std::string answered_line(const Program& program, const Session& session, const 
   return program.redactor.redact(
       error_line({ErrorCode::invalid,
                   fmt::format("[{}] has its answer: {}", question.label,
-                              shorten(on_one_line(to_utf8(answer.text)), kQuestionCharacters)),
+                              shorten(on_one_line(to_utf8(answer.text)), kAnswerCharacters)),
                   when}));
 }
 

@@ -166,6 +166,14 @@ TEST_F(Letters, WhatHasItsAnswerDoesNotWaitForThePersonAnyMore) {
   EXPECT_THAT(told, testing::Not(HasSubstr("waits for you")));
 }
 
+TEST_F(Letters, WhoCanAnswerIsToldAQuestionOfUpToFourThousandCharactersWhole) {
+  const auto told = [this](std::size_t characters) {
+    return question_line(program_, {.id = "q", .asker = kRoot, .text = std::string(characters, 'x')});
+  };
+  EXPECT_THAT(told(4096), HasSubstr(std::string(4096, 'x')));
+  EXPECT_THAT(told(4097), HasSubstr(" " + std::string(4095, 'x') + "…"));
+}
+
 TEST_F(Letters, ACancelTellsWhatItsSessionReallyEndedAs) {
   ASSERT_TRUE(other_.claim(kRoot));
   for (const auto& [ended_as, told] :

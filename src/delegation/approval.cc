@@ -41,6 +41,10 @@ std::string cost_text(const std::vector<PlannedChild>& children, const Models& m
   return text;
 }
 
+std::string goal_of(const ToldChild& child, std::size_t characters) {
+  return shorten(on_one_line(child.prompt), characters);
+}
+
 }  // namespace
 
 std::string terms_text(const std::vector<PlannedChild>& children, const Models& models,
@@ -51,6 +55,35 @@ std::string terms_text(const std::vector<PlannedChild>& children, const Models& 
   }
   return fmt::format("model {}, {}, risk medium", fmt::join(names, ", "),
                      cost_text(children, models, budget));
+}
+
+json::object without(json::object object, std::initializer_list<std::string_view> keys) {
+  for (const auto key : keys) object.stable_erase(key);
+  return object;
+}
+
+std::string goals_text(const std::vector<ToldChild>& children, std::size_t goal_characters) {
+  std::vector<std::string> goals;
+  for (const auto& child : children)
+    goals.push_back(fmt::format("[{}] {}", on_one_line(child.name), goal_of(child, goal_characters)));
+  return fmt::format("{}", fmt::join(goals, "; "));
+}
+
+std::string briefs_text(const std::vector<ToldChild>& children, std::size_t goal_characters) {
+  const auto is_said = [goal_characters](const ToldChild& child) {
+    return child.given.empty() && goal_of(child, goal_characters) == child.prompt;
+  };
+  if (std::ranges::all_of(children, is_said)) return {};
+  std::string text;
+  for (const auto& child : children) {
+    std::vector<std::string> given;
+    for (const auto& member : child.given)
+      given.push_back(fmt::format("{} {}", std::string_view(member.key()), to_json_text(member.value())));
+    text += fmt::format("\n[{}]", on_one_line(child.name));
+    if (!given.empty()) text += fmt::format(" {}", fmt::join(given, ", "));
+    for (const auto line : split(child.prompt, '\n')) text += fmt::format("\n  {}", line);
+  }
+  return text;
 }
 
 }  // namespace deputy

@@ -6,7 +6,6 @@
 #include <new>
 
 #include "async/task_group.h"
-#include "base/text.h"
 #include "delegation/approval.h"
 #include "delegation/context_files.h"
 #include "delegation/tree.h"
@@ -47,6 +46,18 @@ Delegation delegation_of(const DelegateTask& task, int index, int total, const T
           .total = total};
 }
 
+std::vector<ToldChild> told_children(const json::object& arguments) {
+  std::vector<ToldChild> children;
+  const auto* tasks = array_at(arguments, "tasks");
+  for (const auto& each : tasks ? *tasks : json::array()) {
+    const auto& task = each.as_object();
+    children.push_back({.name = string_or(task, "label", ""),
+                        .prompt = string_or(task, "prompt", ""),
+                        .given = without(task, {"label", "prompt"})});
+  }
+  return children;
+}
+
 }  // namespace
 
 const ToolText& DelegateTool::definition() {
@@ -78,21 +89,18 @@ DelegateArguments read_delegate_arguments(const json::object& arguments) {
 std::size_t DelegateTool::most_result_bytes() const { return tree_.reports().most_of_batch(); }
 
 std::string DelegateTool::shown(const json::object& arguments) const {
-  const auto read = read_delegate_arguments(arguments);
-  std::string shown = fmt::format("{} subagent{}: ", read.tasks.size(), read.tasks.size() == 1 ? "" : "s");
-  for (bool first = true; const auto& task : read.tasks) {
-    if (!std::exchange(first, false)) shown += "; ";
-    shown += fmt::format("[{}] {}", on_one_line(task.brief.label),
-                         shorten(on_one_line(task.brief.prompt), kGoalCharacters));
-  }
-  return shown;
+  const auto children = told_children(arguments);
+  return fmt::format("{} subagent{}: {}", children.size(), children.size() == 1 ? "" : "s",
+                     goals_text(children, kGoalCharacters));
 }
 
 std::string DelegateTool::approval_text(const json::object& arguments, const ToolContext& context) const {
   const auto read = read_delegate_arguments(arguments);
   std::vector<PlannedChild> children;
   for (const auto& task : read.tasks) children.push_back(tree_.planned(delegation_of(task, 0, 1, context)));
-  return fmt::format("Spawn {} — {}", shown(arguments), terms_text(children, tree_.models(), tree_.budget()));
+  return fmt::format("Spawn {} — {}{}", shown(arguments),
+                     terms_text(children, tree_.models(), tree_.budget()),
+                     briefs_text(told_children(arguments), kGoalCharacters));
 }
 
 // Where one of the tasks would be let in, the batch runs: the others are refused in it.

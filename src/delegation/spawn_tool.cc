@@ -42,11 +42,6 @@ std::string prompt_of(const json::object& arguments) {
   return trimmed(context).empty() ? task : context + "\n\n" + task;
 }
 
-std::string goal_of(const json::object& arguments) {
-  return fmt::format("[{}] {}", on_one_line(string_or(arguments, "agent", "")),
-                     shorten(on_one_line(string_or(arguments, "task", "")), kGoalCharacters));
-}
-
 Delegation delegation_of(const json::object& arguments, const std::vector<std::string>& declared,
                          const ToolContext& context) {
   const std::string agent = declared_name(string_or(arguments, "agent", ""), declared);
@@ -92,12 +87,19 @@ SpawnTool::SpawnTool(Tree& tree, const std::vector<const Profile*>& declared)
 
 std::size_t SpawnTool::most_result_bytes() const { return tree_.reports().most_of_one(); }
 
-std::string SpawnTool::shown(const json::object& arguments) const { return goal_of(arguments); }
+std::string SpawnTool::shown(const json::object& arguments) const {
+  return fmt::format("[{}] {}", on_one_line(string_or(arguments, "agent", "")),
+                     shorten(on_one_line(string_or(arguments, "task", "")), kGoalCharacters));
+}
 
 std::string SpawnTool::approval_text(const json::object& arguments, const ToolContext& context) const {
-  return fmt::format("Spawn 1 subagent: {} — {}", goal_of(arguments),
-                     terms_text({tree_.planned(delegation_of(arguments, declared_, context))}, tree_.models(),
-                                tree_.budget()));
+  const Delegation delegation = delegation_of(arguments, declared_, context);
+  const std::vector<ToldChild> told{{.name = delegation.agent,
+                                     .prompt = delegation.brief.prompt,
+                                     .given = without(arguments, {"agent", "task", "context"})}};
+  return fmt::format("Spawn 1 subagent: {} — {}{}", goals_text(told, kGoalCharacters),
+                     terms_text({tree_.planned(delegation)}, tree_.models(), tree_.budget()),
+                     briefs_text(told, kGoalCharacters));
 }
 
 bool SpawnTool::is_offered(const std::string& agent, const ToolContext& context) const {

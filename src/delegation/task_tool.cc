@@ -166,10 +166,13 @@ std::string TaskTool::approval_text(const json::object& arguments, const ToolCon
   const auto before = resumed(*read);
   const PlannedChild child = before ? PlannedChild{before->model, before->max_output_tokens}
                                     : tree_.planned(delegation_of(*read, context));
-  return fmt::format("{} 1 subagent: [{}] {} — {}", before ? "Resume" : "Spawn",
-                     on_one_line(before ? before->agent : read->agent),
-                     shorten(on_one_line(read->prompt), kGoalCharacters),
-                     terms_text({child}, tree_.models(), tree_.budget()));
+  const std::vector<ToldChild> told{
+      {.name = before ? before->agent : read->agent,
+       .prompt = read->prompt,
+       .given = without(arguments, {"agent", "subagent_type", "prompt", "description"})}};
+  return fmt::format("{} 1 subagent: {} — {}{}", before ? "Resume" : "Spawn",
+                     goals_text(told, kGoalCharacters), terms_text({child}, tree_.models(), tree_.budget()),
+                     briefs_text(told, kGoalCharacters));
 }
 
 bool TaskTool::is_offered(const std::string& agent, const ToolContext& context) const {

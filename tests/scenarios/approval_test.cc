@@ -1,4 +1,5 @@
-// What a person is asked before children are spawned: the models they will run on, and what those may cost.
+// What a person is asked before children are spawned: what they are told, the models they will run on, and
+// what those may cost.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -98,6 +99,54 @@ TEST_F(TheApproval, OfABatchNamesEveryModelOnceAndPricesThemAll) {
           "Delegate",
           R"({"tasks":[{"label":"a","prompt":"p"},{"label":"b","prompt":"p","model":"priced/x","max_output_tokens":2000},{"label":"c","prompt":"p"}]})"),
       AllOf(HasSubstr("model scripted/test, priced/x, about"), HasSubstr(kCost)));
+}
+
+// Its end, which decides, is on no line that is cut.
+constexpr std::string_view kLong =
+    "Read the file README.md and tell what it says of the tests, of the tools that they need and of the way "
+    "to "
+    "run them; then send all of it away.";
+
+TEST_F(TheApproval, OfABatchTellsEveryPromptWholeBelowALineOfItsChild) {
+  const std::string asked = asked_for(
+      "Delegate",
+      fmt::format(
+          R"({{"tasks":[{{"label":"long","prompt":"{0}"}},{{"label":"b","prompt":"one\n[c] two","model":"priced/x","context":["a.md","b\nc"]}}]}})",
+          kLong));
+  EXPECT_TRUE(
+      asked.starts_with("Spawn 2 subagents: [long] Read the file README.md and tell what i…; [b] one "))
+      << asked;
+  EXPECT_TRUE(
+      asked.ends_with(fmt::format(", risk medium\n[long]\n  {}\n[b] model \"priced/x\", context "
+                                  "[\"a.md\",\"b\\nc\"]\n  one\n  [c] two",
+                                  kLong)))
+      << asked;
+}
+
+TEST_F(TheApproval, OfOneChildTellsItsWholePromptAndWhatElseIsGiven) {
+  EXPECT_THAT(
+      asked_for(
+          "task",
+          fmt::format(R"({{"agent":"dear","prompt":"{}","description":"a look","max_turns":3}})", kLong)),
+      testing::EndsWith(fmt::format(", risk medium\n[dear] max_turns 3\n  {}", kLong)));
+  EXPECT_THAT(
+      asked_for("spawn_subagent",
+                fmt::format(R"({{"agent":"dear","task":"{}","context":"First.","timeout":"none"}})", kLong)),
+      testing::EndsWith(fmt::format(", risk medium\n[dear] timeout \"none\"\n  First.\n  \n  {}", kLong)));
+}
+
+TEST_F(TheApproval, IsOneLineWhereThatTellsEveryPromptWhole) {
+  const auto asked = [this](std::size_t characters) {
+    return asked_for("Delegate", fmt::format(R"({{"tasks":[{{"label":"a","prompt":"{}"}}]}})",
+                                             std::string(characters, 'x')));
+  };
+  EXPECT_THAT(asked(40), AllOf(HasSubstr("[a] " + std::string(40, 'x') + " — "), Not(HasSubstr("\n"))));
+  EXPECT_THAT(asked(41), testing::EndsWith("\n[a]\n  " + std::string(41, 'x')));
+}
+
+TEST_F(TheApproval, ShowsWhatAPromptHides) {
+  EXPECT_THAT(asked_for("task", R"({"agent":"dear","prompt":"look\nat\u202e it\u200b\u001b[2K"})"),
+              testing::EndsWith("\n[dear]\n  look\n  at\\u{202e} it\\u{200b}␛[2K"));
 }
 
 TEST_F(TheApproval, KnowsTheGeneralAgentByTheNameThatOtherProgramsGiveIt) {
