@@ -47,6 +47,7 @@ void ChatScreen::draw_again_later() {
 }
 
 void ChatScreen::draw() {
+  state_.size = terminal_size(program_.out.descriptor());  // the signal may come only after this
   state_.now = program_.loop.clock().now();
   state_.wall = program_.loop.clock().wall();
   if (program_.out.catch_up()) program_.out.offer(next_bytes());

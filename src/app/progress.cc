@@ -118,11 +118,12 @@ void Progress::draw_frame() {
   drawn_.clear();
   for (const auto& line : lines) {
     const std::string shown = parts_.redactor.redact(line);
-    frame += shown + "\x1b[K\n";
+    frame += kEraseRow;
+    frame += shown + "\n";
     drawn_.push_back(std::min(columns_of(shown), static_cast<std::size_t>(size.columns)));
   }
   // A smaller screen may have room for fewer lines than the last time, and have wrapped those.
-  if (lines.size() < rows) frame += "\x1b[J";
+  if (lines.size() < rows) frame += kEraseFromHere;
   frame += kWrap;
   parts_.err.offer(frame);
 }
@@ -137,7 +138,7 @@ std::size_t Progress::rows_drawn() const {
 
 void Progress::erase() {
   if (drawn_.empty()) return;
-  parts_.err.offer(fmt::format("\x1b[{}A\r\x1b[J", rows_drawn()));
+  parts_.err.offer(fmt::format("\x1b[{}A\r{}", rows_drawn(), kEraseFromHere));
   drawn_.clear();
 }
 

@@ -8,6 +8,7 @@
 
 #include "async/sim_loop.h"
 #include "support/pseudo_terminal.h"
+#include "tui/live_region.h"
 
 namespace deputy {
 namespace {
@@ -78,7 +79,8 @@ TEST_P(FramesOnAStoppedTerminal, LeaveTheScreenToAShellAndStandBelowWhatItWrote)
   const std::string text = shown();
   const std::size_t shell = text.find("$ fg");
   ASSERT_NE(shell, std::string::npos);
-  EXPECT_THAT(text.substr(0, shell), ::testing::EndsWith("\x1b[1A\r\x1b[J")) << "erased";
+  EXPECT_THAT(text.substr(0, shell), ::testing::EndsWith("\x1b[1A\r" + std::string(kEraseFromHere)))
+      << "erased";
   EXPECT_THAT(text.substr(shell), AllOf(HasSubstr("[first]"), Not(HasSubstr(kUpOneLine))));
 }
 

@@ -97,6 +97,7 @@ Line justified(Line left, const Line& right, std::size_t columns) {
   const std::size_t taken = width_of(right);
   if (taken + 2 > columns) return cut(left, columns);
   left = cut(left, columns - taken - 2);
+  if (taken == 0) return left;  // a terminal that becomes narrower would wrap the blanks
   left.push_back({std::string(columns - taken - width_of(left), ' '), Tone::plain});
   left.insert(left.end(), right.begin(), right.end());
   return left;

@@ -13,8 +13,6 @@ constexpr std::string_view kHideCursor = "\x1b[?25l";
 constexpr std::string_view kShowCursor = "\x1b[?25h";
 constexpr std::string_view kNoWrap = "\x1b[?7l";
 constexpr std::string_view kWrap = "\x1b[?7h";
-constexpr std::string_view kEraseBelow = "\x1b[J";
-constexpr std::string_view kEraseRest = "\x1b[K";
 
 }  // namespace
 
@@ -39,15 +37,14 @@ std::string LiveRegion::draw(const std::vector<Line>& finished, const Frame& fra
   if (finished.empty() && !is_resized && frame == drawn_) return {};
   std::string bytes(kHideCursor);
   bytes += to_top(size);
-  if (is_resized || !finished.empty()) bytes += kEraseBelow;
+  if (is_resized || !finished.empty() || frame.lines.size() < drawn_.lines.size()) bytes += kEraseFromHere;
   for (const auto& line : finished) bytes += to_terminal(line, style_) + "\r\n";
   bytes += kNoWrap;
   for (std::size_t at = 0; at < frame.lines.size(); ++at) {
     if (at > 0) bytes += "\r\n";
+    bytes += kEraseRow;
     bytes += to_terminal(frame.lines[at], style_);
-    bytes += kEraseRest;
   }
-  if (frame.lines.size() < drawn_.lines.size()) bytes += kEraseBelow;
   const std::size_t last = frame.lines.empty() ? 0 : frame.lines.size() - 1;
   if (last > frame.cursor_row) bytes += fmt::format("\x1b[{}A", last - frame.cursor_row);
   bytes += '\r';
@@ -61,7 +58,7 @@ std::string LiveRegion::draw(const std::vector<Line>& finished, const Frame& fra
 
 std::string LiveRegion::erase(TerminalSize size) {
   std::string bytes = to_top(size);
-  bytes += kEraseBelow;
+  bytes += kEraseFromHere;
   drawn_ = {};
   return bytes;
 }

@@ -5,12 +5,20 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tui/chat_frame.h"
 #include "tui/line.h"
 
 namespace deputy {
+
+// A row that is erased only behind its new text stays as wide as it ever was for a terminal that wraps anew
+// when it becomes narrower (tmux): erased as a whole, it is as wide as what is written then.
+inline constexpr std::string_view kEraseRow = "\x1b[2K";
+// The row that the cursor is at the beginning of, and all below. From the second column on, as a screen that
+// is erased from its first one on may be kept in the scrollback (tmux).
+inline constexpr std::string_view kEraseFromHere = "\x1b[C\x1b[J\r\x1b[2K";
 
 // That so many columns take, where a terminal became narrower and has wrapped what stood on it.
 std::size_t rows_for(std::size_t columns, int screen_columns);

@@ -8,6 +8,8 @@ namespace deputy {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class LiveRegionTest : public testing::Test {
  protected:
@@ -46,6 +48,30 @@ TEST_F(LiveRegionTest, CountsNoRowsOfWhatItHasForgotten) {
   region_.forget();
   draw("one", "two", {2, 10});
   EXPECT_THAT(screen_.rows(), ElementsAre("one", "two", "$ fg", "one", "two"));
+}
+
+// tmux counts the columns that a row ever had, until the row is erased as a whole; by those it wraps.
+TEST_F(LiveRegionTest, ErasesARowAsAWholeBeforeItIsWrittenOver) {
+  draw("a long first line", "two", kSize);
+  const std::string bytes = region_.draw({}, {{line_of("one"), line_of("two")}, 1, 0}, kSize);
+  EXPECT_THAT(bytes, HasSubstr("\x1b[2Kone\r\n\x1b[2Ktwo"));
+  screen_.feed(bytes);
+  EXPECT_THAT(screen_.rows(), ElementsAre("one", "two"));
+}
+
+// tmux keeps in its scrollback what stood on a screen that is erased from its first column on.
+TEST_F(LiveRegionTest, IsNeverErasedFromTheFirstColumnOn) {
+  draw("one", "two", kSize);
+  const Frame fewer{{line_of("three")}, 0, 0};
+  for (const std::string& bytes :
+       {region_.draw({}, fewer, kSize), region_.draw({line_of("said")}, fewer, kSize),
+        region_.draw({}, fewer, {10, 10}), region_.erase({10, 10})}) {
+    EXPECT_THAT(bytes, HasSubstr("\x1b[C\x1b[J"));
+    EXPECT_THAT(bytes, Not(HasSubstr("\r\x1b[J")));
+    EXPECT_THAT(bytes, Not(HasSubstr("A\x1b[J")));
+    screen_.feed(bytes);
+  }
+  EXPECT_THAT(screen_.rows(), ElementsAre("said"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/display.h"
 #include "terminal_test.h"
 
 namespace deputy {
@@ -382,6 +383,31 @@ TEST_F(TerminalRealTime, ANarrowerWindowIsDrawnAfresh) {
   tmux.wait_for("note: half way");
   const std::string screen = tmux.screen();
   EXPECT_EQ(screen.find("→ note: half way"), screen.rfind("→ note: half way")) << "drawn once:\n" << screen;
+}
+
+// As where a person drags its edge, and tmux wraps each time what stands there.
+TEST_F(TerminalRealTime, AWindowThatBecomesNarrowerStepByStepShowsAQuestionOnce) {
+  tmux.resize(80, 50);
+  chat(delegating("86400000"));
+  enter("/help", "write this session's transcript to a file");
+  enter("review this", "asks for approval");
+  tmux.wait_for("(y)");
+  constexpr std::string_view kAsks = "→ asks: ";
+  const std::string wide = tmux.screen();
+  const std::size_t begin = wide.find(kAsks);
+  ASSERT_NE(begin, std::string::npos) << wide;
+  const std::string row = wide.substr(begin, wide.find('\n', begin) - begin);
+  ASSERT_EQ(display_width(row), 79U) << "control: as wide as the window, and cut";
+  for (const std::size_t columns : {76U, 72U, 68U, 64U, 60U}) {
+    tmux.resize(static_cast<int>(columns), 50);
+    tmux.wait_for(cut_to_width(row, columns - 1));
+  }
+  tmux.resize(80, 50);
+  tmux.wait_for(row);
+  EXPECT_THAT(tmux.screen(), HasSubstr("❯ review this")) << "what was said stays";
+  const std::string all = tmux.history();
+  for (const std::string_view once : {kAsks, std::string_view("asks for approval")})
+    EXPECT_EQ(all.find(once), all.rfind(once)) << all;
 }
 
 }  // namespace
