@@ -21,14 +21,17 @@ std::size_t rows_for(std::size_t columns, int screen_columns) {
   return columns == 0 ? 1 : (columns + screen - 1) / screen;
 }
 
-// A terminal that became narrower has wrapped what stood on it.
+// A terminal that became narrower has wrapped what stood on it. A cursor behind the last character stays
+// behind it, also where that ends a row.
 std::string LiveRegion::to_top(TerminalSize size) const {
   std::size_t rows = 0;
   for (std::size_t at = 0; at < std::min(drawn_.cursor_row, drawn_.lines.size()); ++at) {
     rows += size.columns < size_.columns ? rows_for(width_of(drawn_.lines[at]), size.columns) : 1;
   }
-  if (size.columns < size_.columns)
-    rows += drawn_.cursor_column / static_cast<std::size_t>(std::max(1, size.columns));
+  if (size.columns < size_.columns && drawn_.cursor_row < drawn_.lines.size()) {
+    const bool is_behind = drawn_.cursor_column >= width_of(drawn_.lines[drawn_.cursor_row]);
+    rows += rows_for(drawn_.cursor_column + (is_behind ? 0 : 1), size.columns) - 1;
+  }
   return rows > 0 ? fmt::format("\r\x1b[{}A", rows) : "\r";
 }
 

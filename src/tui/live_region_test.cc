@@ -74,5 +74,22 @@ TEST_F(LiveRegionTest, IsNeverErasedFromTheFirstColumnOn) {
   EXPECT_THAT(screen_.rows(), ElementsAre("said"));
 }
 
+// One row too many would cost a line of what was said.
+TEST_F(LiveRegionTest, FindsItsTopFromACursorWhereANarrowerScreenHasWrappedItsLine) {
+  const auto rows_up = [](std::size_t typed, std::size_t cursor) {
+    LiveRegion region{{.colour = false}};
+    const Frame frame{{line_of("above"), line_of(std::string(typed, 'x'))}, 1, cursor};
+    region.draw({}, frame, kSize);
+    const std::string bytes = region.erase({8, 10});
+    return bytes.substr(0, bytes.find('A') + 1);
+  };
+  EXPECT_EQ(rows_up(15, 15), "\r\x1b[2A");
+  EXPECT_EQ(rows_up(16, 16), "\r\x1b[2A") << "behind the last one of the second row";
+  EXPECT_EQ(rows_up(17, 17), "\r\x1b[3A");
+  EXPECT_EQ(rows_up(17, 16), "\r\x1b[3A") << "on the first one of the third row";
+  EXPECT_EQ(rows_up(17, 7), "\r\x1b[1A");
+  EXPECT_EQ(rows_up(17, 8), "\r\x1b[2A");
+}
+
 }  // namespace
 }  // namespace deputy
