@@ -109,7 +109,11 @@ struct RootFold {
   void operator()(const CallFinished& fact) const {
     const auto call = state.calls.find({event.step, event.call});
     if (call == state.calls.end()) return;
-    print_separated(state, call_lines(call->second, fact.result, columns_of(state)));
+    ToolResult result = fact.result;
+    // Its result is good, as one that tells of every child; for a person nothing came of it.
+    if (result.status == ToolStatus::ok && is_cancelled(state.tree, {event.run, event.step, event.call}))
+      result = {.status = ToolStatus::error, .content = "cancelled"};
+    print_separated(state, call_lines(call->second, result, columns_of(state)));
   }
   void operator()(const RunEnded& fact) const {
     finish_reply(state, state.reply.text);

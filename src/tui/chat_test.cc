@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/text.h"
 #include "tui/chat_frame.h"
@@ -166,6 +167,33 @@ TEST_F(Chat, WhatTheCommandOfAChildPrintsIsSeenByWhoFollowsIt) {
   EXPECT_THAT(story.screen(80), HasSubstr("│ linking\n"));
   story.tell_child("build", CallFinished{{"", ToolStatus::ok, "linked"}});
   EXPECT_THAT(story.screen(80), Not(HasSubstr("linking")));
+}
+
+TEST_F(Chat, ACallIsNotMarkedDoneWhereAllOfItsChildrenWereCancelled) {
+  const auto told = [](Status first, Status second, int call_of_second) {
+    ChatStory story;
+    story.begin("go");
+    story.reply("", {{"1", "Delegate", R"({"tasks":[{},{}]})"}, {"2", "Delegate", R"({"tasks":[{}]})"}});
+    for (const auto& [label, status, call] :
+         {std::tuple("a", first, 0), std::tuple("b", second, call_of_second)}) {
+      Session session;
+      session.delegation = DelegationKey{{{story.root, 1}, story.step, call}, 0};
+      story.tell_child(label, SessionCreated{session});
+      story.child(label);
+      Report report;
+      report.status = status;
+      story.tell_child(label, RunEnded{report});
+    }
+    story.take_out();
+    story.finish_call(0, ToolStatus::ok, "## Subagents complete");
+    return story.take_out();
+  };
+  EXPECT_THAT(told(Status::cancelled, Status::cancelled, 0),
+              HasSubstr("✗ Delegate 2 tasks\n    cancelled\n"));
+  EXPECT_THAT(told(Status::cancelled, Status::completed, 0), HasSubstr("✓ Delegate 2 tasks"));
+  EXPECT_THAT(told(Status::cancelled, Status::completed, 1), HasSubstr("✗ Delegate 2 tasks"))
+      << "another call's child does not count";
+  EXPECT_THAT(told(Status::completed, Status::cancelled, 1), HasSubstr("✓ Delegate 2 tasks"));
 }
 
 TEST_F(Chat, AnApprovalNamesWhoAsksAndWhatWillRun) {

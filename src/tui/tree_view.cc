@@ -47,10 +47,14 @@ struct Fold {
   TreeNode& node;
   const Event& event;
 
+  void operator()(const SessionCreated& fact) const {
+    if (const auto& delegation = fact.session.delegation) node.call = delegation->call;
+  }
   void operator()(const RunStarted&) const {
     node.activity = "started";
     node.started_at = event.at;
     node.has_ended = false;
+    node.is_cancelled = false;
     node.tone = Tone::plain;
   }
   void operator()(const ReplyReceived& fact) const {
@@ -90,6 +94,7 @@ struct Fold {
     node.activity = ending.text;
     node.tone = ending.tone;
     node.has_ended = true;
+    node.is_cancelled = fact.report.status == Status::cancelled;
     node.is_asking = false;
     node.question.clear();
   }
@@ -180,6 +185,16 @@ void apply(TreeView& view, const Event& event, const EventOrigin& origin) {
 const TreeNode* find_node(const TreeView& view, const SessionId& id) {
   const auto found = std::ranges::find(view.nodes, id, &TreeNode::id);
   return found == view.nodes.end() ? nullptr : &*found;
+}
+
+bool is_cancelled(const TreeView& view, const CallId& call) {
+  bool any = false;
+  for (const TreeNode& node : view.nodes) {
+    if (node.call != call) continue;
+    if (!node.is_cancelled) return false;
+    any = true;
+  }
+  return any;
 }
 
 std::vector<TreeRow> rows_below(const TreeView& view, const SessionId& root, WallTime since) {

@@ -16,6 +16,8 @@ namespace deputy {
 struct TreeNode {
   SessionId id;
   SessionId parent;
+  std::optional<CallId> call =
+      {};             // of its parent, that made it; not known of what began before this process
   std::string label;  // unlike its twins'
   std::string agent;
   std::string activity;  // what it does, or how it ended
@@ -23,6 +25,7 @@ struct TreeNode {
   bool is_asking = false;
   std::string question;  // the id of the one that it waits with for its parent
   bool has_ended = false;
+  bool is_cancelled = false;
   Usage usage;
   int steps = 0;
   WallTime started_at{};
@@ -35,6 +38,8 @@ struct TreeView {
 
 void apply(TreeView& view, const Event& event, const EventOrigin& origin);
 const TreeNode* find_node(const TreeView& view, const SessionId& id);
+// Whether the call made children, and all of them were cancelled.
+bool is_cancelled(const TreeView& view, const CallId& call);
 
 // Those below `root` that have not ended before `since`, children under their parent, in the order in which
 // they began.
