@@ -60,7 +60,12 @@ std::string canonical_tool_name(std::string_view name) {
 
 bool is_tool_name(std::string_view canonical_name) {
   constexpr std::string_view kServer = "mcp__";
-  if (canonical_name.starts_with(kServer) && canonical_name.size() > kServer.size()) return true;
+  // What providers take in a tool's name; nothing that means something in the written form of a rule.
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  if (canonical_name.starts_with(kServer)) {
+    return canonical_name.size() > kServer.size() &&
+           canonical_name.find_first_not_of(kLetters) == std::string_view::npos;
+  }
   return std::ranges::find(kTools, canonical_name, &Spellings::name) != kTools.end();
 }
 

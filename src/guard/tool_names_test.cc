@@ -41,6 +41,10 @@ TEST(ToolNames, EveryToolIsKnownByItsOwnName) {
 TEST(ToolNames, ToolsOfServersKeepTheirNames) {
   EXPECT_TRUE(is_tool_name("mcp__github__search"));
   EXPECT_FALSE(is_tool_name("mcp__"));
+  for (const char* name :
+       {"mcp__git:hub", "mcp__github__*", "mcp__a b", "mcp__a(b", "mcp__a,b", "mcp__a\x0f"}) {
+    EXPECT_FALSE(is_tool_name(name)) << name;
+  }
   EXPECT_EQ(canonical_tool_name("mcp__github__Search_Code"), "mcp__github__Search_Code");
 }
 
