@@ -157,6 +157,25 @@ Result<Lines> lines_of_command(Program& program, const Runtime& runtime, const C
               near.empty() ? "type /help" : fmt::format("did you mean {}?", near.front()));
 }
 
+std::optional<std::string> acknowledgement_of(const ChatState& state, const Intent& intent) {
+  const auto label_of = [&state](const SessionId& session) {
+    const TreeNode* node = find_node(state.tree, session);
+    return node ? node->label : session.value;
+  };
+  if (const auto* nudge = std::get_if<NudgeOne>(&intent))
+    return fmt::format("[{}] reads it before its next step", label_of(nudge->session));
+  if (const auto* cancel = std::get_if<CancelOne>(&intent))
+    return fmt::format("[{}] is being cancelled; what it found is kept", label_of(cancel->session));
+  if (const auto* sent = std::get_if<SendToBackground>(&intent))
+    return fmt::format("[{}] goes to the background; what Delegate started is waited for all the same",
+                       label_of(sent->session));
+  if (const auto* given = std::get_if<GiveAnswer>(&intent)) {
+    const auto asker = std::ranges::find(state.tree.nodes, given->question_id, &TreeNode::question);
+    if (asker != state.tree.nodes.end()) return fmt::format("[{}] has its answer", asker->label);
+  }
+  return std::nullopt;
+}
+
 Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
                                    const SessionId& current_root) {
   if (!typed.empty()) {

@@ -159,7 +159,11 @@ void ChatRunner::do_all(Intents intents) {
     }
     void operator()(const PauseProgram&) const { chat.pause_program(StopReach::job); }
   };
-  for (auto& intent : intents) std::visit(Doer{*this}, intent);
+  for (auto& intent : intents) {
+    if (const auto word = state_.tells_children ? acknowledgement_of(state_, intent) : std::nullopt)
+      print(state_, {line_of(*word, Tone::faint)});
+    std::visit(Doer{*this}, intent);
+  }
 }
 
 void ChatRunner::submit(std::string text) {

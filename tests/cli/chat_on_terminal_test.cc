@@ -122,6 +122,20 @@ TEST_F(ChatOnATerminal, InPlainLinesNothingIsApprovedThatTheScreenHasNotShown) {
   EXPECT_FALSE(std::filesystem::exists(work() / "a.txt"));
 }
 
+TEST_F(ChatOnATerminal, InPlainLinesWhatIsAskedOfAChildIsAcknowledged) {
+  auto chat = chat_on_terminal({"--plain", "--yes", "--model", delegating("86400000")});
+  chat->read_screen_until("> ");
+  chat->type("go\n");
+  chat->read_screen_until("half way");
+  chat->type("/nudge slow be brief\n");
+  chat->read_screen_until("[slow] reads it before its next step");
+  chat->type("/background slow\n");
+  chat->read_screen_until("[slow] goes to the background");
+  chat->type("/cancel slow\n");
+  chat->read_screen_until("[slow] is being cancelled");
+  chat->read_screen_until("Both have reported.");
+}
+
 TEST_F(ChatOnATerminal, EventsThatNobodyReadsHoldNobodyUpEither) {
   auto run = chat_on_terminal({"run", "go", "--model", talkative(), "--output", "stream-json"});
   run->read_screen_until(R"("event":"session.progress")");
