@@ -87,6 +87,22 @@ TEST_F(ChatOnATerminal, GoesOnAfterAKillWhereItWas) {
   expect_quits(*chat);
 }
 
+TEST_F(ChatOnATerminal, NamesTheModelAtItsEndThatAnsweredLast) {
+  const auto first = script(R"({"v":1,"sessions":[{"replies":[{"text":"I am the first."}]}]})");
+  const auto other = script(
+      R"({"v":1,"sessions":[{"replies":[{"text":"unused"},{"text":"I am the other."}]}]})", "other.json");
+  auto chat = begin(first);
+  chat->type("who?\r");
+  chat->read_screen_until("I am the first.");
+  chat->type("/model " + other + "\r");
+  chat->read_screen_until("from the next input on");
+  chat->type("and now?\r");
+  chat->read_screen_until("I am the other.");
+  chat->type("/quit\r");
+  EXPECT_THAT(chat->read_screen_until("and there"), HasSubstr("chat --model " + other));
+  EXPECT_EQ(chat->wait().status, 0);
+}
+
 // As by Ctrl-S, or a connection that stands still.
 TEST_F(ChatOnATerminal, GoesOnWhereNobodyReadsItAndShowsAllOfItOnceSomebodyDoes) {
   auto chat = begin(talkative());
@@ -123,7 +139,7 @@ TEST_F(ChatOnATerminal, InPlainLinesNothingIsApprovedThatTheScreenHasNotShown) {
 }
 
 TEST_F(ChatOnATerminal, InPlainLinesWhatIsAskedOfAChildIsAcknowledged) {
-  auto chat = chat_on_terminal({"--plain", "--yes", "--model", delegating("86400000")});
+  auto chat = chat_on_terminal({"--plain", "--color", "never", "--yes", "--model", delegating("86400000")});
   chat->read_screen_until("> ");
   chat->type("go\n");
   chat->read_screen_until("half way");
