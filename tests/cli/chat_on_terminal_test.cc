@@ -75,6 +75,18 @@ TEST_F(ChatOnATerminal, CancelsOneChildAndTheOtherReports) {
   EXPECT_THAT(chat->read_screen_until("Both have reported."), HasSubstr("cancelled"));
 }
 
+TEST_F(ChatOnATerminal, IsLeftByTwoInterruptsOfWhichNoneEmptiedTheLineAsItsHelpSays) {
+  auto chat = begin(script(R"({"v":1,"sessions":[{"replies":[{"text":"never"}]}]})"));
+  chat->type("/help\r");
+  chat->read_screen_until("text in the line goes first");
+  chat->type("abc");
+  chat->read_screen_until("abc");
+  chat->type("\x03\x03");
+  chat->read_screen_until("press Ctrl-C again to leave");
+  chat->type("\x03");
+  EXPECT_EQ(chat->wait().status, 130);
+}
+
 TEST_F(ChatOnATerminal, GoesOnAfterAKillWhereItWas) {
   auto killed = begin(delegating("86400000"), {"--yes"});
   killed->type("go\r");
