@@ -90,7 +90,8 @@ TEST_F(RunTest, YesApprovesAndTheChildrenRun) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out, "the children have spoken\n");
   EXPECT_THAT(ran.err, AllOf(HasSubstr("[a] ✓ complete"), HasSubstr("[b] ✓ complete")));
-  EXPECT_THAT(ran.err, Not(HasSubstr("not made")));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("[main] Delegate 2 subagents"), Not(HasSubstr("asks: ")),
+                             Not(HasSubstr("not made"))));
 }
 
 TEST_F(RunTest, YesNeverApprovesWhatIsDenied) {
@@ -100,7 +101,8 @@ TEST_F(RunTest, YesNeverApprovesWhatIsDenied) {
 
 TEST_F(RunTest, VerboseTellsOfStepsAndResults) {
   const auto ran = deputy({"run", "-v", "--yes", "--model", script(kParent), "go"});
-  EXPECT_THAT(ran.err, AllOf(HasSubstr("[main] replied: calls"), HasSubstr("[main] result: ok")));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("[main] replied: calls"), HasSubstr("[main] asks: Spawn 2 subagents"),
+                             HasSubstr("[main] approved"), HasSubstr("[main] result: ok")));
 }
 
 TEST_F(RunTest, TheRehearsalModelSaysWhatItIs) {
