@@ -217,6 +217,7 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
     was_signalled_ = was_signalled_ || (action != SignalAction::pause && action != SignalAction::come_back);
     switch (action) {
       case SignalAction::cancel:
+        prompts_.leave_line();
         progress_.say("deputy: cancelling; what was found is kept (again within 2 s to leave at once)");
         runtime_.cancel(StopReason::user);
         break;

@@ -1,5 +1,6 @@
 // `deputy run`: the root's own words on stdout, its status as exit status, approval by whoever is there.
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include "base/json.h"
 #include "deputy_program.h"
@@ -121,6 +122,14 @@ TEST_F(RunTest, APersonIsAskedOnTheTerminal) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out, "the children have spoken\n");
   EXPECT_THAT(ran.err, AllOf(HasSubstr("[a]"), HasSubstr("✓ complete")));
+}
+
+TEST_F(RunTest, AnInterruptAtAQuestionIsToldOnALineOfItsOwn) {
+  auto running = start_on_terminal({"run", "--model", script(kParent), "go"});
+  running->read_screen_until("if you like: ");
+  running->send(SIGINT);
+  EXPECT_THAT(running->read_screen_until("cancelling"), HasSubstr("\ndeputy: cancelling"));
+  EXPECT_EQ(running->wait().status, 130);
 }
 
 TEST_F(RunTest, TheReasonOfANoReachesTheModel) {
