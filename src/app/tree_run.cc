@@ -253,9 +253,9 @@ void TreeRunner::leave_at_once() {
   progress_.finish();
   Error why{ErrorCode::cancelled, "left; what was cancelled stays so", "start it again: nothing had begun"};
   if (!end_.root.empty()) {
-    why.advice = fmt::format("the rest goes on with `{}`",
+    why.advice = fmt::format("to go on with the rest: `{}`",
                              program_.command_line(fmt::format("resume {}", end_.root.value)));
-    program_.err.offer(fmt::format("deputy: {}, {}\n", why.message, why.advice));
+    program_.err.offer(error_line(why) + "\n");
   }
   program_.err.write({});
   if (program_.common.output != OutputForm::text && program_.out.has_room_soon()) {
