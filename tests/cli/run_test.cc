@@ -132,6 +132,19 @@ TEST_F(RunTest, AnInterruptAtAQuestionIsToldOnALineOfItsOwn) {
   EXPECT_EQ(running->wait().status, 130);
 }
 
+TEST_F(RunTest, AReaderOfEventsThatGoesAwayLeavesItToBeResumed) {
+  auto running = start_on_terminal({"run", "--output", "stream-json", "--model", script(kParent), "go"});
+  running->read_screen_until("if you like: ");
+  running->close_stdout();
+  running->type("y\n");
+  EXPECT_THAT(running->read_screen_until("to go on: `deputy resume sess_"),
+              HasSubstr("nobody reads the events any more"));
+  EXPECT_EQ(running->wait().status, 130);
+  const auto resumed = deputy({"resume", "--yes"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_EQ(resumed.out, "the children have spoken\n");
+}
+
 TEST_F(RunTest, TheReasonOfANoReachesTheModel) {
   const auto model = script(R"({"v":1,"sessions":[{"replies":[
     {"calls":[{"name":"Delegate","arguments":{"tasks":[{"label":"a","prompt":"look"}]}}]},
