@@ -143,6 +143,12 @@ TEST(Arguments, TheTimeOfATaskIsItsAgentsWhereverItStands) {
   EXPECT_THAT(text_of({"task", "--help"}), HasSubstr("the same before the command"));
 }
 
+TEST(Arguments, HelpIsTheFlagAsAWordInFrontOfACommand) {
+  EXPECT_EQ(text_of({"help"}), text_of({"--help"}));
+  EXPECT_EQ(text_of({"help", "sessions", "ls"}), text_of({"sessions", "ls", "--help"}));
+  EXPECT_EQ(command_of<RunArguments>({"run", "help"}).prompt, "help") << "which is a prompt";
+}
+
 TEST(Arguments, TheFormToTellOfAMistakeInIsTheOneThatTheWordsAskFor) {
   const auto wanted = [](std::vector<std::string> words) { return output_wanted(words); };
   EXPECT_EQ(wanted({}), OutputForm::text);

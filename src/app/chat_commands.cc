@@ -43,7 +43,9 @@ Lines help_lines(const ChatState& state) {
   rows.add("Tab (empty line)",
            "choose a child: follow it; PgUp and PgDn scroll; n nudges it, a answers it, b lets its parent go "
            "on, c cancels it");
-  rows.add("Ctrl-C", "cancel what runs, or empty the line; twice within 2 s leaves");
+  rows.add(
+      "Ctrl-C",
+      "cancel what runs; a second one within 2 s leaves; where nothing runs, text in the line goes first");
   rows.add("Ctrl-Z", "leave the terminal to the shell; fg comes back");
   rows.add("Ctrl-D (empty line)", "leave; what runs can be resumed");
   rows.lines.push_back({});
@@ -155,6 +157,25 @@ Result<Lines> lines_of_command(Program& program, const Runtime& runtime, const C
   const auto near = nearest(command.name, known, 1);
   return fail(ErrorCode::invalid, fmt::format("there is no {}", shorten(command.name, 40)),
               near.empty() ? "type /help" : fmt::format("did you mean {}?", near.front()));
+}
+
+std::optional<std::string> acknowledgement_of(const ChatState& state, const Intent& intent) {
+  const auto label_of = [&state](const SessionId& session) {
+    const TreeNode* node = find_node(state.tree, session);
+    return node ? node->label : session.value;
+  };
+  if (const auto* nudge = std::get_if<NudgeOne>(&intent))
+    return fmt::format("[{}] reads it before its next step", label_of(nudge->session));
+  if (const auto* cancel = std::get_if<CancelOne>(&intent))
+    return fmt::format("[{}] is being cancelled; what it found is kept", label_of(cancel->session));
+  if (const auto* sent = std::get_if<SendToBackground>(&intent))
+    return fmt::format("[{}] goes to the background; what Delegate started is waited for all the same",
+                       label_of(sent->session));
+  if (const auto* given = std::get_if<GiveAnswer>(&intent)) {
+    const auto asker = std::ranges::find(state.tree.nodes, given->question_id, &TreeNode::question);
+    if (asker != state.tree.nodes.end()) return fmt::format("[{}] has its answer", asker->label);
+  }
+  return std::nullopt;
 }
 
 Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,

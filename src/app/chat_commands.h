@@ -1,6 +1,7 @@
 // What the /commands of the chat show and find. They read; what they lead to is done by chat_run.cc.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ namespace deputy {
 
 Result<std::vector<Line>> lines_of_command(Program& program, const Runtime& runtime, const ChatState& state,
                                            const DoCommand& command);
+
+// A word on what becomes of a child, for plain lines, where no tree shows it; nothing of other intents.
+std::optional<std::string> acknowledgement_of(const ChatState& state, const Intent& intent);
 
 // The root of the session that was named; without a name the newest other than `current`.
 Result<Session> root_to_go_on_with(const Store& store, const std::string& typed, const SessionId& current);

@@ -8,11 +8,14 @@
 #include "async/sim_loop.h"
 #include "store/memory_store.h"
 #include "support/temp_folder.h"
+#include "tui/chat_story.h"
 
 namespace deputy {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Optional;
 using ::testing::UnorderedElementsAre;
 
 TEST(AResumedChat, TakesNoApprovalOfAnotherSessionWithIt) {
@@ -27,6 +30,23 @@ TEST(AResumedChat, TakesNoApprovalOfAnotherSessionWithIt) {
   fold_history(state, store, SessionId("sess_2_bbbbbb"), {});
   EXPECT_THAT(state.session_rules, IsEmpty());
   EXPECT_EQ(state.root, SessionId("sess_2_bbbbbb"));
+}
+
+TEST(PlainLines, AcknowledgeWhatBecomesOfAChildAndNothingElse) {
+  ChatStory story;
+  story.begin("go");
+  story.child("a");
+  const SessionId a("sess_a");
+  EXPECT_EQ(acknowledgement_of(story.state, NudgeOne{a, "be brief"}), "[a] reads it before its next step");
+  EXPECT_THAT(acknowledgement_of(story.state, CancelOne{a}), Optional(HasSubstr("[a] is being cancelled")));
+  EXPECT_THAT(acknowledgement_of(story.state, SendToBackground{a}),
+              Optional(HasSubstr("[a] goes to the background")));
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
+  EXPECT_EQ(acknowledgement_of(story.state, GiveAnswer{"q1", {AnswerKind::text, "red"}}),
+            "[a] has its answer");
+  EXPECT_EQ(acknowledgement_of(story.state, GiveAnswer{"q2", {AnswerKind::approved, ""}}), std::nullopt)
+      << "what follows on an approval is told by itself";
+  EXPECT_EQ(acknowledgement_of(story.state, SubmitInput{"more"}), std::nullopt);
 }
 
 TEST(PathsToComplete, AreThoseOfTheWorkspaceAndNoOthers) {

@@ -72,7 +72,9 @@ class ChatRunner {
   Program& program_;
   Signals& signals_;
   RootBrief root_;
-  ModelName next_model_;  // that the person chose for what comes
+  const ModelName first_model_;
+  ModelName next_model_;     // that the person chose for what comes
+  ModelName session_model_;  // of what the session did last: it is gone on with by that one
   ChatState& state_;
   ChatScreen& screen_;
   KeyReader keys_;
@@ -92,6 +94,7 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
     : program_(program),
       signals_(signals),
       root_(std::move(request.root)),
+      first_model_(root_.model),
       state_(state),
       screen_(screen),
       engine_(program, std::move(request.engine)),
@@ -159,7 +162,11 @@ void ChatRunner::do_all(Intents intents) {
     }
     void operator()(const PauseProgram&) const { chat.pause_program(StopReach::job); }
   };
-  for (auto& intent : intents) std::visit(Doer{*this}, intent);
+  for (auto& intent : intents) {
+    if (const auto word = state_.tells_children ? acknowledgement_of(state_, intent) : std::nullopt)
+      print(state_, {line_of(*word, Tone::faint)});
+    std::visit(Doer{*this}, intent);
+  }
 }
 
 void ChatRunner::submit(std::string text) {
@@ -170,8 +177,10 @@ void ChatRunner::submit(std::string text) {
   if (state_.root.empty()) {
     RootBrief root = root_;
     root.brief.prompt = std::move(text);
+    session_model_ = root.model;
     runtime_.start(std::move(root), done);
   } else {
+    if (!next_model_.empty()) session_model_ = next_model_;
     runtime_.say(state_.root, {std::move(text), std::exchange(next_model_, {})}, done);
   }
 }
@@ -226,6 +235,7 @@ void ChatRunner::resume(const Session& root) {
                      program_.command_line(fmt::format("chat --model {}", shell_quoted(model.value))))});
   fold_history(state_, runtime_.store(), root.id, *events);
   next_model_ = {};
+  session_model_ = model;
   show(model);
   if (is_terminal(root.state)) return;
   state_.is_running = true;
@@ -262,6 +272,7 @@ void ChatRunner::compact(const std::string& how) {
         {ErrorCode::busy, "something runs here already", "wait for its end, or cancel it with Ctrl-C"});
   state_.is_running = true;
   state_.run_started_at = state_.wall;
+  if (!next_model_.empty()) session_model_ = next_model_;
   runtime_.say(
       state_.root,
       {.text = "", .model = next_model_, .task = how.empty() ? RunTask::compact : RunTask::undo_compaction},
@@ -289,10 +300,11 @@ void ChatRunner::leave_at_once() {
 
 void ChatRunner::tell_how_to_go_on() {
   if (state_.root.empty()) return;
-  const auto& model = program_.common.model;
+  const bool is_named = program_.common.model || session_model_ != first_model_;
   program_.out.write_line(fmt::format(
       "Kept as {0}. To go on: `{1}`, and there `/resume {0}`.", state_.root.value,
-      program_.command_line(model ? fmt::format("chat --model {}", shell_quoted(*model)) : "chat")));
+      program_.command_line(is_named ? fmt::format("chat --model {}", shell_quoted(session_model_.value))
+                                     : "chat")));
 }
 
 // Until a shell goes on with it.

@@ -413,8 +413,13 @@ Result<std::variant<Words, TextArguments>> told_apart(std::span<const std::strin
   raw.known = std::make_shared<CLI::App>(kAbout, "deputy");
   CLI::App& app = *raw.known;
   add_everything(app, raw);
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // as the library wants them
+  if (!reversed.empty() && reversed.back() == "help") {             // what other programs call --help
+    reversed.pop_back();
+    reversed.insert(reversed.begin(), "--help");
+  }
   try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
     return TextArguments{.text = app.help(),
                          .is_help = true};  // of the innermost command, with the whole path to it

@@ -49,6 +49,7 @@ void add_command(std::string& page, const CommandTree& command, const std::strin
 constexpr std::string_view kStatus = R"(.SH EXIT STATUS
 0 completed, 3 partial, 4 blocked, 5 refused (permission, limit, untrusted folder), 1 failed, 2 usage, 130 cancelled.
 A batch: all ok 0, none ok or partial 1, else 3.
+A run whose reader of stream\-json goes away is left to be resumed, with 130; of the other forms only the result is lost on a reader that is gone.
 .SH ENVIRONMENT
 .TP
 \fBANTHROPIC_API_KEY\fR, \fBOPENAI_API_KEY\fR, \fBGEMINI_API_KEY\fR

@@ -41,6 +41,8 @@ void Progress::on_event(const Event& event, const EventOrigin& origin) {
   }
   const auto* asked = std::get_if<QuestionAsked>(&event.fact);
   if (asked && !parts_.shows_questions && asked->question.kind != QuestionKind::to_parent) return;
+  const bool is_approved = asked && parts_.approves_all && asked->question.kind == QuestionKind::permission;
+  if (is_approved && parts_.detail == ProgressView::Detail::usual) return;
   if (const auto line = view_.line_for(event, parts_.detail)) {
     write_line(parts_.redactor.redact(*line));
   }

@@ -26,6 +26,7 @@ class Progress {
     Style style;
     ProgressView::Detail detail = ProgressView::Detail::usual;
     bool shows_questions = true;  // false where those to the person are put to one anyway
+    bool approves_all = false;    // by --yes: of what is approved as it is asked the call itself tells
   };
   explicit Progress(Parts parts);
   Progress(const Progress&) = delete;

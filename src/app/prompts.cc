@@ -84,6 +84,10 @@ void Prompts::show_again() {
   parts_.err.offer(shown_);
 }
 
+void Prompts::leave_line() {
+  if (!std::exchange(shown_, {}).empty()) parts_.err.offer("\n");
+}
+
 Task<bool> Prompts::until_taken(StopToken stop) {
   Duration wait = kBetweenFrames;
   for (std::uint64_t before = taken(); !parts_.out.catch_up() || !parts_.err.catch_up();) {
@@ -108,7 +112,7 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
   for (;;) {
     const auto line = co_await read_line(stop);
     if (stop.stopped()) {
-      parts_.err.offer("\n");
+      leave_line();
       co_return std::nullopt;
     }
     if (!line) {

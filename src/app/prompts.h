@@ -46,6 +46,8 @@ class Prompts {
   Task<> run(StopToken stop);
   // The question that waits for an answer, where others may have written on the screen since.
   void show_again();
+  // What is told next begins a line of its own, also where the person stands behind a question.
+  void leave_line();
 
  private:
   // Nothing when the question was settled without the person.

@@ -167,6 +167,16 @@ class PromptsOnAStoppedTerminal : protected HasTerminal, public PromptsTest {
     co_await turns(100);
     co_await group.stop(StopReason::shutdown);
   }
+  Task<> until_interrupted() {
+    TaskGroup group(loop_);
+    group.spawn(prompts_.run(group.token()));
+    co_await turns(100);
+    prompts_.leave_line();
+    err_.offer("cancelling\n");
+    prompts_.on_event(settled("q1"));
+    co_await turns(100);
+    co_await group.stop(StopReason::shutdown);
+  }
   Task<> until_shown_again() {
     TaskGroup group(loop_);
     group.spawn(prompts_.run(group.token()));
@@ -237,6 +247,13 @@ TEST_F(PromptsOnAStoppedTerminal, ShowAQuestionAgainBelowWhatAShellWroteAndNoneT
   EXPECT_LT(shown.find("may I?"), shell) << "control";
   EXPECT_GT(shown.find("may I?", shell), shell);
   EXPECT_EQ(shown.find("may I?", shell), shown.rfind("may I?")) << shown;
+}
+
+TEST_F(PromptsOnAStoppedTerminal, LeaveTheirLineOnceToWhatIsToldNext) {
+  prompts_.on_event(asked("q1"));
+  run(loop_, until_interrupted());
+  err_.write("the end");
+  EXPECT_THAT(terminal_.read_until("the end"), ::testing::EndsWith("if you like: \r\ncancelling\r\nthe end"));
 }
 
 TEST_F(PromptsOnAStoppedTerminal, TakeNothingForAnAnswerThatWasTypedForAShell) {

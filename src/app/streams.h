@@ -1,7 +1,7 @@
 // The process's own output. A reader that went away is ordinary: what is written after that is dropped, and
-// the work goes on. Any other failure is kept, so that a result that could not be written does not look like
-// success. A terminal that takes nothing for a while (Ctrl-S, a slow connection) is ordinary too: what is
-// offered to it is waited for by nobody.
+// whoever writes can ask whether it is so. Any other failure is kept, so that a result that could not be
+// written does not look like success. A terminal that takes nothing for a while (Ctrl-S, a slow connection)
+// is ordinary too: what is offered to it is waited for by nobody.
 #pragma once
 
 #include <sys/types.h>
@@ -52,6 +52,8 @@ class OutStream {
   // Whether a line can be written without waiting for a reader that stands still.
   bool has_room_soon() const;
   const std::optional<Error>& failure() const { return failure_; }
+  // Known once something was written for it that it did not take.
+  bool is_reader_gone() const { return is_closed_ && !failure_; }
   int descriptor() const { return descriptor_; }
   TerminalLetters letters() const { return is_ascii_ ? TerminalLetters::ascii : TerminalLetters::unicode; }
 

@@ -36,7 +36,7 @@ class Tail {
     if (std::exchange(moved_, moved) != moved) TRY(print_new(is_run));
     if (is_run || is_terminal(session_.state)) return is_terminal(session_.state);
     program_.err.write_line(
-        fmt::format("deputy: nobody runs it any more; go on with it with `{}`",
+        fmt::format("deputy: nobody runs it any more; to go on: `{}`",
                     program_.command_line(fmt::format("resume {}", session_.tree.value))));
     return true;
   }

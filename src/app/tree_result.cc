@@ -246,7 +246,7 @@ TreeResult result_of(const TreeEnd& end) {
   if (error.code == ErrorCode::cancelled) {
     result.status = ExitStatus::cancelled;
     result.problem = "left unfinished";
-    if (!end.root.empty()) result.advice = fmt::format("continue with `deputy resume {}`", end.root.value);
+    if (!end.root.empty()) result.advice = fmt::format("to go on: `deputy resume {}`", end.root.value);
   }
   return result;
 }

@@ -242,7 +242,7 @@ TEST(TreeResult, WhatWasLeftCanBeResumed) {
   end.report = std::unexpected(Error::cancelled());
   const auto result = result_of(end);
   EXPECT_EQ(result.status, ExitStatus::cancelled);
-  EXPECT_EQ(result.advice, "continue with `deputy resume root`");
+  EXPECT_EQ(result.advice, "to go on: `deputy resume root`");
   const auto document = to_json(result);
   EXPECT_EQ(string_or(*object_at(document, "error"), "hint", ""), result.advice);
 }

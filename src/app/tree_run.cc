@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "app/frames.h"
 #include "app/output_lines.h"
@@ -47,7 +48,7 @@ class TreeRunner {
   std::variant<RootBrief, SessionId, FurtherInput> what_;
   std::optional<TreeLimits> terms_;
   TreeEnd end_;
-  bool was_signalled_ = false;
+  bool was_told_to_end_ = false;  // by a signal, or by a reader that went away
   std::uint64_t last_seq_ = 0;
   std::map<std::string, Question> asked_;    // for permission, by id
   std::map<SessionId, OutputLines> output_;  // of commands
@@ -75,7 +76,8 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                  .form = program.looks.progress,
                  .style = program.looks.err,
                  .detail = program.common.verbose ? ProgressView::Detail::all : ProgressView::Detail::usual,
-                 .shows_questions = !prompts_person(program)}),
+                 .shows_questions = !prompts_person(program),
+                 .approves_all = program.common.approve_all}),
       engine_(program, std::move(request.engine)),
       runtime_(engine_.runtime),
       prompts_({.loop = program.loop,
@@ -113,6 +115,11 @@ void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
 void TreeRunner::offer_out(const std::string& line) {
   program_.out.offer(line);
   if (program_.out.is_behind()) out_again_.try_again(program_.out.taken());
+  // Who follows the events wanted no more of them: what they cost is not spent for nobody.
+  if (!program_.out.is_reader_gone() || std::exchange(was_told_to_end_, true)) return;
+  prompts_.leave_line();
+  progress_.say("deputy: nobody reads the events any more, so the run is left as it is");
+  runtime_.cancel(StopReason::shutdown);
 }
 
 void TreeRunner::catch_up_out() {
@@ -188,7 +195,7 @@ Task<> TreeRunner::drive() {
   }
   co_await beside_.stop(StopReason::shutdown);
   signals_.give_back();
-  if (was_signalled_) program_.wait_no_longer();
+  if (was_told_to_end_) program_.wait_no_longer();
   // Nothing runs any more that could not wait for the terminal.
   out_again_.cancel();
   program_.out.write({});
@@ -213,9 +220,11 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
   Interrupts interrupts;
   while (const auto number = co_await signals_.next(program_.loop, stop)) {
     const SignalAction action = interrupts.on_signal(*number, program_.loop.clock().now());
-    was_signalled_ = was_signalled_ || (action != SignalAction::pause && action != SignalAction::come_back);
+    const bool is_of_the_screen = action == SignalAction::pause || action == SignalAction::come_back;
+    was_told_to_end_ = was_told_to_end_ || !is_of_the_screen;
     switch (action) {
       case SignalAction::cancel:
+        prompts_.leave_line();
         progress_.say("deputy: cancelling; what was found is kept (again within 2 s to leave at once)");
         runtime_.cancel(StopReason::user);
         break;
@@ -251,9 +260,9 @@ void TreeRunner::leave_at_once() {
   progress_.finish();
   Error why{ErrorCode::cancelled, "left; what was cancelled stays so", "start it again: nothing had begun"};
   if (!end_.root.empty()) {
-    why.advice = fmt::format("the rest goes on with `{}`",
+    why.advice = fmt::format("to go on with the rest: `{}`",
                              program_.command_line(fmt::format("resume {}", end_.root.value)));
-    program_.err.offer(fmt::format("deputy: {}, {}\n", why.message, why.advice));
+    program_.err.offer(error_line(why) + "\n");
   }
   program_.err.write({});
   if (program_.common.output != OutputForm::text && program_.out.has_room_soon()) {

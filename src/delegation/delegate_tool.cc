@@ -98,7 +98,7 @@ std::string DelegateTool::approval_text(const json::object& arguments, const Too
   const auto read = read_delegate_arguments(arguments);
   std::vector<PlannedChild> children;
   for (const auto& task : read.tasks) children.push_back(tree_.planned(delegation_of(task, 0, 1, context)));
-  return fmt::format("Spawn {} — {}{}", shown(arguments),
+  return fmt::format("Spawn {} -- {}{}", shown(arguments),
                      terms_text(children, tree_.models(), tree_.budget()),
                      briefs_text(told_children(arguments), kGoalCharacters));
 }

@@ -97,7 +97,7 @@ std::string SpawnTool::approval_text(const json::object& arguments, const ToolCo
   const std::vector<ToldChild> told{{.name = delegation.agent,
                                      .prompt = delegation.brief.prompt,
                                      .given = without(arguments, {"agent", "task", "context"})}};
-  return fmt::format("Spawn 1 subagent: {} — {}{}", goals_text(told, kGoalCharacters),
+  return fmt::format("Spawn 1 subagent: {} -- {}{}", goals_text(told, kGoalCharacters),
                      terms_text({tree_.planned(delegation)}, tree_.models(), tree_.budget()),
                      briefs_text(told, kGoalCharacters));
 }

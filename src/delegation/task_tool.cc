@@ -170,7 +170,7 @@ std::string TaskTool::approval_text(const json::object& arguments, const ToolCon
       {.name = before ? before->agent : read->agent,
        .prompt = read->prompt,
        .given = without(arguments, {"agent", "subagent_type", "prompt", "description"})}};
-  return fmt::format("{} 1 subagent: {} — {}{}", before ? "Resume" : "Spawn",
+  return fmt::format("{} 1 subagent: {} -- {}{}", before ? "Resume" : "Spawn",
                      goals_text(told, kGoalCharacters), terms_text({child}, tree_.models(), tree_.budget()),
                      briefs_text(told, kGoalCharacters));
 }

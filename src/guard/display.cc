@@ -114,7 +114,7 @@ std::string shown(std::span<const SimpleCommand> commands) {
 std::string shown_command(std::string_view command) {
   const ShellReading reading = read_shell(command);
   if (reading) return with_blanks_counted(shown(*reading));
-  return fmt::format("(cannot be taken apart: {})\n{}", reading.error().why,
+  return fmt::format("(judged as a whole, as it cannot be taken apart: {})\n{}", reading.error().why,
                      with_blanks_counted(made_unmistakable(command)));
 }
 

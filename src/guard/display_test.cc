@@ -54,6 +54,9 @@ TEST(Display, AnOpaqueCommandIsShownAsItIsWithNothingHidden) {
       "echo \x1b]8;;http://evil.test\x07"
       "docs\x1b]8;;\x07");
   EXPECT_THAT(link, HasSubstr("cannot be taken apart"));
+  EXPECT_EQ(shown_command("for x in a; do rm $x; done"),
+            "(judged as a whole, as it cannot be taken apart: 'for' is a word of the shell's own language)\n"
+            "for x in a; do rm $x; done");
   EXPECT_THAT(link, HasSubstr("␛]8;;http://evil.test␇docs"));
   EXPECT_THAT(link, Not(HasSubstr("\x1b")));
   EXPECT_THAT(shown_command("echo a\u202eb\u2066c"), HasSubstr("a\\u{202e}b\\u{2066}c"));

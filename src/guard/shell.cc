@@ -161,7 +161,7 @@ class Reader {
     }
     if (word.text.contains('=')) return refuse("it sets a variable");
     if (std::ranges::find(kReserved, word.text) != kReserved.end()) {
-      return refuse(fmt::format("it uses the shell's word {}", word.text));
+      return refuse(fmt::format("'{}' is a word of the shell's own language", word.text));
     }
     return true;
   }

@@ -75,6 +75,18 @@ TEST_F(ChatOnATerminal, CancelsOneChildAndTheOtherReports) {
   EXPECT_THAT(chat->read_screen_until("Both have reported."), HasSubstr("cancelled"));
 }
 
+TEST_F(ChatOnATerminal, IsLeftByTwoInterruptsOfWhichNoneEmptiedTheLineAsItsHelpSays) {
+  auto chat = begin(script(R"({"v":1,"sessions":[{"replies":[{"text":"never"}]}]})"));
+  chat->type("/help\r");
+  chat->read_screen_until("text in the line goes first");
+  chat->type("abc");
+  chat->read_screen_until("abc");
+  chat->type("\x03\x03");
+  chat->read_screen_until("press Ctrl-C again to leave");
+  chat->type("\x03");
+  EXPECT_EQ(chat->wait().status, 130);
+}
+
 TEST_F(ChatOnATerminal, GoesOnAfterAKillWhereItWas) {
   auto killed = begin(delegating("86400000"), {"--yes"});
   killed->type("go\r");
@@ -85,6 +97,22 @@ TEST_F(ChatOnATerminal, GoesOnAfterAKillWhereItWas) {
   chat->type("/resume\r");
   chat->read_screen_until("Both have reported.");
   expect_quits(*chat);
+}
+
+TEST_F(ChatOnATerminal, NamesTheModelAtItsEndThatAnsweredLast) {
+  const auto first = script(R"({"v":1,"sessions":[{"replies":[{"text":"I am the first."}]}]})");
+  const auto other = script(
+      R"({"v":1,"sessions":[{"replies":[{"text":"unused"},{"text":"I am the other."}]}]})", "other.json");
+  auto chat = begin(first);
+  chat->type("who?\r");
+  chat->read_screen_until("I am the first.");
+  chat->type("/model " + other + "\r");
+  chat->read_screen_until("from the next input on");
+  chat->type("and now?\r");
+  chat->read_screen_until("I am the other.");
+  chat->type("/quit\r");
+  EXPECT_THAT(chat->read_screen_until("and there"), HasSubstr("chat --model " + other));
+  EXPECT_EQ(chat->wait().status, 0);
 }
 
 // As by Ctrl-S, or a connection that stands still.
@@ -120,6 +148,20 @@ TEST_F(ChatOnATerminal, InPlainLinesNothingIsApprovedThatTheScreenHasNotShown) {
   chat->send(SIGKILL);
   EXPECT_EQ(chat->wait().status, 128 + SIGKILL);
   EXPECT_FALSE(std::filesystem::exists(work() / "a.txt"));
+}
+
+TEST_F(ChatOnATerminal, InPlainLinesWhatIsAskedOfAChildIsAcknowledged) {
+  auto chat = chat_on_terminal({"--plain", "--color", "never", "--yes", "--model", delegating("86400000")});
+  chat->read_screen_until("> ");
+  chat->type("go\n");
+  chat->read_screen_until("half way");
+  chat->type("/nudge slow be brief\n");
+  chat->read_screen_until("[slow] reads it before its next step");
+  chat->type("/background slow\n");
+  chat->read_screen_until("[slow] goes to the background");
+  chat->type("/cancel slow\n");
+  chat->read_screen_until("[slow] is being cancelled");
+  chat->read_screen_until("Both have reported.");
 }
 
 TEST_F(ChatOnATerminal, EventsThatNobodyReadsHoldNobodyUpEither) {

@@ -1,5 +1,6 @@
 // `deputy run`: the root's own words on stdout, its status as exit status, approval by whoever is there.
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include "base/json.h"
 #include "deputy_program.h"
@@ -90,7 +91,8 @@ TEST_F(RunTest, YesApprovesAndTheChildrenRun) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out, "the children have spoken\n");
   EXPECT_THAT(ran.err, AllOf(HasSubstr("[a] ✓ complete"), HasSubstr("[b] ✓ complete")));
-  EXPECT_THAT(ran.err, Not(HasSubstr("not made")));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("[main] Delegate 2 subagents"), Not(HasSubstr("asks: ")),
+                             Not(HasSubstr("not made"))));
 }
 
 TEST_F(RunTest, YesNeverApprovesWhatIsDenied) {
@@ -100,7 +102,8 @@ TEST_F(RunTest, YesNeverApprovesWhatIsDenied) {
 
 TEST_F(RunTest, VerboseTellsOfStepsAndResults) {
   const auto ran = deputy({"run", "-v", "--yes", "--model", script(kParent), "go"});
-  EXPECT_THAT(ran.err, AllOf(HasSubstr("[main] replied: calls"), HasSubstr("[main] result: ok")));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("[main] replied: calls"), HasSubstr("[main] asks: Spawn 2 subagents"),
+                             HasSubstr("[main] approved"), HasSubstr("[main] result: ok")));
 }
 
 TEST_F(RunTest, TheRehearsalModelSaysWhatItIs) {
@@ -119,6 +122,27 @@ TEST_F(RunTest, APersonIsAskedOnTheTerminal) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out, "the children have spoken\n");
   EXPECT_THAT(ran.err, AllOf(HasSubstr("[a]"), HasSubstr("✓ complete")));
+}
+
+TEST_F(RunTest, AnInterruptAtAQuestionIsToldOnALineOfItsOwn) {
+  auto running = start_on_terminal({"run", "--model", script(kParent), "go"});
+  running->read_screen_until("if you like: ");
+  running->send(SIGINT);
+  EXPECT_THAT(running->read_screen_until("cancelling"), HasSubstr("\ndeputy: cancelling"));
+  EXPECT_EQ(running->wait().status, 130);
+}
+
+TEST_F(RunTest, AReaderOfEventsThatGoesAwayLeavesItToBeResumed) {
+  auto running = start_on_terminal({"run", "--output", "stream-json", "--model", script(kParent), "go"});
+  running->read_screen_until("if you like: ");
+  running->close_stdout();
+  running->type("y\n");
+  EXPECT_THAT(running->read_screen_until("to go on: `deputy resume sess_"),
+              HasSubstr("nobody reads the events any more"));
+  EXPECT_EQ(running->wait().status, 130);
+  const auto resumed = deputy({"resume", "--yes"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_EQ(resumed.out, "the children have spoken\n");
 }
 
 TEST_F(RunTest, TheReasonOfANoReachesTheModel) {

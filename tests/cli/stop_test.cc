@@ -165,6 +165,7 @@ TEST_F(StopTest, ASecondSignalLeavesAtOnceAndNamesTheCommandThatGoesOn) {
   EXPECT_EQ(left.status, 130);
   const auto command = command_in(left.err, "resume sess_");
   ASSERT_EQ(command.size(), 2U) << left.err;
+  EXPECT_THAT(left.err, HasSubstr("stays so; to go on with the rest: `deputy resume "));
   EXPECT_THAT(left.out, Not(HasSubstr("\"duration_ms\""))) << "it did not wait for the end";
   const std::size_t last = left.out.rfind('\n', left.out.size() - 2) + 1;  // behind the one before, or 0
   const auto document = parse_json_object(left.out.substr(last));

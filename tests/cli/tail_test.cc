@@ -54,7 +54,7 @@ TEST_F(TailTest, EndsWhenNobodyRunsTheSessionAnyMore) {
   working->wait();
   const auto rest = tail->wait();
   EXPECT_EQ(rest.status, 0);
-  EXPECT_THAT(rest.err, HasSubstr("nobody runs it any more; go on with it with `"));
+  EXPECT_THAT(rest.err, HasSubstr("nobody runs it any more; to go on: `"));
   EXPECT_THAT(rest.err, HasSubstr("deputy resume " + root_id() + "`"));
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "support/acting_model.h"
 #include "support/dialogue_world.h"
 #include "support/priced_model.h"
@@ -61,12 +63,26 @@ class TheApproval : public testing::Test {
   Bank bank;
 };
 
+// Without UTF-8 every other letter is spelled out, so that no two look alike: also one that nobody else
+// wrote.
+TEST_F(TheApproval, HasNoLetterOfItsOwnThatATerminalMayNotHave) {
+  for (const auto& [tool, arguments] :
+       {std::pair("task", R"({"agent":"dear","prompt":"look"})"),
+        std::pair("spawn_subagent", R"({"agent":"dear","task":"look"})"),
+        std::pair("Delegate", R"({"tasks":[{"label":"a","prompt":"look"},{"label":"b","prompt":"see"}]})")}) {
+    const std::string asked = asked_for(tool, arguments);
+    EXPECT_THAT(asked, HasSubstr("risk medium")) << "control";
+    EXPECT_TRUE(std::ranges::all_of(asked, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }))
+        << asked;
+  }
+}
+
 TEST_F(TheApproval, OfOneChildNamesAndPricesTheModelThatWillRun) {
   for (const auto& [tool, arguments] : {std::pair("task", R"({"agent":"dear","prompt":"look"})"),
                                         std::pair("task", R"({"subagent_type":"dear","prompt":"look"})"),
                                         std::pair("spawn_subagent", R"({"agent":"dear","task":"look"})")}) {
     EXPECT_THAT(asked_for(tool, arguments),
-                AllOf(HasSubstr("Spawn 1 subagent: [dear] look — model priced/x, "), HasSubstr(kCost),
+                AllOf(HasSubstr("Spawn 1 subagent: [dear] look -- model priced/x, "), HasSubstr(kCost),
                       Not(HasSubstr("scripted"))))
         << tool;
   }
