@@ -273,7 +273,7 @@ void ChatRunner::leave(ExitStatus status) {
     print_separated(state_, {line_of("not begun, and not kept: " + on_one_line(text), Tone::doubtful)});
   left_.resume(status);
   // A call that does not let go holds up an end in order.
-  state_.notice = "leaving; Ctrl-C leaves at once";
+  state_.notice = {"leaving; Ctrl-C leaves at once"};
   screen_.leave_keys();
   screen_.draw_soon();
 }

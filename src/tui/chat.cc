@@ -229,6 +229,14 @@ void drop_questions_of(ChatState& state, const SessionId& ended) {
   if (has_dropped) print_what_is_cut(state);  // of the next one
 }
 
+// Whether what the notice says of a session has come about, or cannot any more.
+bool is_over(const Notice& notice, const Event& event) {
+  if (const auto* sent = std::get_if<Detached>(&event.fact)) return sent->child == notice.about;
+  if (event.run.session != notice.about) return false;
+  const auto* read = std::get_if<Delivered>(&event.fact);
+  return (read && read->source == Source::person) || std::holds_alternative<RunEnded>(event.fact);
+}
+
 }  // namespace
 
 std::size_t columns_of(const ChatState& state) {
@@ -288,6 +296,7 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
   apply(state.tree, event, origin);
   if (std::holds_alternative<CallFinished>(event.fact) || std::holds_alternative<RunEnded>(event.fact))
     state.printed.erase(event.run.session);  // what it came to is in the result
+  if (is_over(state.notice, event)) state.notice = {};
   if (event.run.session == state.root) {
     std::visit(RootFold{state, event}, event.fact);
   } else {

@@ -72,6 +72,12 @@ struct ReplyStream {
 // What the line is for: the chat, or the child that is chosen.
 enum class Typing { input, nudge, answer };
 
+// For the status line, until the next key.
+struct Notice {
+  std::string text;
+  SessionId about = {};  // it goes, too, once this one has ended, or has done what is said of it
+};
+
 struct ModelShown {
   std::string name;
   std::int64_t window = 0;  // 0 where it is not known
@@ -117,7 +123,7 @@ struct ChatState {
   bool leaves_at_end = false;      // once these and what runs are done
   std::set<std::string> session_rules;
   std::optional<TimePoint> interrupted_at;
-  std::string notice;  // for the status line, until the next key
+  Notice notice;
 
   std::vector<Line> out;     // for the scrollback, in order; take_out() empties it
   std::size_t left_out = 0;  // lines before these, which there was no room to keep

@@ -105,7 +105,7 @@ std::vector<std::string_view> keys_of(const ChatState& state) {
 
 // What there is to say until the next key, or the keys, each with its word.
 std::vector<Line> hint_lines(const ChatState& state, std::size_t columns) {
-  if (!state.notice.empty()) return wrapped(line_of(state.notice, Tone::doubtful), columns);
+  if (!state.notice.text.empty()) return wrapped(line_of(state.notice.text, Tone::doubtful), columns);
   std::vector<std::string> rows{""};
   for (const std::string_view key : keys_of(state)) {
     const std::size_t taken = display_width(rows.back());
@@ -165,8 +165,8 @@ std::vector<Line> status_lines(const ChatState& state, std::size_t columns, std:
       columns >= kNarrow && hints.size() == 1 && width_of(hints.front()) + 2 + kLeastFigures <= columns;
   if (has_room) return {justified(line_of_figures(figures_of(state)), hints.front(), columns)};
   if (is_open(state.dialog))
-    return {state.notice.empty() ? narrow_status_line(state, columns)
-                                 : cut(line_of(state.notice, Tone::doubtful), columns)};
+    return {state.notice.text.empty() ? narrow_status_line(state, columns)
+                                      : cut(line_of(state.notice.text, Tone::doubtful), columns)};
   std::vector<Line> lines;
   if (hints.size() < rows) lines.push_back(narrow_status_line(state, columns));
   hints.resize(std::min(hints.size(), rows));

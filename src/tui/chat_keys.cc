@@ -31,10 +31,10 @@ Intents interrupt(ChatState& state) {
     for (const auto& text : std::exchange(state.queued, {}))
       print_separated(state,
                       {line_of("not begun, as all is cancelled: " + on_one_line(text), Tone::doubtful)});
-    state.notice = "cancelling; what was found is kept (again within 2 s to leave)";
+    state.notice = {"cancelling; what was found is kept (again within 2 s to leave)"};
     return {CancelAll{}};
   }
-  state.notice = "press Ctrl-C again to leave, or type /quit";
+  state.notice = {"press Ctrl-C again to leave, or type /quit"};
   return {};
 }
 
@@ -252,8 +252,9 @@ Intents act_on(ChatState& state, const TreeNode& child, std::string_view key) {
     state.answering = child.question;
   }
   if (key != "b") return {};
-  state.notice =
-      fmt::format("{} goes to the background; what Delegate started is waited for all the same", child.label);
+  state.notice = {
+      fmt::format("{} goes to the background; what Delegate started is waited for all the same", child.label),
+      child.id};
   return {SendToBackground{child.id}};
 }
 
@@ -271,14 +272,14 @@ Intents on_key_for_child(ChatState& state, const TreeNode* child, const Key& key
   if (typed == Typing::answer && child && child->question == state.answering)
     return {GiveAnswer{child->question, {AnswerKind::text, text}}};
   if (typed == Typing::answer) {
-    state.notice = "it was answered, or has ended, meanwhile";
+    state.notice = {"it was answered, or has ended, meanwhile"};
     return {};
   }
   if (!child || child->has_ended) {
-    state.notice = "it has ended meanwhile and was not told";
+    state.notice = {"it has ended meanwhile and was not told"};
     return {};
   }
-  state.notice = fmt::format("{} reads it before its next step", child->label);
+  state.notice = {fmt::format("{} reads it before its next step", child->label), child->id};
   return {NudgeOne{child->id, text}};
 }
 
@@ -356,14 +357,14 @@ Intents on_input_key(ChatState& state, const Key& key) {
 bool comes_too_late(ChatState& state) {
   if (!state.closed_at || state.now - *state.closed_at >= kTooSoon) return false;
   state.closed_at = state.now;  // who types on has not seen it
-  state.notice = "what was asked was settled meanwhile; what you type goes nowhere until you pause";
+  state.notice = {"what was asked was settled meanwhile; what you type goes nowhere until you pause"};
   return true;
 }
 
 }  // namespace
 
 Intents apply_key(ChatState& state, const Key& key) {
-  state.notice.clear();
+  state.notice = {};
   if (is_control(key, 'c')) return interrupt(state);
   if (is_control(key, 'z')) return {PauseProgram{}};
   // The end of the input: no line will answer what is asked.

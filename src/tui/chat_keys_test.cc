@@ -134,7 +134,7 @@ TEST_F(ChatKeys, WhatIsTypedForAQuestionThatOthersCloseIsForNobodyElse) {
   EXPECT_THAT(story.take_out(), HasSubstr("not given, as what was asked was settled meanwhile: not"));
   story.pass(kTooSoon - std::chrono::milliseconds(1));
   EXPECT_THAT(type("c"), IsEmpty()) << "it cancels nobody";
-  EXPECT_THAT(story.state.notice, HasSubstr("settled meanwhile"));
+  EXPECT_THAT(story.state.notice.text, HasSubstr("settled meanwhile"));
   story.pass(kTooSoon - std::chrono::milliseconds(1));
   type("n");
   EXPECT_EQ(story.state.typing, Typing::input) << "who types on has not seen it";
@@ -367,6 +367,42 @@ TEST_F(ChatKeys, AChosenChildCanBeNudged) {
   EXPECT_EQ(story.state.input.text, "");
   EXPECT_EQ(story.state.chosen, SessionId("sess_a")) << "it is still followed";
   EXPECT_THAT(story.state.queued, IsEmpty()) << "it is nothing for the root";
+}
+
+TEST_F(ChatKeys, ThatANudgeIsReadSoonIsSaidUntilItIs) {
+  constexpr std::string_view kSaid = "a reads it before its next step";
+  const auto nudge = [this] {
+    type("n");
+    type("be brief");
+    key(KeyName::enter);
+  };
+  story.begin("go");
+  story.child("a");
+  story.child("b");
+  key(KeyName::tab);
+  nudge();
+  story.tell_child("a", Nudged{"n1", Source::person, "be brief"});
+  story.tell_child("a", Delivered{"report of another", Source::child, "done"});
+  story.tell_child("b", Delivered{"n2", Source::person, "be brief"});
+  story.tell_child("b", RunEnded{Report{}});
+  EXPECT_THAT(story.screen(80), HasSubstr(kSaid)) << "it has not read it yet";
+  story.tell_child("a", Delivered{"n1", Source::person, "be brief"});
+  EXPECT_THAT(story.screen(80), Not(HasSubstr(kSaid)));
+  nudge();
+  EXPECT_THAT(story.screen(80), HasSubstr(kSaid)) << "control";
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_THAT(story.screen(80), Not(HasSubstr(kSaid)));
+}
+
+TEST_F(ChatKeys, WhatIsSaidOfAChildDoesNotTakeAwayWhatIsSaidSince) {
+  story.begin("go");
+  story.child("a");
+  key(KeyName::tab);
+  type("nbe brief");
+  key(KeyName::enter);
+  key(KeyName::control, "c");
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_THAT(story.state.notice.text, HasSubstr("cancelling"));
 }
 
 TEST_F(ChatKeys, AChosenChildThatAsksItsParentCanBeAnswered) {
