@@ -107,6 +107,15 @@ Intents answer_child(ChatState& state, const TreeNode& child, std::string text) 
   return {};
 }
 
+// What comes of sending a child that is at work to the background.
+std::string told_of_background(const TreeNode& child) {
+  if (child.is_beside) return fmt::format("{} works in the background already", child.label);
+  if (!can_go_to_background(child))
+    return fmt::format("{} stays: {} waits for all that it started", child.label, child.tool);
+  return fmt::format("{} goes to the background: {} returns now, and its report comes later", child.label,
+                     child.tool.empty() ? "the call that waits for it" : child.tool);
+}
+
 // The keys of a chosen child as commands, for where none can be chosen: plain lines. Nothing where it is none
 // of these.
 std::optional<Intents> on_child_command(ChatState& state, std::string_view name, std::string_view words) {
@@ -128,7 +137,11 @@ std::optional<Intents> on_child_command(ChatState& state, std::string_view name,
     return Intents{};
   }
   if (name == "/cancel") return Intents{CancelOne{child->id}};
-  if (name == "/background") return Intents{SendToBackground{child->id}};
+  if (name == "/background") {
+    if (can_go_to_background(*child)) return Intents{SendToBackground{child->id}};
+    refuse(state, told_of_background(*child));
+    return Intents{};
+  }
   if (name == "/nudge") return Intents{NudgeOne{child->id, text}};
   return answer_child(state, *child, text);
 }
@@ -252,9 +265,8 @@ Intents act_on(ChatState& state, const TreeNode& child, std::string_view key) {
     state.answering = child.question;
   }
   if (key != "b") return {};
-  state.notice = {
-      fmt::format("{} goes to the background; what Delegate started is waited for all the same", child.label),
-      child.id};
+  state.notice = {told_of_background(child), child.id};
+  if (!can_go_to_background(child)) return {};
   return {SendToBackground{child.id}};
 }
 

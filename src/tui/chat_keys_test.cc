@@ -352,6 +352,50 @@ TEST_F(ChatKeys, AChosenChildCanBeSentToTheBackground) {
   EXPECT_EQ(story.state.input.text, "b") << "no child is chosen";
 }
 
+// Begins a child by a call of the root.
+void start_by(ChatStory& story, const std::string& tool, int call, const std::string& label) {
+  story.tell_root(CallStarted{tool, label}, call);
+  Session session;
+  session.delegation = DelegationKey{{{story.root, 1}, story.step, call}, 0};
+  story.tell_child(label, SessionCreated{session});
+  story.child(label);
+}
+
+TEST_F(ChatKeys, WhatSendsAChildToTheBackgroundNamesTheToolThatStartedIt) {
+  story.begin("go");
+  start_by(story, "task", 0, "a");
+  start_by(story, "Delegate", 1, "b");
+  key(KeyName::tab);
+  EXPECT_TRUE(only<SendToBackground>(type("b")));
+  EXPECT_THAT(story.state.notice.text,
+              AllOf(HasSubstr("a goes to the background"), HasSubstr("task"), Not(HasSubstr("Delegate"))));
+  story.tell_root(Detached{SessionId("sess_a")}, 0);
+  EXPECT_EQ(story.state.notice.text, "") << "it is there";
+  EXPECT_THAT(type("b"), IsEmpty());
+  EXPECT_THAT(story.state.notice.text, HasSubstr("a works in the background already"));
+
+  key(KeyName::down);
+  EXPECT_THAT(type("b"), IsEmpty()) << "one result for all";
+  EXPECT_THAT(story.state.notice.text, HasSubstr("b stays: Delegate waits for all that it started"));
+  key(KeyName::escape);
+  story.take_out();
+  type("/background b");
+  EXPECT_THAT(key(KeyName::enter), IsEmpty());
+  EXPECT_THAT(story.take_out(), HasSubstr("b stays: Delegate"));
+}
+
+TEST_F(ChatKeys, AChildThatACallWaitsForAgainCanBeSentToTheBackgroundAgain) {
+  story.begin("go");
+  start_by(story, "task", 0, "a");
+  story.tell_root(Detached{SessionId("sess_a")}, 0);
+  story.reply("", {});
+  story.tell_root(CallStarted{"answer_subagent", "red"}, 0);
+  story.tell_root(Attached{SessionId("sess_a")}, 0);
+  key(KeyName::tab);
+  EXPECT_TRUE(only<SendToBackground>(type("b")));
+  EXPECT_THAT(story.state.notice.text, HasSubstr("answer_subagent returns now"));
+}
+
 TEST_F(ChatKeys, AChosenChildCanBeNudged) {
   story.begin("go");
   story.child("a");
