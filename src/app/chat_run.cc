@@ -108,16 +108,16 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
     screen_.draw_soon();
   });
   runtime_.subscribe_output([this](const SessionId& session, const EventOrigin&, std::string_view piece) {
+    look_at_clock();
     const std::string lines = printing_[session].take(piece, program_.redactor);
-    if (lines.empty()) return;
     apply_output(state_, session, lines);
-    screen_.draw_soon();
+    if (!lines.empty()) screen_.draw_soon();
   });
   runtime_.subscribe_deltas([this](const SessionId& session, const Delta& delta) {
+    look_at_clock();
     if (const auto* said = std::get_if<TextDelta>(&delta)) {
       apply_text(state_, session, said->text);
     } else if (const auto* summed_up = std::get_if<SummaryAsked>(&delta)) {
-      look_at_clock();
       apply_summary_asked(state_, session, summed_up->tokens);
     } else {
       apply_retry(state_, session);

@@ -311,6 +311,7 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
 }
 
 void apply_text(ChatState& state, const SessionId& session, std::string_view text) {
+  keep_awake(state.tree, session, state.wall);
   if (session != state.root) return hear(state.heard[session], state.redactor, text);
   ReplyStream& reply = state.reply;
   hear(reply, state.redactor, text);
@@ -321,6 +322,7 @@ void apply_text(ChatState& state, const SessionId& session, std::string_view tex
 }
 
 void apply_output(ChatState& state, const SessionId& session, std::string_view lines) {
+  keep_awake(state.tree, session, state.wall);
   auto& printed = state.printed[session];
   for (const std::string_view line : lines_of(lines)) {
     const std::string_view text = line.substr(0, line.find_last_not_of(" \t\r") + 1);

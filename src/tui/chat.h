@@ -132,7 +132,8 @@ struct ChatState {
 
 Intents apply(ChatState& state, const Event& event, const EventOrigin& origin);
 void apply_text(ChatState& state, const SessionId& session, std::string_view text);
-// Whole lines, without secrets, that a command of the session has printed while it runs.
+// Whole lines, without secrets, that a command of the session has printed while it runs; none where what it
+// printed last is the beginning of one.
 void apply_output(ChatState& state, const SessionId& session, std::string_view lines);
 // The model sums up what the session holds: so many tokens.
 void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_t tokens);

@@ -207,6 +207,11 @@ void apply(TreeView& view, const Event& event, const EventOrigin& origin) {
   node.last_at = event.at;
 }
 
+void keep_awake(TreeView& view, const SessionId& id, WallTime now) {
+  TreeNode* node = find(view, id);
+  if (node && !node->has_ended) node->last_at = now;
+}
+
 const TreeNode* find_node(const TreeView& view, const SessionId& id) { return find(view, id); }
 
 // The call of Delegate has one result for all that it started.

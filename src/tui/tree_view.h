@@ -41,6 +41,8 @@ struct TreeView {
 };
 
 void apply(TreeView& view, const Event& event, const EventOrigin& origin);
+// It did something that no event tells of: a command of its printed, or it said a piece of its reply.
+void keep_awake(TreeView& view, const SessionId& id, WallTime now);
 const TreeNode* find_node(const TreeView& view, const SessionId& id);
 // Whether a call waits for it that goes on without it where the person says so.
 bool can_go_to_background(const TreeNode& node);
