@@ -109,6 +109,7 @@ struct ChatState {
   InputLine input;
   InputCompletion completion;
   Dialog dialog;
+  bool is_question_aside = false;  // while one is open: the line, or the child that is chosen, comes first
   std::optional<TimePoint> closed_at;  // when a question that could be answered was closed by others, or the
                                        // last key that may have been meant for it came
   std::optional<SessionId> chosen;     // a child that the keys go to
@@ -164,6 +165,10 @@ void was_taken(ChatState& state);
 // It did not: the newest kMostHeldBack lines wait, and no key answers a question that nobody can have read.
 void hold_back(ChatState& state);
 inline constexpr std::size_t kMostHeldBack = 10'000;
+// Whether every key belongs to the question that is open.
+bool question_has_keys(const ChatState& state);
+// Whether Tab goes from it to the children.
+bool can_turn_to_children(const ChatState& state);
 // The question on the screen, where that cannot show all of it. True where it was just now that it was
 // printed.
 bool print_what_is_cut(ChatState& state);

@@ -19,7 +19,7 @@ bool is_control(const Key& key, char letter) { return key.name == KeyName::contr
 Intents interrupt(ChatState& state) {
   const bool is_second = state.interrupted_at && state.now - *state.interrupted_at <= kSoonAfter;
   if (is_second) return {LeaveChat{.at_once = true}};
-  const bool is_line_shown = !is_open(state.dialog);
+  const bool is_line_shown = !question_has_keys(state);
   if (!state.is_running && is_line_shown && !state.input.text.empty()) {
     set_text(state.input, "");
     state.completion = {};
@@ -373,6 +373,44 @@ bool comes_too_late(ChatState& state) {
   return true;
 }
 
+// The question waits while the person sees to a child, to one that asks its parent first.
+void turn_to_children(ChatState& state) {
+  state.is_question_aside = true;
+  if (state.chosen) return;
+  const auto rows = shown_rows(state);
+  const auto asking =
+      std::ranges::find_if(rows, [](const TreeRow& row) { return !row.node->question.empty(); });
+  state.chosen = (asking == rows.end() ? rows.front() : *asking).node->id;
+}
+
+// What the person was at is done. No key counts before the question is there to be read.
+void turn_to_question(ChatState& state) {
+  if (!is_open(state.dialog) || !std::exchange(state.is_question_aside, false)) return;
+  hide(state.dialog);
+  print_what_is_cut(state);
+}
+
+Intents on_question_key(ChatState& state, const Key& key) {
+  if (print_what_is_cut(state)) return {};  // the window has become smaller since it was asked
+  if (key.name == KeyName::tab && can_turn_to_children(state)) {
+    turn_to_children(state);
+    return {};
+  }
+  const auto given = on_key(state.dialog, key, state.now);
+  if (!given) return {};
+  Intents intents = answer(state, *given);
+  print_what_is_cut(state);  // of the next one
+  return intents;
+}
+
+// Whether the key is the last for the line, or for the child that is chosen.
+bool is_last(const ChatState& state, const Key& key) {
+  if (key.name == KeyName::enter) return true;
+  const bool has_another_use =
+      state.completion.is_open() || state.typing != Typing::input || state.scrolled > 0;
+  return key.name == KeyName::escape && !has_another_use;
+}
+
 }  // namespace
 
 Intents apply_key(ChatState& state, const Key& key) {
@@ -382,17 +420,13 @@ Intents apply_key(ChatState& state, const Key& key) {
   // The end of the input: no line will answer what is asked.
   if (is_open(state.dialog) && state.tells_children && is_control(key, 'd'))
     return {LeaveChat{.at_once = true}};
-  if (is_open(state.dialog)) {
-    if (print_what_is_cut(state)) return {};  // the window has become smaller since it was asked
-    const auto given = on_key(state.dialog, key, state.now);
-    if (!given) return {};
-    Intents intents = answer(state, *given);
-    print_what_is_cut(state);  // of the next one
-    return intents;
-  }
+  if (question_has_keys(state)) return on_question_key(state, key);
   if (comes_too_late(state)) return {};
-  if (auto intents = on_tree_key(state, key)) return *std::move(intents);
-  return on_input_key(state, key);
+  const bool was_last = is_last(state, key);
+  auto for_child = on_tree_key(state, key);
+  Intents intents = for_child ? *std::move(for_child) : on_input_key(state, key);
+  if (was_last) turn_to_question(state);
+  return intents;
 }
 
 Intents next_in_turn(ChatState& state) {
