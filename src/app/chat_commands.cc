@@ -43,6 +43,7 @@ Lines help_lines(const ChatState& state) {
   rows.add("Tab (empty line)",
            "choose a child: follow it; PgUp and PgDn scroll; n nudges it, a answers it, b lets its parent go "
            "on, c cancels it");
+  rows.add("Tab (question)", "the same, while the question waits; Esc goes back to it");
   rows.add(
       "Ctrl-C",
       "cancel what runs; a second one within 2 s leaves; where nothing runs, text in the line goes first");

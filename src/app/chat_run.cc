@@ -111,16 +111,16 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
     screen_.draw_soon();
   });
   runtime_.subscribe_output([this](const SessionId& session, const EventOrigin&, std::string_view piece) {
+    look_at_clock();
     const std::string lines = printing_[session].take(piece, program_.redactor);
-    if (lines.empty()) return;
     apply_output(state_, session, lines);
-    screen_.draw_soon();
+    if (!lines.empty()) screen_.draw_soon();
   });
   runtime_.subscribe_deltas([this](const SessionId& session, const Delta& delta) {
+    look_at_clock();
     if (const auto* said = std::get_if<TextDelta>(&delta)) {
       apply_text(state_, session, said->text);
     } else if (const auto* summed_up = std::get_if<SummaryAsked>(&delta)) {
-      look_at_clock();
       apply_summary_asked(state_, session, summed_up->tokens);
     } else {
       apply_retry(state_, session);
@@ -284,7 +284,7 @@ void ChatRunner::leave(ExitStatus status) {
     print_separated(state_, {line_of("not begun, and not kept: " + on_one_line(text), Tone::doubtful)});
   left_.resume(status);
   // A call that does not let go holds up an end in order.
-  state_.notice = "leaving; Ctrl-C leaves at once";
+  state_.notice = {"leaving; Ctrl-C leaves at once"};
   screen_.leave_keys();
   screen_.draw_soon();
 }

@@ -180,6 +180,8 @@ Intents on_question(ChatState& state, const SessionId& asker, const Question& qu
   const bool is_covered = question.kind == QuestionKind::permission && !question.suggestions.empty() &&
                           state.session_rules.contains(question.suggestions.front());
   if (is_covered) return {GiveAnswer{question.id, {AnswerKind::approved, ""}}};
+  // Who is typing ends that first. Plain lines come whole.
+  if (!is_open(state.dialog)) state.is_question_aside = !state.tells_children && !state.input.text.empty();
   ask(state.dialog, question, state.now);
   print_what_is_cut(state);
   return {};
@@ -190,7 +192,8 @@ Intents on_question(ChatState& state, const SessionId& asker, const Question& qu
 void settle_from_elsewhere(ChatState& state, const std::string& question_id) {
   Dialog& dialog = state.dialog;
   const bool can_be_answered = dialog.waiting.front().id == question_id && is_ready(dialog, state.now);
-  if (can_be_answered && !state.tells_children && !state.interrupted_at) state.closed_at = state.now;
+  const bool may_be_typed = can_be_answered && question_has_keys(state) && !state.tells_children;
+  if (may_be_typed && !state.interrupted_at) state.closed_at = state.now;
   const auto words = trimmed(dialog.words.text);
   if (can_be_answered && !words.empty())
     print_separated(
@@ -227,6 +230,14 @@ void drop_questions_of(ChatState& state, const SessionId& ended) {
     has_dropped = true;
   }
   if (has_dropped) print_what_is_cut(state);  // of the next one
+}
+
+// Whether what the notice says of a session has come about, or cannot any more.
+bool is_over(const Notice& notice, const Event& event) {
+  if (const auto* sent = std::get_if<Detached>(&event.fact)) return sent->child == notice.about;
+  if (event.run.session != notice.about) return false;
+  const auto* read = std::get_if<Delivered>(&event.fact);
+  return (read && read->source == Source::person) || std::holds_alternative<RunEnded>(event.fact);
 }
 
 }  // namespace
@@ -275,8 +286,15 @@ void print_separated(ChatState& state, std::vector<Line> lines) {
   print(state, std::move(lines));
 }
 
+bool question_has_keys(const ChatState& state) { return is_open(state.dialog) && !state.is_question_aside; }
+
+bool can_turn_to_children(const ChatState& state) {
+  return question_has_keys(state) && !state.tells_children && is_ready(state.dialog, state.now) &&
+         !state.dialog.is_writing && !shown_rows(state).empty();
+}
+
 bool print_what_is_cut(ChatState& state) {
-  if (state.tells_children) return false;  // plain lines have room for all of it
+  if (state.tells_children || !question_has_keys(state)) return false;  // plain lines have room for all of it
   auto lines = take_what_is_cut(state.dialog, state.now, columns_of(state), rows_of(state));
   const bool is_cut = !lines.empty();
   print_separated(state, std::move(lines));
@@ -288,6 +306,7 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
   apply(state.tree, event, origin);
   if (std::holds_alternative<CallFinished>(event.fact) || std::holds_alternative<RunEnded>(event.fact))
     state.printed.erase(event.run.session);  // what it came to is in the result
+  if (is_over(state.notice, event)) state.notice = {};
   if (event.run.session == state.root) {
     std::visit(RootFold{state, event}, event.fact);
   } else {
@@ -302,6 +321,7 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
 }
 
 void apply_text(ChatState& state, const SessionId& session, std::string_view text) {
+  keep_awake(state.tree, session, state.wall);
   if (session != state.root) return hear(state.heard[session], state.redactor, text);
   ReplyStream& reply = state.reply;
   hear(reply, state.redactor, text);
@@ -312,6 +332,7 @@ void apply_text(ChatState& state, const SessionId& session, std::string_view tex
 }
 
 void apply_output(ChatState& state, const SessionId& session, std::string_view lines) {
+  keep_awake(state.tree, session, state.wall);
   auto& printed = state.printed[session];
   for (const std::string_view line : lines_of(lines)) {
     const std::string_view text = line.substr(0, line.find_last_not_of(" \t\r") + 1);

@@ -72,6 +72,12 @@ struct ReplyStream {
 // What the line is for: the chat, or the child that is chosen.
 enum class Typing { input, nudge, answer };
 
+// For the status line, until the next key.
+struct Notice {
+  std::string text;
+  SessionId about = {};  // it goes, too, once this one has ended, or has done what is said of it
+};
+
 struct ModelShown {
   std::string name;
   std::int64_t window = 0;  // 0 where it is not known
@@ -103,6 +109,7 @@ struct ChatState {
   InputLine input;
   InputCompletion completion;
   Dialog dialog;
+  bool is_question_aside = false;  // while one is open: the line, or the child that is chosen, comes first
   std::optional<TimePoint> closed_at;  // when a question that could be answered was closed by others, or the
                                        // last key that may have been meant for it came
   std::optional<SessionId> chosen;     // a child that the keys go to
@@ -117,7 +124,7 @@ struct ChatState {
   bool leaves_at_end = false;      // once these and what runs are done
   std::set<std::string> session_rules;
   std::optional<TimePoint> interrupted_at;
-  std::string notice;  // for the status line, until the next key
+  Notice notice;
 
   std::vector<Line> out;     // for the scrollback, in order; take_out() empties it
   std::size_t left_out = 0;  // lines before these, which there was no room to keep
@@ -126,7 +133,8 @@ struct ChatState {
 
 Intents apply(ChatState& state, const Event& event, const EventOrigin& origin);
 void apply_text(ChatState& state, const SessionId& session, std::string_view text);
-// Whole lines, without secrets, that a command of the session has printed while it runs.
+// Whole lines, without secrets, that a command of the session has printed while it runs; none where what it
+// printed last is the beginning of one.
 void apply_output(ChatState& state, const SessionId& session, std::string_view lines);
 // The model sums up what the session holds: so many tokens.
 void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_t tokens);
@@ -157,6 +165,10 @@ void was_taken(ChatState& state);
 // It did not: the newest kMostHeldBack lines wait, and no key answers a question that nobody can have read.
 void hold_back(ChatState& state);
 inline constexpr std::size_t kMostHeldBack = 10'000;
+// Whether every key belongs to the question that is open.
+bool question_has_keys(const ChatState& state);
+// Whether Tab goes from it to the children.
+bool can_turn_to_children(const ChatState& state);
 // The question on the screen, where that cannot show all of it. True where it was just now that it was
 // printed.
 bool print_what_is_cut(ChatState& state);

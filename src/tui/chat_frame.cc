@@ -85,27 +85,39 @@ std::vector<Line> printed_lines(const ChatState& state, std::size_t columns, std
   return last_of(std::move(lines), rows);
 }
 
-// What can be done now; a question that is open shows its own choices.
-std::vector<std::string_view> keys_of(const ChatState& state) {
-  if (is_open(state.dialog)) return {};
-  if (state.chosen) {
-    const TreeNode* node = find_node(state.tree, *state.chosen);
-    if (state.typing == Typing::nudge) return {"Enter nudges it", "Esc back"};
-    if (state.typing == Typing::answer) return {"Enter answers it in its parent's place", "Esc back"};
-    if (node && !node->question.empty())
-      return {"a answer", "n nudge", "b background", "c cancel", "Esc back"};
-    if (state.scrolled > 0) return {"PgUp PgDn scroll", "Esc back"};
-    if (!node || node->has_ended) return {"↑↓ choose", "PgUp scroll", "Esc back"};
-    return {"↑↓ choose", "n nudge", "b background", "c cancel", "Esc back"};
-  }
+using Keys = std::vector<std::string_view>;
+
+// A question shows its own choices.
+Keys keys_at_question(const ChatState& state) {
+  if (can_turn_to_children(state)) return {"Tab: children"};
+  return {};
+}
+
+Keys keys_for_child(const ChatState& state) {
+  const TreeNode* node = find_node(state.tree, *state.chosen);
+  if (state.typing == Typing::nudge) return {"Enter nudges it", "Esc back"};
+  if (state.typing == Typing::answer) return {"Enter answers it in its parent's place", "Esc back"};
+  if (node && !node->question.empty()) return {"a answer", "n nudge", "b background", "c cancel", "Esc back"};
+  if (state.scrolled > 0) return {"PgUp PgDn scroll", "Esc back"};
+  if (!node || node->has_ended) return {"↑↓ choose", "PgUp scroll", "Esc back"};
+  return {"↑↓ choose", "n nudge", "b background", "c cancel", "Esc back"};
+}
+
+// What can be done now.
+Keys keys_of(const ChatState& state) {
+  if (question_has_keys(state)) return keys_at_question(state);
+  if (state.chosen) return keys_for_child(state);
   if (!state.is_running) return {"/help"};
-  if (shown_rows(state).empty()) return {"Ctrl-C cancels"};
-  return {"Tab: children", "Ctrl-C cancels"};
+  Keys keys;
+  if (!shown_rows(state).empty()) keys.emplace_back("Tab: children");
+  if (is_open(state.dialog)) keys.emplace_back("Esc: the question");
+  keys.emplace_back("Ctrl-C cancels");
+  return keys;
 }
 
 // What there is to say until the next key, or the keys, each with its word.
 std::vector<Line> hint_lines(const ChatState& state, std::size_t columns) {
-  if (!state.notice.empty()) return wrapped(line_of(state.notice, Tone::doubtful), columns);
+  if (!state.notice.text.empty()) return wrapped(line_of(state.notice.text, Tone::doubtful), columns);
   std::vector<std::string> rows{""};
   for (const std::string_view key : keys_of(state)) {
     const std::size_t taken = display_width(rows.back());
@@ -157,16 +169,17 @@ Line narrow_status_line(const ChatState& state, std::size_t columns) {
   return cut(line_of_figures(figures), columns);
 }
 
-// One line where both have room on it; else the keys, or what there is to say, stand below the figures. An
-// open question needs the rows.
+// One line where both have room on it; else the keys, or what there is to say, stand below the figures, or in
+// their place where a question needs the rows.
 std::vector<Line> status_lines(const ChatState& state, std::size_t columns, std::size_t rows) {
   auto hints = hint_lines(state, columns);
   const bool has_room =
       columns >= kNarrow && hints.size() == 1 && width_of(hints.front()) + 2 + kLeastFigures <= columns;
   if (has_room) return {justified(line_of_figures(figures_of(state)), hints.front(), columns)};
-  if (is_open(state.dialog))
-    return {state.notice.empty() ? narrow_status_line(state, columns)
-                                 : cut(line_of(state.notice, Tone::doubtful), columns)};
+  if (question_has_keys(state)) {
+    if (!state.notice.text.empty()) return {cut(line_of(state.notice.text, Tone::doubtful), columns)};
+    return {width_of(hints.front()) > 0 ? hints.front() : narrow_status_line(state, columns)};
+  }
   std::vector<Line> lines;
   if (hints.size() < rows) lines.push_back(narrow_status_line(state, columns));
   hints.resize(std::min(hints.size(), rows));
@@ -220,7 +233,7 @@ Frame frame_of(const ChatState& state) {
   Frame frame;
   std::vector<Line> below;
   std::size_t cursor_row = 0;
-  if (is_open(state.dialog)) {
+  if (question_has_keys(state)) {
     auto dialog = view_of(state.dialog, state.now, columns, room.left);
     dialog.lines.resize(std::min(dialog.lines.size(), room.left));
     room.take(dialog.lines.size());
@@ -228,11 +241,15 @@ Frame frame_of(const ChatState& state) {
     frame.cursor_column = dialog.cursor_row ? dialog.cursor_column : 0;
     below = std::move(dialog.lines);
   } else {
+    if (is_open(state.dialog) && room.left > 1) {
+      below.push_back(cut(in_short(state.dialog), columns));
+      room.take(1);
+    }
     auto input = view_of(state.input, prompt_of(state.typing), columns, std::min(kMostInputRows, room.left));
     room.take(input.lines.size());
-    cursor_row = input.cursor_row;
+    cursor_row = below.size() + input.cursor_row;
     frame.cursor_column = input.cursor_column;
-    below = std::move(input.lines);
+    add_all(below, std::move(input.lines));
     auto choices = lines_of(state.completion, columns, std::min(kMostChoices, room.left));
     room.take(choices.size());
     add_all(below, std::move(choices));

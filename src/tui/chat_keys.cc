@@ -19,7 +19,7 @@ bool is_control(const Key& key, char letter) { return key.name == KeyName::contr
 Intents interrupt(ChatState& state) {
   const bool is_second = state.interrupted_at && state.now - *state.interrupted_at <= kSoonAfter;
   if (is_second) return {LeaveChat{.at_once = true}};
-  const bool is_line_shown = !is_open(state.dialog);
+  const bool is_line_shown = !question_has_keys(state);
   if (!state.is_running && is_line_shown && !state.input.text.empty()) {
     set_text(state.input, "");
     state.completion = {};
@@ -31,10 +31,10 @@ Intents interrupt(ChatState& state) {
     for (const auto& text : std::exchange(state.queued, {}))
       print_separated(state,
                       {line_of("not begun, as all is cancelled: " + on_one_line(text), Tone::doubtful)});
-    state.notice = "cancelling; what was found is kept (again within 2 s to leave)";
+    state.notice = {"cancelling; what was found is kept (again within 2 s to leave)"};
     return {CancelAll{}};
   }
-  state.notice = "press Ctrl-C again to leave, or type /quit";
+  state.notice = {"press Ctrl-C again to leave, or type /quit"};
   return {};
 }
 
@@ -107,6 +107,15 @@ Intents answer_child(ChatState& state, const TreeNode& child, std::string text) 
   return {};
 }
 
+// What comes of sending a child that is at work to the background.
+std::string told_of_background(const TreeNode& child) {
+  if (child.is_beside) return fmt::format("{} works in the background already", child.label);
+  if (!can_go_to_background(child))
+    return fmt::format("{} stays: {} waits for all that it started", child.label, child.tool);
+  return fmt::format("{} goes to the background: {} returns now, and its report comes later", child.label,
+                     child.tool.empty() ? "the call that waits for it" : child.tool);
+}
+
 // The keys of a chosen child as commands, for where none can be chosen: plain lines. Nothing where it is none
 // of these.
 std::optional<Intents> on_child_command(ChatState& state, std::string_view name, std::string_view words) {
@@ -128,7 +137,11 @@ std::optional<Intents> on_child_command(ChatState& state, std::string_view name,
     return Intents{};
   }
   if (name == "/cancel") return Intents{CancelOne{child->id}};
-  if (name == "/background") return Intents{SendToBackground{child->id}};
+  if (name == "/background") {
+    if (can_go_to_background(*child)) return Intents{SendToBackground{child->id}};
+    refuse(state, told_of_background(*child));
+    return Intents{};
+  }
   if (name == "/nudge") return Intents{NudgeOne{child->id, text}};
   return answer_child(state, *child, text);
 }
@@ -252,8 +265,8 @@ Intents act_on(ChatState& state, const TreeNode& child, std::string_view key) {
     state.answering = child.question;
   }
   if (key != "b") return {};
-  state.notice =
-      fmt::format("{} goes to the background; what Delegate started is waited for all the same", child.label);
+  state.notice = {told_of_background(child), child.id};
+  if (!can_go_to_background(child)) return {};
   return {SendToBackground{child.id}};
 }
 
@@ -271,14 +284,14 @@ Intents on_key_for_child(ChatState& state, const TreeNode* child, const Key& key
   if (typed == Typing::answer && child && child->question == state.answering)
     return {GiveAnswer{child->question, {AnswerKind::text, text}}};
   if (typed == Typing::answer) {
-    state.notice = "it was answered, or has ended, meanwhile";
+    state.notice = {"it was answered, or has ended, meanwhile"};
     return {};
   }
   if (!child || child->has_ended) {
-    state.notice = "it has ended meanwhile and was not told";
+    state.notice = {"it has ended meanwhile and was not told"};
     return {};
   }
-  state.notice = fmt::format("{} reads it before its next step", child->label);
+  state.notice = {fmt::format("{} reads it before its next step", child->label), child->id};
   return {NudgeOne{child->id, text}};
 }
 
@@ -356,30 +369,64 @@ Intents on_input_key(ChatState& state, const Key& key) {
 bool comes_too_late(ChatState& state) {
   if (!state.closed_at || state.now - *state.closed_at >= kTooSoon) return false;
   state.closed_at = state.now;  // who types on has not seen it
-  state.notice = "what was asked was settled meanwhile; what you type goes nowhere until you pause";
+  state.notice = {"what was asked was settled meanwhile; what you type goes nowhere until you pause"};
   return true;
+}
+
+// The question waits while the person sees to a child, to one that asks its parent first.
+void turn_to_children(ChatState& state) {
+  state.is_question_aside = true;
+  if (state.chosen) return;
+  const auto rows = shown_rows(state);
+  const auto asking =
+      std::ranges::find_if(rows, [](const TreeRow& row) { return !row.node->question.empty(); });
+  state.chosen = (asking == rows.end() ? rows.front() : *asking).node->id;
+}
+
+// What the person was at is done. No key counts before the question is there to be read.
+void turn_to_question(ChatState& state) {
+  if (!is_open(state.dialog) || !std::exchange(state.is_question_aside, false)) return;
+  hide(state.dialog);
+  print_what_is_cut(state);
+}
+
+Intents on_question_key(ChatState& state, const Key& key) {
+  if (print_what_is_cut(state)) return {};  // the window has become smaller since it was asked
+  if (key.name == KeyName::tab && can_turn_to_children(state)) {
+    turn_to_children(state);
+    return {};
+  }
+  const auto given = on_key(state.dialog, key, state.now);
+  if (!given) return {};
+  Intents intents = answer(state, *given);
+  print_what_is_cut(state);  // of the next one
+  return intents;
+}
+
+// Whether the key is the last for the line, or for the child that is chosen.
+bool is_last(const ChatState& state, const Key& key) {
+  if (key.name == KeyName::enter) return true;
+  const bool has_another_use =
+      state.completion.is_open() || state.typing != Typing::input || state.scrolled > 0;
+  return key.name == KeyName::escape && !has_another_use;
 }
 
 }  // namespace
 
 Intents apply_key(ChatState& state, const Key& key) {
-  state.notice.clear();
+  state.notice = {};
   if (is_control(key, 'c')) return interrupt(state);
   if (is_control(key, 'z')) return {PauseProgram{}};
   // The end of the input: no line will answer what is asked.
   if (is_open(state.dialog) && state.tells_children && is_control(key, 'd'))
     return {LeaveChat{.at_once = true}};
-  if (is_open(state.dialog)) {
-    if (print_what_is_cut(state)) return {};  // the window has become smaller since it was asked
-    const auto given = on_key(state.dialog, key, state.now);
-    if (!given) return {};
-    Intents intents = answer(state, *given);
-    print_what_is_cut(state);  // of the next one
-    return intents;
-  }
+  if (question_has_keys(state)) return on_question_key(state, key);
   if (comes_too_late(state)) return {};
-  if (auto intents = on_tree_key(state, key)) return *std::move(intents);
-  return on_input_key(state, key);
+  const bool was_last = is_last(state, key);
+  auto for_child = on_tree_key(state, key);
+  Intents intents = for_child ? *std::move(for_child) : on_input_key(state, key);
+  if (was_last) turn_to_question(state);
+  return intents;
 }
 
 Intents next_in_turn(ChatState& state) {

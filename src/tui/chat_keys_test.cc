@@ -134,7 +134,7 @@ TEST_F(ChatKeys, WhatIsTypedForAQuestionThatOthersCloseIsForNobodyElse) {
   EXPECT_THAT(story.take_out(), HasSubstr("not given, as what was asked was settled meanwhile: not"));
   story.pass(kTooSoon - std::chrono::milliseconds(1));
   EXPECT_THAT(type("c"), IsEmpty()) << "it cancels nobody";
-  EXPECT_THAT(story.state.notice, HasSubstr("settled meanwhile"));
+  EXPECT_THAT(story.state.notice.text, HasSubstr("settled meanwhile"));
   story.pass(kTooSoon - std::chrono::milliseconds(1));
   type("n");
   EXPECT_EQ(story.state.typing, Typing::input) << "who types on has not seen it";
@@ -172,6 +172,121 @@ TEST_F(ChatKeys, AQuestionThatClosesBeforeItCouldBeReadOrByCtrlCHoldsNoKeysBack)
   story.tell_child("a", RunEnded{Report{}});
   type("x");
   EXPECT_EQ(story.state.input.text, "x");
+}
+
+TEST_F(ChatKeys, AQuestionWaitsUntilTheLineThatIsTypedIsSent) {
+  story.begin("go");
+  story.child("a");
+  type("and the");
+  story.ask("a", "Run ls\nin /w", {"Bash(ls)"});
+  story.pass(kTooSoon);
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("\n[a] asks for approval: Run ls in /w\n❯ and the\n"),
+                                      HasSubstr("Esc: the question"), Not(HasSubstr("(y)"))));
+  EXPECT_THAT(type("y tests"), IsEmpty());
+  EXPECT_TRUE(is_open(story.state.dialog));
+  key(KeyName::enter);
+  EXPECT_THAT(story.state.queued, ElementsAre("and they tests"));
+  was_taken(story.state);
+  EXPECT_THAT(type("y"), IsEmpty()) << "typed ahead";
+  story.pass(kTooSoon);
+  EXPECT_THAT(story.screen(80), HasSubstr("(y)"));
+  EXPECT_TRUE(only<GiveAnswer>(type("y")));
+}
+
+TEST_F(ChatKeys, ALineThatIsLeftForAQuestionIsThereAgainAfterwards) {
+  story.begin("go");
+  type("half a line");
+  story.ask("a", "Run ls", {});
+  key(KeyName::escape);
+  was_taken(story.state);
+  story.pass(kTooSoon);
+  EXPECT_TRUE(only<GiveAnswer>(type("y")));
+  EXPECT_THAT(story.screen(80), HasSubstr("❯ half a line"));
+  type("!");
+  EXPECT_EQ(story.state.input.text, "half a line!");
+}
+
+TEST_F(ChatKeys, AQuestionThatOthersCloseWhileItWaitsHoldsNoKeysOfTheLineBack) {
+  story.begin("go");
+  type("half");
+  story.ask("a", "Run ls", {});
+  story.pass(kTooSoon);
+  story.answer_last();
+  type(" a line");
+  EXPECT_EQ(story.state.input.text, "half a line");
+}
+
+// What is too long for the screen is printed above it, but not into what somebody types.
+TEST_F(ChatKeys, AQuestionThatWaitsIsPrintedWholeOnlyWhenItsTurnComes) {
+  std::string script = "Run in /w:";
+  for (int line = 1; line < 40; ++line) script += fmt::format("\nstep {}.", line);
+  story.state.size = {80, 24};
+  story.begin("go");
+  type("half");
+  story.take_out();
+  story.ask("a", script, {});
+  EXPECT_EQ(story.take_out(), "");
+  key(KeyName::escape);
+  EXPECT_THAT(story.take_out(), HasSubstr("step 20.\n"));
+}
+
+TEST_F(ChatKeys, AtAQuestionTabGoesToTheChildThatAsksItsParent) {
+  story.begin("go");
+  story.child("a");
+  story.child("b");
+  story.ask("b", "How dark?", {}, QuestionKind::to_parent);
+  story.tell_root(QuestionAsked{{.id = "main's",
+                                 .kind = QuestionKind::to_person,
+                                 .asker = story.root,
+                                 .label = "main",
+                                 .agent = "main",
+                                 .text = "Which colour?",
+                                 .suggestions = {"red", "blue"}}});
+  key(KeyName::tab);
+  EXPECT_FALSE(story.state.chosen) << "it could not be read yet";
+  story.pass(kTooSoon);
+  EXPECT_THAT(story.screen(40), AllOf(HasSubstr("(1) red"), HasSubstr("Tab: children")));
+  key(KeyName::tab);
+  EXPECT_EQ(story.state.chosen, SessionId("sess_b"));
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("[main] asks: Which colour?\n"), HasSubstr("a answer"),
+                                      Not(HasSubstr("(1) red"))));
+  EXPECT_THAT(type("1"), IsEmpty()) << "no key answers what is not offered";
+  type("a");
+  EXPECT_THAT(type("2"), IsEmpty());
+  const auto to_child = key(KeyName::enter);
+  ASSERT_TRUE(only<GiveAnswer>(to_child));
+  EXPECT_EQ(only<GiveAnswer>(to_child)->question_id, "q1");
+  EXPECT_EQ(only<GiveAnswer>(to_child)->answer.text, "2");
+
+  EXPECT_THAT(type("2"), IsEmpty()) << "typed before it was shown again";
+  was_taken(story.state);
+  story.pass(kTooSoon);
+  const auto to_main = type("2");
+  ASSERT_TRUE(only<GiveAnswer>(to_main));
+  EXPECT_EQ(only<GiveAnswer>(to_main)->question_id, "main's");
+  EXPECT_EQ(only<GiveAnswer>(to_main)->answer.text, "blue");
+}
+
+TEST_F(ChatKeys, FromAChildEscapeGoesBackToTheQuestion) {
+  story.begin("go");
+  story.child("a");
+  for (int file = 0; file < 100; ++file) story.call_of_child("Read", fmt::format("file{}.txt", file));
+  story.ask("a", "Run ls", {});
+  story.pass(kTooSoon);
+  key(KeyName::tab);
+  ASSERT_FALSE(question_has_keys(story.state));
+  type("nthat");
+  key(KeyName::escape);
+  key(KeyName::page_up);
+  key(KeyName::escape);
+  EXPECT_FALSE(question_has_keys(story.state)) << "these were for what was typed, and for the end of the log";
+  key(KeyName::escape);
+  EXPECT_TRUE(question_has_keys(story.state));
+  EXPECT_FALSE(story.state.chosen);
+  EXPECT_THAT(type("y"), IsEmpty());
+  was_taken(story.state);
+  story.pass(kTooSoon);
+  EXPECT_TRUE(only<GiveAnswer>(type("y")));
 }
 
 TEST_F(ChatKeys, WhatWasTypedAheadIsToldNotToBeBegunWhereAllIsCancelled) {
@@ -352,6 +467,50 @@ TEST_F(ChatKeys, AChosenChildCanBeSentToTheBackground) {
   EXPECT_EQ(story.state.input.text, "b") << "no child is chosen";
 }
 
+// Begins a child by a call of the root.
+void start_by(ChatStory& story, const std::string& tool, int call, const std::string& label) {
+  story.tell_root(CallStarted{tool, label}, call);
+  Session session;
+  session.delegation = DelegationKey{{{story.root, 1}, story.step, call}, 0};
+  story.tell_child(label, SessionCreated{session});
+  story.child(label);
+}
+
+TEST_F(ChatKeys, WhatSendsAChildToTheBackgroundNamesTheToolThatStartedIt) {
+  story.begin("go");
+  start_by(story, "task", 0, "a");
+  start_by(story, "Delegate", 1, "b");
+  key(KeyName::tab);
+  EXPECT_TRUE(only<SendToBackground>(type("b")));
+  EXPECT_THAT(story.state.notice.text,
+              AllOf(HasSubstr("a goes to the background"), HasSubstr("task"), Not(HasSubstr("Delegate"))));
+  story.tell_root(Detached{SessionId("sess_a")}, 0);
+  EXPECT_EQ(story.state.notice.text, "") << "it is there";
+  EXPECT_THAT(type("b"), IsEmpty());
+  EXPECT_THAT(story.state.notice.text, HasSubstr("a works in the background already"));
+
+  key(KeyName::down);
+  EXPECT_THAT(type("b"), IsEmpty()) << "one result for all";
+  EXPECT_THAT(story.state.notice.text, HasSubstr("b stays: Delegate waits for all that it started"));
+  key(KeyName::escape);
+  story.take_out();
+  type("/background b");
+  EXPECT_THAT(key(KeyName::enter), IsEmpty());
+  EXPECT_THAT(story.take_out(), HasSubstr("b stays: Delegate"));
+}
+
+TEST_F(ChatKeys, AChildThatACallWaitsForAgainCanBeSentToTheBackgroundAgain) {
+  story.begin("go");
+  start_by(story, "task", 0, "a");
+  story.tell_root(Detached{SessionId("sess_a")}, 0);
+  story.reply("", {});
+  story.tell_root(CallStarted{"answer_subagent", "red"}, 0);
+  story.tell_root(Attached{SessionId("sess_a")}, 0);
+  key(KeyName::tab);
+  EXPECT_TRUE(only<SendToBackground>(type("b")));
+  EXPECT_THAT(story.state.notice.text, HasSubstr("answer_subagent returns now"));
+}
+
 TEST_F(ChatKeys, AChosenChildCanBeNudged) {
   story.begin("go");
   story.child("a");
@@ -367,6 +526,42 @@ TEST_F(ChatKeys, AChosenChildCanBeNudged) {
   EXPECT_EQ(story.state.input.text, "");
   EXPECT_EQ(story.state.chosen, SessionId("sess_a")) << "it is still followed";
   EXPECT_THAT(story.state.queued, IsEmpty()) << "it is nothing for the root";
+}
+
+TEST_F(ChatKeys, ThatANudgeIsReadSoonIsSaidUntilItIs) {
+  constexpr std::string_view kSaid = "a reads it before its next step";
+  const auto nudge = [this] {
+    type("n");
+    type("be brief");
+    key(KeyName::enter);
+  };
+  story.begin("go");
+  story.child("a");
+  story.child("b");
+  key(KeyName::tab);
+  nudge();
+  story.tell_child("a", Nudged{"n1", Source::person, "be brief"});
+  story.tell_child("a", Delivered{"report of another", Source::child, "done"});
+  story.tell_child("b", Delivered{"n2", Source::person, "be brief"});
+  story.tell_child("b", RunEnded{Report{}});
+  EXPECT_THAT(story.screen(80), HasSubstr(kSaid)) << "it has not read it yet";
+  story.tell_child("a", Delivered{"n1", Source::person, "be brief"});
+  EXPECT_THAT(story.screen(80), Not(HasSubstr(kSaid)));
+  nudge();
+  EXPECT_THAT(story.screen(80), HasSubstr(kSaid)) << "control";
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_THAT(story.screen(80), Not(HasSubstr(kSaid)));
+}
+
+TEST_F(ChatKeys, WhatIsSaidOfAChildDoesNotTakeAwayWhatIsSaidSince) {
+  story.begin("go");
+  story.child("a");
+  key(KeyName::tab);
+  type("nbe brief");
+  key(KeyName::enter);
+  key(KeyName::control, "c");
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_THAT(story.state.notice.text, HasSubstr("cancelling"));
 }
 
 TEST_F(ChatKeys, AChosenChildThatAsksItsParentCanBeAnswered) {

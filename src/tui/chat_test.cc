@@ -169,6 +169,26 @@ TEST_F(Chat, WhatTheCommandOfAChildPrintsIsSeenByWhoFollowsIt) {
   EXPECT_THAT(story.screen(80), Not(HasSubstr("linking")));
 }
 
+TEST_F(Chat, AChildWhoseCommandPrintsOrThatSpeaksIsNotIdle) {
+  story.begin("go");
+  story.child("a");
+  const auto wait = [this] { story.pass(std::chrono::seconds(7)); };
+  wait();
+  EXPECT_THAT(story.screen(80), HasSubstr("idle 7s")) << "control";
+  apply_output(story.state, SessionId("sess_a"), "linking\n");
+  EXPECT_THAT(story.screen(80), HasSubstr("idle 0s"));
+  wait();
+  apply_output(story.state, SessionId("sess_a"), "");
+  EXPECT_THAT(story.screen(80), HasSubstr("idle 0s")) << "a line that has no end yet";
+  wait();
+  apply_text(story.state, SessionId("sess_a"), "I see");
+  EXPECT_THAT(story.screen(80), HasSubstr("idle 0s"));
+  story.tell_child("a", RunEnded{Report{}});
+  wait();
+  apply_output(story.state, SessionId("sess_a"), "late\n");
+  EXPECT_THAT(story.screen(80), HasSubstr("out=0  21s\n")) << "how long it worked";
+}
+
 TEST_F(Chat, ACallIsNotMarkedDoneWhereAllOfItsChildrenWereCancelled) {
   const auto told = [](Status first, Status second, int call_of_second) {
     ChatStory story;

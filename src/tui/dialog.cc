@@ -230,6 +230,13 @@ std::vector<Line> take_what_is_cut(Dialog& dialog, TimePoint now, std::size_t co
   return lines;
 }
 
+Line in_short(const Dialog& dialog) {
+  Line line = heading_of(dialog);
+  const Line text = line_of(": " + on_one_line(exactly(dialog, dialog.waiting.front().text)));
+  line.insert(line.end(), text.begin(), text.end());
+  return line;
+}
+
 DialogView view_of(const Dialog& dialog, TimePoint now, std::size_t columns, std::size_t rows) {
   DialogView view;
   if (!is_open(dialog)) return view;

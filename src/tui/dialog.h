@@ -60,6 +60,9 @@ std::optional<DialogAnswer> on_key(Dialog& dialog, const Key& key, TimePoint now
 // Nobody should approve what they cannot see, so no key counts before it can be read there.
 std::vector<Line> take_what_is_cut(Dialog& dialog, TimePoint now, std::size_t columns, std::size_t rows);
 
+// Who asks what, on one line: for while the person is at something else.
+Line in_short(const Dialog& dialog);
+
 struct DialogView {
   std::vector<Line> lines;
   std::optional<std::size_t> cursor_row;  // where the person writes

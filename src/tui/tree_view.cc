@@ -31,10 +31,14 @@ std::string unique_label(const TreeView& view, const EventOrigin& origin) {
   }
 }
 
+auto* find(auto& view, const SessionId& id) {
+  const auto found = std::ranges::find(view.nodes, id, &TreeNode::id);
+  return found == view.nodes.end() ? nullptr : &*found;
+}
+
 // A session may have begun before this process did, so any event can be the first that is heard of it.
 TreeNode& node_of(TreeView& view, const Event& event, const EventOrigin& origin) {
-  const auto found = std::ranges::find(view.nodes, event.run.session, &TreeNode::id);
-  if (found != view.nodes.end()) return *found;
+  if (TreeNode* node = find(view, event.run.session)) return *node;
   view.nodes.push_back({.id = event.run.session,
                         .parent = origin.parent,
                         .label = unique_label(view, origin),
@@ -43,12 +47,31 @@ TreeNode& node_of(TreeView& view, const Event& event, const EventOrigin& origin)
   return view.nodes.back();
 }
 
+std::string tool_of_call(const TreeNode* node, int call) {
+  if (!node) return "";
+  const auto found = node->tools.find(call);
+  return found == node->tools.end() ? "" : found->second;
+}
+
 struct Fold {
+  TreeView& view;
   TreeNode& node;
   const Event& event;
 
   void operator()(const SessionCreated& fact) const {
-    if (const auto& delegation = fact.session.delegation) node.call = delegation->call;
+    const auto& delegation = fact.session.delegation;
+    if (!delegation) return;
+    node.call = delegation->call;
+    node.tool = tool_of_call(find(view, delegation->call.run.session), delegation->call.index);
+  }
+  void operator()(const Attached& fact) const {
+    TreeNode* child = find(view, fact.child);
+    if (!child) return;
+    child->tool = tool_of_call(&node, event.call);
+    child->is_beside = false;
+  }
+  void operator()(const Detached& fact) const {
+    if (TreeNode* child = find(view, fact.child)) child->is_beside = true;
   }
   void operator()(const RunStarted&) const {
     node.activity = "started";
@@ -60,11 +83,13 @@ struct Fold {
   void operator()(const ReplyReceived& fact) const {
     node.usage = node.usage + fact.reply.usage;
     node.steps += 1;
+    node.tools.clear();
     if (const auto text = trimmed(fact.reply.message.text); !text.empty()) node.activity = short_text(text);
   }
   void operator()(const CallStarted& fact) const {
     node.activity = short_text(fact.tool + " " + fact.shown);
     node.is_asking = false;
+    node.tools[event.call] = for_screen(fact.tool);
   }
   void operator()(const NoteTaken& fact) const { node.activity = short_text("note: " + fact.content); }
   void operator()(const QuestionAsked& fact) const {
@@ -178,13 +203,20 @@ std::string_view outcome_of(AnswerKind answer) {
 
 void apply(TreeView& view, const Event& event, const EventOrigin& origin) {
   TreeNode& node = node_of(view, event, origin);
-  std::visit(Fold{node, event}, event.fact);
+  std::visit(Fold{view, node, event}, event.fact);
   node.last_at = event.at;
 }
 
-const TreeNode* find_node(const TreeView& view, const SessionId& id) {
-  const auto found = std::ranges::find(view.nodes, id, &TreeNode::id);
-  return found == view.nodes.end() ? nullptr : &*found;
+void keep_awake(TreeView& view, const SessionId& id, WallTime now) {
+  TreeNode* node = find(view, id);
+  if (node && !node->has_ended) node->last_at = now;
+}
+
+const TreeNode* find_node(const TreeView& view, const SessionId& id) { return find(view, id); }
+
+// The call of Delegate has one result for all that it started.
+bool can_go_to_background(const TreeNode& node) {
+  return !node.has_ended && !node.is_beside && node.tool != "Delegate";
 }
 
 bool is_cancelled(const TreeView& view, const CallId& call) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,7 +24,10 @@ struct TreeNode {
   std::string activity;  // what it does, or how it ended
   Tone tone = Tone::plain;
   bool is_asking = false;
-  std::string question;  // the id of the one that it waits with for its parent
+  std::string question;              // the id of the one that it waits with for its parent
+  std::string tool;                  // of the call that made it, or that waits for it since
+  bool is_beside = false;            // its parent goes on without it
+  std::map<int, std::string> tools;  // of its own calls since its last reply
   bool has_ended = false;
   bool is_cancelled = false;
   Usage usage;
@@ -37,7 +41,11 @@ struct TreeView {
 };
 
 void apply(TreeView& view, const Event& event, const EventOrigin& origin);
+// It did something that no event tells of: a command of its printed, or it said a piece of its reply.
+void keep_awake(TreeView& view, const SessionId& id, WallTime now);
 const TreeNode* find_node(const TreeView& view, const SessionId& id);
+// Whether a call waits for it that goes on without it where the person says so.
+bool can_go_to_background(const TreeNode& node);
 // Whether the call made children, and all of them were cancelled.
 bool is_cancelled(const TreeView& view, const CallId& call);
 
