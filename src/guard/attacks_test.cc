@@ -93,6 +93,8 @@ TEST(Attacks, NoSpellingOfAProtectedNameIsWrittenUnasked) {
            {"autoexec-direnv", ".direnv/bin/python", "direnv/bin/python"},
            {"autoexec-envrc", "src/.envrc", "src/envrc"},
            {"autoexec-cargo", ".Cargo/config.toml", "Cargo/config.toml"},
+           {"autoexec-hg", ".hg/hgrc", "hg/hgrc"},
+           {"autoexec-jj", "sub/.jj/repo/config.toml", "sub/jj/repo/config.toml"},
            {"autoexec-pylint", ".pylintrc", "pylintrc"},
        }) {
     for (const char* tool : {"Write", "Edit"}) {

@@ -58,10 +58,9 @@ void add_run_untold(ShellWords words, std::vector<std::string>& files) {
   for (const std::string_view name : split(entry.runs_untold, ' ')) {
     if (!name.empty()) files.emplace_back(name);
   }
-  const auto running = split(entry.running_subcommands, ' ');
   const bool runs_all =
       entry.running_subcommands.empty() || std::ranges::any_of(words.subspan(1), [&](const ShellWord& word) {
-        return std::ranges::find(running, word.text) != running.end();
+        return lists(entry.running_subcommands, word.text);
       });
   if (!entry.runs_untold_endings.empty() && runs_all)
     files.push_back("*" + std::string(entry.runs_untold_endings));

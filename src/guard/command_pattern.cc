@@ -67,10 +67,10 @@ bool may_hold_flag(ShellWords words, std::string_view flag) {
 bool is_toolchain(std::string_view word) { return word.starts_with('+'); }
 
 // Whether the names stand in this order among the words, with nothing between them but options and their
-// values. Of the last one a word may have only the beginning; the first, where it may be shortened, may have
-// only the beginning of the name.
+// values. Each may stand by another of its names. Of the last one a word may have only the beginning; the
+// first, where it may be shortened, may have only the beginning of the name.
 bool may_hold_names(ShellWords words, std::span<const std::string_view> names, bool last_is_beginning,
-                    bool first_is_shortened) {
+                    const ProgramEntry& entry) {
   enum State : std::uint8_t { unreached = 0, reached = 1, after_option = 2 };
   std::vector<int> states(names.size() + 1, unreached);
   states[0] = reached;
@@ -79,9 +79,11 @@ bool may_hold_names(ShellWords words, std::span<const std::string_view> names, b
     for (std::size_t at = 0; at < names.size(); ++at) {
       if (states[at] == unreached) continue;
       const bool is_beginning = last_is_beginning && at + 1 == names.size();
-      const bool is_named = is_beginning ? word.text.starts_with(names[at]) : word.text == names[at];
-      const bool is_short =
-          at == 0 && first_is_shortened && !word.text.empty() && names[at].starts_with(word.text);
+      const std::string_view others = names_of_subcommand(entry, names[at]);
+      const bool is_named = (is_beginning ? word.text.starts_with(names[at]) : word.text == names[at]) ||
+                            lists(others, word.text);
+      const bool is_short = at == 0 && entry.shortens_subcommands && !word.text.empty() &&
+                            (names[at].starts_with(word.text) || lists_beginning(others, word.text));
       if (word.varies || is_named || is_short) next[at + 1] |= reached;
       if (is_option(word.text)) next[at] |= after_option;
       if (is_toolchain(word.text)) next[at] |= states[at];
@@ -403,22 +405,23 @@ bool CommandPattern::may_have_words(ShellWords further) const {
     }
   }
   const auto may_hold = [&](std::span<const std::string_view> wanted) {
-    return may_hold_names(further, wanted, ends_within_word_ && !is_option(words_.back().text),
-                          entry.shortens_subcommands);
+    return may_hold_names(further, wanted, ends_within_word_ && !is_option(words_.back().text), entry);
   };
   if (may_hold(names)) return true;
   if (names.empty()) return false;
-  const bool may_be_implied = names[0] == entry.implied_subcommand;
+  const bool may_be_implied = names[0] == entry.implied_subcommand ||
+                              lists(names_of_subcommand(entry, entry.implied_subcommand), names[0]);
   const auto further_names = std::span(names).subspan(may_be_implied ? 1 : 0);
   if (may_be_implied && !further_names.empty() && may_hold(further_names)) return true;
   return std::ranges::any_of(possible_subcommands(program_, further), [&](std::size_t at) {
     const std::string_view subcommand = further[at].text;
-    if (may_be_second_name(entry, subcommand)) return true;
+    if (may_be_alias(entry, subcommand)) return true;
     if (further_names.empty()) return may_imply_at(program_, further, at);
     return passes_subcommand_on(entry, subcommand) &&
            std::ranges::all_of(further_names, [&](std::string_view name) {
              return std::ranges::any_of(further, [&](const ShellWord& word) {
-               return ends_within_word_ ? word.text.starts_with(name) : word.text == name;
+               return (ends_within_word_ ? word.text.starts_with(name) : word.text == name) ||
+                      lists(names_of_subcommand(entry, name), word.text);
              });
            });
   });

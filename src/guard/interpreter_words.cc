@@ -103,9 +103,8 @@ ShellWords words_with_file(ShellWords words, const ProgramEntry& entry) {
 }  // namespace
 
 std::optional<std::size_t> running_subcommand(ShellWords words, const ProgramEntry& entry) {
-  const auto names = split(entry.subcommands, ' ');
   for (std::size_t at = 1; !entry.subcommands.empty() && at < words.size(); ++at) {
-    if (std::ranges::find(names, words[at].text) != names.end()) return at;
+    if (lists(entry.subcommands, words[at].text)) return at;
     if (!is_option(words[at]) && !is_option(words[at - 1])) break;
   }
   return std::nullopt;

@@ -13,13 +13,18 @@ namespace {
 
 using enum ProgramKind;
 
-// A setting, or what is put into package.json, may be what it runs later.
-constexpr std::string_view kRunningOfNpm =
-    "--script-shell --node-options --shell --userconfig --globalconfig config c set pkg set-script edit";
-constexpr std::string_view kWritingOfNpm = "--prefix --dir --cwd -C";
-constexpr std::string_view kCarryingOfNpm = "exec x dlx explore node init create";
-
-constexpr std::string_view kUntoldOfNpm = "package.json .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs";
+// npm and its kin, with what each has of its own.
+constexpr ProgramEntry package_manager(ProgramEntry own) {
+  // A setting, or what is put into package.json, may be what it runs later.
+  own.runs =
+      "--script-shell --node-options --shell --userconfig --globalconfig config c set pkg set-script edit";
+  own.writes = "--prefix --dir --cwd -C";
+  own.subcommands = "exec x dlx explore node init create";
+  own.shortens_subcommands = true;
+  own.implied_subcommand = "run";
+  own.runs_untold = "package.json .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs";
+  return own;
+}
 
 constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "nohup setsid nice ionice stdbuf command unbuffer", .kind = wrapper},
@@ -57,6 +62,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "docker podman nerdctl",
      .kind = carrier,
      .operands = -1,
+     .other_names = "rm remove rmi | ls list ps",
      .nesting_subcommands = "builder compose config container context image machine manifest network node "
                             "plugin pod secret service stack swarm system trust volume"},
     {.names =
@@ -132,12 +138,33 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
      .makes_programs = true},
     {.names = "patch", .runs = "-e --ed"},
     {.names = "exiftool", .runs = "-if -config -stay_open -@ -api"},
-    {.names = "hg", .runs = "--config --config-file", .shortens_subcommands = true},
+    {.names = "hg",
+     .runs = "--config --config-file",
+     .shortens_subcommands = true,
+     .first_names =
+         "abort absorb add addremove amend annotate archive backout bisect bookmarks branch branches bundle "
+         "cat clone commit config continue copy diff evolve export files fold forget graft grep heads help "
+         "histedit identify import incoming init locate log manifest merge outgoing parents paths phase pull "
+         "purge push rebase recover remove rename resolve revert rollback root serve shelve split status "
+         "strip summary tag tags tip topics unbundle uncommit unshelve update verify version",
+     .other_names = "commit ci | update up checkout co | remove rm | rename move mv | copy cp | "
+                    "annotate blame | identify id | import patch | incoming in | outgoing out | "
+                    "log history glog | status st | summary sum | config showconfig"},
+    {.names = "gh",
+     .first_names = "alias api attestation auth browse cache codespace completion config copilot extension "
+                    "gist gpg-key help issue label org pr preview project release repo ruleset run search "
+                    "secret ssh-key status variable version workflow",
+     .other_names = "create new | list ls | checkout co | delete remove | codespace cs | attestation at | "
+                    "extension extensions ext | ruleset rs"},
     {.names = "svn",
      .runs = "--config-option --editor-cmd --diff-cmd --diff3-cmd --merge-cmd",
      .first_names = "add auth blame cat changelist checkout cleanup commit copy delete diff export help "
                     "import info list lock log merge mergeinfo mkdir move patch propdel propedit propget "
-                    "proplist propset relocate resolve revert status switch unlock update upgrade"},
+                    "proplist propset relocate resolve revert status switch unlock update upgrade",
+     .other_names = "blame praise annotate ann | changelist cl | checkout co | commit ci | copy cp | "
+                    "delete del remove rm | diff di | help h | list ls | move mv rename ren | "
+                    "propdel pdel pd | propedit pedit pe | propget pget pg | proplist plist pl | "
+                    "propset pset ps | status stat st | switch sw | update up"},
     {.names = "shuf iconv base32 base64 basenc", .writes = "-o --output"},
     {.names = "uniq", .written_operand = 2, .with_values = "fsw"},
     {.names = "xxd", .written_operand = 2, .with_values = "clgnosR"},
@@ -178,6 +205,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "install locate-project login logout metadata miri new owner package pkgid publish read-manifest "
          "remove report run rustc rustdoc search test tree uninstall update vendor "
          "verify-project version yank",
+     .other_names = "build b | check c | doc d | remove rm | run r | test t",
      .runs_untold = "build.rs Cargo.toml",
      .runs_untold_endings = ".rs",
      .running_subcommands = "run r test t bench miri nextest"},
@@ -195,47 +223,41 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
      .runs_untold_endings = ".go",
      .running_subcommands = "run test generate",
      .makes_programs = true},
-    {.names = "npm",
-     .runs = kRunningOfNpm,
-     .writes = kWritingOfNpm,
-     .subcommands = kCarryingOfNpm,
-     .shortens_subcommands = true,
-     .first_names =
-         "access adduser audit bugs cache ci completion config dedupe deprecate diff dist-tag docs "
-         "doctor edit exec explain explore fund help help-search hook init install link login "
-         "logout ls org outdated owner pack ping pkg prefix profile prune publish query rebuild "
-         "repo restart root run sbom search shrinkwrap star stars start stop team test token "
-         "uninstall unpublish unstar update version view whoami",
-     .implied_subcommand = "run",
-     .implied_by = "restart start stop test",
-     .runs_untold = kUntoldOfNpm},
-    {.names = "pnpm",
-     .runs = kRunningOfNpm,
-     .writes = kWritingOfNpm,
-     .subcommands = kCarryingOfNpm,
-     .shortens_subcommands = true,
-     .implied_subcommand = "run",
-     .never_implied_by =
-         "add audit bin cache ci config create dedupe dlx doctor env exec fetch help i import info init "
-         "install la licenses link list ll login logout ls outdated owner pack patch prune publish rebuild "
-         "remove rm "
-         "root self-update setup store tag un uninstall unlink up update upgrade version why",
-     .nesting_subcommands = "recursive multi m",
-     .runs_untold = kUntoldOfNpm},
+    package_manager(
+        {.names = "npm",
+         .first_names =
+             "access adduser audit bugs cache ci completion config dedupe deprecate diff dist-tag docs "
+             "doctor edit exec explain explore fund help help-search hook init install link login "
+             "logout ls org outdated owner pack ping pkg prefix profile prune publish query rebuild "
+             "repo restart root run sbom search shrinkwrap star stars start stop team test token "
+             "uninstall unpublish unstar update version view whoami",
+         .other_names =
+             "install i in ins inst insta instal isnt isnta isntal isntall add it install-test | "
+             "uninstall un unlink remove rm r | ci clean-install ic install-clean isntall-clean cit sit "
+             "install-ci-test clean-install-test | run run-script rum urn | test t tst | "
+             "update up upgrade udpate | exec x | init create innit | config c | rebuild rb | link ln | "
+             "ls list la ll | view v info show | explain why | search s se find | owner author | "
+             "dedupe ddp | docs home | bugs issues | adduser add-user",
+         .implied_by = "restart start stop test"}),
+    package_manager(
+        {.names = "pnpm",
+         .other_names = "install i add it install-test | remove rm uninstall un uni | update up upgrade | "
+                        "run run-script | test t tst | list ls la ll | link ln | unlink dislink | "
+                        "rebuild rb | config c | info view show v | login adduser add-user",
+         .never_implied_by =
+             "audit bin cache ci config create dedupe dlx doctor env exec fetch help import info init "
+             "install licenses link list login logout outdated owner pack patch prune publish rebuild remove "
+             "root self-update setup store tag unlink update version why",
+         .nesting_subcommands = "recursive multi m"}),
     // What only pnpm has, such as setup, is a script to it.
-    {.names = "yarn",
-     .runs = kRunningOfNpm,
-     .writes = kWritingOfNpm,
-     .subcommands = kCarryingOfNpm,
-     .shortens_subcommands = true,
-     .implied_subcommand = "run",
-     .never_implied_by =
-         "add audit bin cache config create dedupe dlx exec focus global help import info init install "
-         "licenses link list login logout node npm outdated owner pack patch prune publish remove "
-         "set tag unlink upgrade version versions why",
-     .nesting_subcommands = "workspace workspaces npm global",
-     .nesting_behind_name = "workspace",
-     .runs_untold = kUntoldOfNpm},
+    package_manager(
+        {.names = "yarn",
+         .never_implied_by =
+             "add audit bin cache config create dedupe dlx exec focus global help import info init install "
+             "licenses link list login logout node npm outdated owner pack patch prune publish remove "
+             "set tag unlink upgrade version versions why",
+         .nesting_subcommands = "workspace workspaces npm global",
+         .nesting_behind_name = "workspace"}),
     {.names =
          "uv poetry pipenv pdm hatch rye conda mamba bundle rbenv pyenv direnv mise asdf stack cabal opam "
          "composer devbox volta",
@@ -325,12 +347,25 @@ constexpr auto kWithValue = std::to_array<std::pair<std::string_view, std::strin
     {"pnpm", "-C --dir -F --filter"},
     {"yarn", "--cwd"},
     {"cargo", "--color --config -C -Z"},
+    {"gh", "-R --repo"},
+    {"hg", "-R --repository --cwd --color --encoding"},
     {"svn", "--username --password --config-dir"},
 });
 
-bool lists(std::string_view names, std::string_view name) {
-  const auto each = split(names, ' ');
-  return std::ranges::find(each, name) != each.end();
+std::size_t place_in(std::string_view names, std::string_view name) {
+  if (name.empty() || name.find_first_of(" |") != std::string_view::npos) return std::string_view::npos;
+  std::size_t at = names.find(name);
+  for (; at != std::string_view::npos; at = names.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || names[at - 1] == ' ') && (end == names.size() || names[end] == ' ')) break;
+  }
+  return at;
+}
+
+bool lists_by_any_name(std::string_view names, const ProgramEntry& entry, std::string_view subcommand) {
+  const auto others = split(names_of_subcommand(entry, subcommand), ' ');
+  return lists(names, subcommand) ||
+         std::ranges::any_of(others, [names](std::string_view other) { return lists(names, other); });
 }
 
 std::string_view second_of(const auto& pairs, std::string_view first) {
@@ -383,13 +418,34 @@ bool is_system_path(std::string_view path) {
   return (path.starts_with("/usr/") || path.starts_with("/bin/")) && !path.contains("/../");
 }
 
-bool may_be_second_name(const ProgramEntry& entry, std::string_view subcommand) {
-  return !entry.first_names.empty() && !lists(entry.first_names, subcommand);
+bool lists(std::string_view names, std::string_view name) {
+  return place_in(names, name) != std::string_view::npos;
+}
+
+bool lists_beginning(std::string_view names, std::string_view beginning) {
+  if (beginning.empty() || beginning.find_first_of(" |") != std::string_view::npos) return false;
+  std::size_t at = names.find(beginning);
+  while (at != std::string_view::npos && at > 0 && names[at - 1] != ' ') at = names.find(beginning, at + 1);
+  return at != std::string_view::npos;
+}
+
+std::string_view names_of_subcommand(const ProgramEntry& entry, std::string_view subcommand) {
+  const std::size_t at = place_in(entry.other_names, subcommand);
+  if (at == std::string_view::npos) return {};
+  const std::size_t begin = entry.other_names.rfind('|', at) + 1;  // npos + 1 is 0
+  return entry.other_names.substr(begin, entry.other_names.find('|', at) - begin);
+}
+
+bool may_be_alias(const ProgramEntry& entry, std::string_view subcommand) {
+  if (entry.first_names.empty()) return false;
+  if (entry.shortens_subcommands)
+    return !lists_beginning(entry.first_names, subcommand) && !lists_beginning(entry.other_names, subcommand);
+  return !lists_by_any_name(entry.first_names, entry, subcommand);
 }
 
 bool may_imply_subcommand(const ProgramEntry& entry, std::string_view subcommand) {
-  return entry.implied_by.empty() ? !lists(entry.never_implied_by, subcommand)
-                                  : lists(entry.implied_by, subcommand);
+  return entry.implied_by.empty() ? !lists_by_any_name(entry.never_implied_by, entry, subcommand)
+                                  : lists_by_any_name(entry.implied_by, entry, subcommand);
 }
 
 bool passes_subcommand_on(const ProgramEntry& entry, std::string_view subcommand) {

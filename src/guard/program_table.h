@@ -35,8 +35,10 @@ struct ProgramEntry {
   bool is_shell_if_bare = false;      // of carrier: reads commands from its input where its words hold none
   std::string_view with_values;       // letters of options whose value is the next word, and so no such file
   bool shortens_subcommands = false;  // npm i: the beginning of a subcommand may do for it
-  // Its subcommands by their first names; any other word in the place of one may be a second name: npm add.
+  // Its subcommands by their first names; what is neither among these nor among the next may be an alias that
+  // the person has made, and mean any: cargo zz.
   std::string_view first_names;
+  std::string_view other_names;  // the names of a subcommand that has several, group by group: a b | c d
   std::string_view implied_subcommand;  // npm test is npm run test
   std::string_view implied_by;          // the words that imply it; where none are told, all but the next
   std::string_view never_implied_by;
@@ -60,8 +62,14 @@ bool is_well_known(std::string_view program);
 // A program that nobody but the system's owner puts there.
 bool is_system_path(std::string_view path);
 
-// Whether this may be a second name of any of its subcommands.
-bool may_be_second_name(const ProgramEntry& entry, std::string_view subcommand);
+// Whether a list of names, separated by spaces, has this one, or one that begins so.
+bool lists(std::string_view names, std::string_view name);
+bool lists_beginning(std::string_view names, std::string_view beginning);
+
+// All names of the subcommand, separated by spaces; none where it has but one.
+std::string_view names_of_subcommand(const ProgramEntry& entry, std::string_view subcommand);
+// Whether this may be an alias, of any of its subcommands.
+bool may_be_alias(const ProgramEntry& entry, std::string_view subcommand);
 
 // Whether in the place of a subcommand this may mean the implied one.
 bool may_imply_subcommand(const ProgramEntry& entry, std::string_view subcommand);

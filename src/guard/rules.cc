@@ -77,7 +77,12 @@ Rules Rules::both(const Rules& a, const Rules& b) {
     for (std::size_t known = 0; known < met.ends_.size() && !is_known; ++known) {
       is_known = std::ranges::equal(met.rules_of(known), rules);
     }
-    if (!is_known) met.add_layer(rules);
+    if (is_known) continue;
+    const auto [begin, end] = b.layer(index);
+    const auto patterns = std::span(b.patterns_).subspan(begin, end - begin);
+    met.rules_.insert(met.rules_.end(), rules.begin(), rules.end());
+    met.patterns_.insert(met.patterns_.end(), patterns.begin(), patterns.end());
+    met.ends_.push_back(met.rules_.size());
   }
   return met;
 }

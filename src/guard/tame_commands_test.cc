@@ -2,24 +2,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "guard/rules.h"
+#include "guard/judged_commands.h"
 
 namespace deputy {
 namespace {
 
 using enum Decision;
-
-Rule rule(Decision decision, std::string_view text) {
-  auto parsed = parse_rule(decision, text);
-  EXPECT_TRUE(parsed) << text << ": " << (parsed ? "" : to_text(parsed.error()));
-  return parsed.value_or(Rule{});
-}
-
-Decision judged(const Rules& rules, std::string_view command, Decision by_default = ask) {
-  return rules.judge_command(command, by_default, {"/work", "/home/me"}).decision;
-}
-
-Rules allowing(std::string_view pattern) { return Rules({rule(allow, fmt::format("Bash({})", pattern))}); }
 
 struct Tame {
   const char* pattern;

@@ -232,6 +232,16 @@ class Filter {
     load_argument(0);
     put(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0), answer(EPERM);
     allow();
+    // So is to join its process group, which kill(0) reaches, and a descriptor whose owner is told of news by
+    // SIGKILL.
+    when_call(__NR_setpgid, 4);
+    load_argument(1);
+    deny_if_equal(static_cast<unsigned>(init));
+    allow();
+    when_call(__NR_fcntl, 4);
+    load_argument(1);
+    deny_if_equal(F_SETSIG);
+    allow();
   }
 
   // Unix sockets by name would lead to whoever listens in a granted folder, and Landlock does not see them

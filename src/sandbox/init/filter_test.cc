@@ -158,6 +158,26 @@ TEST(Filter, ProtectsTheSupervisor) {
   EXPECT_EQ(error_of_call(SYS_prlimit64, init, 0, nullptr, nullptr), EPERM);
 }
 
+// Each would pass without the filter: the supervisor leads a group of their session, the pipe is theirs.
+TEST(Filter, LetsNobodySignalTheSupervisorByItsGroupOrByADescriptor) {
+  const pid_t leader = ::fork();
+  if (leader == 0) {
+    ::setpgid(0, 0);
+    _exit(error_of_call(SYS_setpgid, 0, ::getpid()));
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(leader, &status, 0), leader);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), EPERM);
+  EXPECT_EQ(error_of_call(SYS_setpgid, 0, 0), 0) << "a group of its own";
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  EXPECT_EQ(error_of_call(SYS_fcntl, ends[0], F_SETSIG, SIGKILL), EPERM);
+  EXPECT_EQ(error_of_call(SYS_fcntl, ends[0], F_SETFL, O_ASYNC), 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 TEST(Filter, RefusesTheRequestsThatChangeAFileOrATerminal) {
   for (const unsigned request : kDeniedIoctls)
     EXPECT_EQ(error_of_call(SYS_ioctl, 0, request, nullptr), EPERM) << request;
