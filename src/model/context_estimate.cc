@@ -28,16 +28,19 @@ struct Family {
   int digits = 0;         // 1: each digit is a token; 0: they are taken by threes
 };
 
-// The first that fits ("llama" is in the name of whatever an Ollama runs). A model of a compatible server
-// that is not known is taken to be as dear as any: too high an estimate is mended by the first count, too low
-// a one ends in an error. So it is told of tools at Llama's length, and the marks of its template
-// (<|im_start|>) are cut as text, as happens where they are no tokens of the model's.
+// The first that fits ("llama" is in the name of whatever an Ollama runs). What is not known is taken to be
+// as dear as any of its kind: too high an estimate is mended by the first count, too low a one ends in an
+// error. So a Claude that nobody recorded cuts text as finely as Opus 4.7, and a model of a compatible server
+// is told of tools at Llama's length and has the marks of its template (<|im_start|>) cut as text, as happens
+// where they are no tokens of its own.
 constexpr std::array kFamilies{
     Family{"claude-3", 1.15, 4, 4, 25, 300, 1.0, 26},
     Family{"claude-sonnet-4-2", 1.15, 4, 4, 25, 300, 1.0, 26},
     Family{"claude-opus-4-2", 1.15, 4, 4, 25, 300, 1.0, 26},
-    Family{"claude-opus-4-7", 1.4, 4, 4, 25, 640, 1.0, 26},
-    Family{"claude", 1.15, 4, 4, 25, 540, 1.0, 26},
+    Family{"claude-sonnet-4", 1.15, 4, 4, 25, 540, 1.0, 26},
+    Family{"claude-haiku-4", 1.15, 4, 4, 25, 540, 1.0, 26},
+    Family{"claude-4", 1.15, 4, 4, 25, 540, 1.0, 26},
+    Family{"claude", 1.4, 4, 4, 25, 640, 1.0, 26},
     Family{"gpt-oss", 1.1, 10, 4, 10, 60, 1.0},
     Family{"gpt-5", 1.05, 4, 4, 6, 8, 0.65, 0, 80},
     Family{"gpt-", 1.05, 4, 4, 6, 8, 0.65},
