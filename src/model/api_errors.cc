@@ -251,6 +251,7 @@ Failure failure_of(const ApiError& error) {
   Failure failure{.kind = kind_of(error), .message = message_for(error)};
   failure.is_malformed = failure.kind == Kind::definite && (error.status == 400 || error.status == 422) &&
                          !is_hopeless(error, words_of(error));
+  failure.is_unknown = error.status == 404 || error.code == "model_not_found";
   if (is_bad_call(error)) failure.most_attempts = 2;
   if (failure.kind != Kind::definite && failure.kind != Kind::context_exhausted) {
     failure.retry_after = wait_in_message(error.message);

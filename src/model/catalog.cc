@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace deputy {
 namespace {
 
@@ -29,8 +31,12 @@ std::string_view without_date(std::string_view name) {
   return name;
 }
 
+std::string_view seller_of(Named model) {
+  return model.provider == "openai-chat" ? "openai" : model.provider;
+}
+
 const CatalogRow* row_of(Named model) {
-  const std::string_view provider = model.provider == "openai-chat" ? "openai" : model.provider;
+  const std::string_view provider = seller_of(model);
   const auto rows = catalog_rows();
   for (const std::string_view name : {model.name, without_date(model.name)}) {
     const auto found = std::ranges::find_if(
@@ -79,6 +85,16 @@ std::optional<Price> price_with(std::optional<Price> published, const FactsOverr
 }
 
 }  // namespace
+
+std::vector<std::string> names_near(const ModelName& model) {
+  const Named named = parts_of(model.value);
+  if (row_of(named)) return {};
+  std::vector<std::string> names;
+  for (const CatalogRow& row : catalog_rows()) {
+    if (row.provider == seller_of(named)) names.emplace_back(row.name);
+  }
+  return nearest(named.name, names);
+}
 
 ModelFacts Catalog::facts(const ModelName& model) const {
   ModelFacts facts = published(parts_of(model.value));

@@ -32,6 +32,8 @@ struct CatalogRow {
   double cache_write;
 };
 std::span<const CatalogRow> catalog_rows();
+// Names that the same provider sells and that are like this one's, the nearest first: none for one it sells.
+std::vector<std::string> names_near(const ModelName& model);
 
 // What a person knows better, figure by figure.
 struct FactsOverride {

@@ -48,6 +48,16 @@ TEST(Catalog, ADatedNameCountsAsTheUndatedOne) {
   EXPECT_FALSE(facts_of("openai/-2025-08-07").price);
 }
 
+TEST(Catalog, KnowsWhatElseTheSameProviderSellsThatHasSuchAName) {
+  const auto near = [](const char* model) { return names_near(ModelName(model)); };
+  EXPECT_THAT(near("anthropic/claude-hiku-4-5"), Contains("claude-haiku-4-5"));
+  EXPECT_EQ(near("openai-chat/gpt-4.1-nini").at(0), "gpt-4.1-mini");
+  EXPECT_THAT(near("anthropic/claude-haiku-4-5"), SizeIs(0)) << "it is sold";
+  EXPECT_THAT(near("anthropic/claude-haiku-4-5-20251001"), SizeIs(0)) << "so is a dated one";
+  EXPECT_THAT(near("anthropic/gpt-4.1"), SizeIs(0)) << "by somebody else";
+  EXPECT_THAT(near("ollama/qwen3"), SizeIs(0));
+}
+
 TEST(Catalog, ChatCompletionsSellWhatResponsesSell) {
   EXPECT_EQ(facts_of("openai-chat/gpt-4.1").window, 1'047'576);
   EXPECT_TRUE(facts_of("openai-chat/gpt-4.1").price);

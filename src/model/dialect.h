@@ -38,6 +38,7 @@ struct Failure {
   bool is_unreached = false;  // no connection came about
   bool is_malformed = false;  // what was sent is not what it takes
   bool is_silence = false;    // no event came for too long
+  bool is_unknown = false;    // it has nothing of that name: no such model, or nothing at that address
   std::optional<int> most_attempts = std::nullopt;  // that fail like this: more will hardly help
   bool operator==(const Failure&) const = default;
 };

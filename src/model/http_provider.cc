@@ -1,6 +1,7 @@
 #include "model/http_provider.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <new>
@@ -9,6 +10,7 @@
 #include "async/sleep.h"
 #include "base/text.h"
 #include "model/call_ids.h"
+#include "model/catalog.h"
 #include "model/context_estimate.h"
 
 namespace deputy {
@@ -43,6 +45,12 @@ std::string too_long(std::int64_t tokens, std::int64_t output, std::int64_t wind
       "of {}",
       with_thousands(static_cast<std::uint64_t>(tokens)), with_thousands(static_cast<std::uint64_t>(output)),
       with_thousands(static_cast<std::uint64_t>(window)), model.value);
+}
+
+// Behind what a provider says of a model that it does not have.
+std::string meant_instead_of(const ModelName& model) {
+  const auto near = names_near(model);
+  return near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, " or "));
 }
 
 }  // namespace
@@ -124,7 +132,9 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
     if (const auto* give_up = std::get_if<GiveUp>(&retry)) {
       const bool is_full = failure.kind == Failure::Kind::context_exhausted;
       const ReplyStop failed = failure.is_silence ? ReplyStop::stalled : ReplyStop::failed;
-      co_return ended(is_full ? ReplyStop::context_exhausted : failed, model, give_up->why, failure.usage);
+      const std::string meant = failure.is_unknown ? meant_instead_of(model) : "";
+      co_return ended(is_full ? ReplyStop::context_exhausted : failed, model, give_up->why + meant,
+                      failure.usage);
     }
     const Duration wait = is_rate_limited ? governor.shut_for() : std::get<TryAgain>(retry).wait;
     tell(failure, attempts, wait);

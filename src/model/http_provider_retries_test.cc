@@ -9,6 +9,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::HasSubstr;
+using testing::Not;
 
 struct Recovered {
   std::string name;
@@ -78,6 +79,21 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"RateLimitOfADay", status(429, "tomorrow", {{"retry-after", "86400"}}),
                             "at least 24h 00m"}),
     [](const auto& test) { return test.param.name; });
+
+TEST_F(HttpModel, NamesWhatWasMeantWhereTheProviderHasNoSuchModel) {
+  const auto named = [&](const char* model) {
+    prefix_ = std::make_shared<RequestPrefix>(RequestPrefix{.model = ModelName(model)});
+    return ask().error;
+  };
+  script_ = {status(404)};
+  repeat_last_ = true;
+  EXPECT_THAT(named("anthropic/claude-hiku-4-5"), HasSubstr("; did you mean claude-haiku-4-5"));
+  EXPECT_THAT(named("anthropic/claude-haiku-4-5"), Not(HasSubstr("did you mean"))) << "it may be the address";
+  EXPECT_THAT(named("anthropic/of-my-own"), Not(HasSubstr("did you mean")));
+  script_ = {status(401)};
+  EXPECT_THAT(named("anthropic/claude-hiku-4-5"), Not(HasSubstr("did you mean")));
+  EXPECT_EQ(requests_.size(), 4u);
+}
 
 TEST_F(HttpModel, VoidsWhatACutAttemptSaid) {
   script_ = {answer("text wrong\nused 50 7\n")};

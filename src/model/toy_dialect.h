@@ -100,6 +100,7 @@ class ToyDialect final : public Dialect {
     if (response.status == 408 || response.status == 409 || response.status >= 500) failure.kind = transient;
     if (response.status == 529) failure.kind = rate_limited;
     failure.is_malformed = response.status == 400;
+    failure.is_unknown = response.status == 404;
     if (body.contains("too long")) failure.kind = context_exhausted;
     failure.retry_after = retry_after(response.headers, now);
     return failure;
