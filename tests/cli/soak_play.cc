@@ -79,30 +79,40 @@ FaultProgram GoingWrong::answer(const std::string& request) {
       body);
   ++requests;
   switch (chance_of(request)) {
-    case 0:
+    case Wrong::reset:
       return {fault::Reset{}};
-    case 1:
-      return {fault::Send{good.substr(0, good.size() - body.size() / 2)}};  // cut off
-    case 2:
+    case Wrong::cut_off:
+      return {fault::Send{good.substr(0, good.size() - body.size() / 2)}};
+    case Wrong::failed:
       return {fault::Send{http_answer(500, {{"content-length", "0"}}, "")}, fault::KeepOpen{}};
-    case 3:
+    case Wrong::dripped:
+      return {fault::Drip{good}, fault::KeepOpen{}};
+    case Wrong::turned_down:
       return {fault::Send{http_answer(429, {{"content-length", "0"}, {"retry-after", "1"}}, "")},
               fault::KeepOpen{}};
-    case 4:
-      return {fault::Drip{good}, fault::KeepOpen{}};
-    default:
-      --faults;
-      return {fault::Drip{good.substr(0, 1), thinking_}, fault::Send{good.substr(1)}, fault::KeepOpen{}};
+    case Wrong::nothing:
+      break;
   }
+  return {fault::Drip{good.substr(0, 1), thinking_}, fault::Send{good.substr(1)}, fault::KeepOpen{}};
 }
 
-std::uint64_t GoingWrong::chance_of(const std::string& request) {
-  ++faults;
+Wrong wrong_by(std::uint64_t chance) {
+  const std::uint64_t one_of = chance % 480;
+  if (one_of < 20) return Wrong::reset;
+  if (one_of < 40) return Wrong::cut_off;
+  if (one_of < 60) return Wrong::failed;
+  if (one_of < 80) return Wrong::dripped;
+  return one_of == 80 ? Wrong::turned_down : Wrong::nothing;
+}
+
+Wrong GoingWrong::chance_of(const std::string& request) {
   const std::lock_guard lock(mutex_);
   const std::size_t head = request.find("\r\n\r\n");
   const bool is_new =
       seen_.insert(std::hash<std::string>()(request.substr(std::min(head, request.size())))).second;
-  return is_new ? chance_() % 30 : 29;
+  const Wrong wrong = is_new ? wrong_by(chance_()) : Wrong::nothing;
+  if (wrong != Wrong::nothing) ++faults;
+  return wrong;
 }
 
 }  // namespace deputy

@@ -22,6 +22,13 @@ inline constexpr std::string_view kAllIsDone = "all is done";
 std::string note_of(int child, int step);
 std::string file_of(int child);
 
+// What may become of a request.
+enum class Wrong { nothing, reset, cut_off, failed, dripped, turned_down };
+
+// One in six goes wrong, and one in 480 is turned down: that makes all others slow for ten seconds, so that
+// more of them would leave a tree hardly anything else to do.
+Wrong wrong_by(std::uint64_t chance);
+
 // Each request may go wrong when it first comes, never when it comes again.
 class GoingWrong {
  public:
@@ -33,7 +40,7 @@ class GoingWrong {
   std::atomic<int> faults = 0;
 
  private:
-  std::uint64_t chance_of(const std::string& request);
+  Wrong chance_of(const std::string& request);
 
   const std::chrono::milliseconds thinking_;
   const int lasting_seconds_;

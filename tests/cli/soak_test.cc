@@ -5,7 +5,6 @@
 // process lives through it all, and runs such trees one after the other: it holds no more after the last than
 // after the first.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,8 +12,6 @@
 
 #include <charconv>
 #include <chrono>
-#include <cmath>
-#include <map>
 #include <random>
 #include <set>
 
@@ -23,6 +20,8 @@
 #include "deputy_program.h"
 #include "soak_host.h"
 #include "soak_play.h"
+#include "soak_slope.h"
+#include "soak_tally.h"
 
 namespace deputy {
 namespace {
@@ -32,146 +31,17 @@ using namespace std::chrono_literals;
 using Time = std::chrono::steady_clock::time_point;
 
 constexpr int kMostKillsOfATree = 12;
-constexpr int kMinutesThatTell = 60;  // from then on the line through the samples counts as it is
+constexpr auto kLongestLife = 10min;  // of a process that is not killed: a tree takes one or two
+constexpr int kMinutesThatTell = 60;  // from then on the line through what the host held counts as it is
+constexpr int kKillsAMinute = 2;      // at least: one comes every ten seconds, but for a tree's last
+constexpr double kMostMegabytes = 1;  // by the hour
+constexpr double kMostDescriptors = 1;
 constexpr std::chrono::milliseconds kThinking{1500};
 constexpr std::chrono::milliseconds kThinkingOfHost{2500};  // it is there to live long, not to be quick
 constexpr int kLastingSeconds = 613;                        // nobody else's processes last as long
 constexpr int kLastingSecondsOfHost = kLastingSeconds + 1;
 
 Time now() { return std::chrono::steady_clock::now(); }
-
-// A straight line through the samples: how much more in an hour, and how sure that is.
-struct Slope {
-  double by_hour = 0;
-  double error = 0;  // standard
-  // Also where as much of it as two standard errors is noise.
-  bool is_above(double most) const { return by_hour - 2 * error > most; }
-};
-
-struct Sample {
-  double hours = 0;
-  double value = 0;
-};
-
-Slope slope_of(const std::vector<Sample>& samples) {
-  if (samples.size() < 3) return {};
-  const auto count = static_cast<double>(samples.size());
-  double x = 0;
-  double y = 0;
-  for (const Sample& sample : samples) {
-    x += sample.hours / count;
-    y += sample.value / count;
-  }
-  double xx = 0;
-  double xy = 0;
-  for (const Sample& sample : samples) {
-    xx += (sample.hours - x) * (sample.hours - x);
-    xy += (sample.hours - x) * (sample.value - y);
-  }
-  if (xx == 0) return {};
-  const double slope = xy / xx;
-  double left = 0;
-  for (const Sample& sample : samples) left += std::pow(sample.value - y - slope * (sample.hours - x), 2);
-  return {slope, std::sqrt(left / (count - 2) / xx)};
-}
-
-TEST(SlopeOfSamples, IsThatOfALineAndKnowsItsNoise) {
-  std::vector<Sample> line;
-  std::vector<Sample> noise;
-  for (int i = 0; i < 20; ++i) {
-    line.push_back({i * 0.1, 5 + 3 * i * 0.1});
-    noise.push_back({i * 0.01, i % 2 == 0 ? 90.0 : 110.0});
-  }
-  EXPECT_NEAR(slope_of(line).by_hour, 3, 1e-9);
-  EXPECT_TRUE(slope_of(line).is_above(2.9));
-  EXPECT_FALSE(slope_of(line).is_above(3.1));
-  EXPECT_FALSE(slope_of(noise).is_above(1)) << "a short look at what jumps about tells nothing";
-  EXPECT_FALSE(slope_of({}).is_above(0));
-}
-
-// What a tree's events lack, and what they have too often.
-struct Tally {
-  int lost = 0;
-  int duplicated = 0;
-  std::set<std::string> made;  // the files of which a child was told that its command had written them
-  void add(int times, int expected) {
-    lost += std::max(0, expected - times);
-    duplicated += std::max(0, times - expected);
-  }
-};
-
-// Every note of every child once, and as many completed sessions as there are.
-Tally tally_of(std::string_view exported) {
-  Tally tally;
-  std::map<std::string, int> notes;
-  std::map<std::string, std::string> written_by;  // a call, the file
-  int completed = 0;
-  for (std::size_t at = 0; at < exported.size();) {
-    const auto end = std::min(exported.find('\n', at), exported.size());
-    const auto line = parse_json_object(exported.substr(at, end - at));
-    at = end + 1;
-    if (!line) continue;
-    const std::string event = string_or(*line, "event", "");
-    if (event == "note") ++notes[string_or(*line, "content", "")];
-    if (event == "completed" && string_or(*line, "status", "") == "ok") ++completed;
-    const std::string call = fmt::format("{} {} {}", string_or(*line, "session_id", ""),
-                                         integer_or(*line, "step", -1), integer_or(*line, "call", -1));
-    const std::string args = string_or(*line, "args", "");
-    if (const auto file = args.find("out_"); event == "tool_call" && file != std::string::npos)
-      written_by[call] = args.substr(file);
-    if (string_or(*line, "result", "") == "ok" && written_by.contains(call))
-      tally.made.insert(written_by[call]);
-  }
-  for (int child = 0; child < kChildren; ++child) {
-    for (int step = 0; step < kSteps; ++step) tally.add(notes[note_of(child, step)], 1);
-  }
-  tally.add(completed, kChildren + 1);
-  return tally;
-}
-
-std::vector<std::string> events_of_a_sound_tree() {
-  std::vector<std::string> lines(kChildren + 1, R"({"event":"completed","status":"ok"})");
-  for (int child = 0; child < kChildren; ++child) {
-    for (int step = 0; step < kSteps; ++step)
-      lines.push_back(fmt::format(R"({{"event":"note","content":"{}"}})", note_of(child, step)));
-  }
-  return lines;
-}
-std::pair<int, int> lost_and_duplicated(const std::vector<std::string>& lines) {
-  const Tally tally = tally_of(fmt::format("{}\n", fmt::join(lines, "\n")));
-  return {tally.lost, tally.duplicated};
-}
-
-TEST(TallyOfATree, FindsWhatIsLostAndWhatIsThereTwice) {
-  const auto sound = events_of_a_sound_tree();
-  EXPECT_EQ(lost_and_duplicated(sound), std::pair(0, 0));
-  for (const std::size_t which : {std::size_t{0}, sound.size() - 1}) {  // an end, and a note
-    auto lacking = sound;
-    lacking.erase(lacking.begin() + static_cast<std::ptrdiff_t>(which));
-    EXPECT_EQ(lost_and_duplicated(lacking), std::pair(1, 0));
-    auto twice = sound;
-    twice.push_back(sound[which]);
-    EXPECT_EQ(lost_and_duplicated(twice), std::pair(0, 1));
-  }
-  EXPECT_EQ(lost_and_duplicated({}), std::pair(kChildren * kSteps + kChildren + 1, 0));
-}
-
-TEST(TallyOfATree, KnowsWhichFilesAChildWasToldToHaveWritten) {
-  const auto made = [](std::string_view result) {
-    return tally_of(
-               fmt::format(
-                   R"({{"event":"tool_call","session_id":"a","step":1,"call":1,"args":"printf x >> {0}"}})"
-                   "\n"
-                   R"({{"event":"session.progress","session_id":"a","step":1,"call":0,"result":"ok"}})"
-                   "\n"
-                   R"({{"event":"session.progress","session_id":"a","step":1,"call":1,"result":"{1}"}})"
-                   "\n",
-                   file_of(7), result))
-        .made;
-  };
-  EXPECT_EQ(made("ok"), std::set{file_of(7)});
-  EXPECT_TRUE(made("error").empty()) << "it was told that nobody knows";
-}
 
 int minutes_to_soak() {
   const auto text = SystemEnvironment().get("DEPUTY_SOAK_MINUTES");
@@ -203,7 +73,7 @@ TEST(ASoakHost, BeginsNoTreeWhereItsTimeIsUp) {
 
 class Soak : public DeputyTest {
  protected:
-  static constexpr std::chrono::milliseconds kSampledAt{4000};  // of each life: all are compared at one age
+  static constexpr std::chrono::milliseconds kLookedAt{4000};  // of each life: all are compared at one age
 
   std::unique_ptr<Running> start_life(const std::string& url, bool is_resume) {
     std::vector<std::string> words = is_resume ? std::vector<std::string>{"resume", "--yes"}
@@ -233,28 +103,36 @@ class Soak : public DeputyTest {
     return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            info.si_pid == pid;
   }
-  void sample(pid_t pid) {
+  // What is its own, without the files that it has mapped: how much of these is there is the machine's.
+  void look_at(pid_t pid, int kills) {
+    constexpr std::string_view kOwn = "RssAnon:";
     const std::string status = contents(fmt::format("/proc/{}/status", pid));
-    const auto at = status.find("VmRSS:");
+    const auto at = status.find(kOwn);
     std::error_code gone;
     const fs::directory_iterator open(fmt::format("/proc/{}/fd", pid), gone);
     if (at == std::string::npos || gone) return;
     const double hours = std::chrono::duration<double, std::ratio<3600>>(now() - begun_).count();
-    memory_.push_back({hours, std::strtod(status.c_str() + at + 6, nullptr) / 1024});
-    descriptors_.push_back({hours, static_cast<double>(std::distance(begin(open), end(open)))});
+    memory_.push_back({hours, std::strtod(status.c_str() + at + kOwn.size(), nullptr) / 1024, kills});
+    descriptors_.push_back({hours, static_cast<double>(std::distance(begin(open), end(open))), kills});
   }
-  // Until it ends by itself, or has lived as long as it may.
-  Ran live(std::unique_ptr<Running> running, bool may_be_killed) {
+  // Until it ends by itself, or has lived as long as it may. `kills`: that its tree has seen, which says how
+  // much there is to hold.
+  Ran live(std::unique_ptr<Running> running, bool may_be_killed, int kills) {
     const Time born = now();
     const Time dies = born + 5s + std::chrono::milliseconds(chance_() % 10'000);
-    bool is_sampled = false;
+    bool is_looked_at = false;
     while (!has_exited(running->pid())) {
-      if (!is_sampled && now() - born >= kSampledAt) {
-        sample(running->pid());
-        is_sampled = true;
+      if (!is_looked_at && now() - born >= kLookedAt) {
+        look_at(running->pid(), kills);
+        is_looked_at = true;
       }
       if (may_be_killed && now() >= dies) {
         busy_ += lasting() > 0 ? 1 : 0;
+        running->send(SIGKILL);
+        break;
+      }
+      if (now() - born >= kLongestLife) {
+        ADD_FAILURE() << "a tree that nothing was done to has not come to its end";
         running->send(SIGKILL);
         break;
       }
@@ -268,8 +146,10 @@ class Soak : public DeputyTest {
     std::optional<json::object> end;
     bool is_resume = false;
     for (int kills = 0; !end && !HasFailure();) {
-      const Ran ran = live(start_life(server.url(), is_resume), now() < until && kills < kMostKillsOfATree);
+      const bool may_be_killed = now() < until && kills < kMostKillsOfATree;
+      const Ran ran = live(start_life(server.url(), is_resume), may_be_killed, kills);
       if (ran.status == 128 + SIGKILL) {
+        ASSERT_TRUE(may_be_killed) << "it was to come to its end by itself";
         ++kills;
         ++kills_;
         orphans_ += left_behind();
@@ -310,8 +190,10 @@ class Soak : public DeputyTest {
     for (int child = 0; child < kChildren; ++child) {
       const auto out = work() / file_of(child);
       const auto times = contents(out).size();  // none: it was killed before it could begin, and is told so
+      const bool is_told = tally.made.contains(file_of(child));
       if (times > 1) ++duplicated_;
-      if (times == 0 && tally.made.contains(file_of(child))) ++lost_;
+      if (times == 0 && is_told) ++lost_;
+      if (is_told) ++told_;
       fs::remove(out);
     }
   }
@@ -350,8 +232,8 @@ class Soak : public DeputyTest {
 
   // The process that lived through it all: looked at between two trees, when what a tree took is given back.
   static void expect_flat(const HostLife& life, int minutes, int faults) {
-    std::vector<Sample> memory;
-    std::vector<Sample> descriptors;
+    std::vector<Look> memory;
+    std::vector<Look> descriptors;
     for (const HeldByHost& held : life.held) {
       memory.push_back({held.hours, static_cast<double>(held.bytes) / (1 << 20)});
       descriptors.push_back({held.hours, static_cast<double>(held.descriptors)});
@@ -360,21 +242,21 @@ class Soak : public DeputyTest {
     const Slope of_descriptors = slope_of(descriptors);
     const int orphans = left_after_a_while([] { return lasting(kLastingSecondsOfHost); });
     fmt::print(
-        "figures: one process that ran {} trees meanwhile, {} requests of which went wrong: orphans {}, "
-        "memory {:+.2f} MB/h (±{:.2f}), descriptors {:+.2f}/h (±{:.2f})\n",
-        life.trees, faults, orphans, of_memory.by_hour, of_memory.error, of_descriptors.by_hour,
-        of_descriptors.error);
+        "figures: one process that ran {} trees meanwhile, {} requests of which went wrong: orphans {}; "
+        "looked at {} times: memory {}; descriptors {}\n",
+        life.trees, faults, orphans, memory.size(), to_text(of_memory, kMostMegabytes, " MB"),
+        to_text(of_descriptors, kMostDescriptors, ""));
     EXPECT_EQ(orphans, 0);
     EXPECT_TRUE(life.ended_in_order);
     EXPECT_EQ(life.incomplete, 0) << "trees that did not come to their end";
     EXPECT_GT(life.trees, 0);
     EXPECT_GT(faults, 0);
-    EXPECT_FALSE(of_memory.is_above(1)) << "memory grows by " << of_memory.by_hour << " MB an hour";
-    EXPECT_FALSE(of_descriptors.is_above(1))
-        << "descriptors grow by " << of_descriptors.by_hour << " an hour";
+    EXPECT_FALSE(of_memory.is_above(kMostMegabytes)) << "memory grows";
+    EXPECT_FALSE(of_descriptors.is_above(kMostDescriptors)) << "descriptors grow";
     if (minutes < kMinutesThatTell) return;
     EXPECT_GE(memory.size(), 20u) << "too few trees to tell whether it grows";
-    EXPECT_LE(of_memory.by_hour, 1) << "in so long noise is no excuse (±" << of_memory.error << ")";
+    EXPECT_LE(of_memory.by_hour, kMostMegabytes)
+        << "in so long noise is no excuse (±" << of_memory.error << ")";
   }
 
   const Time begun_ = now();
@@ -387,9 +269,10 @@ class Soak : public DeputyTest {
   int faults_ = 0;
   int lost_ = 0;
   int duplicated_ = 0;
+  int told_ = 0;  // commands of which a child was told that they had succeeded
   int orphans_ = 0;
-  std::vector<Sample> memory_;  // MB
-  std::vector<Sample> descriptors_;
+  std::vector<Look> memory_;  // MB
+  std::vector<Look> descriptors_;
 };
 
 TEST_F(Soak, LosesNothingRepeatsNothingAndGrowsNowhere) {
@@ -405,25 +288,22 @@ TEST_F(Soak, LosesNothingRepeatsNothingAndGrowsNowhere) {
   const Slope descriptors = slope_of(descriptors_);
   fmt::print(
       "figures: {} minutes, {} trees of {} children, {} kills, {} of them with somebody to leave behind, {} "
-      "requests of which {} went wrong: lost {}, "
-      "duplicated {}, orphans {}; of {} processes at the age of {} s: memory {:+.2f} MB/h (±{:.2f}), "
-      "descriptors "
-      "{:+.2f}/h (±{:.2f})\n",
+      "requests of which {} went wrong: lost {}, duplicated {}, orphans {}; of {} processes "
+      "at the age of {} s: memory {}; descriptors {}\n",
       minutes, trees_, kChildren, kills_, busy_, requests_, faults_, lost_, duplicated_, orphans_,
-      memory_.size(), kSampledAt.count() / 1000, memory.by_hour, memory.error, descriptors.by_hour,
-      descriptors.error);
+      memory_.size(), kLookedAt.count() / 1000, to_text(memory, kMostMegabytes, " MB"),
+      to_text(descriptors, kMostDescriptors, ""));
   if (!HasFailure()) expect_flat(host.wait(), minutes, wrong.faults);
   EXPECT_EQ(lost_, 0);
   EXPECT_EQ(duplicated_, 0);
   EXPECT_EQ(orphans_, 0);
   EXPECT_GT(trees_, 0);
-  EXPECT_GT(kills_, 0) << "nothing was killed";
+  EXPECT_GE(kills_, kKillsAMinute * minutes) << "hardly anything was killed";
   EXPECT_GT(busy_, 0) << "there was never anybody who could have been left behind";
+  EXPECT_GT(told_, 0) << "no child was told that its command had succeeded: none could have been lost";
   EXPECT_GE(memory_.size(), 3u) << "too few processes to tell whether they grow";
-  EXPECT_FALSE(memory.is_above(1)) << "memory grows by " << memory.by_hour << " MB an hour";
-  if (minutes >= kMinutesThatTell)
-    EXPECT_LE(memory.by_hour, 1) << "in so long noise is no excuse (±" << memory.error << ")";
-  EXPECT_FALSE(descriptors.is_above(1)) << "descriptors grow by " << descriptors.by_hour << " an hour";
+  EXPECT_FALSE(memory.is_above(kMostMegabytes)) << "memory grows";
+  EXPECT_FALSE(descriptors.is_above(kMostDescriptors)) << "descriptors grow";
 }
 
 }  // namespace

@@ -148,16 +148,27 @@ LoopbackServer::~LoopbackServer() {
   if (acceptor_.joinable()) acceptor_.join();
   {
     const std::lock_guard lock(mutex_);
-    for (const int socket : open_) ::shutdown(socket, SHUT_RDWR);
+    for (const auto& [socket, player] : players_) ::shutdown(socket, SHUT_RDWR);
   }
-  players_.clear();
+  wait_for_players();
   ::close(listener_);
 }
 
 void LoopbackServer::finish() {
   ::shutdown(listener_, SHUT_RDWR);
   if (acceptor_.joinable()) acceptor_.join();
-  players_.clear();
+  wait_for_players();
+}
+
+// Once no more connections are taken. Those who end meanwhile find themselves gone from the map.
+void LoopbackServer::wait_for_players() {
+  std::map<int, std::jthread> playing;
+  {
+    const std::lock_guard lock(mutex_);
+    playing.swap(players_);
+  }
+  playing.clear();
+  ended_.clear();
 }
 
 void LoopbackServer::accept_all(const Play& play, SSL_CTX* tls) {
@@ -171,8 +182,8 @@ void LoopbackServer::accept_all(const Play& play, SSL_CTX* tls) {
     ++connections_;
     bound_waits(socket);
     const std::lock_guard lock(mutex_);
-    open_.insert(socket);
-    players_.emplace_back([this, socket, play, tls] { serve(socket, play, tls); });
+    ended_.clear();  // a thread that nobody joins keeps its stack: a server that lives long would run out
+    players_.emplace(socket, [this, socket, play, tls] { serve(socket, play, tls); });
   }
 }
 
@@ -186,7 +197,7 @@ void LoopbackServer::serve(int socket, const Play& play, SSL_CTX* tls) {
     if (!tls || peer.shake_hands(tls)) play(peer);
   }
   const std::lock_guard lock(mutex_);
-  open_.erase(socket);
+  if (auto self = players_.extract(socket)) ended_.push_back(std::move(self.mapped()));
   ::close(socket);
 }
 

@@ -8,9 +8,9 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -73,6 +73,7 @@ class LoopbackServer {
   explicit LoopbackServer(const Place& place);
   void accept_all(const Play& play, SSL_CTX* tls);
   void serve(int socket, const Play& play, SSL_CTX* tls);
+  void wait_for_players();
 
   int listener_;
   std::string ip_;
@@ -80,8 +81,8 @@ class LoopbackServer {
   std::atomic<int> connections_ = 0;
   std::shared_ptr<SSL_CTX> tls_;
   std::mutex mutex_;
-  std::set<int> open_;
-  std::vector<std::jthread> players_;
+  std::map<int, std::jthread> players_;  // by socket: of the connections that are open
+  std::vector<std::jthread> ended_;      // of those that are over: joined when the next one comes
   std::jthread acceptor_;
 };
 
