@@ -1,10 +1,11 @@
 #include "agent/conversation.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <string>
 #include <utility>
 
-#include "base/digest.h"
 #include "base/text.h"
 #include "transcript/call_traces.h"
 #include "transcript/mail.h"
@@ -42,14 +43,10 @@ void note_change(std::vector<FileChange>& files, const FileChange& change) {
 }
 
 void note_result(Repetition& repetition, const Call& call, const ToolResult& result) {
-  Sha256 digest;
-  for (const std::string* part : {&call.name, &call.arguments, &result.content}) {
-    digest.feed(std::to_string(part->size()) + ' ');
-    digest.feed(*part);
-  }
-  std::string of = digest.hex();
+  constexpr std::hash<std::string_view> kDigest;
+  const std::array of{kDigest(call.name), kDigest(call.arguments), kDigest(result.content)};
   if (of != repetition.of) repetition.streak = 0;
-  repetition.of = std::move(of);
+  repetition.of = of;
   repetition.streak += 1;
   repetition.peak = std::max(repetition.peak, repetition.streak);
 }

@@ -3,6 +3,8 @@
 // function, so a resumed run stands where the interrupted one stood.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,7 +30,7 @@ struct Grace {
 
 // The same call with the same arguments and the same result, one after the other.
 struct Repetition {
-  std::string of;  // what they have in common
+  std::array<std::size_t, 3> of{};  // digests of what they have in common: tool, arguments, result
   int streak = 0;
   int peak = 0;  // the longest streak of the last step, until the run was told of it
 };

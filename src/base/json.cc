@@ -112,7 +112,10 @@ Result<json::object> parse_json_object(std::string_view text, json::storage_ptr 
 
 // Bytes that are not UTF-8 can stand inside strings only, and mending keeps the quotes and escapes around
 // them.
-std::string to_json_text(const json::value& value) { return to_utf8(serialized(value)); }
+std::string to_json_text(const json::value& value) {
+  std::string text = serialized(value);
+  return is_utf8(text) ? text : to_utf8(text);
+}
 
 std::string to_pretty_json(const json::value& value) {
   std::string text;

@@ -20,6 +20,11 @@ TEST(CaseFolded, MakesGenerousSpellingsOne) {
   EXPECT_EQ(case_folded("cafe\u0301"), case_folded("CAF\u00c9"));
   EXPECT_EQ(case_folded("ｅｘ"), "ex");
   EXPECT_EQ(case_folded(""), "");
+  for (int byte = 0; byte < 0x80; ++byte) {
+    const std::string ascii(1, static_cast<char>(byte));
+    EXPECT_EQ(case_folded(ascii) + "\u00e9", case_folded(ascii + "\u00e9"))
+        << byte << ": alone as beside others";
+  }
   EXPECT_EQ(case_folded("A\xff"), "a\xff");
 }
 

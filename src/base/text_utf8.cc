@@ -190,6 +190,8 @@ std::string made_unmistakable(std::string_view text) {
 }
 
 std::string case_folded(std::string_view text) {
+  if (std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
+    return lowered(text);  // as nearly all names are
   constexpr auto kOptions = static_cast<utf8proc_option_t>(
       UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
   utf8proc_uint8_t* mapped = nullptr;

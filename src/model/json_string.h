@@ -5,9 +5,12 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace deputy {
 
-inline std::string json_string(std::string_view text) { return to_json_text(json::value(text)); }
+inline std::string json_string(std::string_view text) {
+  return to_utf8(json::serialize(json::string_view(text)));
+}
 
 }  // namespace deputy

@@ -1,7 +1,5 @@
 #include "model/rate_limit_headers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -33,25 +31,38 @@ std::optional<Duration> time_left(std::optional<std::string_view> text, WallTime
   return parse_wait(*text);
 }
 
-std::optional<RateLimit> limit_of(const HttpHeaders& headers, std::string_view limit,
-                                  std::string_view remaining, std::string_view reset, WallTime now) {
-  const auto most = amount(find_header(headers, limit));
-  const auto left = amount(find_header(headers, remaining));
-  const auto full_in = time_left(find_header(headers, reset), now);
+// What tells of one thing that is counted.
+struct Names {
+  std::string_view limit;
+  std::string_view remaining;
+  std::string_view reset;
+};
+
+namespace anthropic {
+constexpr Names kRequests{"anthropic-ratelimit-requests-limit", "anthropic-ratelimit-requests-remaining",
+                          "anthropic-ratelimit-requests-reset"};
+constexpr Names kTokens{"anthropic-ratelimit-tokens-limit", "anthropic-ratelimit-tokens-remaining",
+                        "anthropic-ratelimit-tokens-reset"};
+constexpr Names kInput{"anthropic-ratelimit-input-tokens-limit", "anthropic-ratelimit-input-tokens-remaining",
+                       "anthropic-ratelimit-input-tokens-reset"};
+constexpr Names kOutput{"anthropic-ratelimit-output-tokens-limit",
+                        "anthropic-ratelimit-output-tokens-remaining",
+                        "anthropic-ratelimit-output-tokens-reset"};
+}  // namespace anthropic
+
+namespace openai {
+constexpr Names kRequests{"x-ratelimit-limit-requests", "x-ratelimit-remaining-requests",
+                          "x-ratelimit-reset-requests"};
+constexpr Names kTokens{"x-ratelimit-limit-tokens", "x-ratelimit-remaining-tokens",
+                        "x-ratelimit-reset-tokens"};
+}  // namespace openai
+
+std::optional<RateLimit> limit_of(const HttpHeaders& headers, const Names& names, WallTime now) {
+  const auto most = amount(find_header(headers, names.limit));
+  const auto left = amount(find_header(headers, names.remaining));
+  const auto full_in = time_left(find_header(headers, names.reset), now);
   if (!most || !left || !full_in || *most < 1) return std::nullopt;
   return RateLimit{*most, std::min(*left, *most), *full_in};
-}
-
-std::optional<RateLimit> anthropic(const HttpHeaders& headers, std::string_view counted, WallTime now) {
-  const auto name = [&](std::string_view part) {
-    return fmt::format("anthropic-ratelimit-{}-{}", counted, part);
-  };
-  return limit_of(headers, name("limit"), name("remaining"), name("reset"), now);
-}
-
-std::optional<RateLimit> openai(const HttpHeaders& headers, std::string_view counted, WallTime now) {
-  const auto name = [&](std::string_view part) { return fmt::format("x-ratelimit-{}-{}", part, counted); };
-  return limit_of(headers, name("limit"), name("remaining"), name("reset"), now);
 }
 
 std::optional<RateLimit> tighter(std::optional<RateLimit> a, std::optional<RateLimit> b) {
@@ -62,24 +73,18 @@ std::optional<RateLimit> tighter(std::optional<RateLimit> a, std::optional<RateL
 }  // namespace
 
 RateLimits parse_rate_limits(const HttpHeaders& headers, WallTime now) {
-  RateLimits limits{
-      .requests = tighter(anthropic(headers, "requests", now), openai(headers, "requests", now)),
-      .tokens = tighter(anthropic(headers, "tokens", now), openai(headers, "tokens", now))};
-  limits.tokens = tighter(limits.tokens, anthropic(headers, "input-tokens", now));
-  return limits;
+  const auto of = [&](const Names& names) { return limit_of(headers, names, now); };
+  return {.requests = tighter(of(anthropic::kRequests), of(openai::kRequests)),
+          .tokens = tighter(tighter(of(anthropic::kTokens), of(openai::kTokens)), of(anthropic::kInput))};
 }
 
 std::optional<Duration> time_until_refilled(const HttpHeaders& headers, WallTime now) {
   std::optional<Duration> longest;
-  const auto look_at = [&](const std::string& remaining, const std::string& reset) {
-    if (amount(find_header(headers, remaining)) != 0) return;
-    const auto wait = time_left(find_header(headers, reset), now);
+  for (const Names& names : {anthropic::kRequests, anthropic::kTokens, anthropic::kInput, anthropic::kOutput,
+                             openai::kRequests, openai::kTokens}) {
+    if (amount(find_header(headers, names.remaining)) != 0) continue;
+    const auto wait = time_left(find_header(headers, names.reset), now);
     if (wait) longest = std::max(longest.value_or(Duration{}), *wait);
-  };
-  for (const std::string_view counted : {"requests", "tokens", "input-tokens", "output-tokens"}) {
-    look_at(fmt::format("x-ratelimit-remaining-{}", counted), fmt::format("x-ratelimit-reset-{}", counted));
-    look_at(fmt::format("anthropic-ratelimit-{}-remaining", counted),
-            fmt::format("anthropic-ratelimit-{}-reset", counted));
   }
   return longest;
 }

@@ -28,7 +28,7 @@ void forget_unsealed(Session& session) {
 
 std::string lines_for(const Message& message) {
   std::string lines;
-  for (const auto& line : to_transcript_lines(message)) lines += to_json_text(line) + "\n";
+  for (json::object& line : to_transcript_lines(message)) lines += to_json_text(std::move(line)) + "\n";
   return lines;
 }
 
