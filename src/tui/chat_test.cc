@@ -414,6 +414,24 @@ TEST_F(Chat, AnAnswerThatIsTypedIsOneThoughThereAreChoices) {
   EXPECT_EQ(only<GiveAnswer>(typed)->answer, (Answer{AnswerKind::text, "keep it"}));
 }
 
+TEST_F(Chat, WhatIsPastedIsAnAnswerInWordsAndApprovesNothing) {
+  story.begin("go");
+  story.ask("a", "Run ls", {});
+  story.pass(kTooSoon);
+  EXPECT_THAT(key(KeyName::paste, "y"), IsEmpty());
+  EXPECT_TRUE(is_open(story.state.dialog));
+  story.pass(kTooSoon);
+  EXPECT_TRUE(only<GiveAnswer>(type("y")));
+
+  story.ask("a", "Which?", {"tabs", "spaces"}, QuestionKind::to_person);
+  story.pass(kTooSoon);
+  EXPECT_THAT(key(KeyName::paste, "1"), IsEmpty()) << "no choice";
+  key(KeyName::paste, "00\ncolumns");
+  const auto pasted = key(KeyName::enter);
+  ASSERT_TRUE(only<GiveAnswer>(pasted));
+  EXPECT_EQ(only<GiveAnswer>(pasted)->answer, (Answer{AnswerKind::text, "100\ncolumns"}));
+}
+
 TEST_F(Chat, WhoTypesOnAnswersNothing) {
   story.begin("go");
   story.ask("a", "Write new.txt", {"Write(new.txt)"});

@@ -198,12 +198,14 @@ std::optional<DialogAnswer> on_key(Dialog& dialog, const Key& key, TimePoint now
     case KeyName::enter:
       return take_choice(dialog, dialog.chosen, now);
     case KeyName::text:
+    case KeyName::paste:
       break;
     default:
       return std::nullopt;
   }
-  const auto meant = std::ranges::find_if(
-      choices, [&](const Choice& choice) { return key.text == std::string(1, choice.key); });
+  const auto meant = std::ranges::find_if(choices, [&](const Choice& choice) {
+    return key.name == KeyName::text && key.text == std::string(1, choice.key);
+  });
   if (meant == choices.end()) {
     if (dialog.waiting.front().kind == QuestionKind::permission) {
       dialog.shown_at = now;  // of words that somebody types no letter chooses
