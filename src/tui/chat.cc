@@ -290,7 +290,7 @@ bool question_has_keys(const ChatState& state) { return is_open(state.dialog) &&
 
 bool can_turn_to_children(const ChatState& state) {
   return question_has_keys(state) && !state.tells_children && is_ready(state.dialog, state.now) &&
-         !state.dialog.is_writing && !shown_rows(state).empty();
+         !state.dialog.is_writing && state.input.text.empty() && !shown_rows(state).empty();
 }
 
 bool print_what_is_cut(ChatState& state) {

@@ -90,29 +90,64 @@ using Keys = std::vector<std::string_view>;
 // A question shows its own choices.
 Keys keys_at_question(const ChatState& state) {
   if (can_turn_to_children(state)) return {"Tab: children"};
-  return {};
+  if (!state.dialog.is_writing || !is_ready(state.dialog, state.now)) return {};
+  const bool is_permission = state.dialog.waiting.front().kind == QuestionKind::permission;
+  if (is_permission) return {"Enter declines", "Esc back"};
+  if (trimmed(state.dialog.words.text).empty()) return {"Esc back"};
+  return {"Enter answers", "Esc back"};
+}
+
+// While something is typed for the child.
+Keys keys_for_words(const ChatState& state, const TreeNode* node) {
+  if (state.typing == Typing::nudge && node && !node->has_ended) return {"Enter nudges it", "Esc back"};
+  if (state.typing == Typing::answer && node && node->question == state.answering)
+    return {"Enter answers it in its parent's place", "Esc back"};
+  return {"Esc back"};
 }
 
 Keys keys_for_child(const ChatState& state) {
   const TreeNode* node = find_node(state.tree, *state.chosen);
-  if (state.typing == Typing::nudge) return {"Enter nudges it", "Esc back"};
-  if (state.typing == Typing::answer) return {"Enter answers it in its parent's place", "Esc back"};
-  if (node && !node->question.empty()) return {"a answer", "n nudge", "b background", "c cancel", "Esc back"};
-  if (state.scrolled > 0) return {"PgUp PgDn scroll", "Esc back"};
-  if (!node || node->has_ended) return {"↑↓ choose", "PgUp scroll", "Esc back"};
-  return {"↑↓ choose", "n nudge", "b background", "c cancel", "Esc back"};
+  if (state.typing != Typing::input) return keys_for_words(state, node);
+  const bool is_at_work = state.is_running && node && !node->has_ended;
+  const bool asks = is_at_work && !node->question.empty();
+  if (state.scrolled > 0 && !asks) return {"PgUp PgDn scroll", "Esc back"};
+  Keys keys;
+  if (asks) {
+    keys.emplace_back("a answer");
+  } else if (shown_rows(state).size() > 1) {
+    keys.emplace_back("↑↓ choose");
+  }
+  if (!is_at_work) {
+    keys.emplace_back("PgUp scroll");
+  } else {
+    keys.emplace_back("n nudge");
+    if (can_go_to_background(*node)) keys.emplace_back("b background");
+    keys.emplace_back("c cancel");
+  }
+  keys.emplace_back("Esc back");
+  return keys;
 }
 
-// What can be done now.
+Keys keys_for_line(const ChatState& state) {
+  if (state.completion.choices.size() > 1) return {"Tab takes it", "↑↓ choose", "Esc closes"};
+  if (state.completion.is_open()) return {"Tab takes it", "Esc closes"};
+  const bool is_empty = state.input.text.empty();
+  if (is_empty && !state.is_running) return {"/help"};
+  Keys keys;
+  if (!is_empty) {
+    keys.emplace_back("Enter sends");
+  } else if (!shown_rows(state).empty()) {
+    keys.emplace_back("Tab: children");
+  }
+  if (is_open(state.dialog)) keys.emplace_back("Esc: the question");
+  if (state.is_running) keys.emplace_back("Ctrl-C cancels");
+  return keys;
+}
+
+// What can be done now, and nothing else.
 Keys keys_of(const ChatState& state) {
   if (question_has_keys(state)) return keys_at_question(state);
-  if (state.chosen) return keys_for_child(state);
-  if (!state.is_running) return {"/help"};
-  Keys keys;
-  if (!shown_rows(state).empty()) keys.emplace_back("Tab: children");
-  if (is_open(state.dialog)) keys.emplace_back("Esc: the question");
-  keys.emplace_back("Ctrl-C cancels");
-  return keys;
+  return state.chosen ? keys_for_child(state) : keys_for_line(state);
 }
 
 // What there is to say until the next key, or the keys, each with its word.
@@ -235,11 +270,18 @@ Frame frame_of(const ChatState& state) {
   std::size_t cursor_row = 0;
   if (question_has_keys(state)) {
     auto dialog = view_of(state.dialog, state.now, columns, room.left);
-    dialog.lines.resize(std::min(dialog.lines.size(), room.left));
-    room.take(dialog.lines.size());
-    cursor_row = dialog.cursor_row.value_or(dialog.lines.empty() ? 0 : dialog.lines.size() - 1);
-    frame.cursor_column = dialog.cursor_row ? dialog.cursor_column : 0;
-    below = std::move(dialog.lines);
+    // On a very small screen what is typed stays in sight; what is asked stands above.
+    const std::size_t hidden = dialog.lines.size() - std::min(dialog.lines.size(), room.left);
+    if (dialog.cursor_row) {
+      below = last_of(std::move(dialog.lines), room.left);
+      cursor_row = *dialog.cursor_row - hidden;
+      frame.cursor_column = dialog.cursor_column;
+    } else {
+      below = std::move(dialog.lines);
+      below.resize(below.size() - hidden);
+      cursor_row = below.empty() ? 0 : below.size() - 1;
+    }
+    room.take(below.size());
   } else {
     if (is_open(state.dialog) && room.left > 1) {
       below.push_back(cut(in_short(state.dialog), columns));

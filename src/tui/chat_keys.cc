@@ -232,6 +232,11 @@ bool complete(ChatState& state, const Key& key) {
   }
 }
 
+void leave_child(ChatState& state) {
+  state.chosen.reset();
+  state.scrolled = 0;
+}
+
 void choose(ChatState& state, int by) {
   state.scrolled = 0;
   const auto rows = shown_rows(state);
@@ -319,8 +324,7 @@ std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
       return Intents{};
     case KeyName::text:
       if (!state.is_running) {  // there is nobody to steer: the person types on
-        state.chosen.reset();
-        state.scrolled = 0;
+        leave_child(state);
         return std::nullopt;
       }
       return node && !node->has_ended ? act_on(state, *node, key.text) : Intents{};
@@ -425,6 +429,8 @@ Intents apply_key(ChatState& state, const Key& key) {
   const bool was_last = is_last(state, key);
   auto for_child = on_tree_key(state, key);
   Intents intents = for_child ? *std::move(for_child) : on_input_key(state, key);
+  // A paste, or what was recalled: whoever sees it in the line types on there.
+  if (state.typing == Typing::input && !state.input.text.empty()) leave_child(state);
   if (was_last) turn_to_question(state);
   return intents;
 }
@@ -438,7 +444,7 @@ Intents next_in_turn(ChatState& state) {
 
 void apply_listing(ChatState& state, const std::string& folder, const std::vector<std::string>& entries) {
   const auto wanted = path_wanted(state.input);
-  if (!wanted || wanted->folder != folder) return;  // the person has typed on
+  if (!wanted || wanted->folder != folder || state.typing != Typing::input) return;  // who typed has moved on
   state.completion = {paths_for(*wanted, entries)};
 }
 

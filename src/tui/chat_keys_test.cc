@@ -200,6 +200,8 @@ TEST_F(ChatKeys, ALineThatIsLeftForAQuestionIsThereAgainAfterwards) {
   key(KeyName::escape);
   was_taken(story.state);
   story.pass(kTooSoon);
+  key(KeyName::tab);
+  EXPECT_FALSE(story.state.chosen) << "the line would be taken for what the child is told";
   EXPECT_TRUE(only<GiveAnswer>(type("y")));
   EXPECT_THAT(story.screen(80), HasSubstr("❯ half a line"));
   type("!");
@@ -721,6 +723,32 @@ TEST_F(ChatKeys, AChildThatSharesItsLabelWithAnothersIsNamedByItsId) {
   const auto left = command("/cancel twin");
   ASSERT_TRUE(only<CancelOne>(left)) << "the other has ended";
   EXPECT_EQ(only<CancelOne>(left)->session, SessionId("sess_2"));
+}
+
+TEST_F(ChatKeys, WithATextInTheLineNoKeyIsForAChild) {
+  story.begin("go");
+  story.child("a");
+  for (const auto& [name, text] : {std::pair(KeyName::paste, "see it"), std::pair(KeyName::control, "p")}) {
+    story.state.input.history = {"see it"};
+    key(KeyName::tab);
+    ASSERT_TRUE(story.state.chosen);
+    key(name, text);
+    EXPECT_FALSE(story.state.chosen);
+    EXPECT_THAT(type("c"), IsEmpty()) << "it cancels nobody";
+    EXPECT_EQ(story.state.input.text, "see itc");
+    set_text(story.state.input, "");
+  }
+}
+
+TEST_F(ChatKeys, AListOfPathsThatComesLateIsNotOfferedForANudge) {
+  story.begin("go");
+  story.child("a");
+  ASSERT_TRUE(only<ListFolder>(type("@src/m")));
+  key(KeyName::control, "u");
+  key(KeyName::tab);
+  type("n@src/m");
+  apply_listing(story.state, "src/", {"main.cc"});
+  EXPECT_FALSE(story.state.completion.is_open());
 }
 
 TEST_F(ChatKeys, ANudgeCanBeGivenUp) {

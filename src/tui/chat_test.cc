@@ -414,6 +414,24 @@ TEST_F(Chat, AnAnswerThatIsTypedIsOneThoughThereAreChoices) {
   EXPECT_EQ(only<GiveAnswer>(typed)->answer, (Answer{AnswerKind::text, "keep it"}));
 }
 
+TEST_F(Chat, WhatIsPastedIsAnAnswerInWordsAndApprovesNothing) {
+  story.begin("go");
+  story.ask("a", "Run ls", {});
+  story.pass(kTooSoon);
+  EXPECT_THAT(key(KeyName::paste, "y"), IsEmpty());
+  EXPECT_TRUE(is_open(story.state.dialog));
+  story.pass(kTooSoon);
+  EXPECT_TRUE(only<GiveAnswer>(type("y")));
+
+  story.ask("a", "Which?", {"tabs", "spaces"}, QuestionKind::to_person);
+  story.pass(kTooSoon);
+  EXPECT_THAT(key(KeyName::paste, "1"), IsEmpty()) << "no choice";
+  key(KeyName::paste, "00\ncolumns");
+  const auto pasted = key(KeyName::enter);
+  ASSERT_TRUE(only<GiveAnswer>(pasted));
+  EXPECT_EQ(only<GiveAnswer>(pasted)->answer, (Answer{AnswerKind::text, "100\ncolumns"}));
+}
+
 TEST_F(Chat, WhoTypesOnAnswersNothing) {
   story.begin("go");
   story.ask("a", "Write new.txt", {"Write(new.txt)"});
@@ -573,11 +591,73 @@ TEST_F(Chat, AtFortyColumnsTheKeysRemainEachWithItsWord) {
   story.child("a");
   EXPECT_THAT(story.screen(40), HasSubstr("\nTab: children  Ctrl-C cancels\n"));
   key(KeyName::tab);
+  EXPECT_THAT(story.screen(40), HasSubstr("\nn nudge  b background  c cancel\nEsc back\n")) << "the only one";
+  story.child("b");
   EXPECT_THAT(story.screen(40), HasSubstr("\n↑↓ choose  n nudge  b background\nc cancel  Esc back\n"));
   story.ask("a", "Which?", {}, QuestionKind::to_parent);
   EXPECT_THAT(story.screen(40), HasSubstr("\na answer  n nudge  b background\nc cancel  Esc back\n"));
   type("a");
   EXPECT_THAT(story.screen(40), HasSubstr("\nEnter answers it in its parent's place\nEsc back\n"));
+}
+
+// Each key that is named does something then, and what does nothing is not named.
+TEST_F(Chat, NoKeyIsNamedThatDoesNothing) {
+  type("half");
+  EXPECT_THAT(story.screen(40), AllOf(HasSubstr("\nEnter sends\n"), Not(HasSubstr("/help"))));
+  story.begin("hi");
+  story.child("a");
+  EXPECT_THAT(story.screen(40), HasSubstr("\nEnter sends  Ctrl-C cancels\n")) << "Tab completes there";
+  set_text(story.state.input, "");
+  type("/");
+  EXPECT_THAT(story.screen(40), HasSubstr("\nTab takes it  ↑↓ choose  Esc closes\n"));
+  type("mod");
+  EXPECT_THAT(story.screen(40), HasSubstr("\nTab takes it  Esc closes\n"));
+  key(KeyName::escape);
+  set_text(story.state.input, "");
+
+  key(KeyName::tab);
+  story.tell_root(Detached{SessionId("sess_a")});
+  EXPECT_THAT(story.screen(40), HasSubstr("\nn nudge  c cancel  Esc back\n")) << "it is in the background";
+  type("nx");
+  EXPECT_THAT(story.screen(40), HasSubstr("\nEnter nudges it  Esc back\n"));
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_THAT(story.screen(40), HasSubstr("\nEsc back\n")) << "nobody is there to be nudged";
+  key(KeyName::escape);
+  EXPECT_THAT(story.screen(40), HasSubstr("\nPgUp scroll  Esc back\n"));
+}
+
+TEST_F(Chat, WhileAnAnswerIsWrittenNoChoiceIsNamedThatItsKeyWouldNotTake) {
+  story.begin("hi");
+  story.ask("a", "Run ls", {"Bash(ls)"});
+  story.pass(kTooSoon);
+  EXPECT_THAT(story.screen(40), HasSubstr("(y) yes")) << "control";
+  type("n");
+  EXPECT_THAT(story.screen(40),
+              AllOf(HasSubstr("\nreason: \nEnter declines  Esc back\n"), Not(HasSubstr("(y)"))));
+  key(KeyName::escape);
+  EXPECT_THAT(story.screen(40), HasSubstr("(y) yes"));
+  type("y");
+  story.ask("a", "Which?", {"red"}, QuestionKind::to_person);
+  story.pass(kTooSoon);
+  type("w");
+  EXPECT_THAT(story.screen(40), HasSubstr("\nanswer: \nEsc back\n")) << "there is nothing to answer with yet";
+  type("blue");
+  EXPECT_THAT(story.screen(40), HasSubstr("\nanswer: blue\nEnter answers  Esc back\n"));
+}
+
+TEST_F(Chat, ALongReasonStaysInSightOnAnyScreen) {
+  story.begin("hi");
+  story.ask("a", script_of(40), {"Bash(ls)"});
+  story.pass(kTooSoon);
+  type("n");
+  type(std::string(200, 'x') + "end");
+  for (const int rows : {5, 8, 24}) {
+    EXPECT_THAT(story.screen(40, rows), HasSubstr("end\n")) << rows;
+    const Frame frame = frame_of(story.state);
+    EXPECT_LE(frame.lines.size(), static_cast<std::size_t>(rows));
+    ASSERT_LT(frame.cursor_row, frame.lines.size()) << rows;
+    EXPECT_THAT(plain_text(frame.lines.at(frame.cursor_row)), HasSubstr("end")) << rows;
+  }
 }
 
 TEST_F(Chat, ANoticeIsWrappedWhereItDoesNotFitAndIsNotCut) {

@@ -12,6 +12,8 @@
 namespace deputy {
 namespace {
 
+constexpr std::size_t kMostRowsOfWords = 3;
+
 struct Choice {
   char key;
   std::string text;
@@ -196,12 +198,14 @@ std::optional<DialogAnswer> on_key(Dialog& dialog, const Key& key, TimePoint now
     case KeyName::enter:
       return take_choice(dialog, dialog.chosen, now);
     case KeyName::text:
+    case KeyName::paste:
       break;
     default:
       return std::nullopt;
   }
-  const auto meant = std::ranges::find_if(
-      choices, [&](const Choice& choice) { return key.text == std::string(1, choice.key); });
+  const auto meant = std::ranges::find_if(choices, [&](const Choice& choice) {
+    return key.name == KeyName::text && key.text == std::string(1, choice.key);
+  });
   if (meant == choices.end()) {
     if (dialog.waiting.front().kind == QuestionKind::permission) {
       dialog.shown_at = now;  // of words that somebody types no letter chooses
@@ -245,10 +249,14 @@ DialogView view_of(const Dialog& dialog, TimePoint now, std::size_t columns, std
   const std::size_t room = std::max<std::size_t>(3, rows_for_body(dialog, columns, rows));
   add_all(view.lines, cut_body(body_of(dialog, columns), columns, room, dialog.told_whole == question.id));
   if (!is_ready(dialog, now)) return view;
-  add_all(view.lines, lines_of_choices(dialog, columns));
-  if (!dialog.is_writing) return view;
+  if (!dialog.is_writing) {
+    add_all(view.lines, lines_of_choices(dialog, columns));
+    return view;
+  }
   const bool is_permission = question.kind == QuestionKind::permission;
-  const auto words = view_of(dialog.words, is_permission ? "reason: " : "answer: ", columns, 3);
+  const std::size_t left = rows - std::min(rows, view.lines.size());
+  const auto words = view_of(dialog.words, is_permission ? "reason: " : "answer: ", columns,
+                             std::clamp<std::size_t>(left, 1, kMostRowsOfWords));
   view.cursor_row = view.lines.size() + words.cursor_row;
   view.cursor_column = words.cursor_column;
   add_all(view.lines, words.lines);
