@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "guard/glob.h"
+#include "guard/interpreter_words.h"
 #include "guard/program_table.h"
 
 namespace deputy {
@@ -363,10 +364,11 @@ bool CommandPattern::may_mean(ShellWords words) const {
 
 // bash deploy.sh, python3 /usr/bin/pip install, node npm-cli.js publish.
 bool CommandPattern::may_mean_script(ShellWords words) const {
-  if (words.size() < 2) return false;
-  const std::string_view file = words[1].text;
+  const std::size_t at = place_of_file(words);
+  if (at >= words.size()) return false;
+  const std::string_view file = words[at].text;
   const ProgramEntry& entry = entry_of(program_of(words[0]));
-  return (is_program(file) || is_program(program_of_script(file))) && may_have_words(words.subspan(2)) &&
+  return (is_program(file) || is_program(program_of_script(file))) && may_have_words(words.subspan(at + 1)) &&
          entry.kind == ProgramKind::interpreter && !entry.only_shows;
 }
 
