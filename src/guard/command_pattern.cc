@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "guard/glob.h"
+#include "guard/interpreter_words.h"
 #include "guard/program_table.h"
 
 namespace deputy {
@@ -227,9 +228,10 @@ std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, con
       return may_all_be_written ||
              (file.starts_with('*') ? std::ranges::any_of(replaced, ends_so) : replaced.contains(file));
     };
+    const bool may_run_written = may_all_be_written || !written.empty();
     subject.hides_code =
         runs_hidden_code(command.words, subject.is_fed) ||
-        std::ranges::any_of(files_that_may_run(command), may_be_written) ||
+        (may_run_written && std::ranges::any_of(files_that_may_run(command), may_be_written)) ||
         (!written.empty() && std::ranges::any_of(files_run_untold(command.words), may_be_replaced));
     // What it unpacks, the same line has made: it is fed it, or reads it where that was written before.
     may_all_be_written =
@@ -237,7 +239,7 @@ std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, con
         (!written.empty() && may_unpack_what_it_names(command.words) && may_name_one_of(written, command));
     add_written(command, std::span(command.words).subspan(1), written);
     add_written(command, words_that_may_be_replaced(command.words), replaced);
-    subject.names_protected = names_protected_path(command.words, roots) && !only_reads(command.words);
+    subject.names_protected = !only_reads(command.words) && names_protected_path(command.words, roots);
     is_moved = is_moved || changes_folder(command.words);
     subject.command = std::move(command);
     subjects.push_back(std::move(subject));
@@ -363,10 +365,11 @@ bool CommandPattern::may_mean(ShellWords words) const {
 
 // bash deploy.sh, python3 /usr/bin/pip install, node npm-cli.js publish.
 bool CommandPattern::may_mean_script(ShellWords words) const {
-  if (words.size() < 2) return false;
-  const std::string_view file = words[1].text;
+  const std::size_t at = place_of_file(words);
+  if (at >= words.size()) return false;
+  const std::string_view file = words[at].text;
   const ProgramEntry& entry = entry_of(program_of(words[0]));
-  return (is_program(file) || is_program(program_of_script(file))) && may_have_words(words.subspan(2)) &&
+  return (is_program(file) || is_program(program_of_script(file))) && may_have_words(words.subspan(at + 1)) &&
          entry.kind == ProgramKind::interpreter && !entry.only_shows;
 }
 

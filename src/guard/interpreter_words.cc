@@ -23,9 +23,24 @@ bool is_stream(const ShellWord& word) {
   return path.starts_with('/') || names[0] == "proc" || names[1].starts_with("std") || names[1] == "fd";
 }
 
+std::string_view without_digits(std::string_view program) {
+  return program.substr(0, program.find_first_of("0123456789"));
+}
+
 bool asks_for_version(ShellWords words) {
-  return words.size() == 2 &&
-         (words[1].text == "--version" || words[1].text == "--help" || words[1].text == "-V");
+  if (words.size() != 2) return false;
+  constexpr std::string_view kSmall = "bun node nodejs perl php ruby lua luajit julia ts-node tsx";
+  const std::string_view option = words[1].text;
+  return option == "--version" || option == "--help" || option == "-V" ||
+         (option == "-v" && lists(kSmall, without_digits(program_of(words[0]))));
+}
+
+// Letters of options that take no value and no code, and leave it to the file what is run.
+std::string_view harmless_letters(std::string_view program) {
+  const std::string_view name = without_digits(program);
+  if (lists("sh bash dash ash ksh mksh zsh", name)) return "efnuvx";
+  if (lists("python pypy", name)) return "bBEIOqsSuv";
+  return lists("perl ruby", name) ? "w" : "";
 }
 
 // Modules of Python that take code as their words or from their input, or another module to run.
@@ -110,13 +125,25 @@ std::optional<std::size_t> running_subcommand(ShellWords words, const ProgramEnt
   return std::nullopt;
 }
 
+std::size_t place_of_file(ShellWords words) {
+  const std::string_view letters = harmless_letters(program_of(words[0]));
+  std::size_t at = 1;
+  while (at < words.size() && words[at].text.size() > 1 && words[at].text[0] == '-' &&
+         words[at].text.find_first_not_of(letters, 1) == std::string::npos)
+    ++at;
+  return at;
+}
+
 bool runs_a_file(ShellWords words, const ProgramEntry& entry, bool is_fed) {
   if (words.size() < 2) return false;
   if (asks_for_version(words)) return true;
   if (running_subcommand(words, entry)) return false;
-  if (words[1].text == "-m") return words.size() > 2 && !may_be_option(words[2]) && !runs_code_module(words);
+  const ShellWords from_file = words.subspan(place_of_file(words));
+  if (from_file.empty()) return false;
+  if (from_file[0].text == "-m")
+    return from_file.size() > 1 && !may_be_option(from_file[1]) && !runs_code_module(words);
   if (entry.operands == 1 && (is_fed || words.size() > 2)) return false;
-  return !may_be_option(words[1]) && !is_stream(words[1]);
+  return !may_be_option(from_file[0]) && !is_stream(from_file[0]);
 }
 
 bool reads_its_program(ShellWords words, const ProgramEntry& entry) {

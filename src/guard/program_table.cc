@@ -124,6 +124,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
     {.names = "tex latex pdftex pdflatex xetex xelatex luatex lualatex",
      .runs = "-shell-escape -enable-write18 -cnf-line"},
     {.names = "latexmk", .runs = "-e* -r*"},
+    {.names = "sed gsed", .writes = "-i --in-place"},
     {.names = "sort", .runs = "--compress-program", .writes = "-o --output"},
     {.names = "split", .runs = "--filter"},
     {.names = "jobs", .carries = "-x"},

@@ -114,6 +114,13 @@ std::string_view replaced_by(std::string_view option) {
   return at + 1 < option.size() ? option.substr(at + 1) : kUsual;
 }
 
+// Whether it is an interpreter, and its file is such a one.
+bool runs_file_that(ShellWords words, const auto& is_so) {
+  const std::size_t at = place_of_file(words);
+  return entry_of(program_of(words[0])).kind == ProgramKind::interpreter && at < words.size() &&
+         is_so(words[at]);
+}
+
 // Whether what xargs reads is, or decides, what it runs.
 bool xargs_runs_its_input(ShellWords words) {
   std::string_view replaced;
@@ -131,9 +138,11 @@ bool xargs_runs_its_input(ShellWords words) {
     }
     if (is_open_to_more_words(program_of(text))) return true;
     if (!replaced.empty() && text.contains(replaced)) return true;
-    const bool may_be_script = !replaced.empty() && at + 1 < words.size() &&
-                               entry_of(program_of(text)).kind == ProgramKind::interpreter;
-    if (may_be_script && words[at + 1].text.contains(replaced)) return true;
+    if (!replaced.empty() && runs_file_that(words.subspan(at), [&](const ShellWord& word) {
+          return word.text.contains(replaced);
+        })) {
+      return true;
+    }
     if (!may_be_value) return false;
   }
   return false;
@@ -148,8 +157,7 @@ bool runs_what_it_finds(ShellWords words, const ProgramEntry& entry) {
     if (at + 1 == words.size()) break;
     const ProgramKind kind = entry_of(program_of(words[at + 1])).kind;
     const bool carries_on = kind == ProgramKind::wrapper || kind == ProgramKind::carrier;
-    const bool runs_script =
-        kind == ProgramKind::interpreter && at + 2 < words.size() && holds_place(words[at + 2]);
+    const bool runs_script = runs_file_that(words.subspan(at + 1), holds_place);
     if (holds_place(words[at + 1]) || runs_script ||
         (carries_on && std::ranges::any_of(words.subspan(at + 1), holds_place))) {
       return true;

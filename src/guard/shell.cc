@@ -231,8 +231,14 @@ class Reader {
   bool read_plain(ShellWord& word, bool is_first) {
     const char c = rest_.front();
     const bool after_sign = is_first || word.text.ends_with('=') || word.text.ends_with(':');
-    if (take("{}")) {  // find's and xargs's mark; to the shell it is itself
-      word.text += "{}";
+    // find's and xargs's {}, git's stash@{0}: with neither a comma nor dots in them they are themselves.
+    // But {fd}>x would open x under another number.
+    const std::size_t end = c == '{' ? rest_.find('}') : std::string_view::npos;
+    const auto is_redirected = [&] { return end > 1 && rest_.substr(end + 1).find_first_of("<>") == 0; };
+    if (end != std::string_view::npos && std::ranges::all_of(rest_.substr(1, end - 1), is_alphanumeric) &&
+        !is_redirected()) {
+      word.text += rest_.substr(0, end + 1);
+      rest_.remove_prefix(end + 1);
       return true;
     }
     if (std::string_view("$`{}").contains(c)) return refuse(fmt::format("it holds {}", c));

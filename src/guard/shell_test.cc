@@ -38,8 +38,9 @@ TEST(Shell, WordsAreThoseThatTheShellWouldPassOn) {
   EXPECT_THAT(words("echo 'a\nb'"), ElementsAre("echo", "a\nb"));
   EXPECT_THAT(words("echo a \\\n  b"), ElementsAre("echo", "a", "b"));
   EXPECT_THAT(words("echo \"a\\\nb\""), ElementsAre("echo", "ab"));
-  EXPECT_THAT(words("echo a#b if HEAD~1 x=1 {} -I{} 50% a!b"),
-              ElementsAre("echo", "a#b", "if", "HEAD~1", "x=1", "{}", "-I{}", "50%", "a!b"));
+  EXPECT_THAT(
+      words("echo a#b if HEAD~1 x=1 {} -I{} 50% a!b stash@{0} @{u}"),
+      ElementsAre("echo", "a#b", "if", "HEAD~1", "x=1", "{}", "-I{}", "50%", "a!b", "stash@{0}", "@{u}"));
   EXPECT_THAT(words("[ -f x ]"), ElementsAre("[", "-f", "x", "]"));
   EXPECT_THAT(words("git commit -m 'Grüße, 世界'"), ElementsAre("git", "commit", "-m", "Grüße, 世界"));
 }
@@ -132,6 +133,11 @@ TEST(Shell, EverythingElseIsOpaque) {
                                                                                 "a {1..3}",
                                                                                 "a b}",
                                                                                 "a {{},c}",
+                                                                                "a {b}{c,d}",
+                                                                                "a {b{c},d}",
+                                                                                "a {b},c}",
+                                                                                "a {fd}>x",
+                                                                                "a {fd}<x",
                                                                                 "if a",
                                                                                 "while a",
                                                                                 "for x in y",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "guard/display.h"
 #include "guard/rule_pattern.h"
 
 namespace deputy {
@@ -16,12 +17,29 @@ bool can_stand_as_pattern(std::string_view subject) {
          made_unmistakable(subject) == subject;
 }
 
+// Of a chain the one command that is still asked about, without its redirections: others are to allow those.
+std::string asked_about(const Tool& bash, const std::string& command, const ToolContext& context,
+                        const Rules& in_force) {
+  const ShellReading parts = read_shell(command);
+  if (!parts || (parts->size() == 1 && parts->front().redirections.empty())) return command;
+  std::string found;
+  for (const SimpleCommand& part : *parts) {
+    const SimpleCommand bare{.words = part.words};
+    std::string text = shown(std::span(&bare, 1));
+    if (bash.judge(in_force, {{"command", text}}, context).decision == Decision::allow) continue;
+    if (!found.empty() && found != text) return command;
+    found = std::move(text);
+  }
+  return found;
+}
+
 std::optional<std::string> rule_text(const Tool& tool, const json::object& arguments,
-                                     const ToolContext& context) {
+                                     const ToolContext& context, const Rules& in_force) {
   const std::string& name = tool.text().name;
   const bool is_path = is_path_tool(name);
   if (!is_path && name != "Bash" && name != "WebFetch") return name;
-  const std::string subject = context.target ? context.target->name : tool.subject(arguments);
+  std::string subject = context.target ? context.target->name : tool.subject(arguments);
+  if (name == "Bash") subject = asked_about(tool, subject, context, in_force);
   if (!can_stand_as_pattern(subject)) return std::nullopt;
   return fmt::format("{}({}{})", name, name == "WebFetch" ? "domain:" : "", subject);
 }
@@ -30,7 +48,7 @@ std::optional<std::string> rule_text(const Tool& tool, const json::object& argum
 
 std::optional<std::string> rule_that_allows(const Tool& tool, const json::object& arguments,
                                             const ToolContext& context, const Rules& in_force) {
-  auto text = rule_text(tool, arguments, context);
+  auto text = rule_text(tool, arguments, context, in_force);
   if (!text) return std::nullopt;
   const auto rule = parse_rule(Decision::allow, *text);
   if (!rule) return std::nullopt;

@@ -45,6 +45,18 @@ TEST_F(ApprovalRule, IsNotOfferedWhereItWouldMeanMore) {
   EXPECT_EQ(for_edit("a[1].cc"), std::nullopt);
 }
 
+TEST_F(ApprovalRule, IsOfTheOneCommandOfAChainThatIsStillAskedAbout) {
+  EXPECT_EQ(for_command("cargo build 2>&1"), "Bash(cargo build)");
+  EXPECT_EQ(for_command("make -j4 2>/dev/null; make -j4"), "Bash(make -j4)");
+  EXPECT_EQ(for_command("git status && git diff"), std::nullopt) << "two commands are no one rule";
+  in_force = Rules({{Decision::allow, "Bash", "git status:*"}, {Decision::allow, "Bash", "tail:*"}});
+  EXPECT_EQ(for_command("git status -s && git diff"), "Bash(git diff)");
+  EXPECT_EQ(for_command("cargo build 2>&1 | tail -5"), "Bash(cargo build)");
+  EXPECT_EQ(for_command("git status | python3"), std::nullopt) << "what it is fed is no part of a rule";
+  EXPECT_EQ(for_command("git status && make > log"), std::nullopt) << "a redirection is another's to allow";
+  EXPECT_EQ(for_command("for f in *.c; do wc -l $f; done"), std::nullopt);
+}
+
 TEST_F(ApprovalRule, IsNotOfferedWhereAnotherRuleWouldAskAgain) {
   const char* command = "docker compose up -d";
   EXPECT_EQ(for_command(command), "Bash(docker compose up -d)") << "the control";
