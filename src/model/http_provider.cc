@@ -89,7 +89,9 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
   bool is_repaired = false;
   const auto weight = [&] {
     const bool is_kept = !tried.rejected_since || clock.now() - *tried.rejected_since < kCacheLives;
-    return Weight{ready->tokens, request.measured && is_kept ? request.measured->tokens : 0};
+    return Weight{.tokens = ready->tokens,
+                  .cached = request.measured && is_kept ? request.measured->tokens : 0,
+                  .is_first = !request.measured};
   };
   const auto tell = [&](const Failure& failure, int attempts, Duration wait) {
     if (deltas) deltas(Retried{failure.message, attempts, wait, failure.usage});

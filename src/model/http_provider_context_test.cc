@@ -1,4 +1,5 @@
 // A context that is full, or will be.
+#include "model/context_estimate.h"
 #include "model/http_model.h"
 
 namespace deputy {
@@ -55,6 +56,22 @@ TEST_F(HttpModel, SendsNothingWhereNoUsefulAnswerHasRoom) {
   EXPECT_EQ(run(loop_, provider().ask(counted, {}, {})).stop, ReplyStop::finished);
   counted.measured = Measured{.messages = 1, .tokens = most + 2};
   EXPECT_EQ(run(loop_, provider().ask(counted, {}, {})).stop, ReplyStop::context_exhausted);
+}
+
+TEST_F(HttpModel, WaitsForAMinuteThatHasRoomUnlessItIsCertainThatNoneHas) {
+  const auto told_of_a_quota = [&](std::int64_t tokens) {
+    script_ = {status(429, "quota", {{"x-ratelimit-limit-tokens", std::to_string(tokens)}}), good()};
+  };
+  Request first = request(std::string(8000, 'x'));
+  const std::int64_t tokens = estimated_input(first);
+  told_of_a_quota(tokens * 9 / 10);
+  EXPECT_EQ(run(loop_, provider().ask(first, {}, {})).stop, ReplyStop::finished) << "it may be that small";
+  told_of_a_quota(tokens / 2);
+  EXPECT_EQ(run(loop_, provider().ask(first, {}, {})).stop, ReplyStop::context_exhausted);
+  first.measured = Measured{.messages = 1, .tokens = tokens};
+  told_of_a_quota(tokens * 9 / 10);
+  EXPECT_EQ(run(loop_, provider().ask(first, {}, {})).stop, ReplyStop::context_exhausted) << "it was counted";
+  EXPECT_EQ(requests_.size(), 4u);
 }
 
 TEST_F(HttpModel, RecognisesAFullContextWhenTheProviderSaysSo) {

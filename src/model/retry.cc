@@ -38,6 +38,9 @@ Retry after_rate_limit(const Failure& failure, const Tried& tried, const Patienc
   return TryAgain{};
 }
 
+// By this much the estimate of a first request may be too high.
+constexpr double kFirstEstimate = 1.4;
+
 bool is_this_machine(std::string_view url) {
   std::string_view host = url.substr(std::min(url.find("://"), url.size()));
   if (!host.empty()) host.remove_prefix(3);
@@ -68,7 +71,8 @@ Failure weighed(Failure failure, const Weight& weight) {
   if (failure.kind != Failure::Kind::rate_limited || !failure.token_quota) return failure;
   const auto [quota, spares_cached] = *failure.token_quota;
   const std::int64_t tokens = weight.tokens - (spares_cached ? weight.cached : 0);
-  if (tokens <= quota) return failure;
+  const double certain = static_cast<double>(tokens) / (weight.is_first ? kFirstEstimate : 1);
+  if (certain <= static_cast<double>(quota)) return failure;
   failure.kind = Failure::Kind::context_exhausted;
   failure.retry_after.reset();
   failure.message = fmt::format("{} It comes to about {} tokens, and {} are taken in a minute.",

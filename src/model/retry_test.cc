@@ -145,6 +145,8 @@ TEST_F(RetryDecision, ARequestThatIsLargerThanItsQuotaNeverFits) {
   EXPECT_EQ(of({40'000, true}, {.tokens = 90'000, .cached = 50'000}).kind, rate_limited);
   EXPECT_EQ(of({40'000, true}, {.tokens = 90'001, .cached = 50'000}).kind, context_exhausted);
   EXPECT_EQ(weighed({.kind = rate_limited}, {.tokens = 1'000'000}).kind, rate_limited) << "no quota is named";
+  EXPECT_EQ(of({40'000}, {.tokens = 55'999, .is_first = true}).kind, rate_limited) << "it may yet fit";
+  EXPECT_EQ(of({40'000}, {.tokens = 56'002, .is_first = true}).kind, context_exhausted);
 }
 
 }  // namespace

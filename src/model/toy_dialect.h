@@ -101,6 +101,7 @@ class ToyDialect final : public Dialect {
     if (response.status == 529) failure.kind = rate_limited;
     failure.is_malformed = response.status == 400;
     failure.is_unknown = response.status == 404;
+    if (response.status == 429) failure.token_quota = token_quota_in(response.headers);
     if (body.contains("too long")) failure.kind = context_exhausted;
     failure.retry_after = retry_after(response.headers, now);
     return failure;
