@@ -129,6 +129,8 @@ Result<TaskArguments> read_task_arguments(const json::object& arguments) {
   return read;
 }
 
+std::string_view TaskTool::schema() { return kSchema; }
+
 TaskTool::TaskTool(Tree& tree, const std::vector<const Profile*>& declared, Decision by_default)
     : tree_(tree),
       text_{"task", std::string(kDescription) + list_of(declared), std::string(kSchema)},

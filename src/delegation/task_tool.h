@@ -5,6 +5,7 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/tool.h"
@@ -41,6 +42,7 @@ class TaskTool final : public Tool {
  public:
   // What a person typed as a command is allowed by default.
   TaskTool(Tree& tree, const std::vector<const Profile*>& declared, Decision by_default = Decision::ask);
+  static std::string_view schema();  // whatever is declared
 
   const ToolText& text() const override { return text_; }
   Effect effect() const override { return Effect::keyed; }

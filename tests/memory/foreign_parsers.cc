@@ -13,8 +13,10 @@
 #include "base/redaction.h"
 #include "base/text.h"
 #include "delegation/completion_tool.h"
+#include "delegation/delegate_tool.h"
 #include "delegation/git.h"
 #include "delegation/profile_file.h"
+#include "delegation/task_tool.h"
 #include "failing_memory.h"
 #include "guard/glob.h"
 #include "guard/programs.h"
@@ -115,6 +117,16 @@ char read_arguments(std::string_view bytes) {
   (void)known.tool->subject(*arguments);
   (void)known.tool->path(*arguments);
   return '+';
+}
+char read_delegation(std::string_view bytes) {
+  static const JsonSchema batch = schema_of(DelegateTool::definition().schema);
+  static const JsonSchema task = schema_of(TaskTool::schema());
+  if (bytes.empty()) return '-';
+  const bool is_task = bytes.front() == 't';
+  const auto arguments = parse_json_object(bytes.substr(1));
+  if (!arguments || !(is_task ? task : batch).mistakes_in(*arguments).empty()) return '-';
+  return is_task ? ended(read_task_arguments(*arguments))
+                 : sized(read_delegate_arguments(*arguments).tasks.size());
 }
 char read_page(std::string_view bytes) {
   const auto page = page_of(bytes, [](std::string_view address) { return std::string(address); });
@@ -275,6 +287,7 @@ std::vector<ForeignParser> foreign_parsers() {
       {"markdown", [](auto bytes) { return sized(markdown_lines(bytes, 80).size()); }},
       {"screen", [](auto bytes) { return sized(for_screen(bytes).size()); }},
       {"tool_arguments", read_arguments},
+      {"delegation_arguments", read_delegation},
       {"html", read_page},
       {"web", read_answer},
       {"notebook", read_notebook},

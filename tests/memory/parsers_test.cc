@@ -46,6 +46,7 @@ std::vector<std::string> corpus_of(const std::string& name) {
 struct Tried {
   long inputs = 0;
   long allocations = 0;
+  long failed = 0;  // of these, that were refused indeed
   long thrown = 0;
 };
 
@@ -66,6 +67,7 @@ void try_all(const ForeignParser& target, const std::string& input, long stride,
       ++tried.thrown;
     }
     ++tried.allocations;
+    tried.failed += memory::has_failed ? 1 : 0;
     ASSERT_EQ(target.parse(input), whole)
         << target.corpus << ", after allocation " << failing << " of " << allocations;
   }
@@ -82,6 +84,8 @@ void expect_one_outcome(long stride) {
       if (testing::Test::HasFatalFailure()) return;
     }
   }
+  EXPECT_GT(tried.failed, tried.allocations * 9 / 10)
+      << "a reading came to its end before the one that fails";
   EXPECT_GT(tried.thrown, tried.allocations / 2) << "hardly any has failed: this proves nothing";
   fmt::print("figures: {} parsers, {} inputs, {} allocations failed, {} of them thrown on\n",
              foreign_parsers().size(), tried.inputs, tried.allocations, tried.thrown);

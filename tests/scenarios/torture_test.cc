@@ -1,6 +1,7 @@
-// Whichever start of a process, connection or write of a file of a tree fails: alone, or that one and all
-// after it. Every session ends once, every call that began has one result, and what does not hang on it comes
-// out the same. There is one place to run in: where it were lost, the tree would never end.
+// Whichever start of a process, connection or write of a file of a tree, or of one that deputy keeps for it,
+// fails: alone, or that one and all after it. Every session ends once, every call that began has one result,
+// and what does not hang on it comes out the same. There is one place to run in: where it were lost, the tree
+// would never end.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -178,6 +179,57 @@ TEST(Torture, WhicheverWriteOfAFileFailsItsCallSaysSoAndNoFileIsHalfWritten) {
       EXPECT_EQ(outcome.ended, whole.ended);
       EXPECT_GT(outcome.errors, whole.errors) << "nothing has failed";
       EXPECT_EQ(outcome.files + outcome.errors, whole.files + whole.errors);
+    }
+  }
+}
+
+// One child takes a note and reports more than its parent is shown, another breaks: their transcripts and
+// notes, the whole report and the errors are files of the state folder.
+Act play_with_own_files(const Scene& scene) {
+  if (scene.depth == 0 && scene.step == 0) {
+    return {.calls = {call_of(
+                "Delegate",
+                R"({"tasks":[{"label":"long","prompt":"tell"},{"label":"broken","prompt":"break"}]})")}};
+  }
+  if (scene.depth == 0) return {.text = "over"};
+  if (scene.label == "broken") return {.after = 1s, .ends_as = ReplyStop::failed};
+  if (scene.step == 0) return {.calls = {call_of("Note", R"({"content":"half way"})")}, .after = 1s};
+  return {.text = std::string(ReportBounds().report_bytes + ReportBounds().batch_bytes, 'x')};
+}
+
+Outcome run_with_own_files(Fault fault) {
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
+  Life life(world, {.limits = kOnePlace, .model = [](Loop& loop) {
+                      return std::make_unique<ActingModel>(loop, play_with_own_files);
+                    }});
+  world.disk.set_fault([&fault](std::string_view path) -> Result<void> {
+    if (!path.starts_with("/home/") || !fault.next()) return {};
+    return fail(ErrorCode::exhausted, fmt::format("{} cannot be written: No space left on device", path));
+  });
+  RootBrief root = life.brief("go");
+  root.model = ModelName("acting/test");
+  const auto report = life.start(std::move(root));
+  world.disk.set_fault({});
+  Outcome outcome;
+  expect_sound(world, report, outcome);
+  outcome.asked = fault.asked;
+  return outcome;
+}
+
+TEST(Torture, WhicheverWriteOfItsOwnFilesFailsATreeComesToTheSameEnd) {
+  const Outcome whole = run_with_own_files({});
+  ASSERT_GE(whole.asked, 6) << "a transcript each, begun and sealed";
+  ASSERT_EQ(whole.ended.size(), 3u);
+  for (int at = 1; at <= whole.asked; ++at) {
+    for (const Fails how : {Fails::alone, Fails::and_all_after}) {
+      SCOPED_TRACE(
+          fmt::format("write {} of {}{}", at, whole.asked, how == Fails::alone ? "" : ", and all after it"));
+      const Outcome outcome = run_with_own_files({at, how});
+      if (testing::Test::HasFatalFailure()) return;
+      EXPECT_EQ(outcome.report->body, "over");
+      EXPECT_EQ(outcome.ended, whole.ended);
+      EXPECT_EQ(outcome.errors, whole.errors);
     }
   }
 }
