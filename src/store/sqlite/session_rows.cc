@@ -6,7 +6,7 @@
 #include <cassert>
 #include <map>
 
-#include "base/text.h"
+#include "base/digest.h"
 #include "store/session_view.h"
 #include "store/sqlite/journal_rows.h"
 #include "store/sqlite/select.h"
@@ -47,16 +47,25 @@ struct Read {
 // Over all that a session is made from, in the order of kColumns; NULL counts as nothing.
 class Checksum {
  public:
-  void add(std::string_view value) { text_ += fmt::format("{}:{},", value.size(), value); }
-  void add(std::int64_t value) { add(std::string_view(std::to_string(value))); }
+  void add(std::string_view value) {
+    const fmt::format_int size(value.size());
+    crc_.feed({size.data(), size.size()});
+    crc_.feed(":");
+    crc_.feed(value);
+    crc_.feed(",");
+  }
+  void add(std::int64_t value) {
+    const fmt::format_int digits(value);
+    add(std::string_view(digits.data(), digits.size()));
+  }
   template <class T>
   void add(const std::optional<T>& value) {
     value ? add(*value) : add(std::string_view());
   }
-  std::int64_t sum() const { return crc32(text_); }
+  std::int64_t sum() const { return crc_.value(); }
 
  private:
-  std::string text_;
+  Crc32 crc_;
 };
 
 Result<Session> session_of_row(const Statement& row) {
