@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 
 namespace deputy {
 namespace {
@@ -24,10 +25,28 @@ std::optional<WallTime> deadline_in(const Fact& fact) {
 
 }  // namespace
 
+std::set<std::size_t> taken_up_too_late(const std::vector<Event>& events) {
+  std::set<std::size_t> found;
+  std::map<std::string, WallTime> open;  // questions to parents, and until when they stand
+  for (std::size_t at = 0; at < events.size(); ++at) {
+    const WallTime now = believable(events[at].at);
+    for (const auto& [id, until] : open) {
+      if (believable(events[at - 1].at) < until && until + kSoon < now) found.insert(at);
+    }
+    if (const auto* answered = std::get_if<QuestionAnswered>(&events[at].fact))
+      open.erase(answered->question_id);
+    const auto* asked = std::get_if<QuestionAsked>(&events[at].fact);
+    if (asked && asked->question.kind == QuestionKind::to_parent && asked->question.until)
+      open[asked->question.id] = believable(*asked->question.until);
+  }
+  return found;
+}
+
 // Whoever takes a tree up moves its deadlines by as long as nothing was recorded. They are moved for an
 // answer that was waited for too: but that time went by.
 Moments::Moments(const std::vector<Event>& events) : begin_(believable(events.front().at)) {
   std::map<SessionId, WallTime> deadlines;
+  const auto too_late = taken_up_too_late(events);
   for (std::size_t at = 0; at < events.size(); ++at) {
     const WallTime now = believable(events[at].at);
     const WallTime::duration quiet = at == 0 ? kSoon : now - believable(events[at - 1].at);
@@ -44,7 +63,7 @@ Moments::Moments(const std::vector<Event>& events) : begin_(believable(events.fr
       const WallTime::duration by = believable(moved->deadline) - before->second;
       is_taken_up = is_taken_up || (by > quiet - kSoon && by < quiet + kSoon);
     }
-    if (is_taken_up && !is_answered) still_.emplace_back(now, quiet);
+    if (is_taken_up && !is_answered && !too_late.contains(at)) still_.emplace_back(now, quiet);
     if (const auto deadline = deadline_in(events[at].fact))
       deadlines[events[at].run.session] = believable(*deadline);
   }

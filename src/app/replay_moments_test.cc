@@ -56,6 +56,35 @@ TEST(MomentsOfAReplay, GoOnWhereADeadlineWasMovedForSomethingElse) {
   EXPECT_EQ(Moments(events).of(kBegin + 1h), TimePoint(1h));
 }
 
+std::vector<Event> a_question_that_is_taken_up_after(std::chrono::seconds away) {
+  Question question{.id = "q", .kind = QuestionKind::to_parent};
+  question.until = kBegin + 10min;
+  auto events = a_tree_with_a_deadline();
+  events.push_back(event_at(20s, QuestionAsked{question}));
+  events.push_back(event_at(20s + away, DeadlineMoved{kBegin + 60s + away}));
+  events.push_back(event_at(25s + away, QuestionAnswered{"q", {}}));
+  return events;
+}
+
+TEST(MomentsOfAReplay, StandStillWhereAQuestionHasTimeLeft) {
+  const auto events = a_question_that_is_taken_up_after(9min);
+  EXPECT_TRUE(taken_up_too_late(events).empty());
+  EXPECT_EQ(Moments(events).of(kBegin + 20s + 9min), TimePoint(20s));
+}
+
+TEST(MomentsOfAReplay, GoOnWhereTheTimeOfAQuestionRanOutMeanwhile) {
+  const auto events = a_question_that_is_taken_up_after(11min);
+  EXPECT_EQ(taken_up_too_late(events), std::set<std::size_t>{3});
+  EXPECT_EQ(Moments(events).of(kBegin + 20s + 11min), TimePoint(20s + 11min));
+}
+
+TEST(MomentsOfAReplay, KnowAQuestionThatRanOutWhileItsProgramRan) {
+  auto events = a_question_that_is_taken_up_after(9min);
+  events.resize(3);
+  events.push_back(event_at(10min, QuestionAnswered{"q", {}}));
+  EXPECT_TRUE(taken_up_too_late(events).empty());
+}
+
 TEST(MomentsOfAReplay, AreBelievableWhateverABundleSays) {
   auto events = a_tree_with_a_deadline();
   events.front().at = WallTime::min();

@@ -284,6 +284,8 @@ std::vector<Death> deaths_in(const std::vector<Event>& events) {
       reserved.erase(session);
     last[session] = at;
   }
+  for (const std::size_t at : taken_up_too_late(events))
+    found.try_emplace(at, Death{at, "a question ran out of time while no program ran it"});
   std::vector<Death> deaths;
   for (auto& [event, death] : found) deaths.push_back(std::move(death));
   return deaths;

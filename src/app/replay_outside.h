@@ -46,8 +46,8 @@ struct Death {
   std::string why;                 // how it shows
   bool has_lost_commands = false;  // which no replay loses
 };
-// By what was begun twice, or found to be lost. Where nothing was, a tree whose program died goes the same
-// way as one whose program did not.
+// By what was begun twice, found to be lost, or not answered in time. Where nothing was, a tree whose program
+// died goes the same way as one whose program did not.
 std::vector<Death> deaths_in(const std::vector<Event>& events);
 
 FromOutside outside_in(const std::vector<Event>& events, const std::vector<Death>& deaths = {});

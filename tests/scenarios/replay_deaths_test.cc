@@ -22,6 +22,7 @@ constexpr int kMoreRecordsThanThereAre = 60;
 // Longer than a child has, and not as long as a question to its parent stands: that ends though nobody runs
 // it.
 constexpr auto kAway = 8min;
+constexpr auto kTooLate = 11min;
 
 bool has_ended(const DialogueWorld& world) { return is_terminal(world.sessions().front().state); }
 
@@ -117,27 +118,40 @@ void prepare(DialogueWorld& world) {
   };
 }
 
-class AReplayOfADeath : public testing::TestWithParam<Form> {};
-
-TEST_P(AReplayOfADeath, GivesTheSameEvents) {
+// A program that died at any record, and one that took the tree up so much later.
+void expect_replays(const Form& form, Duration away) {
   int met = 0;
   int same = 0;
-  for (int record = 1; !HasFailure(); ++record) {
+  for (int record = 1; !testing::Test::HasFailure(); ++record) {
     SCOPED_TRACE(fmt::format("it dies at record {}", record));
     ASSERT_LT(record, kMoreRecordsThanThereAre);
-    DialogueWorld world(GetParam().play);
+    DialogueWorld world(form.play);
     prepare(world);
     world.options.crash = {.at_record = record, .ends_commands = true};
-    world.away = kAway;
+    world.away = away;
     const auto ended = world.run_through_crash();
     if (!ended) break;
     if (world.sessions().empty()) continue;
     ASSERT_TRUE(has_ended(world)) << (*ended ? "" : ended->error().message);
-    met += GetParam().is_it(world) ? 1 : 0;
+    met += form.is_it(world) ? 1 : 0;
     same += is_replayed(world) ? 1 : 0;
   }
   EXPECT_GT(met, 0) << "it never died in the middle of that";
   EXPECT_GT(same, 0);
+}
+
+class AReplayOfADeath : public testing::TestWithParam<Form> {};
+
+TEST_P(AReplayOfADeath, GivesTheSameEvents) { expect_replays(GetParam(), kAway); }
+
+bool has_run_out(const DialogueWorld& world) {
+  return std::ranges::any_of(world.facts<QuestionAnswered>(), [](const QuestionAnswered& answered) {
+    return answered.answer.kind == AnswerKind::nobody;
+  });
+}
+
+TEST(AReplayOfAQuestionThatRanOutOfTime, GivesTheSameEvents) {
+  expect_replays({"", a_child_that_asks_its_parent, has_run_out}, kTooLate);
 }
 
 INSTANTIATE_TEST_SUITE_P(
