@@ -71,10 +71,16 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "perl ruby irb "
          "node nodejs tsx ts-node php lua luajit tclsh wish expect Rscript julia runghc "
          "runhaskell "
-         "ocaml groovy osascript elixir erl guile racket sbcl clisp octave",
+         "ocaml groovy osascript elixir erl guile racket sbcl clisp octave scala kotlin jython micropython "
+         "gjs "
+         "qjs sage mongo",
      .kind = interpreter},
     {.names = "bun", .kind = interpreter, .subcommands = "x exec repl"},
-    {.names = "deno", .kind = interpreter, .subcommands = "eval repl"},
+    {.names = "deno crystal", .kind = interpreter, .subcommands = "eval repl"},
+    {.names = "rails", .subcommands = "runner r"},
+    {.names = "mix", .runs = "-e --eval"},
+    {.names = "ghc", .runs = "-e* -F -pgm*"},
+    {.names = "tcc", .runs = "-run", .makes_programs = true},
     {.names = "R ghci iex jshell gnuplot m4 gdb lldb redis-cli mongosh dc rename prename file-rename xterm "
               "ftp lftp socat gs",
      .kind = interpreter,

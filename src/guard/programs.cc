@@ -166,6 +166,19 @@ bool runs_what_it_finds(ShellWords words, const ProgramEntry& entry) {
   return false;
 }
 
+// parallel r{} ::: m makes its commands of several words, parallel :::: f of what a file holds.
+bool is_filled_in(const ShellWord& word) { return word.text.contains('{') || word.text.starts_with("::::"); }
+
+// For some shell to read, which may put other words in the place of braces: {rm,x}, {r..r}m.
+bool may_be_text(const ShellWord& word) {
+  const std::string_view text = word.text;
+  for (std::size_t at = text.find('{'); at != std::string_view::npos; at = text.find('{', at + 1)) {
+    const std::string_view inside = text.substr(at, text.find('}', at) - at);
+    if (inside.contains(',') || inside.contains("..")) return true;
+  }
+  return looks_like_code(word);
+}
+
 bool runs_code_itself(ShellWords words, bool is_fed) {
   const std::string_view program = program_of(words[0]);
   const ProgramEntry& entry = entry_of(program);
@@ -180,7 +193,8 @@ bool runs_code_itself(ShellWords words, bool is_fed) {
       if (program == "xargs" && xargs_runs_its_input(words)) return true;
       if ((program == "env" || program == "sudo") && sets_variable(words)) return true;
       if (has_variable_option(words)) return true;
-      if (entry.operands < 0 && (words.size() <= 2 || std::ranges::any_of(words.subspan(1), looks_like_code)))
+      if (program == "parallel" && std::ranges::any_of(words.subspan(1), is_filled_in)) return true;
+      if (entry.operands < 0 && (words.size() <= 2 || std::ranges::any_of(words.subspan(1), may_be_text)))
         return true;
       break;
     case ProgramKind::wrapper:
