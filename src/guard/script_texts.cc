@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/text.h"
-
 namespace deputy {
 namespace {
 
@@ -152,7 +150,10 @@ bool is_tame_sed(std::span<const ShellWord> words) {
       return words.size() == 2 && words[1].text == "--version";
     }
   }
-  if (!has_script && !is_script(at++)) return false;
+  if (!has_script) {
+    if (!is_script(at)) return false;
+    ++at;
+  }
   // Options are taken wherever they stand.
   return std::ranges::none_of(words.subspan(at), may_become_option);
 }
@@ -166,7 +167,8 @@ bool is_tame_awk(std::span<const ShellWord> words) {
   }
   if (at >= words.size() || words[at].varies || words[at].text.starts_with('-')) return false;
   std::string program = words[at].text;
-  for (std::size_t sign; (sign = program.find("||")) != std::string::npos;) program.erase(sign, 2);
+  for (auto sign = program.find("||"); sign != std::string::npos; sign = program.find("||"))
+    program.erase(sign, 2);
   if (program.find_first_of("|@") != std::string::npos) return false;
   if (program.contains("system") || program.contains("getline")) return false;
   // Where nothing is printed it compares.
