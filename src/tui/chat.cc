@@ -247,7 +247,7 @@ std::size_t columns_of(const ChatState& state) {
 }
 
 std::size_t rows_of(const ChatState& state) {
-  return static_cast<std::size_t>(std::max(4, state.size.rows - 1) - 1);
+  return static_cast<std::size_t>(std::max(2, state.size.rows - 1) - 1);
 }
 
 void print(ChatState& state, std::vector<Line> lines) {
