@@ -250,6 +250,8 @@ std::size_t rows_of(const ChatState& state) {
   return static_cast<std::size_t>(std::max(2, state.size.rows - 1) - 1);
 }
 
+std::size_t page_of(const ChatState& state) { return std::max<std::size_t>(1, rows_of(state) / 2); }
+
 void print(ChatState& state, std::vector<Line> lines) {
   if (lines.empty()) return;
   state.is_out_blank = plain_text(lines.back()).empty();

@@ -117,12 +117,13 @@ Keys keys_for_child(const ChatState& state) {
   } else if (shown_rows(state).size() > 1) {
     keys.emplace_back("↑↓ choose");
   }
-  if (!is_at_work) {
-    keys.emplace_back("PgUp scroll");
-  } else {
+  if (is_at_work) {
     keys.emplace_back("n nudge");
     if (can_go_to_background(*node)) keys.emplace_back("b background");
     keys.emplace_back("c cancel");
+  } else if (const auto log = state.logs.find(*state.chosen);
+             log != state.logs.end() && log->second.size() > page_of(state)) {
+    keys.emplace_back("PgUp scroll");
   }
   keys.emplace_back("Esc back");
   return keys;

@@ -623,7 +623,11 @@ TEST_F(Chat, NoKeyIsNamedThatDoesNothing) {
   story.tell_child("a", RunEnded{Report{}});
   EXPECT_THAT(story.screen(40), HasSubstr("\nEsc back\n")) << "nobody is there to be nudged";
   key(KeyName::escape);
+  EXPECT_THAT(story.screen(40), HasSubstr("\nEsc back\n")) << "there is nothing to scroll";
+  for (int file = 0; file < 12; ++file) story.call_of_child("Read", fmt::format("file{}.txt", file));
   EXPECT_THAT(story.screen(40), HasSubstr("\nPgUp scroll  Esc back\n"));
+  key(KeyName::page_up);
+  EXPECT_GT(story.state.scrolled, 0u);
 }
 
 TEST_F(Chat, WhileAnAnswerIsWrittenNoChoiceIsNamedThatItsKeyWouldNotTake) {
