@@ -569,7 +569,7 @@ TEST_F(Chat, TheModelThatIsChosenWhileSomethingRunsStandsThereOnceThatHasEnded) 
   EXPECT_THAT(story.screen(80), HasSubstr("scripted/test")) << "nothing runs";
 }
 
-TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
+TEST_F(Chat, TheStatusLineDropsWhatCountsLeastAndCutsNothing) {
   story.state.model.name = "anthropic/claude-sonnet-4-5";
   const auto status = [this](int columns) {
     const std::string screen = story.screen(columns);
@@ -581,6 +581,8 @@ TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
   story.reply("Hello.", {}, {.input = 45'000, .output = 2'000, .cost_micros = 190'000});
   EXPECT_EQ(status(40), "claude-sonnet-4-5 · context 47%");
   EXPECT_EQ(status(45), "claude-sonnet-4-5 · context 47% · $0.1900");
+  EXPECT_THAT(status(80),
+              ::testing::StartsWith("claude-sonnet-4-5 · context 47% · in=45k out=2k · $0.1900  "));
   EXPECT_THAT(status(160), HasSubstr("anthropic/claude-sonnet-4-5 · context 47% · in=45k out=2k · $0.1900"));
 }
 
