@@ -31,7 +31,7 @@ Intents interrupt(ChatState& state) {
     for (const auto& text : std::exchange(state.queued, {}))
       print_separated(state,
                       {line_of("not begun, as all is cancelled: " + on_one_line(text), Tone::doubtful)});
-    state.notice = {"cancelling; what was found is kept (again within 2 s to leave)"};
+    state.notice = {"cancelling; what was found is kept (again within 2 s to leave)", state.root};
     return {CancelAll{}};
   }
   state.notice = {"press Ctrl-C again to leave, or type /quit"};
