@@ -247,8 +247,10 @@ std::size_t columns_of(const ChatState& state) {
 }
 
 std::size_t rows_of(const ChatState& state) {
-  return static_cast<std::size_t>(std::max(4, state.size.rows - 1) - 1);
+  return static_cast<std::size_t>(std::max(2, state.size.rows - 1) - 1);
 }
+
+std::size_t page_of(const ChatState& state) { return std::max<std::size_t>(1, rows_of(state) / 2); }
 
 void print(ChatState& state, std::vector<Line> lines) {
   if (lines.empty()) return;

@@ -117,12 +117,13 @@ Keys keys_for_child(const ChatState& state) {
   } else if (shown_rows(state).size() > 1) {
     keys.emplace_back("↑↓ choose");
   }
-  if (!is_at_work) {
-    keys.emplace_back("PgUp scroll");
-  } else {
+  if (is_at_work) {
     keys.emplace_back("n nudge");
     if (can_go_to_background(*node)) keys.emplace_back("b background");
     keys.emplace_back("c cancel");
+  } else if (const auto log = state.logs.find(*state.chosen);
+             log != state.logs.end() && log->second.size() > page_of(state)) {
+    keys.emplace_back("PgUp scroll");
   }
   keys.emplace_back("Esc back");
   return keys;
@@ -194,7 +195,7 @@ Line line_of_figures(const std::vector<Figure>& figures) {
   return line_of(text, Tone::faint);
 }
 
-Line narrow_status_line(const ChatState& state, std::size_t columns) {
+Line fitting_figures(const ChatState& state, std::size_t columns) {
   auto figures = figures_of(state);
   const auto is_too_wide = [&] { return width_of(line_of_figures(figures)) > columns; };
   std::string& model = figures.front().text;
@@ -208,15 +209,15 @@ Line narrow_status_line(const ChatState& state, std::size_t columns) {
 // their place where a question needs the rows.
 std::vector<Line> status_lines(const ChatState& state, std::size_t columns, std::size_t rows) {
   auto hints = hint_lines(state, columns);
-  const bool has_room =
-      columns >= kNarrow && hints.size() == 1 && width_of(hints.front()) + 2 + kLeastFigures <= columns;
-  if (has_room) return {justified(line_of_figures(figures_of(state)), hints.front(), columns)};
+  const std::size_t taken = width_of(hints.front()) + 2;
+  const bool has_room = columns >= kNarrow && hints.size() == 1 && taken + kLeastFigures <= columns;
+  if (has_room) return {justified(fitting_figures(state, columns - taken), hints.front(), columns)};
   if (question_has_keys(state)) {
     if (!state.notice.text.empty()) return {cut(line_of(state.notice.text, Tone::doubtful), columns)};
-    return {width_of(hints.front()) > 0 ? hints.front() : narrow_status_line(state, columns)};
+    return {width_of(hints.front()) > 0 ? hints.front() : fitting_figures(state, columns)};
   }
   std::vector<Line> lines;
-  if (hints.size() < rows) lines.push_back(narrow_status_line(state, columns));
+  if (hints.size() < rows) lines.push_back(fitting_figures(state, columns));
   hints.resize(std::min(hints.size(), rows));
   add_all(lines, std::move(hints));
   return lines;

@@ -31,7 +31,7 @@ Intents interrupt(ChatState& state) {
     for (const auto& text : std::exchange(state.queued, {}))
       print_separated(state,
                       {line_of("not begun, as all is cancelled: " + on_one_line(text), Tone::doubtful)});
-    state.notice = {"cancelling; what was found is kept (again within 2 s to leave)"};
+    state.notice = {"cancelling; what was found is kept (again within 2 s to leave)", state.root};
     return {CancelAll{}};
   }
   state.notice = {"press Ctrl-C again to leave, or type /quit"};
@@ -251,9 +251,8 @@ void choose(ChatState& state, int by) {
   state.chosen = rows[static_cast<std::size_t>(std::clamp(at + by, 0, count - 1))].node->id;
 }
 
-// By half of the screen: some of what was read stays in sight.
 void scroll(ChatState& state, KeyName way) {
-  const std::size_t page = std::max<std::size_t>(1, rows_of(state) / 2);
+  const std::size_t page = page_of(state);
   if (way == KeyName::page_down) {
     state.scrolled -= std::min(page, state.scrolled);
     return;

@@ -564,6 +564,8 @@ TEST_F(ChatKeys, WhatIsSaidOfAChildDoesNotTakeAwayWhatIsSaidSince) {
   key(KeyName::control, "c");
   story.tell_child("a", RunEnded{Report{}});
   EXPECT_THAT(story.state.notice.text, HasSubstr("cancelling"));
+  story.tell_root(RunEnded{Report{}});
+  EXPECT_EQ(story.state.notice.text, "") << "all is cancelled";
 }
 
 TEST_F(ChatKeys, AChosenChildThatAsksItsParentCanBeAnswered) {

@@ -569,7 +569,7 @@ TEST_F(Chat, TheModelThatIsChosenWhileSomethingRunsStandsThereOnceThatHasEnded) 
   EXPECT_THAT(story.screen(80), HasSubstr("scripted/test")) << "nothing runs";
 }
 
-TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
+TEST_F(Chat, TheStatusLineDropsWhatCountsLeastAndCutsNothing) {
   story.state.model.name = "anthropic/claude-sonnet-4-5";
   const auto status = [this](int columns) {
     const std::string screen = story.screen(columns);
@@ -581,6 +581,8 @@ TEST_F(Chat, AtFortyColumnsTheStatusLineDropsWhatCountsLeastAndCutsNothing) {
   story.reply("Hello.", {}, {.input = 45'000, .output = 2'000, .cost_micros = 190'000});
   EXPECT_EQ(status(40), "claude-sonnet-4-5 · context 47%");
   EXPECT_EQ(status(45), "claude-sonnet-4-5 · context 47% · $0.1900");
+  EXPECT_THAT(status(80),
+              ::testing::StartsWith("claude-sonnet-4-5 · context 47% · in=45k out=2k · $0.1900  "));
   EXPECT_THAT(status(160), HasSubstr("anthropic/claude-sonnet-4-5 · context 47% · in=45k out=2k · $0.1900"));
 }
 
@@ -623,7 +625,11 @@ TEST_F(Chat, NoKeyIsNamedThatDoesNothing) {
   story.tell_child("a", RunEnded{Report{}});
   EXPECT_THAT(story.screen(40), HasSubstr("\nEsc back\n")) << "nobody is there to be nudged";
   key(KeyName::escape);
+  EXPECT_THAT(story.screen(40), HasSubstr("\nEsc back\n")) << "there is nothing to scroll";
+  for (int file = 0; file < 12; ++file) story.call_of_child("Read", fmt::format("file{}.txt", file));
   EXPECT_THAT(story.screen(40), HasSubstr("\nPgUp scroll  Esc back\n"));
+  key(KeyName::page_up);
+  EXPECT_GT(story.state.scrolled, 0u);
 }
 
 TEST_F(Chat, WhileAnAnswerIsWrittenNoChoiceIsNamedThatItsKeyWouldNotTake) {
@@ -675,10 +681,10 @@ TEST_F(Chat, AVerySmallScreenKeepsTheLineThatIsTypedAndWhatFitsOfTheKeys) {
   story.begin("hi");
   story.child("a");
   key(KeyName::tab);
-  for (const int rows : {1, 4, 5}) {
+  for (const int rows : {2, 3, 4, 5}) {
     story.state.size = {20, rows};
     const Frame frame = frame_of(story.state);
-    EXPECT_LE(frame.lines.size(), 4u) << rows;
+    EXPECT_LE(frame.lines.size(), static_cast<std::size_t>(rows));
     EXPECT_LT(frame.cursor_row, frame.lines.size()) << rows;
     EXPECT_EQ(plain_text(frame.lines.at(frame.cursor_row)), "❯ ") << rows;
   }

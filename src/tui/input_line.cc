@@ -71,7 +71,8 @@ std::size_t end_of_lines_behind(std::string_view text, std::size_t at, std::size
 // To the same column of the next line that way; false where there is none.
 bool move_line(InputLine& input, Way way) {
   const std::size_t start = line_start(input);
-  const std::size_t column = input.cursor - start;
+  const std::string_view text = input.text;
+  const std::size_t column = display_width(text.substr(start, input.cursor - start));
   if (way == Way::up) {
     if (start == 0) return false;
     input.cursor = start - 1;
@@ -80,9 +81,7 @@ bool move_line(InputLine& input, Way way) {
     input.cursor = line_end(input) + 1;
   }
   const std::size_t target = line_start(input);
-  const std::size_t end = line_end(input);
-  input.cursor = std::min(target + column, end);
-  if (input.cursor < end) input.cursor = grapheme_start(input.text, grapheme_end(input.text, input.cursor));
+  input.cursor = target + display_prefix(text.substr(target, line_end(input) - target), column).size();
   return true;
 }
 
@@ -240,20 +239,23 @@ InputView view_of(const InputLine& input, std::string_view prompt, std::size_t c
     view.cursor_column = indent + width;
   };
   for (std::size_t at = begin; at < stop;) {
-    if (at == input.cursor) place_cursor();
-    if (input.text[at] == '\n') {
+    const bool is_break = input.text[at] == '\n';
+    const std::size_t end = is_break ? at + 1 : grapheme_end(input.text, at);
+    // What was typed before a mark is one with it.
+    const bool has_cursor = at <= input.cursor && input.cursor < end;
+    if (has_cursor) place_cursor();
+    if (is_break) {
       add(std::exchange(row, ""));
       width = 0;
-      ++at;
+      at = end;
       continue;
     }
-    const std::size_t end = grapheme_end(input.text, at);
     const std::string shown = for_screen(std::string_view(input.text).substr(at, end - at));
     const std::size_t wide = display_width(shown);
     if (width + wide >= room) {  // the last column is the cursor's
       add(std::exchange(row, ""));
       width = 0;
-      if (at == input.cursor) place_cursor();
+      if (has_cursor) place_cursor();
     }
     row += shown;
     width += wide;

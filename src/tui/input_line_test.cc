@@ -40,6 +40,25 @@ TEST(InputLine, MovesAndRemovesByWordsAndLines) {
   EXPECT_EQ(input.text, "ne \n>three ");
 }
 
+TEST(InputLine, UpAndDownKeepTheColumnWhateverTheLettersWeigh) {
+  InputLine input = typed("äöü日x\n0123456789");
+  input.cursor = input.text.find("5");
+  edit(input, {KeyName::up});
+  EXPECT_EQ(input.text.substr(input.cursor, 1), "x") << "behind five columns";
+  edit(input, {KeyName::down});
+  EXPECT_EQ(input.text[input.cursor], '5');
+  input.cursor = input.text.find("4");
+  edit(input, {KeyName::up});
+  EXPECT_EQ(input.text.substr(input.cursor, 3), "日") << "not into the middle of what is two wide";
+}
+
+TEST(InputLine, TheCursorStandsWhereSomethingWasTypedBeforeAMark) {
+  InputLine input = typed("xy\u0301");
+  input.cursor = 2;  // the mark was typed by itself, and the letter before it
+  const auto view = view_of(input, "> ", 40, 3);
+  EXPECT_EQ(view.cursor_column, 3u);
+}
+
 TEST(InputLine, RecallsWhatWasTypedAndKeepsTheDraft) {
   InputLine input = typed("first");
   EXPECT_EQ(take_text(input), "first");

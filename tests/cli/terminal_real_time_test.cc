@@ -87,6 +87,32 @@ TEST_F(TerminalRealTime, AChildsQuestionToItsParentIsAnsweredInItsPlace) {
   tmux.wait_for("✓ complete");
 }
 
+TEST_F(TerminalRealTime, AChildIsAnsweredWhileItsParentAsksThePerson) {
+  chat(script(R"({"v":1,"sessions":[
+  {"match":{"label":"main"},"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look","run_in_background":true}}]},
+    {"calls":[{"name":"ask_user","arguments":{"question":"Which colour?","suggestions":["red","blue"]}}]},
+    {"first_byte_ms":86400000,"text":"never"}]},
+  {"match":{"agent":"explore"},"replies":[
+    {"calls":[{"name":"ask_parent","arguments":{"question":"Which one?"}}]},
+    {"text":"taken","expect":{"contains":"2 of them"}}]}]})"),
+       {"--allow", "task"});
+  enter("go", "asks: Which one?");
+  tmux.wait_for("(2) blue");
+  tmux.wait_for("Tab: children");
+  tmux.key("Tab");
+  tmux.wait_for("a answer");
+  EXPECT_THAT(tmux.screen(), Not(HasSubstr("(2) blue")));
+  tmux.key("a");
+  tmux.type("2 of them");
+  tmux.wait_for("answer ❯ 2 of them");
+  tmux.key("Enter");
+  tmux.wait_for("✓ complete");
+  tmux.wait_for("(2) blue");
+  tmux.key("2");
+  tmux.wait_until_gone("(2) blue");
+}
+
 TEST_F(TerminalRealTime, AnApprovalForAlwaysIsARuleOfTheNextChat) {
   const auto model = script(R"({"v":1,"sessions":[{"replies":[
     {"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},
