@@ -121,7 +121,7 @@ void note_reports(Conversation& conversation, const std::vector<Call>& calls,
 // All calls of the last reply have their results.
 void close_step(Conversation& conversation) {
   std::vector<ToolResult> results = std::exchange(conversation.results, {});
-  const std::vector<Call> calls = conversation.messages.back().calls;
+  const std::vector<Call>& calls = conversation.messages.back().calls;  // until another is said
   conversation.repetition.peak = 0;
   for (std::size_t i = 0; i < results.size(); ++i) note_result(conversation.repetition, calls[i], results[i]);
   note_reports(conversation, calls, results);
