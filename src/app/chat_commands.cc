@@ -170,8 +170,7 @@ std::optional<std::string> acknowledgement_of(const ChatState& state, const Inte
   if (const auto* cancel = std::get_if<CancelOne>(&intent))
     return fmt::format("[{}] is being cancelled; what it found is kept", label_of(cancel->session));
   if (const auto* sent = std::get_if<SendToBackground>(&intent))
-    return fmt::format("[{}] goes to the background; what Delegate started is waited for all the same",
-                       label_of(sent->session));
+    return fmt::format("[{}] goes to the background; its report comes later", label_of(sent->session));
   if (const auto* given = std::get_if<GiveAnswer>(&intent)) {
     const auto asker = std::ranges::find(state.tree.nodes, given->question_id, &TreeNode::question);
     if (asker != state.tree.nodes.end()) return fmt::format("[{}] has its answer", asker->label);

@@ -158,7 +158,7 @@ TEST_F(ChatOnATerminal, InPlainLinesWhatIsAskedOfAChildIsAcknowledged) {
   chat->type("/nudge slow be brief\n");
   chat->read_screen_until("[slow] reads it before its next step");
   chat->type("/background slow\n");
-  chat->read_screen_until("[slow] goes to the background");
+  chat->read_screen_until("slow stays: Delegate waits for all that it started");
   chat->type("/cancel slow\n");
   chat->read_screen_until("[slow] is being cancelled");
   chat->read_screen_until("Both have reported.");
