@@ -156,7 +156,7 @@ TEST_F(TheApproval, IsOneLineWhereThatTellsEveryPromptWhole) {
     return asked_for("Delegate", fmt::format(R"({{"tasks":[{{"label":"a","prompt":"{}"}}]}})",
                                              std::string(characters, 'x')));
   };
-  EXPECT_THAT(asked(40), AllOf(HasSubstr("[a] " + std::string(40, 'x') + " — "), Not(HasSubstr("\n"))));
+  EXPECT_THAT(asked(40), AllOf(HasSubstr("[a] " + std::string(40, 'x') + " -- "), Not(HasSubstr("\n"))));
   EXPECT_THAT(asked(41), testing::EndsWith("\n[a]\n  " + std::string(41, 'x')));
 }
 
