@@ -11,6 +11,7 @@
 #include "app/commands.h"
 #include "base/json.h"
 #include "sandbox/background.h"
+#include "store/sqlite/database.h"
 
 namespace deputy {
 namespace {
@@ -31,6 +32,7 @@ void prepare_process() {
   raise_open_files();
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is a full disk
   ::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of one write, not the end
+  count_no_memory();
 }
 
 struct Command {

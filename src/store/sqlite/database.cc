@@ -226,9 +226,9 @@ std::optional<std::string> Statement::maybe_text(int column) const {
 Database::Database(std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle, std::string path)
     : handle_(std::move(handle)), ready_(std::make_shared<ReadyQueries>()), path_(std::move(path)) {}
 
+void count_no_memory() { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
 Result<Database> Database::open(const std::string& path, Mode mode) {
-  // Nobody asks how much SQLite holds, and to count that takes a lock at every allocation.
-  [[maybe_unused]] static const int uncounted = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   sqlite3* raw = nullptr;
   const bool as_it_lies = mode == Mode::as_it_lies;
   const int flags =

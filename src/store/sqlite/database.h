@@ -22,6 +22,10 @@ inline constexpr std::string_view kStartAnew =
 // One that was looked at, and not changed.
 Error damaged_database(std::string_view path, std::string_view why);
 
+// For a program that has the process to itself, before it opens any: SQLite does not count what it holds, as
+// that takes a lock at every allocation. Once one was opened nothing changes.
+void count_no_memory();
+
 // Queries that were asked before: to compile one takes longer than to ask it.
 class ReadyQueries;
 

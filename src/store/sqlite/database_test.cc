@@ -1,6 +1,7 @@
 #include "store/sqlite/database.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <filesystem>
 
@@ -108,6 +109,28 @@ TEST_F(RoomInLogRealTime, IsNotWaitedForWhileAnotherWrites) {
   const auto began = clock.now();
   EXPECT_TRUE(a_.keep_room_in_log(kMany));
   EXPECT_LT(clock.now() - began, std::chrono::seconds(4)) << "as long as a commit has patience";
+}
+
+// Who embeds the runtime may use SQLite besides, and ask it.
+TEST(TheProcess, IsNotChangedByWhoOpensADatabase) {
+  const TempFolder folder;
+  const auto database = Database::open(folder.file("some.db"), Database::Mode::read_write);
+  ASSERT_TRUE(database);
+  EXPECT_GT(sqlite3_memory_used(), 0);
+}
+
+TEST(TheProcess, CountsNoMemoryWhereItsProgramSaysSoBeforeItOpensADatabase) {
+  const TempFolder folder;
+  ASSERT_EQ(sqlite3_shutdown(), SQLITE_OK);  // as before the first one
+  const auto before = sqlite3_memory_used();
+  count_no_memory();
+  {
+    const auto database = Database::open(folder.file("some.db"), Database::Mode::read_write);
+    ASSERT_TRUE(database);
+    EXPECT_EQ(sqlite3_memory_used(), before);
+  }
+  ASSERT_EQ(sqlite3_shutdown(), SQLITE_OK);
+  EXPECT_EQ(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 1), SQLITE_OK);
 }
 
 }  // namespace
