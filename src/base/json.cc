@@ -114,7 +114,8 @@ Result<json::object> parse_json_object(std::string_view text, json::storage_ptr 
 // them.
 std::string to_json_text(const json::value& value) {
   std::string text = serialized(value);
-  return is_utf8(text) ? text : to_utf8(text);
+  if (!is_utf8(text)) return to_utf8(text);
+  return text;
 }
 
 std::string to_pretty_json(const json::value& value) {
