@@ -89,6 +89,12 @@ bool OutStream::is_terminal() {
 
 bool OutStream::has_room_soon() const { return has_room_for_a_line(descriptor_); }
 
+bool OutStream::can_be_read() const {
+  pollfd asked{descriptor_, 0, 0};
+  const bool is_broken = ::poll(&asked, 1, 0) > 0 && (asked.revents & POLLERR) != 0;
+  return !is_closed_ && !is_broken;
+}
+
 void OutStream::write(std::string_view text) {
   is_ascii_ ? write_bytes(in_ascii(to_utf8(text))) : write_bytes(text);
 }

@@ -54,6 +54,8 @@ class OutStream {
   const std::optional<Error>& failure() const { return failure_; }
   // Known once something was written for it that it did not take.
   bool is_reader_gone() const { return is_closed_ && !failure_; }
+  // For who may have nothing to write for long: whether what is written next may be read by somebody.
+  bool can_be_read() const;
   int descriptor() const { return descriptor_; }
   TerminalLetters letters() const { return is_ascii_ ? TerminalLetters::ascii : TerminalLetters::unicode; }
 

@@ -201,6 +201,17 @@ TEST(OutStream, HasNoRoomSoonWhereNobodyReads) {
   ::close(ends[1]);
 }
 
+TEST(OutStream, KnowsThatNobodyReadsBeforeAnythingIsWritten) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const OutStream out(ends[1]);
+  EXPECT_TRUE(out.can_be_read());
+  ::close(ends[0]);
+  EXPECT_FALSE(out.can_be_read());
+  EXPECT_FALSE(out.is_reader_gone()) << "nothing was written for it";
+  ::close(ends[1]);
+}
+
 TEST(OutStream, WhoWritesWhatNobodyReadsIsEndedByASignal) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);

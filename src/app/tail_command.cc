@@ -100,7 +100,7 @@ Task<> follow(Program& program, Tail& tail, Result<void>& outcome) {
   for (;;) {
     const auto ended = tail.look();
     if (!ended) outcome = std::unexpected(ended.error());
-    if (!ended || *ended) co_return;
+    if (!ended || *ended || !program.out.can_be_read()) co_return;
     co_await sleep_for(program.loop, kBetweenLooks, {});
   }
 }

@@ -58,5 +58,17 @@ TEST_F(TailTest, EndsWhenNobodyRunsTheSessionAnyMore) {
   EXPECT_THAT(rest.err, HasSubstr("deputy resume " + root_id() + "`"));
 }
 
+// As by `| head -1`, while what is followed does nothing that could be written.
+TEST_F(TailTest, EndsWhenItsReaderIsGone) {
+  auto working = start({"delegate", "--model", script(kSlow), "--output", "stream-json", "--task", "a=p"});
+  working->read_until("session.progress");
+  auto tail = start({"sessions", "tail", root_id()});
+  tail->read_until("note: seen");
+  tail->close_stdout();
+  EXPECT_EQ(tail->wait_for_end(), 0);
+  working->send(SIGKILL);
+  working->wait();
+}
+
 }  // namespace
 }  // namespace deputy
