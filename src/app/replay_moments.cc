@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "delegation/question_ids.h"
+
 namespace deputy {
 namespace {
 
@@ -23,21 +25,31 @@ std::optional<WallTime> deadline_in(const Fact& fact) {
   return std::nullopt;
 }
 
+struct OpenQuestion {
+  RunId asker;
+  WallTime until;
+};
+
 }  // namespace
 
 std::set<std::size_t> taken_up_too_late(const std::vector<Event>& events) {
   std::set<std::size_t> found;
-  std::map<std::string, WallTime> open;  // questions to parents, and until when they stand
+  std::map<std::string, OpenQuestion> open;  // to parents, by id
   for (std::size_t at = 0; at < events.size(); ++at) {
-    const WallTime now = believable(events[at].at);
-    for (const auto& [id, until] : open) {
-      if (believable(events[at - 1].at) < until && until + kSoon < now) found.insert(at);
+    const Event& event = events[at];
+    for (const auto& [id, question] : open) {
+      if (believable(events[at - 1].at) < question.until && question.until + kSoon < believable(event.at))
+        found.insert(at);
     }
-    if (const auto* answered = std::get_if<QuestionAnswered>(&events[at].fact))
-      open.erase(answered->question_id);
-    const auto* asked = std::get_if<QuestionAsked>(&events[at].fact);
+    // Who is stopped while it asks leaves no answer.
+    std::erase_if(open, [&event](const auto& each) {
+      const auto& [id, question] = each;
+      return settles(event, id) ||
+             (std::holds_alternative<RunEnded>(event.fact) && event.run == question.asker);
+    });
+    const auto* asked = std::get_if<QuestionAsked>(&event.fact);
     if (asked && asked->question.kind == QuestionKind::to_parent && asked->question.until)
-      open[asked->question.id] = believable(*asked->question.until);
+      open[asked->question.id] = {event.run, believable(*asked->question.until)};
   }
   return found;
 }

@@ -1,5 +1,6 @@
 #include "app/replay_moments.h"
 
+#include "delegation/question_ids.h"
 #include "gtest/gtest.h"
 
 namespace deputy {
@@ -83,6 +84,40 @@ TEST(MomentsOfAReplay, KnowAQuestionThatRanOutWhileItsProgramRan) {
   events.resize(3);
   events.push_back(event_at(10min, QuestionAnswered{"q", {}}));
   EXPECT_TRUE(taken_up_too_late(events).empty());
+}
+
+// A question that somebody ends without an answer, and half a minute of nothing across the time that it had.
+std::vector<Event> a_quiet_time_after_a_question_and(Fact end, const RunId& of) {
+  const CallId call{{kRoot, 1}, 1, 0};
+  Question question{.id = question_id_of(call), .kind = QuestionKind::to_parent};
+  question.until = kBegin + 10min;
+  auto events = a_tree_with_a_deadline();
+  events.push_back(event_at(20s, QuestionAsked{question}));
+  events.push_back(event_at(30s, std::move(end)));
+  for (Event* of_call : {&events[2], &events[3]}) {
+    of_call->step = call.step;
+    of_call->call = call.index;
+  }
+  events[3].run = of;
+  events.push_back(event_at(9min + 45s, NoteTaken{"b"}));
+  events.push_back(event_at(10min + 15s, DeadlineMoved{kBegin + 60s + 30s}));
+  return events;
+}
+
+TEST(MomentsOfAReplay, StandStillWhereWhoAskedHasEndedWithoutAnAnswer) {
+  for (const Fact& end : {Fact(RunEnded{}), Fact(CallFinished{})}) {
+    const auto events = a_quiet_time_after_a_question_and(end, {kRoot, 1});
+    EXPECT_TRUE(taken_up_too_late(events).empty()) << kind_of(end);
+    EXPECT_EQ(Moments(events).of(kBegin + 10min + 15s), TimePoint(9min + 45s)) << kind_of(end);
+  }
+}
+
+TEST(MomentsOfAReplay, GoOnWhereSomebodyElseThanWhoAskedHasEnded) {
+  const std::set<std::size_t> late{5};
+  const RunId other{SessionId("sess_1800000000_bbbbbb"), 1};
+  EXPECT_EQ(taken_up_too_late(a_quiet_time_after_a_question_and(RunEnded{}, other)), late);
+  EXPECT_EQ(taken_up_too_late(a_quiet_time_after_a_question_and(CallFinished{}, other)), late);
+  EXPECT_EQ(taken_up_too_late(a_quiet_time_after_a_question_and(RunEnded{}, {kRoot, 2})), late);
 }
 
 TEST(MomentsOfAReplay, AreBelievableWhateverABundleSays) {

@@ -10,9 +10,21 @@
 namespace deputy {
 namespace {
 
-// Of Student's distribution, by the looks to spare: exceeded once in a thousand times. Beyond the last it
-// falls to 3.1.
-constexpr std::array kStandardErrors{318.3, 22.3, 10.2, 7.17, 5.89, 5.21, 4.79, 4.50, 4.30, 4.14};
+// Of Student's distribution, by the looks to spare: exceeded once in a thousand times.
+constexpr std::array kStandardErrors{318.31, 22.33, 10.21, 7.17, 5.89, 5.21, 4.79, 4.50, 4.30, 4.14};
+
+// Beyond these it is near the normal distribution's, by the first terms of its expansion there.
+double standard_errors(int spare) {
+  if (static_cast<std::size_t>(spare) <= kStandardErrors.size())
+    return kStandardErrors.at(static_cast<std::size_t>(spare) - 1);
+  constexpr double kNormal = 3.0902;
+  constexpr double kSquare = kNormal * kNormal;
+  const double part = 1.0 / spare;
+  const double first = (kSquare + 1) / 4;
+  const double second = ((5 * kSquare + 16) * kSquare + 3) / 96;
+  const double third = (((3 * kSquare + 19) * kSquare + 17) * kSquare - 15) / 384;
+  return kNormal * (1 + part * (first + part * (second + part * third)));
+}
 
 struct Middle {
   double hours = 0;
@@ -37,10 +49,7 @@ std::map<int, Middle> middles_of(const std::vector<Look>& looks) {
 
 }  // namespace
 
-double Slope::margin() const {
-  if (spare <= 0) return 0;
-  return error * kStandardErrors.at(std::min(static_cast<std::size_t>(spare), kStandardErrors.size()) - 1);
-}
+double Slope::margin() const { return spare > 0 ? error * standard_errors(spare) : 0; }
 
 Slope slope_of(const std::vector<Look>& looks) {
   const auto middles = middles_of(looks);

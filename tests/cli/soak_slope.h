@@ -3,6 +3,7 @@
 // late in another. Pure.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,10 @@ struct Slope {
   double error = 0;  // standard
   int spare = 0;     // looks beyond those that any line goes through: without one nothing is known
 
-  // By what noise alone is off once in a thousand times, however few looks there are.
+  // By what noise alone is off once in a thousand times, however many looks there are.
   double margin() const;
+  // Whether it is no more than so much, or than what noise brings about where nothing grows.
+  bool is_flat(double most) const { return spare > 0 && by_hour <= std::max(most, margin()); }
   bool is_above(double most) const { return spare > 0 && by_hour - margin() > most; }
   bool is_below(double most) const { return spare > 0 && by_hour + margin() < most; }
 };

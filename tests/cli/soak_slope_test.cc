@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
 #include <random>
 
 namespace deputy {
@@ -64,13 +65,44 @@ TEST(SlopeOfLooks, ComparesLikeWithLike) {
   EXPECT_GT(slope_of(looks).by_hour, 100) << "this is what kinds are for";
 }
 
+TEST(SlopeOfLooks, IsAsSureAsItsLooksAreMany) {
+  const std::map<int, double> students{{1, 318.31}, {2, 22.33},  {9, 4.297},  {10, 4.144},  {11, 4.025},
+                                       {20, 3.552}, {40, 3.307}, {60, 3.232}, {120, 3.160}, {1000, 3.098}};
+  for (const auto& [spare, standard_errors] : students) {
+    const Slope slope{.error = 2, .spare = spare};
+    EXPECT_NEAR(slope.margin(), 2 * standard_errors, 0.02) << spare;
+  }
+}
+
+TEST(SlopeOfLooks, IsFlatUpToTheMostThereMayBe) {
+  const auto slope = [](double by_hour) { return Slope{.by_hour = by_hour, .error = 0.2, .spare = 100}; };
+  EXPECT_TRUE(slope(-5).is_flat(1));
+  EXPECT_TRUE(slope(1).is_flat(1));
+  EXPECT_FALSE(slope(1.01).is_flat(1));
+  EXPECT_FALSE(slope(1.01).is_above(1))
+      << "nobody is sure that it grows by so much, but it does not look flat";
+  const Slope unknown;
+  EXPECT_FALSE(unknown.is_flat(1)) << "nothing is known";
+}
+
+TEST(SlopeOfLooks, IsFlatUpToWhatNoiseBringsAboutWhereItIsLoud) {
+  const auto slope = [](double by_hour) { return Slope{.by_hour = by_hour, .error = 1, .spare = 100}; };
+  EXPECT_TRUE(slope(3.1).is_flat(1));
+  EXPECT_FALSE(slope(3.2).is_flat(1));
+}
+
 // Of three looks as of sixty: what jumps about by a megabyte either way does not grow.
 TEST(SlopeOfLooks, IsHardlyEverTakenForGrowthWhereItIsNoise) {
   for (const int count : {3, 4, 6, 10, 20, 60}) {
     int taken = 0;
-    for (std::uint64_t seed = 1; seed <= 2000; ++seed)
-      taken += slope_of(with_noise(line(0, count, 10), 1, seed)).is_above(1) ? 1 : 0;
+    int not_flat = 0;
+    for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+      const Slope slope = slope_of(with_noise(line(0, count, 10), 1, seed));
+      taken += slope.is_above(1) ? 1 : 0;
+      not_flat += slope.is_flat(1) ? 0 : 1;
+    }
     EXPECT_LE(taken, 12) << count << " looks, of 2000 times";
+    EXPECT_LE(not_flat, 12) << count << " looks, of 2000 times";
   }
 }
 
@@ -78,6 +110,7 @@ TEST(SlopeOfLooks, TellsALeakFromNoneInAnHour) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Slope leak = slope_of(with_noise(line(2, 40, 60), 0.2, seed));
     EXPECT_TRUE(leak.is_above(1)) << seed;
+    EXPECT_FALSE(leak.is_flat(1)) << seed;
     const Slope none = slope_of(with_noise(line(0, 40, 60), 0.2, seed));
     EXPECT_TRUE(none.is_below(1)) << seed;
   }
