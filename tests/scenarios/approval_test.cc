@@ -66,14 +66,19 @@ class TheApproval : public testing::Test {
 // Without UTF-8 every other letter is spelled out, so that no two look alike: also one that nobody else
 // wrote.
 TEST_F(TheApproval, HasNoLetterOfItsOwnThatATerminalMayNotHave) {
-  for (const auto& [tool, arguments] :
-       {std::pair("task", R"({"agent":"dear","prompt":"look"})"),
-        std::pair("spawn_subagent", R"({"agent":"dear","task":"look"})"),
-        std::pair("Delegate", R"({"tasks":[{"label":"a","prompt":"look"},{"label":"b","prompt":"see"}]})")}) {
-    const std::string asked = asked_for(tool, arguments);
-    EXPECT_THAT(asked, HasSubstr("risk medium")) << "control";
-    EXPECT_TRUE(std::ranges::all_of(asked, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }))
-        << asked;
+  for (const std::string& prompt : {std::string("look"), std::string(61, 'x')}) {
+    for (const auto& [tool, arguments] :
+         {std::pair("task", fmt::format(R"({{"agent":"dear","prompt":"{}"}})", prompt)),
+          std::pair("spawn_subagent", fmt::format(R"({{"agent":"dear","task":"{}"}})", prompt)),
+          std::pair(
+              "Delegate",
+              fmt::format(R"({{"tasks":[{{"label":"a","prompt":"{}"}},{{"label":"b","prompt":"see"}}]}})",
+                          prompt))}) {
+      const std::string asked = asked_for(tool, arguments);
+      EXPECT_THAT(asked, HasSubstr("risk medium")) << "control";
+      EXPECT_TRUE(std::ranges::all_of(asked, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }))
+          << asked;
+    }
   }
 }
 
@@ -130,7 +135,7 @@ TEST_F(TheApproval, OfABatchTellsEveryPromptWholeBelowALineOfItsChild) {
           R"({{"tasks":[{{"label":"long","prompt":"{0}"}},{{"label":"b","prompt":"one\n[c] two","model":"priced/x","context":["a.md","b\nc"]}}]}})",
           kLong));
   EXPECT_TRUE(
-      asked.starts_with("Spawn 2 subagents: [long] Read the file README.md and tell what i…; [b] one "))
+      asked.starts_with("Spawn 2 subagents: [long] Read the file README.md and tell what...; [b] one "))
       << asked;
   EXPECT_TRUE(
       asked.ends_with(fmt::format(", risk medium\n[long]\n  {}\n[b] model \"priced/x\", context "
@@ -157,7 +162,8 @@ TEST_F(TheApproval, IsOneLineWhereThatTellsEveryPromptWhole) {
                                              std::string(characters, 'x')));
   };
   EXPECT_THAT(asked(40), AllOf(HasSubstr("[a] " + std::string(40, 'x') + " -- "), Not(HasSubstr("\n"))));
-  EXPECT_THAT(asked(41), testing::EndsWith("\n[a]\n  " + std::string(41, 'x')));
+  EXPECT_THAT(asked(41), AllOf(HasSubstr("[a] " + std::string(37, 'x') + "... -- "),
+                               testing::EndsWith("\n[a]\n  " + std::string(41, 'x'))));
 }
 
 TEST_F(TheApproval, ShowsWhatAPromptHides) {
