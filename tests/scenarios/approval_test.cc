@@ -21,7 +21,8 @@ using ::testing::Not;
 class TheApproval : public testing::Test {
  protected:
   // What the person is asked, who says no.
-  std::string asked_for(std::string_view tool, std::string_view arguments, TreeLimits limits = {}) {
+  std::string asked_for(std::string_view tool, std::string_view arguments, TreeLimits limits = {},
+                        Rules rules = {}) {
     world = {};
     world.script = fmt::format(
         R"({{"v":1,"sessions":[{{"match":{{}},"replies":[{{"calls":[{{"name":"{}","arguments":{}}}]}},{{"text":"over"}}]}}]}})",
@@ -45,7 +46,9 @@ class TheApproval : public testing::Test {
           life.loop().clock().now() + std::chrono::milliseconds(1),
           [&life, id = question->question.id] { life.runtime().answer(id, {AnswerKind::refused, "no"}); });
     });
-    EXPECT_TRUE(life.start(life.brief("go")));
+    RootBrief root = life.brief("go");
+    root.rules = std::move(rules);
+    EXPECT_TRUE(life.start(std::move(root)));
     return asked;
   }
 
@@ -164,6 +167,17 @@ TEST_F(TheApproval, IsOneLineWhereThatTellsEveryPromptWhole) {
   EXPECT_THAT(asked(40), AllOf(HasSubstr("[a] " + std::string(40, 'x') + " -- "), Not(HasSubstr("\n"))));
   EXPECT_THAT(asked(41), AllOf(HasSubstr("[a] " + std::string(37, 'x') + "... -- "),
                                testing::EndsWith("\n[a]\n  " + std::string(41, 'x'))));
+}
+
+TEST_F(TheApproval, OfWhatIsToldToOthersTellsAllOfIt) {
+  const std::string words(200, 'x');
+  for (const auto& [tool, arguments] :
+       {std::pair("Note", fmt::format(R"({{"content":"{}"}})", words)),
+        std::pair("ask_user", fmt::format(R"({{"question":"{}"}})", words)),
+        std::pair("answer_subagent", fmt::format(R"({{"question_id":"q_1","answer":"{}"}})", words)),
+        std::pair("task_message", fmt::format(R"({{"id":"sess_1_a","text":"{}"}})", words))})
+    EXPECT_THAT(asked_for(tool, arguments, {}, Rules({{Decision::ask, tool, ""}})),
+                AllOf(testing::StartsWith(tool), testing::EndsWith(words)));
 }
 
 TEST_F(TheApproval, ShowsWhatAPromptHides) {
