@@ -11,6 +11,7 @@
 #include "delegation/mailbox.h"
 #include "delegation/question_desk.h"
 #include "delegation/question_ids.h"
+#include "tui/style.h"
 
 namespace deputy {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 constexpr Duration kGlance = std::chrono::milliseconds(50);
 constexpr Duration kPatience = std::chrono::seconds(3);  // processes may take two to end
 constexpr std::size_t kAnswerCharacters = 240;
-constexpr std::size_t kQuestionCharacters = 4096;  // who answers sees all of it
+constexpr std::size_t kQuestionCharacters = 4096;  // of a longer one the line names who shows all of it
 
 std::string_view done(LetterKind kind) {
   switch (kind) {
@@ -39,6 +40,21 @@ std::string how_to_answer(const Program& program, const Question& question) {
   };
   if (question.kind != QuestionKind::permission) return fmt::format("answer with `{}`", line("TEXT"));
   return fmt::format("approve with `{}`, decline with `{}`", line("yes"), line("'no, REASON'"));
+}
+
+// As it is kept, in letters that the terminal has, so that no two look alike.
+std::string shown(const Program& program, std::string_view text) {
+  std::string visible = made_visible(to_utf8(program.redactor.redact(text)));
+  return program.err.letters() == TerminalLetters::ascii ? spelled_in_ascii(visible) : visible;
+}
+
+// As it was asked, line by line; no line of it can pass for one of ours.
+std::string whole_question(const Program& program, const Question& question) {
+  std::string text =
+      fmt::format("deputy: [{}] waits for you:\n", shown(program, on_one_line(question.label)));
+  const std::string asked = shown(program, question.text);
+  for (const auto line : split(asked, '\n')) text += fmt::format("  {}\n", line);
+  return text + fmt::format("deputy: {}", how_to_answer(program, question));
 }
 
 std::string how_to_go_on(const Program& program, const SessionId& tree) {
@@ -192,14 +208,21 @@ bool was_told(const Letter& letter, const std::vector<Event>& events) {
 }
 
 std::string question_line(const Program& program, const Question& question) {
-  return program.redactor.redact(
-      error_line({ErrorCode::invalid,
-                  fmt::format("[{}] waits for you: {}", question.label,
-                              shorten(on_one_line(to_utf8(question.text)), kQuestionCharacters)),
-                  how_to_answer(program, question)}));
+  const std::string text = shown(program, on_one_line(question.text));
+  std::string advice = how_to_answer(program, question);
+  if (utf8_length(text) > kQuestionCharacters) {
+    const auto show = program.command_line(fmt::format("sessions show {}", question.asker.value));
+    advice = fmt::format("read all of it with `{}`, then {}", show, advice);
+  }
+  return error_line({ErrorCode::invalid,
+                     fmt::format("[{}] waits for you: {}", shown(program, question.label),
+                                 shorten(text, kQuestionCharacters)),
+                     std::move(advice)});
 }
 
-void tell_questions(Program& program, const Store& store, const std::vector<Session>& sessions) {
+void tell_questions(Program& program, const Store& store, const std::vector<Session>& sessions,
+                    QuestionForm form) {
+  const auto told = form == QuestionForm::whole ? whole_question : question_line;
   for (const Session& session : sessions) {
     const bool waits_for_person = session.wait && session.wait->owner == kPerson;
     if (!waits_for_person && session.state != SessionState::interrupted) continue;
@@ -210,7 +233,7 @@ void tell_questions(Program& program, const Store& store, const std::vector<Sess
       const auto left = answer_left_for(store, session, question);
       const bool has_answer = left && *left;
       program.err.write_line(has_answer ? answered_line(program, session, question, **left)
-                                        : question_line(program, question));
+                                        : told(program, question));
     }
   }
 }

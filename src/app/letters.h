@@ -18,10 +18,13 @@ std::vector<Question> open_questions(const std::vector<Event>& events);
 // Whether the nudge or the answer stands among what its session recorded.
 bool was_told(const Letter& letter, const std::vector<Event>& events);
 
-// A question to the person as one line, with the words that answer it.
+// A question to the person as one line, with the words that answer it; where it is too long for that, also
+// the command that shows all of it.
 std::string question_line(const Program& program, const Question& question);
+enum class QuestionForm { line, whole };
 // All that the sessions ask the person, on stderr.
-void tell_questions(Program& program, const Store& store, const std::vector<Session>& sessions);
+void tell_questions(Program& program, const Store& store, const std::vector<Session>& sessions,
+                    QuestionForm form = QuestionForm::line);
 
 // Stops what another process runs. A whole tree that nobody runs ends here and now.
 Ended cancel_session(Program& program, Store& store, const Session& session);

@@ -11,7 +11,9 @@
 namespace deputy {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const SessionId kRoot("sess_1_root");
 
@@ -170,8 +172,26 @@ TEST_F(Letters, WhoCanAnswerIsToldAQuestionOfUpToFourThousandCharactersWhole) {
   const auto told = [this](std::size_t characters) {
     return question_line(program_, {.id = "q", .asker = kRoot, .text = std::string(characters, 'x')});
   };
-  EXPECT_THAT(told(4096), HasSubstr(std::string(4096, 'x')));
-  EXPECT_THAT(told(4097), HasSubstr(" " + std::string(4095, 'x') + "…"));
+  constexpr auto kShow = "read all of it with `deputy sessions show sess_1_root`, then ";
+  EXPECT_THAT(told(4096), AllOf(HasSubstr(std::string(4096, 'x')), Not(HasSubstr(kShow))));
+  EXPECT_THAT(told(4097), AllOf(HasSubstr(" " + std::string(4095, 'x') + "…"), HasSubstr(kShow)));
+}
+
+// What `sessions show` tells of it.
+TEST_F(Letters, WhatIsAskedIsToldWholeLineByLineToWhoLooksAtItsSession) {
+  root_.state = SessionState::interrupted;
+  const std::string prompt(5000, 'x');
+  memory_->journal.push_back(event_with(QuestionAsked{{.id = "q",
+                                                       .kind = QuestionKind::permission,
+                                                       .asker = kRoot,
+                                                       .label = "main",
+                                                       .text = "Spawn it\n[a]\n  " + prompt}}));
+  testing::internal::CaptureStderr();
+  tell_questions(program_, store_, {root_}, QuestionForm::whole);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              AllOf(testing::StartsWith("deputy: [main] waits for you:\n  Spawn it\n  [a]\n    " + prompt +
+                                        "\ndeputy: approve with `"),
+                    HasSubstr("sessions answer sess_1_root yes`")));
 }
 
 TEST_F(Letters, ACancelTellsWhatItsSessionReallyEndedAs) {

@@ -154,7 +154,7 @@ Ended show(Program& program, const Store& store, const Session& session) {
   TRY(const auto sessions, tree_of(store, session));
   program.out.write(
       details_text(session, sessions, program.loop.clock().wall(), transcript_file(program, session), used));
-  tell_questions(program, store, {session});
+  tell_questions(program, store, {session}, QuestionForm::whole);
   return tell_damaged(program, damaged);
 }
 

@@ -47,8 +47,8 @@ TEST(ATerminalWithoutUtf8, IsSentAsciiAloneAndItsEscapesAsTheyAre) {
   OutStream out(terminal.program(), left_out_line, TerminalLetters::ascii);
   out.write("\x1b[32m✓\x1b[0m done — “so” 日\r\n");
   EXPECT_EQ(terminal.read_until("\n"), "\x1b[32m+\x1b[0m done - \"so\" ??\r\n");
-  out.offer("→ …\n");
-  EXPECT_EQ(terminal.read_until("\n"), "> .\n");
+  out.offer("→ … ⚠ ⚠\uFE0F\n");
+  EXPECT_EQ(terminal.read_until("\n"), "> . ! !\n");
 }
 
 TEST(ATerminalWithUtf8, IsSentWhatIsWritten) {

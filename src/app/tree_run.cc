@@ -49,6 +49,7 @@ class TreeRunner {
   std::optional<TreeLimits> terms_;
   TreeEnd end_;
   bool was_told_to_end_ = false;  // by a signal, or by a reader that went away
+  bool has_root_ended_ = false;
   std::uint64_t last_seq_ = 0;
   std::map<std::string, Question> asked_;    // for permission, by id
   std::map<SessionId, OutputLines> output_;  // of commands
@@ -101,6 +102,7 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
 void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
   if (end_.root.empty()) end_.root = event.tree;
   last_seq_ = event.seq;
+  has_root_ended_ |= std::holds_alternative<RunEnded>(event.fact) && event.run.session == event.tree;
   if (program_.announcer && !origin.parent.empty()) program_.announcer->announce(event.run.session.value);
   progress_.on_event(event, origin);
   if (prompts_person(program_)) prompts_.on_event(event);
@@ -115,8 +117,9 @@ void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
 void TreeRunner::offer_out(const std::string& line) {
   program_.out.offer(line);
   if (program_.out.is_behind()) out_again_.try_again(program_.out.taken());
-  // Who follows the events wanted no more of them: what they cost is not spent for nobody.
-  if (!program_.out.is_reader_gone() || std::exchange(was_told_to_end_, true)) return;
+  // Who follows the events wanted no more of them: what they cost is not spent for nobody. The last ones
+  // cost nothing any more.
+  if (has_root_ended_ || !program_.out.is_reader_gone() || std::exchange(was_told_to_end_, true)) return;
   prompts_.leave_line();
   progress_.say("deputy: nobody reads the events any more, so the run is left as it is");
   runtime_.cancel(StopReason::shutdown);

@@ -41,8 +41,16 @@ std::string cost_text(const std::vector<PlannedChild>& children, const Models& m
   return text;
 }
 
+// Cut by dots, as what is approved is spelled out where a terminal has ASCII alone, and a sign of ours with
+// it.
 std::string goal_of(const ToldChild& child, std::size_t characters) {
-  return shorten(on_one_line(child.prompt), characters);
+  constexpr std::string_view kSign = "…";
+  constexpr std::string_view kDots = "...";
+  const std::string goal = on_one_line(child.prompt);
+  if (utf8_length(goal) <= characters) return goal;
+  std::string cut = shorten(goal, characters + 1 - kDots.size());
+  cut.replace(cut.size() - kSign.size(), kSign.size(), kDots);
+  return cut;
 }
 
 }  // namespace

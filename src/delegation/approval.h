@@ -33,7 +33,7 @@ struct ToldChild {
 };
 json::object without(json::object object, std::initializer_list<std::string_view> keys);
 
-// "[survey] What is in this folder?; [prices] Where are pr…": all of them on one line.
+// "[survey] What is in this folder?; [prices] Where are...": all of them on one line.
 std::string goals_text(const std::vector<ToldChild>& children, std::size_t goal_characters);
 // What goals_text leaves out, to stand below it: nothing, where that line says it all; else every child on a
 // line of its own, with what is given of it, and its whole prompt indented below, so that no prompt can pass

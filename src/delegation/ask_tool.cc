@@ -40,8 +40,12 @@ Question question_of(const json::object& arguments, QuestionKind kind, const Too
 
 }  // namespace
 
+std::string AskTool::in_full(const json::object& arguments) const {
+  return string_or(arguments, "question", "");
+}
+
 std::string AskTool::shown(const json::object& arguments) const {
-  return shorten(on_one_line(string_or(arguments, "question", "")), 80);
+  return shorten(on_one_line(in_full(arguments)), 80);
 }
 
 // Neither is a task of its own: what they hand on is not kept while the answer is waited for.

@@ -19,6 +19,7 @@ class AskTool : public Tool {
   bool only_records() const override { return true; }
   Decision by_default() const override { return Decision::allow; }
   std::string shown(const json::object& arguments) const override;
+  std::string in_full(const json::object& arguments) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:

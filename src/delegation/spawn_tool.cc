@@ -127,8 +127,12 @@ const ToolText& AnswerTool::text() const {
 
 std::size_t AnswerTool::most_result_bytes() const { return tree_.reports().most_of_one(); }
 
+std::string AnswerTool::in_full(const json::object& arguments) const {
+  return string_or(arguments, "answer", "");
+}
+
 std::string AnswerTool::shown(const json::object& arguments) const {
-  return shorten(on_one_line(string_or(arguments, "answer", "")), kGoalCharacters);
+  return shorten(on_one_line(in_full(arguments)), kGoalCharacters);
 }
 
 Task<ToolResult> AnswerTool::run(json::object arguments, ToolContext context) {

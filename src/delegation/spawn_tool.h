@@ -46,6 +46,7 @@ class AnswerTool final : public Tool {
   Decision by_default() const override { return Decision::allow; }
   std::size_t most_result_bytes() const override;
   std::string shown(const json::object& arguments) const override;
+  std::string in_full(const json::object& arguments) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:

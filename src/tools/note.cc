@@ -29,8 +29,12 @@ const ToolText& NoteTool::text() const {
   return text;
 }
 
+std::string NoteTool::in_full(const json::object& arguments) const {
+  return string_or(arguments, "content", "");
+}
+
 std::string NoteTool::shown(const json::object& arguments) const {
-  return shorten(on_one_line(string_or(arguments, "content", "")), 80);
+  return shorten(on_one_line(in_full(arguments)), 80);
 }
 
 Task<ToolResult> NoteTool::run(json::object arguments, ToolContext context) {

@@ -16,6 +16,7 @@ class NoteTool final : public Tool {
   Decision by_default() const override { return Decision::allow; }
   bool runs_at_limit() const override { return true; }
   std::string shown(const json::object& arguments) const override;
+  std::string in_full(const json::object& arguments) const override;
   std::string subject(const json::object&) const override { return {}; }
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 };

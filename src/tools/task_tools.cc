@@ -131,6 +131,10 @@ std::string TaskMessageTool::shown(const json::object& arguments) const {
   return string_or(arguments, "id", "");
 }
 
+std::string TaskMessageTool::in_full(const json::object& arguments) const {
+  return fmt::format("{}: {}", shown(arguments), string_or(arguments, "text", ""));
+}
+
 Task<ToolResult> TaskMessageTool::run(json::object arguments, ToolContext context) {
   const SessionId owner = context.session.id;
   const std::string id = string_or(arguments, "id", "");

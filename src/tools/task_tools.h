@@ -47,6 +47,7 @@ class TaskMessageTool final : public Tool {
   Effect effect() const override { return Effect::keyed; }  // a message is known by its call
   Decision by_default() const override { return Decision::allow; }
   std::string shown(const json::object& arguments) const override;
+  std::string in_full(const json::object& arguments) const override;
   Task<ToolResult> run(json::object arguments, ToolContext context) override;
 
  private:

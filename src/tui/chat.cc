@@ -180,8 +180,9 @@ Intents on_question(ChatState& state, const SessionId& asker, const Question& qu
   const bool is_covered = question.kind == QuestionKind::permission && !question.suggestions.empty() &&
                           state.session_rules.contains(question.suggestions.front());
   if (is_covered) return {GiveAnswer{question.id, {AnswerKind::approved, ""}}};
-  // Who is typing ends that first. Plain lines come whole.
-  if (!is_open(state.dialog)) state.is_question_aside = !state.tells_children && !state.input.text.empty();
+  // Who is typing, or has begun to for a child, ends that first. Plain lines come whole.
+  const bool is_typing = state.typing != Typing::input || !state.input.text.empty();
+  if (!is_open(state.dialog)) state.is_question_aside = !state.tells_children && is_typing;
   ask(state.dialog, question, state.now);
   print_what_is_cut(state);
   return {};

@@ -34,7 +34,7 @@ Intents interrupt(ChatState& state) {
     state.notice = {"cancelling; what was found is kept (again within 2 s to leave)", state.root};
     return {CancelAll{}};
   }
-  state.notice = {"press Ctrl-C again to leave, or type /quit"};
+  state.notice = {"Ctrl-C twice within 2 s leaves; so does /quit"};
   return {};
 }
 

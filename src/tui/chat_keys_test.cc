@@ -49,6 +49,7 @@ TEST_F(ChatKeys, CtrlCOnAnIdleChatEmptiesTheLineThenLeaves) {
   EXPECT_THAT(key(KeyName::control, "c"), IsEmpty());
   EXPECT_EQ(story.state.input.text, "");
   EXPECT_THAT(key(KeyName::control, "c"), IsEmpty());
+  EXPECT_THAT(story.screen(80), HasSubstr("Ctrl-C twice within 2 s leaves")) << "true however long it stands";
   EXPECT_TRUE(only<LeaveChat>(key(KeyName::control, "c")));
 }
 

@@ -34,6 +34,24 @@ TEST_F(WaitingQuestion, AQuestionWaitsUntilTheLineThatIsTypedIsSent) {
   EXPECT_TRUE(only<GiveAnswer>(type("y")));
 }
 
+// The first letter of what the child is told may be a yes.
+TEST_F(WaitingQuestion, AQuestionWaitsForANudgeOfWhichNoLetterIsTypedYet) {
+  story.begin("go");
+  story.child("a");
+  key(KeyName::tab);
+  type("n");
+  ASSERT_EQ(story.state.typing, Typing::nudge);
+  story.ask("b", "Run ls", {});
+  was_taken(story.state);
+  story.pass(kTooSoon);
+  EXPECT_THAT(type("you may stop"), IsEmpty());
+  const auto told = key(KeyName::enter);
+  ASSERT_TRUE(only<NudgeOne>(told));
+  EXPECT_EQ(only<NudgeOne>(told)->session, SessionId("sess_a"));
+  EXPECT_EQ(only<NudgeOne>(told)->text, "you may stop");
+  EXPECT_TRUE(question_has_keys(story.state));
+}
+
 TEST_F(WaitingQuestion, ALineThatIsLeftForAQuestionIsThereAgainAfterwards) {
   story.begin("go");
   type("half a line");

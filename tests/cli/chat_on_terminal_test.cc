@@ -82,7 +82,7 @@ TEST_F(ChatOnATerminal, IsLeftByTwoInterruptsOfWhichNoneEmptiedTheLineAsItsHelpS
   chat->type("abc");
   chat->read_screen_until("abc");
   chat->type("\x03\x03");
-  chat->read_screen_until("press Ctrl-C again to leave");
+  chat->read_screen_until("Ctrl-C twice within 2 s leaves");
   chat->type("\x03");
   EXPECT_EQ(chat->wait().status, 130);
 }

@@ -1,4 +1,5 @@
 // `deputy run`: the root's own words on stdout, its status as exit status, approval by whoever is there.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -143,6 +144,18 @@ TEST_F(RunTest, AReaderOfEventsThatGoesAwayLeavesItToBeResumed) {
   const auto resumed = deputy({"resume", "--yes"});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_EQ(resumed.out, "the children have spoken\n");
+}
+
+TEST_F(RunTest, AReaderOfEventsThatGoesAwayAtTheLastOneFindsItCompleted) {
+  // No pipe has room for the report, and nobody reads it to its end.
+  const auto model = script(
+      fmt::format(R"({{"v":1,"sessions":[{{"replies":[{{"text":"{}"}}]}}]}})", std::string(200'000, 'x')));
+  auto running = start({"run", "--output", "stream-json", "--model", model, "go"});
+  running->read_until(R"("event":"tokens")");
+  running->close_stdout();
+  const auto ran = running->wait();
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, Not(HasSubstr("nobody reads the events")));
 }
 
 TEST_F(RunTest, TheReasonOfANoReachesTheModel) {

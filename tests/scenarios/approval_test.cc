@@ -21,7 +21,8 @@ using ::testing::Not;
 class TheApproval : public testing::Test {
  protected:
   // What the person is asked, who says no.
-  std::string asked_for(std::string_view tool, std::string_view arguments, TreeLimits limits = {}) {
+  std::string asked_for(std::string_view tool, std::string_view arguments, TreeLimits limits = {},
+                        Rules rules = {}) {
     world = {};
     world.script = fmt::format(
         R"({{"v":1,"sessions":[{{"match":{{}},"replies":[{{"calls":[{{"name":"{}","arguments":{}}}]}},{{"text":"over"}}]}}]}})",
@@ -45,7 +46,9 @@ class TheApproval : public testing::Test {
           life.loop().clock().now() + std::chrono::milliseconds(1),
           [&life, id = question->question.id] { life.runtime().answer(id, {AnswerKind::refused, "no"}); });
     });
-    EXPECT_TRUE(life.start(life.brief("go")));
+    RootBrief root = life.brief("go");
+    root.rules = std::move(rules);
+    EXPECT_TRUE(life.start(std::move(root)));
     return asked;
   }
 
@@ -66,14 +69,19 @@ class TheApproval : public testing::Test {
 // Without UTF-8 every other letter is spelled out, so that no two look alike: also one that nobody else
 // wrote.
 TEST_F(TheApproval, HasNoLetterOfItsOwnThatATerminalMayNotHave) {
-  for (const auto& [tool, arguments] :
-       {std::pair("task", R"({"agent":"dear","prompt":"look"})"),
-        std::pair("spawn_subagent", R"({"agent":"dear","task":"look"})"),
-        std::pair("Delegate", R"({"tasks":[{"label":"a","prompt":"look"},{"label":"b","prompt":"see"}]})")}) {
-    const std::string asked = asked_for(tool, arguments);
-    EXPECT_THAT(asked, HasSubstr("risk medium")) << "control";
-    EXPECT_TRUE(std::ranges::all_of(asked, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }))
-        << asked;
+  for (const std::string& prompt : {std::string("look"), std::string(61, 'x')}) {
+    for (const auto& [tool, arguments] :
+         {std::pair("task", fmt::format(R"({{"agent":"dear","prompt":"{}"}})", prompt)),
+          std::pair("spawn_subagent", fmt::format(R"({{"agent":"dear","task":"{}"}})", prompt)),
+          std::pair(
+              "Delegate",
+              fmt::format(R"({{"tasks":[{{"label":"a","prompt":"{}"}},{{"label":"b","prompt":"see"}}]}})",
+                          prompt))}) {
+      const std::string asked = asked_for(tool, arguments);
+      EXPECT_THAT(asked, HasSubstr("risk medium")) << "control";
+      EXPECT_TRUE(std::ranges::all_of(asked, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }))
+          << asked;
+    }
   }
 }
 
@@ -130,7 +138,7 @@ TEST_F(TheApproval, OfABatchTellsEveryPromptWholeBelowALineOfItsChild) {
           R"({{"tasks":[{{"label":"long","prompt":"{0}"}},{{"label":"b","prompt":"one\n[c] two","model":"priced/x","context":["a.md","b\nc"]}}]}})",
           kLong));
   EXPECT_TRUE(
-      asked.starts_with("Spawn 2 subagents: [long] Read the file README.md and tell what i…; [b] one "))
+      asked.starts_with("Spawn 2 subagents: [long] Read the file README.md and tell what...; [b] one "))
       << asked;
   EXPECT_TRUE(
       asked.ends_with(fmt::format(", risk medium\n[long]\n  {}\n[b] model \"priced/x\", context "
@@ -157,7 +165,19 @@ TEST_F(TheApproval, IsOneLineWhereThatTellsEveryPromptWhole) {
                                              std::string(characters, 'x')));
   };
   EXPECT_THAT(asked(40), AllOf(HasSubstr("[a] " + std::string(40, 'x') + " -- "), Not(HasSubstr("\n"))));
-  EXPECT_THAT(asked(41), testing::EndsWith("\n[a]\n  " + std::string(41, 'x')));
+  EXPECT_THAT(asked(41), AllOf(HasSubstr("[a] " + std::string(37, 'x') + "... -- "),
+                               testing::EndsWith("\n[a]\n  " + std::string(41, 'x'))));
+}
+
+TEST_F(TheApproval, OfWhatIsToldToOthersTellsAllOfIt) {
+  const std::string words(200, 'x');
+  for (const auto& [tool, arguments] :
+       {std::pair("Note", fmt::format(R"({{"content":"{}"}})", words)),
+        std::pair("ask_user", fmt::format(R"({{"question":"{}"}})", words)),
+        std::pair("answer_subagent", fmt::format(R"({{"question_id":"q_1","answer":"{}"}})", words)),
+        std::pair("task_message", fmt::format(R"({{"id":"sess_1_a","text":"{}"}})", words))})
+    EXPECT_THAT(asked_for(tool, arguments, {}, Rules({{Decision::ask, tool, ""}})),
+                AllOf(testing::StartsWith(tool), testing::EndsWith(words)));
 }
 
 TEST_F(TheApproval, ShowsWhatAPromptHides) {
