@@ -339,6 +339,10 @@ bool changes_folder(ShellWords words) {
   return std::ranges::find(kNames, words[0].text) != std::end(kNames);
 }
 
+bool changes_what_follows(ShellWords words) {
+  return changes_folder(words) || entry_of(program_of(words[0])).kind == ProgramKind::shell;
+}
+
 bool only_reads(ShellWords words) {
   constexpr std::string_view kReaders[] = {
       "cat",  "ls",       "head",     "tail",     "grep",    "egrep",  "fgrep",     "rg",  "wc",  "stat",

@@ -63,6 +63,8 @@ bool may_unpack_what_it_names(ShellWords words);
 bool may_run_what_an_option_says(ShellWords words);
 // cd and the like: what later commands call by a relative path is another thing.
 bool changes_folder(ShellWords words);
+// The same, export, source and the like: what later commands do may depend on it.
+bool changes_what_follows(ShellWords words);
 // Whether its words are nothing that it could run: its own options, files and texts. Where they can be, the
 // functions above say so.
 bool keeps_words_to_itself(const ShellWord& program);
