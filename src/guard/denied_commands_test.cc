@@ -78,6 +78,8 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
                               "sed -n 's/a/b/e' f",
                               "sed -e p -e 'e rm x' f",
                               "awk '{print | \"sh\"}' f",
+                              "awk -v x* '{print}' f",
+                              "awk -v* a=1 '{print}' f",
                               "source x",
                               ". x",
                               "trap 'rm x' EXIT",
