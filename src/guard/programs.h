@@ -28,6 +28,13 @@ std::optional<std::size_t> wrapped_command(ShellWords words);
 // Where the command begins that it runs in whatever circumstances, if no option makes that hard to tell: of
 // the above, and sudo, env A=1, xargs.
 std::optional<std::size_t> carried_command(ShellWords words);
+// What xargs, parallel and find -exec carry, as it may be once they run it: a word varies where another may
+// come to stand in its place.
+struct FilledWords {
+  std::vector<ShellWord> words;
+  bool grows = false;  // by what xargs reads, which may be options; what find finds begins with no dash
+};
+FilledWords fill_in(ShellWords words);
 // Whether something else than the terminal is its input: what another command prints, or a file.
 bool is_fed(const SimpleCommand& command);
 // Whether it runs what no word of it tells plainly: sh -c, eval, python -c, an interpreter that reads its
