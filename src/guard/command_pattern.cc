@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "guard/glob.h"
 #include "guard/interpreter_words.h"
+#include "guard/option_words.h"
 #include "guard/program_table.h"
 
 namespace deputy {
@@ -52,7 +53,7 @@ bool may_hold_flag(ShellWords words, std::string_view flag) {
   const bool is_long = flag.starts_with("--");
   std::string letters;
   for (const ShellWord& word : words) {
-    if (word.varies) return true;
+    if (word.varies && may_be_option(word)) return true;
     if (word.text.starts_with("--")) {
       const std::string_view name = std::string_view(word.text).substr(0, word.text.find('='));
       if (!is_long || (name.size() > 2 && (flag.starts_with(name) || name.starts_with(flag)))) return true;
@@ -85,7 +86,9 @@ bool may_hold_names(ShellWords words, std::span<const std::string_view> names, b
                             lists(others, word.text);
       const bool is_short = at == 0 && entry.shortens_subcommands && !word.text.empty() &&
                             (names[at].starts_with(word.text) || lists_beginning(others, word.text));
-      if (word.varies || is_named || is_short) next[at + 1] |= reached;
+      if (is_named || is_short) next[at + 1] |= reached;
+      // The shell may make several words of a pattern.
+      for (std::size_t later = at + 1; word.varies && later <= names.size(); ++later) next[later] |= reached;
       if (is_option(word.text)) next[at] |= after_option;
       if (is_toolchain(word.text)) next[at] |= states[at];
       if ((states[at] & after_option) != 0) next[at] |= reached;
@@ -291,13 +294,10 @@ RuleMatch CommandPattern::match(const CommandSubject& subject) const {
     seen = seen.subspan(*inner);
   }
   const bool carries = carries_command(words);
-  const std::size_t views = carries ? words.size() : 1;
-  for (std::size_t at = 0; at < views; ++at) {
-    const auto module = module_as_command(words.subspan(at));
-    if (may_mean(words.subspan(at)) || may_mean_script(words.subspan(at)) ||
-        (!module.empty() && may_mean(module)))
-      return RuleMatch::maybe;
-  }
+  FilledWords filled = carries ? fill_in(words) : FilledWords{};
+  if (filled.grows) filled.words.push_back({"*", true});
+  if (is_meant_among(words, carries ? words.size() : 1) || is_meant_among(filled.words, filled.words.size()))
+    return RuleMatch::maybe;
   if (may_become(words) || subject.hides_code) return RuleMatch::maybe;
   const bool is_unknown = !carries && !keeps_words_to_itself(words[0]);
   if ((carries || is_unknown) && is_named_in(words.subspan(1)))
@@ -355,6 +355,16 @@ bool CommandPattern::is_named_in_text(std::string_view text) const {
     const std::size_t end = std::min(text.find_first_of(kBreaks, from), text.size());
     if (is_program(text.substr(from, end - from))) return true;
     from = end + 1;
+  }
+  return false;
+}
+
+// Whether one of the commands that begin with the first of the words may be meant.
+bool CommandPattern::is_meant_among(ShellWords words, std::size_t views) const {
+  for (std::size_t at = 0; at < views; ++at) {
+    const ShellWords seen = words.subspan(at);
+    const auto module = module_as_command(seen);
+    if (may_mean(seen) || may_mean_script(seen) || (!module.empty() && may_mean(module))) return true;
   }
   return false;
 }

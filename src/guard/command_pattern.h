@@ -41,6 +41,7 @@ class CommandPattern {
 
  private:
   bool gives(ShellWords words, const CommandSubject& subject) const;
+  bool is_meant_among(ShellWords words, std::size_t views) const;
   bool may_mean(ShellWords words) const;
   bool may_mean_script(ShellWords words) const;
   bool may_become(ShellWords words) const;

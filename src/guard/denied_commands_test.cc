@@ -78,6 +78,8 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
                               "sed -n 's/a/b/e' f",
                               "sed -e p -e 'e rm x' f",
                               "awk '{print | \"sh\"}' f",
+                              "awk -v x* '{print}' f",
+                              "awk -v* a=1 '{print}' f",
                               "source x",
                               ". x",
                               "trap 'rm x' EXIT",
@@ -169,6 +171,15 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
                               "echo rm | xargs -I{} {} x",
                               "echo rm | xargs -I % /bin/% x",
                               "echo rm | xargs --replace=% % x",
+                              "echo rm | xargs --re=% % x",
+                              "echo rm | xargs -I% -di % x",
+                              "echo x | xargs -I% awk % f",
+                              "find . -exec awk {} f ';'",
+                              "echo timeit | xargs -I% python3 -m % x",
+                              "echo timeit | xargs -I % python3 -u -m % x",
+                              "find timeit -exec python3 -m {} x ';'",
+                              "fd timeit -x python3 -m {/} x",
+                              "python3 -m coverage run -mtim* x",
                               "echo rm x | linux64",
                               "echo rm x | setarch x86_64",
                               "echo rm x | fakeroot",
@@ -261,6 +272,12 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
                               "timeout 5 grep x src/*",
                               "nice /bin/l[s] x",
                               "ls | xargs -I{} cp {} x",
+                              "ls | xargs -I {} cp {} x",
+                              "ls | xargs awk '{print $1}'",
+                              "ls | xargs -I{} awk '{print $1}' {}",
+                              "find . -exec awk '{print $1}' {} +",
+                              "find . -exec sed -n 1p {} ';'",
+                              "find . -exec python3 -m json.tool {} ';'",
                               "ls | xargs -n 1 wc -l",
                               "sqlite3 a.db",
                               "linux64 ls",
@@ -526,6 +543,9 @@ TEST(CommandRules, ADenyOfASubcommandMeansItsOtherNames) {
            {"yarn run build:*", "yarn build"},
            {"pnpm run build:*", "pnpm --silent build"},
            {"cargo publish:*", "cargo zz"},
+           {"cargo publish:*", "cargo b"},
+           {"cargo publish:*", "cargo -q t my_test"},
+           {"cargo publish:*", "cargo rm x"},
            {"cargo build:*", "cargo b"},
            {"svn commit:*", "svn ci"},
            {"cargo publish:*", "cargo +nightly publish"},
@@ -641,8 +661,8 @@ TEST(CommandRules, ADenyOfASubcommandMeansItsOtherNames) {
            {"npm publish:*", "npm i x"},
            {"npm publish:*", "npm --silent t"},
            {"npm publish:*", "npm outd"},
-           {"cargo publish:*", "cargo b"},
-           {"cargo publish:*", "cargo t my_test"},
+           {"cargo publish:*", "cargo build"},
+           {"cargo publish:*", "cargo remove x"},
            {"svn commit:*", "svn st"},
            {"pnpm run:*", "pnpm rb"},
            {"pnpm publish:*", "pnpm un x"},
@@ -669,8 +689,51 @@ TEST(CommandRules, ADenyOfFlagsMeansAllTheirSpellings) {
         "git push -f"}) {
     EXPECT_EQ(judged(rules, command), deny) << command;
   }
-  for (const char* command : {"rm x", "rm -r x", "rm -f x", "git push origin main", "git push -u origin"}) {
+  for (const char* command : {"rm x", "rm -r x", "rm -f x", "git push origin main", "git push -u origin",
+                              "rm src/*.o", "rm -f ~/x"}) {
     EXPECT_EQ(judged(rules, command), allow) << command;
+  }
+}
+
+// What xargs, parallel and find put behind a program may be the flag or the subcommand that is denied.
+TEST(CommandRules, WhatIsFilledInGoesRoundNoDeny) {
+  for (const auto& [pattern, command] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"rm -rf:*", "echo -rf src | xargs rm"},
+           {"rm -rf:*", "echo -r src | xargs -n 9 rm -f"},
+           {"rm -rf:*", "printf -- -rfisrc | xargs -di rm"},
+           {"rm -rf:*", "echo -rf | xargs -I{} rm {} src"},
+           {"rm -rf:*", "echo rf | xargs -I % rm -% src"},
+           {"rm -rf:*", "parallel rm ::: -rf"},
+           {"terraform destroy:*", "echo destroy | xargs terraform"},
+           {"terraform destroy:*", "echo destroy | nice xargs terraform -chdir=a"},
+           {"terraform destroy:*", "echo destroy | xargs -I% terraform % -auto-approve"},
+           {"terraform destroy:*", "parallel terraform ::: destroy"},
+           {"terraform destroy:*", "find destroy -exec terraform {} ';'"},
+           {"terraform destroy:*", "fd destroy -x terraform {/}"},
+           {"terraform state rm:*", "echo state rm x | xargs terraform"},
+           {"terraform state rm:*", "parallel terraform ::: state ::: rm ::: x"},
+           {"terraform state rm:*", "terraform s* x"},
+           {"pip install:*", "echo install x | xargs python3 -m pip"},
+       }) {
+    EXPECT_EQ(judged(denying(pattern), command), deny) << pattern << " " << command;
+    EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
+        << command << ": the control does not fire";
+  }
+  for (const auto& [pattern, command] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"rm -rf:*", "find . -name '*.o' -exec rm {} +"},
+           {"rm -rf:*", "find . -name '*.o' -exec rm -f {} ';'"},
+           {"rm -rf:*", "parallel rm ::: a b"},
+           {"rm -rf:*", "ls | xargs wc -l"},
+           {"rm -rf:*", "ls | xargs -I{} cp {} x"},
+           {"terraform destroy:*", "ls | xargs terraform fmt"},
+           {"terraform destroy:*", "ls | xargs -I% terraform fmt %"},
+           {"terraform destroy:*", "find . -name '*.tf' -exec terraform fmt {} ';'"},
+           {"terraform destroy:*", "parallel terraform fmt ::: a b"},
+           {"gh pr merge:*", "ls | xargs gh pr view"},
+           {"xargs -P:*", "ls | xargs wc"},
+           {"sudo -s:*", "ls | sudo xargs wc"},
+       }) {
+    EXPECT_EQ(judged(denying(pattern), command), allow) << pattern << " " << command;
   }
 }
 

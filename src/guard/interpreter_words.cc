@@ -58,6 +58,7 @@ bool runs_code_module(ShellWords words) {
       text = words[at + 1].text;
       if (words[at + 1].varies) return true;
     } else if (text.starts_with("-m")) {
+      if (words[at].varies) return true;
       text.remove_prefix(2);
     } else {
       continue;

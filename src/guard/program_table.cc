@@ -213,6 +213,7 @@ constexpr auto kPrograms = std::to_array<ProgramEntry>({
          "remove report run rustc rustdoc search test tree uninstall update vendor "
          "verify-project version yank",
      .other_names = "build b | check c | doc d | remove rm | run r | test t",
+     .aliases_come_first = true,
      .runs_untold = "build.rs Cargo.toml",
      .runs_untold_endings = ".rs",
      .running_subcommands = "run r test t bench miri nextest"},
@@ -447,7 +448,8 @@ bool may_be_alias(const ProgramEntry& entry, std::string_view subcommand) {
   if (entry.first_names.empty()) return false;
   if (entry.shortens_subcommands)
     return !lists_beginning(entry.first_names, subcommand) && !lists_beginning(entry.other_names, subcommand);
-  return !lists_by_any_name(entry.first_names, entry, subcommand);
+  return entry.aliases_come_first ? !lists(entry.first_names, subcommand)
+                                  : !lists_by_any_name(entry.first_names, entry, subcommand);
 }
 
 bool may_imply_subcommand(const ProgramEntry& entry, std::string_view subcommand) {

@@ -38,7 +38,8 @@ struct ProgramEntry {
   // Its subcommands by their first names; what is neither among these nor among the next may be an alias that
   // the person has made, and mean any: cargo zz.
   std::string_view first_names;
-  std::string_view other_names;  // the names of a subcommand that has several, group by group: a b | c d
+  std::string_view other_names;     // the names of a subcommand that has several, group by group: a b | c d
+  bool aliases_come_first = false;  // before the other names: cargo b may be what the project makes of it
   std::string_view implied_subcommand;  // npm test is npm run test
   std::string_view implied_by;          // the words that imply it; where none are told, all but the next
   std::string_view never_implied_by;

@@ -108,44 +108,66 @@ bool may_take_next_word(std::string_view option) {
 // What a piece of its input stands for, if this option of xargs says so: -I{}, -i, --replace=X.
 std::string_view replaced_by(std::string_view option) {
   constexpr std::string_view kUsual = "{}";
-  if (option.starts_with("--rep")) return option.contains('=') ? option.substr(option.find('=') + 1) : kUsual;
+  if (option.starts_with("--r")) return option.contains('=') ? option.substr(option.find('=') + 1) : kUsual;
   const std::size_t at = option.starts_with("--") ? std::string_view::npos : option.find_first_of("IJi");
   if (at == std::string_view::npos) return {};
   return at + 1 < option.size() ? option.substr(at + 1) : kUsual;
 }
 
-// Whether it is an interpreter, and its file is such a one.
+// Whether the option of xargs before this word may have taken it for its value.
+bool may_be_value(ShellWords words, std::size_t at) {
+  return is_option(words[at - 1]) && may_take_next_word(words[at - 1].text);
+}
+
+// -I %: it says so by itself.
+bool is_value_replaced(ShellWords words, std::size_t at) {
+  const std::string_view before = words[at - 1].text;
+  return may_be_value(words, at) && (before.ends_with('I') || before.ends_with('J'));
+}
+
+// All that a piece of its input may stand for: of xargs -I% -di the last letter is a value, and says nothing.
+std::vector<std::string_view> replaced_in(ShellWords words) {
+  std::vector<std::string_view> replaced;
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    if (is_option(words[at])) {
+      if (const auto found = replaced_by(words[at].text); !found.empty()) replaced.push_back(found);
+    } else if (is_value_replaced(words, at)) {
+      replaced.push_back(words[at].text);
+    } else if (!may_be_value(words, at)) {
+      break;
+    }
+  }
+  return replaced;
+}
+
+bool holds_one_of(std::string_view text, std::span<const std::string_view> places) {
+  return std::ranges::any_of(places, [text](std::string_view place) { return text.contains(place); });
+}
+
+// Whether it is an interpreter, and its file or module is such a one.
 bool runs_file_that(ShellWords words, const auto& is_so) {
   const std::size_t at = place_of_file(words);
-  return entry_of(program_of(words[0])).kind == ProgramKind::interpreter && at < words.size() &&
-         is_so(words[at]);
+  if (entry_of(program_of(words[0])).kind != ProgramKind::interpreter || at >= words.size()) return false;
+  return is_so(words[at]) || (words[at].text == "-m" && at + 1 < words.size() && is_so(words[at + 1]));
 }
 
 // Whether what xargs reads is, or decides, what it runs.
 bool xargs_runs_its_input(ShellWords words) {
-  std::string_view replaced;
+  const std::vector<std::string_view> replaced = replaced_in(words);
+  const auto is_replaced = [&](const ShellWord& word) { return holds_one_of(word.text, replaced); };
   for (std::size_t at = 1; at < words.size(); ++at) {
-    const std::string_view text = words[at].text;
-    const std::string_view before = words[at - 1].text;
-    if (is_option(words[at])) {
-      if (const auto found = replaced_by(text); !found.empty()) replaced = found;
-      continue;
-    }
-    const bool may_be_value = is_option(words[at - 1]) && may_take_next_word(before);
-    if (may_be_value && (before.ends_with('I') || before.ends_with('J'))) {
-      replaced = text;
-      continue;
-    }
-    if (is_open_to_more_words(program_of(text))) return true;
-    if (!replaced.empty() && text.contains(replaced)) return true;
-    if (!replaced.empty() && runs_file_that(words.subspan(at), [&](const ShellWord& word) {
-          return word.text.contains(replaced);
-        })) {
-      return true;
-    }
-    if (!may_be_value) return false;
+    if (is_option(words[at]) || is_value_replaced(words, at)) continue;
+    if (is_open_to_more_words(program_of(words[at]))) return true;
+    if (is_replaced(words[at]) || runs_file_that(words.subspan(at), is_replaced)) return true;
+    if (!may_be_value(words, at)) return false;
   }
   return false;
+}
+
+// Where find -exec and fd -x put what they find.
+bool holds_found(std::string_view text) {
+  constexpr std::string_view kPlaces[] = {"{}", "{/}", "{//}", "{.}", "{/.}"};
+  return holds_one_of(text, kPlaces);
 }
 
 // find -exec {}: what it finds is what it runs.
@@ -254,6 +276,30 @@ std::optional<std::size_t> carried_command(ShellWords words) {
   return is_plain ? std::optional(at) : std::nullopt;
 }
 
+FilledWords fill_in(ShellWords words) {
+  FilledWords filled;
+  bool is_behind = false;
+  std::vector<std::string_view> replaced;  // by what xargs reads
+  std::string_view carries;                // of find
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const ShellWord& word = words[at];
+    if (is_behind) {
+      const bool varies = word.varies || word.text.starts_with(":::") || holds_found(word.text) ||
+                          holds_one_of(word.text, replaced);
+      filled.words.push_back({word.text, varies});
+    }
+    const std::string_view program = program_of(word);
+    is_behind = is_behind || program == "parallel" || has_risky(words.subspan(at, 1), carries);
+    if (program == "xargs") {
+      is_behind = filled.grows = true;
+      replaced = replaced_in(words.subspan(at));
+    } else if (const ProgramEntry& entry = entry_of(program); !entry.carries.empty()) {
+      carries = entry.carries;
+    }
+  }
+  return filled;
+}
+
 bool is_fed(const SimpleCommand& command) {
   return command.joint == Joint::pipe ||
          std::ranges::any_of(command.redirections, [](const Redirection& redirection) {
@@ -265,11 +311,14 @@ bool runs_hidden_code(ShellWords words, bool is_fed) {
   if (runs_code_itself(words, is_fed)) return true;
   if (!carries_command(words)) return false;
   if (words.size() > kMostCarried) return true;
-  for (std::size_t at = 1; at < words.size(); ++at) {
-    if (can_carry(program_of(words[0]), words[at]) && runs_code_itself(words.subspan(at), is_fed))
-      return true;
-  }
-  return false;
+  const auto hold_code = [&](ShellWords carried) {
+    for (std::size_t at = 0; at < carried.size(); ++at) {
+      if (can_carry(program_of(words[0]), carried[at]) && runs_code_itself(carried.subspan(at), is_fed))
+        return true;
+    }
+    return false;
+  };
+  return hold_code(words.subspan(1)) || hold_code(fill_in(words).words);
 }
 
 bool is_tame(ShellWords words, std::size_t covered, bool is_fed) {
@@ -337,6 +386,10 @@ bool keeps_words_to_itself(const ShellWord& word) {
 bool changes_folder(ShellWords words) {
   constexpr std::string_view kNames[] = {"cd", "pushd", "popd", "command", "builtin"};
   return std::ranges::find(kNames, words[0].text) != std::end(kNames);
+}
+
+bool changes_what_follows(ShellWords words) {
+  return changes_folder(words) || entry_of(program_of(words[0])).kind == ProgramKind::shell;
 }
 
 bool only_reads(ShellWords words) {

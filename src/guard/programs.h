@@ -28,6 +28,13 @@ std::optional<std::size_t> wrapped_command(ShellWords words);
 // Where the command begins that it runs in whatever circumstances, if no option makes that hard to tell: of
 // the above, and sudo, env A=1, xargs.
 std::optional<std::size_t> carried_command(ShellWords words);
+// What xargs, parallel and find -exec carry, as it may be once they run it: a word varies where another may
+// come to stand in its place.
+struct FilledWords {
+  std::vector<ShellWord> words;
+  bool grows = false;  // by what xargs reads, which may be options; what find finds begins with no dash
+};
+FilledWords fill_in(ShellWords words);
 // Whether something else than the terminal is its input: what another command prints, or a file.
 bool is_fed(const SimpleCommand& command);
 // Whether it runs what no word of it tells plainly: sh -c, eval, python -c, an interpreter that reads its
@@ -63,6 +70,8 @@ bool may_unpack_what_it_names(ShellWords words);
 bool may_run_what_an_option_says(ShellWords words);
 // cd and the like: what later commands call by a relative path is another thing.
 bool changes_folder(ShellWords words);
+// The same, export, source and the like: what later commands do may depend on it.
+bool changes_what_follows(ShellWords words);
 // Whether its words are nothing that it could run: its own options, files and texts. Where they can be, the
 // functions above say so.
 bool keeps_words_to_itself(const ShellWord& program);

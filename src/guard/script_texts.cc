@@ -163,7 +163,9 @@ bool is_tame_awk(std::span<const ShellWord> words) {
   for (; at < words.size(); ++at) {
     const std::string_view text = words[at].text;
     if (!text.starts_with("-F") && !text.starts_with("-v")) break;
-    if (text.size() == 2) ++at;
+    // The shell may make several words of it, and one of them the program.
+    if (words[at].varies) return false;
+    if (text.size() == 2 && ++at < words.size() && words[at].varies) return false;
   }
   if (at >= words.size() || words[at].varies || words[at].text.starts_with('-')) return false;
   std::string program = words[at].text;

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/text.h"
 #include "guard/display.h"
+#include "guard/programs.h"
 #include "guard/rule_pattern.h"
 
 namespace deputy {
@@ -17,16 +20,20 @@ bool can_stand_as_pattern(std::string_view subject) {
          made_unmistakable(subject) == subject;
 }
 
-// Of a chain the one command that is still asked about, without its redirections: others are to allow those.
+// Of a chain the one command that is still asked about, without the redirections that others are to allow.
+// What it is fed and what came before may decide what it does, and no rule can tell that: then all of it.
 std::string asked_about(const Tool& bash, const std::string& command, const ToolContext& context,
                         const Rules& in_force) {
   const ShellReading parts = read_shell(command);
   if (!parts || (parts->size() == 1 && parts->front().redirections.empty())) return command;
   std::string found;
+  bool is_changed = false;
   for (const SimpleCommand& part : *parts) {
+    const bool was_changed = std::exchange(is_changed, is_changed || changes_what_follows(part.words));
     const SimpleCommand bare{.words = part.words};
     std::string text = shown(std::span(&bare, 1));
     if (bash.judge(in_force, {{"command", text}}, context).decision == Decision::allow) continue;
+    if (was_changed || (is_fed(part) && !only_reads(part.words))) return command;
     if (!found.empty() && found != text) return command;
     found = std::move(text);
   }

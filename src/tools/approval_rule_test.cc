@@ -57,6 +57,22 @@ TEST_F(ApprovalRule, IsOfTheOneCommandOfAChainThatIsStillAskedAbout) {
   EXPECT_EQ(for_command("for f in *.c; do wc -l $f; done"), std::nullopt);
 }
 
+TEST_F(ApprovalRule, IsNotOfferedWhereWhatDecidesIsNoPartOfIt) {
+  in_force = Rules({{Decision::allow, "Bash", "cat:*"},
+                    {Decision::allow, "Bash", "cd:*"},
+                    {Decision::allow, "Bash", "export DRY_RUN=1"}});
+  for (const char* command :
+       {"patch -p1 < fix.diff", "xargs rm < list", "cat l | xargs rm -r", "cat l | tee out", "cd sub && make",
+        "cd sub; cat x; make", "cd sub && make | cat", "export DRY_RUN=1; ./deploy"})
+    EXPECT_EQ(for_command(command), std::nullopt) << command;
+  for (const auto& [command, rule] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"patch -p1 -i fix.diff", "Bash(patch -p1 -i fix.diff)"},
+           {"make && cd sub && cat x", "Bash(make)"},
+           {"cat x; make 2>&1 | cat", "Bash(make)"},
+           {"cat x | head -5", "Bash(head -5)"}})
+    EXPECT_EQ(for_command(command), rule) << command;
+}
+
 TEST_F(ApprovalRule, IsNotOfferedWhereAnotherRuleWouldAskAgain) {
   const char* command = "docker compose up -d";
   EXPECT_EQ(for_command(command), "Bash(docker compose up -d)") << "the control";

@@ -227,6 +227,8 @@ class Filter {
       deny_if_equal(static_cast<unsigned>(-1));
       allow();
     }
+    // A descriptor does not tell whose it is: an open folder of /proc will do.
+    when_call(__NR_pidfd_send_signal, 1), answer(ENOSYS);
     // RLIMIT_CPU of another process is a way to signal it.
     when_call(__NR_prlimit64, 4);
     load_argument(0);

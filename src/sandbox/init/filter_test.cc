@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <string>
+
 #include "gtest/gtest.h"
 
 namespace deputy::init {
@@ -176,6 +178,16 @@ TEST(Filter, LetsNobodySignalTheSupervisorByItsGroupOrByADescriptor) {
   EXPECT_EQ(error_of_call(SYS_fcntl, ends[0], F_SETFL, O_ASYNC), 0);
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+// Without the filter an open folder of /proc stands for the process that it is about.
+TEST(Filter, SignalsNobodyByAFolderOfProc) {
+  const std::string folder = "/proc/" + std::to_string(::getpid());
+  const int supervisor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_GE(supervisor, 0);
+  EXPECT_EQ(::syscall(SYS_pidfd_send_signal, supervisor, 0, nullptr, 0), 0) << "the control does not fire";
+  EXPECT_EQ(error_of_call(SYS_pidfd_send_signal, supervisor, 0, nullptr, 0), ENOSYS);
+  ::close(supervisor);
 }
 
 TEST(Filter, RefusesTheRequestsThatChangeAFileOrATerminal) {
