@@ -115,7 +115,7 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
 
     const bool is_rate_limited = failure.kind == Failure::Kind::rate_limited;
     if (is_rate_limited) {
-      turn->rejected(failure.retry_after);
+      turn->rejected(failure.retry_after, failure.is_overload);
       tried.count_rejection(clock.now(), governor.last_accepted());
       rank.since = clock.now();
       ++rank.rejections;
