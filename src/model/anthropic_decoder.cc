@@ -30,7 +30,6 @@ Failure failure_of(const SseEvent& event, Object error) {
   Failure failure = api::stream_failure(event.data);
   const std::string_view type = text_of(error, "type");
   if (std::ranges::find(kDefinite, type) != kDefinite.end()) failure.kind = Failure::Kind::definite;
-  if (type == "overloaded_error") failure.kind = Failure::Kind::rate_limited;
   if (type == "request_too_large") failure.kind = Failure::Kind::context_exhausted;
   return failure;
 }

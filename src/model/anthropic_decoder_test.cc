@@ -257,6 +257,7 @@ TEST(AnthropicDecoder, ErrorsInTheMiddleAreTyped) {
         .kind;
   };
   EXPECT_EQ(kind("overloaded_error", "Overloaded"), Kind::rate_limited);
+  EXPECT_EQ(kind("overloaded_error", "Busy"), Kind::rate_limited);
   EXPECT_EQ(kind("rate_limit_error", "slow down"), Kind::rate_limited);
   EXPECT_EQ(kind("api_error", "Internal server error"), Kind::transient);
   EXPECT_EQ(kind("timeout_error", "took too long"), Kind::transient);

@@ -84,13 +84,18 @@ bool is_hopeless(const ApiError& error, std::string_view words) {
 }
 
 bool is_rate_limit(const ApiError& error, std::string_view words) {
-  static constexpr std::array<std::string_view, 4> kWords{"overloaded", "rate limit", "rate-limit",
-                                                          "too many requests"};
-  if (error.status == 429 || error.status == 529 || error.code == "rate_limit_exceeded" ||
-      error.code == "RateLimitReached" || error.type == "rate_limit_error") {
+  static constexpr std::array<std::string_view, 3> kWords{"rate limit", "rate-limit", "too many requests"};
+  if (error.status == 429 || error.code == "rate_limit_exceeded" || error.code == "RateLimitReached" ||
+      error.type == "rate_limit_error") {
     return true;
   }
   return (error.status == 0 || error.status == 503) && contains_any(words, kWords);
+}
+
+bool is_overload(const ApiError& error, std::string_view words) {
+  if (is_rate_limit(error, words)) return false;
+  if (error.status == 529 || error.type == "overloaded_error") return true;
+  return (error.status == 0 || error.status == 503) && words.contains("overloaded");
 }
 
 bool is_bad_call(const ApiError& error) { return error.code == "tool_use_failed"; }
@@ -114,7 +119,7 @@ Kind kind_of(const ApiError& error) {
   const std::string words = words_of(error);
   if (is_context_exhausted(error, words)) return Kind::context_exhausted;
   if (is_hopeless(error, words)) return Kind::definite;
-  if (is_rate_limit(error, words)) return Kind::rate_limited;
+  if (is_rate_limit(error, words) || is_overload(error, words)) return Kind::rate_limited;
   // The model wrote a call that its own server refused: it may write a better one.
   if (is_bad_call(error)) return Kind::transient;
   if (error.status == 0) return is_named_definite(error) ? Kind::definite : Kind::transient;
@@ -256,7 +261,10 @@ Failure failure_of(const ApiError& error) {
   if (failure.kind != Kind::definite && failure.kind != Kind::context_exhausted) {
     failure.retry_after = wait_in_message(error.message);
   }
-  if (failure.kind == Kind::rate_limited) failure.token_quota = token_quota_in(words_of(error));
+  if (failure.kind == Kind::rate_limited) {
+    failure.token_quota = token_quota_in(words_of(error));
+    failure.is_overload = is_overload(error, words_of(error));
+  }
   return failure;
 }
 

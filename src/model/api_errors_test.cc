@@ -35,6 +35,18 @@ TEST(OpenAiErrors, AStatusAloneSaysWhetherItMayPass) {
   EXPECT_EQ(fail_with(500, "").message, "the provider answered 500: no reason given");
 }
 
+TEST(OpenAiErrors, AnOverloadIsToldFromALimitOnWhoAsks) {
+  EXPECT_TRUE(fail_with(529, "").is_overload);
+  EXPECT_TRUE(fail_with(503, error_with("The model is overloaded.")).is_overload);
+  EXPECT_TRUE(stream_failure(error_with("Our servers are currently overloaded.")).is_overload);
+  const Failure named = stream_failure(R"({"error":{"type":"overloaded_error","message":"Busy"}})");
+  EXPECT_EQ(named.kind, Kind::rate_limited);
+  EXPECT_TRUE(named.is_overload);
+  EXPECT_FALSE(fail_with(429, error_with("The model is overloaded.")).is_overload);
+  EXPECT_FALSE(fail_with(503, error_with("Too many requests, the model is overloaded.")).is_overload);
+  EXPECT_FALSE(fail_with(503, "").is_overload) << "it is down";
+}
+
 TEST(OpenAiErrors, OnlyARequestThatIsRefusedForItsFormMayBePutDifferently) {
   EXPECT_TRUE(fail_with(400, error_with("messages.1: orphan tool_use")).is_malformed);
   EXPECT_TRUE(fail_with(422, error_with("bad arguments")).is_malformed);

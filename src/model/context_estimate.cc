@@ -30,13 +30,19 @@ struct Family {
 
 // The first that fits ("llama" is in the name of whatever an Ollama runs). What is not known is taken to be
 // as dear as any of its kind: too high an estimate is mended by the first count, too low a one ends in an
-// error. So a Claude that nobody recorded cuts text as finely as Opus 4.7, and a model of a compatible server
-// is told of tools at Llama's length and has the marks of its template (<|im_start|>) cut as text, as happens
-// where they are no tokens of its own.
+// error. So a Claude that nobody recorded cuts text as finely as Opus 4.7, but for the Opus before it, which
+// cut like the Sonnet of their time; and a model of a compatible server is told of tools at Llama's length
+// and has the marks of its template (<|im_start|>) cut as text, as happens where they are no tokens of its
+// own. An alias (-4-0) is the dated name (-4-20250514).
 constexpr std::array kFamilies{
     Family{"claude-3", 1.15, 4, 4, 25, 300, 1.0, 26},
+    Family{"claude-sonnet-4-0", 1.15, 4, 4, 25, 300, 1.0, 26},
     Family{"claude-sonnet-4-2", 1.15, 4, 4, 25, 300, 1.0, 26},
+    Family{"claude-opus-4-0", 1.15, 4, 4, 25, 300, 1.0, 26},
+    Family{"claude-opus-4-1", 1.15, 4, 4, 25, 300, 1.0, 26},
     Family{"claude-opus-4-2", 1.15, 4, 4, 25, 300, 1.0, 26},
+    Family{"claude-opus-4-5", 1.15, 4, 4, 25, 540, 1.0, 26},
+    Family{"claude-opus-4-6", 1.15, 4, 4, 25, 540, 1.0, 26},
     Family{"claude-sonnet-4", 1.15, 4, 4, 25, 540, 1.0, 26},
     Family{"claude-haiku-4", 1.15, 4, 4, 25, 540, 1.0, 26},
     Family{"claude-4", 1.15, 4, 4, 25, 540, 1.0, 26},

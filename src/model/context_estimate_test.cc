@@ -455,18 +455,34 @@ TEST(ContextEstimate, KnowsWhetherAReplyHasRoomForThoughts) {
   EXPECT_EQ(at("openai/gpt-5", 1025), at("openai/gpt-5", 1024));
 }
 
-TEST(ContextEstimate, TakesAClaudeThatNobodyRecordedToBeAsDearAsAnyThatWas) {
+std::int64_t with_claude(const std::string& model) {
   const std::vector<Message> messages{{.text = "Find out why the queue loses entries."}, reply_at(0)};
-  const auto whole = [&](const std::string& model) {
-    const RequestPrefix prefix{.model = ModelName("anthropic/" + model),
-                               .system = "Work on the task alone, cite files.",
-                               .tools = {{"Read", "Reads a file.", "{}"}}};
-    return estimated_input(estimated_tokens(prefix), prefix.model, messages, std::nullopt);
-  };
-  EXPECT_EQ(whole("claude-sonnet-5"), whole("claude-opus-4-7"));
+  const RequestPrefix prefix{.model = ModelName("anthropic/" + model),
+                             .system = "Work on the task alone, cite files.",
+                             .tools = {{"Read", "Reads a file.", "{}"}}};
+  return estimated_input(estimated_tokens(prefix), prefix.model, messages, std::nullopt);
+}
+
+TEST(ContextEstimate, TakesAClaudeThatNobodyRecordedToBeAsDearAsAnyThatWas) {
+  EXPECT_EQ(with_claude("claude-sonnet-5"), with_claude("claude-opus-4-7"));
   for (const char* recorded : {"claude-3-7-sonnet-20250219", "claude-sonnet-4-20250514", "claude-sonnet-4-6",
                                "claude-haiku-4-5-20251001", "claude-4.5-haiku-20251001"})
-    EXPECT_GT(whole("claude-sonnet-5"), whole(recorded)) << recorded;
+    EXPECT_GT(with_claude("claude-sonnet-5"), with_claude(recorded)) << recorded;
+}
+
+TEST(ContextEstimate, TakesAnAliasForTheDatedNameThatItStandsFor) {
+  EXPECT_EQ(with_claude("claude-sonnet-4-0"), with_claude("claude-sonnet-4-20250514"));
+  EXPECT_EQ(with_claude("claude-opus-4-0"), with_claude("claude-opus-4-20250514"));
+  EXPECT_EQ(with_claude("claude-opus-4-1"), with_claude("claude-opus-4-1-20250805"));
+  EXPECT_EQ(with_claude("claude-opus-4-5"), with_claude("claude-opus-4-5-20251101"));
+}
+
+TEST(ContextEstimate, TakesAnOpusBefore47ToCutLikeTheSonnetOfItsTime) {
+  EXPECT_EQ(with_claude("claude-opus-4-0"), with_claude("claude-sonnet-4-0"));
+  EXPECT_EQ(with_claude("claude-opus-4-1"), with_claude("claude-sonnet-4-0"));
+  EXPECT_EQ(with_claude("claude-opus-4-5"), with_claude("claude-sonnet-4-5"));
+  EXPECT_EQ(with_claude("claude-opus-4-6"), with_claude("claude-sonnet-4-6"));
+  EXPECT_GT(with_claude("claude-opus-4-7"), with_claude("claude-opus-4-6"));
 }
 
 TEST(ContextEstimate, TakesAnUnknownModelOfACompatibleServerToBeAsDearAsAnyThatIsKnown) {

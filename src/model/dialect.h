@@ -36,6 +36,7 @@ struct Failure {
   std::optional<TokenQuota> token_quota = std::nullopt;  // as it names it, where it is rate limited
   Usage usage = {};           // what was counted before it broke; without a cost: nobody knows
   bool is_unreached = false;  // no connection came about
+  bool is_overload = false;   // rate limited, but not for what we ask: for what all do
   bool is_malformed = false;  // what was sent is not what it takes
   bool is_silence = false;    // no event came for too long
   bool is_unknown = false;    // it has nothing of that name: no such model, or nothing at that address

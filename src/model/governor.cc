@@ -43,8 +43,8 @@ void Governor::Turn::accepted(const HttpHeaders& headers) {
   governor_->move_on();
 }
 
-void Governor::Turn::rejected(std::optional<Duration> retry_after) {
-  governor_->pace_.rejected(number_, retry_after, governor_->loop_.clock().now());
+void Governor::Turn::rejected(std::optional<Duration> retry_after, bool is_overload) {
+  governor_->pace_.rejected(number_, retry_after, governor_->loop_.clock().now(), is_overload);
   governor_->move_on();
 }
 

@@ -41,7 +41,7 @@ class Governor {
     ~Turn();
     void accepted(const HttpHeaders& headers);
     // Also after it was accepted: some say no only in the middle of an answer.
-    void rejected(std::optional<Duration> retry_after);
+    void rejected(std::optional<Duration> retry_after, bool is_overload = false);
 
    private:
     friend class Governor;

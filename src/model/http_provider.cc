@@ -22,6 +22,9 @@ constexpr std::int64_t kCautiousWindow = 128'000;  // where nothing is known
 constexpr std::int64_t kUsefulOutput = 1024;
 // What was sent before is in the provider's cache for a while, where it keeps one.
 constexpr Duration kCacheLives = std::chrono::minutes{5};
+// A first request that is turned down for so long is as large as it seems: others may be let in meanwhile, so
+// that no limit ends its wait, and each time that it is turned down they wait too.
+constexpr Duration kDoubtLasts = std::chrono::minutes{5};
 
 std::string assembled(const EncodedPrefix& prefix, std::span<const std::string> fragments) {
   std::size_t size = prefix.head.size() + prefix.tail.size() + fragments.size();
@@ -88,10 +91,10 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
   if (!refused_.empty()) request.fragments = anew = written_anew(request, Anew::refused);
   bool is_repaired = false;
   const auto weight = [&] {
-    const bool is_kept = !tried.rejected_since || clock.now() - *tried.rejected_since < kCacheLives;
+    const Duration rejected_for = tried.rejected_since ? clock.now() - *tried.rejected_since : Duration{};
     return Weight{.tokens = ready->tokens,
-                  .cached = request.measured && is_kept ? request.measured->tokens : 0,
-                  .is_first = !request.measured};
+                  .cached = request.measured && rejected_for < kCacheLives ? request.measured->tokens : 0,
+                  .may_be_far_less = !request.measured && rejected_for < kDoubtLasts};
   };
   const auto tell = [&](const Failure& failure, int attempts, Duration wait) {
     if (deltas) deltas(Retried{failure.message, attempts, wait, failure.usage});
@@ -112,7 +115,7 @@ Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, S
 
     const bool is_rate_limited = failure.kind == Failure::Kind::rate_limited;
     if (is_rate_limited) {
-      turn->rejected(failure.retry_after);
+      turn->rejected(failure.retry_after, failure.is_overload);
       tried.count_rejection(clock.now(), governor.last_accepted());
       rank.since = clock.now();
       ++rank.rejections;

@@ -74,6 +74,29 @@ TEST_F(HttpModel, WaitsForAMinuteThatHasRoomUnlessItIsCertainThatNoneHas) {
   EXPECT_EQ(requests_.size(), 4u);
 }
 
+TEST_F(HttpModel, TakesAFirstRequestThatIsTurnedDownForFiveMinutesToBeAsLargeAsItSeems) {
+  const Request first = request(std::string(8000, 'x'));
+  const std::int64_t tokens = estimated_input(first);
+  const auto too_many = [&](std::int64_t quota) {
+    return status(429, "quota", {{"x-ratelimit-limit-tokens", std::to_string(quota)}, {"retry-after", "30"}});
+  };
+  script_ = {too_many(tokens * 9 / 10)};
+  repeat_last_ = true;
+  EXPECT_EQ(run(loop_, provider().ask(first, {}, {})).stop, ReplyStop::context_exhausted);
+  EXPECT_EQ(asked_at_.size(), 11u);
+  EXPECT_GE(asked_at_.back() - asked_at_.front(), std::chrono::minutes{5});
+  EXPECT_LE(asked_at_.at(9) - asked_at_.front(), std::chrono::minutes{5});
+}
+
+TEST_F(HttpModel, WaitsLongerThanFiveMinutesForAMinuteThatHasRoomForAsMuchAsItSeems) {
+  const Request first = request(std::string(8000, 'x'));
+  script_.assign(20, status(429, "quota",
+                            {{"x-ratelimit-limit-tokens", std::to_string(estimated_input(first))},
+                             {"retry-after", "30"}}));
+  EXPECT_EQ(run(loop_, provider().ask(first, {}, {})).stop, ReplyStop::finished);
+  EXPECT_GE(asked_at_.back() - asked_at_.front(), std::chrono::minutes{10});
+}
+
 TEST_F(HttpModel, RecognisesAFullContextWhenTheProviderSaysSo) {
   script_ = {status(400, "prompt is too long")};
   const Reply reply = ask();

@@ -31,6 +31,11 @@ constexpr double kFaster = 0.9;    // for each that is let in, while the pace is
 constexpr double kSlower = 1.05;   // after a rejection at a pace that was known
 constexpr double kMeasurable = 8;  // let in between two rejections, before that says something
 
+// Where overloads turn down more than this share of the last few dozen they are a limit by another name.
+// Where they turn down one in ten at random, that is hardly ever so.
+constexpr double kMostOverloaded = 0.25;
+constexpr double kOverloadedOf = 32;
+
 // How many may be out without an answer while others wait: more as they are let in, few after a rejection.
 constexpr double kFewUnanswered = 1;
 constexpr double kUnansweredForEach = 0.5;
@@ -159,6 +164,7 @@ void Pace::accepted(std::uint64_t number, const RateLimits& limits, TimePoint no
   if (found == sent_.end() || found->second.accepted_at) return;
   Sent& sent = found->second;
   sent.accepted_at = now;
+  overloaded_ -= overloaded_ / kOverloadedOf;
   learn(number, limits);
   const std::optional<TimePoint> former = std::exchange(accepted_was_sent_, sent.at);
   if (sent.cuts < cuts_) {
@@ -166,7 +172,8 @@ void Pace::accepted(std::uint64_t number, const RateLimits& limits, TimePoint no
     return;
   }
   const bool went_alone = is_shut();
-  if (rejected_in_a_row_ > 1 && former) slow_down_to(sent.at - *former);
+  const bool has_pace = interval_ > Duration{};
+  if (has_pace && rejected_in_a_row_ > 1 && former) slow_down_to(sent.at - *former);
   sent.rejected_before = std::exchange(rejected_in_a_row_, 0);
   if (!sent.is_let_in) let_in(sent);
   if (!went_alone && good_ && !tried_) speed_up(sent.gap);
@@ -195,7 +202,8 @@ void Pace::slow_down_to(Duration gap) {
   good_ = interval_;
 }
 
-void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, TimePoint now) {
+void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, TimePoint now,
+                    bool is_overload) {
   const auto found = sent_.find(number);
   if (found == sent_.end()) return;
   const Sent sent = found->second;
@@ -203,8 +211,12 @@ void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, T
   soon_ = std::clamp(kSoonForEach * (now - sent.at), kShortestSoon, kLongestSoon);
   shut_until_ = std::max(shut_until_, now + std::min(retry_after.value_or(Duration{}), kLongestShut));
   if (window_) ++window_->rejected;
-  try_from_ =
-      std::min(try_from_ + kSentForEachRejected, static_cast<double>(next_number_) + kLongestUntilTry);
+  if (is_overload) overloaded_ += (1 - overloaded_) / kOverloadedOf;
+  const bool is_for_pace = !is_overload || retry_after || overloaded_ > kMostOverloaded;
+  if (is_for_pace) {
+    try_from_ =
+        std::min(try_from_ + kSentForEachRejected, static_cast<double>(next_number_) + kLongestUntilTry);
+  }
   if (sent.cuts < cuts_) return;  // the pace was cut already since it was sent
   ++cuts_;
   cut_at_ = now;
@@ -214,8 +226,9 @@ void Pace::rejected(std::uint64_t number, std::optional<Duration> retry_after, T
   const bool is_late = sent.rejected_before > 0 && sent.accepted_at && last_accepted_ > *sent.accepted_at;
   rejected_in_a_row_ = std::max(rejected_in_a_row_, is_late ? 0 : sent.rejected_before) + 1;
   shut_until_ = std::max(shut_until_, now + shut_at_least(rejected_in_a_row_));
-  if (rejected_in_a_row_ == 1 && !is_late)
-    cut(retry_after, measured);  // the one that goes alone says nothing of the pace
+  if (rejected_in_a_row_ > 1 || is_late) return;  // the one that goes alone says nothing of the pace
+  if (is_for_pace) cut(retry_after, measured);
+  most_unanswered_ = kFewUnanswered;
 }
 
 // What was let in since the last rejection, but for one that it may have had to spare.
@@ -249,7 +262,6 @@ void Pace::cut(std::optional<Duration> retry_after, std::optional<Duration> meas
     interval_ = std::clamp(measured.value_or(interval_), scaled(interval_, kSlower), 2 * interval_);
   }
   interval_ = std::min(interval_, kLongestInterval);
-  most_unanswered_ = kFewUnanswered;
 }
 
 // What it says of the moment when the request came to it: what was sent since is gone from it too.

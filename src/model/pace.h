@@ -3,7 +3,9 @@
 // rejection shuts the gate until the provider wants to hear again, then one goes alone, and from then on they
 // keep a pace. Now and then one goes with another, too early: rejected, the limit stands; let in, the limit
 // may be gone, and each that follows lets more go at once. A try goes only when it can be turned down without
-// more than a tenth being so, of some 350; what the start costs is lent. docs/decisions/0009 has the figures.
+// more than a tenth being so, of some 350; what the start costs is lent. An overload that names no time says
+// nothing of the pace, unless it turns down very many: after it few go at once, and more as they are let in,
+// as at first. docs/decisions/0009 has the figures.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,9 @@ class Pace {
   // Says that one is sent, and gives it a number.
   std::uint64_t send(TimePoint now, std::int64_t tokens);
   void accepted(std::uint64_t number, const RateLimits& limits, TimePoint now);
-  void rejected(std::uint64_t number, std::optional<Duration> retry_after, TimePoint now);
+  // `is_overload`: not for what we ask, but for what all do.
+  void rejected(std::uint64_t number, std::optional<Duration> retry_after, TimePoint now,
+                bool is_overload = false);
   // Nothing more will be heard of it.
   void forget(std::uint64_t number);
 
@@ -92,6 +96,7 @@ class Pace {
   Duration interval_{};
   std::optional<Duration> good_;  // while the pace is looked for: the shortest at which one was let in
   std::optional<Window> window_;
+  double overloaded_ = 0;     // the share, of what was answered lately, that an overload turned down
   std::optional<int> tried_;  // while the pace is not kept: how many were let in since
   double try_from_;           // the number that may be one
 

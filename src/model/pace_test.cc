@@ -255,6 +255,70 @@ TEST(Pace, WaitsLongerForEachRejectionInARow) {
   EXPECT_EQ(former, seconds{120});
 }
 
+// As a server does that has too much to do for others: it lets in some, and turns down one.
+void overload_after(Pace& pace, int let_in, TimePoint* now) {
+  for (int i = 0; i < let_in; ++i) {
+    const Sent one = send(pace, *now);
+    pace.accepted(one.number, {}, *now = one.at);
+    pace.forget(one.number);
+  }
+  const Sent one = send(pace, *now);
+  pace.rejected(one.number, {}, *now = one.at, true);
+}
+
+TEST(Pace, BeginsAgainAfterAnOverloadThatNamesNoTime) {
+  Pace pace(64);
+  pace.rejected(send(pace, at({})).number, {}, at({}), true);
+  EXPECT_EQ(pace.shut_until(), at(milliseconds{500}));
+  TimePoint now = at(milliseconds{500});
+  for (const int wave : {1, 1, 2, 3, 4}) {
+    std::vector<std::uint64_t> numbers;
+    while (pace.earliest(now, 0) == now) numbers.push_back(pace.send(now, 0));
+    EXPECT_EQ(std::ssize(numbers), wave);
+    for (const auto number : numbers) pace.accepted(number, {}, now);
+  }
+  EXPECT_EQ(pace.interval(), Duration{});
+}
+
+TEST(Pace, TakesAnOverloadThatNamesATimeForALimit) {
+  Pace pace;
+  pace.rejected(send(pace, at({})).number, seconds{1}, at({}), true);
+  EXPECT_GE(pace.interval(), seconds{1});
+}
+
+TEST(Pace, TakesOverloadsForALimitOnceTheyAreMoreThanAQuarter) {
+  Pace one_in_five;
+  Pace one_in_three;
+  TimePoint now = at({});
+  for (int i = 0; i < 100; ++i) overload_after(one_in_five, 4, &now);
+  EXPECT_EQ(one_in_five.interval(), Duration{});
+  now = at({});
+  for (int i = 0; i < 13; ++i) overload_after(one_in_three, 2, &now);
+  EXPECT_EQ(one_in_three.interval(), Duration{});
+  overload_after(one_in_three, 2, &now);
+  EXPECT_GE(one_in_three.interval(), seconds{1});
+}
+
+TEST(Pace, IsNoSlowerForAnOverloadThatNamesNoTime) {
+  Pace pace(2);
+  TimePoint now = at({});
+  pace.rejected(send(pace, now).number, seconds{1}, now);
+  const Duration interval = pace.interval();
+  for (int i = 0; i < 3; ++i) overload_after(pace, 4, &now);
+  EXPECT_EQ(pace.interval(), interval);
+}
+
+TEST(Pace, IsWithoutAPaceAfterAStormOfOverloads) {
+  Pace pace;
+  TimePoint now = at({});
+  overload_after(pace, 4, &now);
+  for (int i = 0; i < 12; ++i) overload_after(pace, 0, &now);
+  EXPECT_GE(pace.shut_until() - now, seconds{60});
+  const Sent after = send(pace, now);
+  pace.accepted(after.number, {}, after.at);
+  EXPECT_EQ(pace.interval(), Duration{});
+}
+
 TEST(Pace, CutsThePaceOnceForThoseWhoWereSentTogether) {
   Pace one;
   Pace many;

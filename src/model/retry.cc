@@ -38,8 +38,9 @@ Retry after_rate_limit(const Failure& failure, const Tried& tried, const Patienc
   return TryAgain{};
 }
 
-// By this much the estimate of a first request may be too high.
+// So many times what is counted an estimate may be: of a first request, and of any other.
 constexpr double kFirstEstimate = 1.4;
+constexpr double kEstimate = 1.05;
 
 bool is_this_machine(std::string_view url) {
   std::string_view host = url.substr(std::min(url.find("://"), url.size()));
@@ -70,14 +71,16 @@ std::string wants_no_request(Duration wait) {
 Failure weighed(Failure failure, const Weight& weight) {
   if (failure.kind != Failure::Kind::rate_limited || !failure.token_quota) return failure;
   const auto [quota, spares_cached] = *failure.token_quota;
-  const std::int64_t tokens = weight.tokens - (spares_cached ? weight.cached : 0);
-  const double certain = static_cast<double>(tokens) / (weight.is_first ? kFirstEstimate : 1);
-  if (certain <= static_cast<double>(quota)) return failure;
+  const std::int64_t cached = spares_cached ? weight.cached : 0;
+  const double least =
+      static_cast<double>(weight.tokens) / (weight.may_be_far_less ? kFirstEstimate : kEstimate);
+  if (least - static_cast<double>(cached) <= static_cast<double>(quota)) return failure;
   failure.kind = Failure::Kind::context_exhausted;
   failure.retry_after.reset();
-  failure.message = fmt::format("{} It comes to about {} tokens, and {} are taken in a minute.",
-                                sentence(failure.message), with_thousands(static_cast<std::uint64_t>(tokens)),
-                                with_thousands(static_cast<std::uint64_t>(quota)));
+  failure.message =
+      fmt::format("{} It comes to about {} tokens, and {} are taken in a minute.", sentence(failure.message),
+                  with_thousands(static_cast<std::uint64_t>(weight.tokens - cached)),
+                  with_thousands(static_cast<std::uint64_t>(quota)));
   return failure;
 }
 

@@ -69,10 +69,10 @@ std::string wants_no_request(Duration wait);
 struct Weight {
   std::int64_t tokens = 0;
   std::int64_t cached = 0;
-  bool is_first = false;  // nobody has counted any of it: it is estimated by its text alone
+  bool may_be_far_less = false;  // nobody has counted any of it: it is estimated by its text alone
 };
 // What the failure means to a request of this weight: one that is larger than the quota it was turned down
-// for does not fit, however long it waits.
+// for, however far off its estimate may be, does not fit, however long it waits.
 Failure weighed(Failure failure, const Weight& weight);
 
 // `tried` includes the failure.

@@ -99,6 +99,7 @@ class ToyDialect final : public Dialect {
     if (response.status == 429 || response.status == 529) failure.kind = rate_limited;
     if (response.status == 408 || response.status == 409 || response.status >= 500) failure.kind = transient;
     if (response.status == 529) failure.kind = rate_limited;
+    failure.is_overload = response.status == 529;
     failure.is_malformed = response.status == 400;
     failure.is_unknown = response.status == 404;
     if (response.status == 429) failure.token_quota = token_quota_in(response.headers);
