@@ -114,6 +114,14 @@ std::string without_sets(std::string_view pattern) {
   return out;
 }
 
+constexpr std::string_view kPatternSigns = "*?[";
+
+// Whether the shell may make this name of the pattern.
+bool may_make(std::string_view pattern, std::string_view name) {
+  const auto glob = Glob::compile(without_sets(pattern));
+  return !glob || glob->matches(name);
+}
+
 // Where the subcommand may stand: the first word that is no option and no value of one, and where the option
 // before it may have taken it for its value, the next one too.
 std::vector<std::size_t> possible_subcommands(std::string_view program, ShellWords further) {
@@ -176,10 +184,57 @@ bool holds_expansion(const ShellWord& word) {
 
 using Names = std::set<std::string, std::less<>>;
 
+// Names of files, wherever they lie, as far as they are told.
+class FileNames {
+ public:
+  static constexpr std::size_t kMostPatterns = 16;  // of more nothing is told
+
+  bool empty() const { return names_.empty() && patterns_.empty(); }
+  const Names& plain() const { return names_; }
+
+  void add(std::string_view name) { names_.emplace(name); }
+  // What the shell or find makes names of, in whatever case.
+  void add_pattern(std::string_view pattern) {
+    patterns_.insert(lowered(pattern));
+    if (patterns_.size() > kMostPatterns) patterns_ = {"*"};
+  }
+
+  bool may_hold(std::string_view name) const {
+    return names_.contains(name) || std::ranges::any_of(patterns_, [&](const std::string& pattern) {
+             return may_make(pattern, lowered(name));
+           });
+  }
+  // The same, or a copy that is kept beside it: g.sh of sed -i.sh p g, g~ of cp -b a g.
+  bool may_hold_or_keep(std::string_view name) const {
+    for (std::size_t at = 1; at < name.size(); ++at) {
+      const bool is_ending = name.ends_with('~') || names_.contains(name.substr(at));
+      if (is_ending && may_hold(name.substr(0, at))) return true;
+    }
+    return may_hold(name);
+  }
+  bool may_hold_ending(std::string_view ending) const {
+    const auto ends_so = [&](const std::string& name) { return name.ends_with(ending); };
+    const auto may_end_so = [&](const std::string& pattern) {
+      const auto tail = std::string_view(pattern).substr(pattern.find_last_of("*?]") + 1);  // npos + 1 is 0
+      return ending.ends_with(tail) || tail.ends_with(ending);
+    };
+    return std::ranges::any_of(names_, ends_so) || std::ranges::any_of(patterns_, may_end_so);
+  }
+
+ private:
+  Names names_;
+  Names patterns_;
+};
+
+// Of x, of=d/x.
+std::string_view file_name_in(std::string_view text) {
+  return program_of(text.substr(text.find('=') + 1));  // npos + 1 is 0
+}
+
 // The names of files, wherever they lie, that a word may stand for: x, of=d/x, -uox.
 void for_each_name_in(std::string_view text, const auto& act) {
   constexpr std::size_t kLongestName = 255;
-  act(program_of(text.substr(text.find('=') + 1)));  // npos + 1 is 0
+  act(file_name_in(text));
   if (!text.starts_with('-') || text.size() < 3) return;
   if (text.contains('/')) return act(program_of(text));
   for (std::size_t at = std::max<std::size_t>(2, text.size() - std::min(text.size(), kLongestName));
@@ -188,10 +243,11 @@ void for_each_name_in(std::string_view text, const auto& act) {
 }
 
 // Whether it may read a file of one of the names; of a.zip `unzip` may be told as a.
-bool may_name_one_of(const Names& names, const SimpleCommand& command) {
+bool may_name_one_of(const FileNames& files, const SimpleCommand& command) {
+  const Names& names = files.plain();
   bool found = false;
   for (const ShellWord& word : std::span(command.words).subspan(1)) {
-    found = found || word.varies;
+    found = found || word.varies || files.may_hold(file_name_in(word.text));
     for_each_name_in(word.text, [&](std::string_view name) {
       const std::string with_ending = fmt::format("{}.", name);
       const auto first = names.lower_bound(with_ending);
@@ -202,14 +258,18 @@ bool may_name_one_of(const Names& names, const SimpleCommand& command) {
 }
 
 // The names of files that may be others once it has run, wherever they lie, as far as these words tell them.
-void add_written(const SimpleCommand& command, ShellWords words, Names& names) {
+void add_written(const SimpleCommand& command, ShellWords words, FileNames& files) {
   for (const Redirection& to : command.redirections) {
     if (to.kind == Redirection::Kind::write || to.kind == Redirection::Kind::append)
-      names.emplace(program_of(to.target));
+      files.add(program_of(to.target));
   }
   if (!may_write_what_it_names(command.words)) return;
   for (const ShellWord& word : words)
-    for_each_name_in(word.text, [&names](std::string_view name) { names.emplace(name); });
+    for_each_name_in(word.text, [&files](std::string_view name) { files.add(name); });
+  for (const ShellWord& word : words_that_may_be_replaced(command.words)) {
+    if (word.varies) files.add_pattern(is_option(word) ? "*" : file_name_in(word.text));
+  }
+  for (const std::string& pattern : names_written_where_found(command.words)) files.add_pattern(pattern);
 }
 
 }  // namespace
@@ -217,19 +277,18 @@ void add_written(const SimpleCommand& command, ShellWords words, Names& names) {
 std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, const Roots& roots) {
   std::vector<CommandSubject> subjects;
   bool is_moved = false;
-  Names written;
-  Names replaced;  // those of them that are not merely the source of a copy
+  FileNames written;
+  FileNames replaced;  // those of them that are not merely the source of a copy
   bool may_all_be_written = false;
   for (SimpleCommand& command : commands) {
     CommandSubject subject{.is_fed = is_fed(command), .is_moved = is_moved};
     const auto may_be_written = [&](const std::string& file) {
       const bool is_any = file.find_first_of("*?[{") != std::string::npos;  // sh ./?, find -exec sh {}
-      return may_all_be_written || written.contains(program_of(file)) || (is_any && !written.empty());
+      return may_all_be_written || written.may_hold_or_keep(program_of(file)) || (is_any && !written.empty());
     };
     const auto may_be_replaced = [&](const std::string& file) {
-      const auto ends_so = [&](const std::string& name) { return name.ends_with(file.substr(1)); };
-      return may_all_be_written ||
-             (file.starts_with('*') ? std::ranges::any_of(replaced, ends_so) : replaced.contains(file));
+      return may_all_be_written || (file.starts_with('*') ? replaced.may_hold_ending(file.substr(1))
+                                                          : replaced.may_hold_or_keep(file));
     };
     const bool may_run_written = may_all_be_written || !written.empty();
     subject.hides_code =
@@ -395,16 +454,14 @@ bool CommandPattern::may_become(ShellWords words) const {
 }
 
 bool CommandPattern::may_be_program(const ShellWord& word) const {
-  constexpr std::string_view kSigns = "*?[";
   const std::string name = lowered(program_of(word));
-  const std::size_t sign = name.find_first_of(kSigns);
+  const std::size_t sign = name.find_first_of(kPatternSigns);
   if (!word.varies || sign == std::string::npos) return false;
   if (ends_within_word_) {
     const std::string_view plain = std::string_view(name).substr(0, sign);
     return plain.starts_with(program_) || program_.starts_with(plain);
   }
-  const auto glob = Glob::compile(without_sets(name));
-  return !glob || glob->matches(program_);
+  return may_make(name, program_);
 }
 
 bool CommandPattern::may_have_words(ShellWords further) const {
