@@ -122,6 +122,12 @@ bool may_make(std::string_view pattern, std::string_view name) {
   return !glob || glob->matches(name);
 }
 
+// Whether the name may come to stand in the place of the word: of a pattern, or of what is filled in.
+bool may_stand_for(const ShellWord& word, std::string_view name) {
+  if (!word.varies || word.text.contains('~')) return false;
+  return word.text.find_first_of(kPatternSigns) == std::string::npos || may_make(word.text, name);
+}
+
 // Where the subcommand may stand: the first word that is no option and no value of one, and where the option
 // before it may have taken it for its value, the next one too.
 std::vector<std::size_t> possible_subcommands(std::string_view program, ShellWords further) {
@@ -231,10 +237,12 @@ std::string_view file_name_in(std::string_view text) {
   return program_of(text.substr(text.find('=') + 1));  // npos + 1 is 0
 }
 
-// The names of files, wherever they lie, that a word may stand for: x, of=d/x, -uox.
+// The names of files, wherever they lie, that a word may stand for: x, of=d/x, -uox, and of an address x?a=b.
 void for_each_name_in(std::string_view text, const auto& act) {
   constexpr std::size_t kLongestName = 255;
   act(file_name_in(text));
+  if (const std::size_t end = text.find_first_of("?#"); end > 0 && end != std::string_view::npos)
+    act(program_of(text.substr(0, end)));
   if (!text.starts_with('-') || text.size() < 3) return;
   if (text.contains('/')) return act(program_of(text));
   for (std::size_t at = std::max<std::size_t>(2, text.size() - std::min(text.size(), kLongestName));
@@ -491,7 +499,7 @@ bool CommandPattern::may_have_words(ShellWords further) const {
            std::ranges::all_of(further_names, [&](std::string_view name) {
              return std::ranges::any_of(further, [&](const ShellWord& word) {
                return (ends_within_word_ ? word.text.starts_with(name) : word.text == name) ||
-                      lists(names_of_subcommand(entry, name), word.text);
+                      lists(names_of_subcommand(entry, name), word.text) || may_stand_for(word, name);
              });
            });
   });
