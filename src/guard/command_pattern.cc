@@ -369,7 +369,8 @@ RuleMatch CommandPattern::match(const CommandSubject& subject) const {
   const bool is_unknown = !carries && !keeps_words_to_itself(words[0]);
   if ((carries || is_unknown) && is_named_in(words.subspan(1)))
     return carries ? RuleMatch::maybe : RuleMatch::named;
-  if (is_unknown && std::ranges::any_of(words.subspan(1), holds_expansion)) return RuleMatch::named;
+  if (is_unknown && (may_become_behind(words) || std::ranges::any_of(words.subspan(1), holds_expansion)))
+    return RuleMatch::named;
   return may_run_what_an_option_says(words) ? RuleMatch::named : RuleMatch::no;
 }
 
@@ -457,6 +458,15 @@ bool CommandPattern::may_become(ShellWords words) const {
   const std::size_t views = carries_command(words) ? words.size() : 1;
   for (std::size_t at = 0; at < views; ++at) {
     if (may_be_program(words[at]) && may_have_words(words.subspan(at + 1))) return true;
+  }
+  return false;
+}
+
+// The same of a word of a program that nobody knows. A star alone is many files, and hardly a command.
+bool CommandPattern::may_become_behind(ShellWords words) const {
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const bool says_some = program_of(words[at]).find_first_not_of('*') != std::string_view::npos;
+    if (says_some && may_be_program(words[at]) && may_have_words(words.subspan(at + 1))) return true;
   }
   return false;
 }

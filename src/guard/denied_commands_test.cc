@@ -518,6 +518,8 @@ TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
                               "make -C x rm",
                               "gosomething a b c rm",
                               "mywrap 'r\\m x'",
+                              "mywrap /bin/r[m] x",
+                              "./run-it -v r? x",
                               "mywrap 'r\"\"m x'",
                               "mywrap '$x y'",
                               "mywrap '$x'",
@@ -535,9 +537,10 @@ TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
     EXPECT_EQ(judged(rules, command), deny) << command;
   }
   // It must be the program, or begin a command, and be another's word.
-  for (const char* command : {"mywrap a='query($owner:String!){b(owner:$owner){id}}'", "mywrap rmdir",
-                              "mywrap x.rm", "mywrap -R '^a$'", "mywrap 'r\\md'", "echo rm", "cp rm x",
-                              "grep rm x", "git rm x", "which rm", "npm test", "python x.py"}) {
+  for (const char* command :
+       {"mywrap a='query($owner:String!){b(owner:$owner){id}}'", "mywrap rmdir", "mywrap x.rm",
+        "mywrap src/*.js", "mywrap *", "mywrap src/*", "mywrap -R '^a$'", "mywrap 'r\\md'", "echo rm",
+        "cp rm x", "grep rm x", "git rm x", "which rm", "npm test", "python x.py"}) {
     EXPECT_EQ(judged(rules, command), allow) << command;
   }
   EXPECT_EQ(judged(denying("git push:*"), "mywrap git status"), allow);
