@@ -178,17 +178,20 @@ bool may_write_what_it_names(ShellWords words) {
 }
 
 ShellWords words_that_may_be_replaced(ShellWords words) {
-  constexpr std::string_view kCopiers[] = {"cp", "install", "ln"};
+  constexpr std::string_view kCopiers[] = {"cp", "install", "ln", "mv"};
   const ShellWords further = words.subspan(1);
   const bool copies = std::ranges::find(kCopiers, program_of(words[0])) != std::end(kCopiers);
   if (!copies || further.empty()) return further;
   const ShellWord& last = further.back();
   // Into the folder that it runs in, or one that nobody can tell, the copies have the names of the sources.
   const bool may_keep_names = last.varies || last.text.contains("..") || program_of(last) == ".";
-  const bool names_folder_first = std::ranges::any_of(further, [](const ShellWord& word) {
-    return has_letter(word.text, 't') || word.text.starts_with("--t");
+  // -t names it first; -b and -S keep what was there, under a name with an ending.
+  const bool names_more = std::ranges::any_of(further, [](const ShellWord& word) {
+    const std::string_view text = word.text;
+    return has_letter(text, 't') || has_letter(text, 'b') || has_letter(text, 'S') ||
+           text.starts_with("--t") || text.starts_with("--b") || text.starts_with("--s");
   });
-  return may_keep_names || names_folder_first || is_option(last) ? further : further.last(1);
+  return may_keep_names || names_more || is_option(last) ? further : further.last(1);
 }
 
 std::vector<std::string> names_written_where_found(ShellWords words) {

@@ -221,7 +221,7 @@ class FileNames {
   bool may_hold_ending(std::string_view ending) const {
     const auto ends_so = [&](const std::string& name) { return name.ends_with(ending); };
     const auto may_end_so = [&](const std::string& pattern) {
-      const auto tail = std::string_view(pattern).substr(pattern.find_last_of("*?]") + 1);  // npos + 1 is 0
+      const auto tail = std::string_view(pattern).substr(pattern.find_last_of("*?[]") + 1);  // npos + 1 is 0
       return ending.ends_with(tail) || tail.ends_with(ending);
     };
     return std::ranges::any_of(names_, ends_so) || std::ranges::any_of(patterns_, may_end_so);
