@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <set>
 #include <utility>
 
 #include "base/text.h"
-#include "guard/glob.h"
 #include "guard/interpreter_words.h"
 #include "guard/option_words.h"
 #include "guard/program_table.h"
+#include "guard/varying_names.h"
 
 namespace deputy {
 namespace {
@@ -99,35 +97,6 @@ bool may_hold_names(ShellWords words, std::span<const std::string_view> names, b
   return states[names.size()] != unreached;
 }
 
-// The pattern of a shell, or one that means more: any character in the place of a set.
-std::string without_sets(std::string_view pattern) {
-  std::string out;
-  for (std::size_t at = 0; at < pattern.size(); ++at) {
-    const char c = pattern[at];
-    if (c == '[') {
-      const std::size_t end = pattern.find(']', at + 2);
-      if (end == std::string_view::npos || pattern.substr(at, end - at).contains("[:")) return out + '*';
-      at = end;
-    }
-    out += std::string_view("[{}\\").contains(c) ? '?' : c;
-  }
-  return out;
-}
-
-constexpr std::string_view kPatternSigns = "*?[";
-
-// Whether the shell may make this name of the pattern.
-bool may_make(std::string_view pattern, std::string_view name) {
-  const auto glob = Glob::compile(without_sets(pattern));
-  return !glob || glob->matches(name);
-}
-
-// Whether the name may come to stand in the place of the word: of a pattern, or of what is filled in.
-bool may_stand_for(const ShellWord& word, std::string_view name) {
-  if (!word.varies || word.text.contains('~')) return false;
-  return word.text.find_first_of(kPatternSigns) == std::string::npos || may_make(word.text, name);
-}
-
 // Where the subcommand may stand: the first word that is no option and no value of one, and where the option
 // before it may have taken it for its value, the next one too.
 std::vector<std::size_t> possible_subcommands(std::string_view program, ShellWords further) {
@@ -188,50 +157,6 @@ bool holds_expansion(const ShellWord& word) {
   return text.contains('`');
 }
 
-using Names = std::set<std::string, std::less<>>;
-
-// Names of files, wherever they lie, as far as they are told.
-class FileNames {
- public:
-  static constexpr std::size_t kMostPatterns = 16;  // of more nothing is told
-
-  bool empty() const { return names_.empty() && patterns_.empty(); }
-  const Names& plain() const { return names_; }
-
-  void add(std::string_view name) { names_.emplace(name); }
-  // What the shell or find makes names of, in whatever case.
-  void add_pattern(std::string_view pattern) {
-    patterns_.insert(lowered(pattern));
-    if (patterns_.size() > kMostPatterns) patterns_ = {"*"};
-  }
-
-  bool may_hold(std::string_view name) const {
-    return names_.contains(name) || std::ranges::any_of(patterns_, [&](const std::string& pattern) {
-             return may_make(pattern, lowered(name));
-           });
-  }
-  // The same, or a copy that is kept beside it: g.sh of sed -i.sh p g, g~ of cp -b a g.
-  bool may_hold_or_keep(std::string_view name) const {
-    for (std::size_t at = 1; at < name.size(); ++at) {
-      const bool is_ending = name.ends_with('~') || names_.contains(name.substr(at));
-      if (is_ending && may_hold(name.substr(0, at))) return true;
-    }
-    return may_hold(name);
-  }
-  bool may_hold_ending(std::string_view ending) const {
-    const auto ends_so = [&](const std::string& name) { return name.ends_with(ending); };
-    const auto may_end_so = [&](const std::string& pattern) {
-      const auto tail = std::string_view(pattern).substr(pattern.find_last_of("*?[]") + 1);  // npos + 1 is 0
-      return ending.ends_with(tail) || tail.ends_with(ending);
-    };
-    return std::ranges::any_of(names_, ends_so) || std::ranges::any_of(patterns_, may_end_so);
-  }
-
- private:
-  Names names_;
-  Names patterns_;
-};
-
 // Of x, of=d/x.
 std::string_view file_name_in(std::string_view text) {
   return program_of(text.substr(text.find('=') + 1));  // npos + 1 is 0
@@ -252,7 +177,7 @@ void for_each_name_in(std::string_view text, const auto& act) {
 
 // Whether it may read a file of one of the names; of a.zip `unzip` may be told as a.
 bool may_name_one_of(const FileNames& files, const SimpleCommand& command) {
-  const Names& names = files.plain();
+  const FileNames::Names& names = files.plain();
   bool found = false;
   for (const ShellWord& word : std::span(command.words).subspan(1)) {
     found = found || word.varies || files.may_hold(file_name_in(word.text));
