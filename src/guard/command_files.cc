@@ -77,6 +77,56 @@ bool is_writer(std::string_view program) {
   return std::ranges::find(kWriters, program) != std::end(kWriters);
 }
 
+// The command of find -exec.
+ShellWords up_to_its_end(ShellWords words) {
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::string_view text = words[at].text;
+    if (text == ";" || (text == "+" && at > 0 && words[at - 1].text == "{}")) return words.first(at);
+  }
+  return words;
+}
+
+// What the tests of find ask of the name of each file that passes them: one of these patterns, "*" where that
+// cannot be told.
+std::vector<std::string> names_asked_for(ShellWords tests) {
+  constexpr std::string_view kAlone = "-H -L -P -a -and -depth -empty -mount -print -print0 -prune -xdev";
+  constexpr std::string_view kWithValue =
+      "-type -maxdepth -mindepth -path -wholename -size -mtime -mmin -newer -perm -user -group";
+  const std::vector<std::string> any{"*"};
+  const auto is_name = [&](std::size_t at) {
+    return at < tests.size() && (tests[at].text == "-name" || tests[at].text == "-iname");
+  };
+  std::vector<std::string> names;
+  bool is_inside = false;
+  bool is_negated = false;
+  std::size_t at = 0;
+  while (at < tests.size() && !may_be_option(tests[at]) && !lists("( ) ! ,", tests[at].text)) ++at;
+  for (; at < tests.size(); ++at) {
+    const std::string_view text = tests[at].text;
+    const bool is_or = text == "-o" || text == "-or";
+    if (tests[at].varies) return any;
+    if (text == "!" || text == "-not") {
+      is_negated = true;
+      continue;
+    }
+    if (text == "(" || (is_or && is_inside)) {
+      if (is_negated || !is_name(at + 1) || (text == "(" && is_inside)) return any;
+      is_inside = true;
+    } else if (text == ")") {
+      is_inside = false;
+    } else if (is_or) {
+      names.clear();  // what follows is asked of the others
+    } else if (is_name(at) || lists(kWithValue, text)) {
+      if (++at == tests.size() || tests[at].varies || tests[at].text.contains('\\')) return any;
+      if (is_name(at - 1) && !is_negated) names.push_back(tests[at].text);
+    } else if (!lists(kAlone, text)) {
+      return any;
+    }
+    is_negated = false;
+  }
+  return names.empty() ? any : names;
+}
+
 }  // namespace
 
 std::vector<std::string> scripts_that_may_run(const SimpleCommand& command) {
@@ -128,17 +178,46 @@ bool may_write_what_it_names(ShellWords words) {
 }
 
 ShellWords words_that_may_be_replaced(ShellWords words) {
-  constexpr std::string_view kCopiers[] = {"cp", "install", "ln"};
+  constexpr std::string_view kCopiers[] = {"cp", "install", "ln", "mv"};
   const ShellWords further = words.subspan(1);
   const bool copies = std::ranges::find(kCopiers, program_of(words[0])) != std::end(kCopiers);
   if (!copies || further.empty()) return further;
   const ShellWord& last = further.back();
   // Into the folder that it runs in, or one that nobody can tell, the copies have the names of the sources.
   const bool may_keep_names = last.varies || last.text.contains("..") || program_of(last) == ".";
-  const bool names_folder_first = std::ranges::any_of(further, [](const ShellWord& word) {
-    return has_letter(word.text, 't') || word.text.starts_with("--t");
+  // -t names it first; -b and -S keep what was there, under a name with an ending.
+  const bool names_more = std::ranges::any_of(further, [](const ShellWord& word) {
+    const std::string_view text = word.text;
+    return has_letter(text, 't') || has_letter(text, 'b') || has_letter(text, 'S') ||
+           text.starts_with("--t") || text.starts_with("--b") || text.starts_with("--s");
   });
-  return may_keep_names || names_folder_first || is_option(last) ? further : further.last(1);
+  return may_keep_names || names_more || is_option(last) ? further : further.last(1);
+}
+
+std::vector<std::string> names_written_where_found(ShellWords words) {
+  const std::vector<std::string> any{"*"};
+  const auto is_place = [](const ShellWord& word) { return word.text.contains('{'); };
+  std::vector<std::string> names;
+  std::size_t finder = words.size();
+  std::string carries;
+  bool needs_place = true;  // fd -x adds what it finds where none is
+  for (std::size_t at = 0; at + 1 < words.size(); ++at) {
+    if (finder < at && has_risky(words.subspan(at, 1), carries)) {
+      if (words.size() > kMostCarried) return any;
+      const ShellWords carried = up_to_its_end(words.subspan(at + 1));
+      if (carried.empty() || !may_write_what_it_names(carried)) continue;
+      if (needs_place && std::ranges::none_of(words_that_may_be_replaced(carried), is_place)) continue;
+      const auto asked_for = needs_place ? names_asked_for(words.subspan(finder + 1, at - finder - 1)) : any;
+      names.insert(names.end(), asked_for.begin(), asked_for.end());
+    }
+    const std::string_view program = program_of(words[at]);
+    const ProgramEntry& entry = entry_of(program);
+    if (entry.carries.empty() || carries.contains(entry.carries)) continue;
+    finder = std::min(finder, at);
+    carries += std::string(entry.carries) + " ";
+    needs_place = needs_place && program == "find";
+  }
+  return names;
 }
 
 bool may_write_any_name(ShellWords words) {

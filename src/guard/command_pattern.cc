@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <set>
 #include <utility>
 
 #include "base/text.h"
-#include "guard/glob.h"
 #include "guard/interpreter_words.h"
 #include "guard/option_words.h"
 #include "guard/program_table.h"
+#include "guard/varying_names.h"
 
 namespace deputy {
 namespace {
@@ -99,21 +97,6 @@ bool may_hold_names(ShellWords words, std::span<const std::string_view> names, b
   return states[names.size()] != unreached;
 }
 
-// The pattern of a shell, or one that means more: any character in the place of a set.
-std::string without_sets(std::string_view pattern) {
-  std::string out;
-  for (std::size_t at = 0; at < pattern.size(); ++at) {
-    const char c = pattern[at];
-    if (c == '[') {
-      const std::size_t end = pattern.find(']', at + 2);
-      if (end == std::string_view::npos || pattern.substr(at, end - at).contains("[:")) return out + '*';
-      at = end;
-    }
-    out += std::string_view("[{}\\").contains(c) ? '?' : c;
-  }
-  return out;
-}
-
 // Where the subcommand may stand: the first word that is no option and no value of one, and where the option
 // before it may have taken it for its value, the next one too.
 std::vector<std::size_t> possible_subcommands(std::string_view program, ShellWords further) {
@@ -174,12 +157,17 @@ bool holds_expansion(const ShellWord& word) {
   return text.contains('`');
 }
 
-using Names = std::set<std::string, std::less<>>;
+// Of x, of=d/x.
+std::string_view file_name_in(std::string_view text) {
+  return program_of(text.substr(text.find('=') + 1));  // npos + 1 is 0
+}
 
-// The names of files, wherever they lie, that a word may stand for: x, of=d/x, -uox.
+// The names of files, wherever they lie, that a word may stand for: x, of=d/x, -uox, and of an address x?a=b.
 void for_each_name_in(std::string_view text, const auto& act) {
   constexpr std::size_t kLongestName = 255;
-  act(program_of(text.substr(text.find('=') + 1)));  // npos + 1 is 0
+  act(file_name_in(text));
+  if (const std::size_t end = text.find_first_of("?#"); end > 0 && end != std::string_view::npos)
+    act(program_of(text.substr(0, end)));
   if (!text.starts_with('-') || text.size() < 3) return;
   if (text.contains('/')) return act(program_of(text));
   for (std::size_t at = std::max<std::size_t>(2, text.size() - std::min(text.size(), kLongestName));
@@ -188,10 +176,11 @@ void for_each_name_in(std::string_view text, const auto& act) {
 }
 
 // Whether it may read a file of one of the names; of a.zip `unzip` may be told as a.
-bool may_name_one_of(const Names& names, const SimpleCommand& command) {
+bool may_name_one_of(const FileNames& files, const SimpleCommand& command) {
+  const FileNames::Names& names = files.plain();
   bool found = false;
   for (const ShellWord& word : std::span(command.words).subspan(1)) {
-    found = found || word.varies;
+    found = found || word.varies || files.may_hold(file_name_in(word.text));
     for_each_name_in(word.text, [&](std::string_view name) {
       const std::string with_ending = fmt::format("{}.", name);
       const auto first = names.lower_bound(with_ending);
@@ -202,14 +191,18 @@ bool may_name_one_of(const Names& names, const SimpleCommand& command) {
 }
 
 // The names of files that may be others once it has run, wherever they lie, as far as these words tell them.
-void add_written(const SimpleCommand& command, ShellWords words, Names& names) {
+void add_written(const SimpleCommand& command, ShellWords words, FileNames& files) {
   for (const Redirection& to : command.redirections) {
     if (to.kind == Redirection::Kind::write || to.kind == Redirection::Kind::append)
-      names.emplace(program_of(to.target));
+      files.add(program_of(to.target));
   }
   if (!may_write_what_it_names(command.words)) return;
   for (const ShellWord& word : words)
-    for_each_name_in(word.text, [&names](std::string_view name) { names.emplace(name); });
+    for_each_name_in(word.text, [&files](std::string_view name) { files.add(name); });
+  for (const ShellWord& word : words_that_may_be_replaced(command.words)) {
+    if (word.varies) files.add_pattern(is_option(word) ? "*" : file_name_in(word.text));
+  }
+  for (const std::string& pattern : names_written_where_found(command.words)) files.add_pattern(pattern);
 }
 
 }  // namespace
@@ -217,19 +210,18 @@ void add_written(const SimpleCommand& command, ShellWords words, Names& names) {
 std::vector<CommandSubject> subjects_of(std::vector<SimpleCommand> commands, const Roots& roots) {
   std::vector<CommandSubject> subjects;
   bool is_moved = false;
-  Names written;
-  Names replaced;  // those of them that are not merely the source of a copy
+  FileNames written;
+  FileNames replaced;  // those of them that are not merely the source of a copy
   bool may_all_be_written = false;
   for (SimpleCommand& command : commands) {
     CommandSubject subject{.is_fed = is_fed(command), .is_moved = is_moved};
     const auto may_be_written = [&](const std::string& file) {
       const bool is_any = file.find_first_of("*?[{") != std::string::npos;  // sh ./?, find -exec sh {}
-      return may_all_be_written || written.contains(program_of(file)) || (is_any && !written.empty());
+      return may_all_be_written || written.may_hold_or_keep(program_of(file)) || (is_any && !written.empty());
     };
     const auto may_be_replaced = [&](const std::string& file) {
-      const auto ends_so = [&](const std::string& name) { return name.ends_with(file.substr(1)); };
-      return may_all_be_written ||
-             (file.starts_with('*') ? std::ranges::any_of(replaced, ends_so) : replaced.contains(file));
+      return may_all_be_written || (file.starts_with('*') ? replaced.may_hold_ending(file.substr(1))
+                                                          : replaced.may_hold_or_keep(file));
     };
     const bool may_run_written = may_all_be_written || !written.empty();
     subject.hides_code =
@@ -302,7 +294,8 @@ RuleMatch CommandPattern::match(const CommandSubject& subject) const {
   const bool is_unknown = !carries && !keeps_words_to_itself(words[0]);
   if ((carries || is_unknown) && is_named_in(words.subspan(1)))
     return carries ? RuleMatch::maybe : RuleMatch::named;
-  if (is_unknown && std::ranges::any_of(words.subspan(1), holds_expansion)) return RuleMatch::named;
+  if (is_unknown && (may_become_behind(words) || std::ranges::any_of(words.subspan(1), holds_expansion)))
+    return RuleMatch::named;
   return may_run_what_an_option_says(words) ? RuleMatch::named : RuleMatch::no;
 }
 
@@ -394,17 +387,24 @@ bool CommandPattern::may_become(ShellWords words) const {
   return false;
 }
 
+// The same of a word of a program that nobody knows. A star alone is many files, and hardly a command.
+bool CommandPattern::may_become_behind(ShellWords words) const {
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const bool says_some = program_of(words[at]).find_first_not_of('*') != std::string_view::npos;
+    if (says_some && may_be_program(words[at]) && may_have_words(words.subspan(at + 1))) return true;
+  }
+  return false;
+}
+
 bool CommandPattern::may_be_program(const ShellWord& word) const {
-  constexpr std::string_view kSigns = "*?[";
   const std::string name = lowered(program_of(word));
-  const std::size_t sign = name.find_first_of(kSigns);
+  const std::size_t sign = name.find_first_of(kPatternSigns);
   if (!word.varies || sign == std::string::npos) return false;
   if (ends_within_word_) {
     const std::string_view plain = std::string_view(name).substr(0, sign);
     return plain.starts_with(program_) || program_.starts_with(plain);
   }
-  const auto glob = Glob::compile(without_sets(name));
-  return !glob || glob->matches(program_);
+  return may_make(name, program_);
 }
 
 bool CommandPattern::may_have_words(ShellWords further) const {
@@ -434,7 +434,7 @@ bool CommandPattern::may_have_words(ShellWords further) const {
            std::ranges::all_of(further_names, [&](std::string_view name) {
              return std::ranges::any_of(further, [&](const ShellWord& word) {
                return (ends_within_word_ ? word.text.starts_with(name) : word.text == name) ||
-                      lists(names_of_subcommand(entry, name), word.text);
+                      lists(names_of_subcommand(entry, name), word.text) || may_stand_for(word, name);
              });
            });
   });

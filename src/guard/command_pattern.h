@@ -45,6 +45,7 @@ class CommandPattern {
   bool may_mean(ShellWords words) const;
   bool may_mean_script(ShellWords words) const;
   bool may_become(ShellWords words) const;
+  bool may_become_behind(ShellWords words) const;
   bool may_be_program(const ShellWord& word) const;
   bool may_have_words(ShellWords further) const;
   bool is_program(std::string_view path) const;

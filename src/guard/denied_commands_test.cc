@@ -75,6 +75,7 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
                               "echo rm x | bash -x /dev/stdin",
                               "pwsh -e x",
                               "sed -i '1e rm x' f",
+                              "sed -i[.]sh p f",
                               "sed -n 's/a/b/e' f",
                               "sed -e p -e 'e rm x' f",
                               "awk '{print | \"sh\"}' f",
@@ -178,7 +179,7 @@ TEST(CommandRules, NoWayOfRunningAProgramGoesRoundADeny) {
                               "echo timeit | xargs -I% python3 -m % x",
                               "echo timeit | xargs -I % python3 -u -m % x",
                               "find timeit -exec python3 -m {} x ';'",
-                              "fd timeit -x python3 -m {/} x",
+                              "fd timeit -x python3 -m '{/}' x",
                               "python3 -m coverage run -mtim* x",
                               "echo rm x | linux64",
                               "echo rm x | setarch x86_64",
@@ -380,7 +381,42 @@ TEST(CommandRules, WhatAnOptionAVariableOrAFileOfTheSameLineSaysGoesRoundNoDeny)
                               "echo x > src/main.rs; cargo run",
                               "cp a src/lib.rs; cargo +nightly test",
                               "echo x > test_a.py; pytest",
-                              "echo x > test_a.py; python3 -m pytest"}) {
+                              "echo x > test_a.py; python3 -m pytest",
+                              "echo rm x > g; sed -i.sh p g; sh g.sh",
+                              "echo x > Make; sed -ifile p Make; make",
+                              "cp --suffix=.sh -b a g; sh g.sh",
+                              "mv -b -S .sh a g; sh d/g.sh",
+                              "cp -b a g; sh g~",
+                              "echo x > Make; cp -b -S file a Make; make",
+                              "mv a Makefile; make",
+                              "mv old/Makefile .; make",
+                              "cp --backup=numbered a g; sh g.~1~",
+                              "sed -i.sh p g?; sh go.sh",
+                              "sed -i s/a/x/ fo*; sh foo",
+                              "sed -i s/a/x/ [f]oo; sh ./foo",
+                              "sed -i s/a/x/ Make*; make",
+                              "sed -i s/a/x/ ma*.g*; go run .",
+                              "echo rm x | tee fo*; sh foo",
+                              "cp e Make*; make",
+                              "curl -O 'https://a.org/d/foo?a=b'; sh foo",
+                              "curl -O https://a.org/foo#x; sh foo",
+                              "cp e* .; sh evil",
+                              "cp b a*.tgz; tar xf a1.tgz; ./r",
+                              "sort -u -o* a; sh foo",
+                              "find . -type f -exec sed -i s/a/x/ {} +; sh foo",
+                              "find . -type f -exec sed -i s/a/x/ {} +; make",
+                              "find . -name 'Make*' -exec sed -i s/a/x/ {} +; make",
+                              "find . -name 'Make\\file' -exec sed -i s/a/x/ {} +; make",
+                              "find . -iname FOO -exec sed -i s/a/x/ {} +; sh foo",
+                              "find . ! -name foo -exec sed -i s/a/x/ {} +; make",
+                              "find . -name foo -o -exec sed -i s/a/x/ {} +; make",
+                              "find . '(' -name foo -o -type f ')' -exec sed -i s/a/x/ {} +; make",
+                              "find . -fprintf -name foo -exec sed -i s/a/x/ {} +; make",
+                              "find . -exec echo -name foo ';' -exec sed -i s/a/x/ {} +; make",
+                              "find . -name f -exec sed -i p {} + -o -exec sed -i s/a/x/ {} +; make",
+                              "find . -exec cp e {} ';' -exec ls f ';'; make",
+                              "fd . -x sed -i s/a/x/; make",
+                              "fd find -x sed -i s/a/x/; make"}) {
     EXPECT_EQ(judged(denying("rm:*"), command), deny) << command;
     EXPECT_EQ(judged(Rules({rule(allow, "Bash")}), command), allow)
         << command << ": the control does not fire";
@@ -419,6 +455,20 @@ TEST(CommandRules, WhatAnOptionAVariableOrAFileOfTheSameLineSaysGoesRoundNoDeny)
                               "find . -exec python3 a.py {} +",
                               "ls | xargs -I% sh a.sh %",
                               "echo x | git log; sh f",
+                              "sed -i.bak s/a/b/ f",
+                              "sed -i.bak s/a/b/ f; sh g.sh; make",
+                              "sed -i s/a/b/ src/*.c && make",
+                              "sed -i 's/a/*/' f; sh g",
+                              "cp src/* build/ && sh run.sh",
+                              "cp -r src/* build/ && npm test",
+                              "mv *.log old/ && ./run.sh",
+                              "mv build/* dist/ && node server.js",
+                              "find src -name '*.c' -exec sed -i s/a/b/ {} + && make && sh run.sh",
+                              "find . '(' -name '*.c' -o -name '*.h' ')' -exec sed -i s/a/b/ {} + && make",
+                              "find . -path ./x -prune -o -name '*.c' -exec sed -i s/a/b/ {} ';' && make",
+                              "find . -type f ! -path './x/*' -name '*.c' -exec sed -i s/a/b/ {} +; make",
+                              "find . -type f -exec cp {} /tmp ';'; make",
+                              "find . -exec grep curl {} +; make",
                               "sort a -of; bash g"}) {
     EXPECT_EQ(judged(denying("rm:*"), command), allow) << command;
   }
@@ -434,6 +484,14 @@ TEST(CommandRules, AFileThatIsWrittenBehindManyLettersOfOptionsGoesRoundNoDeny) 
       EXPECT_EQ(judged(denying("rm:*"), sort + "; bash g"), allow) << letters << " " << name;
     }
   }
+}
+
+TEST(CommandRules, OfManyPatternsThatAreWrittenNothingIsTold) {
+  std::string written = "sed -i s/a/b/";
+  for (int count = 1; count <= 16; ++count) written += " a" + std::to_string(count) + "*";
+  EXPECT_EQ(judged(denying("rm:*"), written + "; sh foo"), allow);
+  EXPECT_EQ(judged(denying("rm:*"), written + "; sh a16b"), deny);
+  EXPECT_EQ(judged(denying("rm:*"), written + " b*; sh foo"), deny) << "one more";
 }
 
 // Such a program runs texts, and an option may hold one.
@@ -464,6 +522,8 @@ TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
                               "make -C x rm",
                               "gosomething a b c rm",
                               "mywrap 'r\\m x'",
+                              "mywrap /bin/r[m] x",
+                              "./run-it -v r? x",
                               "mywrap 'r\"\"m x'",
                               "mywrap '$x y'",
                               "mywrap '$x'",
@@ -481,9 +541,10 @@ TEST(CommandRules, AWordThatNamesADeniedProgramIsAskedAboutInAnUnknownOne) {
     EXPECT_EQ(judged(rules, command), deny) << command;
   }
   // It must be the program, or begin a command, and be another's word.
-  for (const char* command : {"mywrap a='query($owner:String!){b(owner:$owner){id}}'", "mywrap rmdir",
-                              "mywrap x.rm", "mywrap -R '^a$'", "mywrap 'r\\md'", "echo rm", "cp rm x",
-                              "grep rm x", "git rm x", "which rm", "npm test", "python x.py"}) {
+  for (const char* command :
+       {"mywrap a='query($owner:String!){b(owner:$owner){id}}'", "mywrap rmdir", "mywrap x.rm",
+        "mywrap src/*.js", "mywrap *", "mywrap src/*", "mywrap -R '^a$'", "mywrap 'r\\md'", "echo rm",
+        "cp rm x", "grep rm x", "git rm x", "which rm", "npm test", "python x.py"}) {
     EXPECT_EQ(judged(rules, command), allow) << command;
   }
   EXPECT_EQ(judged(denying("git push:*"), "mywrap git status"), allow);
@@ -568,6 +629,8 @@ TEST(CommandRules, ADenyOfASubcommandMeansItsOtherNames) {
            {"docker rm:*", "docker --host h container rm x"},
            {"yarn add:*", "yarn global add x"},
            {"make deploy:*", "make all deploy"},
+           {"make deploy:*", "make all dep*"},
+           {"docker rm:*", "docker container r? x"},
            {"pip install:*", "python3 /usr/bin/pip3 install x"},
            {"npm publish:*", "node /usr/lib/node_modules/npm/bin/npm-cli.js publish"},
            {"yarn publish:*", "node .yarn/releases/yarn-4.1.0.cjs publish"},
@@ -627,6 +690,7 @@ TEST(CommandRules, ADenyOfASubcommandMeansItsOtherNames) {
            {"cargo publish:*", "cargo --offline test a_test"},
            {"cargo publish:*", "cargo test publish"},
            {"make deploy:*", "make all test"},
+           {"make deploy:*", "make all src/*.o t*"},
            {"pip install:*", "python3 /usr/bin/pip3 list"},
            {"npm publish:*", "node npm-cli/a.js publish"},
            {"./deploy.sh:*", "bash build.sh deploy.sh"},
@@ -709,7 +773,7 @@ TEST(CommandRules, WhatIsFilledInGoesRoundNoDeny) {
            {"terraform destroy:*", "echo destroy | xargs -I% terraform % -auto-approve"},
            {"terraform destroy:*", "parallel terraform ::: destroy"},
            {"terraform destroy:*", "find destroy -exec terraform {} ';'"},
-           {"terraform destroy:*", "fd destroy -x terraform {/}"},
+           {"terraform destroy:*", "fd destroy -x terraform '{/}'"},
            {"terraform state rm:*", "echo state rm x | xargs terraform"},
            {"terraform state rm:*", "parallel terraform ::: state ::: rm ::: x"},
            {"terraform state rm:*", "terraform s* x"},

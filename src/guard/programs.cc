@@ -280,7 +280,7 @@ FilledWords fill_in(ShellWords words) {
   FilledWords filled;
   bool is_behind = false;
   std::vector<std::string_view> replaced;  // by what xargs reads
-  std::string_view carries;                // of find
+  std::string carries;                     // of find
   for (std::size_t at = 0; at < words.size(); ++at) {
     const ShellWord& word = words[at];
     if (is_behind) {
@@ -293,8 +293,8 @@ FilledWords fill_in(ShellWords words) {
     if (program == "xargs") {
       is_behind = filled.grows = true;
       replaced = replaced_in(words.subspan(at));
-    } else if (const ProgramEntry& entry = entry_of(program); !entry.carries.empty()) {
-      carries = entry.carries;
+    } else if (const ProgramEntry& entry = entry_of(program); !carries.contains(entry.carries)) {
+      carries += std::string(entry.carries) + " ";
     }
   }
   return filled;

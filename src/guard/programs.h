@@ -60,8 +60,12 @@ std::vector<std::string> folders_that_may_be_entered(const SimpleCommand& comman
 std::vector<ShellWord> module_as_command(ShellWords words);
 // tee, cp, sort -o: a file that it, or what it carries, names may be another thing afterwards.
 bool may_write_what_it_names(ShellWords words);
-// Its words but those that a copy only reads: cp Makefile old names Makefile, and leaves it as it is.
+// Its words but those that a copy only reads or takes away: cp Makefile old names Makefile, and leaves it as
+// it is.
 ShellWords words_that_may_be_replaced(ShellWords words);
+// find -name '*.c' -exec sed -i p {} +: patterns of the names of the files that it finds and may write, "*"
+// where they may be any; none where it writes nothing so.
+std::vector<std::string> names_written_where_found(ShellWords words);
 // tar, patch, xargs cp: what its input says may come to lie under a name that no word of it tells.
 bool may_write_any_name(ShellWords words);
 // unzip, git apply, gunzip, gcc: the same of a file that it names.

@@ -143,6 +143,7 @@ bool is_tame_sed(std::span<const ShellWord> words) {
   bool has_script = false;
   std::size_t at = 1;
   for (; at < words.size() && words[at].text.starts_with('-'); ++at) {
+    if (words[at].varies) return false;
     if (words[at].text == "-e") {
       has_script = true;
       if (!is_script(++at)) return false;
