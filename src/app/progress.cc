@@ -32,6 +32,11 @@ std::size_t columns_of(std::string_view line) {
 Progress::Progress(Parts parts)
     : parts_(parts), view_(parts.style), frames_(parts.loop, [this] { draw(); }) {}
 
+void Progress::on_past_event(const Event& event, const EventOrigin& origin) {
+  view_.apply(event, origin);
+  if (parts_.form == ProgressForm::live && !is_paused_) frames_.draw_soon();
+}
+
 void Progress::on_event(const Event& event, const EventOrigin& origin) {
   if (parts_.form == ProgressForm::none) return;
   view_.apply(event, origin);

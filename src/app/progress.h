@@ -32,6 +32,8 @@ class Progress {
   Progress(const Progress&) = delete;
 
   void on_event(const Event& event, const EventOrigin& origin);
+  // Of before this process: it stands in the tree, and is not told again.
+  void on_past_event(const Event& event, const EventOrigin& origin);
   // The model sums up what the session holds: so many tokens.
   void on_summary_asked(const SessionId& session, std::int64_t tokens);
   // A line for the person, above the region.

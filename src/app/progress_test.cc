@@ -55,6 +55,26 @@ TEST_P(ProgressOnAStoppedTerminal, HoldsNobodyUpAndTellsAllOnceItGoesOn) {
 INSTANTIATE_TEST_SUITE_P(InBothForms, ProgressOnAStoppedTerminal,
                          ::testing::Values(ProgressForm::live, ProgressForm::lines));
 
+// What another process saw is no news: in lines nothing is told of it, in a tree it stands.
+TEST_P(ProgressOnAStoppedTerminal, ShowsWhatWasBeforeItAndTellsNothingOfItAgain) {
+  const auto event_of = [](const std::string& id, Fact fact) {
+    Event event;
+    event.run.session = SessionId(id);
+    event.fact = std::move(fact);
+    return event;
+  };
+  const EventOrigin twin{SessionId("root"), "twin", "reader"};
+  progress_.on_past_event(event_of("first", RunStarted{}), twin);
+  progress_.on_past_event(event_of("first", NoteTaken{"half way"}), twin);
+  loop_.run_until_idle();
+  const bool is_live = GetParam() == ProgressForm::live;
+  progress_.on_event(event_of("second", RunStarted{}), twin);
+  const std::string text = shown();
+  EXPECT_EQ(text.contains("[twin] "), is_live) << text;
+  EXPECT_EQ(text.contains("note: half way"), is_live) << text;
+  EXPECT_THAT(text, HasSubstr("[twin (2)]")) << "it is told apart from one of before";
+}
+
 class FramesOnAStoppedTerminal : public ProgressOnAStoppedTerminal {};
 
 // The one that it had begun with, and how things stand.

@@ -10,6 +10,7 @@
 
 #include "app/frames.h"
 #include "app/output_lines.h"
+#include "app/past_events.h"
 #include "app/progress.h"
 #include "app/prompts.h"
 #include "app/run_on.h"
@@ -34,6 +35,7 @@ class TreeRunner {
   void keep_unapproved(const Event& event);
   void offer_out(const std::string& line);
   void catch_up_out();
+  void show_what_was();
   void start();
   Task<> drive();
   Task<> watch_signals(StopToken stop);
@@ -161,6 +163,15 @@ void TreeRunner::on_output(const SessionId& session, const EventOrigin& origin, 
   }
 }
 
+// Who goes on with a tree sees all of it; in lines nothing of it is told again, so that it need not be read.
+// A journal that cannot be read is told of by the run itself.
+void TreeRunner::show_what_was() {
+  if (program_.looks.progress != ProgressForm::live) return;
+  auto events = runtime_.store().events_of_tree(end_.root);
+  if (!events) return;
+  for (const auto& [event, origin] : past_events(*std::move(events))) progress_.on_past_event(event, origin);
+}
+
 void TreeRunner::start() {
   auto done = [this](Result<Report> report) { end_.report = std::move(report); };
   if (auto* root = std::get_if<RootBrief>(&what_)) {
@@ -168,9 +179,11 @@ void TreeRunner::start() {
     runtime_.start(std::move(*root), done);
   } else if (auto* further = std::get_if<FurtherInput>(&what_)) {
     end_.root = further->root;
+    show_what_was();
     runtime_.say(end_.root, std::move(further->input), done);
   } else {
     end_.root = std::get<SessionId>(what_);
+    show_what_was();
     runtime_.resume(end_.root, done, terms_);
   }
 }

@@ -72,6 +72,19 @@ TEST_F(StopTest, AfterAKillTheTreeIsResumedWhereItStood) {
   EXPECT_THAT(deputy({"resume"}).err, HasSubstr("nothing was left unfinished"));
 }
 
+TEST_F(StopTest, WhoGoesOnWithATreeOnATerminalSeesAllOfIt) {
+  auto killed = start_slow();
+  wait_until_stuck(*killed);
+  killed->send(SIGKILL);
+  killed->wait();
+  const auto resumed = start_on_terminal({"resume"});  // [slow] does not answer this time either
+  const std::string screen = resumed->read_screen_until("note: half way");
+  EXPECT_THAT(screen, AllOf(HasSubstr("Delegate [2 subagents]"), HasSubstr("  [quick]  ✓ complete"),
+                            HasSubstr("  [slow]   → note: half way")));
+  resumed->send(SIGKILL);
+  resumed->wait();
+}
+
 TEST_F(StopTest, AResumedNoteIsTakenOnce) {
   auto running = start_slow();
   wait_until_stuck(*running);

@@ -1,0 +1,25 @@
+#include "app/past_events.h"
+
+#include <map>
+#include <utility>
+
+namespace deputy {
+
+std::vector<PastEvent> past_events(std::vector<Event> events) {
+  std::map<SessionId, EventOrigin> origins;
+  std::vector<PastEvent> past;
+  past.reserve(events.size());
+  for (Event& event : events) {
+    EventOrigin& origin = origins[event.run.session];
+    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
+      const Session& session = created->session;
+      origin = {session.parent.value_or(SessionId{}), session.label, session.agent};
+    }
+    const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+    if (asked && asked->question.kind != QuestionKind::to_parent) continue;
+    past.push_back({std::move(event), origin});
+  }
+  return past;
+}
+
+}  // namespace deputy

@@ -1,0 +1,19 @@
+// What a tree has on record, for a view of it that begins in the middle: it is shown whole, as if all of it
+// had happened before its eyes.
+#pragma once
+
+#include <vector>
+
+#include "transcript/event.h"
+
+namespace deputy {
+
+struct PastEvent {
+  Event event;
+  EventOrigin origin;
+};
+
+// Of the events of a whole tree. What the person was asked is left out: what is open is asked again.
+std::vector<PastEvent> past_events(std::vector<Event> events);
+
+}  // namespace deputy
