@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -229,6 +230,18 @@ std::vector<std::string> asides(const Findings& findings, const std::vector<std:
   return lines;
 }
 
+bool is_item(std::string_view line) { return line.starts_with("- "); }
+
+// As Markdown: what is no item of a list is a paragraph of its own.
+std::string in_paragraphs(const std::vector<std::string>& lines) {
+  std::string text;
+  for (std::size_t at = 0; at < lines.size(); ++at) {
+    if (at > 0) text += is_item(lines[at - 1]) && is_item(lines[at]) ? "\n" : "\n\n";
+    text += lines[at];
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string note_text(const Plan& plan, const Findings& findings) {
@@ -238,35 +251,30 @@ std::string note_text(const Plan& plan, const Findings& findings) {
 }
 
 std::string report_text(const Plan& plan, const Findings& findings, const std::vector<std::string>& nudges) {
-  std::string text =
-      fmt::format("{}: {}.\n\n{}\n", kWhoIsSpeaking, question_of(plan.inquiry), summary(plan, findings));
-  const std::vector<std::string> words = findings_in_words(plan, findings);
-  if (!words.empty()) text += '\n';
-  for (const std::string& line : words) text += fmt::format("- {}\n", line);
-  const std::vector<std::string> more = asides(findings, nudges);
-  if (!more.empty()) text += '\n';
-  for (const std::string& line : more) text += line + "\n";
-  text.pop_back();
-  return text;
+  std::vector<std::string> lines{fmt::format("{}: {}.", kWhoIsSpeaking, question_of(plan.inquiry)),
+                                 summary(plan, findings)};
+  for (const std::string& words : findings_in_words(plan, findings))
+    lines.push_back(fmt::format("- {}", words));
+  std::ranges::move(asides(findings, nudges), std::back_inserter(lines));
+  return in_paragraphs(lines);
 }
 
 std::string merged_text(const std::vector<ChildReport>& children) {
   const auto whole =
       std::ranges::count_if(children, [](const ChildReport& child) { return child.state.starts_with("✓"); });
-  std::string text =
-      fmt::format("{}: {} children looked, {} finished.\n", kWhoIsSpeaking, children.size(), whole);
+  std::vector<std::string> lines{
+      fmt::format("{}: {} children looked, {} finished.", kWhoIsSpeaking, children.size(), whole)};
   for (const ChildReport& child : children) {
-    text += fmt::format("\n**{}** {}\n\n", shown(child.label, 40), shown(child.state, 80));
+    lines.push_back(fmt::format("**{}** {}", shown(child.label, 40), shown(child.state, 80)));
     std::size_t told = 0;
     for (const std::string& line : child.lines) {
       // Said once, at the top.
       if (line.starts_with(kWhoIsSpeaking) || told == kMostLinesPerChild) continue;
-      text += made_visible(to_utf8(line)) + "\n";
+      lines.push_back(made_visible(to_utf8(line)));
       ++told;
     }
   }
-  text.pop_back();
-  return text;
+  return in_paragraphs(lines);
 }
 
 std::string summary_text(std::span<const Message> messages) {

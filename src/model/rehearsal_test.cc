@@ -170,6 +170,8 @@ TEST(Rehearsal, ARootHandsAGeneralPromptToThreeChildrenAndMergesTheirReports) {
   EXPECT_EQ(stage.course(), "Delegate");
   EXPECT_THAT(report, HasSubstr("**survey** ✓\n\n7 files"));
   EXPECT_THAT(report, HasSubstr("3 children looked, 3 finished."));
+  EXPECT_THAT(report, testing::ContainsRegex("\n\n- [^\n]*(\n- [^\n]*)*\n\n[0-9]+ files? read\\."))
+      << "Markdown takes a line right below a list for its last item's";
   stage.expect_cites_exist(report, 6);
 }
 
@@ -178,7 +180,8 @@ TEST(Rehearsal, ARootThatMayNotDelegateDoesTheWorkItself) {
   stage.tools.push_back(Stage::offer("Delegate", "tasks"));
   stage.broken["Delegate"] = "The person declined this call.";
   const std::string report = stage.play("Tell me about this project, in parallel");
-  EXPECT_THAT(report, HasSubstr("Delegate did not help: The person declined this call."));
+  EXPECT_THAT(report, HasSubstr("Delegate did not help: The person declined this call.\n\n"))
+      << "a paragraph of its own";
   EXPECT_THAT(report, HasSubstr("not a language model"));
 }
 
