@@ -149,6 +149,14 @@ TEST(Arguments, HelpIsTheFlagAsAWordInFrontOfACommand) {
   EXPECT_EQ(command_of<RunArguments>({"run", "help"}).prompt, "help") << "which is a prompt";
 }
 
+TEST(Arguments, HelpOnWhatIsNoCommandIsAMistake) {
+  EXPECT_THAT(mistake_in({"help", "sesions"}),
+              AllOf(HasSubstr("unknown command 'sesions'"), HasSubstr("did you mean sessions?")));
+  EXPECT_THAT(mistake_in({"help", "bogus"}), HasSubstr("unknown command 'bogus'"));
+  EXPECT_THAT(mistake_in({"help", "sessions", "bogus"}), HasSubstr("unknown command 'bogus'"));
+  EXPECT_EQ(text_of({"help", "run"}), text_of({"run", "--help"}));
+}
+
 TEST(Arguments, TheFormToTellOfAMistakeInIsTheOneThatTheWordsAskFor) {
   const auto wanted = [](std::vector<std::string> words) { return output_wanted(words); };
   EXPECT_EQ(wanted({}), OutputForm::text);

@@ -413,14 +413,17 @@ Result<std::variant<Words, TextArguments>> told_apart(std::span<const std::strin
   raw.known = std::make_shared<CLI::App>(kAbout, "deputy");
   CLI::App& app = *raw.known;
   add_everything(app, raw);
-  std::vector<std::string> reversed(words.rbegin(), words.rend());  // as the library wants them
-  if (!reversed.empty() && reversed.back() == "help") {             // what other programs call --help
+  std::vector<std::string> reversed(words.rbegin(), words.rend());       // as the library wants them
+  const bool asks_for_help = !words.empty() && words.front() == "help";  // what other programs call --help
+  if (asks_for_help) {
     reversed.pop_back();
     reversed.insert(reversed.begin(), "--help");
   }
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
+    if (const auto left = app.remaining(true); asks_for_help && !left.empty())
+      return std::unexpected(unexpected_word(app, left.front()));
     return TextArguments{.text = app.help(),
                          .is_help = true};  // of the innermost command, with the whole path to it
   } catch (const CLI::CallForVersion& version) {
