@@ -9,6 +9,7 @@
 #include "app/replay.h"
 #include "app/session_lookup.h"
 #include "base/text.h"
+#include "tools/wording.h"
 
 namespace deputy {
 namespace {
@@ -137,9 +138,9 @@ Ended replay_bundle(Program& program, const std::string& file) {
     for (const auto& difference : replayed.differences)
       program.out.write_line(made_visible(on_one_line(difference)));
     program.out.write_line(fmt::format(
-        "{} events of {} sessions, replayed: {}", with_thousands(replayed.events), replayed.sessions,
+        "{} of {}, replayed: {}", counted(replayed.events, "event"), counted(replayed.sessions, "session"),
         is_same ? "the same but for times and ids"
-                : fmt::format("{} sessions went another way", replayed.differences.size())));
+                : fmt::format("{} went another way", counted(replayed.differences.size(), "session"))));
   }
   return is_same ? ExitStatus::completed : ExitStatus::failed;
 }

@@ -71,7 +71,7 @@ TEST_F(BundleTest, SaysWhereAReplayGoesAnotherWay) {
   const auto ran = replay(root() / "changed.jsonl");
   EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("session root, run 1, "), HasSubstr("None are back."),
-                             HasSubstr("1 sessions went another way"), Not(HasSubstr("root/"))));
+                             HasSubstr(": 1 session went another way"), Not(HasSubstr("root/"))));
 }
 
 TEST_F(BundleTest, IsOneFileOfThePersonsOwnWithoutSecrets) {
