@@ -27,6 +27,14 @@ std::string_view choices_for(const Question& question) {
   return question.kind == QuestionKind::permission ? kChoices : kWords;
 }
 
+// Why it is asked again.
+std::string_view no_answer(const Question& question) {
+  if (question.kind == QuestionKind::permission)
+    return "that was no answer: type y for yes, or n for no (a reason may follow it)\n";
+  return question.suggestions.empty() ? "that was no answer: type it in words\n"
+                                      : "that was no answer: type a number, or your own words\n";
+}
+
 }  // namespace
 
 std::optional<Answer> words_from(const Question& question, std::string_view line) {
@@ -121,7 +129,7 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
     }
     const bool is_permission = question.kind == QuestionKind::permission;
     if (auto answer = is_permission ? answer_from(*line) : words_from(question, *line)) co_return answer;
-    parts_.err.offer(choices_for(question));
+    parts_.err.offer(fmt::format("{}{}", no_answer(question), choices_for(question)));
     if (!co_await until_taken(stop)) co_return std::nullopt;
   }
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "async/task_group.h"
 #include "async/waiter.h"
 #include "support/pseudo_terminal.h"
@@ -58,6 +60,11 @@ class PromptsTest : public ::testing::Test {
     event.fact = QuestionAsked{{.id = id, .text = "may I?"}};
     return event;
   }
+  std::string screen() {
+    std::string text(64 * 1024, ' ');
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(screen_[0], text.data(), text.size()))));
+    return text;
+  }
   static Event settled(const std::string& id) {
     Event event;
     event.fact = QuestionAnswered{id, {}};
@@ -101,6 +108,20 @@ TEST_F(PromptsTest, AsksAgainUntilItUnderstands) {
   type("y\n");
   run(loop_, until(1));
   EXPECT_EQ(answers_[0].first, "q1");
+  EXPECT_THAT(screen(), ::testing::HasSubstr(
+                            "that was no answer: type y for yes, or n for no (a reason may follow it)\n"
+                            "[y]es / [n]o"));
+}
+
+TEST_F(PromptsTest, SayWhatWouldHaveBeenAnAnswerInWords) {
+  Event event = asked("q1");
+  auto& question = std::get<QuestionAsked>(event.fact).question;
+  question.kind = QuestionKind::to_person;
+  prompts_.on_event(event);
+  type("\nred\n");
+  run(loop_, until(1));
+  EXPECT_EQ(answers_[0].second.text, "red");
+  EXPECT_THAT(screen(), ::testing::HasSubstr("that was no answer: type it in words\nyour answer: "));
 }
 
 TEST_F(PromptsTest, ALineTooManyAnswersNoLaterQuestion) {
