@@ -46,7 +46,8 @@ Ended greeting_command(Program& program) {
     program.print(json::object{{"text", page(program)}, {"unfinished", std::move(ids)}});
     return ExitStatus::completed;
   }
-  for (const auto& line : unfinished_lines(roots, ReadIn::shell))
+  constexpr std::size_t kUnbroken = 1000;  // for a program that reads it; a terminal breaks it by itself
+  for (const auto& line : unfinished_lines(roots, ReadIn::shell, kUnbroken))
     program.out.write_line(program.as_typed_here(plain_text(line)));
   return ExitStatus::completed;
 }

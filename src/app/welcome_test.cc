@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "base/display.h"
+#include "base/text.h"
+
 namespace deputy {
 namespace {
 
@@ -9,9 +12,9 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string page(const ModelName& model, ModelWasNamed named = ModelWasNamed::no) {
+std::string page(const ModelName& model, ModelWasNamed named = ModelWasNamed::no, std::size_t columns = 200) {
   std::string text;
-  for (const auto& line : welcome_lines(model, model_offer({}, MapEnvironment{}), "/work", named))
+  for (const auto& line : welcome_lines(model, model_offer({}, MapEnvironment{}), "/work", named, columns))
     text += plain_text(line) + "\n";
   return text;
 }
@@ -32,6 +35,16 @@ TEST(Welcome, WhoNamedTheRehearsalModelKnows) {
   EXPECT_THAT(page(ModelName("rehearsal"), ModelWasNamed::yes), Not(HasSubstr("No model")));
 }
 
+TEST(Welcome, FitsTheScreenAndIsBrokenBetweenWordsAndInItsColumn) {
+  for (const std::size_t columns : {79U, 39U}) {
+    const std::string text = page(ModelName("rehearsal"), ModelWasNamed::no, columns);
+    for (const auto line : lines_of(text)) EXPECT_LE(display_width(line), columns) << line;
+  }
+  EXPECT_THAT(page(ModelName("rehearsal"), ModelWasNamed::no, 79),
+              AllOf(HasSubstr("by fixed rules, with the\nreal tools, and is no language model."),
+                    testing::ContainsRegex("\n  a key {19}export ANTHROPIC_API_KEY=[^\n]*\n {26}[A-Z]")));
+}
+
 std::string offered(int count, ReadIn where = ReadIn::chat) {
   std::vector<Session> roots(static_cast<std::size_t>(count));
   for (auto& root : roots) {
@@ -39,7 +52,7 @@ std::string offered(int count, ReadIn where = ReadIn::chat) {
     root.prompt = "look\ninto \x1b it";
   }
   std::string text;
-  for (const auto& line : unfinished_lines(roots, where)) text += plain_text(line) + "\n";
+  for (const auto& line : unfinished_lines(roots, where, 79)) text += plain_text(line) + "\n";
   return text;
 }
 
