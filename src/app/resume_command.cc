@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/commands.h"
+#include "app/places.h"
 #include "app/session_lookup.h"
 #include "app/tree_command.h"
 #include "app/tree_result.h"
@@ -83,6 +84,27 @@ Ended nothing_unfinished(Program& program, const Store& store) {
   return ExitStatus::completed;
 }
 
+// Whoever talked to it in a chat can do so again; this command only brings it to its answer.
+bool can_be_talked_to(const Session& root) { return root.agent != kCommandAgent; }
+
+std::string told_at_start(const Session& root) {
+  const std::string& id = root.id.value;
+  if (is_terminal(root.state))
+    return fmt::format(
+        "deputy: {} has ended ({}), so that nothing is left to go on with by itself; this is its result "
+        "again",
+        id, name_of(root.state));
+  if (!can_be_talked_to(root)) return fmt::format("deputy: going on with {}", id);
+  return fmt::format("deputy: going on with {} up to its answer; `/resume {}` in a chat goes on talking", id,
+                     id);
+}
+
+void add_way_to_talk(TreeResult& result, const Session& root, const ModelName& model) {
+  if (result.advice.empty() || !can_be_talked_to(root)) return;
+  result.advice += fmt::format("; or in a chat: `deputy chat --model {}`, and there `/resume {}`",
+                               shell_quoted(model.value), root.id.value);
+}
+
 }  // namespace
 
 Ended resume_command(Program& program, const ResumeArguments& arguments) {
@@ -98,13 +120,11 @@ Ended resume_command(Program& program, const ResumeArguments& arguments) {
     TRY(check_terms(*request.engine.store, *root, *request.terms));
     TRY(check_room_to_go_on(*request.engine.store, request.engine.models, *root, *request.terms));
   }
-  program.err.write_line(
-      is_terminal(root->state)
-          ? fmt::format("deputy: {} has ended ({}), so that nothing is left to go on with by itself; this "
-                        "is its result again",
-                        root->id.value, name_of(root->state))
-          : fmt::format("deputy: going on with {}", root->id.value));
-  return print_result(program, result_of(run_tree(program, signals, std::move(request))));
+  program.err.write_line(told_at_start(*root));
+  const TreeEnd end = run_tree(program, signals, std::move(request));
+  TreeResult result = result_of(end);
+  add_way_to_talk(result, *root, last_model_of(*root, end.root_events));
+  return print_result(program, std::move(result));
 }
 
 }  // namespace deputy

@@ -85,6 +85,21 @@ TEST_F(StopTest, WhoGoesOnWithATreeOnATerminalSeesAllOfIt) {
   resumed->wait();
 }
 
+TEST_F(StopTest, WhoGoesOnWithWhatMayHaveBeenAChatIsToldHowToTalkToIt) {
+  auto killed = start({"run", "go", "--yes", "--output", "stream-json", "--model", delegating("86400000")});
+  wait_until_stuck(*killed);
+  killed->send(SIGKILL);
+  killed->wait();
+  const auto resumed = start_on_terminal({"resume", "--yes"});
+  EXPECT_THAT(resumed->read_screen_until("note: half way"),
+              AllOf(HasSubstr("going on with sess_"), HasSubstr("` in a chat goes on talking")));
+  resumed->send(SIGINT);
+  EXPECT_THAT(resumed->read_screen_until("and there `/resume sess_"),
+              AllOf(HasSubstr("`deputy task main 'go on' --resume sess_"),
+                    HasSubstr("; or in a chat: `deputy chat --model scripted/")));
+  EXPECT_EQ(resumed->wait().status, 130);
+}
+
 TEST_F(StopTest, AResumedNoteIsTakenOnce) {
   auto running = start_slow();
   wait_until_stuck(*running);
