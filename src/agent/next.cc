@@ -13,8 +13,6 @@ std::optional<Finish> after_cancel(StopReason stop) {
   switch (stop) {
     case StopReason::user:
       return Finish{Status::cancelled, Reason::cancelled_by_user, "cancelled by the person"};
-    case StopReason::terminated:
-      return Finish{Status::cancelled, Reason::cancelled_by_user, std::string(kToldToEnd)};
     case StopReason::parent:
       return Finish{Status::cancelled, Reason::cancelled_by_parent, "cancelled by its parent"};
     case StopReason::parent_stopped:

@@ -152,12 +152,6 @@ class Reader {
     });
   }
 
-  static StopReason stop_that_ended(const Event& event) {
-    const auto& errors = std::get<RunEnded>(event.fact).report.errors;
-    const bool is_told = std::ranges::find(errors, kToldToEnd, &ReportedError::message) != errors.end();
-    return is_told ? StopReason::terminated : StopReason::user;
-  }
-
   void read_cancels() {
     std::map<SessionId, Cancelled> cancelled;  // the last time of each
     for (std::size_t at = 0; at < events_.size(); ++at) {
@@ -174,9 +168,7 @@ class Reader {
     for (const auto& [top, sessions] : groups) {
       std::size_t first = cancelled.at(top).trace;
       for (const SessionId& session : sessions) first = std::min(first, cancelled.at(session).trace);
-      Outside outside{.place = places_.at(top),
-                      .stop = stop_that_ended(events_[cancelled.at(top).ended]),
-                      .at = events_[first].at};
+      Outside outside{.place = places_.at(top), .at = events_[first].at};
       for (const SessionId& session : sessions) {
         const std::size_t trace = cancelled.at(session).trace;
         outside.after[places_.at(session)] =

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "async/stop.h"
 #include "transcript/event.h"
 
 namespace deputy {
@@ -23,7 +22,6 @@ struct Outside {
   Kind kind = Kind::cancel;
   std::string place = {};  // of the session that it is about
   std::string text = {};
-  StopReason stop = StopReason::user;  // of a cancel
   WallTime at{};
   std::map<std::string, Progress> after = {};  // by place: what had happened by then
 };

@@ -242,7 +242,7 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
       case SignalAction::cancel:
         prompts_.leave_line();
         progress_.say("deputy: cancelling; what was found is kept (again within 2 s to leave at once)");
-        runtime_.cancel(*number == SIGTERM ? StopReason::terminated : StopReason::user);
+        runtime_.cancel(StopReason::user);
         break;
       case SignalAction::suspend:
         runtime_.cancel(StopReason::shutdown);

@@ -17,7 +17,6 @@ namespace deputy {
 enum class StopReason {
   none,
   user,            // the person cancelled it
-  terminated,      // somebody told the program to end, and nobody knows who
   parent,          // the parent agent cancelled it
   parent_stopped,  // its parent came to an end
   deadline,

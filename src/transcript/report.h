@@ -53,9 +53,6 @@ struct Artifact {
 // The code of the error of a run whose end was recorded for it, while what it did may still go on.
 inline constexpr std::string_view kForcedEnd = "FORCED";
 
-// The message of the error of a run that ended with the program, by nobody's word to the run itself.
-inline constexpr std::string_view kToldToEnd = "deputy was told to end (SIGTERM)";
-
 struct ReportedError {
   std::string type;
   std::string code;

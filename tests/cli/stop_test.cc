@@ -124,8 +124,6 @@ TEST_F(StopTest, AnInterruptCancelsAndKeepsWhatWasFound) {
     EXPECT_THAT(ran.out, AllOf(HasSubstr("\"event\":\"result\""), HasSubstr("\"status\":\"cancelled\""),
                                HasSubstr("quickly done"), HasSubstr("half way")));
     EXPECT_THAT(ran.err, HasSubstr("cancelling"));
-    EXPECT_EQ(ran.out.contains("cancelled by the person"), signal == SIGINT) << ran.out;
-    EXPECT_EQ(ran.out.contains("deputy was told to end (SIGTERM)"), signal == SIGTERM) << ran.out;
   }
   EXPECT_THAT(deputy({"resume"}).err, HasSubstr("nothing was left unfinished"));
 }
