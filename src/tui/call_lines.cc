@@ -39,18 +39,26 @@ void add_changed(std::vector<Line>& lines, std::string_view sign, std::string_vi
   }
 }
 
+TextSpan mark_of(const ToolResult& result) {
+  return result.status == ToolStatus::ok ? TextSpan{"✓ ", Tone::good} : TextSpan{"✗ ", Tone::bad};
+}
+
 }  // namespace
 
-std::vector<Line> call_lines(const Call& call, const ToolResult& result, std::size_t columns) {
+std::vector<Line> call_lines(const Call& call, const ToolResult& result, std::size_t columns,
+                             const std::optional<CallEnding>& ending) {
   const auto parsed = parse_json_object(call.arguments.empty() ? "{}" : call.arguments);
   const json::object arguments = parsed ? *parsed : json::object{};
-  const bool is_ok = result.status == ToolStatus::ok;
-  Line head{{is_ok ? "✓ " : "✗ ", is_ok ? Tone::good : Tone::bad}};
+  Line head{ending ? ending->mark : mark_of(result)};
   head.push_back(line_of(call.name, Tone::strong).front());
   const std::string subject = shorten(on_one_line(to_utf8(subject_of(arguments))), kShownCharacters);
   if (!subject.empty()) head.push_back(line_of(" " + subject).front());
   std::vector<Line> lines{cut(head, columns)};
-  if (!is_ok) {
+  if (ending) {
+    lines.push_back(cut(line_of("    " + ending->why, ending->mark.tone), columns));
+    return lines;
+  }
+  if (result.status != ToolStatus::ok) {
     Line why = line_of("    " + shorten(on_one_line(to_utf8(result.content)), kShownCharacters), Tone::bad);
     lines.push_back(cut(why, columns));
     return lines;

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "transcript/message.h"
 #include "tui/line.h"
+#include "tui/tree_view.h"
 
 namespace deputy {
 
-std::vector<Line> call_lines(const Call& call, const ToolResult& result, std::size_t columns);
+// `ending` where its result does not say how it ended.
+std::vector<Line> call_lines(const Call& call, const ToolResult& result, std::size_t columns,
+                             const std::optional<CallEnding>& ending = {});
 
 }  // namespace deputy

@@ -109,11 +109,10 @@ struct RootFold {
   void operator()(const CallFinished& fact) const {
     const auto call = state.calls.find({event.step, event.call});
     if (call == state.calls.end()) return;
-    ToolResult result = fact.result;
-    // Its result is good, as one that tells of every child; for a person nothing came of it.
-    if (result.status == ToolStatus::ok && is_cancelled(state.tree, {event.run, event.step, event.call}))
-      result = {.status = ToolStatus::error, .content = "cancelled"};
-    print_separated(state, call_lines(call->second, result, columns_of(state)));
+    const auto ending = fact.result.status == ToolStatus::ok
+                            ? ending_of(state.tree, CallId{event.run, event.step, event.call})
+                            : std::nullopt;
+    print_separated(state, call_lines(call->second, fact.result, columns_of(state), ending));
   }
   void operator()(const RunEnded& fact) const {
     finish_reply(state, state.reply.text);
@@ -347,7 +346,10 @@ void apply_output(ChatState& state, const SessionId& session, std::string_view l
 
 void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_t tokens) {
   const auto node = std::ranges::find(state.tree.nodes, session, &TreeNode::id);
-  if (node != state.tree.nodes.end()) node->activity = "compacting its conversation";
+  if (node != state.tree.nodes.end()) {
+    node->activity = "compacting its conversation";
+    node->is_thinking = false;
+  }
   if (session != state.root) return;
   const std::string told = fmt::format(
       "Compacting: the model sums up what was said, about {} tokens. Ctrl-C stops it.", short_figure(tokens));

@@ -234,7 +234,7 @@ Line working_line(const ChatState& state) {
   const TreeNode* root = find_node(state.tree, state.root);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(state.wall - state.run_started_at);
   Line line{{"→ ", Tone::accent}};
-  line.push_back({root ? root->activity : "started", Tone::plain});
+  line.push_back({!root ? "started" : root->is_thinking ? "thinking" : root->activity, Tone::plain});
   if (seconds >= std::chrono::seconds(1)) line.push_back({"  " + to_text(Duration(seconds)), Tone::faint});
   return line;
 }

@@ -189,7 +189,7 @@ TEST_F(Chat, AChildWhoseCommandPrintsOrThatSpeaksIsNotIdle) {
   EXPECT_THAT(story.screen(80), HasSubstr("out=0  21s\n")) << "how long it worked";
 }
 
-TEST_F(Chat, ACallIsNotMarkedDoneWhereAllOfItsChildrenWereCancelled) {
+TEST_F(Chat, ACallIsNotMarkedDoneWhereItsChildrenDidNotComplete) {
   const auto told = [](Status first, Status second, int call_of_second) {
     ChatStory story;
     story.begin("go");
@@ -210,10 +210,120 @@ TEST_F(Chat, ACallIsNotMarkedDoneWhereAllOfItsChildrenWereCancelled) {
   };
   EXPECT_THAT(told(Status::cancelled, Status::cancelled, 0),
               HasSubstr("✗ Delegate 2 tasks\n    cancelled\n"));
-  EXPECT_THAT(told(Status::cancelled, Status::completed, 0), HasSubstr("✓ Delegate 2 tasks"));
+  EXPECT_THAT(told(Status::cancelled, Status::completed, 0),
+              HasSubstr("⚠ Delegate 2 tasks\n    1 of 2 completed\n"));
+  EXPECT_THAT(told(Status::cancelled, Status::failed, 0),
+              HasSubstr("✗ Delegate 2 tasks\n    0 of 2 completed\n"));
+  EXPECT_THAT(told(Status::completed, Status::completed, 0), HasSubstr("✓ Delegate 2 tasks\n"));
+  EXPECT_THAT(told(Status::partial, Status::completed, 1), HasSubstr("⚠ Delegate 2 tasks\n    ⚠ partial"));
   EXPECT_THAT(told(Status::cancelled, Status::completed, 1), HasSubstr("✗ Delegate 2 tasks"))
       << "another call's child does not count";
   EXPECT_THAT(told(Status::completed, Status::cancelled, 1), HasSubstr("✓ Delegate 2 tasks"));
+}
+
+// Begins a child by a call of the root.
+void start_by_task(ChatStory& story, int call, const std::string& label) {
+  story.tell_root(CallStarted{"task", label}, call);
+  Session session;
+  session.delegation = DelegationKey{{{story.root, 1}, story.step, call}, 0};
+  story.tell_child(label, SessionCreated{session});
+  story.child(label);
+}
+
+TEST_F(Chat, ACallThatGaveItsChildToTheBackgroundIsNotMarkedDoneAndTheTreeSaysSo) {
+  story.begin("go");
+  story.reply("", {{"1", "task", R"({"description":"cart look"})"}});
+  start_by_task(story, 0, "a");
+  story.call_of_child("Read", "cart.py");
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("background: "))) << "control";
+  story.tell_root(Detached{SessionId("sess_a")}, 0);
+  story.take_out();
+  story.finish_call(0, ToolStatus::ok, "it goes on");
+  EXPECT_EQ(story.take_out(), "\n→ task cart look\n    goes on in the background\n");
+  EXPECT_THAT(story.screen(80), HasSubstr("→ background: Read cart.py"));
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("background")));
+}
+
+TEST_F(Chat, ACallThatEndsAsItsChildAsksIsNotMarkedDoneButTheOneThatWaitsForItSinceIs) {
+  story.begin("go");
+  story.reply("", {{"1", "task", R"({"description":"till look"})"}});
+  start_by_task(story, 0, "a");
+  story.ask("a", "Red or\nblue?", {}, QuestionKind::to_parent);
+  story.tell_root(Detached{SessionId("sess_a"), 1, "q1"}, 0);
+  story.take_out();
+  story.finish_call(0, ToolStatus::ok, "it asks");
+  EXPECT_EQ(story.take_out(), "\n? task till look\n    asks: Red or blue?\n");
+
+  story.step = 1;
+  story.reply("", {{"2", "answer_subagent", R"({"question_id":"q1"})"}});
+  story.tell_root(CallStarted{"answer_subagent", "blue"}, 0);
+  story.tell_root(Attached{SessionId("sess_a")}, 0);
+  story.tell_child("a", QuestionAnswered{"q1", {AnswerKind::text, "blue"}});
+  story.tell_child("a", RunEnded{Report{}});
+  story.take_out();
+  story.finish_call(0, ToolStatus::ok, "its report");
+  EXPECT_EQ(story.take_out(), "\n✓ answer_subagent q1\n");
+}
+
+// Two calls of one reply that ask.
+TEST_F(Chat, TheLineOfTheRootNamesWhatIsAskedAndWhatIsUnderWay) {
+  const auto ask_for = [this](int call, const std::string& text) {
+    Question question{.id = fmt::format("q{}", call),
+                      .asker = story.root,
+                      .label = "main",
+                      .agent = "main",
+                      .text = text,
+                      .suggestions = {}};
+    story.tell_root(QuestionAsked{std::move(question)}, call);
+  };
+  const auto approve = [this](int call) {
+    story.tell_root(QuestionAnswered{fmt::format("q{}", call), {AnswerKind::approved, ""}}, call);
+    story.tell_root(CallStarted{"task", fmt::format("[explore] number {}", call)}, call);
+  };
+  story.begin("go");
+  story.reply("Two.", {{"1", "task", "{}"}, {"2", "task", "{}"}});
+  ask_for(0, "Spawn the first");
+  ask_for(1, "Spawn the second");
+  EXPECT_THAT(story.screen(80), HasSubstr("→ asks: Spawn the first")) << "as the question below it";
+  approve(0);
+  EXPECT_THAT(story.screen(80), HasSubstr("→ asks: Spawn the second"));
+  approve(1);
+  EXPECT_THAT(story.screen(80), HasSubstr("→ task [explore] number 1"));
+  story.finish_call(1, ToolStatus::ok, "done");
+  EXPECT_THAT(story.screen(80), HasSubstr("→ task [explore] number 0")) << "the other goes on";
+  story.finish_call(0, ToolStatus::ok, "done");
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("→ thinking"), Not(HasSubstr("→ task"))));
+}
+
+TEST_F(Chat, AQuestionWhoseCallHasEndedWithoutAnAnswerIsNotAskedAnyMore) {
+  story.begin("go");
+  story.reply("", {{"1", "ask_user", "{}"}});
+  story.tell_root(CallStarted{"ask_user", ""}, 0);
+  story.tell_root(QuestionAsked{{.id = "q",
+                                 .asker = story.root,
+                                 .label = "main",
+                                 .agent = "main",
+                                 .text = "Which?",
+                                 .suggestions = {}}},
+                  0);
+  EXPECT_THAT(story.screen(80), HasSubstr("→ asks: Which?")) << "control";
+  story.finish_call(0, ToolStatus::error, "stopped");
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("→ asks")));
+}
+
+TEST_F(Chat, AReplyIsNotSaidTwiceWhileItsChildrenGoOn) {
+  story.begin("go");
+  story.child("a");
+  story.reply("Done with it all.");
+  story.tell_root(StateChanged{SessionState::waiting, "for its children", "sess_a"});
+  EXPECT_THAT(story.take_out(), HasSubstr("Done with it all."));
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("→ waits for its children"), Not(HasSubstr("Done with"))));
+  story.tell_root(StateChanged{SessionState::running, ""});
+  EXPECT_THAT(story.screen(80), HasSubstr("→ thinking"));
+  story.tell_root(CallStarted{"Delegate", "3 tasks"}, 0);
+  story.tell_root(StateChanged{SessionState::waiting, "for its children", "sess_a"});
+  EXPECT_THAT(story.screen(80), HasSubstr("→ Delegate 3 tasks")) << "what it waits in";
 }
 
 TEST_F(Chat, AnApprovalNamesWhoAsksAndWhatWillRun) {
