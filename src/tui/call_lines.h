@@ -1,4 +1,5 @@
-// A call of the root session, folded to a line; with what it changed, where it changed a file.
+// A call of the root session, folded to a line; with what it changed, where it changed a file, and why it
+// failed, where it did.
 #pragma once
 
 #include <cstddef>

@@ -139,9 +139,40 @@ TEST_F(Chat, CallsAreFoldedToALineAndEditsShowWhatChanged) {
   story.finish_call(0, ToolStatus::ok, "1\tx");
   story.finish_call(1, ToolStatus::ok, "done");
   story.finish_call(2, ToolStatus::error, "exit status 1\nmore");
-  EXPECT_EQ(
-      story.take_out(),
-      "\n✓ Read a.txt\n\n✓ Edit a.txt\n    -x\n    -y\n    +z\n\n✗ Bash false\n    exit status 1 more\n");
+  EXPECT_EQ(story.take_out(),
+            "\n✓ Read a.txt\n\n✓ Edit a.txt\n    -x\n    -y\n    +z\n\n✗ Bash false\n    exit status 1\n    "
+            "more\n");
+}
+
+TEST_F(Chat, AFailedCommandShowsItsLastLinesAndItsStatus) {
+  const auto failed = [this](int lines) {
+    std::string content;
+    for (int line = 1; line < lines; ++line) content += fmt::format("line {}\n\n", line);
+    story.step += 1;
+    story.reply("", {{"1", "Bash", R"({"command":"make"})"}});
+    story.take_out();
+    story.finish_call(0, ToolStatus::error, content + "\x1b[31m[exit status 1]");
+    return story.take_out();
+  };
+  story.begin("go");
+  EXPECT_EQ(failed(6),
+            "\n✗ Bash make\n    line 1\n    line 2\n    line 3\n    line 4\n    line 5\n"
+            "    ␛[31m[exit status 1]\n");
+  EXPECT_EQ(failed(7),
+            "\n✗ Bash make\n    line 1\n    … 1 line left out\n    line 3\n    line 4\n    line 5\n"
+            "    line 6\n    ␛[31m[exit status 1]\n");
+  EXPECT_THAT(failed(100'000), AllOf(HasSubstr("    … 99,994 lines left out\n    line 99996\n"),
+                                     HasSubstr("    line 99999\n    ␛[31m[exit status 1]\n")));
+}
+
+TEST_F(Chat, WhyACallFailedIsWrappedWhereItIsOneLine) {
+  story.state.size = {40, 24};
+  story.begin("go");
+  story.reply("", {{"1", "Write", "{}"}});
+  story.take_out();
+  story.finish_call(0, ToolStatus::error, "There is no such folder here; make it first, or choose another.");
+  const std::string told = story.take_out();
+  EXPECT_THAT(told, AllOf(HasSubstr("\n    There is"), HasSubstr("another.\n"), Not(HasSubstr("…"))));
 }
 
 TEST_F(Chat, TheLastLinesOfACommandStandBelowItWhileItRuns) {
