@@ -545,6 +545,76 @@ TEST_F(Chat, SuggestionsAreChoices) {
   EXPECT_EQ(only<GiveAnswer>(own)->answer.text, "neither");
 }
 
+// To the person, by the root.
+QuestionAsked asked_by_root(const ChatStory& story, std::string text) {
+  return {{.id = "main's",
+           .kind = QuestionKind::to_person,
+           .asker = story.root,
+           .label = "main",
+           .agent = "main",
+           .text = std::move(text),
+           .suggestions = {}}};
+}
+
+TEST_F(Chat, AQuestionAndItsAnswerStayInTheScrollback) {
+  story.begin("paint");
+  story.tell_root(asked_by_root(story, "Which colour\x1b[8m?\nIt must last."), 0);
+  story.pass(kTooSoon);
+  type("green, because");
+  ASSERT_TRUE(only<GiveAnswer>(key(KeyName::enter)));
+  story.take_out();
+  story.tell_root(QuestionAnswered{"main's", {AnswerKind::text, "green,\x1b[2J because", Source::person}}, 0);
+  EXPECT_EQ(story.take_out(), "\n[main] asks: Which colour␛[8m?\n  It must last.\n❯ green,␛[2J because\n");
+  story.tell_root(QuestionAnswered{"main's", {AnswerKind::text, "red", Source::person}}, 0);
+  EXPECT_EQ(story.take_out(), "") << "once";
+}
+
+TEST_F(Chat, OfALongQuestionAPartStaysInTheScrollback) {
+  const auto told = [this](int lines) {
+    std::string text = "line 1";
+    for (int line = 2; line <= lines; ++line) text += fmt::format("\nline {}", line);
+    story.state.size = {80, 60};
+    story.tell_root(asked_by_root(story, text), 0);
+    story.take_out();
+    story.tell_root(QuestionAnswered{"main's", {AnswerKind::nobody, "nobody is here"}}, 0);
+    return story.take_out();
+  };
+  story.begin("go");
+  EXPECT_THAT(told(12), AllOf(HasSubstr("[main] asks: line 1\n"), HasSubstr("\n  line 12\n"),
+                              HasSubstr("\n  not answered: nobody is here\n"), Not(HasSubstr("more"))));
+  EXPECT_THAT(told(13), AllOf(HasSubstr("\n  line 11\n  … 2 more lines\n"), Not(HasSubstr("line 12"))));
+}
+
+TEST_F(Chat, AQuestionThatIsAnsweredFromElsewhereStaysInTheScrollbackToo) {
+  story.begin("paint");
+  story.tell_root(asked_by_root(story, "Which colour?"), 0);
+  story.take_out();
+  story.tell_root(QuestionAnswered{"main's", {AnswerKind::text, "red", Source::person}}, 0);
+  const std::string told = story.take_out();
+  EXPECT_THAT(told, AllOf(HasSubstr("[main] asks: Which colour?\n"),
+                          HasSubstr("[main] was answered from elsewhere: red\n"), Not(HasSubstr("❯"))));
+}
+
+TEST_F(Chat, WhatAChildAskedAndWasAnsweredIsReadByWhoFollowsIt) {
+  story.begin("go");
+  story.child("a");
+  for (const auto kind : {QuestionKind::to_parent, QuestionKind::to_person}) {
+    story.ask("a", fmt::format("Red or blue, {}?", name_of(kind)), {}, kind);
+    story.tell_child("a",
+                     QuestionAnswered{fmt::format("q{}", story.questions),
+                                      {AnswerKind::text, fmt::format("blue\x1b[2J, {}", name_of(kind))}});
+  }
+  story.ask("a", "Run ls", {});
+  story.tell_child("a", QuestionAnswered{"q3", {AnswerKind::approved, ""}});
+  key(KeyName::tab);
+  const std::string screen = story.screen(80);
+  for (const auto kind : {QuestionKind::to_parent, QuestionKind::to_person}) {
+    EXPECT_THAT(screen, HasSubstr(fmt::format("│ asks: Red or blue, {}?\n", name_of(kind))));
+    EXPECT_THAT(screen, HasSubstr(fmt::format("│ answered: blue␛[2J, {}\n", name_of(kind))));
+  }
+  EXPECT_THAT(screen, Not(HasSubstr("│ approved"))) << "the call that follows says so";
+}
+
 TEST_F(Chat, AnAnswerThatIsTypedIsOneThoughThereAreChoices) {
   story.begin("go");
   story.ask("a", "Delete the old data?", {"yes, delete it", "keep it"}, QuestionKind::to_person);
