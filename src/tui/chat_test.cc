@@ -847,7 +847,7 @@ TEST_F(Chat, WhileAnAnswerIsWrittenNoChoiceIsNamedThatItsKeyWouldNotTake) {
   story.begin("hi");
   story.ask("a", "Run ls", {"Bash(ls)"});
   story.pass(kTooSoon);
-  EXPECT_THAT(story.screen(40), HasSubstr("(y) yes")) << "control";
+  EXPECT_THAT(story.screen(40), AllOf(HasSubstr("(y) yes"), HasSubstr("\n↑↓ Enter choose  Tab: children\n")));
   type("n");
   EXPECT_THAT(story.screen(40),
               AllOf(HasSubstr("\nreason: \nEnter declines  Esc back\n"), Not(HasSubstr("(y)"))));
@@ -856,10 +856,15 @@ TEST_F(Chat, WhileAnAnswerIsWrittenNoChoiceIsNamedThatItsKeyWouldNotTake) {
   type("y");
   story.ask("a", "Which?", {"red"}, QuestionKind::to_person);
   story.pass(kTooSoon);
+  EXPECT_THAT(story.screen(40), HasSubstr("\n↑↓ Enter choose  Tab: children\n"));
   type("w");
   EXPECT_THAT(story.screen(40), HasSubstr("\nanswer: \nEsc back\n")) << "there is nothing to answer with yet";
   type("blue");
   EXPECT_THAT(story.screen(40), HasSubstr("\nanswer: blue\nEnter answers  Esc back\n"));
+  key(KeyName::enter);
+  story.ask("a", "Which?", {}, QuestionKind::to_person);
+  story.pass(kTooSoon);
+  EXPECT_THAT(story.screen(40), HasSubstr("\nTab: children\n")) << "there is nothing to choose from";
 }
 
 TEST_F(Chat, ALongReasonStaysInSightOnAnyScreen) {
