@@ -326,11 +326,9 @@ std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
       state.chosen.reset();
       return Intents{};
     case KeyName::text:
-      if (!state.is_running) {  // there is nobody to steer: the person types on
-        leave_child(state);
-        return std::nullopt;
-      }
-      return node && !node->has_ended ? act_on(state, *node, key.text) : Intents{};
+      if (state.is_running && node && !node->has_ended) return act_on(state, *node, key.text);
+      state.notice = {"it is not at work; Esc goes back to the line"};
+      return Intents{};
     default:
       return std::nullopt;
   }
