@@ -210,9 +210,13 @@ void fold_history(ChatState& state, const Store& store, const SessionId& root,
   state.tree = {};
   state.logs.clear();
   state.heard.clear();
+  state.questions.clear();
   for (const auto& event : events) {
     const auto* asked = std::get_if<QuestionAsked>(&event.fact);
-    if (asked && asked->question.kind != QuestionKind::to_parent) continue;  // what is open is asked again
+    if (asked && asked->question.kind != QuestionKind::to_parent) {  // what is open is asked again
+      keep_question(state, event.run.session, asked->question);
+      continue;
+    }
     EventOrigin origin;
     if (const auto session = store.session(event.run.session); session && *session)
       origin = {(*session)->parent.value_or(SessionId{}), (*session)->label, (*session)->agent};

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "async/sim_loop.h"
 #include "store/memory_store.h"
@@ -30,6 +31,31 @@ TEST(AResumedChat, TakesNoApprovalOfAnotherSessionWithIt) {
   fold_history(state, store, SessionId("sess_2_bbbbbb"), {});
   EXPECT_THAT(state.session_rules, IsEmpty());
   EXPECT_EQ(state.root, SessionId("sess_2_bbbbbb"));
+}
+
+TEST(AResumedChat, TellsWhatWasAskedAndAnsweredAndAsksNothingAgain) {
+  const Redactor redactor;
+  ChatState state{.redactor = redactor};
+  SimLoop loop(1);
+  const MemoryStore store(loop, std::make_shared<MemoryStore::Memory>());
+  const SessionId root("sess_1_aaaaaa");
+  const auto event_of = [&root](Fact fact) {
+    return Event{
+        .seq = 1, .at = {}, .tree = root, .run = {root, 1}, .step = 1, .call = 0, .fact = std::move(fact)};
+  };
+  Question question;
+  question.id = "q1";
+  question.kind = QuestionKind::to_person;
+  question.asker = root;
+  question.label = "main";
+  question.text = "Which colour?";
+  fold_history(state, store, root,
+               {event_of(QuestionAsked{question}),
+                event_of(QuestionAnswered{"q1", {AnswerKind::text, "green", Source::person}})});
+  std::string told;
+  for (const Line& line : state.out) told += plain_text(line) + "\n";
+  EXPECT_THAT(told, HasSubstr("[main] asks: Which colour?\n❯ green\n"));
+  EXPECT_FALSE(is_open(state.dialog));
 }
 
 TEST(PlainLines, AcknowledgeWhatBecomesOfAChildAndNothingElse) {

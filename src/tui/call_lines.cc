@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostDiffLines = 16;
 constexpr std::size_t kShownCharacters = 200;
+constexpr std::size_t kMostWhyLines = 6;
 
 // The argument by which a person knows the call.
 std::string subject_of(const json::object& arguments) {
@@ -39,20 +42,50 @@ void add_changed(std::vector<Line>& lines, std::string_view sign, std::string_vi
   }
 }
 
+// Its first line, by which a report is known, and its last ones: there a command says why it failed, and with
+// which status.
+std::vector<Line> why_lines(std::string_view content, std::size_t columns) {
+  const std::string text = to_utf8(content);
+  std::vector<std::string_view> told = lines_of(text);
+  std::erase_if(told, [](std::string_view line) { return trimmed(line).empty(); });
+  const auto shown = [](std::string_view line) {
+    return line_of("    " + shorten(line, kShownCharacters), Tone::bad);
+  };
+  if (told.size() == 1) return wrapped(shown(told.front()), columns, "    ");
+  const std::size_t left_out = told.size() - std::min(told.size(), kMostWhyLines);
+  std::vector<Line> lines;
+  for (std::size_t at = 0; at < told.size(); ++at) {
+    const bool is_left_out = at >= 1 && at <= left_out;
+    if (!is_left_out) lines.push_back(cut(shown(told[at]), columns));
+    if (at == 1 && is_left_out)
+      lines.push_back(
+          {{fmt::format("    … {} line{} left out", with_thousands(left_out), left_out == 1 ? "" : "s"),
+            Tone::faint}});
+  }
+  return lines;
+}
+
+TextSpan mark_of(const ToolResult& result) {
+  return result.status == ToolStatus::ok ? TextSpan{"✓ ", Tone::good} : TextSpan{"✗ ", Tone::bad};
+}
+
 }  // namespace
 
-std::vector<Line> call_lines(const Call& call, const ToolResult& result, std::size_t columns) {
+std::vector<Line> call_lines(const Call& call, const ToolResult& result, std::size_t columns,
+                             const std::optional<CallEnding>& ending) {
   const auto parsed = parse_json_object(call.arguments.empty() ? "{}" : call.arguments);
   const json::object arguments = parsed ? *parsed : json::object{};
-  const bool is_ok = result.status == ToolStatus::ok;
-  Line head{{is_ok ? "✓ " : "✗ ", is_ok ? Tone::good : Tone::bad}};
+  Line head{ending ? ending->mark : mark_of(result)};
   head.push_back(line_of(call.name, Tone::strong).front());
   const std::string subject = shorten(on_one_line(to_utf8(subject_of(arguments))), kShownCharacters);
   if (!subject.empty()) head.push_back(line_of(" " + subject).front());
   std::vector<Line> lines{cut(head, columns)};
-  if (!is_ok) {
-    Line why = line_of("    " + shorten(on_one_line(to_utf8(result.content)), kShownCharacters), Tone::bad);
-    lines.push_back(cut(why, columns));
+  if (ending) {
+    lines.push_back(cut(line_of("    " + ending->why, ending->mark.tone), columns));
+    return lines;
+  }
+  if (result.status != ToolStatus::ok) {
+    for (auto& why : why_lines(result.content, columns)) lines.push_back(std::move(why));
     return lines;
   }
   if (const auto before = string_at(arguments, "old_string")) add_changed(lines, "-", *before, columns);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostLogLines = 1000;
 constexpr std::size_t kMostPrintedLines = 3;
+constexpr std::size_t kMostAskedRows = 12;
 
 void print_reply(ChatState& state, std::string_view markdown) {
   if (trimmed(markdown).empty()) return;
@@ -52,6 +53,21 @@ Line entry(std::string_view mark, Tone tone, std::string_view text) {
   return line;
 }
 
+const std::string& name_of_asker(const Question& question) {
+  return question.label.empty() ? question.agent : question.label;
+}
+
+// What somebody has said to a session.
+std::vector<Line> said_lines(const ChatState& state, std::string_view text, bool is_person) {
+  std::vector<Line> lines;
+  for (const auto& line : lines_of_text(text, is_person ? Tone::strong : Tone::faint)) {
+    Line marked = line;
+    marked.insert(marked.begin(), {lines.empty() && is_person ? "❯ " : "  ", Tone::accent});
+    for (auto& part : wrapped(marked, columns_of(state), "  ")) lines.push_back(std::move(part));
+  }
+  return lines;
+}
+
 // What the root session did, for the scrollback.
 struct RootFold {
   ChatState& state;
@@ -70,13 +86,7 @@ struct RootFold {
   void operator()(const InputGiven& fact) const {
     const bool is_person = fact.source == Source::person;
     if (is_person && std::exchange(state.echoed, {}) == fact.text) return;
-    std::vector<Line> lines;
-    for (const auto& line : lines_of_text(fact.text, is_person ? Tone::strong : Tone::faint)) {
-      Line marked = line;
-      marked.insert(marked.begin(), {lines.empty() && is_person ? "❯ " : "  ", Tone::accent});
-      for (auto& part : wrapped(marked, columns_of(state), "  ")) lines.push_back(std::move(part));
-    }
-    print_separated(state, std::move(lines));
+    print_separated(state, said_lines(state, fact.text, is_person));
   }
   void operator()(const ReplyReceived& fact) const {
     const Reply& reply = fact.reply;
@@ -109,11 +119,10 @@ struct RootFold {
   void operator()(const CallFinished& fact) const {
     const auto call = state.calls.find({event.step, event.call});
     if (call == state.calls.end()) return;
-    ToolResult result = fact.result;
-    // Its result is good, as one that tells of every child; for a person nothing came of it.
-    if (result.status == ToolStatus::ok && is_cancelled(state.tree, {event.run, event.step, event.call}))
-      result = {.status = ToolStatus::error, .content = "cancelled"};
-    print_separated(state, call_lines(call->second, result, columns_of(state)));
+    const auto ending = fact.result.status == ToolStatus::ok
+                            ? ending_of(state.tree, CallId{event.run, event.step, event.call})
+                            : std::nullopt;
+    print_separated(state, call_lines(call->second, fact.result, columns_of(state), ending));
   }
   void operator()(const RunEnded& fact) const {
     finish_reply(state, state.reply.text);
@@ -150,6 +159,14 @@ struct ChildFold {
   void operator()(const QuestionAsked& fact) const {  // others are put to the person
     if (fact.question.kind == QuestionKind::to_parent) log("asks:", Tone::doubtful, fact.question.text);
   }
+  void operator()(const QuestionAnswered& fact) const {
+    const auto asked = state.questions.find(fact.question_id);
+    if (asked == state.questions.end()) return;
+    const std::string mark = fmt::format("{}:", outcome_of(fact.answer.kind));
+    const std::string text = state.redactor.redact(fact.answer.text);
+    if (asked->second.kind == QuestionKind::to_parent) return log(mark, Tone::accent, text);
+    log_line(state, event.run.session, entry(mark, Tone::accent, text));
+  }
   void operator()(const RunEnded& fact) const {
     state.asked_at.erase(event.run.session);  // what it asked may have had no answer
     state.heard.erase(event.run.session);
@@ -172,7 +189,37 @@ struct ChildFold {
   }
 };
 
+// In plain lines it stands there already, with what was typed.
+void print_asked(ChatState& state, const Question& question) {
+  if (question.kind != QuestionKind::to_person || state.tells_children) return;
+  std::vector<Line> rows;
+  for (Line line : lines_of_text(state.redactor.redact(question.text))) {
+    if (rows.empty()) {
+      line.insert(line.begin(), {" asks: ", Tone::doubtful});
+      line.insert(line.begin(), line_of(fmt::format("[{}]", name_of_asker(question)), Tone::strong).front());
+    } else {
+      line.insert(line.begin(), {"  ", Tone::plain});
+    }
+    for (auto& part : wrapped(line, columns_of(state), "  ")) rows.push_back(std::move(part));
+  }
+  if (rows.size() > kMostAskedRows) {
+    const std::string more = fmt::format("  … {} more lines", rows.size() - (kMostAskedRows - 1));
+    rows.resize(kMostAskedRows - 1);
+    rows.push_back({{more, Tone::faint}});
+  }
+  print_separated(state, std::move(rows));
+}
+
+void print_answer(ChatState& state, const Question& question, const Answer& answer) {
+  if (question.kind != QuestionKind::to_person || state.tells_children) return;
+  const std::string text = state.redactor.redact(answer.text);
+  if (answer.kind == AnswerKind::text) return print(state, said_lines(state, text, true));
+  const Line told = line_of(fmt::format("  {}: {}", outcome_of(answer.kind), on_one_line(text)), Tone::faint);
+  print(state, wrapped(told, columns_of(state), "  "));
+}
+
 Intents on_question(ChatState& state, const SessionId& asker, const Question& question) {
+  keep_question(state, asker, question);
   if (question.kind == QuestionKind::to_parent) {
     state.asked_at[asker] = state.now;
     return {};
@@ -207,10 +254,15 @@ void settle_from_elsewhere(ChatState& state, const std::string& question_id) {
 void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswered& fact) {
   const TreeNode* node = find_node(state.tree, asker);
   if (!node || node->question.empty()) state.asked_at.erase(asker);
+  const auto kept = state.questions.extract(fact.question_id);
+  if (kept) print_asked(state, kept.mapped());
   const auto asked = std::ranges::find(state.dialog.waiting, fact.question_id, &Question::id);
-  if (asked == state.dialog.waiting.end()) return;  // what is answered here is settled before it is recorded
-  if (fact.answer.by != Source::runtime) {          // under --yes it is settled as it is asked
-    const std::string who = asked->label.empty() ? asked->agent : asked->label;
+  const bool is_from_here = asked == state.dialog.waiting.end();  // it is settled before it is recorded
+  const bool is_by_somebody = fact.answer.by != Source::runtime;  // under --yes it is settled as it is asked
+  if (kept && (is_from_here || !is_by_somebody)) print_answer(state, kept.mapped(), fact.answer);
+  if (is_from_here) return;
+  if (is_by_somebody) {
+    const std::string who = name_of_asker(*asked);
     const std::string words = fact.answer.text.empty() ? "" : ": " + on_one_line(fact.answer.text);
     const std::string told =
         fmt::format("[{}] was {} from elsewhere{}", who, outcome_of(fact.answer.kind), words);
@@ -223,6 +275,7 @@ void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswere
 // A session that has ended waits for no answer, whatever became of its questions.
 void drop_questions_of(ChatState& state, const SessionId& ended) {
   const auto is_its = [&](const Question& question) { return question.asker == ended; };
+  std::erase_if(state.questions, [&](const auto& each) { return is_its(each.second); });
   bool has_dropped = false;
   for (;;) {
     const auto found = std::ranges::find_if(state.dialog.waiting, is_its);
@@ -323,6 +376,13 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
   return {};
 }
 
+void keep_question(ChatState& state, const SessionId& asker, const Question& question) {
+  if (question.kind == QuestionKind::permission) return;
+  state.questions.insert_or_assign(question.id, question);
+  if (question.kind == QuestionKind::to_person && asker != state.root)
+    log_line(state, asker, entry("asks:", Tone::doubtful, question.text));
+}
+
 void apply_text(ChatState& state, const SessionId& session, std::string_view text) {
   keep_awake(state.tree, session, state.wall);
   if (session != state.root) return hear(state.heard[session], state.redactor, text);
@@ -347,7 +407,10 @@ void apply_output(ChatState& state, const SessionId& session, std::string_view l
 
 void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_t tokens) {
   const auto node = std::ranges::find(state.tree.nodes, session, &TreeNode::id);
-  if (node != state.tree.nodes.end()) node->activity = "compacting its conversation";
+  if (node != state.tree.nodes.end()) {
+    node->activity = "compacting its conversation";
+    node->is_thinking = false;
+  }
   if (session != state.root) return;
   const std::string told = fmt::format(
       "Compacting: the model sums up what was said, about {} tokens. Ctrl-C stops it.", short_figure(tokens));

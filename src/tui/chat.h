@@ -105,6 +105,7 @@ struct ChatState {
   std::map<SessionId, std::deque<Line>> logs;     // what children did last, for who follows them
   std::map<SessionId, ReplyStream> heard;         // what they are just saying
   std::map<SessionId, std::deque<Line>> printed;  // the last lines of commands that run
+  std::map<std::string, Question> questions;      // by their ids: those without an answer; no approvals
 
   InputLine input;
   InputCompletion completion;
@@ -132,6 +133,8 @@ struct ChatState {
 };
 
 Intents apply(ChatState& state, const Event& event, const EventOrigin& origin);
+// Until it is answered, when both are told; it is put to nobody.
+void keep_question(ChatState& state, const SessionId& asker, const Question& question);
 void apply_text(ChatState& state, const SessionId& session, std::string_view text);
 // Whole lines, without secrets, that a command of the session has printed while it runs; none where what it
 // printed last is the beginning of one.

@@ -87,11 +87,17 @@ std::vector<Line> printed_lines(const ChatState& state, std::size_t columns, std
 
 using Keys = std::vector<std::string_view>;
 
-// A question shows its own choices.
+// A question shows its own choices, each with its letter.
 Keys keys_at_question(const ChatState& state) {
-  if (can_turn_to_children(state)) return {"Tab: children"};
-  if (!state.dialog.is_writing || !is_ready(state.dialog, state.now)) return {};
-  const bool is_permission = state.dialog.waiting.front().kind == QuestionKind::permission;
+  if (!is_ready(state.dialog, state.now)) return {};
+  const Question& question = state.dialog.waiting.front();
+  const bool is_permission = question.kind == QuestionKind::permission;
+  if (!state.dialog.is_writing) {
+    Keys keys;
+    if (is_permission || !question.suggestions.empty()) keys.emplace_back("↑↓ Enter choose");
+    if (can_turn_to_children(state)) keys.emplace_back("Tab: children");
+    return keys;
+  }
   if (is_permission) return {"Enter declines", "Esc back"};
   if (trimmed(state.dialog.words.text).empty()) return {"Esc back"};
   return {"Enter answers", "Esc back"};
@@ -234,7 +240,7 @@ Line working_line(const ChatState& state) {
   const TreeNode* root = find_node(state.tree, state.root);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(state.wall - state.run_started_at);
   Line line{{"→ ", Tone::accent}};
-  line.push_back({root ? root->activity : "started", Tone::plain});
+  line.push_back({!root ? "started" : root->is_thinking ? "thinking" : root->activity, Tone::plain});
   if (seconds >= std::chrono::seconds(1)) line.push_back({"  " + to_text(Duration(seconds)), Tone::faint});
   return line;
 }

@@ -121,6 +121,11 @@ std::string told_of_background(const TreeNode& child) {
 std::optional<Intents> on_child_command(ChatState& state, std::string_view name, std::string_view words) {
   const bool wants_text = name == "/nudge" || name == "/answer";
   if (!wants_text && name != "/background" && name != "/cancel") return std::nullopt;
+  if (words.empty()) {
+    refuse(state,
+           fmt::format("{} needs the name of a child: type {} and a label or id of /tree", name, name));
+    return Intents{};
+  }
   const NamedChild named = child_named(state, words);
   const TreeNode* child = named.node;
   if (!child) {
@@ -205,30 +210,29 @@ Intents look_for_completion(ChatState& state) {
   return {};
 }
 
-// True where the key was one for the list of completions.
-bool complete(ChatState& state, const Key& key) {
+// Nothing where the key was none for the list of completions.
+std::optional<Intents> complete(ChatState& state, const Key& key) {
   InputCompletion& completion = state.completion;
-  if (!completion.is_open()) return false;
+  if (!completion.is_open()) return std::nullopt;
   switch (key.name) {
     case KeyName::tab:
       accept(completion, state.input);
-      return true;
+      return look_for_completion(state);  // of what the folder holds
     case KeyName::up:
       completion.chosen = completion.chosen == 0 ? completion.choices.size() - 1 : completion.chosen - 1;
-      return true;
+      return Intents{};
     case KeyName::down:
       completion.chosen = (completion.chosen + 1) % completion.choices.size();
-      return true;
+      return Intents{};
     case KeyName::escape:
       completion = {};
-      return true;
+      return Intents{};
     case KeyName::enter:
       // A command that was begun is meant; a path may be whole as it stands.
-      if (!state.input.text.starts_with('/')) return false;
-      accept(completion, state.input);
-      return false;
+      if (state.input.text.starts_with('/')) accept(completion, state.input);
+      return std::nullopt;
     default:
-      return false;
+      return std::nullopt;
   }
 }
 
@@ -322,11 +326,9 @@ std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
       state.chosen.reset();
       return Intents{};
     case KeyName::text:
-      if (!state.is_running) {  // there is nobody to steer: the person types on
-        leave_child(state);
-        return std::nullopt;
-      }
-      return node && !node->has_ended ? act_on(state, *node, key.text) : Intents{};
+      if (state.is_running && node && !node->has_ended) return act_on(state, *node, key.text);
+      state.notice = {"it is not at work; Esc goes back to the line"};
+      return Intents{};
     default:
       return std::nullopt;
   }
@@ -349,7 +351,7 @@ void begin_line(ChatState& state) {
 
 Intents on_input_key(ChatState& state, const Key& key) {
   if (state.input.text.empty()) begin_line(state);
-  if (complete(state, key)) return {};
+  if (auto intents = complete(state, key)) return *std::move(intents);
   if (key.name == KeyName::enter) return submit(state);
   if (key.name == KeyName::tab && state.input.text.empty()) {
     choose(state, 1);

@@ -220,6 +220,44 @@ TEST_F(ChatKeys, CompletesCommandsAndPaths) {
   EXPECT_EQ(story.state.input.text, "see @src/model/");
 }
 
+TEST_F(ChatKeys, AFolderThatIsTakenIsLookedInto) {
+  type("see @sr");
+  apply_listing(story.state, "", {"src/"});
+  const auto taken = key(KeyName::tab);
+  EXPECT_EQ(story.state.input.text, "see @src/");
+  ASSERT_TRUE(only<ListFolder>(taken));
+  EXPECT_EQ(only<ListFolder>(taken)->folder, "src/");
+  apply_listing(story.state, "src/", {"main.cc", "map.cc"});
+  EXPECT_THAT(story.screen(80), HasSubstr("@src/map.cc"));
+  EXPECT_THAT(key(KeyName::tab), IsEmpty()) << "a file holds nothing";
+  EXPECT_EQ(story.state.input.text, "see @src/main.cc ");
+}
+
+TEST_F(ChatKeys, CompletionsThatHaveNoRoomAreCounted) {
+  type("@f");
+  std::vector<std::string> entries;
+  for (int at = 1; at <= 8; ++at) entries.push_back(fmt::format("file{}", at));
+  apply_listing(story.state, "", entries);
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("@file8\n"), Not(HasSubstr("more"))));
+  entries.emplace_back("file9");
+  apply_listing(story.state, "", entries);
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("@file7\n  (2 more)\n"), Not(HasSubstr("@file8"))));
+  for (int down = 0; down < 8; ++down) key(KeyName::down);
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("❯ @file9\n  (2 more)\n"), Not(HasSubstr("@file2"))));
+}
+
+TEST_F(ChatKeys, ACommandForAChildThatNamesNoneSaysWhatIsMissing) {
+  story.begin("go");
+  story.child("a");
+  for (const std::string_view command : {"/cancel", "/nudge", "/answer", "/background"}) {
+    story.take_out();
+    type(command);
+    EXPECT_THAT(key(KeyName::enter), IsEmpty());
+    EXPECT_THAT(story.take_out(), AllOf(HasSubstr(fmt::format("{} needs the name of a child", command)),
+                                        HasSubstr("/tree"), Not(HasSubstr("no child"))));
+  }
+}
+
 TEST_F(ChatKeys, APathWithSpacesIsCompletedInQuotes) {
   type("see @my");
   apply_listing(story.state, "", {"my notes/", "my file.txt", "myth", "mine", "my \"quoted\" one"});
@@ -332,9 +370,15 @@ TEST_F(ChatKeys, WhatChildrenDidCanBeReadWhenAllHasEnded) {
   story.tell_root(RunEnded{Report{}});
   key(KeyName::tab);
   EXPECT_THAT(story.screen(80), AllOf(HasSubstr("│ → Read a.txt"), HasSubstr("❯ [a]")));
+  for (const std::string_view letter : {"n", "b", "c", "x"}) {
+    EXPECT_THAT(type(letter), IsEmpty());
+    EXPECT_EQ(story.state.input.text, "") << letter << " is no message";
+    EXPECT_THAT(story.screen(80), AllOf(HasSubstr("❯ [a]"), HasSubstr("it is not at work; Esc goes back")))
+        << letter;
+  }
+  key(KeyName::escape);
   type("next");
-  EXPECT_EQ(story.state.input.text, "next") << "who types on speaks to the chat";
-  EXPECT_FALSE(story.state.chosen);
+  EXPECT_EQ(story.state.input.text, "next");
 }
 
 TEST_F(ChatKeys, AChosenChildCanBeSentToTheBackground) {

@@ -139,9 +139,40 @@ TEST_F(Chat, CallsAreFoldedToALineAndEditsShowWhatChanged) {
   story.finish_call(0, ToolStatus::ok, "1\tx");
   story.finish_call(1, ToolStatus::ok, "done");
   story.finish_call(2, ToolStatus::error, "exit status 1\nmore");
-  EXPECT_EQ(
-      story.take_out(),
-      "\n✓ Read a.txt\n\n✓ Edit a.txt\n    -x\n    -y\n    +z\n\n✗ Bash false\n    exit status 1 more\n");
+  EXPECT_EQ(story.take_out(),
+            "\n✓ Read a.txt\n\n✓ Edit a.txt\n    -x\n    -y\n    +z\n\n✗ Bash false\n    exit status 1\n    "
+            "more\n");
+}
+
+TEST_F(Chat, AFailedCommandShowsItsLastLinesAndItsStatus) {
+  const auto failed = [this](int lines) {
+    std::string content;
+    for (int line = 1; line < lines; ++line) content += fmt::format("line {}\n\n", line);
+    story.step += 1;
+    story.reply("", {{"1", "Bash", R"({"command":"make"})"}});
+    story.take_out();
+    story.finish_call(0, ToolStatus::error, content + "\x1b[31m[exit status 1]");
+    return story.take_out();
+  };
+  story.begin("go");
+  EXPECT_EQ(failed(6),
+            "\n✗ Bash make\n    line 1\n    line 2\n    line 3\n    line 4\n    line 5\n"
+            "    ␛[31m[exit status 1]\n");
+  EXPECT_EQ(failed(7),
+            "\n✗ Bash make\n    line 1\n    … 1 line left out\n    line 3\n    line 4\n    line 5\n"
+            "    line 6\n    ␛[31m[exit status 1]\n");
+  EXPECT_THAT(failed(100'000), AllOf(HasSubstr("    … 99,994 lines left out\n    line 99996\n"),
+                                     HasSubstr("    line 99999\n    ␛[31m[exit status 1]\n")));
+}
+
+TEST_F(Chat, WhyACallFailedIsWrappedWhereItIsOneLine) {
+  story.state.size = {40, 24};
+  story.begin("go");
+  story.reply("", {{"1", "Write", "{}"}});
+  story.take_out();
+  story.finish_call(0, ToolStatus::error, "There is no such folder here; make it first, or choose another.");
+  const std::string told = story.take_out();
+  EXPECT_THAT(told, AllOf(HasSubstr("\n    There is"), HasSubstr("another.\n"), Not(HasSubstr("…"))));
 }
 
 TEST_F(Chat, TheLastLinesOfACommandStandBelowItWhileItRuns) {
@@ -189,7 +220,7 @@ TEST_F(Chat, AChildWhoseCommandPrintsOrThatSpeaksIsNotIdle) {
   EXPECT_THAT(story.screen(80), HasSubstr("out=0  21s\n")) << "how long it worked";
 }
 
-TEST_F(Chat, ACallIsNotMarkedDoneWhereAllOfItsChildrenWereCancelled) {
+TEST_F(Chat, ACallIsNotMarkedDoneWhereItsChildrenDidNotComplete) {
   const auto told = [](Status first, Status second, int call_of_second) {
     ChatStory story;
     story.begin("go");
@@ -210,10 +241,120 @@ TEST_F(Chat, ACallIsNotMarkedDoneWhereAllOfItsChildrenWereCancelled) {
   };
   EXPECT_THAT(told(Status::cancelled, Status::cancelled, 0),
               HasSubstr("✗ Delegate 2 tasks\n    cancelled\n"));
-  EXPECT_THAT(told(Status::cancelled, Status::completed, 0), HasSubstr("✓ Delegate 2 tasks"));
+  EXPECT_THAT(told(Status::cancelled, Status::completed, 0),
+              HasSubstr("⚠ Delegate 2 tasks\n    1 of 2 completed\n"));
+  EXPECT_THAT(told(Status::cancelled, Status::failed, 0),
+              HasSubstr("✗ Delegate 2 tasks\n    0 of 2 completed\n"));
+  EXPECT_THAT(told(Status::completed, Status::completed, 0), HasSubstr("✓ Delegate 2 tasks\n"));
+  EXPECT_THAT(told(Status::partial, Status::completed, 1), HasSubstr("⚠ Delegate 2 tasks\n    ⚠ partial"));
   EXPECT_THAT(told(Status::cancelled, Status::completed, 1), HasSubstr("✗ Delegate 2 tasks"))
       << "another call's child does not count";
   EXPECT_THAT(told(Status::completed, Status::cancelled, 1), HasSubstr("✓ Delegate 2 tasks"));
+}
+
+// Begins a child by a call of the root.
+void start_by_task(ChatStory& story, int call, const std::string& label) {
+  story.tell_root(CallStarted{"task", label}, call);
+  Session session;
+  session.delegation = DelegationKey{{{story.root, 1}, story.step, call}, 0};
+  story.tell_child(label, SessionCreated{session});
+  story.child(label);
+}
+
+TEST_F(Chat, ACallThatGaveItsChildToTheBackgroundIsNotMarkedDoneAndTheTreeSaysSo) {
+  story.begin("go");
+  story.reply("", {{"1", "task", R"({"description":"cart look"})"}});
+  start_by_task(story, 0, "a");
+  story.call_of_child("Read", "cart.py");
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("background: "))) << "control";
+  story.tell_root(Detached{SessionId("sess_a")}, 0);
+  story.take_out();
+  story.finish_call(0, ToolStatus::ok, "it goes on");
+  EXPECT_EQ(story.take_out(), "\n→ task cart look\n    goes on in the background\n");
+  EXPECT_THAT(story.screen(80), HasSubstr("→ background: Read cart.py"));
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("background")));
+}
+
+TEST_F(Chat, ACallThatEndsAsItsChildAsksIsNotMarkedDoneButTheOneThatWaitsForItSinceIs) {
+  story.begin("go");
+  story.reply("", {{"1", "task", R"({"description":"till look"})"}});
+  start_by_task(story, 0, "a");
+  story.ask("a", "Red or\nblue?", {}, QuestionKind::to_parent);
+  story.tell_root(Detached{SessionId("sess_a"), 1, "q1"}, 0);
+  story.take_out();
+  story.finish_call(0, ToolStatus::ok, "it asks");
+  EXPECT_EQ(story.take_out(), "\n? task till look\n    asks: Red or blue?\n");
+
+  story.step = 1;
+  story.reply("", {{"2", "answer_subagent", R"({"question_id":"q1"})"}});
+  story.tell_root(CallStarted{"answer_subagent", "blue"}, 0);
+  story.tell_root(Attached{SessionId("sess_a")}, 0);
+  story.tell_child("a", QuestionAnswered{"q1", {AnswerKind::text, "blue"}});
+  story.tell_child("a", RunEnded{Report{}});
+  story.take_out();
+  story.finish_call(0, ToolStatus::ok, "its report");
+  EXPECT_EQ(story.take_out(), "\n✓ answer_subagent q1\n");
+}
+
+// Two calls of one reply that ask.
+TEST_F(Chat, TheLineOfTheRootNamesWhatIsAskedAndWhatIsUnderWay) {
+  const auto ask_for = [this](int call, const std::string& text) {
+    Question question{.id = fmt::format("q{}", call),
+                      .asker = story.root,
+                      .label = "main",
+                      .agent = "main",
+                      .text = text,
+                      .suggestions = {}};
+    story.tell_root(QuestionAsked{std::move(question)}, call);
+  };
+  const auto approve = [this](int call) {
+    story.tell_root(QuestionAnswered{fmt::format("q{}", call), {AnswerKind::approved, ""}}, call);
+    story.tell_root(CallStarted{"task", fmt::format("[explore] number {}", call)}, call);
+  };
+  story.begin("go");
+  story.reply("Two.", {{"1", "task", "{}"}, {"2", "task", "{}"}});
+  ask_for(0, "Spawn the first");
+  ask_for(1, "Spawn the second");
+  EXPECT_THAT(story.screen(80), HasSubstr("→ asks: Spawn the first")) << "as the question below it";
+  approve(0);
+  EXPECT_THAT(story.screen(80), HasSubstr("→ asks: Spawn the second"));
+  approve(1);
+  EXPECT_THAT(story.screen(80), HasSubstr("→ task [explore] number 1"));
+  story.finish_call(1, ToolStatus::ok, "done");
+  EXPECT_THAT(story.screen(80), HasSubstr("→ task [explore] number 0")) << "the other goes on";
+  story.finish_call(0, ToolStatus::ok, "done");
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("→ thinking"), Not(HasSubstr("→ task"))));
+}
+
+TEST_F(Chat, AQuestionWhoseCallHasEndedWithoutAnAnswerIsNotAskedAnyMore) {
+  story.begin("go");
+  story.reply("", {{"1", "ask_user", "{}"}});
+  story.tell_root(CallStarted{"ask_user", ""}, 0);
+  story.tell_root(QuestionAsked{{.id = "q",
+                                 .asker = story.root,
+                                 .label = "main",
+                                 .agent = "main",
+                                 .text = "Which?",
+                                 .suggestions = {}}},
+                  0);
+  EXPECT_THAT(story.screen(80), HasSubstr("→ asks: Which?")) << "control";
+  story.finish_call(0, ToolStatus::error, "stopped");
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("→ asks")));
+}
+
+TEST_F(Chat, AReplyIsNotSaidTwiceWhileItsChildrenGoOn) {
+  story.begin("go");
+  story.child("a");
+  story.reply("Done with it all.");
+  story.tell_root(StateChanged{SessionState::waiting, "for its children", "sess_a"});
+  EXPECT_THAT(story.take_out(), HasSubstr("Done with it all."));
+  EXPECT_THAT(story.screen(80), AllOf(HasSubstr("→ waits for its children"), Not(HasSubstr("Done with"))));
+  story.tell_root(StateChanged{SessionState::running, ""});
+  EXPECT_THAT(story.screen(80), HasSubstr("→ thinking"));
+  story.tell_root(CallStarted{"Delegate", "3 tasks"}, 0);
+  story.tell_root(StateChanged{SessionState::waiting, "for its children", "sess_a"});
+  EXPECT_THAT(story.screen(80), HasSubstr("→ Delegate 3 tasks")) << "what it waits in";
 }
 
 TEST_F(Chat, AnApprovalNamesWhoAsksAndWhatWillRun) {
@@ -402,6 +543,76 @@ TEST_F(Chat, SuggestionsAreChoices) {
   const auto own = key(KeyName::enter);
   ASSERT_TRUE(only<GiveAnswer>(own));
   EXPECT_EQ(only<GiveAnswer>(own)->answer.text, "neither");
+}
+
+// To the person, by the root.
+QuestionAsked asked_by_root(const ChatStory& story, std::string text) {
+  return {{.id = "main's",
+           .kind = QuestionKind::to_person,
+           .asker = story.root,
+           .label = "main",
+           .agent = "main",
+           .text = std::move(text),
+           .suggestions = {}}};
+}
+
+TEST_F(Chat, AQuestionAndItsAnswerStayInTheScrollback) {
+  story.begin("paint");
+  story.tell_root(asked_by_root(story, "Which colour\x1b[8m?\nIt must last."), 0);
+  story.pass(kTooSoon);
+  type("green, because");
+  ASSERT_TRUE(only<GiveAnswer>(key(KeyName::enter)));
+  story.take_out();
+  story.tell_root(QuestionAnswered{"main's", {AnswerKind::text, "green,\x1b[2J because", Source::person}}, 0);
+  EXPECT_EQ(story.take_out(), "\n[main] asks: Which colour␛[8m?\n  It must last.\n❯ green,␛[2J because\n");
+  story.tell_root(QuestionAnswered{"main's", {AnswerKind::text, "red", Source::person}}, 0);
+  EXPECT_EQ(story.take_out(), "") << "once";
+}
+
+TEST_F(Chat, OfALongQuestionAPartStaysInTheScrollback) {
+  const auto told = [this](int lines) {
+    std::string text = "line 1";
+    for (int line = 2; line <= lines; ++line) text += fmt::format("\nline {}", line);
+    story.state.size = {80, 60};
+    story.tell_root(asked_by_root(story, text), 0);
+    story.take_out();
+    story.tell_root(QuestionAnswered{"main's", {AnswerKind::nobody, "nobody is here"}}, 0);
+    return story.take_out();
+  };
+  story.begin("go");
+  EXPECT_THAT(told(12), AllOf(HasSubstr("[main] asks: line 1\n"), HasSubstr("\n  line 12\n"),
+                              HasSubstr("\n  not answered: nobody is here\n"), Not(HasSubstr("more"))));
+  EXPECT_THAT(told(13), AllOf(HasSubstr("\n  line 11\n  … 2 more lines\n"), Not(HasSubstr("line 12"))));
+}
+
+TEST_F(Chat, AQuestionThatIsAnsweredFromElsewhereStaysInTheScrollbackToo) {
+  story.begin("paint");
+  story.tell_root(asked_by_root(story, "Which colour?"), 0);
+  story.take_out();
+  story.tell_root(QuestionAnswered{"main's", {AnswerKind::text, "red", Source::person}}, 0);
+  const std::string told = story.take_out();
+  EXPECT_THAT(told, AllOf(HasSubstr("[main] asks: Which colour?\n"),
+                          HasSubstr("[main] was answered from elsewhere: red\n"), Not(HasSubstr("❯"))));
+}
+
+TEST_F(Chat, WhatAChildAskedAndWasAnsweredIsReadByWhoFollowsIt) {
+  story.begin("go");
+  story.child("a");
+  for (const auto kind : {QuestionKind::to_parent, QuestionKind::to_person}) {
+    story.ask("a", fmt::format("Red or blue, {}?", name_of(kind)), {}, kind);
+    story.tell_child("a",
+                     QuestionAnswered{fmt::format("q{}", story.questions),
+                                      {AnswerKind::text, fmt::format("blue\x1b[2J, {}", name_of(kind))}});
+  }
+  story.ask("a", "Run ls", {});
+  story.tell_child("a", QuestionAnswered{"q3", {AnswerKind::approved, ""}});
+  key(KeyName::tab);
+  const std::string screen = story.screen(80);
+  for (const auto kind : {QuestionKind::to_parent, QuestionKind::to_person}) {
+    EXPECT_THAT(screen, HasSubstr(fmt::format("│ asks: Red or blue, {}?\n", name_of(kind))));
+    EXPECT_THAT(screen, HasSubstr(fmt::format("│ answered: blue␛[2J, {}\n", name_of(kind))));
+  }
+  EXPECT_THAT(screen, Not(HasSubstr("│ approved"))) << "the call that follows says so";
 }
 
 TEST_F(Chat, AnAnswerThatIsTypedIsOneThoughThereAreChoices) {
@@ -636,7 +847,7 @@ TEST_F(Chat, WhileAnAnswerIsWrittenNoChoiceIsNamedThatItsKeyWouldNotTake) {
   story.begin("hi");
   story.ask("a", "Run ls", {"Bash(ls)"});
   story.pass(kTooSoon);
-  EXPECT_THAT(story.screen(40), HasSubstr("(y) yes")) << "control";
+  EXPECT_THAT(story.screen(40), AllOf(HasSubstr("(y) yes"), HasSubstr("\n↑↓ Enter choose  Tab: children\n")));
   type("n");
   EXPECT_THAT(story.screen(40),
               AllOf(HasSubstr("\nreason: \nEnter declines  Esc back\n"), Not(HasSubstr("(y)"))));
@@ -645,10 +856,15 @@ TEST_F(Chat, WhileAnAnswerIsWrittenNoChoiceIsNamedThatItsKeyWouldNotTake) {
   type("y");
   story.ask("a", "Which?", {"red"}, QuestionKind::to_person);
   story.pass(kTooSoon);
+  EXPECT_THAT(story.screen(40), HasSubstr("\n↑↓ Enter choose  Tab: children\n"));
   type("w");
   EXPECT_THAT(story.screen(40), HasSubstr("\nanswer: \nEsc back\n")) << "there is nothing to answer with yet";
   type("blue");
   EXPECT_THAT(story.screen(40), HasSubstr("\nanswer: blue\nEnter answers  Esc back\n"));
+  key(KeyName::enter);
+  story.ask("a", "Which?", {}, QuestionKind::to_person);
+  story.pass(kTooSoon);
+  EXPECT_THAT(story.screen(40), HasSubstr("\nTab: children\n")) << "there is nothing to choose from";
 }
 
 TEST_F(Chat, ALongReasonStaysInSightOnAnyScreen) {

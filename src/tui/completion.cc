@@ -1,5 +1,7 @@
 #include "tui/completion.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/display.h"
@@ -85,7 +87,8 @@ void accept(InputCompletion& completion, InputLine& input) {
 std::vector<Line> lines_of(const InputCompletion& completion, std::size_t columns, std::size_t rows) {
   std::vector<Line> lines;
   if (!completion.is_open() || rows == 0) return lines;
-  const std::size_t count = std::min(rows, completion.choices.size());
+  const bool is_tight = completion.choices.size() > rows && rows > 1;
+  const std::size_t count = is_tight ? rows - 1 : std::min(rows, completion.choices.size());
   const std::size_t from = std::min(completion.choices.size() - count,
                                     completion.chosen >= count ? completion.chosen - count + 1 : 0);
   for (std::size_t at = from; at < from + count; ++at) {
@@ -96,6 +99,8 @@ std::vector<Line> lines_of(const InputCompletion& completion, std::size_t column
     if (command != std::end(kCommands)) line.push_back({"  " + std::string(command->about), Tone::faint});
     lines.push_back(cut(line, columns));
   }
+  if (is_tight)
+    lines.push_back({{fmt::format("  ({} more)", completion.choices.size() - count), Tone::faint}});
   return lines;
 }
 

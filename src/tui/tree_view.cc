@@ -49,8 +49,8 @@ TreeNode& node_of(TreeView& view, const Event& event, const EventOrigin& origin)
 
 std::string tool_of_call(const TreeNode* node, int call) {
   if (!node) return "";
-  const auto found = node->tools.find(call);
-  return found == node->tools.end() ? "" : found->second;
+  const auto found = node->calls.find(call);
+  return found == node->calls.end() ? "" : found->second.tool;
 }
 
 struct Fold {
@@ -67,6 +67,7 @@ struct Fold {
   void operator()(const Attached& fact) const {
     TreeNode* child = find(view, fact.child);
     if (!child) return;
+    child->call = CallId{event.run, event.step, event.call};
     child->tool = tool_of_call(&node, event.call);
     child->is_beside = false;
   }
@@ -74,56 +75,82 @@ struct Fold {
     if (TreeNode* child = find(view, fact.child)) child->is_beside = true;
   }
   void operator()(const RunStarted&) const {
-    node.activity = "started";
+    forget_what_was_open();
+    does("started");
     node.started_at = event.at;
     node.has_ended = false;
-    node.is_cancelled = false;
     node.tone = Tone::plain;
   }
   void operator()(const ReplyReceived& fact) const {
     node.usage = node.usage + fact.reply.usage;
     node.steps += 1;
-    node.tools.clear();
+    forget_what_was_open();
+    node.is_thinking = false;
     if (const auto text = trimmed(fact.reply.message.text); !text.empty()) node.activity = short_text(text);
   }
   void operator()(const CallStarted& fact) const {
-    node.activity = short_text(fact.tool + " " + fact.shown);
-    node.is_asking = false;
-    node.tools[event.call] = for_screen(fact.tool);
+    CallUnderWay call{for_screen(fact.tool), short_text(fact.tool + " " + fact.shown)};
+    does(call.shown);
+    node.calls[event.call] = std::move(call);
   }
-  void operator()(const NoteTaken& fact) const { node.activity = short_text("note: " + fact.content); }
+  void operator()(const CallFinished&) const {
+    node.calls.erase(event.call);
+    std::erase_if(node.asks, [this](const OpenQuestion& asked) { return asked.call == event.call; });
+    if (node.calls.empty() && node.asks.empty()) {
+      node.is_thinking = true;
+    } else {
+      does(node.calls.empty() ? "" : node.calls.rbegin()->second.shown);
+    }
+  }
+  void operator()(const NoteTaken& fact) const { does(short_text("note: " + fact.content)); }
   void operator()(const QuestionAsked& fact) const {
-    node.activity = short_text("asks: " + fact.question.text);
-    node.is_asking = true;
-    if (fact.question.kind == QuestionKind::to_parent) node.question = fact.question.id;
+    const Question& question = fact.question;
+    std::string shown = short_text("asks: " + question.text);
+    node.asks.push_back({question.id, event.call, shown});
+    does(std::move(shown));
+    if (question.kind == QuestionKind::to_parent) node.question = question.id;
   }
   void operator()(const QuestionAnswered& fact) const {
-    node.activity = outcome_of(fact.answer.kind);
-    node.is_asking = false;
+    std::erase_if(node.asks, [&fact](const OpenQuestion& asked) { return asked.id == fact.question_id; });
+    does(std::string(outcome_of(fact.answer.kind)));
     if (node.question == fact.question_id) node.question.clear();
   }
   void operator()(const Compacted& fact) const {
     node.usage = node.usage + fact.reply.usage;
-    node.activity = summary_in(fact.reply) ? "compacted its conversation" : "could not be compacted";
+    does(summary_in(fact.reply) ? "compacted its conversation" : "could not be compacted");
   }
   void operator()(const Retried& fact) const {
     node.usage = node.usage + fact.usage;
-    node.activity =
-        short_text(fmt::format("retry {} in {}: {}", fact.attempt, to_text(fact.wait), fact.reason));
+    does(short_text(fmt::format("retry {} in {}: {}", fact.attempt, to_text(fact.wait), fact.reason)));
   }
   void operator()(const StateChanged& fact) const {
-    if (fact.waits_for == kPlace) node.activity = short_text("waits " + fact.why);
+    const bool is_in_a_call = !node.calls.empty() || !node.asks.empty();
+    if (fact.waits_for == kPlace || (fact.state == SessionState::waiting && !is_in_a_call)) {
+      does(short_text("waits " + fact.why));
+    } else if (fact.state == SessionState::running && !is_in_a_call) {
+      node.is_thinking = true;
+    }
   }
   void operator()(const RunEnded& fact) const {
     const TextSpan ending = ending_of(fact.report);
-    node.activity = ending.text;
+    forget_what_was_open();
+    does(ending.text);
     node.tone = ending.tone;
     node.has_ended = true;
-    node.is_cancelled = fact.report.status == Status::cancelled;
-    node.is_asking = false;
+    node.ended_as = fact.report.status;
     node.question.clear();
   }
   void operator()(const auto&) const {}
+
+  // What it asks comes first: of its other calls somebody may be told later.
+  void does(std::string what) const {
+    node.activity = node.asks.empty() ? std::move(what) : node.asks.front().shown;
+    node.is_thinking = false;
+  }
+  void forget_what_was_open() const {
+    node.calls.clear();
+    node.asks.clear();
+  }
 };
 
 void add_rows(const TreeView& view, const SessionId& parent, WallTime since, int depth,
@@ -162,8 +189,9 @@ Line line_of_row(const TreeRow& row, std::size_t label_width, const TreeLook& lo
             {indent, Tone::plain},
             {std::move(label), is_chosen ? Tone::chosen : Tone::strong},
             {gap, Tone::plain}};
-  if (!node.has_ended)
-    left.push_back({node.is_asking ? "? " : "→ ", node.is_asking ? Tone::doubtful : Tone::accent});
+  const bool is_asking = !node.asks.empty();
+  if (!node.has_ended) left.push_back({is_asking ? "? " : "→ ", is_asking ? Tone::doubtful : Tone::accent});
+  if (!node.has_ended && node.is_beside && !is_asking) left.push_back({"background: ", Tone::faint});
   left.push_back({node.activity, node.tone});
   return justified(std::move(left), {{figures_of(node, look), Tone::faint}}, look.columns);
 }
@@ -219,14 +247,27 @@ bool can_go_to_background(const TreeNode& node) {
   return !node.has_ended && !node.is_beside && node.tool != "Delegate";
 }
 
-bool is_cancelled(const TreeView& view, const CallId& call) {
-  bool any = false;
+std::optional<CallEnding> ending_of(const TreeView& view, const CallId& call) {
+  int all = 0;
+  int completed = 0;
+  int cancelled = 0;
+  const TreeNode* partial = nullptr;
   for (const TreeNode& node : view.nodes) {
     if (node.call != call) continue;
-    if (!node.is_cancelled) return false;
-    any = true;
+    if (!node.has_ended && node.is_beside && node.asks.empty())
+      return CallEnding{{"→ ", Tone::accent}, "goes on in the background"};
+    if (!node.has_ended && node.is_beside) return CallEnding{{"? ", Tone::doubtful}, node.activity};
+    all += 1;
+    completed += node.has_ended && node.ended_as == Status::completed ? 1 : 0;
+    cancelled += node.has_ended && node.ended_as == Status::cancelled ? 1 : 0;
+    if (node.has_ended && node.ended_as == Status::partial) partial = &node;
   }
-  return any;
+  if (completed == all) return std::nullopt;
+  if (cancelled == all) return CallEnding{{"✗ ", Tone::bad}, "cancelled"};
+  const bool is_some_good = completed > 0 || partial;
+  return CallEnding{
+      is_some_good ? TextSpan{"⚠ ", Tone::doubtful} : TextSpan{"✗ ", Tone::bad},
+      partial && all == 1 ? partial->activity : fmt::format("{} of {} completed", completed, all)};
 }
 
 std::vector<TreeRow> rows_below(const TreeView& view, const SessionId& root, WallTime since) {

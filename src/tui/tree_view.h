@@ -14,22 +14,36 @@
 
 namespace deputy {
 
+// A call that has begun and not ended.
+struct CallUnderWay {
+  std::string tool;
+  std::string shown;  // with its arguments in short
+};
+
+// A question that has no answer yet.
+struct OpenQuestion {
+  std::string id;
+  int call = -1;
+  std::string shown;
+};
+
 struct TreeNode {
   SessionId id;
   SessionId parent;
-  std::optional<CallId> call =
-      {};             // of its parent, that made it; not known of what began before this process
-  std::string label;  // unlike its twins'
+  std::optional<CallId> call = {};  // that made it, or that waits for it since; not known of what began
+                                    // before this process
+  std::string label;                // unlike its twins'
   std::string agent;
-  std::string activity;  // what it does, or how it ended
+  std::string activity;      // what it does, or did last, or how it ended
+  bool is_thinking = false;  // what it did last has ended: its model has the word
   Tone tone = Tone::plain;
-  bool is_asking = false;
-  std::string question;              // the id of the one that it waits with for its parent
-  std::string tool;                  // of the call that made it, or that waits for it since
-  bool is_beside = false;            // its parent goes on without it
-  std::map<int, std::string> tools;  // of its own calls since its last reply
+  std::vector<OpenQuestion> asks;     // the oldest first
+  std::string question;               // the id of the one that it waits with for its parent
+  std::string tool;                   // of the call that made it, or that waits for it since
+  bool is_beside = false;             // its parent goes on without it
+  std::map<int, CallUnderWay> calls;  // its own
   bool has_ended = false;
-  bool is_cancelled = false;
+  Status ended_as = Status::completed;  // where it has
   Usage usage;
   int steps = 0;
   WallTime started_at{};
@@ -46,8 +60,13 @@ void keep_awake(TreeView& view, const SessionId& id, WallTime now);
 const TreeNode* find_node(const TreeView& view, const SessionId& id);
 // Whether a call waits for it that goes on without it where the person says so.
 bool can_go_to_background(const TreeNode& node);
-// Whether the call made children, and all of them were cancelled.
-bool is_cancelled(const TreeView& view, const CallId& call);
+// How a call ended for a person, where its result is good as one that tells of every child, and yet not all
+// of them completed: some go on, or ask, or were cancelled. Nothing where they did.
+struct CallEnding {
+  TextSpan mark;
+  std::string why;
+};
+std::optional<CallEnding> ending_of(const TreeView& view, const CallId& call);
 
 // Those below `root` that have not ended before `since`, children under their parent, in the order in which
 // they began.
