@@ -34,9 +34,7 @@ class Rows {
   std::size_t columns_;
 };
 
-Lines help_lines(const ChatState& state) {
-  Rows rows(state);
-  rows.lines.push_back({{"Keys", Tone::heading}});
+void add_keys(Rows& rows) {
   rows.add("Enter", "send; Alt-Enter or Ctrl-J begins a new line");
   rows.add("Up, Down", "what you typed before");
   rows.add("@path", "names a file of the folder; Tab takes the one shown");
@@ -49,11 +47,20 @@ Lines help_lines(const ChatState& state) {
       "cancel what runs; a second one within 2 s leaves; where nothing runs, text in the line goes first");
   rows.add("Ctrl-Z", "leave the terminal to the shell; fg comes back");
   rows.add("Ctrl-D (empty line)", "leave; what runs can be resumed");
+}
+
+// Those that a terminal has in its ordinary mode.
+void add_keys_of_plain_lines(Rows& rows) {
+  rows.add("Enter", "send");
+  rows.add("Ctrl-C", "cancel what runs, and drop what is typed; a second one within 2 s leaves");
+  rows.add("Ctrl-Z", "leave the terminal to the shell; fg comes back");
+  rows.add("Ctrl-D (empty line)", "leave; what runs can be resumed");
   rows.lines.push_back({});
-  rows.lines.push_back({{"Commands", Tone::heading}});
-  for (const auto& command : slash_commands())
-    rows.add(trimmed(fmt::format("{} {}", command.name, command.arguments)), command.about);
-  return rows.lines;
+  rows.lines.push_back({{"While something is asked", Tone::heading}});
+  rows.add("an approval", "y, s, a or n as shown; a reason may follow n");
+  rows.add("a question", "a number, or your own words");
+  rows.add("a command",
+           "is carried out, and it is asked again; /quit leaves at once; //tree answers \"/tree\"");
 }
 
 Lines agent_lines(const Profiles& profiles, const ChatState& state) {
@@ -131,6 +138,17 @@ Result<Lines> export_lines(Program& program, const Store& store, const ChatState
 }
 
 }  // namespace
+
+Lines help_lines(const ChatState& state) {
+  Rows rows(state);
+  rows.lines.push_back({{"Keys", Tone::heading}});
+  state.tells_children ? add_keys_of_plain_lines(rows) : add_keys(rows);
+  rows.lines.push_back({});
+  rows.lines.push_back({{"Commands", Tone::heading}});
+  for (const auto& command : slash_commands())
+    rows.add(trimmed(fmt::format("{} {}", command.name, command.arguments)), command.about);
+  return rows.lines;
+}
 
 Result<Lines> lines_of_command(Program& program, const Runtime& runtime, const ChatState& state,
                                const DoCommand& command) {

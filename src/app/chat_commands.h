@@ -15,6 +15,9 @@ namespace deputy {
 Result<std::vector<Line>> lines_of_command(Program& program, const Runtime& runtime, const ChatState& state,
                                            const DoCommand& command);
 
+// The keys that there are where the chat is shown, and the commands.
+std::vector<Line> help_lines(const ChatState& state);
+
 // A word on what becomes of a child, for plain lines, where no tree shows it; nothing of other intents.
 std::optional<std::string> acknowledgement_of(const ChatState& state, const Intent& intent);
 

@@ -32,6 +32,23 @@ TEST(AResumedChat, TakesNoApprovalOfAnotherSessionWithIt) {
   EXPECT_EQ(state.root, SessionId("sess_2_bbbbbb"));
 }
 
+std::string text_of(const std::vector<Line>& lines) {
+  std::string text;
+  for (const Line& line : lines) text += plain_text(line) + "\n";
+  return text;
+}
+
+TEST(PlainLines, AreHelpedByNoKeyThatTheyDoNotHave) {
+  ChatStory story;
+  EXPECT_THAT(text_of(help_lines(story.state)), testing::AllOf(HasSubstr("Tab"), HasSubstr("@path")));
+  story.state.tells_children = true;
+  const std::string help = text_of(help_lines(story.state));
+  for (const auto* key : {"Tab", "@path", "PgUp", "Alt-Enter", "Up, Down"})
+    EXPECT_THAT(help, testing::Not(HasSubstr(key)));
+  for (const auto* known : {"Ctrl-C", "Ctrl-D", "/nudge", "/quit", "//tree"})
+    EXPECT_THAT(help, HasSubstr(known));
+}
+
 TEST(PlainLines, AcknowledgeWhatBecomesOfAChildAndNothingElse) {
   ChatStory story;
   story.begin("go");

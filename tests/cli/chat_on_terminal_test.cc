@@ -164,6 +164,14 @@ TEST_F(ChatOnATerminal, InPlainLinesWhatIsAskedOfAChildIsAcknowledged) {
   chat->read_screen_until("Both have reported.");
 }
 
+TEST_F(ChatOnATerminal, InPlainLinesAnInterruptIsToldAndPromptsAgain) {
+  auto chat = chat_on_terminal({"--plain", "--color", "never", "--model",
+                                script(R"({"v":1,"sessions":[{"replies":[{"text":"never"}]}]})")});
+  chat->read_screen_until("> ");
+  chat->send(SIGINT);
+  chat->read_screen_until("\r\nCtrl-C twice within 2 s leaves; so does /quit\r\n> ");
+}
+
 TEST_F(ChatOnATerminal, EventsThatNobodyReadsHoldNobodyUpEither) {
   auto run = chat_on_terminal({"run", "go", "--model", talkative(), "--output", "stream-json"});
   run->read_screen_until(R"("event":"session.progress")");
