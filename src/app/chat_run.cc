@@ -254,6 +254,7 @@ void ChatRunner::do_command(const DoCommand& command) {
     if (!root) return say_error(root.error());
     if (const auto holder = runtime_.store().holder(root->tree); holder && *holder)
       return say_error(held_elsewhere(root->tree, **holder));
+    if (command.arguments.empty()) print_separated(state_, {line_of(told_of_going_on(*root), Tone::faint)});
     return resume(*root);
   }
   auto lines = lines_of_command(program_, runtime_, state_, command);
@@ -327,8 +328,10 @@ Task<> ChatRunner::list_folder(std::string folder) {
 Task<> ChatRunner::write_down(std::string rule) {
   const auto written = co_await write_rule(program_, engine_.pool, rule, beside_.token());
   if (written) {
+    state_.written_rules[rule] = *written;
     print_separated(state_,
-                    {line_of(fmt::format("{} is allowed from now on: {}", rule, *written), Tone::faint)});
+                    {line_of(fmt::format("{} is allowed from now on; the rule stands in {}", rule, *written),
+                             Tone::faint)});
   } else {
     say_error(written.error());
   }
