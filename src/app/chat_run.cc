@@ -303,7 +303,7 @@ void ChatRunner::tell_how_to_go_on() {
   if (state_.root.empty()) return;
   const bool is_named = program_.common.model || session_model_ != first_model_;
   program_.out.write_line(fmt::format(
-      "Kept as {0}. To go on: `{1}`, and there `/resume {0}`.", state_.root.value,
+      "Kept as {0}.\nTo go on: `{1}`, and there `/resume {0}`.", state_.root.value,
       program_.command_line(is_named ? fmt::format("chat --model {}", shell_quoted(session_model_.value))
                                      : "chat")));
 }

@@ -117,6 +117,24 @@ std::vector<Line> wrapped(const Line& line, std::size_t columns, std::string_vie
   return lines;
 }
 
+std::vector<Line> wrapped_all(const std::vector<Line>& lines, std::size_t columns) {
+  std::vector<Line> all;
+  for (const Line& line : lines) {
+    for (Line& part : wrapped(line, columns)) all.push_back(std::move(part));
+  }
+  return all;
+}
+
+std::string wrapped_text(std::string_view text, std::size_t columns, std::string_view indent) {
+  std::string out;
+  for (const auto line : split(text, '\n')) {
+    for (const Line& part : wrapped({TextSpan{std::string(line)}}, columns, indent))
+      out += plain_text(part) + "\n";
+  }
+  out.pop_back();
+  return out;
+}
+
 Line justified(Line left, const Line& right, std::size_t columns) {
   const std::size_t taken = width_of(right);
   if (taken + 2 > columns) return cut(left, columns);

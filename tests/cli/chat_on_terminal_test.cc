@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include "base/text.h"
 #include "deputy_program.h"
 
 namespace deputy {
@@ -187,6 +188,17 @@ TEST_F(ChatOnATerminal, InPlainLinesAnInterruptIsToldAndPromptsAgain) {
   chat->read_screen_until("> ");
   chat->send(SIGINT);
   chat->read_screen_until("\r\nCtrl-C twice within 2 s leaves; so does /quit\r\n> ");
+}
+
+TEST_F(ChatOnATerminal, BreaksWhatItTellsOfAFailureAtSpaces) {
+  auto chat =
+      chat_on_terminal({"--plain", "--color", "never", "--model", script(R"({"v":1,"sessions":[{"replies":[
+    {"error":"the model of this test is out of order today and will stay so until somebody mends it"}]}]})")});
+  chat->read_screen_until("> ");
+  chat->type("go\n");
+  const std::string shown = chat->read_screen_until("mends it");
+  EXPECT_THAT(shown, HasSubstr("error"));
+  for (const auto line : lines_of(shown)) EXPECT_LT(utf8_length(line), 80U) << line;
 }
 
 TEST_F(ChatOnATerminal, EventsThatNobodyReadsHoldNobodyUpEither) {
