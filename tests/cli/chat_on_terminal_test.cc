@@ -190,7 +190,7 @@ TEST_F(ChatOnATerminal, InPlainLinesAnInterruptIsToldAndPromptsAgain) {
   chat->read_screen_until("\r\nCtrl-C twice within 2 s leaves; so does /quit\r\n> ");
 }
 
-TEST_F(ChatOnATerminal, BreaksWhatItTellsOfAFailureAtSpaces) {
+TEST_F(ChatOnATerminal, BreaksWhatItTellsOfAFailureAtSpacesAndNotHowToGoOn) {
   auto chat =
       chat_on_terminal({"--plain", "--color", "never", "--model", script(R"({"v":1,"sessions":[{"replies":[
     {"error":"the model of this test is out of order today and will stay so until somebody mends it"}]}]})")});
@@ -199,6 +199,9 @@ TEST_F(ChatOnATerminal, BreaksWhatItTellsOfAFailureAtSpaces) {
   const std::string shown = chat->read_screen_until("mends it");
   EXPECT_THAT(shown, HasSubstr("error"));
   for (const auto line : lines_of(shown)) EXPECT_LT(utf8_length(line), 80U) << line;
+  chat->type("/quit\n");
+  EXPECT_THAT(chat->read_screen_until("and there"), HasSubstr(".\r\nTo go on: `")) << "a line of its own";
+  EXPECT_EQ(chat->wait().status, 0);
 }
 
 TEST_F(ChatOnATerminal, EventsThatNobodyReadsHoldNobodyUpEither) {
