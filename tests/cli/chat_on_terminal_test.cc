@@ -196,7 +196,7 @@ TEST_F(ChatOnATerminal, BreaksWhatItTellsOfAFailureAtSpacesAndNotHowToGoOn) {
     {"error":"the model of this test is out of order today and will stay so until somebody mends it"}]}]})")});
   chat->read_screen_until("> ");
   chat->type("go\n");
-  const std::string shown = chat->read_screen_until("mends it");
+  const std::string shown = chat->read_screen_until("mends");
   EXPECT_THAT(shown, HasSubstr("error"));
   for (const auto line : lines_of(shown)) EXPECT_LT(utf8_length(line), 80U) << line;
   chat->type("/quit\n");
