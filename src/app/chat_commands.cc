@@ -34,9 +34,7 @@ class Rows {
   std::size_t columns_;
 };
 
-Lines help_lines(const ChatState& state) {
-  Rows rows(state);
-  rows.lines.push_back({{"Keys", Tone::heading}});
+void add_keys(Rows& rows) {
   rows.add("Enter", "send; Alt-Enter or Ctrl-J begins a new line");
   rows.add("Up, Down", "what you typed before");
   rows.add("@path", "names a file of the folder; Tab takes the one shown");
@@ -49,11 +47,20 @@ Lines help_lines(const ChatState& state) {
       "cancel what runs; a second one within 2 s leaves; where nothing runs, text in the line goes first");
   rows.add("Ctrl-Z", "leave the terminal to the shell; fg comes back");
   rows.add("Ctrl-D (empty line)", "leave; what runs can be resumed");
+}
+
+// Those that a terminal has in its ordinary mode.
+void add_keys_of_plain_lines(Rows& rows) {
+  rows.add("Enter", "send");
+  rows.add("Ctrl-C", "cancel what runs, and drop what is typed; a second one within 2 s leaves");
+  rows.add("Ctrl-Z", "leave the terminal to the shell; fg comes back");
+  rows.add("Ctrl-D (empty line)", "leave; what runs can be resumed");
   rows.lines.push_back({});
-  rows.lines.push_back({{"Commands", Tone::heading}});
-  for (const auto& command : slash_commands())
-    rows.add(trimmed(fmt::format("{} {}", command.name, command.arguments)), command.about);
-  return rows.lines;
+  rows.lines.push_back({{"While something is asked", Tone::heading}});
+  rows.add("an approval", "y, s, a or n as shown; a reason may follow n");
+  rows.add("a question", "a number, or your own words");
+  rows.add("a command",
+           "is carried out, and it is asked again; /quit leaves at once; //tree answers \"/tree\"");
 }
 
 Lines agent_lines(const Profiles& profiles, const ChatState& state) {
@@ -104,18 +111,6 @@ Lines cost_lines(const ChatState& state) {
   return rows.lines;
 }
 
-Result<Lines> permission_lines(Program& program, const ChatState& state) {
-  Rows rows(state);
-  const auto rules = program.rules();
-  if (!rules) return std::unexpected(rules.error().error);
-  for (const auto& rule : *rules) rows.add(name_of(rule.decision), to_text(rule));
-  for (const auto& rule : state.session_rules) rows.add("allow (this session)", rule);
-  const Line otherwise =
-      line_of("Where no rule speaks: reading here is allowed, everything else is asked about.", Tone::faint);
-  for (auto& line : wrapped(otherwise, columns_of(state))) rows.lines.push_back(std::move(line));
-  return rows.lines;
-}
-
 Result<Lines> export_lines(Program& program, const Store& store, const ChatState& state,
                            const std::string& file) {
   if (file.empty()) return fail(ErrorCode::invalid, "/export needs a file's name", "type /export chat.txt");
@@ -131,6 +126,32 @@ Result<Lines> export_lines(Program& program, const Store& store, const ChatState
 }
 
 }  // namespace
+
+Lines help_lines(const ChatState& state) {
+  Rows rows(state);
+  rows.lines.push_back({{"Keys", Tone::heading}});
+  state.tells_children ? add_keys_of_plain_lines(rows) : add_keys(rows);
+  rows.lines.push_back({});
+  rows.lines.push_back({{"Commands", Tone::heading}});
+  for (const auto& command : slash_commands())
+    rows.add(trimmed(fmt::format("{} {}", command.name, command.arguments)), command.about);
+  return rows.lines;
+}
+
+Lines permission_lines(const std::vector<Rule>& rules, const ChatState& state) {
+  Rows rows(state);
+  for (const auto& rule : rules) rows.add(name_of(rule.decision), to_text(rule));
+  for (const auto& rule : state.session_rules) {
+    const auto written = state.written_rules.find(rule);
+    const bool is_written = written != state.written_rules.end();
+    rows.add(is_written ? "allow" : "allow (this session)",
+             is_written ? fmt::format("{} (from now on, by {})", rule, written->second) : rule);
+  }
+  const Line otherwise =
+      line_of("Where no rule speaks: reading here is allowed, everything else is asked about.", Tone::faint);
+  for (auto& line : wrapped(otherwise, columns_of(state))) rows.lines.push_back(std::move(line));
+  return rows.lines;
+}
 
 Result<Lines> lines_of_command(Program& program, const Runtime& runtime, const ChatState& state,
                                const DoCommand& command) {
@@ -151,7 +172,11 @@ Result<Lines> lines_of_command(Program& program, const Runtime& runtime, const C
   if (command.name == "/sessions") return session_lines(store, state);
   if (command.name == "/tree") return tree_of(store, state, program.loop.clock().wall());
   if (command.name == "/cost") return cost_lines(state);
-  if (command.name == "/permissions") return permission_lines(program, state);
+  if (command.name == "/permissions") {
+    const auto rules = program.rules();
+    if (!rules) return std::unexpected(rules.error().error);
+    return permission_lines(*rules, state);
+  }
   if (command.name == "/export") return export_lines(program, store, state, command.arguments);
   std::vector<std::string> known;
   for (const auto& each : slash_commands()) known.emplace_back(each.name);
@@ -202,9 +227,17 @@ Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
   return *newest;
 }
 
+std::string told_of_going_on(const Session& root) {
+  constexpr std::size_t kPromptCharacters = 60;
+  const std::string prompt = goal_of(root, kPromptCharacters);
+  return fmt::format("Going on with {}: {}", root.id.value, prompt.empty() ? root.label : prompt);
+}
+
 void fold_history(ChatState& state, const Store& store, const SessionId& root,
                   const std::vector<Event>& events) {
-  if (state.root != root) state.session_rules.clear();  // they were given to another
+  if (state.root != root)  // those of the other session alone
+    std::erase_if(state.session_rules,
+                  [&state](const std::string& rule) { return !state.written_rules.contains(rule); });
   state.root = root;
   state.chosen.reset();
   state.tree = {};

@@ -58,6 +58,52 @@ TEST(AResumedChat, TellsWhatWasAskedAndAnsweredAndAsksNothingAgain) {
   EXPECT_FALSE(is_open(state.dialog));
 }
 
+std::string text_of(const std::vector<Line>& lines) {
+  std::string text;
+  for (const Line& line : lines) text += plain_text(line) + "\n";
+  return text;
+}
+
+TEST(AResumedChat, KeepsWhatIsApprovedForAlways) {
+  const Redactor redactor;
+  ChatState state{.redactor = redactor};
+  SimLoop loop(1);
+  const MemoryStore store(loop, std::make_shared<MemoryStore::Memory>());
+  state.session_rules = {"Bash(ls)", "Delegate"};
+  state.written_rules = {{"Delegate", "/home/me/config.toml"}};
+  fold_history(state, store, SessionId("sess_2_bbbbbb"), {});
+  EXPECT_THAT(state.session_rules, testing::ElementsAre("Delegate"));
+}
+
+TEST(AResumedChat, ThatWasNotNamedIsTold) {
+  Session root;
+  root.id = SessionId("sess_1_aaaaaa");
+  root.label = "main";
+  EXPECT_EQ(told_of_going_on(root), "Going on with sess_1_aaaaaa: main");
+  root.prompt = "look at the till";
+  EXPECT_EQ(told_of_going_on(root), "Going on with sess_1_aaaaaa: look at the till");
+}
+
+TEST(Permissions, TellWhatHoldsForTheSessionFromWhatStandsInAFile) {
+  ChatStory story;
+  story.state.session_rules = {"Bash(ls)", "Delegate"};
+  story.state.written_rules = {{"Delegate", "/home/me/config.toml"}};
+  const std::string told = text_of(permission_lines({}, story.state));
+  EXPECT_THAT(told, testing::ContainsRegex("allow \\(this session\\) +Bash\\(ls\\)\n"));
+  EXPECT_THAT(told, testing::ContainsRegex("  allow +Delegate \\(from now on, by /home/me/config.toml\\)\n"));
+}
+
+TEST(PlainLines, AreHelpedByNoKeyThatTheyDoNotHave) {
+  ChatStory story;
+  EXPECT_THAT(text_of(help_lines(story.state)), testing::AllOf(HasSubstr("Tab"), HasSubstr("@path")));
+  story.state.tells_children = true;
+  const std::string help = text_of(help_lines(story.state));
+  for (const auto* key : {"Tab", "@path", "PgUp", "Alt-Enter", "Up, Down"})
+    EXPECT_THAT(help, testing::Not(HasSubstr(key)));
+  for (const auto* known : {"Ctrl-C", "Ctrl-D", "/nudge", "/quit", "//tree"})
+    EXPECT_THAT(help, HasSubstr(known));
+}
+
 TEST(PlainLines, AcknowledgeWhatBecomesOfAChildAndNothingElse) {
   ChatStory story;
   story.begin("go");

@@ -254,6 +254,7 @@ void ChatRunner::do_command(const DoCommand& command) {
     if (!root) return say_error(root.error());
     if (const auto holder = runtime_.store().holder(root->tree); holder && *holder)
       return say_error(held_elsewhere(root->tree, **holder));
+    if (command.arguments.empty()) print_separated(state_, {line_of(told_of_going_on(*root), Tone::faint)});
     return resume(*root);
   }
   auto lines = lines_of_command(program_, runtime_, state_, command);
@@ -302,7 +303,7 @@ void ChatRunner::tell_how_to_go_on() {
   if (state_.root.empty()) return;
   const bool is_named = program_.common.model || session_model_ != first_model_;
   program_.out.write_line(fmt::format(
-      "Kept as {0}. To go on: `{1}`, and there `/resume {0}`.", state_.root.value,
+      "Kept as {0}.\nTo go on: `{1}`, and there `/resume {0}`.", state_.root.value,
       program_.command_line(is_named ? fmt::format("chat --model {}", shell_quoted(session_model_.value))
                                      : "chat")));
 }
@@ -327,8 +328,10 @@ Task<> ChatRunner::list_folder(std::string folder) {
 Task<> ChatRunner::write_down(std::string rule) {
   const auto written = co_await write_rule(program_, engine_.pool, rule, beside_.token());
   if (written) {
+    state_.written_rules[rule] = *written;
     print_separated(state_,
-                    {line_of(fmt::format("{} is allowed from now on: {}", rule, *written), Tone::faint)});
+                    {line_of(fmt::format("{} is allowed from now on; the rule stands in {}", rule, *written),
+                             Tone::faint)});
   } else {
     say_error(written.error());
   }
@@ -403,6 +406,7 @@ Task<> ChatRunner::watch_signals(StopToken stop) {
         break;
       case SIGINT:
         if (left_.resumed()) leave_at_once();
+        if (PlainSurface* plain = screen_.plain()) plain->interrupt();
         on_keys({{KeyName::control, "c"}});
         break;
       case SIGTERM:  // with a hang-up it comes once more

@@ -66,6 +66,7 @@ std::string ChatScreen::next_bytes() {
   for (auto& line : finished) {
     for (auto& span : line) span.text = program_.redactor.redact(span.text);
   }
+  finished = wrapped_all(finished, columns_of(state_));  // what came in one piece, or for a wider screen
   if (!plain_) return region_.draw(finished, frame_of(state_), state_.size);
   std::string text = plain_->draw(finished, state_);
   // What was typed before a question cannot be meant as its answer.

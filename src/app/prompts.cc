@@ -15,6 +15,7 @@
 #include "async/sleep.h"
 #include "base/text.h"
 #include "delegation/question_desk.h"
+#include "tui/line.h"
 #include "tui/style.h"
 
 namespace deputy {
@@ -22,6 +23,11 @@ namespace {
 
 constexpr std::string_view kChoices = "[y]es / [n]o, with a reason if you like: ";
 constexpr std::string_view kWords = "your answer: ";
+
+// One column stays free: a terminal may wrap what fills its last one.
+std::size_t columns_of(int terminal) {
+  return static_cast<std::size_t>(std::max(20, terminal_size(terminal).columns - 1));
+}
 
 std::string_view choices_for(const Question& question) {
   return question.kind == QuestionKind::permission ? kChoices : kWords;
@@ -111,7 +117,9 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
   // What was typed before the question cannot be meant as its answer.
   ::tcflush(parts_.input, TCIFLUSH);
   typed_.clear();
-  shown_ = parts_.redactor.redact(question_text(question, parts_.err.letters()));
+  // Without secrets first: one that is broken in two is none that could be found.
+  shown_ = wrapped_text(parts_.redactor.redact(question_text(question, parts_.err.letters())),
+                        columns_of(parts_.err.descriptor()), "    ");
   parts_.err.offer(shown_);
   if (parts_.err.is_behind()) {
     if (!co_await until_taken(stop)) co_return std::nullopt;

@@ -7,6 +7,7 @@
 
 #include "async/task_group.h"
 #include "async/waiter.h"
+#include "base/text.h"
 #include "support/pseudo_terminal.h"
 #include "support/run.h"
 
@@ -304,6 +305,21 @@ TEST_F(PromptsOnAStoppedTerminal, WaitForWhatIsOnStdoutToo) {
   terminal_.go_on();
   run(loop_, until_written());
   EXPECT_THAT(terminal_.read_until("[y]es / [n]o"), ::testing::StartsWith("an event\r\n"));
+}
+
+TEST_F(PromptsOnAStoppedTerminal, BreakLinesAtSpacesAndNoSecretBeforeItIsTakenOut) {
+  const std::string secret(100, 'k');
+  redactor_.hide(secret);
+  Event event = asked("q1");
+  std::string& text = std::get<QuestionAsked>(event.fact).question.text;
+  for (int word = 0; word < 20; ++word) text += " unfinished";
+  text += "\n" + secret;
+  prompts_.on_event(event);
+  run(loop_, until_written());
+  const std::string shown = terminal_.read_until("[y]es / [n]o");
+  EXPECT_THAT(shown, ::testing::Not(::testing::HasSubstr("kkkkkkkk")));
+  EXPECT_THAT(shown, ::testing::HasSubstr("\r\n    unfinished"));
+  for (const auto line : lines_of(shown)) EXPECT_LT(line.size(), 80U) << line;
 }
 
 class PromptsOnATerminalWithoutUtf8 : public PromptsOnAStoppedTerminal {

@@ -171,8 +171,10 @@ ForPerson for_person(const Report& report) {
     return {fmt::format("{}: Manual intervention required: {}", name_of(report.status), hopeless->message),
             hopeless->recommendation};
   }
-  return {fmt::format("{}: {}", name_of(report.status), report.errors.front().message),
-          report.errors.front().recommendation};
+  const ReportedError& first = report.errors.front();
+  // What follows says to a model how to go on; for a person that is what is recommended.
+  const std::size_t end = report.reason == Reason::budget ? first.message.find(". ") : std::string::npos;
+  return {fmt::format("{}: {}", name_of(report.status), first.message.substr(0, end)), first.recommendation};
 }
 
 }  // namespace deputy

@@ -124,6 +124,18 @@ TEST(ForPerson, IfAllAreRecoverableTheFirstRecommendation) {
   EXPECT_EQ(for_person(report).advice, "resume it");
 }
 
+TEST(ForPerson, OfABudgetNothingIsToldThatIsMeantForAModel) {
+  Report report = whole_report();
+  report.reason = Reason::budget;
+  report.errors = {
+      {"budget", "BUDGET",
+       "budget exhausted: $0.5000 are used. Finish with what you have, or ask the person to raise "
+       "--max-cost.",
+       true, "go on with more room"}};
+  EXPECT_EQ(for_person(report).problem, "partial: budget exhausted: $0.5000 are used");
+  EXPECT_EQ(for_person(report).advice, "go on with more room");
+}
+
 TEST(ForPerson, ElseManualInterventionIsRequired) {
   Report report = whole_report();
   report.status = Status::failed;

@@ -124,6 +124,7 @@ struct ChatState {
   std::deque<std::string> queued;  // typed while it ran: the next inputs, in plain lines commands too
   bool leaves_at_end = false;      // once these and what runs are done
   std::set<std::string> session_rules;
+  std::map<std::string, std::string> written_rules;  // those of them for always, and the file of each
   std::optional<TimePoint> interrupted_at;
   Notice notice;
 

@@ -129,16 +129,22 @@ std::size_t rows_for_body(const Dialog& dialog, std::size_t columns, std::size_t
   return rows > others ? rows - others : 0;
 }
 
+std::vector<Line> told_of_hidden(std::size_t lines, std::size_t columns, bool is_told) {
+  const std::string notice = fmt::format("  (… {} more lines: {} …)", lines,
+                                         is_told ? "all of it stands above" : "any key shows them");
+  return wrapped({{notice, Tone::bad}}, columns, "   ");
+}
+
 // Its beginning and its end, where there is no room for all of it.
 std::vector<Line> cut_body(std::vector<Line> lines, std::size_t columns, std::size_t rows, bool is_told) {
   if (lines.size() <= rows) return lines;
-  const std::size_t hidden = lines.size() - (rows - 1);
-  const std::size_t head = (rows - 1) / 2;
+  const std::size_t room = rows - std::min(rows, told_of_hidden(lines.size(), columns, is_told).size());
+  const std::size_t hidden = lines.size() - room;
+  const std::size_t head = room / 2;
   const auto at = [&lines](std::size_t index) { return lines.begin() + static_cast<std::ptrdiff_t>(index); };
   lines.erase(at(head), at(head + hidden));
-  const std::string notice = fmt::format("  (… {} more lines: {} …)", hidden,
-                                         is_told ? "all of it stands above" : "any key shows them");
-  lines.insert(at(head), cut({{notice, Tone::bad}}, columns));
+  const auto notice = told_of_hidden(hidden, columns, is_told);
+  lines.insert(at(head), notice.begin(), notice.end());
   return lines;
 }
 

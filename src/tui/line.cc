@@ -1,12 +1,36 @@
 #include "tui/line.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/display.h"
 #include "base/text.h"
 
 namespace deputy {
 namespace {
+
+constexpr std::string_view kCut = "…";  // a span of its own
+
+// In as many columns wherever that can be: what was cut gives its last two to the dots, and blanks before
+// what stands at the right end make up for those of a text.
+Line line_in_ascii(const Line& line) {
+  Line ascii;
+  std::size_t too_wide = 0;
+  for (const TextSpan& span : line) {
+    std::string text = in_ascii(span.text);
+    if (span.text == kCut) {
+      const std::size_t given = ascii.empty() ? 0 : std::min<std::size_t>(ascii.back().text.size(), 2);
+      if (given > 0) ascii.back().text.resize(ascii.back().text.size() - given);
+      text.assign(1 + given, '.');
+    } else if (text.find_first_not_of(' ') == std::string::npos && text.size() > too_wide) {
+      text.erase(0, std::exchange(too_wide, 0));
+    } else {
+      too_wide += text.size() - std::min(text.size(), display_width(span.text));
+    }
+    ascii.push_back({std::move(text), span.tone});
+  }
+  return ascii;
+}
 
 // Controls of either set, those of the second being \xc2 and a byte from \x80 to \x9f.
 std::string printable(std::string text) {
@@ -72,7 +96,7 @@ Line cut(const Line& line, std::size_t columns) {
   if (display_prefix(text, columns).size() == text.size()) return line;
   if (columns == 0) return {};
   Line part = slice(line, 0, display_prefix(text, columns - 1).size());
-  part.push_back({"…", part.empty() ? Tone::plain : part.back().tone});
+  part.push_back({std::string(kCut), part.empty() ? Tone::plain : part.back().tone});
   return part;
 }
 
@@ -93,6 +117,24 @@ std::vector<Line> wrapped(const Line& line, std::size_t columns, std::string_vie
   return lines;
 }
 
+std::vector<Line> wrapped_all(const std::vector<Line>& lines, std::size_t columns) {
+  std::vector<Line> all;
+  for (const Line& line : lines) {
+    for (Line& part : wrapped(line, columns)) all.push_back(std::move(part));
+  }
+  return all;
+}
+
+std::string wrapped_text(std::string_view text, std::size_t columns, std::string_view indent) {
+  std::string out;
+  for (const auto line : split(text, '\n')) {
+    for (const Line& part : wrapped({TextSpan{std::string(line)}}, columns, indent))
+      out += plain_text(part) + "\n";
+  }
+  out.pop_back();
+  return out;
+}
+
 Line justified(Line left, const Line& right, std::size_t columns) {
   const std::size_t taken = width_of(right);
   if (taken + 2 > columns) return cut(left, columns);
@@ -105,9 +147,9 @@ Line justified(Line left, const Line& right, std::size_t columns) {
 
 std::string to_terminal(const Line& line, const Style& style) {
   std::string out;
-  for (const TextSpan& span : line) {
-    out += toned(style, span.tone, printable(style.unicode ? span.text : in_ascii(span.text)));
-  }
+  const Line ascii = style.unicode ? Line{} : line_in_ascii(line);
+  for (const TextSpan& span : style.unicode ? line : ascii)
+    out += toned(style, span.tone, printable(span.text));
   return out;
 }
 

@@ -29,6 +29,9 @@ std::size_t width_of(const Line& line);
 Line cut(const Line& line, std::size_t columns);
 // Broken at spaces where there are some; further lines begin with `indent`.
 std::vector<Line> wrapped(const Line& line, std::size_t columns, std::string_view indent = {});
+std::vector<Line> wrapped_all(const std::vector<Line>& lines, std::size_t columns);
+// Every line of a text; what follows the last line break has none.
+std::string wrapped_text(std::string_view text, std::size_t columns, std::string_view indent = {});
 // The right part ends at the last column; the left one is cut to make room for it.
 Line justified(Line left, const Line& right, std::size_t columns);
 

@@ -9,7 +9,6 @@
 namespace deputy {
 namespace {
 
-constexpr std::size_t kColumns = 10'000;  // the terminal wraps by itself
 constexpr std::size_t kRows = std::numeric_limits<std::size_t>::max();
 // Whoever types an answer has not read yet that it is not waited for any more.
 constexpr auto kStillAnswering = std::chrono::seconds(2);
@@ -36,14 +35,27 @@ std::vector<Key> approval_keys(const Question& question, std::string_view text) 
   return {};
 }
 
+std::vector<Key> input_keys(std::string_view line) { return {{KeyName::paste, std::string(line)}, kEnter}; }
+
+bool is_to_leave(std::string_view text) { return text == "/quit" || text == "/exit"; }
+
+// Whether it begins with one that the chat knows: any other word with a slash may be an answer.
+bool is_command(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find(' '));
+  return is_to_leave(name) || std::ranges::any_of(slash_commands(), [name](const SlashCommand& command) {
+           return command.name == name;
+         });
+}
+
 // "y", "n because …", "2", or an answer in words.
 std::vector<Key> answer_keys(const Question& question, std::string_view line) {
-  const std::string text(trimmed(line));
+  std::string text(trimmed(line));
   if (text.empty()) return {};
   if (question.kind == QuestionKind::permission) return approval_keys(question, text);
   for (std::size_t at = 0; at < question.suggestions.size(); ++at) {
     if (text == std::string(1, key_of_suggestion(at))) return {{KeyName::text, text}};
   }
+  if (text.starts_with("//") && is_command(text.substr(1))) text.erase(0, 1);
   return {{KeyName::text, "w"}, {KeyName::text, text}, kEnter};
 }
 
@@ -60,33 +72,55 @@ std::string no_answer(const Question& question) {
 
 }  // namespace
 
-std::optional<std::vector<Key>> PlainSurface::next(const ChatState& state) {
+std::optional<std::vector<Key>> PlainSurface::next(ChatState& state) {
   const std::size_t end = typed_.find('\n');
   if (end == std::string::npos) return std::nullopt;
   const std::string line = to_utf8(typed_.substr(0, end));
   typed_.erase(0, end + 1);
   is_prompted_ = false;
-  if (!is_open(state.dialog) && !std::exchange(question_, {}).empty() &&
-      (!settled_at_ || state.now - *settled_at_ < kStillAnswering)) {
+  if (is_command(trimmed(line))) return command_keys(state, line);
+  if (is_open(state.dialog)) return keys_for_question(state, line);
+  if (!std::exchange(question_, {}).empty() && (!settled_at_ || state.now - *settled_at_ < kStillAnswering)) {
     complaint_ = "not taken, as what was asked was settled meanwhile: " + on_one_line(line);
     return std::vector<Key>{};
   }
-  if (is_open(state.dialog)) {
-    const Question& question = state.dialog.waiting.front();
-    const bool is_written = question.id == question_;
-    auto keys = is_written ? answer_keys(question, line) : std::vector<Key>{};
-    if (!is_written || !is_ready(state.dialog, state.now)) {
-      if (!trimmed(line).empty())
-        complaint_ = "not taken, as it was typed before the question could be read: " + on_one_line(line);
-      question_.clear();  // it is asked again
-    } else if (keys.empty()) {
-      complaint_ = no_answer(question);
-    } else {
-      question_.clear();
-    }
-    return keys;
+  return input_keys(line);
+}
+
+// It answers nothing, whatever is asked and whether or not that could be read.
+std::vector<Key> PlainSurface::command_keys(ChatState& state, std::string_view line) {
+  if (!is_open(state.dialog)) return input_keys(line);
+  // What waits for an answer has no end that somebody who leaves could wait for.
+  if (is_to_leave(trimmed(line)) && can_be_answered(state)) return {{KeyName::control, "d"}};
+  state.is_question_aside = true;
+  question_.clear();  // it is asked again
+  return input_keys(line);
+}
+
+std::vector<Key> PlainSurface::keys_for_question(const ChatState& state, std::string_view line) {
+  if (!can_be_answered(state)) {
+    if (!trimmed(line).empty())
+      complaint_ = "not taken, as it was typed before the question could be read: " + on_one_line(line);
+    question_.clear();  // it is asked again
+    return {};
   }
-  return std::vector<Key>{{KeyName::paste, line}, kEnter};
+  const Question& question = state.dialog.waiting.front();
+  auto keys = answer_keys(question, line);
+  if (keys.empty()) {
+    complaint_ = no_answer(question);
+  } else {
+    question_.clear();
+  }
+  return keys;
+}
+
+bool PlainSurface::can_be_answered(const ChatState& state) const {
+  return state.dialog.waiting.front().id == question_ && is_ready(state.dialog, state.now);
+}
+
+void PlainSurface::interrupt() {
+  typed_.clear();
+  was_interrupted_ = true;
 }
 
 std::string PlainSurface::take_unended() { return to_utf8(trimmed(std::exchange(typed_, {}))); }
@@ -98,10 +132,16 @@ void PlainSurface::start_over() {
 
 std::string PlainSurface::draw(const std::vector<Line>& finished, ChatState& state) {
   std::string text;
-  for (const auto& line : finished) text += to_terminal(line, style_) + "\n";
+  const auto write = [this, &text](const std::vector<Line>& lines) {
+    for (const auto& line : lines) text += to_terminal(line, style_) + "\n";
+  };
+  write(finished);
   if (const std::string complaint = std::exchange(complaint_, {}); !complaint.empty())
-    text += to_terminal(line_of(complaint, Tone::bad), style_) + "\n";
-  if (!text.empty() && is_prompted_) text.insert(0, "\n");
+    write(wrapped(line_of(complaint, Tone::bad), columns_of(state)));
+  const bool was_interrupted = std::exchange(was_interrupted_, false);
+  if (was_interrupted && !state.notice.text.empty())
+    write(wrapped(line_of(state.notice.text, Tone::faint), columns_of(state)));
+  if (was_interrupted || (!text.empty() && is_prompted_)) text.insert(0, "\n");
   if (!text.empty()) is_prompted_ = false;
   if (is_open(state.dialog)) {
     const std::string& id = state.dialog.waiting.front().id;
@@ -113,8 +153,7 @@ std::string PlainSurface::draw(const std::vector<Line>& finished, ChatState& sta
       has_asked_ = true;
       typed_.clear();
       state.dialog.readable.clear();
-      for (const auto& line : view_of(state.dialog, state.now, kColumns, kRows).lines)
-        text += to_terminal(line, style_) + "\n";
+      write(view_of(state.dialog, state.now, columns_of(state), kRows).lines);
     }
     if (!std::exchange(is_prompted_, true)) text += "answer: ";
     return text;

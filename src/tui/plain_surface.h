@@ -17,8 +17,11 @@ class PlainSurface {
   explicit PlainSurface(Style style) : style_(style) {}
 
   void feed(std::string_view bytes) { typed_ += bytes; }
-  // The next whole line as keys: an answer to the question that is open, else an input.
-  std::optional<std::vector<Key>> next(const ChatState& state);
+  // The next whole line as keys: an answer to the question that is open, else an input. A command is one also
+  // while a question is open, which then waits and is asked again; "//tree" answers "/tree".
+  std::optional<std::vector<Key>> next(ChatState& state);
+  // Ctrl-C: the terminal has dropped what was typed of a line, and left the cursor behind it.
+  void interrupt();
   // What was typed of a line that had no end.
   std::string take_unended();
   // What there is to write: finished lines, a question that can be answered now, or the prompt. A question is
@@ -30,6 +33,11 @@ class PlainSurface {
   bool has_asked() { return std::exchange(has_asked_, false); }
 
  private:
+  std::vector<Key> command_keys(ChatState& state, std::string_view line);
+  std::vector<Key> keys_for_question(const ChatState& state, std::string_view line);
+  // Whether the question that is open was written, and long enough ago.
+  bool can_be_answered(const ChatState& state) const;
+
   Style style_;
   std::string typed_;
   std::string question_;                 // the id of the one that was written last and not answered here
@@ -37,6 +45,7 @@ class PlainSurface {
   std::string complaint_;                // of a line that was not taken for an answer
   bool is_prompted_ = false;
   bool has_asked_ = false;
+  bool was_interrupted_ = false;
 };
 
 }  // namespace deputy

@@ -14,6 +14,7 @@ using ::testing::HasSubstr;
 
 class Plain : public testing::Test {
  protected:
+  Plain() { story.state.size.columns = 200; }
   std::string draw() { return surface.draw(std::exchange(story.state.out, {}), story.state); }
   Intents line(std::string_view text) {
     surface.feed(text);
@@ -368,6 +369,142 @@ TEST_F(Plain, TheEndOfTheInputIsToQuitInTurn) {
   story.begin("go");
   EXPECT_TRUE(apply_key(story.state, end).empty());
   EXPECT_TRUE(story.state.leaves_at_end);
+}
+
+// One that is asked and can be read.
+class PlainAtAQuestion : public Plain {
+ protected:
+  PlainAtAQuestion() {
+    story.state.tells_children = true;
+    story.begin("go");
+    story.child("a");
+    draw();
+  }
+  void ask(QuestionKind kind) {
+    story.ask("child", "Run ls", {}, kind);
+    story.pass(kTooSoon);
+    draw();
+    was_taken(story.state);
+  }
+  void expect_asked_again() {
+    EXPECT_TRUE(is_open(story.state.dialog));
+    draw();
+    was_taken(story.state);
+    story.pass(kTooSoon);
+    EXPECT_THAT(draw(), ::testing::AllOf(HasSubstr("Run ls"), HasSubstr("answer: ")));
+    was_taken(story.state);
+  }
+};
+
+TEST_F(PlainAtAQuestion, CommandsAreCarriedOutAndItIsAskedAgain) {
+  ask(QuestionKind::permission);
+  const auto nudged = line("/nudge a be brief\n");
+  ASSERT_EQ(nudged.size(), 1u);
+  EXPECT_EQ(std::get<NudgeOne>(nudged[0]).text, "be brief");
+  expect_asked_again();
+  const auto cancelled = line("/cancel a\n");
+  ASSERT_EQ(cancelled.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<CancelOne>(cancelled[0]));
+  expect_asked_again();
+  for (const auto* command : {"/tree", "/help"}) {
+    const auto shown = line(std::string(command) + "\n");
+    ASSERT_EQ(shown.size(), 1u) << command;
+    EXPECT_EQ(std::get<DoCommand>(shown[0]).name, command);
+    expect_asked_again();
+  }
+  const auto sent = line("/background a\n");
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<SendToBackground>(sent[0]));
+  expect_asked_again();
+  EXPECT_TRUE(line("/compact\n").empty());
+  EXPECT_THAT(story.state.queued, ElementsAre("/compact")) << "it has its turn";
+  expect_asked_again();
+  const auto approved = line("y\n");
+  ASSERT_EQ(approved.size(), 1u);
+  EXPECT_EQ(std::get<GiveAnswer>(approved[0]).answer.kind, AnswerKind::approved);
+}
+
+TEST_F(PlainAtAQuestion, ALineBehindACommandIsNoAnswerBeforeItIsAskedAgain) {
+  ask(QuestionKind::permission);
+  ASSERT_EQ(line("/tree\ny\n").size(), 1u);
+  EXPECT_TRUE(is_open(story.state.dialog));
+  EXPECT_THAT(draw(), HasSubstr("not taken, as it was typed before the question could be read: y"));
+}
+
+TEST_F(PlainAtAQuestion, ToQuitLeavesAtOnceAsTheEndOfTheInputDoes) {
+  ask(QuestionKind::permission);
+  const auto left = line("/quit\n");
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_TRUE(std::get<LeaveChat>(left[0]).at_once);
+}
+
+TEST_F(PlainAtAQuestion, ToQuitThatWasTypedBeforeItHasItsTurn) {
+  story.ask("child", "Run ls", {});
+  EXPECT_TRUE(line("/quit\n").empty());
+  EXPECT_TRUE(story.state.leaves_at_end);
+  expect_asked_again();
+}
+
+TEST_F(PlainAtAQuestion, WordsWithASlashAreAnAnswerUnlessACommandIsMeant) {
+  const auto answer_to = [this](const std::string& typed) {
+    ask(QuestionKind::to_person);
+    const auto intents = line(typed + "\n");
+    const auto* given = intents.size() == 1 ? std::get_if<GiveAnswer>(&intents[0]) : nullptr;
+    return given ? given->answer.text : "no answer";
+  };
+  EXPECT_EQ(answer_to("/usr/bin or /bin"), "/usr/bin or /bin");
+  EXPECT_EQ(answer_to("/treetop"), "/treetop");
+  EXPECT_EQ(answer_to("//tree shows it"), "/tree shows it");
+  EXPECT_EQ(answer_to("// is a comment"), "// is a comment");
+  EXPECT_EQ(answer_to("/tree"), "no answer");
+}
+
+TEST_F(PlainAtAQuestion, AWordWithASlashThatIsNoCommandApprovesNothing) {
+  ask(QuestionKind::permission);
+  EXPECT_TRUE(line("/yes\n").empty());
+  EXPECT_THAT(draw(), HasSubstr("that was no answer"));
+}
+
+TEST_F(PlainAtAQuestion, ACommandIsNoAnswerToWhatWasSettledJustThen) {
+  ask(QuestionKind::permission);
+  story.tell_child("child", QuestionAnswered{"q1", {AnswerKind::approved, "", Source::person}});
+  ASSERT_EQ(line("/tree\n").size(), 1u);
+  EXPECT_TRUE(line("y\n").empty());
+  EXPECT_THAT(draw(), HasSubstr("settled meanwhile: y"));
+}
+
+TEST_F(PlainAtAQuestion, ItsLinesAreBrokenAtSpaces) {
+  story.state.size.columns = 40;
+  story.ask("child", "Spawn 1 subagent to look for all that is unfinished in this folder", {});
+  story.pass(kTooSoon);
+  const std::string asked = draw();
+  EXPECT_THAT(asked,
+              HasSubstr("  Spawn 1 subagent to look for all that\n    is unfinished in this folder\n"));
+  line("perhaps\n");
+  EXPECT_THAT(draw(), HasSubstr("that was no answer: type y for yes, or\nn for no"));
+}
+
+// The terminal has written ^C behind what was typed, and dropped that.
+TEST_F(Plain, AnInterruptIsToldAndPromptsOnALineOfItsOwn) {
+  story.state.tells_children = true;
+  draw();
+  surface.feed("abc");
+  const auto interrupt = [this] {
+    surface.interrupt();
+    return apply_key(story.state, {KeyName::control, "c"});
+  };
+  EXPECT_TRUE(interrupt().empty());
+  EXPECT_EQ(draw(), "\nCtrl-C twice within 2 s leaves; so does /quit\n> ");
+  EXPECT_EQ(draw(), "") << "once";
+  const auto said = line("def\n");
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(std::get<SubmitInput>(said[0]).text, "def");
+
+  story.begin("def");
+  draw();
+  story.pass(std::chrono::seconds(3));
+  EXPECT_EQ(interrupt().size(), 1u);
+  EXPECT_THAT(draw(), ::testing::StartsWith("\ncancelling; what was found is kept"));
 }
 
 TEST_F(Plain, WhatWasTypedBeforeAQuestionDoesNotAnswerIt) {

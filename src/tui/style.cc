@@ -13,12 +13,20 @@ struct Spelling {
   std::string_view sign;
   std::string_view ascii;
 };
-// Each as wide as what it stands for, so that nothing moves.
-constexpr Spelling kSpellings[] = {{"…", "."}, {"•", "*"}, {"─", "-"},      {"│", "|"},  {"└", "`"},
-                                   {"├", "|"}, {"—", "-"}, {"–", "-"},      {"“", "\""}, {"”", "\""},
-                                   {"‘", "'"}, {"’", "'"}, {"✓", "+"},      {"✗", "x"},  {"→", ">"},
-                                   {"⚠", "!"}, {"❯", ">"}, {"⏎", "/"},      {"·", "."},  {"␛", "^"},
-                                   {"↑", "^"}, {"↓", "v"}, {"⚠\uFE0F", "!"}};  // as reports have it
+// Each as wide as what it stands for, so that nothing moves; but one dot would not tell of anything left out.
+constexpr std::string_view kLeftOut = "…";
+constexpr Spelling kSpellings[] = {{kLeftOut, "..."}, {"•", "*"}, {"─", "-"},      {"│", "|"},  {"└", "`"},
+                                   {"├", "|"},        {"—", "-"}, {"–", "-"},      {"“", "\""}, {"”", "\""},
+                                   {"‘", "'"},        {"’", "'"}, {"✓", "+"},      {"✗", "x"},  {"→", ">"},
+                                   {"⚠", "!"},        {"❯", ">"}, {"⏎", "/"},      {"·", "."},  {"␛", "^"},
+                                   {"↑", "^"},        {"↓", "v"}, {"⚠\uFE0F", "!"}};  // as reports have it
+
+// Of the spaces before the next column, those that the dots may take so that it stays where it is.
+std::size_t columns_to_spare(std::string_view rest) {
+  constexpr std::size_t kTaken = 2;
+  const std::size_t spaces = std::min(rest.find_first_not_of(' '), rest.size());
+  return spaces >= kTaken + 2 ? kTaken : 0;
+}
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
@@ -71,10 +79,11 @@ std::string in_ascii(std::string_view text) {
     } else if (const auto* known = std::ranges::find(kSpellings, grapheme, &Spelling::sign);
                known != std::end(kSpellings)) {
       out += known->ascii;
+      if (grapheme == kLeftOut) at += columns_to_spare(text.substr(end));
     } else {
       out.append(display_width(grapheme), '?');
     }
-    at = end;
+    at += grapheme.size();
   }
   return out;
 }

@@ -22,8 +22,9 @@ enum class Tone { plain, good, doubtful, bad, faint, strong, accent, code, headi
 // In colour where the style has it.
 std::string toned(const Style& style, Tone tone, std::string_view text);
 
-// For a terminal that knows nothing else: signs by what looks like them and is as wide, other letters by a
-// question mark. Escapes stay as they are. The text is UTF-8.
+// For a terminal that knows nothing else: signs by what looks like them and is as wide, "…" by three dots,
+// which take what they need of the spaces before another column; other letters by a question mark. Escapes
+// stay as they are. The text is UTF-8.
 std::string in_ascii(std::string_view text);
 // The same for what is approved, of which no two may look alike: \u{ef} for ï.
 std::string spelled_in_ascii(std::string_view text);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include "base/text.h"
 #include "deputy_program.h"
 
 namespace deputy {
@@ -95,7 +96,7 @@ TEST_F(ChatOnATerminal, GoesOnAfterAKillWhereItWas) {
   EXPECT_EQ(killed->wait().status, 128 + SIGKILL);
   auto chat = begin(delegating("10"), {"--yes"});
   chat->type("/resume\r");
-  chat->read_screen_until("Both have reported.");
+  EXPECT_THAT(chat->read_screen_until("Both have reported."), HasSubstr("Going on with sess_"));
   expect_quits(*chat);
 }
 
@@ -162,6 +163,45 @@ TEST_F(ChatOnATerminal, InPlainLinesWhatIsAskedOfAChildIsAcknowledged) {
   chat->type("/cancel slow\n");
   chat->read_screen_until("[slow] is being cancelled");
   chat->read_screen_until("Both have reported.");
+}
+
+TEST_F(ChatOnATerminal, InPlainLinesWhatIsApprovedForAlwaysIsToldAndListedWithItsFile) {
+  auto chat =
+      chat_on_terminal({"--plain", "--color", "never", "--model", script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},{"text":"Written."}]}]})")});
+  chat->read_screen_until("> ");
+  chat->type("go\n");
+  chat->read_screen_until("answer: ");
+  chat->type("a\n");
+  std::string told = chat->read_screen_until("Written.");
+  if (!told.contains("from now on")) told += chat->read_screen_until("from now on");
+  EXPECT_THAT(told, HasSubstr("is allowed from now on"));
+  chat->type("/permissions\n");
+  const std::string listed = chat->read_screen_until("Where no rule speaks");
+  EXPECT_THAT(listed, HasSubstr("(from now on, by "));
+  EXPECT_THAT(listed, testing::Not(HasSubstr("(this session)")));
+}
+
+TEST_F(ChatOnATerminal, InPlainLinesAnInterruptIsToldAndPromptsAgain) {
+  auto chat = chat_on_terminal({"--plain", "--color", "never", "--model",
+                                script(R"({"v":1,"sessions":[{"replies":[{"text":"never"}]}]})")});
+  chat->read_screen_until("> ");
+  chat->send(SIGINT);
+  chat->read_screen_until("\r\nCtrl-C twice within 2 s leaves; so does /quit\r\n> ");
+}
+
+TEST_F(ChatOnATerminal, BreaksWhatItTellsOfAFailureAtSpacesAndNotHowToGoOn) {
+  auto chat =
+      chat_on_terminal({"--plain", "--color", "never", "--model", script(R"({"v":1,"sessions":[{"replies":[
+    {"error":"the model of this test is out of order today and will stay so until somebody mends it"}]}]})")});
+  chat->read_screen_until("> ");
+  chat->type("go\n");
+  const std::string shown = chat->read_screen_until("mends");
+  EXPECT_THAT(shown, HasSubstr("error"));
+  for (const auto line : lines_of(shown)) EXPECT_LT(utf8_length(line), 80U) << line;
+  chat->type("/quit\n");
+  EXPECT_THAT(chat->read_screen_until("and there"), HasSubstr(".\r\nTo go on: `")) << "a line of its own";
+  EXPECT_EQ(chat->wait().status, 0);
 }
 
 TEST_F(ChatOnATerminal, EventsThatNobodyReadsHoldNobodyUpEither) {
