@@ -274,6 +274,15 @@ TEST_F(Chat, ACallThatGaveItsChildToTheBackgroundIsNotMarkedDoneAndTheTreeSaysSo
   EXPECT_THAT(story.screen(80), HasSubstr("→ background: Read cart.py"));
   story.tell_child("a", RunEnded{Report{}});
   EXPECT_THAT(story.screen(80), Not(HasSubstr("background")));
+
+  story.step = 1;
+  story.reply("", {{"2", "task", R"({"description":"look again"})"}});
+  story.child("a");
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("background"))) << "a call waits for it again";
+  story.tell_root(Detached{SessionId("sess_a")}, 0);
+  story.take_out();
+  story.finish_call(0, ToolStatus::ok, "it goes on");
+  EXPECT_EQ(story.take_out(), "\n→ task look again\n    goes on in the background\n") << "gone on with";
 }
 
 TEST_F(Chat, ACallThatEndsAsItsChildAsksIsNotMarkedDoneButTheOneThatWaitsForItSinceIs) {

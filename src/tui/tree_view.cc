@@ -72,7 +72,11 @@ struct Fold {
     child->is_beside = false;
   }
   void operator()(const Detached& fact) const {
-    if (TreeNode* child = find(view, fact.child)) child->is_beside = true;
+    TreeNode* child = find(view, fact.child);
+    if (!child) return;
+    // Not the one that made it, where it was gone on with.
+    child->call = CallId{event.run, event.step, event.call};
+    child->is_beside = true;
   }
   void operator()(const RunStarted&) const {
     forget_what_was_open();
@@ -138,6 +142,7 @@ struct Fold {
     node.tone = ending.tone;
     node.has_ended = true;
     node.ended_as = fact.report.status;
+    node.is_beside = false;
     node.question.clear();
   }
   void operator()(const auto&) const {}

@@ -30,8 +30,8 @@ struct OpenQuestion {
 struct TreeNode {
   SessionId id;
   SessionId parent;
-  std::optional<CallId> call = {};  // that made it, or that waits for it since; not known of what began
-                                    // before this process
+  std::optional<CallId> call = {};  // that made it, or that waits for it or let it go since; not known of
+                                    // what began before this process
   std::string label;                // unlike its twins'
   std::string agent;
   std::string activity;      // what it does, or did last, or how it ended
