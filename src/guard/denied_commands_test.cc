@@ -793,7 +793,6 @@ TEST(CommandRules, WhatIsFilledInGoesRoundNoDeny) {
            {"terraform destroy:*", "ls | xargs -I% terraform fmt %"},
            {"terraform destroy:*", "find . -name '*.tf' -exec terraform fmt {} ';'"},
            {"terraform destroy:*", "parallel terraform fmt ::: a b"},
-           {"gh pr merge:*", "ls | xargs gh pr view"},
            {"xargs -P:*", "ls | xargs wc"},
            {"sudo -s:*", "ls | sudo xargs wc"},
        }) {

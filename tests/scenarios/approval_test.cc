@@ -172,8 +172,7 @@ TEST_F(TheApproval, IsOneLineWhereThatTellsEveryPromptWhole) {
 TEST_F(TheApproval, OfWhatIsToldToOthersTellsAllOfIt) {
   const std::string words(200, 'x');
   for (const auto& [tool, arguments] :
-       {std::pair("Note", fmt::format(R"({{"content":"{}"}})", words)),
-        std::pair("ask_user", fmt::format(R"({{"question":"{}"}})", words)),
+       {std::pair("ask_user", fmt::format(R"({{"question":"{}"}})", words)),
         std::pair("answer_subagent", fmt::format(R"({{"question_id":"q_1","answer":"{}"}})", words)),
         std::pair("task_message", fmt::format(R"({{"id":"sess_1_a","text":"{}"}})", words))})
     EXPECT_THAT(asked_for(tool, arguments, {}, Rules({{Decision::ask, tool, ""}})),
