@@ -1,6 +1,14 @@
 // The bytes that bring a terminal from what it shows to what it should show: finished lines go into its own
 // scrollback, the frame stands below them and is drawn over in place. Never more than the terminal's rows.
 // Pure: it knows what it drew, and no terminal.
+//
+// A terminal that changes its size has wrapped and moved what stood on it before anybody is told. For one
+// that wraps its lines anew (tmux), the screen shows the frame once, whatever the window went through, and no
+// line that was finished is taken away. What cannot be helped: rows of a frame that a smaller window has
+// pushed off the screen are erased when a higher one brings them back, and stay in the scrollback where lines
+// were finished meanwhile; so do blank rows; and rows of which nobody can tell that they were pushed off, as
+// nobody knows how far down the frame stood. On a terminal that cuts its lines and wraps none (xterm), as
+// many finished rows as would have been wrapped are erased.
 #pragma once
 
 #include <cstddef>
@@ -35,10 +43,15 @@ class LiveRegion {
   void forget();
 
  private:
+  std::size_t rows_above_cursor(int columns) const;
   std::string to_top(TerminalSize size) const;
+  void follow_resize(TerminalSize size);
 
   Style style_;
-  Frame drawn_;
+  Frame drawn_;                          // with the blank rows above it
+  std::size_t blank_rows_ = 0;           // that the next finished lines fill
+  std::vector<std::size_t> pushed_off_;  // the columns of each line that stands just above the screen's top
+  std::size_t rows_surely_above_ = 0;    // on the screen
   TerminalSize size_;
 };
 

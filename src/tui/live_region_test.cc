@@ -91,5 +91,101 @@ TEST_F(LiveRegionTest, FindsItsTopFromACursorWhereANarrowerScreenHasWrappedItsLi
   EXPECT_EQ(rows_up(17, 8), "\r\x1b[2A");
 }
 
+// The screen of another size is fed with what tmux makes of the one before.
+class ResizedRegionTest : public testing::Test {
+ protected:
+  // The cursor is behind the last line.
+  static Frame frame(const std::vector<std::string>& lines) {
+    Frame frame;
+    for (const auto& line : lines) frame.lines.push_back(line_of(line));
+    frame.cursor_row = lines.size() - 1;
+    frame.cursor_column = lines.back().size();
+    return frame;
+  }
+  static std::vector<Line> finished(std::size_t count) { return std::vector<Line>(count, line_of("said")); }
+  // The number of rows that it goes up.
+  std::string way_up(TerminalSize size) {
+    const std::string bytes = region_.erase(size);
+    return bytes.substr(0, bytes.find('A') + 1);
+  }
+  LiveRegion region_{{.colour = false}};
+};
+
+TEST_F(ResizedRegionTest, RowsThatALowerWindowPushedOffAreErasedWhenAHigherOneBringsThemBack) {
+  region_.draw(finished(1), frame({"one", "two", "three", ">"}), {20, 10});
+  Screen low({20, 3});
+  low.feed("said\r\none\r\ntwo\r\nthree\r\n>");
+  low.feed(region_.draw({}, frame({"three", ">"}), {20, 3}));
+  EXPECT_THAT(low.scrollback, ElementsAre("said", "one"));
+  EXPECT_THAT(low.rows(), ElementsAre("", "three", ">")) << "its last row stays";
+  Screen high({20, 10});
+  high.feed("said\r\none\r\n\r\nthree\r\n>");
+  high.feed(region_.draw({}, frame({"one", "two", "three", ">"}), {20, 10}));
+  EXPECT_THAT(high.rows(), ElementsAre("said", "one", "two", "three", ">"));
+}
+
+TEST_F(ResizedRegionTest, NoFinishedLineIsErasedForRowsThatWerePushedOffAboveIt) {
+  region_.draw(finished(1), frame({"one", "two", "three", ">"}), {20, 10});
+  region_.draw({}, frame({"three", ">"}), {20, 3});
+  region_.draw({line_of("done")}, frame({"three", ">"}), {20, 3});
+  Screen high({20, 10});
+  high.feed("said\r\none\r\ndone\r\nthree\r\n>");
+  high.feed(region_.draw({}, frame({"one", ">"}), {20, 10}));
+  EXPECT_THAT(high.rows(), ElementsAre("said", "one", "done", "one", ">"));
+}
+
+TEST_F(ResizedRegionTest, OnlyWhatHasNoRoomAboveTheCursorWasPushedOff) {
+  const auto way_up_after = [&](TerminalSize smaller) {
+    region_.forget();
+    region_.draw({}, frame({"0123456789abcdefghij", "two", ">"}), {20, 10});
+    region_.draw({}, frame({"two", ">"}), smaller);
+    return way_up({5, 10});
+  };
+  EXPECT_EQ(way_up_after({10, 4}), "\r\x1b[3A") << "two blank rows, and one";
+  EXPECT_EQ(way_up_after({10, 3}), "\r\x1b[4A") << "half of the first line, wrapped by now, and two rows";
+}
+
+TEST_F(ResizedRegionTest, WhatStandsBelowTheCursorLeavesLessRoomUnlessALowerWindowDroppedIt) {
+  const auto way_up_after = [&](TerminalSize smaller) {
+    region_.forget();
+    Frame with_status = frame({"0123456789", "0123456789", ">"});
+    with_status.lines.push_back(line_of("0123456789"));
+    region_.draw({}, with_status, {10, 4});
+    region_.draw({}, frame({">"}), smaller);
+    return way_up({5, 10});
+  };
+  EXPECT_EQ(way_up_after({5, 4}), "\r\x1b[4A") << "three rows were pushed off, one blank row is there";
+  EXPECT_EQ(way_up_after({5, 3}), "\r\x1b[3A") << "two rows were pushed off";
+}
+
+// As tmux pushes off as many rows as it wraps, also where blank ones are below.
+TEST_F(ResizedRegionTest, BlankRowsStandAboveWhereANarrowerWindowCouldPushOffMore) {
+  const std::string wide(20, 'x');
+  const std::string narrow(10, 'x');
+  region_.draw({}, frame({wide, wide, ">"}), {20, 10});
+  Screen screen({10, 10});
+  screen.feed(narrow + "\r\n" + narrow + "\r\n" + narrow + "\r\n" + narrow + "\r\n>");
+  screen.feed(region_.draw({}, frame({narrow, narrow, ">"}), {10, 10}));
+  EXPECT_THAT(screen.rows(), ElementsAre("", "", narrow, narrow, ">"));
+  EXPECT_EQ(region_.draw({}, frame({narrow, narrow, ">"}), {10, 10}), "") << "nothing has changed since";
+  screen.feed(region_.draw(finished(1), frame({narrow, narrow, ">"}), {10, 10}));
+  EXPECT_THAT(screen.rows(), ElementsAre("said", "", narrow, narrow, ">")) << "finished lines fill them";
+  screen.feed(region_.draw({}, frame({narrow, narrow, "more", ">"}), {10, 10}));
+  EXPECT_THAT(screen.rows(), ElementsAre("said", narrow, narrow, "more", ">")) << "and a longer frame";
+  screen.feed(region_.draw(finished(1), frame({narrow, ">"}), {10, 10}));
+  EXPECT_THAT(screen.rows(), ElementsAre("said", "said", narrow, ">"));
+}
+
+TEST_F(ResizedRegionTest, NoBlankRowsStandBelowAsManyFinishedLinesAsTheFrameHas) {
+  const auto bytes_below = [&](std::size_t lines) {
+    region_.forget();
+    region_.draw(finished(lines), frame({std::string(20, 'x'), std::string(20, 'x'), ">"}), {20, 10});
+    return region_.draw({}, frame({"one", "two", ">"}), {10, 10});
+  };
+  constexpr std::string_view kBlankRow = "\x1b[2K\r\n";
+  EXPECT_THAT(bytes_below(5), Not(HasSubstr(kBlankRow))) << "two were pushed off, three are left";
+  EXPECT_THAT(bytes_below(4), HasSubstr(kBlankRow));
+}
+
 }  // namespace
 }  // namespace deputy

@@ -411,29 +411,69 @@ TEST_F(TerminalRealTime, ANarrowerWindowIsDrawnAfresh) {
   EXPECT_EQ(screen.find("→ note: half way"), screen.rfind("→ note: half way")) << "drawn once:\n" << screen;
 }
 
-// As where a person drags its edge, and tmux wraps each time what stands there.
-TEST_F(TerminalRealTime, AWindowThatBecomesNarrowerStepByStepShowsAQuestionOnce) {
+TEST_F(TerminalRealTime, AWindowThatBecomesSmallerBothWaysAndLargerAgainShowsAChildOnce) {
+  chat(script(R"({"v":1,"sessions":[
+  {"match":{"label":"main"},"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look"}}]},{"text":"never"}]},
+  {"match":{"agent":"explore"},"replies":[
+    {"text":"row-1\nrow-2\nrow-3\nrow-4\nrow-5\nrow-6\nrow-7\nrow-8\n",
+     "calls":[{"name":"Note","arguments":{"content":"half way"}}]},
+    {"first_byte_ms":86400000,"text":"never"}]}]})"),
+       {"--yes"});
+  enter("go", "half way");
+  tmux.key("Tab");
+  tmux.wait_for("row-1");
+  tmux.wait_for("Esc back");
+  for (int times = 0; times < 2; ++times) {
+    tmux.resize(40, 10);
+    tmux.wait_until_gone("row-1");
+    tmux.wait_for("Esc back");  // what stood below the cursor is gone until it is drawn afresh
+    tmux.resize(80, 24);
+    tmux.wait_for("→ note: half way");  // which a narrow screen has no room for
+    const std::string all = tmux.history();
+    for (const auto* once : {"│ ❯ look", "│ row-1", "│ row-4", "❯ go", "Say what to do"}) {
+      EXPECT_THAT(all, HasSubstr(once));
+      EXPECT_EQ(all.find(once), all.rfind(once)) << once << " is there twice:\n" << all;
+    }
+  }
+}
+
+class NarrowedTerminalRealTime : public TerminalRealTime {
+ protected:
+  // As where a person drags the window's edge, and tmux wraps each time what stands there.
+  void expect_one_question_while_narrowed(int rows) {
+    enter("review this", "asks for approval");
+    tmux.wait_for("(y)");
+    constexpr std::string_view kAsks = "→ asks: ";
+    const std::string wide = tmux.screen();
+    const std::size_t begin = wide.find(kAsks);
+    ASSERT_NE(begin, std::string::npos) << wide;
+    const std::string row = wide.substr(begin, wide.find('\n', begin) - begin);
+    ASSERT_EQ(display_width(row), 79U) << "control: as wide as the window, and cut";
+    for (const std::size_t columns : {76U, 72U, 68U, 64U, 60U}) {
+      tmux.resize(static_cast<int>(columns), rows);
+      tmux.wait_for(cut_to_width(row, columns - 1));
+    }
+    tmux.resize(80, rows);
+    tmux.wait_for(row);
+    const std::string all = tmux.history();
+    for (const std::string_view once : {kAsks, std::string_view("asks for approval")})
+      EXPECT_EQ(all.find(once), all.rfind(once)) << all;
+    EXPECT_THAT(all, HasSubstr("❯ review this")) << "what was said stays";
+  }
+};
+
+TEST_F(NarrowedTerminalRealTime, AQuestionBelowALongConversationIsShownOnce) {
   tmux.resize(80, 50);
   chat(delegating("86400000"));
   enter("/help", "write this session's transcript to a file");
-  enter("review this", "asks for approval");
-  tmux.wait_for("(y)");
-  constexpr std::string_view kAsks = "→ asks: ";
-  const std::string wide = tmux.screen();
-  const std::size_t begin = wide.find(kAsks);
-  ASSERT_NE(begin, std::string::npos) << wide;
-  const std::string row = wide.substr(begin, wide.find('\n', begin) - begin);
-  ASSERT_EQ(display_width(row), 79U) << "control: as wide as the window, and cut";
-  for (const std::size_t columns : {76U, 72U, 68U, 64U, 60U}) {
-    tmux.resize(static_cast<int>(columns), 50);
-    tmux.wait_for(cut_to_width(row, columns - 1));
-  }
-  tmux.resize(80, 50);
-  tmux.wait_for(row);
-  EXPECT_THAT(tmux.screen(), HasSubstr("❯ review this")) << "what was said stays";
-  const std::string all = tmux.history();
-  for (const std::string_view once : {kAsks, std::string_view("asks for approval")})
-    EXPECT_EQ(all.find(once), all.rfind(once)) << all;
+  expect_one_question_while_narrowed(50);
+  EXPECT_THAT(tmux.screen(), HasSubstr("❯ review this"));
+}
+
+TEST_F(NarrowedTerminalRealTime, AQuestionBelowAShortConversationIsShownOnce) {
+  chat(delegating("86400000"));
+  expect_one_question_while_narrowed(24);
 }
 
 }  // namespace
