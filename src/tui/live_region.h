@@ -2,13 +2,14 @@
 // scrollback, the frame stands below them and is drawn over in place. Never more than the terminal's rows.
 // Pure: it knows what it drew, and no terminal.
 //
-// A terminal that changes its size has wrapped and moved what stood on it before anybody is told. For one
-// that wraps its lines anew (tmux), the screen shows the frame once, whatever the window went through, and no
-// line that was finished is taken away. What cannot be helped: rows of a frame that a smaller window has
-// pushed off the screen are erased when a higher one brings them back, and stay in the scrollback where lines
-// were finished meanwhile; so do blank rows; and rows of which nobody can tell that they were pushed off, as
-// nobody knows how far down the frame stood. On a terminal that cuts its lines and wraps none (xterm), as
-// many finished rows as would have been wrapped are erased.
+// A terminal that changes its size has wrapped and moved what stood on it before anybody is told. Where it
+// wraps lines anew (tmux) and each size is told before the next one comes, the screen shows the frame once,
+// and no finished line is erased. Rows of the frame that a smaller window pushed off the screen are erased
+// when a higher one brings them back. What cannot be helped: they stay in the scrollback where lines were
+// finished meanwhile, or where blank rows stood below the frame, as nobody knows then how many were pushed
+// off; blank rows stay there, too. Of sizes that come faster than they are told, and on a terminal that cuts
+// lines instead of wrapping them (xterm), rows are counted that were never wrapped: as many finished ones may
+// be erased.
 #pragma once
 
 #include <cstddef>

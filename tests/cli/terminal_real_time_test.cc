@@ -441,7 +441,7 @@ TEST_F(TerminalRealTime, AWindowThatBecomesSmallerBothWaysAndLargerAgainShowsACh
 class NarrowedTerminalRealTime : public TerminalRealTime {
  protected:
   // As where a person drags the window's edge, and tmux wraps each time what stands there.
-  void expect_one_question_while_narrowed(int rows) {
+  void expect_one_question_while_narrowed(int rows, int least_columns) {
     enter("review this", "asks for approval");
     tmux.wait_for("(y)");
     constexpr std::string_view kAsks = "→ asks: ";
@@ -450,9 +450,9 @@ class NarrowedTerminalRealTime : public TerminalRealTime {
     ASSERT_NE(begin, std::string::npos) << wide;
     const std::string row = wide.substr(begin, wide.find('\n', begin) - begin);
     ASSERT_EQ(display_width(row), 79U) << "control: as wide as the window, and cut";
-    for (const std::size_t columns : {76U, 72U, 68U, 64U, 60U}) {
-      tmux.resize(static_cast<int>(columns), rows);
-      tmux.wait_for(cut_to_width(row, columns - 1));
+    for (int columns = 76; columns >= least_columns; columns -= 4) {
+      tmux.resize(columns, rows);
+      tmux.wait_for(cut_to_width(row, static_cast<std::size_t>(columns - 1)));
     }
     tmux.resize(80, rows);
     tmux.wait_for(row);
@@ -467,13 +467,13 @@ TEST_F(NarrowedTerminalRealTime, AQuestionBelowALongConversationIsShownOnce) {
   tmux.resize(80, 50);
   chat(delegating("86400000"));
   enter("/help", "write this session's transcript to a file");
-  expect_one_question_while_narrowed(50);
+  expect_one_question_while_narrowed(50, 60);
   EXPECT_THAT(tmux.screen(), HasSubstr("❯ review this"));
 }
 
 TEST_F(NarrowedTerminalRealTime, AQuestionBelowAShortConversationIsShownOnce) {
   chat(delegating("86400000"));
-  expect_one_question_while_narrowed(24);
+  expect_one_question_while_narrowed(24, 44);
 }
 
 }  // namespace
