@@ -178,7 +178,7 @@ TEST_F(ChatOnATerminal, InPlainLinesWhatIsApprovedForAlwaysIsToldAndListedWithIt
   EXPECT_THAT(told, HasSubstr("is allowed from now on"));
   chat->type("/permissions\n");
   const std::string listed = chat->read_screen_until("Where no rule speaks");
-  EXPECT_THAT(listed, HasSubstr("(from now on, by "));
+  EXPECT_THAT(listed, HasSubstr("(from now on, by"));
   EXPECT_THAT(listed, testing::Not(HasSubstr("(this session)")));
 }
 
