@@ -265,8 +265,11 @@ std::vector<std::string> DeputyTest::files_below(const fs::path& folder) {
 }
 
 std::string DeputyTest::contents(const fs::path& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  // By <<, which takes a file of /proc that fails to be read, as its process has ended, for one that is
+  // empty.
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return std::move(text).str();
 }
 
 void DeputyTest::write(const fs::path& file, std::string_view text) {

@@ -109,11 +109,14 @@ class Soak : public DeputyTest {
     const std::string status = contents(fmt::format("/proc/{}/status", pid));
     const auto at = status.find(kOwn);
     std::error_code gone;
-    const fs::directory_iterator open(fmt::format("/proc/{}/fd", pid), gone);
+    int open = 0;
+    for (fs::directory_iterator entry(fmt::format("/proc/{}/fd", pid), gone), end; !gone && entry != end;
+         entry.increment(gone))
+      ++open;
     if (at == std::string::npos || gone) return;
     const double hours = std::chrono::duration<double, std::ratio<3600>>(now() - begun_).count();
     memory_.push_back({hours, std::strtod(status.c_str() + at + kOwn.size(), nullptr) / 1024, kills});
-    descriptors_.push_back({hours, static_cast<double>(std::distance(begin(open), end(open))), kills});
+    descriptors_.push_back({hours, static_cast<double>(open), kills});
   }
   // Until it ends by itself, or has lived as long as it may. `kills`: that its tree has seen, which says how
   // much there is to hold.
