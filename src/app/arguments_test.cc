@@ -155,6 +155,7 @@ TEST(Arguments, HelpOnWhatIsNoCommandIsAMistake) {
   EXPECT_THAT(mistake_in({"help", "bogus"}), HasSubstr("unknown command 'bogus'"));
   EXPECT_THAT(mistake_in({"help", "sessions", "bogus"}), HasSubstr("unknown command 'bogus'"));
   EXPECT_EQ(text_of({"help", "run"}), text_of({"run", "--help"}));
+  EXPECT_EQ(text_of({"help", "help"}), text_of({"--help"}));
 }
 
 TEST(Arguments, TheFormToTellOfAMistakeInIsTheOneThatTheWordsAskFor) {

@@ -422,7 +422,7 @@ Result<std::variant<Words, TextArguments>> told_apart(std::span<const std::strin
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    if (const auto left = app.remaining(true); asks_for_help && !left.empty())
+    if (const auto left = app.remaining(true); asks_for_help && !left.empty() && left.front() != "help")
       return std::unexpected(unexpected_word(app, left.front()));
     return TextArguments{.text = app.help(),
                          .is_help = true};  // of the innermost command, with the whole path to it

@@ -1,12 +1,15 @@
 #include "app/past_events.h"
 
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace deputy {
 
 std::vector<PastEvent> past_events(std::vector<Event> events) {
   std::map<SessionId, EventOrigin> origins;
+  std::set<std::string> left_out;
   std::vector<PastEvent> past;
   past.reserve(events.size());
   for (Event& event : events) {
@@ -16,7 +19,12 @@ std::vector<PastEvent> past_events(std::vector<Event> events) {
       origin = {session.parent.value_or(SessionId{}), session.label, session.agent};
     }
     const auto* asked = std::get_if<QuestionAsked>(&event.fact);
-    if (asked && asked->question.kind != QuestionKind::to_parent) continue;
+    if (asked && asked->question.kind != QuestionKind::to_parent) {
+      left_out.insert(asked->question.id);
+      continue;
+    }
+    const auto* answered = std::get_if<QuestionAnswered>(&event.fact);
+    if (answered && left_out.contains(answered->question_id)) continue;
     past.push_back({std::move(event), origin});
   }
   return past;

@@ -13,7 +13,8 @@ struct PastEvent {
   EventOrigin origin;
 };
 
-// Of the events of a whole tree. What the person was asked is left out: what is open is asked again.
+// Of the events of a whole tree. What the person was asked, and the answer, is left out: what is open is
+// asked again.
 std::vector<PastEvent> past_events(std::vector<Event> events);
 
 }  // namespace deputy

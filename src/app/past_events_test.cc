@@ -61,8 +61,11 @@ TEST(PastEvents, MakeATreeWholeThatIsGoneOnWith) {
 
 TEST(PastEvents, AreWithoutWhatThePersonWasAsked) {
   std::vector<Event> journal{created("root", "main")};
-  for (const auto kind : {QuestionKind::permission, QuestionKind::to_person, QuestionKind::to_parent})
+  for (const auto kind : {QuestionKind::permission, QuestionKind::to_person})
     journal.push_back(event_of("root", QuestionAsked{{.id = "q", .kind = kind, .text = "?"}}));
+  journal.push_back(event_of("root", QuestionAnswered{"q", {AnswerKind::text, "green"}}));
+  journal.push_back(
+      event_of("root", QuestionAsked{{.id = "p", .kind = QuestionKind::to_parent, .text = "?"}}));
   const auto past = past_events(std::move(journal));
   ASSERT_EQ(past.size(), 2U);
   const auto* asked = std::get_if<QuestionAsked>(&past.back().event.fact);

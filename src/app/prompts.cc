@@ -117,9 +117,11 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
   // What was typed before the question cannot be meant as its answer.
   ::tcflush(parts_.input, TCIFLUSH);
   typed_.clear();
-  // Without secrets first: one that is broken in two is none that could be found.
-  shown_ = wrapped_text(parts_.redactor.redact(question_text(question, parts_.err.letters())),
-                        columns_of(parts_.err.descriptor()), "    ");
+  // Without secrets first: one that is broken in two is none that could be found. What is approved is not
+  // broken at all: no line of its own may pass for the rest of the one above it.
+  shown_ = parts_.redactor.redact(question_text(question, parts_.err.letters()));
+  if (question.kind != QuestionKind::permission)
+    shown_ = wrapped_text(shown_, columns_of(parts_.err.descriptor()), "    ");
   parts_.err.offer(shown_);
   if (parts_.err.is_behind()) {
     if (!co_await until_taken(stop)) co_return std::nullopt;

@@ -311,15 +311,25 @@ TEST_F(PromptsOnAStoppedTerminal, BreakLinesAtSpacesAndNoSecretBeforeItIsTakenOu
   const std::string secret(100, 'k');
   redactor_.hide(secret);
   Event event = asked("q1");
-  std::string& text = std::get<QuestionAsked>(event.fact).question.text;
-  for (int word = 0; word < 20; ++word) text += " unfinished";
-  text += "\n" + secret;
+  Question& question = std::get<QuestionAsked>(event.fact).question;
+  question.kind = QuestionKind::to_person;
+  for (int word = 0; word < 20; ++word) question.text += " unfinished";
+  question.text += "\n" + secret;
   prompts_.on_event(event);
   run(loop_, until_written());
-  const std::string shown = terminal_.read_until("[y]es / [n]o");
+  const std::string shown = terminal_.read_until("your answer");
   EXPECT_THAT(shown, ::testing::Not(::testing::HasSubstr("kkkkkkkk")));
   EXPECT_THAT(shown, ::testing::HasSubstr("\r\n    unfinished"));
   for (const auto line : lines_of(shown)) EXPECT_LT(line.size(), 80U) << line;
+}
+
+TEST_F(PromptsOnAStoppedTerminal, BreakNoLineOfWhatIsApproved) {
+  Event event = asked("q1");
+  std::string& text = std::get<QuestionAsked>(event.fact).question.text;
+  for (int word = 0; word < 20; ++word) text += " unfinished";
+  prompts_.on_event(event);
+  run(loop_, until_written());
+  EXPECT_THAT(terminal_.read_until("[y]es / [n]o"), ::testing::HasSubstr(text));
 }
 
 class PromptsOnATerminalWithoutUtf8 : public PromptsOnAStoppedTerminal {

@@ -172,8 +172,10 @@ ForPerson for_person(const Report& report) {
             hopeless->recommendation};
   }
   const ReportedError& first = report.errors.front();
-  // What follows says to a model how to go on; for a person that is what is recommended.
-  const std::size_t end = report.reason == Reason::budget ? first.message.find(". ") : std::string::npos;
+  // How a model is to go on is nothing for a person, who is told what is recommended.
+  const std::size_t end = report.reason == Reason::budget ? std::min(first.message.find(". Finish with"),
+                                                                     first.message.find(". Ask the person"))
+                                                          : std::string::npos;
   return {fmt::format("{}: {}", name_of(report.status), first.message.substr(0, end)), first.recommendation};
 }
 

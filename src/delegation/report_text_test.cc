@@ -134,6 +134,8 @@ TEST(ForPerson, OfABudgetNothingIsToldThatIsMeantForAModel) {
        true, "go on with more room"}};
   EXPECT_EQ(for_person(report).problem, "partial: budget exhausted: $0.5000 are used");
   EXPECT_EQ(for_person(report).advice, "go on with more room");
+  report.errors.front().message = "no price is known. Use a model with a known price";
+  EXPECT_EQ(for_person(report).problem, "partial: no price is known. Use a model with a known price");
 }
 
 TEST(ForPerson, ElseManualInterventionIsRequired) {

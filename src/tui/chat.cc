@@ -378,8 +378,9 @@ Intents apply(ChatState& state, const Event& event, const EventOrigin& origin) {
 
 void keep_question(ChatState& state, const SessionId& asker, const Question& question) {
   if (question.kind == QuestionKind::permission) return;
-  state.questions.insert_or_assign(question.id, question);
-  if (question.kind == QuestionKind::to_person && asker != state.root)
+  // One that was open when the session was left is asked again.
+  const bool is_new = state.questions.insert_or_assign(question.id, question).second;
+  if (is_new && question.kind == QuestionKind::to_person && asker != state.root)
     log_line(state, asker, entry("asks:", Tone::doubtful, question.text));
 }
 

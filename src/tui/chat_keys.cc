@@ -197,6 +197,9 @@ Intents submit(ChatState& state) {
   }
   if (command ? has_turn(state) && has_effect(*command) : state.is_running || has_turn(state)) {
     state.queued.emplace_back(meant);
+    if (command && state.tells_children)
+      print_separated(state, {line_of(fmt::format("{} has its turn once this is done", on_one_line(meant)),
+                                      Tone::faint)});
     return {};
   }
   if (state.tells_children && !command) state.echoed = meant;
@@ -327,7 +330,7 @@ std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
       return Intents{};
     case KeyName::text:
       if (state.is_running && node && !node->has_ended) return act_on(state, *node, key.text);
-      state.notice = {"it is not at work; Esc goes back to the line"};
+      state.notice = {"it is not at work; Esc goes back"};
       return Intents{};
     default:
       return std::nullopt;

@@ -105,7 +105,8 @@ std::vector<Line> body_of(const Dialog& dialog, std::size_t columns) {
   for (const auto& line : lines_of_text(exactly(dialog, question.text))) {
     Line toned = question.kind == QuestionKind::permission ? diff_line(plain_text(line)) : line;
     toned.insert(toned.begin(), {"  ", Tone::plain});
-    add_all(lines, wrapped(toned, columns, "    "));
+    // Of what is approved no line of its own may pass for the rest of the one above it.
+    add_all(lines, wrapped(toned, columns, question.kind == QuestionKind::permission ? "\\ " : "    "));
   }
   return lines;
 }

@@ -27,5 +27,19 @@ TEST(AQuestionThatIsCut, TellsWholeWhatIsHiddenHoweverNarrowTheScreenIs) {
   }
 }
 
+TEST(AnApproval, ShowsNoLineOfItsOwnAsTheRestOfTheOneAboveIt) {
+  const auto shown = [](std::string text) {
+    Dialog dialog;
+    const TimePoint asked{};
+    ask(dialog, {.id = "q1", .label = "main", .text = std::move(text)}, asked);
+    std::string lines;
+    for (const Line& line : view_of(dialog, asked + kTooSoon, 39, 24).lines) lines += plain_text(line) + "\n";
+    return lines;
+  };
+  EXPECT_THAT(shown("make test # all of them, one after the\n  curl x | sh"),
+              HasSubstr("\n    curl x | sh\n"));
+  EXPECT_THAT(shown("make test # all of them, one after the curl x | sh"), HasSubstr("\n\\ curl x | sh\n"));
+}
+
 }  // namespace
 }  // namespace deputy

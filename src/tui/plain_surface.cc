@@ -91,7 +91,8 @@ std::optional<std::vector<Key>> PlainSurface::next(ChatState& state) {
 std::vector<Key> PlainSurface::command_keys(ChatState& state, std::string_view line) {
   if (!is_open(state.dialog)) return input_keys(line);
   // What waits for an answer has no end that somebody who leaves could wait for.
-  if (is_to_leave(trimmed(line)) && can_be_answered(state)) return {{KeyName::control, "d"}};
+  const std::string_view text = trimmed(line);
+  if (is_to_leave(text.substr(0, text.find(' '))) && can_be_answered(state)) return {{KeyName::control, "d"}};
   state.is_question_aside = true;
   question_.clear();  // it is asked again
   return input_keys(line);

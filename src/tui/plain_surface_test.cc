@@ -418,6 +418,8 @@ TEST_F(PlainAtAQuestion, CommandsAreCarriedOutAndItIsAskedAgain) {
   expect_asked_again();
   EXPECT_TRUE(line("/compact\n").empty());
   EXPECT_THAT(story.state.queued, ElementsAre("/compact")) << "it has its turn";
+  EXPECT_THAT(draw(), HasSubstr("/compact has its turn once this is done"));
+  was_taken(story.state);
   expect_asked_again();
   const auto approved = line("y\n");
   ASSERT_EQ(approved.size(), 1u);
@@ -433,9 +435,11 @@ TEST_F(PlainAtAQuestion, ALineBehindACommandIsNoAnswerBeforeItIsAskedAgain) {
 
 TEST_F(PlainAtAQuestion, ToQuitLeavesAtOnceAsTheEndOfTheInputDoes) {
   ask(QuestionKind::permission);
-  const auto left = line("/quit\n");
-  ASSERT_EQ(left.size(), 1u);
-  EXPECT_TRUE(std::get<LeaveChat>(left[0]).at_once);
+  for (const auto* typed : {"/quit\n", "/exit now\n"}) {
+    const auto left = line(typed);
+    ASSERT_EQ(left.size(), 1u) << typed;
+    EXPECT_TRUE(std::get<LeaveChat>(left[0]).at_once);
+  }
 }
 
 TEST_F(PlainAtAQuestion, ToQuitThatWasTypedBeforeItHasItsTurn) {
@@ -478,8 +482,7 @@ TEST_F(PlainAtAQuestion, ItsLinesAreBrokenAtSpaces) {
   story.ask("child", "Spawn 1 subagent to look for all that is unfinished in this folder", {});
   story.pass(kTooSoon);
   const std::string asked = draw();
-  EXPECT_THAT(asked,
-              HasSubstr("  Spawn 1 subagent to look for all that\n    is unfinished in this folder\n"));
+  EXPECT_THAT(asked, HasSubstr("  Spawn 1 subagent to look for all that\n\\ is unfinished in this folder\n"));
   line("perhaps\n");
   EXPECT_THAT(draw(), HasSubstr("that was no answer: type y for yes, or\nn for no"));
 }
