@@ -28,10 +28,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     return 0;
   }
   must(std::holds_alternative<SessionCreated>(bundle->events.front().fact));
-  const auto again = parse_bundle(bundle_text(*bundle, Redactor()));
-  must(again.has_value() && again->events.size() == bundle->events.size());
-  must(text_of_events(*again) == text_of_events(*bundle));
-  must(compared(bundle->events, again->events).differences.empty());
+  const auto written = parse_bundle(bundle_text(*bundle, Redactor()));  // what looks like a key is out of it
+  must(written.has_value() && written->events.size() == bundle->events.size());
+  const auto again = parse_bundle(bundle_text(*written, Redactor()));
+  must(again.has_value() && text_of_events(*again) == text_of_events(*written));
+  must(compared(written->events, again->events).differences.empty());
   (void)outside_in(bundle->events, deaths_in(bundle->events));
   (void)script_of(requests_in(bundle->events));
   return 0;
