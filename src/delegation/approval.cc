@@ -46,7 +46,7 @@ std::string cost_text(const std::vector<PlannedChild>& children, const Models& m
 std::string goal_of(const ToldChild& child, std::size_t characters) {
   constexpr std::string_view kSign = "…";
   constexpr std::string_view kDots = "...";
-  const std::string goal = on_one_line(child.prompt);
+  std::string goal = on_one_line(child.prompt);
   if (utf8_length(goal) <= characters) return goal;
   std::string cut = shorten(goal, characters + 1 - kDots.size());
   cut.replace(cut.size() - kSign.size(), kSign.size(), kDots);
