@@ -104,6 +104,7 @@ TEST_F(TerminalRealTime, AChildIsAnsweredWhileItsParentAsksThePerson) {
   tmux.wait_for("a answer");
   EXPECT_THAT(tmux.screen(), Not(HasSubstr("(2) blue")));
   tmux.key("a");
+  tmux.wait_for("answer ❯");
   tmux.type("2 of them");
   tmux.wait_for("answer ❯ 2 of them");
   tmux.key("Enter");
