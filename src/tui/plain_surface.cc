@@ -52,6 +52,7 @@ std::vector<Key> answer_keys(const Question& question, std::string_view line) {
   std::string text(trimmed(line));
   if (text.empty()) return {};
   if (question.kind == QuestionKind::permission) return approval_keys(question, text);
+  if (text == "w") return {};  // the choice to say it in words, of which there are none yet
   for (std::size_t at = 0; at < question.suggestions.size(); ++at) {
     if (text == std::string(1, key_of_suggestion(at))) return {{KeyName::text, text}};
   }
