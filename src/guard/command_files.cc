@@ -92,7 +92,7 @@ std::vector<std::string> names_asked_for(ShellWords tests) {
   constexpr std::string_view kAlone = "-H -L -P -a -and -depth -empty -mount -print -print0 -prune -xdev";
   constexpr std::string_view kWithValue =
       "-type -maxdepth -mindepth -path -wholename -size -mtime -mmin -newer -perm -user -group";
-  const std::vector<std::string> any{"*"};
+  std::vector<std::string> any{"*"};
   const auto is_name = [&](std::size_t at) {
     return at < tests.size() && (tests[at].text == "-name" || tests[at].text == "-iname");
   };
@@ -117,7 +117,8 @@ std::vector<std::string> names_asked_for(ShellWords tests) {
     } else if (is_or) {
       names.clear();  // what follows is asked of the others
     } else if (is_name(at) || lists(kWithValue, text)) {
-      if (++at == tests.size() || tests[at].varies || tests[at].text.contains('\\')) return any;
+      ++at;
+      if (at == tests.size() || tests[at].varies || tests[at].text.contains('\\')) return any;
       if (is_name(at - 1) && !is_negated) names.push_back(tests[at].text);
     } else if (!lists(kAlone, text)) {
       return any;
@@ -195,7 +196,7 @@ ShellWords words_that_may_be_replaced(ShellWords words) {
 }
 
 std::vector<std::string> names_written_where_found(ShellWords words) {
-  const std::vector<std::string> any{"*"};
+  std::vector<std::string> any{"*"};
   const auto is_place = [](const ShellWord& word) { return word.text.contains('{'); };
   std::vector<std::string> names;
   std::size_t finder = words.size();

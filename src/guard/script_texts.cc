@@ -166,7 +166,9 @@ bool is_tame_awk(std::span<const ShellWord> words) {
     if (!text.starts_with("-F") && !text.starts_with("-v")) break;
     // The shell may make several words of it, and one of them the program.
     if (words[at].varies) return false;
-    if (text.size() == 2 && ++at < words.size() && words[at].varies) return false;
+    if (text.size() > 2) continue;
+    ++at;
+    if (at < words.size() && words[at].varies) return false;
   }
   if (at >= words.size() || words[at].varies || words[at].text.starts_with('-')) return false;
   std::string program = words[at].text;
