@@ -119,14 +119,20 @@ Engine::Engine(Program& program, Parts parts)
 
 Task<> Engine::prune_what_is_old(Program& program) {
   auto home = program.open_home();
+  if (!home) co_return;
+  const std::shared_ptr<Folder> folder = *std::move(home);
+  const auto now = program.loop.clock().wall();
+  const auto is_due = co_await on_pool(program.loop, pool, [folder, now]() -> Result<bool> {
+    TRY(prune_errors_log(*folder, now));
+    return has_old_reports(*folder, now);
+  });
+  if (!is_due || !*is_due) co_return;
   const auto live = runtime.store().sessions({.unfinished_only = true, .most = kAllSessions});
-  if (!home || !live) co_return;
+  if (!live) co_return;
   std::set<SessionId> unfinished;
   for (const Session& session : *live) unfinished.insert(session.id);
-  const std::shared_ptr<Folder> folder = *std::move(home);
-  (void)co_await on_pool(program.loop, pool, [folder, unfinished, now = program.loop.clock().wall()] {
-    return prune_reports(*folder, now, unfinished);
-  });
+  (void)co_await on_pool(program.loop, pool,
+                         [folder, unfinished, now] { return prune_reports(*folder, now, unfinished); });
 }
 
 }  // namespace deputy

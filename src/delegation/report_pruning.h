@@ -21,6 +21,9 @@ inline constexpr std::string_view kReports = "reports";  // with a folder for ea
 inline constexpr auto kReportsKept = std::chrono::days(7);
 inline constexpr std::uint64_t kLongLog = 4 * 1024 * 1024;
 
+Result<void> prune_errors_log(const Folder& state, WallTime now);
+// Whether there is anything to prune: who knows the unfinished sessions has to look at all there ever were.
+Result<bool> has_old_reports(const Folder& state, WallTime now);
 Result<void> prune_reports(const Folder& state, WallTime now, const std::set<SessionId>& unfinished);
 
 }  // namespace deputy

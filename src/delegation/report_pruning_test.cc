@@ -17,8 +17,9 @@ class PruningReports : public testing::Test {
     ASSERT_TRUE(state->append_to(name, text));
   }
   void prune(const std::set<SessionId>& unfinished = {}) {
-    const auto pruned = prune_reports(*state, clock.wall(), unfinished);
-    EXPECT_TRUE(pruned) << pruned.error().message;
+    for (const auto& pruned :
+         {prune_errors_log(*state, clock.wall()), prune_reports(*state, clock.wall(), unfinished)})
+      EXPECT_TRUE(pruned) << pruned.error().message;
   }
   std::vector<std::string> files() const {
     std::vector<std::string> names;
@@ -35,10 +36,12 @@ TEST_F(PruningReports, SevenDaysOldTheyStayAndPastThatTheyGoWithTheirFolder) {
   put("reports/sess_1_aaaaaa/general-sess_2_bbbbbb.md");
   put("errors.jsonl");
   clock.advance(kReportsKept);
+  EXPECT_EQ(has_old_reports(*state, clock.wall()), false);
   prune();
   EXPECT_THAT(files(),
               ElementsAre("/home/errors.jsonl", "/home/reports/sess_1_aaaaaa/general-sess_2_bbbbbb.md"));
   clock.advance(std::chrono::seconds(1));
+  EXPECT_EQ(has_old_reports(*state, clock.wall()), true);
   prune();
   EXPECT_THAT(files(), IsEmpty());
   EXPECT_FALSE(state->status("reports/sess_1_aaaaaa"));
@@ -62,7 +65,15 @@ TEST_F(PruningReports, ALogThatHasGrownLongIsPutAside) {
   EXPECT_THAT(disk.files(), ElementsAre(Pair("/home/errors.old.jsonl", std::string(kLongLog + 1, 'e'))));
 }
 
+TEST_F(PruningReports, AFolderThatWasLeftEmptyGoesToo) {
+  ASSERT_TRUE(state->make_folder("reports/sess_1_aaaaaa"));
+  EXPECT_EQ(has_old_reports(*state, clock.wall()), true);
+  prune();
+  EXPECT_FALSE(state->status("reports/sess_1_aaaaaa"));
+}
+
 TEST_F(PruningReports, AnEmptyStateHasNothingToPrune) {
+  EXPECT_EQ(has_old_reports(*state, clock.wall()), false);
   prune();
   EXPECT_THAT(files(), IsEmpty());
 }
