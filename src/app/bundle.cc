@@ -117,8 +117,8 @@ std::optional<Price> price_in(const json::object& told) {
 std::string bundle_text(const Bundle& bundle, const Redactor& redactor) {
   json::object about{{kVersionKey, kVersion}};
   for (const auto& [key, value] : bundle.about) about[key] = value;
-  std::string text = redactor.redact(to_json_text(about)) + "\n";
-  for (const Event& event : bundle.events) text += redactor.redact(to_json_text(to_json(event))) + "\n";
+  std::string text = redactor.redact_json(std::move(about)) + "\n";
+  for (const Event& event : bundle.events) text += redactor.redact_json(to_json(event)) + "\n";
   return text;
 }
 

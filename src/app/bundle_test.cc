@@ -71,6 +71,22 @@ TEST(ABundle, HoldsNoSecret) {
   EXPECT_EQ(std::get<InputGiven>(read->events[2].fact).text, "say [redacted] \"and go on\"");
 }
 
+// As of an agent that looks for keys.
+TEST(ABundle, IsWholeWhereAKeyThatHasNoEndIsNamed) {
+  Bundle bundle = small_bundle();
+  Reply reply;
+  reply.message = {.role = Role::assistant,
+                   .text = "Nothing begins with -----BEGIN RSA PRIVATE KEY-----",
+                   .calls = {{"c1", "Grep", R"({"pattern":"-----BEGIN RSA PRIVATE KEY-----"})"}}};
+  bundle.events.push_back(event(4, ReplyReceived{reply}));
+  const auto read = parse_bundle(bundle_text(bundle, {}));
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->events.size(), 4u);
+  const Message& kept = std::get<ReplyReceived>(read->events[3].fact).reply.message;
+  EXPECT_EQ(kept.text, "Nothing begins with [redacted]");
+  EXPECT_EQ(kept.calls.at(0).arguments, R"({"pattern":"[redacted]"})");
+}
+
 TEST(ABundle, OfAnotherKindIsRefusedInWords) {
   for (const std::string_view text :
        {"", "\n", "hello", "{\"v\":1,\"sessions\":[]}\n", "[1]", "\xff\xfe\n"}) {

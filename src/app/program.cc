@@ -142,14 +142,14 @@ std::string Program::command_line(std::string_view arguments) const {
 }
 
 void Program::print(const json::value& result) {
-  if (common.output == OutputForm::json) return out.write_line(redactor.redact(to_json_text(result)));
+  if (common.output == OutputForm::json) return out.write_line(redactor.redact_json(result));
   if (const auto* list = result.if_array()) {
     for (const auto& each : *list) print(each);
     return;
   }
   json::object line{{"v", 1}, {"event", "result"}};
   for (const auto& [key, value] : result.as_object()) line[key] = value;
-  out.write_line(redactor.redact(to_json_text(line)));
+  out.write_line(redactor.redact_json(std::move(line)));
 }
 
 std::string Program::as_typed_here(std::string_view text) const {

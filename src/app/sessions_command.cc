@@ -235,7 +235,7 @@ Ended export_events(Program& program, const Store& store, const Session& session
     origins[each.id] = {each.parent.value_or(SessionId{}), each.label, each.agent};
   for (const auto& event : found.events) {
     for (const auto& line : to_lines(event, origins[event.run.session])) {
-      program.out.write_line(program.redactor.redact(to_json_text(line)));
+      program.out.write_line(program.redactor.redact_json(line));
     }
   }
   return tell_damaged(program, found.damaged);

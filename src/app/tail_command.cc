@@ -78,7 +78,7 @@ class Tail {
     const EventOrigin& origin = origins_[event.run.session];
     if (program_.common.output != OutputForm::text) {
       for (const auto& line : to_lines(event, origin))
-        program_.out.write_line(program_.redactor.redact(to_json_text(line)));
+        program_.out.write_line(program_.redactor.redact_json(line));
       return;
     }
     view_.apply(event, origin);

@@ -111,7 +111,7 @@ void TreeRunner::on_event(const Event& event, const EventOrigin& origin) {
   if (attendance_of(program_) == Attendance::nobody) keep_unapproved(event);
   if (program_.common.output != OutputForm::stream_json) return;
   for (const auto& line : to_lines(event, origin)) {
-    offer_out(program_.redactor.redact(to_json_text(line)) + "\n");
+    offer_out(program_.redactor.redact_json(line) + "\n");
   }
 }
 

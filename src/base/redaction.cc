@@ -257,6 +257,27 @@ std::string Redactor::redact(std::string_view text, Shapes shapes) const {
   return out.append(text.substr(copied));
 }
 
+static void redact_strings(json::value& value, const Redactor& redactor) {
+  if (auto* list = value.if_array()) {
+    for (json::value& each : *list) redact_strings(each, redactor);
+  } else if (auto* object = value.if_object()) {
+    for (auto& [key, each] : *object) redact_strings(each, redactor);
+  } else if (const auto* text = value.if_string()) {
+    const std::string_view before = *text;
+    std::string clean = redactor.redact(before);
+    if (clean == before) return;
+    // Arguments, as a model writes them, are JSON themselves.
+    if (auto inner = parse_json(before); inner && inner->is_structured())
+      clean = redactor.redact_json(*std::move(inner));
+    value = clean;
+  }
+}
+
+std::string Redactor::redact_json(json::value value) const {
+  redact_strings(value, *this);
+  return redact_values(to_json_text(value));
+}
+
 std::size_t Redactor::settled(std::string_view text, std::size_t wanted) const {
   std::size_t word = wanted;
   if (wanted == text.size() || is_of_word(text[wanted])) {
