@@ -3,8 +3,12 @@
 // failure repeats it, and prints its journal: DEPUTY_SIM_SEED=SEED.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sanitizer/common_interface_defs.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/environment.h"
 #include "chance_play.h"
@@ -213,6 +217,32 @@ class AnyTree {
   Came came_;
 };
 
+// Said also where the process dies of a seed: by a sanitizer, an abort, or because it takes for ever.
+volatile std::uint64_t growing = 0;
+constexpr unsigned kMostSeconds = 120;  // of a seed: one takes a few milliseconds
+
+void tell_seed() {
+  char line[64];
+  const int size = std::snprintf(line, sizeof line, "DEPUTY_SIM_SEED=%llu repeats it\n",
+                                 static_cast<unsigned long long>(growing));
+  (void)!::write(STDERR_FILENO, line, static_cast<std::size_t>(size));
+}
+void tell_seed_and_die(int signal) {
+  tell_seed();
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+void begin_seed(std::uint64_t seed) {
+  [[maybe_unused]] static const bool is_set = [] {
+    ::__sanitizer_set_death_callback(tell_seed);
+    ::signal(SIGABRT, tell_seed_and_die);
+    ::signal(SIGALRM, tell_seed_and_die);
+    return true;
+  }();
+  growing = seed;
+  ::alarm(kMostSeconds);
+}
+
 std::optional<std::uint64_t> only_seed() {
   const auto text = SystemEnvironment().get("DEPUTY_SIM_SEED");
   return text ? std::optional(std::stoull(*text)) : std::nullopt;
@@ -231,6 +261,7 @@ TEST_P(AnyTreeSimulation, IsSoundAtEveryEventAndComesToItsEnd) {
   for (std::uint64_t seed = only.value_or(1); seed <= last && !HasFailure(); ++seed) {
     if (seed % kParts != GetParam()) continue;
     SCOPED_TRACE(fmt::format("DEPUTY_SIM_SEED={} repeats it", seed));
+    begin_seed(seed);
     AnyTree tree(seed);
     const Came came = tree.grow();
     trees += 1;
@@ -249,6 +280,7 @@ TEST_P(AnyTreeSimulation, IsSoundAtEveryEventAndComesToItsEnd) {
       EXPECT_EQ(tree.journal(), again.journal()) << "a seed gives one run";
     }
   }
+  ::alarm(0);
   constexpr std::uint64_t kManyTrees = 50;  // among so many one is compacted, and one paid for in vain
   if (trees >= kManyTrees) EXPECT_GT(all.compactions, 0);
   if (trees >= kManyTrees) EXPECT_GT(all.retries, 0);
