@@ -19,8 +19,8 @@ namespace {
 constexpr int kMostSteps = 6;
 
 std::string agent_by(Chance& chance) {
-  constexpr std::array<std::string_view, 8> kAgents{"worker",  "worker", "still",     "explore",
-                                                    "general", "formal", "forgetful", "nobody's"};
+  constexpr std::array<std::string_view, 9> kAgents{"worker", "worker",    "still",    "explore", "general",
+                                                    "formal", "forgetful", "nobody's", "greedy"};
   return std::string(kAgents[chance.below(kAgents.size())]);
 }
 
@@ -197,6 +197,13 @@ std::vector<Profile> chance_profiles() {
        .kind = WorkKind::simple,
        .max_context_tokens = 16'000,
        .compact = true,
+       .reentrant = true},
+      {.name = "greedy",  // wants more than anybody may have
+       .tools = tools,
+       .subagents = {"*"},
+       .kind = WorkKind::simple,
+       .permissions = {.allow = {"Bash", "Write", "Delegate"}, .ask = {}, .deny = {}},
+       .network = true,
        .reentrant = true},
       {.name = "formal", .tools = tools, .kind = WorkKind::simple, .returns = Returns::report},
   };

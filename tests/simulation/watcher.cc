@@ -70,6 +70,8 @@ void Watcher::look_at_rights(const Session& session) const {
   EXPECT_FALSE(session.network && !parent.network) << session.id.value;
   if (parent.workspace_mode == WorkspaceMode::read_only)
     EXPECT_NE(session.workspace_mode, WorkspaceMode::shared) << session.id.value;
+  if (session.workspace_mode == WorkspaceMode::shared || session.workspace_mode == WorkspaceMode::read_only)
+    EXPECT_EQ(session.workspace, parent.workspace) << session.id.value;
   const auto rules = Rules::from_json(session.permissions);
   const auto above = Rules::from_json(parent.permissions);
   ASSERT_TRUE(rules && above) << session.id.value;
@@ -119,9 +121,12 @@ void Watcher::expect_nothing_lost() const {
     bool has_ended = false;
     int replies_since = 0;
   };
-  std::map<RunId, Owed> owed;  // by the child's run
+  std::map<RunId, Owed> owed;                              // by the child's run
+  std::map<std::pair<SessionId, std::string>, int> words;  // taken in for a session: its replies since
   std::set<RunId> at_limit;
   for (const Event& event : world_.memory->journal) {
+    if (const auto* word = std::get_if<Nudged>(&event.fact))
+      words[{event.run.session, nudge_item(word->id)}] = 0;
     if (const auto* left = std::get_if<Detached>(&event.fact))
       owed[{left->child, left->run}].parent = event.run.session;
     if (const auto* taken = std::get_if<Attached>(&event.fact)) owed.erase({taken->child, taken->run});
@@ -134,12 +139,16 @@ void Watcher::expect_nothing_lost() const {
     }
     if (!std::holds_alternative<ReplyReceived>(event.fact) || at_limit.contains(event.run)) continue;
     for (auto& [run, debt] : owed) debt.replies_since += debt.has_ended && debt.parent == event.run.session;
+    for (auto& [word, replies] : words) replies += word.first == event.run.session;
   }
   for (const auto& [run, debt] : owed) {
     if (debt.replies_since < 2) continue;
     EXPECT_TRUE(delivered_.contains({debt.parent, report_item(run.session, run.number)}))
         << "what " << run.session.value << " came to was never told to " << debt.parent.value;
   }
+  for (const auto& [word, replies] : words)
+    EXPECT_TRUE(replies < 2 || delivered_.contains(word))
+        << word.second << " was never told to " << word.first.value;
 }
 
 }  // namespace deputy
