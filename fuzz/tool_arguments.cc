@@ -1,10 +1,10 @@
 // A call as a model writes it: the first byte chooses the tool, the rest are its arguments. What the tool's
 // own schema lets pass can be shown, judged by the rules and asked about; what it does not is told in lines
 // of text.
+#include "app/every_tool.h"
 #include "base/json_schema.h"
 #include "base/text.h"
 #include "must.h"
-#include "tools/catalog.h"
 
 using namespace deputy;
 
@@ -17,7 +17,7 @@ struct Known {
 
 std::vector<Known> known_tools() {
   std::vector<Known> known;
-  for (auto& tool : builtin_tools()) {
+  for (auto& tool : every_tool()) {
     const auto text = parse_json(tool->text().schema);
     must(text.has_value());
     auto schema = JsonSchema::compile(*text);
@@ -39,6 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   for (const std::string& line : mistakes) must(!line.empty() && !line.contains('\n') && is_utf8(line));
   if (!mistakes.empty()) return 0;
   must(is_utf8(made_visible(known.tool->shown(*arguments))));
+  must(is_utf8(made_visible(known.tool->in_full(*arguments))));
   (void)known.tool->subject(*arguments);
   (void)known.tool->path(*arguments);
   return 0;

@@ -2,6 +2,7 @@
 
 #include "agent/completion.h"
 #include "app/bundle.h"
+#include "app/every_tool.h"
 #include "app/history.h"
 #include "app/model_choice.h"
 #include "base/clock.h"
@@ -33,7 +34,6 @@
 #include "net/web_url.h"
 #include "sandbox/control_group.h"
 #include "sandbox/status_record.h"
-#include "tools/catalog.h"
 #include "tools/exact_edit.h"
 #include "tools/git_config.h"
 #include "tools/html_markdown.h"
@@ -103,7 +103,7 @@ char read_arguments(std::string_view bytes) {
   };
   static const std::vector<Known> tools = [] {
     std::vector<Known> known;
-    for (auto& tool : builtin_tools()) {
+    for (auto& tool : every_tool()) {
       auto schema = schema_of(tool->text().schema);
       known.push_back({std::move(tool), std::move(schema)});
     }
