@@ -1,4 +1,4 @@
-// Whatever the headers say, a limit stays within what can be meant.
+// Whatever the lines of a head say, each is one header or none, and a limit stays within what can be meant.
 #include "model/rate_limit_headers.h"
 
 #include "base/text.h"
@@ -22,9 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   HttpHeaders headers;
   for (const std::string_view line : lines_of(text)) {
-    const std::size_t colon = std::min(line.find(':'), line.size());
-    headers.push_back(
-        {std::string(line.substr(0, colon)), std::string(line.substr(std::min(colon + 1, line.size())))});
+    auto header = header_in(line);
+    must(header.has_value() == line.contains(':'));
+    if (!header) continue;
+    must(!header->name.contains(':') && trimmed(header->value) == header->value);
+    headers.push_back(*std::move(header));
+    must(find_header(headers, headers.back().name).has_value());
   }
   const RateLimits limits = parse_rate_limits(headers, WallTime{std::chrono::seconds{1'800'000'000}});
   check(limits.requests);

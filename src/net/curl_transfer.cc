@@ -204,10 +204,7 @@ bool CurlTransfer::take_head_line(std::string_view line) {
   head_bytes_ += line.size();
   if (head_bytes_ > kMaxHeadBytes) return false;
   if (!trimmed(line).empty()) {
-    const auto colon = line.find(':');
-    if (colon != std::string_view::npos) {
-      end_.headers.push_back({lowered(line.substr(0, colon)), std::string(trimmed(line.substr(colon + 1)))});
-    }
+    if (auto header = header_in(line)) end_.headers.push_back(*std::move(header));
     return true;
   }
   long status = 0;

@@ -25,6 +25,9 @@ struct HttpHeader {
 };
 using HttpHeaders = std::vector<HttpHeader>;
 
+// What a line of the head says, its name in lower case; nothing where it is no header.
+std::optional<HttpHeader> header_in(std::string_view line);
+
 // The first of that name, whatever its case.
 std::optional<std::string_view> find_header(const HttpHeaders& headers, std::string_view name);
 
