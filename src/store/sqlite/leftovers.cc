@@ -30,6 +30,15 @@ class Removal {
   Result<void> result_;
 };
 
+// To look at every file there is takes longer than to start a tree: it is done now and then. An empty file
+// tells by its own time when that was.
+constexpr std::string_view kPruned = "pruned";
+
+bool is_pruned(const Folder& home, WallTime now) {
+  const auto last = home.status(kPruned);
+  return last && last->modified <= now && now - last->modified < kPrunedEvery;
+}
+
 // "{session}.{run}.{step}.{call}", see tools/command_record.h
 // A chat between two turns has ended as well, and may be resumed: its records stay as long as its transcript.
 Result<void> prune_command_records(const Folder& home, const Database& database, WallTime now,
@@ -97,6 +106,8 @@ Result<void> seal_leftover(const Folder& home, const Uuid& uuid) {
 }
 
 Result<void> prune_files(const Folder& home, WallTime now) {
+  if (is_pruned(home, now)) return {};
+  TRY(home.replace(kPruned, "", Durable::no));
   TRY(const auto folder, home.open_folder("subagent"));
   TRY(const auto entries, folder->list("."));
   TRY(const auto database, open_database(home));

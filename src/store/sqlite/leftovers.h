@@ -9,6 +9,7 @@
 namespace deputy {
 
 inline constexpr std::chrono::hours kKeptFor{24 * 7};
+inline constexpr std::chrono::hours kPrunedEvery{1};
 
 // Whose transcripts have not been sealed; of a tree that has not ended also where there is none, or one of an
 // earlier run: that is what a kill between a commit and its export leaves. At the end of a tree nothing is
@@ -21,6 +22,7 @@ Result<void> seal_leftover(const Folder& home, const Uuid& uuid);
 
 // Removes transcripts and scratchpads that were last changed more than kKeptFor ago, but none of a session
 // that has not ended or that the database does not know; and, as old, what their commands left for a restart.
+// Nothing where that was done less than kPrunedEvery ago.
 Result<void> prune_files(const Folder& home, WallTime now);
 
 }  // namespace deputy

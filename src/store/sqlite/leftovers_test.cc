@@ -242,6 +242,30 @@ TEST_F(LeftoversTest, FilesAreKeptForSevenDaysAndNotLonger) {
   EXPECT_EQ(open()->events_of_session(id_of(kEnded))->size(), 5u) << "the journal has it all";
 }
 
+TEST_F(LeftoversTest, FilesAreLookedAtOnceAnHour) {
+  const auto old = std::chrono::file_clock::now() - kKeptFor - std::chrono::hours(1);
+  const auto pruned_at = [&](auto age) {
+    ASSERT_TRUE(home_folder_->replace("pruned", ""));
+    fs::last_write_time(home_.file("pruned"), std::chrono::file_clock::now() - age);
+  };
+  fs::last_write_time(file(kEnded, ".scratch.md"), old);
+  const auto now = std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now());
+  pruned_at(kPrunedEvery - std::chrono::minutes(1));
+  ASSERT_TRUE(prune_files(*home_folder_, now));
+  EXPECT_TRUE(fs::exists(file(kEnded, ".scratch.md")));
+  pruned_at(kPrunedEvery);
+  ASSERT_TRUE(prune_files(*home_folder_, now + std::chrono::minutes(1)));
+  EXPECT_FALSE(fs::exists(file(kEnded, ".scratch.md")));
+  EXPECT_GT(fs::last_write_time(home_.file("pruned")), old) << "the next hour begins";
+}
+
+TEST_F(LeftoversTest, AClockThatWasSetBackKeepsNoFileForEver) {
+  ASSERT_TRUE(home_folder_->replace("pruned", ""));
+  fs::last_write_time(home_.file("pruned"), std::chrono::file_clock::now() + std::chrono::hours(24 * 400));
+  ASSERT_TRUE(prune_files(*home_folder_, after(kKeptFor + std::chrono::hours(1))));
+  EXPECT_FALSE(fs::exists(file(kEnded, ".scratch.md")));
+}
+
 TEST_F(LeftoversTest, NothingOfAnUnfinishedOrUnknownSessionIsPruned) {
   const auto unknown = file(kChild, ".scratch.md");
   const auto foreign = folder() / "read me.txt";
