@@ -58,7 +58,7 @@ TEST_F(Plain, TheScreenThatOthersHaveWrittenOnIsPromptedAnew) {
 TEST_F(Plain, WritesLinesAndNoEscapes) {
   story.begin("go");
   story.reply("**Done** \x1b[2J.");
-  EXPECT_EQ(draw(), "> go\n\nDone ^[2J.\n");
+  EXPECT_EQ(draw(), "> go\n\nDone ^[[2J.\n");
 }
 
 TEST_F(Plain, AnAnswerByCommandIsToNothingThatWasAskedJustBeforeTheLineCame) {
@@ -266,7 +266,7 @@ TEST_F(Plain, WhatHappensMeanwhileDoesNotStandBehindThePromptForAnAnswer) {
   story.pass(kTooSoon);
   EXPECT_TRUE(draw().ends_with("answer: "));
   story.tell_child("b", CallStarted{"Read", "a.txt"});
-  EXPECT_EQ(draw(), "\n[b] > Read a.txt\nanswer: ");
+  EXPECT_EQ(draw(), "\n[b] -> Read a.txt\nanswer: ");
 }
 
 // The terminal itself shows what is typed.
