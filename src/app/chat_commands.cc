@@ -60,8 +60,8 @@ void add_keys_of_plain_lines(Rows& rows) {
   rows.add("an approval", "y, s, a or n as shown; a reason may follow n");
   rows.add("a question", "a number, or your own words");
   rows.add("a command",
-           "is carried out, or has its turn, and it is asked again; /quit leaves at once; //tree answers "
-           "\"/tree\"");
+           "is carried out, or has its turn, and it is asked again; /quit leaves at once; an answer that "
+           "begins with a slash is typed with two: //tree answers \"/tree\"");
 }
 
 Lines agent_lines(const Profiles& profiles, const ChatState& state) {
