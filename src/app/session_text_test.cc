@@ -95,15 +95,16 @@ TEST(SessionText, WhatIsAliveIsShownWithIdPathDepthStateStartDeadlineAndIdleTime
     return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(WallTime::clock::to_time_t(time)));
   };
   const auto row = [](auto... cells) {
-    return fmt::format("{:<4}{:<14}{:<7}{:<9}{:<21}{:<21}{:<6}{}\n", cells...);
+    return fmt::format("{:<4}{:<22}{:<7}{:<9}{:<21}{:<21}{:<6}{}\n", cells...);
   };
   EXPECT_EQ(live_text({session}, now, Style{}),
             row("ID", "PATH", "DEPTH", "STATE", "STARTED", "DEADLINE", "IDLE", "PROMPT") +
-                row("a", "main/explore", "1", "waiting", local(*session.started_at), local(*session.deadline),
-                    "12s", "look␛[2J around"));
+                row("a", "main/explore [first]", "1", "waiting", local(*session.started_at),
+                    local(*session.deadline), "12s", "look␛[2J around"));
   EXPECT_EQ(to_live_json(session, now), (json::object{{"id", "a"},
                                                       {"tree", "root"},
                                                       {"path", {"main", "explore"}},
+                                                      {"label", "first"},
                                                       {"depth", 1},
                                                       {"state", "waiting"},
                                                       {"started_at", to_iso8601(*session.started_at)},
@@ -167,13 +168,25 @@ TEST(SessionText, AListCountsChildrenAndTokensOfTheWholeTree) {
                           Not(HasSubstr("\x1b"))));
 }
 
-TEST(SessionText, AListNamesAnOnlyChildAndWhoHasNotEnded) {
-  const auto root = session_of("root", "main");
-  EXPECT_THAT(list_text({{root, {root, session_of("only", "first", 0)}}}, Style{}), HasSubstr("\n  only  "));
+TEST(SessionText, OfOneThatIsLiveItsLabelIsToldUnlessItIsItsAgent) {
+  auto root = session_of("root", "main");
+  root.path = {"main"};
+  EXPECT_THAT(live_text({root}, kNow, Style{}), Not(HasSubstr("[main]")));
+  root.label = "look\n\x1b[2J";
+  EXPECT_THAT(live_text({root}, kNow, Style{}), HasSubstr("main [look ␛[2J]  "));
+}
+
+TEST(SessionText, AListNamesTheOnlyChildOfACommandAndWhoHasNotEnded) {
+  auto root = session_of("root", "main");
+  const auto only = session_of("only", "first", 0);
+  EXPECT_THAT(list_text({{root, {root, only}}}, Style{}), Not(HasSubstr("only"))) << "it has ended";
+  root.agent = "command";
+  EXPECT_THAT(list_text({{root, {root, only}}}, Style{}), HasSubstr("\n  only  "));
   auto at_work = session_of("at_work", "second", 1);
   at_work.state = SessionState::running;
   auto below = session_of("below", "third", 2);
   below.parent = at_work.id;
+  below.state = SessionState::waiting;
   const auto text = list_text({{root, {root, session_of("ended", "first", 0), at_work, below}}}, Style{});
   EXPECT_THAT(text, AllOf(HasSubstr("\n  at_work  "), HasSubstr("\n    below  "), Not(HasSubstr("ended  "))));
 }
