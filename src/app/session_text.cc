@@ -84,6 +84,12 @@ std::string processes_of(const Resources& resources) {
 
 constexpr Duration kMuchCpu = std::chrono::seconds(1);  // from here on a tree names what took it
 
+// Why it ended; of a cancel also whose it was, which its reason does not tell.
+std::string why_ended(const Session& session) {
+  const bool is_told = session.reason == Reason::cancelled_by_user && !session.error.empty();
+  return is_told ? one_line(session.error, 80) : to_words(session.reason);
+}
+
 struct TreeRow {
   std::vector<std::string> cells;
   SessionState state;
@@ -92,7 +98,7 @@ struct TreeRow {
 void add_rows(const Session& session, const std::vector<Session>& sessions, WallTime now, std::size_t depth,
               const std::map<SessionId, Resources>& resources, std::vector<TreeRow>& rows) {
   std::string state(name_of(session.state));
-  if (session.reason != Reason::none) state += fmt::format(" ({})", to_words(session.reason));
+  if (session.reason != Reason::none) state += fmt::format(" ({})", why_ended(session));
   if (session.wait)
     state += fmt::format(" for {} since {}", session.wait->owner, local_time(session.wait->since));
   rows.push_back({{fmt::format("{}[{}]", std::string(depth * 2, ' '), one_line(session.label, 40)),
@@ -254,7 +260,7 @@ std::string details_text(const Session& session, const std::vector<Session>& ses
   add_line(text, "label", one_line(session.label, 80));
   add_line(text, "agent", session.agent);
   add_line(text, "state", name_of(session.state));
-  if (session.reason != Reason::none) add_line(text, "reason", to_words(session.reason));
+  if (session.reason != Reason::none) add_line(text, "reason", why_ended(session));
   add_line(text, "model", one_line(session.model.value, 200));
   add_line(text, "folder", one_line(session.workspace, 400));
   if (const auto level = session.sandbox_level) add_line(text, "sandbox", fmt::format("level {}", *level));

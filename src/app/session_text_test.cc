@@ -46,6 +46,19 @@ TEST(SessionText, ATreeShowsStateTokensCostAndTimeInTheOrderOfTheTasks) {
             "  [second]  reader  failed (provider error)  in=1.5k out=20  $?                1m 30s  b\n");
 }
 
+TEST(SessionText, OfACancelItIsToldWhoseItWas) {
+  auto root = session_of("root", "main");
+  root.state = SessionState::cancelled;
+  root.reason = Reason::cancelled_by_user;
+  EXPECT_THAT(tree_text(root, {root}, kNow, Style{}), HasSubstr("cancelled (cancelled by user)"))
+      << "control";
+  root.error = "ended by SIGTERM";
+  EXPECT_THAT(tree_text(root, {root}, kNow, Style{}), HasSubstr("cancelled (ended by SIGTERM)"));
+  EXPECT_THAT(details_text(root, {root}, kNow, ""), HasSubstr("\nreason      ended by SIGTERM\n"));
+  root.reason = Reason::provider_error;
+  EXPECT_THAT(tree_text(root, {root}, kNow, Style{}), HasSubstr("(provider error)"));
+}
+
 TEST(SessionText, TellsWhatItsProcessesTookWhereItHadAny) {
   const auto root = session_of("root", "main");
   const Resources used{.calls = 7, .processes = 2, .cpu = std::chrono::milliseconds(1500), .memory = 3 << 20};

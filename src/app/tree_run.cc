@@ -242,9 +242,11 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
       case SignalAction::cancel:
         prompts_.leave_line();
         progress_.say("deputy: cancelling; what was found is kept (again within 2 s to leave at once)");
-        runtime_.cancel(StopReason::user);
+        runtime_.cancel(*number == SIGTERM ? StopReason::terminated : StopReason::user);
         break;
       case SignalAction::suspend:
+        prompts_.leave_line();
+        end_.left_by = "SIGHUP";
         runtime_.cancel(StopReason::shutdown);
         break;
       case SignalAction::leave:
