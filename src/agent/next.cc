@@ -13,6 +13,8 @@ std::optional<Finish> after_cancel(StopReason stop) {
   switch (stop) {
     case StopReason::user:
       return Finish{Status::cancelled, Reason::cancelled_by_user, "cancelled by the person"};
+    case StopReason::terminated:
+      return Finish{Status::cancelled, Reason::cancelled_by_user, std::string(kEndedBySigterm)};
     case StopReason::parent:
       return Finish{Status::cancelled, Reason::cancelled_by_parent, "cancelled by its parent"};
     case StopReason::parent_stopped:

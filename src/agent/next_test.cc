@@ -71,6 +71,8 @@ TEST(Next, ProviderFailuresFail) {
 
 TEST(Next, EachStopHasItsReason) {
   EXPECT_EQ(finish_of({}, {}, StopReason::user).reason, Reason::cancelled_by_user);
+  EXPECT_EQ(finish_of({}, {}, StopReason::terminated),
+            (Finish{Status::cancelled, Reason::cancelled_by_user, "ended by SIGTERM"}));
   EXPECT_EQ(finish_of({}, {}, StopReason::parent).reason, Reason::cancelled_by_parent);
   EXPECT_EQ(finish_of({}, {}, StopReason::parent_stopped).reason, Reason::parent_stopped);
   EXPECT_TRUE(std::holds_alternative<Suspend>(decide({}, {}, StopReason::shutdown)));

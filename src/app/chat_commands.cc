@@ -60,8 +60,8 @@ void add_keys_of_plain_lines(Rows& rows) {
   rows.add("an approval", "y, s, a or n as shown; a reason may follow n");
   rows.add("a question", "a number, or your own words");
   rows.add("a command",
-           "is carried out, or has its turn, and it is asked again; /quit leaves at once; //tree answers "
-           "\"/tree\"");
+           "is carried out, or has its turn, and it is asked again; /quit leaves at once; an answer that "
+           "begins with a slash is typed with two: //tree answers \"/tree\"");
 }
 
 Lines agent_lines(const Profiles& profiles, const ChatState& state) {
@@ -90,7 +90,9 @@ Result<Session> current(const Store& store, const ChatState& state) {
   if (state.root.empty())
     return fail(ErrorCode::not_found, "nothing has been said yet", "type something first");
   TRY(const auto session, store.session(state.root));
-  if (!session) return fail(ErrorCode::not_found, "this session is not kept yet", "wait a moment");
+  if (!session)
+    return fail(ErrorCode::not_found, "this session is not on record yet",
+                "wait a moment, then type it again");
   return *session;
 }
 
@@ -224,7 +226,7 @@ Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
   };
   const auto newest = std::ranges::find_if(roots, usable);
   if (newest == roots.end())
-    return fail(ErrorCode::not_found, "there is no earlier session", "see /sessions");
+    return fail(ErrorCode::not_found, "there is no earlier session", "go on in this one");
   return *newest;
 }
 

@@ -406,7 +406,7 @@ Task<> ChatRunner::watch_signals(StopToken stop) {
         break;
       case SIGINT:
         if (left_.resumed()) leave_at_once();
-        if (PlainSurface* plain = screen_.plain()) plain->interrupt();
+        if (PlainSurface* plain = screen_.plain()) plain->interrupt(state_);
         on_keys({{KeyName::control, "c"}});
         break;
       case SIGTERM:  // with a hang-up it comes once more

@@ -94,6 +94,7 @@ bool ChatScreen::step_aside() {
 void ChatScreen::leave_keys() {
   reads_keys_ = false;
   if (terminal_) terminal_->leave_keys();
+  if (plain_) plain_->leave();
 }
 
 void ChatScreen::come_back() {

@@ -15,7 +15,7 @@ Result<std::string> text_of_file(const Program& program, const std::string& file
 
 OrFailure<json::object> batch_of(const Program& program, const BatchArguments& arguments) {
   if (arguments.file && !arguments.tasks.empty())
-    return misused("--task and --file exclude each other", "use one");
+    return misused("--task and --file were both given", "leave one of them out");
   if (!arguments.file && arguments.tasks.empty()) {
     return misused("there is nothing to delegate", "give --task LABEL=PROMPT, or --file FILE");
   }

@@ -79,9 +79,9 @@ Result<ModelName> model_with_provider(Named named, const ProviderAccess& access)
     return fail(ErrorCode::invalid, fmt::format("'{}' does not say which model", access.name),
                 fmt::format("write {}/NAME with a model of that server", access.name));
   if (made_visible(to_utf8(name)) != name || name.find_first_of(" \t\r\n") != std::string_view::npos)
-    return fail(ErrorCode::invalid,
-                fmt::format("'{}' is no model's name", shorten(made_visible(to_utf8(name)), 80)),
-                "a name has no spaces and no invisible characters");
+    return fail(
+        ErrorCode::invalid, fmt::format("'{}' is no model's name", shorten(made_visible(to_utf8(name)), 80)),
+        "a name has no spaces and no invisible characters; `deputy models` lists those that are known");
   return ModelName(fmt::format("{}/{}", access.name, name));
 }
 
@@ -206,7 +206,7 @@ Result<void> check_access(const ModelName& model, const ModelOffer& offer) {
   return fail(
       ErrorCode::denied, fmt::format("no API key for provider {}", access->name),
       fmt::format("set {}; {}", access->key_variable,
-                  others.empty() ? "no provider has a key here"
+                  others.empty() ? "no provider has a key here; --model rehearsal needs none"
                                  : fmt::format("providers with a key here: {}", fmt::join(others, ", "))));
 }
 

@@ -101,7 +101,7 @@ std::string access_to(std::string model, Variables variables = {}) {
 TEST(CheckAccess, WithoutAKeyItSaysWhatToSetAndWhoHasOne) {
   EXPECT_EQ(access_to("anthropic/x"),
             "no API key for provider anthropic (set ANTHROPIC_API_KEY; no provider "
-            "has a key here)");
+            "has a key here; --model rehearsal needs none)");
   EXPECT_EQ(access_to("gemini/x", {{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "k"}}),
             "no API key for provider gemini (set GEMINI_API_KEY; providers with a key "
             "here: anthropic, openai, openai-chat)");

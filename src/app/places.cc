@@ -40,7 +40,7 @@ Result<std::string> read_named_file(const Disk& disk, std::string_view path, std
   TRY(auto bytes, folder->read(leaf, 0, most + 1));
   if (bytes.size() > most) {
     return fail(ErrorCode::exhausted, fmt::format("{} is larger than {} bytes", path, with_thousands(most)),
-                "make it smaller");
+                "name a smaller one");
   }
   return bytes;
 }

@@ -43,6 +43,12 @@ std::string reason_of(const Report& report) {
   return to_words(report.reason);
 }
 
+// Nothing where it was the person's, or its parent's: who does it sees it.
+std::string cause_of_cancel(const Report& report) {
+  const bool is_by_signal = !report.errors.empty() && report.errors.front().message == kEndedBySigterm;
+  return is_by_signal ? fmt::format(": {}", kEndedBySigterm) : "";
+}
+
 Tone tone_of(Status status) {
   switch (status) {
     case Status::completed:
@@ -262,7 +268,7 @@ std::string ProgressView::ending_of(const Row& row, const Report& report) const 
       return fmt::format("{} {}: {} {}", marks.partial, name_of(report.status), reason_of(report),
                          tokens_of(row.usage));
     case Status::cancelled:
-      return fmt::format("{} cancelled {}", marks.failed, tokens_of(row.usage));
+      return fmt::format("{} cancelled{} {}", marks.failed, cause_of_cancel(report), tokens_of(row.usage));
     case Status::failed:
       break;
   }

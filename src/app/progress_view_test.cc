@@ -119,6 +119,9 @@ TEST_F(ProgressViewTest, AFailureSaysWhy) {
             "[a] ✗ error: the server is on fire");
   EXPECT_EQ(tell_child("b", ended(Status::cancelled, Reason::cancelled_by_user)),
             "[b] ✗ cancelled (in=0 out=0)");
+  EXPECT_EQ(
+      tell_child("d", ended(Status::cancelled, Reason::cancelled_by_user, std::string(kEndedBySigterm))),
+      "[d] ✗ cancelled: ended by SIGTERM (in=0 out=0)");
   RunEnded stopped = ended(Status::cancelled);
   stopped.report.usage = {.input = 1165, .output = 4096};
   EXPECT_EQ(tell_child("c", stopped), "[c] ✗ cancelled (in=1.1k out=4k)") << "as its report says";

@@ -392,7 +392,8 @@ class Replay {
       if (place_of(id, created_) != outside.place) continue;
       switch (outside.kind) {
         case Outside::Kind::cancel:
-          return runtime_->cancel(id, StopReason::user);
+          return runtime_->cancel(
+              id, outside.text == kEndedBySigterm ? StopReason::terminated : StopReason::user);
         case Outside::Kind::nudge:
           return runtime_->nudge(id, playback_.translated(outside.text));
         default:

@@ -137,6 +137,7 @@ class Reader {
   struct Cancelled {
     std::size_t ended;
     std::size_t trace;
+    std::string error;
   };
 
   // Whether its parent, which was cancelled too, had done nothing more since: then it was one cancel.
@@ -152,12 +153,16 @@ class Reader {
     });
   }
 
+  static std::string error_of(const Report& report) {
+    return report.errors.empty() ? "" : report.errors.front().message;
+  }
+
   void read_cancels() {
     std::map<SessionId, Cancelled> cancelled;  // the last time of each
     for (std::size_t at = 0; at < events_.size(); ++at) {
       const auto* ended = std::get_if<RunEnded>(&events_[at].fact);
       if (ended && ended->report.reason == Reason::cancelled_by_user)
-        cancelled[events_[at].run.session] = {at, trace_of_stop(at)};
+        cancelled[events_[at].run.session] = {at, trace_of_stop(at), error_of(ended->report)};
     }
     std::map<SessionId, std::vector<SessionId>> groups;  // by the one that was cancelled
     for (const auto& [session, end] : cancelled) {
@@ -168,7 +173,7 @@ class Reader {
     for (const auto& [top, sessions] : groups) {
       std::size_t first = cancelled.at(top).trace;
       for (const SessionId& session : sessions) first = std::min(first, cancelled.at(session).trace);
-      Outside outside{.place = places_.at(top), .at = events_[first].at};
+      Outside outside{.place = places_.at(top), .text = cancelled.at(top).error, .at = events_[first].at};
       for (const SessionId& session : sessions) {
         const std::size_t trace = cancelled.at(session).trace;
         outside.after[places_.at(session)] =

@@ -21,7 +21,7 @@ struct Outside {
   enum class Kind { cancel, nudge, send_to_background, leave, die };
   Kind kind = Kind::cancel;
   std::string place = {};  // of the session that it is about
-  std::string text = {};
+  std::string text = {};   // of a nudge; of a cancel, the error that it left
   WallTime at{};
   std::map<std::string, Progress> after = {};  // by place: what had happened by then
 };

@@ -84,6 +84,12 @@ std::string processes_of(const Resources& resources) {
 
 constexpr Duration kMuchCpu = std::chrono::seconds(1);  // from here on a tree names what took it
 
+// Why it ended; of a cancel also whose it was, which its reason does not tell.
+std::string why_ended(const Session& session) {
+  const bool is_told = session.reason == Reason::cancelled_by_user && !session.error.empty();
+  return is_told ? one_line(session.error, 80) : to_words(session.reason);
+}
+
 struct TreeRow {
   std::vector<std::string> cells;
   SessionState state;
@@ -92,7 +98,7 @@ struct TreeRow {
 void add_rows(const Session& session, const std::vector<Session>& sessions, WallTime now, std::size_t depth,
               const std::map<SessionId, Resources>& resources, std::vector<TreeRow>& rows) {
   std::string state(name_of(session.state));
-  if (session.reason != Reason::none) state += fmt::format(" ({})", to_words(session.reason));
+  if (session.reason != Reason::none) state += fmt::format(" ({})", why_ended(session));
   if (session.wait)
     state += fmt::format(" for {} since {}", session.wait->owner, local_time(session.wait->since));
   rows.push_back({{fmt::format("{}[{}]", std::string(depth * 2, ' '), one_line(session.label, 40)),
@@ -106,7 +112,8 @@ void add_rows(const Session& session, const std::vector<Session>& sessions, Wall
     add_rows(child, sessions, now, depth + 1, resources, rows);
 }
 
-// Below its parent stands who has not ended, and an only child: its id is the one that its command gave out.
+// Below its parent stands who has not ended, and the only child of a command: its id is the one that was
+// given out.
 void add_listed(const Session& session, const std::vector<Session>& sessions, std::size_t depth,
                 std::vector<TreeRow>& rows) {
   const auto children = children_of(session.id, sessions);
@@ -115,9 +122,17 @@ void add_listed(const Session& session, const std::vector<Session>& sessions, st
                    std::to_string(children.size()), tokens(usage_with_children(session, sessions)),
                    goal_of(session, kGoalCharacters)},
                   session.state});
+  const bool is_only_of_command = children.size() == 1 && session.agent == "command";
   for (const auto& child : children) {
-    if (children.size() == 1 || !is_terminal(child.state)) add_listed(child, sessions, depth + 1, rows);
+    if (is_only_of_command || !is_terminal(child.state)) add_listed(child, sessions, depth + 1, rows);
   }
+}
+
+// The profiles from the root down, and which of those that share them it is.
+std::string path_of(const Session& session) {
+  const std::string path = one_line(fmt::format("{}", fmt::join(session.path, "/")), 60);
+  if (session.label.empty() || session.label == session.agent) return path;
+  return fmt::format("{} [{}]", path, one_line(session.label, 20));
 }
 
 void add_line(std::string& text, std::string_view name, std::string_view value) {
@@ -186,8 +201,8 @@ std::string live_text(const std::vector<Session>& sessions, WallTime now, const 
   std::vector<std::vector<std::string>> rows{
       {"ID", "PATH", "DEPTH", "STATE", "STARTED", "DEADLINE", "IDLE", "PROMPT"}};
   for (const auto& session : sessions) {
-    rows.push_back({session.id.value, one_line(fmt::format("{}", fmt::join(session.path, "/")), 60),
-                    std::to_string(session.depth), std::string(name_of(session.state)),
+    rows.push_back({session.id.value, path_of(session), std::to_string(session.depth),
+                    std::string(name_of(session.state)),
                     session.started_at ? local_time(*session.started_at) : "-",
                     session.deadline ? local_time(*session.deadline) : "none",
                     to_text(idle_time(session, now)), goal_of(session, kGoalCharacters)});
@@ -203,6 +218,7 @@ json::object to_live_json(const Session& session, WallTime now) {
   json::object value{{"id", session.id.value}, {"tree", session.tree.value}};
   auto& path = value["path"].emplace_array();
   for (const auto& agent : session.path) path.emplace_back(agent);
+  value["label"] = session.label;
   value["depth"] = session.depth;
   value["state"] = name_of(session.state);
   value["started_at"] = session.started_at ? json::value(to_iso8601(*session.started_at)) : nullptr;
@@ -244,7 +260,7 @@ std::string details_text(const Session& session, const std::vector<Session>& ses
   add_line(text, "label", one_line(session.label, 80));
   add_line(text, "agent", session.agent);
   add_line(text, "state", name_of(session.state));
-  if (session.reason != Reason::none) add_line(text, "reason", to_words(session.reason));
+  if (session.reason != Reason::none) add_line(text, "reason", why_ended(session));
   add_line(text, "model", one_line(session.model.value, 200));
   add_line(text, "folder", one_line(session.workspace, 400));
   if (const auto level = session.sandbox_level) add_line(text, "sandbox", fmt::format("level {}", *level));

@@ -46,6 +46,19 @@ TEST(SessionText, ATreeShowsStateTokensCostAndTimeInTheOrderOfTheTasks) {
             "  [second]  reader  failed (provider error)  in=1.5k out=20  $?                1m 30s  b\n");
 }
 
+TEST(SessionText, OfACancelItIsToldWhoseItWas) {
+  auto root = session_of("root", "main");
+  root.state = SessionState::cancelled;
+  root.reason = Reason::cancelled_by_user;
+  EXPECT_THAT(tree_text(root, {root}, kNow, Style{}), HasSubstr("cancelled (cancelled by user)"))
+      << "control";
+  root.error = "ended by SIGTERM";
+  EXPECT_THAT(tree_text(root, {root}, kNow, Style{}), HasSubstr("cancelled (ended by SIGTERM)"));
+  EXPECT_THAT(details_text(root, {root}, kNow, ""), HasSubstr("\nreason      ended by SIGTERM\n"));
+  root.reason = Reason::provider_error;
+  EXPECT_THAT(tree_text(root, {root}, kNow, Style{}), HasSubstr("(provider error)"));
+}
+
 TEST(SessionText, TellsWhatItsProcessesTookWhereItHadAny) {
   const auto root = session_of("root", "main");
   const Resources used{.calls = 7, .processes = 2, .cpu = std::chrono::milliseconds(1500), .memory = 3 << 20};
@@ -95,15 +108,16 @@ TEST(SessionText, WhatIsAliveIsShownWithIdPathDepthStateStartDeadlineAndIdleTime
     return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(WallTime::clock::to_time_t(time)));
   };
   const auto row = [](auto... cells) {
-    return fmt::format("{:<4}{:<14}{:<7}{:<9}{:<21}{:<21}{:<6}{}\n", cells...);
+    return fmt::format("{:<4}{:<22}{:<7}{:<9}{:<21}{:<21}{:<6}{}\n", cells...);
   };
   EXPECT_EQ(live_text({session}, now, Style{}),
             row("ID", "PATH", "DEPTH", "STATE", "STARTED", "DEADLINE", "IDLE", "PROMPT") +
-                row("a", "main/explore", "1", "waiting", local(*session.started_at), local(*session.deadline),
-                    "12s", "look␛[2J around"));
+                row("a", "main/explore [first]", "1", "waiting", local(*session.started_at),
+                    local(*session.deadline), "12s", "look␛[2J around"));
   EXPECT_EQ(to_live_json(session, now), (json::object{{"id", "a"},
                                                       {"tree", "root"},
                                                       {"path", {"main", "explore"}},
+                                                      {"label", "first"},
                                                       {"depth", 1},
                                                       {"state", "waiting"},
                                                       {"started_at", to_iso8601(*session.started_at)},
@@ -167,13 +181,25 @@ TEST(SessionText, AListCountsChildrenAndTokensOfTheWholeTree) {
                           Not(HasSubstr("\x1b"))));
 }
 
-TEST(SessionText, AListNamesAnOnlyChildAndWhoHasNotEnded) {
-  const auto root = session_of("root", "main");
-  EXPECT_THAT(list_text({{root, {root, session_of("only", "first", 0)}}}, Style{}), HasSubstr("\n  only  "));
+TEST(SessionText, OfOneThatIsLiveItsLabelIsToldUnlessItIsItsAgent) {
+  auto root = session_of("root", "main");
+  root.path = {"main"};
+  EXPECT_THAT(live_text({root}, kNow, Style{}), Not(HasSubstr("[main]")));
+  root.label = "look\n\x1b[2J";
+  EXPECT_THAT(live_text({root}, kNow, Style{}), HasSubstr("main [look ␛[2J]  "));
+}
+
+TEST(SessionText, AListNamesTheOnlyChildOfACommandAndWhoHasNotEnded) {
+  auto root = session_of("root", "main");
+  const auto only = session_of("only", "first", 0);
+  EXPECT_THAT(list_text({{root, {root, only}}}, Style{}), Not(HasSubstr("only"))) << "it has ended";
+  root.agent = "command";
+  EXPECT_THAT(list_text({{root, {root, only}}}, Style{}), HasSubstr("\n  only  "));
   auto at_work = session_of("at_work", "second", 1);
   at_work.state = SessionState::running;
   auto below = session_of("below", "third", 2);
   below.parent = at_work.id;
+  below.state = SessionState::waiting;
   const auto text = list_text({{root, {root, session_of("ended", "first", 0), at_work, below}}}, Style{});
   EXPECT_THAT(text, AllOf(HasSubstr("\n  at_work  "), HasSubstr("\n    below  "), Not(HasSubstr("ended  "))));
 }

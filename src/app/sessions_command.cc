@@ -49,7 +49,8 @@ Ended list_live(Program& program, const Store& store) {
     return ExitStatus::completed;
   }
   if (sessions.empty()) {
-    program.err.write_line("deputy: nothing is unfinished");
+    program.err.write_line(fmt::format("deputy: nothing is unfinished; `{}` lists what has ended",
+                                       program.command_line("sessions ls")));
   } else {
     program.out.write(live_text(sessions, now, program.looks.out));
     tell_questions(program, store, sessions);
@@ -63,7 +64,8 @@ Ended list(Program& program, const Store& store, const SessionsArguments& argume
   roots = as_seen(store, std::move(roots));
   const bool as_json = program.common.output != OutputForm::text;
   if (roots.empty() && !as_json && program.loss()) {
-    program.err.write_line("deputy: no session can be read");
+    program.err.write_line(fmt::format("deputy: no session can be read; `{}` says what is wrong",
+                                       program.command_line("doctor")));
     return ExitStatus::partial;
   }
   if (roots.empty() && !as_json) {
@@ -215,7 +217,10 @@ Ended notes(Program& program, const Store& store, const Session& session) {
     program.print(found);
     return ExitStatus::completed;
   }
-  if (found.empty()) program.err.write_line("deputy: no notes were taken");
+  if (found.empty())
+    program.err.write_line(
+        fmt::format("deputy: no notes were taken; `{}` has all that was said",
+                    program.command_line(fmt::format("sessions transcript {}", session.id.value))));
   for (const auto& each : found) {
     const auto& entry = each.as_object();
     program.out.write_line(fmt::format("[{}] {}", made_visible(on_one_line(string_or(entry, "label", ""))),

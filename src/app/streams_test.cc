@@ -48,7 +48,7 @@ TEST(ATerminalWithoutUtf8, IsSentAsciiAloneAndItsEscapesAsTheyAre) {
   out.write("\x1b[32m✓\x1b[0m done — “so” 日\r\n");
   EXPECT_EQ(terminal.read_until("\n"), "\x1b[32m+\x1b[0m done - \"so\" ??\r\n");
   out.offer("→ … ⚠ ⚠\uFE0F\n");
-  EXPECT_EQ(terminal.read_until("\n"), "> ... ! !\n");
+  EXPECT_EQ(terminal.read_until("\n"), "-> ... ! !\n");
 }
 
 TEST(ATerminalWithUtf8, IsSentWhatIsWritten) {

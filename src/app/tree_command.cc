@@ -166,7 +166,9 @@ OrFailure<void> check_room(const Store& store, const Models& models, Session ses
     TRY(const auto* provider, models.find(session.model));
     const auto first = first_request(*provider, session.model, first_input(session, before, prompt),
                                      session.max_output_tokens, limits);
-    if (!first) return refused(first_sentence(first.error()), "leave --max-cost out");
+    if (!first)
+      return refused(first_sentence(first.error()),
+                     "leave --max-cost out, or set its price under [models] in the settings");
     need = *first;
   }
   need.delegations = session.parent ? 1 : 0;
@@ -193,7 +195,9 @@ OrFailure<void> check_room_to_go_on(const Store& store, const Models& models, co
     if (!provider) return {};  // what is wrong with it is told when it goes on
     const auto next =
         first_request(**provider, model, first_input(session, before, ""), session.max_output_tokens, limits);
-    if (!next) return refused(first_sentence(next.error()), "leave --max-cost out");
+    if (!next)
+      return refused(first_sentence(next.error()),
+                     "leave --max-cost out, or set its price under [models] in the settings");
     needs.push_back(*next);
   }
   std::optional<std::string> refusal;

@@ -245,7 +245,8 @@ TreeResult result_of(const TreeEnd& end) {
   result.advice = error.advice;
   if (error.code == ErrorCode::cancelled) {
     result.status = ExitStatus::cancelled;
-    result.problem = "left unfinished";
+    result.problem =
+        end.left_by.empty() ? "left unfinished" : fmt::format("left unfinished: ended by {}", end.left_by);
     if (!end.root.empty()) result.advice = fmt::format("to go on: `deputy resume {}`", end.root.value);
   }
   return result;

@@ -70,6 +70,15 @@ TEST(TreeResult, ACancelledBatchKeepsWhatItsChildrenFound) {
   EXPECT_EQ(result.text, "the batch");
 }
 
+TEST(TreeResult, WhatWasLeftSaysByWhichSignalWhereItWasOne) {
+  TreeEnd end{.report = std::unexpected(Error::cancelled()), .root = SessionId("root")};
+  EXPECT_EQ(result_of(end).problem, "left unfinished");
+  end.left_by = "SIGHUP";
+  EXPECT_EQ(result_of(end).problem, "left unfinished: ended by SIGHUP");
+  EXPECT_EQ(result_of(end).status, ExitStatus::cancelled);
+  EXPECT_EQ(result_of(end).advice, "to go on: `deputy resume root`");
+}
+
 // One whose model had asked for children twice, and was told of the first time only.
 TreeEnd run_stopped_at_children() {
   TreeEnd end;

@@ -23,6 +23,9 @@
 namespace deputy {
 namespace {
 
+constexpr std::string_view kReportIt =
+    "please report this; `deputy doctor --bundle newest` writes what is needed to find it";
+
 // All that one run of the loop needs, in the order in which it may be taken down again.
 class TreeRunner {
  public:
@@ -198,7 +201,7 @@ Task<> TreeRunner::drive() {
   beside_.spawn(watch_signals(beside_.token()));
   beside_.spawn(engine_.see_to_leftovers(program_, beside_.token()));
   if (prompts_person(program_)) beside_.spawn(prompts_.run(beside_.token()));
-  end_.report = fail(ErrorCode::internal, "the run ended without a report", "please report this as a bug");
+  end_.report = fail(ErrorCode::internal, "the run ended without a report", std::string(kReportIt));
   co_await engine_.find_out_level(program_, std::get_if<RootBrief>(&what_));
   start();
   co_await a_turn_of_the_loop();  // start() only posts; the tree exists from here on
@@ -207,7 +210,7 @@ Task<> TreeRunner::drive() {
     co_await runtime_.close();
   } catch (const std::exception& bug) {
     end_.report =
-        fail(ErrorCode::internal, fmt::format("a bug in deputy: {}", bug.what()), "please report it");
+        fail(ErrorCode::internal, fmt::format("a bug in deputy: {}", bug.what()), std::string(kReportIt));
   }
   co_await beside_.stop(StopReason::shutdown);
   signals_.give_back();
@@ -242,9 +245,11 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
       case SignalAction::cancel:
         prompts_.leave_line();
         progress_.say("deputy: cancelling; what was found is kept (again within 2 s to leave at once)");
-        runtime_.cancel(StopReason::user);
+        runtime_.cancel(*number == SIGTERM ? StopReason::terminated : StopReason::user);
         break;
       case SignalAction::suspend:
+        prompts_.leave_line();
+        end_.left_by = "SIGHUP";
         runtime_.cancel(StopReason::shutdown);
         break;
       case SignalAction::leave:

@@ -34,6 +34,7 @@ struct TreeEnd {
   std::vector<Report> children;    // what each child of a command has reported last
   // What needed approval here, with nobody there to give it: none of it was done.
   std::vector<Question> unapproved = {};
+  std::string left_by = {};  // the signal by which it was left as it is
 };
 
 TreeEnd run_tree(Program& program, Signals& signals, TreeRequest request);

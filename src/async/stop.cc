@@ -33,6 +33,8 @@ std::string_view name_of(StopReason reason) {
       return "none";
     case StopReason::user:
       return "user";
+    case StopReason::terminated:
+      return "terminated";
     case StopReason::parent:
       return "parent";
     case StopReason::parent_stopped:

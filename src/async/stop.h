@@ -17,6 +17,7 @@ namespace deputy {
 enum class StopReason {
   none,
   user,            // the person cancelled it
+  terminated,      // the process was told to end (SIGTERM), by whomever
   parent,          // the parent agent cancelled it
   parent_stopped,  // its parent came to an end
   deadline,

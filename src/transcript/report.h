@@ -42,6 +42,8 @@ std::string_view name_of(Status status);
 std::string_view name_of(Reason reason);
 // "context exhausted": for people.
 std::string to_words(Reason reason);
+// The error of a run that was cancelled along with its process: by it one knows it from a person's cancel.
+inline constexpr std::string_view kEndedBySigterm = "ended by SIGTERM";
 
 struct Artifact {
   std::string path;

@@ -42,14 +42,25 @@ void add_changed(std::vector<Line>& lines, std::string_view sign, std::string_vi
   }
 }
 
+// What a child reports is Markdown; what others say of a failure stands as it is.
+bool is_report(std::string_view content) { return content.starts_with("## Subagent"); }
+
+std::string rendered(const std::string& line) {
+  std::string text;
+  for (const Line& each : markdown_lines(line, kShownCharacters))
+    text += (text.empty() ? "" : " ") + plain_text(each);
+  return text.empty() ? line : text;
+}
+
 // Its first line, by which a report is known, and its last ones: there a command says why it failed, and with
 // which status.
 std::vector<Line> why_lines(std::string_view content, std::size_t columns) {
   const std::string text = to_utf8(content);
   std::vector<std::string_view> told = lines_of(text);
   std::erase_if(told, [](std::string_view line) { return trimmed(line).empty(); });
-  const auto shown = [](std::string_view line) {
-    return line_of("    " + shorten(line, kShownCharacters), Tone::bad);
+  const auto shown = [is_markdown = is_report(text)](std::string_view line) {
+    const std::string told = shorten(line, kShownCharacters);
+    return line_of("    " + (is_markdown ? rendered(told) : told), Tone::bad);
   };
   if (told.size() == 1) return wrapped(shown(told.front()), columns, "    ");
   const std::size_t left_out = told.size() - std::min(told.size(), kMostWhyLines);

@@ -11,27 +11,6 @@ namespace {
 
 constexpr std::string_view kCut = "…";  // a span of its own
 
-// In as many columns wherever that can be: what was cut gives its last two to the dots, and blanks before
-// what stands at the right end make up for those of a text.
-Line line_in_ascii(const Line& line) {
-  Line ascii;
-  std::size_t too_wide = 0;
-  for (const TextSpan& span : line) {
-    std::string text = in_ascii(span.text);
-    if (span.text == kCut) {
-      const std::size_t given = ascii.empty() ? 0 : std::min<std::size_t>(ascii.back().text.size(), 2);
-      if (given > 0) ascii.back().text.resize(ascii.back().text.size() - given);
-      text.assign(1 + given, '.');
-    } else if (text.find_first_not_of(' ') == std::string::npos && text.size() > too_wide) {
-      text.erase(0, std::exchange(too_wide, 0));
-    } else {
-      too_wide += text.size() - std::min(text.size(), display_width(span.text));
-    }
-    ascii.push_back({std::move(text), span.tone});
-  }
-  return ascii;
-}
-
 // Controls of either set, those of the second being \xc2 and a byte from \x80 to \x9f.
 std::string printable(std::string text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -145,9 +124,30 @@ Line justified(Line left, const Line& right, std::size_t columns) {
   return left;
 }
 
+// What was cut gives its last two columns to the dots, and blanks before what stands at the right end make up
+// for those of a text.
+Line in_ascii(const Line& line) {
+  Line ascii;
+  std::size_t too_wide = 0;
+  for (const TextSpan& span : line) {
+    std::string text = in_ascii(span.text);
+    if (span.text == kCut) {
+      const std::size_t given = ascii.empty() ? 0 : std::min<std::size_t>(ascii.back().text.size(), 2);
+      if (given > 0) ascii.back().text.resize(ascii.back().text.size() - given);
+      text.assign(1 + given, '.');
+    } else if (text.find_first_not_of(' ') == std::string::npos && text.size() > too_wide) {
+      text.erase(0, std::exchange(too_wide, 0));
+    } else {
+      too_wide += text.size() - std::min(text.size(), display_width(span.text));
+    }
+    ascii.push_back({std::move(text), span.tone});
+  }
+  return ascii;
+}
+
 std::string to_terminal(const Line& line, const Style& style) {
   std::string out;
-  const Line ascii = style.unicode ? Line{} : line_in_ascii(line);
+  const Line ascii = style.unicode ? Line{} : in_ascii(line);
   for (const TextSpan& span : style.unicode ? line : ascii)
     out += toned(style, span.tone, printable(span.text));
   return out;

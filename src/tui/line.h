@@ -35,6 +35,8 @@ std::string wrapped_text(std::string_view text, std::size_t columns, std::string
 // The right part ends at the last column; the left one is cut to make room for it.
 Line justified(Line left, const Line& right, std::size_t columns);
 
+// As a terminal without UTF-8 shows it (see style.h), in as many columns wherever that can be.
+Line in_ascii(const Line& line);
 std::string to_terminal(const Line& line, const Style& style);
 // Without tones, for tests and plain output.
 std::string plain_text(const Line& line);

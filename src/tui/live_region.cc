@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "base/display.h"
+
 namespace deputy {
 namespace {
 
@@ -38,6 +40,19 @@ std::size_t rows_for_all(std::span<const std::size_t> widths, int screen_columns
 std::size_t rows_for(std::size_t columns, int screen_columns) {
   const auto screen = static_cast<std::size_t>(std::max(1, screen_columns));
   return columns == 0 ? 1 : (columns + screen - 1) / screen;
+}
+
+// In the letters that the terminal has, of which some take more columns.
+Frame LiveRegion::as_shown(Frame frame, int screen_columns) const {
+  if (style_.unicode) return frame;
+  if (frame.cursor_row < frame.lines.size()) {
+    const std::string text = plain_text(frame.lines[frame.cursor_row]);
+    const std::string_view before = display_prefix(text, frame.cursor_column);
+    const std::size_t more = less(in_ascii(before).size(), display_width(before));
+    frame.cursor_column = std::min(frame.cursor_column + more, count_of(screen_columns));
+  }
+  for (Line& line : frame.lines) line = in_ascii(line);
+  return frame;
 }
 
 // As a terminal of so many columns has wrapped what was drawn. A cursor behind the last character stays
@@ -79,7 +94,8 @@ void LiveRegion::follow_resize(TerminalSize size) {
   }
 }
 
-std::string LiveRegion::draw(const std::vector<Line>& finished, const Frame& frame, TerminalSize size) {
+std::string LiveRegion::draw(const std::vector<Line>& finished, const Frame& wanted, TerminalSize size) {
+  const Frame frame = as_shown(wanted, size.columns);
   const bool is_resized = size != size_;
   const std::string up = to_top(size);
   const std::size_t rows_taken =

@@ -37,13 +37,14 @@ class LiveRegion {
   explicit LiveRegion(Style style) : style_(style) {}
 
   // Empty where nothing has changed.
-  std::string draw(const std::vector<Line>& finished, const Frame& frame, TerminalSize size);
+  std::string draw(const std::vector<Line>& finished, const Frame& wanted, TerminalSize size);
   // Takes the frame off the screen; the cursor stands where it began.
   std::string erase(TerminalSize size);
   // Others have written on the screen: the next frame begins where the cursor stands.
   void forget();
 
  private:
+  Frame as_shown(Frame frame, int screen_columns) const;
   std::size_t rows_above_cursor(int columns) const;
   std::string to_top(TerminalSize size) const;
   void follow_resize(TerminalSize size);

@@ -187,5 +187,24 @@ TEST_F(ResizedRegionTest, NoBlankRowsStandBelowAsManyFinishedLinesAsTheFrameHas)
   EXPECT_THAT(bytes_below(4), HasSubstr(kBlankRow));
 }
 
+// Where a sign takes more columns in ASCII.
+TEST_F(LiveRegionTest, MeasuresTheLettersThatTheTerminalHas) {
+  const std::string at_work = "→ " + std::string(17, 'x');
+  for (const bool unicode : {true, false}) {
+    LiveRegion region({.colour = false, .unicode = unicode});
+    const Frame frame{{line_of(at_work), line_of("❯ \x1b.")}, 1, 3};
+    EXPECT_THAT(region.draw({}, frame, kSize), HasSubstr(unicode ? "\r\x1b[3C" : "\r\x1b[4C"));
+    EXPECT_THAT(region.draw({}, frame, {19, 10}), HasSubstr(unicode ? "\r\x1b[1A" : "\r\x1b[2A"));
+  }
+}
+
+TEST_F(LiveRegionTest, InAsciiTheCursorStaysOnTheScreen) {
+  LiveRegion region({.colour = false, .unicode = false});
+  const Frame frame{{line_of("→ " + std::string(17, 'x'))}, 0, 19};
+  EXPECT_THAT(region.draw({}, frame, kSize), HasSubstr("\r\x1b[20C")) << "just";
+  const Frame wider{{line_of("→ →" + std::string(16, 'x'))}, 0, 19};
+  EXPECT_THAT(region.draw({}, wider, kSize), HasSubstr("\r\x1b[20C"));
+}
+
 }  // namespace
 }  // namespace deputy

@@ -1,5 +1,8 @@
 #include "tui/plain_surface.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -12,6 +15,7 @@ namespace {
 constexpr std::size_t kRows = std::numeric_limits<std::size_t>::max();
 // Whoever types an answer has not read yet that it is not waited for any more.
 constexpr auto kStillAnswering = std::chrono::seconds(2);
+constexpr std::size_t kWordCharacters = 40;
 const Key kEnter{KeyName::enter};
 
 // A choice by its key or its word, and nothing beside it: "always ask me" approves nothing. Only a no may
@@ -39,9 +43,16 @@ std::vector<Key> input_keys(std::string_view line) { return {{KeyName::paste, st
 
 bool is_to_leave(std::string_view text) { return text == "/quit" || text == "/exit"; }
 
-// Whether it begins with one that the chat knows: any other word with a slash may be an answer.
+// The word with a slash that the text begins with; none where that is a path.
+std::string_view command_word(std::string_view text) {
+  const std::string_view word = text.substr(0, text.find(' '));
+  const bool is_one = word.size() > 1 && word.starts_with('/') && !word.substr(1).contains('/');
+  return is_one ? word : std::string_view{};
+}
+
+// Whether it begins with one that the chat knows.
 bool is_command(std::string_view text) {
-  const std::string_view name = text.substr(0, text.find(' '));
+  const std::string_view name = command_word(text);
   return is_to_leave(name) || std::ranges::any_of(slash_commands(), [name](const SlashCommand& command) {
            return command.name == name;
          });
@@ -56,19 +67,28 @@ std::vector<Key> answer_keys(const Question& question, std::string_view line) {
   for (std::size_t at = 0; at < question.suggestions.size(); ++at) {
     if (text == std::string(1, key_of_suggestion(at))) return {{KeyName::text, text}};
   }
-  if (text.starts_with("//") && is_command(text.substr(1))) text.erase(0, 1);
+  if (text.starts_with('/') && !command_word(std::string_view(text).substr(1)).empty()) text.erase(0, 1);
   return {{KeyName::text, "w"}, {KeyName::text, text}, kEnter};
 }
 
-// What would have been one.
-std::string no_answer(const Question& question) {
+std::string how_to_answer(const Question& question) {
   if (question.kind != QuestionKind::permission)
-    return question.suggestions.empty() ? "that was no answer: type it in words"
-                                        : "that was no answer: type a number, or your own words";
-  if (question.suggestions.empty())
-    return "that was no answer: type y for yes, or n for no (a reason may follow it)";
-  return "that was no answer: type y for yes, s for this session, a for always, or n for no (a reason may "
-         "follow it)";
+    return question.suggestions.empty() ? "type it in words" : "type a number, or your own words";
+  if (question.suggestions.empty()) return "type y for yes, or n for no (a reason may follow it)";
+  return "type y for yes, s for this session, a for always, or n for no (a reason may follow it)";
+}
+
+// A command that was mistyped must not be told to who asks.
+std::string no_command(const Question& question, std::string_view word) {
+  std::vector<std::string> known;
+  for (const auto& each : slash_commands()) known.emplace_back(each.name);
+  const auto near = nearest(word, known);
+  return fmt::format(
+      "there is no {}{}; {}", shorten(word, kWordCharacters),
+      near.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(near, " or ")),
+      question.kind == QuestionKind::permission
+          ? how_to_answer(question)
+          : "an answer that begins with a slash is typed with two: /" + shorten(word, kWordCharacters));
 }
 
 }  // namespace
@@ -107,9 +127,13 @@ std::vector<Key> PlainSurface::keys_for_question(const ChatState& state, std::st
     return {};
   }
   const Question& question = state.dialog.waiting.front();
+  if (const auto word = command_word(trimmed(line)); !word.empty()) {
+    complaint_ = no_command(question, word);
+    return {};
+  }
   auto keys = answer_keys(question, line);
   if (keys.empty()) {
-    complaint_ = no_answer(question);
+    complaint_ = "that was no answer: " + how_to_answer(question);
   } else {
     question_.clear();
   }
@@ -120,8 +144,10 @@ bool PlainSurface::can_be_answered(const ChatState& state) const {
   return state.dialog.waiting.front().id == question_ && is_ready(state.dialog, state.now);
 }
 
-void PlainSurface::interrupt() {
+void PlainSurface::interrupt(const ChatState& state) {
   typed_.clear();
+  if (state.is_running)
+    for (const Question& question : state.dialog.waiting) stopped_.insert(question.id);
   was_interrupted_ = true;
 }
 
@@ -145,6 +171,7 @@ std::string PlainSurface::draw(const std::vector<Line>& finished, ChatState& sta
     write(wrapped(line_of(state.notice.text, Tone::faint), columns_of(state)));
   if (was_interrupted || (!text.empty() && is_prompted_)) text.insert(0, "\n");
   if (!text.empty()) is_prompted_ = false;
+  if (is_left_ || (is_open(state.dialog) && stopped_.contains(state.dialog.waiting.front().id))) return text;
   if (is_open(state.dialog)) {
     const std::string& id = state.dialog.waiting.front().id;
     if (id != question_) {

@@ -39,6 +39,13 @@ TEST_F(Plain, PromptsAndTakesALine) {
   EXPECT_EQ(std::get<SubmitInput>(intents[0]).text, "hello");
 }
 
+TEST_F(Plain, ToQuitIsFollowedByNoPrompt) {
+  EXPECT_EQ(draw(), "> ");
+  ASSERT_EQ(line("/quit\n").size(), 1u);
+  surface.leave();
+  EXPECT_EQ(draw(), "");
+}
+
 TEST_F(Plain, TheScreenThatOthersHaveWrittenOnIsPromptedAnew) {
   EXPECT_EQ(draw(), "> ");
   surface.start_over();
@@ -58,7 +65,7 @@ TEST_F(Plain, TheScreenThatOthersHaveWrittenOnIsPromptedAnew) {
 TEST_F(Plain, WritesLinesAndNoEscapes) {
   story.begin("go");
   story.reply("**Done** \x1b[2J.");
-  EXPECT_EQ(draw(), "> go\n\nDone ^[2J.\n");
+  EXPECT_EQ(draw(), "> go\n\nDone ^[[2J.\n");
 }
 
 TEST_F(Plain, AnAnswerByCommandIsToNothingThatWasAskedJustBeforeTheLineCame) {
@@ -266,7 +273,7 @@ TEST_F(Plain, WhatHappensMeanwhileDoesNotStandBehindThePromptForAnAnswer) {
   story.pass(kTooSoon);
   EXPECT_TRUE(draw().ends_with("answer: "));
   story.tell_child("b", CallStarted{"Read", "a.txt"});
-  EXPECT_EQ(draw(), "\n[b] > Read a.txt\nanswer: ");
+  EXPECT_EQ(draw(), "\n[b] -> Read a.txt\nanswer: ");
 }
 
 // The terminal itself shows what is typed.
@@ -451,7 +458,7 @@ TEST_F(PlainAtAQuestion, ToQuitThatWasTypedBeforeItHasItsTurn) {
   expect_asked_again();
 }
 
-TEST_F(PlainAtAQuestion, WordsWithASlashAreAnAnswerUnlessACommandIsMeant) {
+TEST_F(PlainAtAQuestion, AWordWithASlashIsAnAnswerOnlyWithTwo) {
   const auto answer_to = [this](const std::string& typed) {
     ask(QuestionKind::to_person);
     const auto intents = line(typed + "\n");
@@ -459,16 +466,59 @@ TEST_F(PlainAtAQuestion, WordsWithASlashAreAnAnswerUnlessACommandIsMeant) {
     return given ? given->answer.text : "no answer";
   };
   EXPECT_EQ(answer_to("/usr/bin or /bin"), "/usr/bin or /bin");
-  EXPECT_EQ(answer_to("/treetop"), "/treetop");
+  EXPECT_EQ(answer_to("//treetop"), "/treetop");
   EXPECT_EQ(answer_to("//tree shows it"), "/tree shows it");
   EXPECT_EQ(answer_to("// is a comment"), "// is a comment");
   EXPECT_EQ(answer_to("/tree"), "no answer");
 }
 
+TEST_F(PlainAtAQuestion, ACommandThatThereIsNotIsToldToBeNoneAndHowItIsAnAnswer) {
+  ask(QuestionKind::to_person);
+  EXPECT_TRUE(line("/tre -v\n").empty());
+  EXPECT_TRUE(is_open(story.state.dialog));
+  EXPECT_EQ(draw(),
+            "there is no /tre (did you mean /tree?); an answer that begins with a slash is typed with two: "
+            "//tre\nanswer: ");
+  EXPECT_TRUE(line("/etc/\n").size() == 1) << "control: a path is none";
+  ask(QuestionKind::to_person);
+  EXPECT_TRUE(line("/somewhere\n").empty());
+  EXPECT_THAT(draw(), ::testing::StartsWith("there is no /somewhere; an answer"));
+  const auto answered = line("//tre -v\n");
+  ASSERT_EQ(answered.size(), 1u);
+  EXPECT_EQ(std::get<GiveAnswer>(answered[0]).answer.text, "/tre -v");
+}
+
 TEST_F(PlainAtAQuestion, AWordWithASlashThatIsNoCommandApprovesNothing) {
   ask(QuestionKind::permission);
+  for (const auto* typed : {"/yes\n", "//yes\n"}) EXPECT_TRUE(line(typed).empty()) << typed;
   EXPECT_TRUE(line("/yes\n").empty());
-  EXPECT_THAT(draw(), HasSubstr("that was no answer"));
+  EXPECT_THAT(draw(), HasSubstr("there is no /yes; type y for yes, or n for no"));
+}
+
+TEST_F(PlainAtAQuestion, AnInterruptAsksForNoAnswerAnyMore) {
+  ask(QuestionKind::permission);
+  surface.interrupt(story.state);
+  ASSERT_EQ(apply_key(story.state, {KeyName::control, "c"}).size(), 1u);
+  EXPECT_THAT(draw(), ::testing::AllOf(::testing::StartsWith("\ncancelling"), ::testing::EndsWith(")\n")));
+  story.pass(kTooSoon);
+  EXPECT_EQ(draw(), "") << "nor a moment later";
+  story.tell_child("child", RunEnded{});
+  story.tell_root(RunEnded{});
+  EXPECT_THAT(draw(), ::testing::EndsWith("> ")) << "control: what comes next can be typed";
+  story.begin("more");
+  story.ask("child", "Run rm", {});
+  story.pass(kTooSoon);
+  EXPECT_THAT(draw(), ::testing::AllOf(HasSubstr("Run rm"), ::testing::EndsWith("answer: ")));
+}
+
+TEST_F(PlainAtAQuestion, WhatIsBeingLeftAsksForNothing) {
+  ask(QuestionKind::permission);
+  surface.leave();
+  EXPECT_EQ(draw(), "");
+  story.tell_child("a", CallStarted{"Read", "a.txt"});
+  EXPECT_EQ(draw(), "\n[a] -> Read a.txt\n") << "on a line of its own";
+  story.tell_root(RunEnded{});
+  EXPECT_THAT(draw(), ::testing::Not(HasSubstr(">")));
 }
 
 TEST_F(PlainAtAQuestion, ACommandIsNoAnswerToWhatWasSettledJustThen) {
@@ -495,7 +545,7 @@ TEST_F(Plain, AnInterruptIsToldAndPromptsOnALineOfItsOwn) {
   draw();
   surface.feed("abc");
   const auto interrupt = [this] {
-    surface.interrupt();
+    surface.interrupt(story.state);
     return apply_key(story.state, {KeyName::control, "c"});
   };
   EXPECT_TRUE(interrupt().empty());

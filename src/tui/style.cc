@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/display.h"
 
@@ -13,13 +14,34 @@ struct Spelling {
   std::string_view sign;
   std::string_view ascii;
 };
-// Each as wide as what it stands for, so that nothing moves; but one dot would not tell of anything left out.
+// Each as wide as what it stands for, so that nothing moves; but one dot would not tell of anything left out,
+// and ">" is the prompt.
 constexpr std::string_view kLeftOut = "…";
-constexpr Spelling kSpellings[] = {{kLeftOut, "..."}, {"•", "*"}, {"─", "-"},      {"│", "|"},  {"└", "`"},
-                                   {"├", "|"},        {"—", "-"}, {"–", "-"},      {"“", "\""}, {"”", "\""},
-                                   {"‘", "'"},        {"’", "'"}, {"✓", "+"},      {"✗", "x"},  {"→", ">"},
-                                   {"⚠", "!"},        {"❯", ">"}, {"⏎", "/"},      {"·", "."},  {"␛", "^"},
-                                   {"↑", "^"},        {"↓", "v"}, {"⚠\uFE0F", "!"}};  // as reports have it
+constexpr Spelling kSpellings[] = {{kLeftOut, "..."}, {"•", "*"},      {"─", "-"}, {"│", "|"},  {"└", "`"},
+                                   {"├", "|"},        {"—", "-"},      {"–", "-"}, {"“", "\""}, {"”", "\""},
+                                   {"‘", "'"},        {"’", "'"},      {"✓", "+"}, {"✗", "x"},  {"→", "->"},
+                                   {"⚠", "!"},        {"❯", ">"},      {"⏎", "/"}, {"·", "."},  {"↑", "^"},
+                                   {"↓", "v"},        {"⚠\uFE0F", "!"}};  // as reports have it
+
+// Of the character at the beginning of a valid text.
+struct Character {
+  unsigned code;
+  std::size_t size;
+};
+Character first_of(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x80) return {first, 1};
+  const std::size_t size = std::min<std::size_t>(first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4, text.size());
+  unsigned code = first & (0x7fU >> size);
+  for (const char c : text.substr(1, size - 1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+  return {code, size};
+}
+
+// The one that a picture stands for, as made_visible puts it there: ESC for ␛.
+std::optional<unsigned> control_behind(unsigned picture) {
+  if (picture >= 0x2400 && picture < 0x2420) return picture - 0x2400;
+  return picture == 0x2421 ? std::optional(0x7fU) : std::nullopt;
+}
 
 // Of the spaces before the next column, those that the dots may take so that it stays where it is.
 std::size_t columns_to_spare(std::string_view rest) {
@@ -31,7 +53,7 @@ std::size_t columns_to_spare(std::string_view rest) {
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
 constexpr Marks kSigns{.done = "✓", .partial = "⚠", .failed = "✗", .working = "→"};
-constexpr Marks kAscii{.done = "+", .partial = "!", .failed = "x", .working = ">"};
+constexpr Marks kAscii{.done = "+", .partial = "!", .failed = "x", .working = "->"};
 
 std::string_view code_of(Tone tone) {
   switch (tone) {
@@ -80,6 +102,8 @@ std::string in_ascii(std::string_view text) {
                known != std::end(kSpellings)) {
       out += known->ascii;
       if (grapheme == kLeftOut) at += columns_to_spare(text.substr(end));
+    } else if (const auto control = control_behind(first_of(grapheme).code)) {
+      out += {'^', static_cast<char>(*control ^ 0x40U)};  // ^[ for ESC, ^? for DEL
     } else {
       out.append(display_width(grapheme), '?');
     }
@@ -88,18 +112,17 @@ std::string in_ascii(std::string_view text) {
   return out;
 }
 
+// A control by its own code: ^[ is also how many a pattern begins, and \e is typed in many a command.
 std::string spelled_in_ascii(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const auto first = static_cast<unsigned char>(text[at]);
-    if (first < 0x80) {
-      out += text[at++];
-      continue;
+    const Character character = first_of(text.substr(at));
+    if (character.code < 0x80) {
+      out += text[at];
+    } else {
+      out += fmt::format("\\u{{{:x}}}", control_behind(character.code).value_or(character.code));
     }
-    const std::size_t end = std::min(at + (first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4), text.size());
-    unsigned code = first & (0x7fU >> (end - at));
-    while (++at < end) code = code << 6 | (static_cast<unsigned char>(text[at]) & 0x3fU);
-    out += fmt::format("\\u{{{:x}}}", code);
+    at += character.size;
   }
   return out;
 }

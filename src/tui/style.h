@@ -23,10 +23,11 @@ enum class Tone { plain, good, doubtful, bad, faint, strong, accent, code, headi
 std::string toned(const Style& style, Tone tone, std::string_view text);
 
 // For a terminal that knows nothing else: signs by what looks like them and is as wide, "…" by three dots,
-// which take what they need of the spaces before another column; other letters by a question mark. Escapes
-// stay as they are. The text is UTF-8.
+// which take what they need of the spaces before another column, "→" by "->", a control that made_visible has
+// shown by ^ and its letter (^[ for ESC); other letters by a question mark. Escapes stay as they are. The
+// text is UTF-8.
 std::string in_ascii(std::string_view text);
-// The same for what is approved, of which no two may look alike: \u{ef} for ï.
+// The same for what is approved, of which no two may look alike: \u{ef} for ï, \u{1b} for ESC.
 std::string spelled_in_ascii(std::string_view text);
 
 // The signs of progress, or what stands for them in plain ASCII.

@@ -190,6 +190,17 @@ TEST_F(ChatOnATerminal, InPlainLinesAnInterruptIsToldAndPromptsAgain) {
   chat->read_screen_until("\r\nCtrl-C twice within 2 s leaves; so does /quit\r\n> ");
 }
 
+TEST_F(ChatOnATerminal, InPlainLinesNoPromptFollowsTheEnd) {
+  auto chat = chat_on_terminal({"--plain", "--color", "never", "--model",
+                                script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."}]}]})")});
+  chat->read_screen_until("> ");
+  chat->type("go\n");
+  if (!chat->read_screen_until("Hello.").contains("> ")) chat->read_screen_until("> ");
+  chat->type("/quit\n");
+  EXPECT_THAT(chat->read_screen_until("Kept as"), testing::Not(HasSubstr("> ")));
+  EXPECT_EQ(chat->wait().status, 0);
+}
+
 TEST_F(ChatOnATerminal, BreaksWhatItTellsOfAFailureAtSpacesAndNotHowToGoOn) {
   auto chat =
       chat_on_terminal({"--plain", "--color", "never", "--model", script(R"({"v":1,"sessions":[{"replies":[

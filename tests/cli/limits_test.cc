@@ -393,7 +393,7 @@ TEST_F(LimitsTest, WhatRunsIsSeenFromAnotherProcess) {
   EXPECT_EQ(string_or(child, "deadline", ""), deadline) << "a reader has none, but its tree has";
   EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out,
               AllOf(ContainsRegex("^ID +PATH +DEPTH +STATE +STARTED +DEADLINE +IDLE +PROMPT\n"),
-                    ContainsRegex("\nsess_[0-9]+_[a-z0-9]{6} +command/reader +1 +running "
+                    ContainsRegex("\nsess_[0-9]+_[a-z0-9]{6} +command/reader \\[slow\\] +1 +running "
                                   "+[0-9-]{10} [0-9:]{8} +[0-9-]{10} [0-9:]{8} +[0-9]+m?s +p\n")));
   running->send(SIGINT);
   EXPECT_EQ(running->wait().status, 130);
@@ -411,7 +411,8 @@ TEST_F(LimitsTest, WhatWaitsForAPlaceIsSeenFromAnotherProcess) {
   for (const auto& row : rows->as_array()) states.push_back(string_or(row.as_object(), "state", ""));
   EXPECT_THAT(states, UnorderedElementsAre("waiting", "running", "waiting"))
       << "the root waits for its children";
-  EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out, ContainsRegex("command/reader +1 +waiting +- +none"));
+  EXPECT_THAT(deputy({"sessions", "ls", "--live"}).out,
+              ContainsRegex("command/reader \\[slow\\] +1 +waiting +- +none"));
   running->send(SIGINT);
   EXPECT_EQ(running->wait().status, 130);
 }

@@ -124,6 +124,9 @@ TEST_F(StopTest, AnInterruptCancelsAndKeepsWhatWasFound) {
     EXPECT_THAT(ran.out, AllOf(HasSubstr("\"event\":\"result\""), HasSubstr("\"status\":\"cancelled\""),
                                HasSubstr("quickly done"), HasSubstr("half way")));
     EXPECT_THAT(ran.err, HasSubstr("cancelling"));
+    const std::string why = signal == SIGTERM ? "ended by SIGTERM" : "cancelled by the person";
+    EXPECT_THAT(ran.out, HasSubstr("\"message\":\"" + why));
+    EXPECT_THAT(deputy({"sessions", "tree", "newest"}).out, HasSubstr("cancelled (" + why + ")"));
   }
   EXPECT_THAT(deputy({"resume"}).err, HasSubstr("nothing was left unfinished"));
 }
@@ -215,7 +218,7 @@ TEST_F(StopTest, AHangUpLeavesTheTreeToBeResumed) {
   running->send(SIGHUP);
   const auto left = running->wait();
   EXPECT_EQ(left.status, 130);
-  EXPECT_THAT(left.err, HasSubstr("resume sess_"));
+  EXPECT_THAT(left.err, AllOf(HasSubstr("left unfinished: ended by SIGHUP"), HasSubstr("resume sess_")));
   slow_model("0");
   const auto ran = deputy({"resume", "--output", "json"});
   EXPECT_EQ(ran.status, 0) << ran.err;

@@ -45,6 +45,12 @@ TEST_F(UsageTest, WhatTheParserRefusesIsSaidInOurWords) {
   expect_refused({"models", "--yes=perhaps"}, "--yes takes no value");
 }
 
+TEST_F(UsageTest, WhatIsRefusedSaysWhatToDoInstead) {
+  expect_refused({"delegate", "--task", "a=b", "--file", "x"},
+                 "--task and --file were both given; leave one of them out\n");
+  expect_refused({"run", "x", "--model", "openai/a b"}, "; `deputy models` lists those that are known\n");
+}
+
 // `deputy sessions prune "$ID"` with a variable that is not set removes nothing.
 TEST_F(UsageTest, EmptyNames) {
   expect_refused({"sessions", "prune", ""}, "id is ''");

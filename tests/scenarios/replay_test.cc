@@ -306,6 +306,15 @@ TEST(AReplay, GivesTheCancelOfTheWholeAgain) {
   expect_replayed(world);
 }
 
+TEST(AReplay, GivesTheEndOfTheProcessAgain) {
+  DialogueWorld world(a_busy_child("", 3s));
+  world.on_event =
+      in_second_request([](Runtime& runtime, const SessionId&) { runtime.cancel(StopReason::terminated); });
+  ASSERT_TRUE(world.run());
+  ASSERT_TRUE(has_ended_for(world, Reason::cancelled_by_user));
+  expect_replayed(world);
+}
+
 TEST(AReplay, GivesTheWordsOfThePersonAgain) {
   DialogueWorld world([](const Scene& scene) -> Act {
     if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that("")}};
