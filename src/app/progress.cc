@@ -7,6 +7,7 @@
 #include "base/display.h"
 #include "base/text.h"
 #include "tui/live_region.h"
+#include "tui/raw_terminal.h"
 
 namespace deputy {
 namespace {
