@@ -53,10 +53,12 @@ TEST(PastEvents, MakeATreeWholeThatIsGoneOnWith) {
                              event_of("below", RunStarted{0, 1})};
   ProgressView view{Style{}};
   for (const auto& [event, origin] : past_events(std::move(journal))) view.apply(event, origin);
-  EXPECT_THAT(view.frame({}), ElementsAre("Delegate [2 subagents]",               //
-                                          "  [done]   ✓ complete (in=10 out=7)",  //
-                                          "  [busy]   → Read x (in=20 out=7)",    //
-                                          "    [below]  → started (in=0 out=0)"));
+  std::vector<std::string> rows;
+  for (const Line& line : view.frame({})) rows.push_back(plain_text(line));
+  EXPECT_THAT(rows, ElementsAre("Delegate [2 subagents]",               //
+                                "  [done]   ✓ complete (in=10 out=7)",  //
+                                "  [busy]   → Read x (in=20 out=7)",    //
+                                "    [below]  → started (in=0 out=0)"));
 }
 
 TEST(PastEvents, AreWithoutWhatThePersonWasAsked) {

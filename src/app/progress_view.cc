@@ -288,7 +288,7 @@ void ProgressView::put_in_order(const Row& row, std::vector<const Row*>& rows) c
   }
 }
 
-std::vector<std::string> ProgressView::frame(TerminalSize size) const {
+std::vector<Line> ProgressView::frame(TerminalSize size) const {
   std::vector<const Row*> ordered;
   for (const Row& row : rows_) {
     if (!find(row.parent)) put_in_order(row, ordered);
@@ -298,15 +298,14 @@ std::vector<std::string> ProgressView::frame(TerminalSize size) const {
     if (row->agent != kCommandAgent) label_width = std::max(label_width, utf8_length(row->label) + 2);
   }
   // One line is left for the cursor; a frame that scrolled could not be drawn over.
-  const auto room = static_cast<std::size_t>(std::max(2, size.rows - 1));
-  std::vector<std::string> lines;
+  const auto room = static_cast<std::size_t>(std::max(1, size.rows - 1));
+  const auto columns = static_cast<std::size_t>(std::max(10, size.columns - 1));
+  std::vector<Line> lines;
   const std::size_t hidden = ordered.size() > room ? ordered.size() - (room - 1) : 0;
-  if (hidden > 0) lines.push_back(fmt::format("({} more above)", hidden));
+  if (hidden > 0) lines.push_back(line_of(fmt::format("({} more above)", hidden)));
   for (std::size_t at = hidden; at < ordered.size(); ++at) {
     const Row& row = *ordered[at];
-    const auto columns = static_cast<std::size_t>(std::max(10, size.columns - 1));
-    const std::string text = for_style(style_, shorten(text_of(row, label_width), columns));
-    lines.push_back(toned(style_, row.has_ended ? row.tone : Tone::plain, text));
+    lines.push_back(cut(line_of(text_of(row, label_width), row.has_ended ? row.tone : Tone::plain), columns));
   }
   return lines;
 }

@@ -13,6 +13,7 @@
 
 #include "app/looks.h"
 #include "transcript/event.h"
+#include "tui/line.h"
 
 namespace deputy {
 
@@ -25,7 +26,7 @@ class ProgressView {
   std::optional<std::string> apply_summary_asked(const SessionId& session, std::int64_t tokens);
 
   // Every session a line, children below their parent; the most recent ones where there is not room for all.
-  std::vector<std::string> frame(TerminalSize size) const;
+  std::vector<Line> frame(TerminalSize size) const;
 
   enum class Detail { usual, all };
   // What to print of an event that was just applied; nothing for most.
