@@ -152,6 +152,31 @@ TEST_F(ProgressViewTest, ARootThatIsAnAgentHasALineAboveItsChildren) {
                                    "  [a]     → started (in=0 out=0)"));
 }
 
+TEST_F(ProgressViewTest, ARootWhoseCallHasEndedIsSaidToThink) {
+  const EventOrigin main{{}, "main", "main"};
+  tell("root", RunStarted{}, main);
+  tell("root", CallStarted{"Delegate", "1 subagent"}, main);
+  tell_child("a", RunStarted{0, 1});
+  tell_child("a", CallStarted{"Read", "x"});
+  tell_child("a", CallFinished{});
+  EXPECT_THAT(frame()[0], HasSubstr("→ Delegate 1 subagent")) << "control";
+  tell("root", CallFinished{}, main);
+  EXPECT_THAT(frame()[0], HasSubstr("→ thinking (in=0 out=0)"));
+  EXPECT_THAT(frame()[1], HasSubstr("→ Read x")) << "of a child its last activity is told";
+}
+
+TEST_F(ProgressViewTest, AChildThatItsParentGoesOnWithoutIsMarkedUntilItHasEnded) {
+  const EventOrigin main{{}, "main", "main"};
+  tell("root", RunStarted{}, main);
+  tell_child("a", RunStarted{0, 1});
+  tell_child("a", CallStarted{"Read", "x"});
+  EXPECT_THAT(frame()[1], HasSubstr("→ Read x")) << "control";
+  tell("root", Detached{SessionId("a")}, main);
+  EXPECT_THAT(frame()[1], HasSubstr("→ background: Read x"));
+  tell_child("a", ended(Status::completed));
+  EXPECT_THAT(frame()[1], ::testing::Not(HasSubstr("background")));
+}
+
 TEST_F(ProgressViewTest, TwinsCanBeToldApart) {
   start_command();
   EXPECT_EQ(tell_child("a", RunStarted{0, 2}, "first"), "[a] started");
