@@ -17,7 +17,7 @@ Ended chat_command(Program& program, const ChatArguments& arguments) {
   }
   TRY(auto model, chosen_model(program));
   TRY(const auto offer, program.offer());
-  TRY(auto signals, Signals::take({SIGWINCH}));  // before the store's thread
+  TRY(auto signals, Signals::take());  // before the store's thread
   TRY(auto request, tree_request(program, {.agent = "main", .label = "main", .prompt = "", .model = model}));
   auto& root = std::get<RootBrief>(request.what);
   TRY(const auto* loaded, program.settings());

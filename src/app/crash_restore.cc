@@ -9,7 +9,7 @@ namespace deputy {
 namespace {
 
 // The last three once the process dies of them again (app/signals.h).
-constexpr std::array kDeadly{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM, SIGHUP};
+constexpr std::array kDeadly{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT, SIGINT, SIGTERM, SIGHUP};
 
 // What a handler may look at: set before it is installed, and taken away after.
 const RawTerminal* g_terminal = nullptr;
@@ -27,7 +27,7 @@ void restore_terminal(int number, siginfo_t* info, void*) {
   for (std::size_t at = 0; at < kDeadly.size(); ++at) {
     if (kDeadly[at] == number) ::sigaction(number, &g_before[at], nullptr);
   }
-  const bool is_request = number == SIGINT || number == SIGTERM || number == SIGHUP;
+  const bool is_request = number == SIGQUIT || number == SIGINT || number == SIGTERM || number == SIGHUP;
   const bool was_sent = info->si_code <= 0 || is_request;
   if (was_sent) ::raise(number);
 }

@@ -32,7 +32,8 @@ class ADyingProcess : public ::testing::Test {
   int die_of(Mistake mistake) const {
     const pid_t child = ::fork();
     if (child == 0) {
-      for (const int number : {SIGINT, SIGHUP}) ::signal(number, SIG_DFL);  // ignored in the background
+      for (const int number : {SIGQUIT, SIGINT, SIGHUP})
+        ::signal(number, SIG_DFL);  // ignored in the background
       const auto terminal = RawTerminal::take(terminal_.program(), terminal_.program());
       if (!terminal) ::_exit(1);
       const CrashRestore restore(*terminal);
@@ -65,7 +66,7 @@ TEST_P(CrashRestoreTest, TheTerminalIsAsItWasAndTheProcessStillDies) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EverySignal, CrashRestoreTest,
-                         ::testing::Values(SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM,
+                         ::testing::Values(SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT, SIGINT, SIGTERM,
                                            SIGHUP));
 
 // As the kernel sends it, which gives it the code of a fault.

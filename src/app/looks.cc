@@ -1,11 +1,13 @@
 #include "app/looks.h"
 
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/text.h"
+#include "tui/raw_terminal.h"
 
 namespace deputy {
 namespace {
@@ -28,10 +30,13 @@ bool in_colour(ColourChoice choice, bool is_terminal, bool is_dumb, const Enviro
 }  // namespace
 
 Terminals terminals_of_process() {
+  struct stat out{};
+  ::fstat(STDOUT_FILENO, &out);  // seam: no file of ours
   return {.in = ::isatty(STDIN_FILENO) == 1,
           .out = ::isatty(STDOUT_FILENO) == 1,
           .err = ::isatty(STDERR_FILENO) == 1,
-          .in_background = is_in_background(STDERR_FILENO)};
+          .in_background = is_in_background(STDERR_FILENO),
+          .pipes_out = S_ISFIFO(out.st_mode)};
 }
 
 Looks looks_of(const Terminals& terminals, const Environment& environment, const CommonArguments& common) {
@@ -44,6 +49,7 @@ Looks looks_of(const Terminals& terminals, const Environment& environment, const
     looks.progress = ProgressForm::none;  // the events themselves are on that screen
   } else if (terminals.err && !terminals.in_background && !is_dumb && !common.plain && !common.verbose) {
     looks.progress = ProgressForm::live;
+    looks.hides_keys = terminals.in && !terminals.pipes_out;
   }
   return looks;
 }
@@ -63,11 +69,6 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
     lines.push_back(row.empty() ? line : line + row.back());
   }
   return lines;
-}
-
-bool is_in_background(int terminal) {
-  const pid_t foreground = ::tcgetpgrp(terminal);
-  return foreground > 0 && foreground != ::getpgrp();
 }
 
 TerminalSize terminal_size(int descriptor) {

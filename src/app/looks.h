@@ -17,6 +17,7 @@ struct Terminals {
   bool out = false;
   bool err = false;
   bool in_background = false;  // stderr is one that others have, as under `timeout`
+  bool pipes_out = false;  // stdout is none but the next program's, which may read the keys, as `less` does
 };
 Terminals terminals_of_process();
 
@@ -26,7 +27,8 @@ struct Looks {
   Style out;
   Style err;
   ProgressForm progress = ProgressForm::lines;
-  bool person = false;  // somebody is there who can answer on the terminal
+  bool person = false;      // somebody is there who can answer on the terminal
+  bool hides_keys = false;  // what is typed is not to be shown in what is live
 };
 Looks looks_of(const Terminals& terminals, const Environment& environment, const CommonArguments& common);
 
@@ -34,7 +36,5 @@ Looks looks_of(const Terminals& terminals, const Environment& environment, const
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
 
 TerminalSize terminal_size(int descriptor);
-// Whether others have the terminal meanwhile, such as a shell that somebody types to.
-bool is_in_background(int terminal);
 
 }  // namespace deputy

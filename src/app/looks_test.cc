@@ -57,6 +57,18 @@ TEST(Looks, TheFirstLocaleVariableThatIsSetDecides) {
       << "one that is empty says nothing";
 }
 
+TEST(Looks, KeysAreHiddenWhereTheyWouldBeShownInWhatIsLiveAndNobodyElseReadsThem) {
+  EXPECT_TRUE(looks_of(kAll, usual(), {}).hides_keys);
+  EXPECT_TRUE(looks_of({.in = true, .err = true}, usual(), {}).hides_keys) << "the result goes to a file";
+  EXPECT_FALSE(looks_of({.in = true, .err = true, .pipes_out = true}, usual(), {}).hides_keys);
+  EXPECT_FALSE(looks_of({.out = true, .err = true}, usual(), {}).hides_keys);
+  EXPECT_FALSE(looks_of({.in = true, .out = true}, usual(), {}).hides_keys);
+  EXPECT_FALSE(looks_of(kAll, usual(), {.plain = true}).hides_keys);
+  Terminals elsewhere = kAll;
+  elsewhere.in_background = true;
+  EXPECT_FALSE(looks_of(elsewhere, usual(), {}).hides_keys);
+}
+
 TEST(Looks, EventsOnTheScreenReplaceProgress) {
   EXPECT_EQ(looks_of(kAll, usual(), {.output = OutputForm::stream_json}).progress, ProgressForm::none);
   EXPECT_EQ(looks_of({.err = true}, usual(), {.output = OutputForm::stream_json}).progress,

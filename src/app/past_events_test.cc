@@ -38,6 +38,14 @@ Event ended(const std::string& session) {
   return event_of(session, std::move(fact));
 }
 
+std::vector<std::string> frame_after(std::vector<Event> journal) {
+  ProgressView view{Style{}};
+  for (const auto& [event, origin] : past_events(std::move(journal))) view.apply(event, origin);
+  std::vector<std::string> rows;
+  for (const Line& line : view.frame({})) rows.push_back(plain_text(line));
+  return rows;
+}
+
 TEST(PastEvents, MakeATreeWholeThatIsGoneOnWith) {
   std::vector<Event> journal{created("root", "command"),
                              event_of("root", RunStarted{}),
@@ -51,12 +59,23 @@ TEST(PastEvents, MakeATreeWholeThatIsGoneOnWith) {
                              event_of("busy", CallStarted{"Read", "x"}),
                              created("below", "reader", "busy"),
                              event_of("below", RunStarted{0, 1})};
-  ProgressView view{Style{}};
-  for (const auto& [event, origin] : past_events(std::move(journal))) view.apply(event, origin);
-  EXPECT_THAT(view.frame({}), ElementsAre("Delegate [2 subagents]",               //
-                                          "  [done]   ✓ complete (in=10 out=7)",  //
-                                          "  [busy]   → Read x (in=20 out=7)",    //
-                                          "    [below]  → started (in=0 out=0)"));
+  EXPECT_THAT(frame_after(std::move(journal)),
+              ElementsAre("Delegate [2 subagents]",               //
+                          "  [done]   ✓ complete (in=10 out=7)",  //
+                          "  [busy]   → Read x (in=20 out=7)",    //
+                          "    [below]  → started (in=0 out=0)"));
+}
+
+TEST(PastEvents, TellThatACallHasEndedAndWhoGoesOnBesideIt) {
+  std::vector<Event> journal{created("root", "main"),
+                             event_of("root", RunStarted{}),
+                             event_of("root", CallStarted{"task", "look"}),
+                             created("a", "reader", "root"),
+                             event_of("a", RunStarted{0, 1}),
+                             event_of("root", Detached{SessionId("a")}),
+                             event_of("root", CallFinished{})};
+  EXPECT_THAT(frame_after(std::move(journal)), ElementsAre("[root]  → thinking (in=0 out=0)",  //
+                                                           "  [a]     → background: started (in=0 out=0)"));
 }
 
 TEST(PastEvents, AreWithoutWhatThePersonWasAsked) {

@@ -1,49 +1,22 @@
 #include "app/progress.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-
-#include "base/display.h"
-#include "base/text.h"
-#include "tui/live_region.h"
+#include <utility>
 
 namespace deputy {
-namespace {
-
-// Lines longer than the screen are cut by the terminal instead of wrapped: a wide character more than was
-// counted must not cost a row.
-constexpr std::string_view kNoWrap = "\x1b[?7l";
-constexpr std::string_view kWrap = "\x1b[?7h";
-
-// Of a line with its tones, which take no room.
-std::size_t columns_of(std::string_view line) {
-  std::string text;
-  while (!line.empty()) {
-    const std::size_t tone = std::min(line.find('\x1b'), line.size());
-    text += line.substr(0, tone);
-    line.remove_prefix(std::min(line.find('m', tone), line.size() - 1) + 1);
-  }
-  return display_width(text);
-}
-
-}  // namespace
 
 Progress::Progress(Parts parts)
-    : parts_(parts), view_(parts.style), frames_(parts.loop, [this] { draw(); }) {}
+    : parts_(parts), view_(parts.style), region_(parts.style), frames_(parts.loop, [this] { draw(); }) {}
 
 void Progress::on_past_event(const Event& event, const EventOrigin& origin) {
   view_.apply(event, origin);
-  if (parts_.form == ProgressForm::live && !is_paused_) frames_.draw_soon();
+  draw_soon();
 }
 
 void Progress::on_event(const Event& event, const EventOrigin& origin) {
   if (parts_.form == ProgressForm::none) return;
   view_.apply(event, origin);
-  if (parts_.form == ProgressForm::live) {
-    if (!is_paused_) frames_.draw_soon();
-    return;
-  }
+  if (parts_.form == ProgressForm::live) return draw_soon();
   const auto* asked = std::get_if<QuestionAsked>(&event.fact);
   if (asked && !parts_.shows_questions && asked->question.kind != QuestionKind::to_parent) return;
   const bool is_approved = asked && parts_.approves_all && asked->question.kind == QuestionKind::permission;
@@ -56,11 +29,8 @@ void Progress::on_event(const Event& event, const EventOrigin& origin) {
 void Progress::on_summary_asked(const SessionId& session, std::int64_t tokens) {
   if (parts_.form == ProgressForm::none) return;
   const auto line = view_.apply_summary_asked(session, tokens);
-  if (parts_.form == ProgressForm::live) {
-    if (!is_paused_) frames_.draw_soon();
-  } else if (line) {
-    write_line(*line);
-  }
+  if (parts_.form == ProgressForm::live) return draw_soon();
+  if (line) write_line(*line);
 }
 
 void Progress::write_line(std::string line) {
@@ -70,14 +40,13 @@ void Progress::write_line(std::string line) {
 }
 
 void Progress::say(std::string_view line) {
-  const bool was_drawn = !drawn_.empty();
-  erase();
-  write_line(std::string(line));
-  if (was_drawn) draw();
+  if (parts_.form != ProgressForm::live || is_paused_) return write_line(std::string(line));
+  for (Line& each : lines_of_text(line)) said_.push_back(std::move(each));
+  draw();
 }
 
 void Progress::pause() {
-  erase();
+  take_down();
   frames_.cancel();
   is_paused_ = true;
 }
@@ -88,28 +57,34 @@ void Progress::go_on() {
 }
 
 void Progress::step_aside() {
-  erase();
+  take_down();
   // In the middle of a frame a shell would find a terminal that wraps no line.
   if (parts_.err.is_behind()) parts_.err.catch_up_in_a_moment();
   frames_.cancel();
 }
 
 void Progress::come_back() {
-  drawn_.clear();
+  region_.forget();
+  is_drawn_ = are_keys_hidden_ = false;
   frames_.draw_soon();  // also in lines: what others offer now may stay behind
 }
 
 void Progress::finish() {
   if (parts_.err.catch_up()) draw_frame();
   frames_.cancel();
-  drawn_.clear();
+  show_keys();
   parts_.form = ProgressForm::none;
+}
+
+void Progress::draw_soon() {
+  if (parts_.form == ProgressForm::live && !is_paused_) frames_.draw_soon();
 }
 
 void Progress::draw() {
   if (!parts_.err.catch_up()) return frames_.try_again(parts_.err.taken());
   const bool is_live = parts_.form == ProgressForm::live;
   if (is_live && is_in_background(parts_.err.descriptor())) return frames_.try_again(parts_.err.taken());
+  if (is_live && !is_paused_) hide_keys();
   draw_frame();
   if (parts_.err.is_behind()) return frames_.try_again(parts_.err.taken());
   frames_.drawn();
@@ -118,35 +93,42 @@ void Progress::draw() {
 void Progress::draw_frame() {
   if (parts_.form != ProgressForm::live || is_paused_) return;
   const TerminalSize size = terminal_size(parts_.err.descriptor());
-  const auto lines = view_.frame(size);
-  const std::size_t rows = rows_drawn();
-  std::string frame(kNoWrap);
-  if (rows > 0) frame += fmt::format("\x1b[{}A\r", rows);
-  drawn_.clear();
-  for (const auto& line : lines) {
-    const std::string shown = parts_.redactor.redact(line);
-    frame += kEraseRow;
-    frame += shown + "\n";
-    drawn_.push_back(std::min(columns_of(shown), static_cast<std::size_t>(size.columns)));
+  Frame frame{.lines = view_.frame(size)};
+  for (Line& line : frame.lines) {
+    for (TextSpan& span : line) span.text = parts_.redactor.redact(span.text);
   }
-  // A smaller screen may have room for fewer lines than the last time, and have wrapped those.
-  if (lines.size() < rows) frame += kEraseFromHere;
-  frame += kWrap;
-  parts_.err.offer(frame);
+  // The cursor is below them, where others go on once this is over.
+  frame.cursor_row = frame.lines.size();
+  frame.lines.emplace_back();
+  const auto columns = static_cast<std::size_t>(std::max(1, size.columns - 1));
+  parts_.err.offer(region_.draw(wrapped_all(std::exchange(said_, {}), columns), frame, size));
+  is_drawn_ = true;
 }
 
-// As the terminal is now: a window changes at any time.
-std::size_t Progress::rows_drawn() const {
-  const int columns = terminal_size(parts_.err.descriptor()).columns;
-  std::size_t rows = 0;
-  for (const std::size_t wide : drawn_) rows += rows_for(wide, columns);
-  return rows;
+// What was still to be said stays in its place.
+void Progress::take_down() {
+  std::string bytes;
+  if (std::exchange(is_drawn_, false)) bytes = region_.erase(terminal_size(parts_.err.descriptor()));
+  for (const Line& line : std::exchange(said_, {})) bytes += to_terminal(line, parts_.style) + "\n";
+  parts_.err.offer(bytes);
+  show_keys();
 }
 
-void Progress::erase() {
-  if (drawn_.empty()) return;
-  parts_.err.offer(fmt::format("\x1b[{}A\r{}", rows_drawn(), kEraseFromHere));
-  drawn_.clear();
+// Also after a while in the background, of whose end nobody is told.
+void Progress::hide_keys() {
+  if (are_keys_hidden_ || !parts_.keys || is_in_background(*parts_.keys)) return;
+  if (terminal_) {
+    terminal_->enter();
+  } else if (auto taken =
+                 RawTerminal::take(*parts_.keys, parts_.err.descriptor(), RawTerminal::Keys::unseen)) {
+    terminal_.emplace(*std::move(taken));
+    crash_restore_.emplace(*terminal_);
+  }
+  are_keys_hidden_ = terminal_.has_value();
+}
+
+void Progress::show_keys() {
+  if (std::exchange(are_keys_hidden_, false)) terminal_->show_keys();
 }
 
 }  // namespace deputy

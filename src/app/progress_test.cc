@@ -1,7 +1,9 @@
 #include "app/progress.h"
 
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 
 #include <latch>
 #include <thread>
@@ -9,6 +11,7 @@
 #include "async/sim_loop.h"
 #include "support/pseudo_terminal.h"
 #include "tui/live_region.h"
+#include "tui/screen.h"
 
 namespace deputy {
 namespace {
@@ -99,7 +102,8 @@ TEST_P(FramesOnAStoppedTerminal, LeaveTheScreenToAShellAndStandBelowWhatItWrote)
   const std::string text = shown();
   const std::size_t shell = text.find("$ fg");
   ASSERT_NE(shell, std::string::npos);
-  EXPECT_THAT(text.substr(0, shell), ::testing::EndsWith("\x1b[1A\r" + std::string(kEraseFromHere)))
+  EXPECT_THAT(text.substr(0, shell),
+              ::testing::EndsWith(std::string(kUpOneLine) + std::string(kEraseFromHere)))
       << "erased";
   EXPECT_THAT(text.substr(shell), AllOf(HasSubstr("[first]"), Not(HasSubstr(kUpOneLine))));
 }
@@ -143,21 +147,150 @@ TEST_P(FramesOnAStoppedTerminal, AreDrawnOverAsAWindowShowsThemThatBecameNarrowe
   make_wide(terminal_, 80);
   start_child(std::string(60, 'a'));
   make_wide(terminal_, 20);
-  start_child("b");
-  make_wide(terminal_, 80);
-  start_child("c");
+  progress_.resize();  // nothing else has happened
   const std::string text = shown();
-  const std::size_t second = text.find("\x1b[?7l", 1);
+  const std::size_t second = text.find("\x1b[3A");
   ASSERT_NE(second, std::string::npos) << text;
-  const std::size_t third = text.find("\x1b[?7l", second + 1);
-  ASSERT_NE(third, std::string::npos) << text;
-  const std::string narrow = text.substr(second, third - second);
-  EXPECT_THAT(narrow, HasSubstr("\x1b[3A")) << text.substr(0, second);
-  EXPECT_THAT(narrow, HasSubstr("\x1b[J")) << "what was wrapped is gone";
-  EXPECT_THAT(text.substr(third), HasSubstr("\x1b[2A")) << "as many rows as lines where it is wider";
+  EXPECT_THAT(text.substr(second), HasSubstr("\x1b[J")) << "what was wrapped is gone";
+  EXPECT_THAT(text.substr(second), HasSubstr("[aaaa"));
+}
+
+TEST_P(FramesOnAStoppedTerminal, StandOnceBelowWhatWasSaid) {
+  start_child("first");
+  progress_.say("deputy: a word");
+  start_child("second");
+  progress_.finish();
+  Screen screen({80, 24});
+  screen.feed(shown());
+  EXPECT_THAT(screen.rows(), ::testing::ElementsAre("deputy: a word", HasSubstr("[first] "),
+                                                    HasSubstr("[second] "), "the end"));
+}
+
+TEST_P(FramesOnAStoppedTerminal, AreGoneWhereAQuestionIsAsked) {
+  start_child("first");
+  progress_.pause();
+  err_.write("may I? y\n");
+  progress_.say("deputy: a word");
+  progress_.go_on();
+  Screen screen({80, 24});
+  screen.feed(shown());
+  EXPECT_THAT(screen.rows(),
+              ::testing::ElementsAre("may I? y", "deputy: a word", HasSubstr("[first] "), "the end"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Live, FramesOnAStoppedTerminal, ::testing::Values(ProgressForm::live));
+
+// Somebody types while a tree runs.
+class KeysMeanwhile : public ::testing::Test {
+ protected:
+  bool are_shown() const {
+    termios mode{};
+    EXPECT_EQ(::tcgetattr(terminal_.program(), &mode), 0);
+    EXPECT_TRUE(mode.c_lflag & ISIG) << "Ctrl-C is a signal";
+    EXPECT_TRUE(mode.c_lflag & ICANON) << "lines are edited as ever";
+    return (mode.c_lflag & ECHO) != 0;
+  }
+  void start_child(Progress& progress, const std::string& label) {
+    Event event;
+    event.run.session = SessionId(label);
+    event.fact = RunStarted{};
+    progress.on_event(event, {SessionId("root"), label, "reader"});
+    loop_.run_until_idle();
+  }
+  Progress::Parts parts(ProgressForm form) {
+    return {.loop = loop_, .err = err_, .redactor = redactor_, .form = form, .keys = terminal_.program()};
+  }
+
+  PseudoTerminal terminal_;
+  SimLoop loop_{1};
+  OutStream err_{terminal_.program()};
+  Redactor redactor_;
+};
+
+TEST_F(KeysMeanwhile, AreNotShownInTheTree) {
+  Progress progress(parts(ProgressForm::live));
+  EXPECT_TRUE(are_shown()) << "control: nothing is drawn yet";
+  start_child(progress, "first");
+  EXPECT_FALSE(are_shown());
+  terminal_.type("\n\nabc\n");
+  start_child(progress, "second");
+  progress.finish();
+  err_.write("the end");
+  Screen screen({80, 24});
+  screen.feed(terminal_.read_until("the end"));
+  EXPECT_THAT(screen.rows(),
+              ::testing::ElementsAre(HasSubstr("[first] "), HasSubstr("[second] "), "the end"));
+}
+
+TEST_F(KeysMeanwhile, AreShownWhereAQuestionIsAsked) {
+  Progress progress(parts(ProgressForm::live));
+  start_child(progress, "first");
+  progress.pause();
+  EXPECT_TRUE(are_shown());
+  start_child(progress, "second");
+  EXPECT_TRUE(are_shown()) << "what happens meanwhile changes nothing";
+  progress.go_on();
+  loop_.run_until_idle();
+  EXPECT_FALSE(are_shown());
+}
+
+TEST_F(KeysMeanwhile, AreShownWhereAShellHasTheTerminal) {
+  Progress progress(parts(ProgressForm::live));
+  start_child(progress, "first");
+  progress.step_aside();
+  EXPECT_TRUE(are_shown());
+  progress.come_back();
+  loop_.run_until_idle();
+  EXPECT_FALSE(are_shown());
+}
+
+// A shell puts the terminal into its own mode, of which nobody is told.
+TEST_F(KeysMeanwhile, AreHiddenAgainAfterAStopThatCameUnheralded) {
+  Progress progress(parts(ProgressForm::live));
+  termios before{};
+  ASSERT_EQ(::tcgetattr(terminal_.program(), &before), 0);
+  start_child(progress, "first");
+  ASSERT_EQ(::tcsetattr(terminal_.program(), TCSANOW, &before), 0);
+  progress.come_back();
+  loop_.run_until_idle();
+  EXPECT_FALSE(are_shown());
+}
+
+TEST_F(KeysMeanwhile, AreShownOnceItIsOver) {
+  Progress progress(parts(ProgressForm::live));
+  start_child(progress, "first");
+  progress.finish();
+  EXPECT_TRUE(are_shown());
+}
+
+TEST_F(KeysMeanwhile, AreShownAlsoWhereItIsDestroyedEarly) {
+  {
+    Progress progress(parts(ProgressForm::live));
+    start_child(progress, "first");
+    ASSERT_FALSE(are_shown()) << "control";
+  }
+  EXPECT_TRUE(are_shown());
+}
+
+TEST_F(KeysMeanwhile, AreShownAlsoWhereTheProcessIsKilled) {
+  const pid_t process = ::fork();
+  if (process == 0) {
+    Progress progress(parts(ProgressForm::live));
+    start_child(progress, "first");
+    if (!are_shown()) ::raise(SIGTERM);
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(process, &status, 0), process);
+  EXPECT_TRUE(WIFSIGNALED(status)) << status;
+  EXPECT_TRUE(are_shown());
+}
+
+TEST_F(KeysMeanwhile, AreAsTheyWereInLines) {
+  Progress progress(parts(ProgressForm::lines));
+  start_child(progress, "first");
+  EXPECT_TRUE(are_shown());
+}
 
 }  // namespace
 }  // namespace deputy

@@ -13,6 +13,8 @@
 
 #include "app/looks.h"
 #include "transcript/event.h"
+#include "tui/line.h"
+#include "tui/tree_view.h"
 
 namespace deputy {
 
@@ -25,43 +27,31 @@ class ProgressView {
   std::optional<std::string> apply_summary_asked(const SessionId& session, std::int64_t tokens);
 
   // Every session a line, children below their parent; the most recent ones where there is not room for all.
-  std::vector<std::string> frame(TerminalSize size) const;
+  std::vector<Line> frame(TerminalSize size) const;
 
   enum class Detail { usual, all };
   // What to print of an event that was just applied; nothing for most.
   std::optional<std::string> line_for(const Event& event, Detail detail) const;
 
  private:
-  struct Row {
-    SessionId id;
-    SessionId parent;
-    std::string label;
-    std::string agent;
-    int depth = 0;
-    int batch = 0;         // how many children its last batch has
-    std::string activity;  // what it does, or how it ended
-    Tone tone = Tone::faint;
-    bool has_ended = false;
-    bool is_asking = false;
-    std::map<std::string, QuestionKind> asked;  // and not answered, by id
-    Usage usage;
-    std::vector<std::string> calls;  // the tools that its last reply wants to call
-    std::set<int> begun;             // those of them that were not refused
+  // What the lines need of a session beside its place in the tree.
+  struct Besides {
+    int batch = 0;                              // how many children its last batch has
+    std::map<std::string, QuestionKind> asked;  // by id
+    std::vector<std::string> calls;             // the tools that its last reply wants to call
+    std::set<int> begun;                        // those of them that were not refused
   };
   struct Applied;
   struct Told;
 
-  Row& row_of(const Event& event, const EventOrigin& origin);
-  const Row* find(const SessionId& id) const;
-  Row* find(const SessionId& id);
-  std::string unique_label(const std::string& label, const SessionId& parent) const;
-  void put_in_order(const Row& row, std::vector<const Row*>& rows) const;
-  std::string text_of(const Row& row, std::size_t label_width) const;
-  std::string ending_of(const Row& row, const Report& report) const;
-  static std::optional<std::string> refusal_in(const Row& row, const Event& event);
+  const Besides& besides_of(const TreeNode& node) const { return besides_.find(node.id)->second; }
+  Line line_of_row(const TreeRow& row, std::size_t label_width) const;
+  std::string ending_of(const TreeNode& node, const Report& report) const;
+  static std::optional<std::string> refusal_in(const Besides& besides, const Event& event);
 
   Style style_;
-  std::vector<Row> rows_;
+  TreeView tree_;
+  std::map<SessionId, Besides> besides_;  // of every session in the tree
 };
 
 }  // namespace deputy

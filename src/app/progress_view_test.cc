@@ -23,6 +23,11 @@ class ProgressViewTest : public ::testing::Test {
   std::optional<std::string> tell_child(const std::string& label, Fact fact, const std::string& id = "") {
     return tell(id.empty() ? label : id, std::move(fact), {SessionId("root"), label, "reader"});
   }
+  std::vector<std::string> frame() const {
+    std::vector<std::string> rows;
+    for (const Line& line : view_.frame({})) rows.push_back(plain_text(line));
+    return rows;
+  }
   void start_command() { tell("root", RunStarted{}, kCommand); }
 
   static ReplyReceived reply(std::int64_t input, std::int64_t output) {
@@ -50,10 +55,10 @@ TEST_F(ProgressViewTest, AFrameIsTheTreeOfS0) {
   tell_child("correctness", reply(23'000, 890));
   tell_child("correctness", CallStarted{"Read", "src/lib.rs"});
   tell_child("refactor", ended(Status::partial, Reason::context_exhausted));
-  EXPECT_THAT(view_.frame({}), ElementsAre("Delegate [3 subagents]",                               //
-                                           "  [security]     ✓ complete (in=45k out=2.1k)",        //
-                                           "  [correctness]  → Read src/lib.rs (in=23k out=890)",  //
-                                           "  [refactor]     ⚠ partial: context exhausted (in=0 out=0)"));
+  EXPECT_THAT(frame(), ElementsAre("Delegate [3 subagents]",                               //
+                                   "  [security]     ✓ complete (in=45k out=2.1k)",        //
+                                   "  [correctness]  → Read src/lib.rs (in=23k out=890)",  //
+                                   "  [refactor]     ⚠ partial: context exhausted (in=0 out=0)"));
 }
 
 TEST_F(ProgressViewTest, EachEventIsAPlainLine) {
@@ -105,11 +110,11 @@ TEST_F(ProgressViewTest, ACompactionIsAnnouncedAndReplacedByWhatCameOfIt) {
   tell_child("a", RunStarted{0, 1});
   EXPECT_EQ(view_.apply_summary_asked(SessionId("a"), 45'000),
             "[a] compacting: the model sums up about 45k tokens");
-  EXPECT_THAT(view_.frame({})[1], HasSubstr("compacting: the model sums up about 45k tokens"));
+  EXPECT_THAT(frame()[1], HasSubstr("compacting: the model sums up about 45k tokens"));
   Compacted compacted{reply(1, 1).reply, 7};
   compacted.reply.message.text = "in short";
   tell_child("a", compacted);
-  EXPECT_THAT(view_.frame({})[1], HasSubstr("compacted: a summary"));
+  EXPECT_THAT(frame()[1], HasSubstr("compacted: a summary"));
   EXPECT_EQ(view_.apply_summary_asked(SessionId("nobody"), 1), std::nullopt);
 }
 
@@ -146,8 +151,33 @@ TEST_F(ProgressViewTest, ARootThatIsAnAgentHasALineAboveItsChildren) {
   tell("root", RunStarted{}, {{}, "main", "main"});
   tell("root", CallStarted{"Delegate", "1 subagent: [a] x"}, {{}, "main", "main"});
   tell_child("a", RunStarted{0, 1});
-  EXPECT_THAT(view_.frame({}), ElementsAre("[main]  → Delegate 1 subagent: [a] x (in=0 out=0)",  //
-                                           "  [a]     → started (in=0 out=0)"));
+  EXPECT_THAT(frame(), ElementsAre("[main]  → Delegate 1 subagent: [a] x (in=0 out=0)",  //
+                                   "  [a]     → started (in=0 out=0)"));
+}
+
+TEST_F(ProgressViewTest, ARootWhoseCallHasEndedIsSaidToThink) {
+  const EventOrigin main{{}, "main", "main"};
+  tell("root", RunStarted{}, main);
+  tell("root", CallStarted{"Delegate", "1 subagent"}, main);
+  tell_child("a", RunStarted{0, 1});
+  tell_child("a", CallStarted{"Read", "x"});
+  tell_child("a", CallFinished{});
+  EXPECT_THAT(frame()[0], HasSubstr("→ Delegate 1 subagent")) << "control";
+  tell("root", CallFinished{}, main);
+  EXPECT_THAT(frame()[0], HasSubstr("→ thinking (in=0 out=0)"));
+  EXPECT_THAT(frame()[1], HasSubstr("→ Read x")) << "of a child its last activity is told";
+}
+
+TEST_F(ProgressViewTest, AChildThatItsParentGoesOnWithoutIsMarkedUntilItHasEnded) {
+  const EventOrigin main{{}, "main", "main"};
+  tell("root", RunStarted{}, main);
+  tell_child("a", RunStarted{0, 1});
+  tell_child("a", CallStarted{"Read", "x"});
+  EXPECT_THAT(frame()[1], HasSubstr("→ Read x")) << "control";
+  tell("root", Detached{SessionId("a")}, main);
+  EXPECT_THAT(frame()[1], HasSubstr("→ background: Read x"));
+  tell_child("a", ended(Status::completed));
+  EXPECT_THAT(frame()[1], ::testing::Not(HasSubstr("background")));
 }
 
 TEST_F(ProgressViewTest, TwinsCanBeToldApart) {
@@ -164,17 +194,18 @@ TEST_F(ProgressViewTest, NothingFromAnAgentReachesTheTerminalUnseen) {
   EXPECT_EQ(line->find('\x1b'), std::string::npos);
   EXPECT_EQ(line->find('\x07'), std::string::npos);
   EXPECT_EQ(line->find("\u202e"), std::string::npos);
-  for (const auto& row : view_.frame({})) EXPECT_EQ(row.find('\x1b'), std::string::npos);
+  for (const auto& row : frame()) EXPECT_EQ(row.find('\x1b'), std::string::npos);
 }
 
 TEST_F(ProgressViewTest, AFrameFitsTheScreen) {
   start_command();
   for (int i = 0; i < 30; ++i) tell_child(fmt::format("c{}", i), CallStarted{"Read", std::string(200, 'x')});
-  const auto frame = view_.frame({.columns = 40, .rows = 10});
-  EXPECT_EQ(frame.size(), 9U);
-  EXPECT_THAT(frame.front(), HasSubstr("more above"));
-  EXPECT_THAT(frame.back(), HasSubstr("[c29]"));
-  for (const auto& row : frame) EXPECT_LE(row.size(), 45U) << row;  // the marks are three bytes each
+  const auto lines = view_.frame({.columns = 40, .rows = 10});
+  EXPECT_EQ(lines.size(), 9U) << "a row is left for the cursor";
+  EXPECT_THAT(plain_text(lines.front()), HasSubstr("more above"));
+  EXPECT_THAT(plain_text(lines.back()), HasSubstr("[c29]"));
+  for (const Line& line : lines) EXPECT_LE(width_of(line), 39U) << plain_text(line);
+  EXPECT_EQ(view_.frame({.columns = 40, .rows = 2}).size(), 1U);
 }
 
 TEST_F(ProgressViewTest, AQuestionIsMarkedUntilItIsAnswered) {
@@ -182,7 +213,7 @@ TEST_F(ProgressViewTest, AQuestionIsMarkedUntilItIsAnswered) {
   QuestionAsked asked;
   asked.question.text = "Read src/x";
   EXPECT_EQ(tell_child("a", asked), "[a] asks: Read src/x");
-  EXPECT_THAT(view_.frame({}).back(), HasSubstr("? asks: Read src/x"));
+  EXPECT_THAT(frame().back(), HasSubstr("? asks: Read src/x"));
   EXPECT_EQ(tell_child("a", QuestionAnswered{"q", {AnswerKind::refused, "not now"}}),
             "[a] declined: not now");
   EXPECT_EQ(tell_child("a", QuestionAnswered{"q", {AnswerKind::nobody, ""}}),
@@ -218,8 +249,9 @@ TEST(ProgressViewStyle, WithoutUnicodeAllMarksAreAscii) {
   event.fact = CallStarted{"Read", std::string(300, 'x')};
   view.apply(event, {{}, "a", "reader"});
   for (const auto& line : view.frame({})) {
-    for (const char c : line) EXPECT_GE(c, ' ');
-    EXPECT_THAT(line, HasSubstr("..."));
+    const std::string shown = to_terminal(line, {.colour = false, .unicode = false});
+    for (const char c : shown) EXPECT_GE(c, ' ');
+    EXPECT_THAT(shown, HasSubstr("..."));
   }
 }
 
@@ -229,7 +261,7 @@ TEST(ProgressViewStyle, ColourTellsHowItEnded) {
   event.run.session = SessionId("a");
   event.fact = RunEnded{};
   view.apply(event, {{}, "a", "reader"});
-  EXPECT_THAT(view.frame({}).front(), HasSubstr("\x1b[32m"));
+  EXPECT_EQ(view.frame({}).front().back().tone, Tone::good);
 }
 
 }  // namespace

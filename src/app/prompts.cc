@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "delegation/question_desk.h"
 #include "tui/line.h"
+#include "tui/raw_terminal.h"
 #include "tui/style.h"
 
 namespace deputy {

@@ -27,15 +27,15 @@ SignalAction Interrupts::on_signal(int number, TimePoint now) {
   if (number == SIGHUP) return SignalAction::suspend;
   if (number == SIGTSTP) return SignalAction::pause;
   if (number == SIGCONT) return SignalAction::come_back;
+  if (number == SIGWINCH) return SignalAction::resize;
   const auto before = std::exchange(last_, now);
   return before && now - *before <= kSoonAfter ? SignalAction::leave : SignalAction::cancel;
 }
 
-Result<Signals> Signals::take(std::initializer_list<int> besides) {
+Result<Signals> Signals::take() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT}) sigaddset(&set, number);
-  for (const int number : besides) sigaddset(&set, number);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH}) sigaddset(&set, number);
   const int descriptor = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
   if (descriptor < 0) return std::unexpected(error_from_errno(errno, "watch signals"));
   ::sigprocmask(SIG_BLOCK, &set, nullptr);

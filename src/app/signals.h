@@ -1,12 +1,12 @@
 // Ctrl-C and its relatives as values on the loop. The first one cancels what runs, a second soon after leaves
 // at once; when the terminal goes away the work is left to be resumed; Ctrl-Z hands the terminal to the
-// shell until the program is continued, which may also come unheralded.
+// shell until the program is continued, which may also come unheralded; a window of another size is drawn
+// afresh.
 #pragma once
 
 #include <signal.h>
 
 #include <chrono>
-#include <initializer_list>
 #include <optional>
 
 #include "async/loop.h"
@@ -17,7 +17,7 @@
 
 namespace deputy {
 
-enum class SignalAction { cancel, suspend, leave, pause, come_back };
+enum class SignalAction { cancel, suspend, leave, pause, come_back, resize };
 
 // What a signal means, given the ones before it.
 class Interrupts {
@@ -36,8 +36,8 @@ enum class StopReach { process, job };
 // it stopped by one. To be made before the first thread, which would get them otherwise.
 class Signals {
  public:
-  // Those that end a program, stop it or tell that it goes on, and `besides`.
-  static Result<Signals> take(std::initializer_list<int> besides = {});
+  // Those that end a program, stop it, or tell that it goes on or that its window has another size.
+  static Result<Signals> take();
   Signals(Signals&& other) noexcept;
   Signals& operator=(Signals&&) = delete;
   ~Signals();

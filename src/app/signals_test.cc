@@ -33,11 +33,12 @@ TEST(Interrupts, AHangUpLeavesTheWorkToBeResumed) {
   EXPECT_EQ(interrupts.on_signal(SIGHUP, TimePoint{}), SignalAction::suspend);
 }
 
-TEST(Interrupts, AStopAndItsEndAreNoneOfThese) {
+TEST(Interrupts, WhatIsOfTheScreenIsNoneOfThese) {
   Interrupts interrupts;
   EXPECT_EQ(interrupts.on_signal(SIGINT, TimePoint{milliseconds(0)}), SignalAction::cancel);
   EXPECT_EQ(interrupts.on_signal(SIGTSTP, TimePoint{milliseconds(1)}), SignalAction::pause);
   EXPECT_EQ(interrupts.on_signal(SIGCONT, TimePoint{milliseconds(2)}), SignalAction::come_back);
+  EXPECT_EQ(interrupts.on_signal(SIGWINCH, TimePoint{milliseconds(3)}), SignalAction::resize);
   EXPECT_EQ(interrupts.on_signal(SIGINT, TimePoint{milliseconds(2000)}), SignalAction::leave);
 }
 
@@ -47,6 +48,14 @@ TEST(Signals, ArriveAsValuesAndDoNotEndTheProcess) {
   ASSERT_TRUE(signals);
   ::raise(SIGINT);
   EXPECT_EQ(run(loop, signals->next(loop, {})), SIGINT);
+}
+
+TEST(Signals, TellOfAWindowOfAnotherSize) {
+  SystemLoop loop;
+  auto signals = Signals::take();
+  ASSERT_TRUE(signals);
+  ::raise(SIGWINCH);
+  EXPECT_EQ(run(loop, signals->next(loop, {})), SIGWINCH);
 }
 
 TEST(Signals, StopWaitingWhenAsked) {

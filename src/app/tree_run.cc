@@ -83,7 +83,8 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                  .style = program.looks.err,
                  .detail = program.common.verbose ? ProgressView::Detail::all : ProgressView::Detail::usual,
                  .shows_questions = !prompts_person(program),
-                 .approves_all = program.common.approve_all}),
+                 .approves_all = program.common.approve_all,
+                 .keys = program.looks.hides_keys ? std::optional(STDIN_FILENO) : std::nullopt}),
       engine_(program, std::move(request.engine)),
       runtime_(engine_.runtime),
       prompts_({.loop = program.loop,
@@ -239,7 +240,8 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
   Interrupts interrupts;
   while (const auto number = co_await signals_.next(program_.loop, stop)) {
     const SignalAction action = interrupts.on_signal(*number, program_.loop.clock().now());
-    const bool is_of_the_screen = action == SignalAction::pause || action == SignalAction::come_back;
+    const bool is_of_the_screen =
+        action == SignalAction::pause || action == SignalAction::come_back || action == SignalAction::resize;
     was_told_to_end_ = was_told_to_end_ || !is_of_the_screen;
     switch (action) {
       case SignalAction::cancel:
@@ -261,6 +263,9 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
         break;
       case SignalAction::come_back:
         show_again();
+        break;
+      case SignalAction::resize:
+        progress_.resize();
         break;
     }
   }

@@ -236,9 +236,15 @@ std::vector<Line> queued_lines(const ChatState& state, std::size_t columns) {
   return lines;
 }
 
+// How long the call that it shows has taken, or all of it where it shows none.
 Line working_line(const ChatState& state) {
   const TreeNode* root = find_node(state.tree, state.root);
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(state.wall - state.run_started_at);
+  WallTime since = state.run_started_at;
+  if (root) {
+    for (const auto& [index, call] : root->calls)
+      if (call.shown == root->activity) since = call.started_at;
+  }
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(state.wall - since);
   Line line{{"→ ", Tone::accent}};
   line.push_back({!root ? "started" : root->is_thinking ? "thinking" : root->activity, Tone::plain});
   if (seconds >= std::chrono::seconds(1)) line.push_back({"  " + to_text(Duration(seconds)), Tone::faint});

@@ -220,6 +220,24 @@ TEST_F(Chat, AChildWhoseCommandPrintsOrThatSpeaksIsNotIdle) {
   EXPECT_THAT(story.screen(80), HasSubstr("out=0  21s\n")) << "how long it worked";
 }
 
+TEST_F(Chat, BesideACallStandsHowLongItHasTaken) {
+  story.begin("go");
+  story.pass(std::chrono::seconds(40));
+  EXPECT_THAT(story.screen(80), HasSubstr("→ started  40s\n")) << "control";
+  story.reply("", {{"1", "Read", "{}"}, {"2", "Bash", "{}"}});
+  story.tell_root(CallStarted{"Read", "cart.py"}, 0);
+  story.pass(std::chrono::seconds(5));
+  EXPECT_THAT(story.screen(80), HasSubstr("→ Read cart.py  5s\n"));
+  story.tell_root(CallStarted{"Bash", "make"}, 1);
+  EXPECT_THAT(story.screen(80), HasSubstr("→ Bash make\n")) << "it begins";
+  story.pass(std::chrono::seconds(2));
+  EXPECT_THAT(story.screen(80), HasSubstr("→ Bash make  2s\n"));
+  story.finish_call(1, ToolStatus::ok, "made");
+  EXPECT_THAT(story.screen(80), HasSubstr("→ Read cart.py  7s\n")) << "the other goes on";
+  story.finish_call(0, ToolStatus::ok, "read");
+  EXPECT_THAT(story.screen(80), HasSubstr("→ thinking  47s\n"));
+}
+
 TEST_F(Chat, ACallIsNotMarkedDoneWhereItsChildrenDidNotComplete) {
   const auto told = [](Status first, Status second, int call_of_second) {
     ChatStory story;

@@ -32,16 +32,24 @@ void write_all(int descriptor, std::string_view bytes) {
 
 }  // namespace
 
-Result<RawTerminal> RawTerminal::take(int input, int output) {
+bool is_in_background(int terminal) {
+  const pid_t foreground = ::tcgetpgrp(terminal);
+  return foreground > 0 && foreground != ::getpgrp();
+}
+
+Result<RawTerminal> RawTerminal::take(int input, int output, Keys keys) {
   termios before{};
   if (::tcgetattr(input, &before) != 0) return std::unexpected(error_from_errno(errno, "use the terminal"));
-  RawTerminal terminal(input, output, before);
+  RawTerminal terminal(input, output, keys, before);
   terminal.enter();
   return terminal;
 }
 
 RawTerminal::RawTerminal(RawTerminal&& other) noexcept
-    : input_(std::exchange(other.input_, -1)), output_(other.output_), before_(other.before_) {}
+    : input_(std::exchange(other.input_, -1)),
+      output_(other.output_),
+      keys_(other.keys_),
+      before_(other.before_) {}
 
 RawTerminal::~RawTerminal() { restore(); }
 
@@ -54,8 +62,14 @@ termios RawTerminal::raw() const {
   return raw;
 }
 
+termios RawTerminal::unseen() const {
+  termios unseen = before_;
+  unseen.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL);
+  return unseen;
+}
+
 void RawTerminal::enter() const {
-  const termios mode = raw();
+  const termios mode = keys_ == Keys::each ? raw() : unseen();
   ::tcsetattr(input_, TCSANOW, &mode);
 }
 
@@ -67,8 +81,12 @@ void RawTerminal::leave_keys() const {
   ::tcsetattr(input_, TCSANOW, &mode);
 }
 
+void RawTerminal::show_keys() const {
+  if (!is_in_background(input_)) ::tcsetattr(input_, TCSANOW, &before_);
+}
+
 void RawTerminal::restore() const {
-  if (input_ < 0) return;
+  if (input_ < 0 || is_in_background(input_)) return;
   const bool takes_bytes = has_room(output_);
   if (takes_bytes) write_all(output_, kUsual);
   // What was written goes out in the mode that it was written for; on a line that stands still it never does.

@@ -93,7 +93,7 @@ struct Fold {
     if (const auto text = trimmed(fact.reply.message.text); !text.empty()) node.activity = short_text(text);
   }
   void operator()(const CallStarted& fact) const {
-    CallUnderWay call{for_screen(fact.tool), short_text(fact.tool + " " + fact.shown)};
+    CallUnderWay call{for_screen(fact.tool), short_text(fact.tool + " " + fact.shown), event.at};
     does(call.shown);
     node.calls[event.call] = std::move(call);
   }

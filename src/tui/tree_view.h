@@ -18,6 +18,7 @@ namespace deputy {
 struct CallUnderWay {
   std::string tool;
   std::string shown;  // with its arguments in short
+  WallTime started_at{};
 };
 
 // A question that has no answer yet.

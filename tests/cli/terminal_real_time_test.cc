@@ -233,6 +233,65 @@ TEST_F(TerminalRealTime, ARunInTheBackgroundDrawsNothingWhileTheShellHasTheTermi
   expect_below_shell(tmux.screen());
 }
 
+class ARunsTreeRealTime : public TerminalRealTime {
+ protected:
+  // At the foot of a screen that is full.
+  void run() {
+    open_shell();
+    enter("seq 40", "39\n40");
+    enter("deputy run go --yes --model " + delegating("86400000"), "note: half way");
+  }
+  void resize_and_back() const {
+    tmux.resize(24, 20);
+    tmux.wait_for("→ note: hal…");
+    tmux.resize(80, 24);
+    tmux.wait_for("→ note: half way");
+  }
+  // In all that there is to scroll back to.
+  void expect_once(std::string_view text) const {
+    const std::string all = tmux.history();
+    EXPECT_THAT(all, HasSubstr(text));
+    EXPECT_EQ(all.find(text), all.rfind(text)) << all;
+  }
+};
+
+TEST_F(ARunsTreeRealTime, IsDrawnAfreshInAWindowOfAnotherSize) {
+  run();
+  resize_and_back();
+  for (const auto* row : {"[main]  ", "[quick]  ", "[slow]   "}) expect_once(row);
+}
+
+TEST_F(ARunsTreeRealTime, ShowsNothingOfWhatIsTypedMeanwhile) {
+  run();
+  for (int times = 0; times < 3; ++times) tmux.key("Enter");
+  tmux.type("typed ahead");
+  resize_and_back();  // by then the terminal has had the keys
+  for (const auto* row : {"[main]  ", "[quick]  ", "[slow]   "}) expect_once(row);
+  EXPECT_THAT(tmux.history(), Not(HasSubstr("typed ahead")));
+}
+
+TEST_F(ARunsTreeRealTime, LeavesAShellATerminalThatShowsWhatIsTyped) {
+  open_shell();
+  enter("deputy run go --yes --model " + delegating("86400000"), "note: half way");
+  tmux.key("C-c");
+  tmux.wait_for("cancelled");
+  enter("echo by the $((1 + 1))nd; cat", "by the 2nd");
+  enter("as typed", "as typed\nas typed");  // once by the terminal, and once by what reads it
+}
+
+TEST_F(ARunsTreeRealTime, ShowsTheAnswerToAQuestionAsItIsTypedAndTakesNoneThatCameBeforeIt) {
+  open({"run", "go", "--model", script(R"({"v":1,"sessions":[{"replies":[
+    {"first_byte_ms":3000,"calls":[{"name":"Write","arguments":{"file_path":"a.txt","content":"x"}}]},
+    {"text":"All done."}]}]})")},
+       {});
+  tmux.wait_for("[main]");
+  enter("y");
+  tmux.wait_for("if you like:");
+  enter("n never mind", "if you like: n never mind");
+  tmux.wait_for("All done.");
+  EXPECT_FALSE(std::filesystem::exists(work() / "a.txt"));
+}
+
 // It has a group of its own in a script, which the terminal belongs to no more than it does to a shell's `&`.
 TEST_F(TerminalRealTime, ARunUnderTimeoutTellsWhatHappensInLines) {
   open_shell();

@@ -84,7 +84,7 @@ TEST_F(ABackgroundQuestion, IsALineOfThePlainChat) {
 TEST_F(ABackgroundQuestion, StandsInTheProgressOfACommand) {
   ProgressView view(Style{});
   for (const auto& [event, origin] : events_) view.apply(event, origin);
-  EXPECT_THAT(view.frame({}).back(),
+  EXPECT_THAT(plain_text(view.frame({}).back()),
               AllOf(HasSubstr("[explore]"), HasSubstr(fmt::format("asks: {}", kQuestion))));
 }
 
