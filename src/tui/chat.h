@@ -158,7 +158,7 @@ void apply_listing(ChatState& state, const std::string& folder, const std::vecto
 std::size_t columns_of(const ChatState& state);
 // How many there are above the status line.
 std::size_t rows_of(const ChatState& state);
-// By so many one scrolls: some of what was read stays in sight.
+// By so many one scrolls at most: some of what was read stays in sight.
 std::size_t page_of(const ChatState& state);
 
 // Lines for the scrollback.
