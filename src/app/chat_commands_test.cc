@@ -93,6 +93,15 @@ TEST(Permissions, TellWhatHoldsForTheSessionFromWhatStandsInAFile) {
   EXPECT_THAT(told, testing::ContainsRegex("  allow +Delegate \\(from now on, by /home/me/config.toml\\)\n"));
 }
 
+TEST(Permissions, BreakNoNameOfAPathThatIsWiderThanTheScreen) {
+  ChatStory story;
+  story.state.size = {40, 24};
+  story.state.session_rules = {"Delegate"};
+  story.state.written_rules = {{"Delegate", "/home/somebody/projects/settings/deputy/config.toml"}};
+  EXPECT_THAT(text_of(permission_lines({}, story.state)),
+              HasSubstr("\n    /home/somebody/projects/settings/\n    deputy/config.toml)\n"));
+}
+
 TEST(PlainLines, AreHelpedByNoKeyThatTheyDoNotHave) {
   ChatStory story;
   EXPECT_THAT(text_of(help_lines(story.state)), testing::AllOf(HasSubstr("Tab"), HasSubstr("@path")));
