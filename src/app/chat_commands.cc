@@ -45,6 +45,7 @@ void add_keys(Rows& rows) {
   rows.add(
       "Ctrl-C",
       "cancel what runs; a second one within 2 s leaves; where nothing runs, text in the line goes first");
+  rows.add("Ctrl-L", "clear the screen; what was said stays in the scrollback");
   rows.add("Ctrl-Z", "leave the terminal to the shell; fg comes back");
   rows.add("Ctrl-D (empty line)", "leave; what runs can be resumed");
 }

@@ -104,10 +104,11 @@ TEST(Permissions, BreakNoNameOfAPathThatIsWiderThanTheScreen) {
 
 TEST(PlainLines, AreHelpedByNoKeyThatTheyDoNotHave) {
   ChatStory story;
-  EXPECT_THAT(text_of(help_lines(story.state)), testing::AllOf(HasSubstr("Tab"), HasSubstr("@path")));
+  EXPECT_THAT(text_of(help_lines(story.state)),
+              testing::AllOf(HasSubstr("Tab"), HasSubstr("@path"), HasSubstr("Ctrl-L")));
   story.state.tells_children = true;
   const std::string help = text_of(help_lines(story.state));
-  for (const auto* key : {"Tab", "@path", "PgUp", "Alt-Enter", "Up, Down"})
+  for (const auto* key : {"Tab", "@path", "PgUp", "Alt-Enter", "Up, Down", "Ctrl-L"})
     EXPECT_THAT(help, testing::Not(HasSubstr(key)));
   for (const auto* known : {"Ctrl-C", "Ctrl-D", "/nudge", "/quit", "//tree"})
     EXPECT_THAT(help, HasSubstr(known));

@@ -161,6 +161,7 @@ void ChatRunner::do_all(Intents intents) {
       chat.leave(wanted.at_once ? ExitStatus::cancelled : ExitStatus::completed);
     }
     void operator()(const PauseProgram&) const { chat.pause_program(StopReach::job); }
+    void operator()(const ClearScreen&) const { chat.screen_.clear(); }
   };
   for (auto& intent : intents) {
     if (const auto word = state_.tells_children ? acknowledgement_of(state_, intent) : std::nullopt)

@@ -58,8 +58,9 @@ struct LeaveChat {
   bool at_once = false;
 };
 struct PauseProgram {};  // Ctrl-Z
+struct ClearScreen {};   // Ctrl-L
 using Intent = std::variant<SubmitInput, GiveAnswer, WriteRule, CancelAll, CancelOne, SendToBackground,
-                            NudgeOne, ListFolder, DoCommand, LeaveChat, PauseProgram>;
+                            NudgeOne, ListFolder, DoCommand, LeaveChat, PauseProgram, ClearScreen>;
 using Intents = std::vector<Intent>;
 
 // A reply that is still being said, as it may be shown.

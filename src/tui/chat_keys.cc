@@ -426,6 +426,7 @@ Intents apply_key(ChatState& state, const Key& key) {
   state.notice = {};
   if (is_control(key, 'c')) return interrupt(state);
   if (is_control(key, 'z')) return {PauseProgram{}};
+  if (is_control(key, 'l')) return {ClearScreen{}};  // to a question it is no key
   // The end of the input: no line will answer what is asked.
   if (is_open(state.dialog) && state.tells_children && is_control(key, 'd'))
     return {LeaveChat{.at_once = true}};

@@ -364,6 +364,18 @@ TEST_F(ChatKeys, WhatAChildDidIsReadBackBeyondTheScreen) {
   EXPECT_EQ(story.state.scrolled, 0u);
 }
 
+TEST_F(ChatKeys, CtrlLClearsTheScreenAndIsNoKeyForAQuestionNorForTheLine) {
+  story.begin("go");
+  type("half a l");
+  EXPECT_TRUE(only<ClearScreen>(key(KeyName::control, "l")));
+  EXPECT_EQ(story.state.input.text, "half a l");
+  set_text(story.state.input, "");
+  story.ask("a", "Run ls", {"Bash(ls)"});
+  story.pass(kTooSoon);
+  EXPECT_TRUE(only<ClearScreen>(key(KeyName::control, "l")));
+  EXPECT_TRUE(only<GiveAnswer>(type("y"))) << "it waits for no pause";
+}
+
 // Also where several children, the keys and what is printed leave a row or two for it.
 TEST_F(ChatKeys, NoLineIsSkippedOfWhatAChildDidOnTheSmallestScreen) {
   story.begin("go");

@@ -40,6 +40,9 @@ class LiveRegion {
   std::string draw(const std::vector<Line>& finished, const Frame& frame, TerminalSize size);
   // Takes the frame off the screen; the cursor stands where it began.
   std::string erase(TerminalSize size);
+  // A screen with nothing on it: what was finished goes into the scrollback, the next frame begins at the
+  // top.
+  std::string clear(TerminalSize size);
   // Others have written on the screen: the next frame begins where the cursor stands.
   void forget();
 

@@ -41,6 +41,26 @@ TEST_F(LiveRegionTest, StandsBelowWhatWasWrittenOverItWithoutAWord) {
   EXPECT_THAT(screen_.rows(), ElementsAre("one", "two", "$ fg", "one", "four")) << "in place again";
 }
 
+TEST_F(LiveRegionTest, ClearedItStandsAtTheTopAndWhatWasFinishedInTheScrollback) {
+  const Frame frame{{line_of("one"), line_of("two")}, 1, 0};
+  screen_.feed(region_.draw({line_of("said"), line_of("done")}, frame, kSize));
+  screen_.feed(region_.clear(kSize));
+  EXPECT_THAT(screen_.rows(), ElementsAre());
+  EXPECT_THAT(screen_.scrollback, ElementsAre("said", "done")) << "no blank row, and none of the frame";
+  draw("one", "three", kSize);
+  EXPECT_THAT(screen_.rows(), ElementsAre("one", "three"));
+  screen_.feed(region_.clear(kSize));
+  EXPECT_THAT(screen_.scrollback, ElementsAre("said", "done")) << "there was nothing else";
+}
+
+TEST_F(LiveRegionTest, ClearedItStandsAloneWhateverOthersHaveWritten) {
+  draw("one", "two", kSize);
+  screen_.feed("\x1b[7Hfrom elsewhere");
+  screen_.feed(region_.clear(kSize));
+  draw("one", "two", kSize);
+  EXPECT_THAT(screen_.rows(), ElementsAre("one", "two"));
+}
+
 // As where the window was made narrower meanwhile, which wraps what stands there.
 TEST_F(LiveRegionTest, CountsNoRowsOfWhatItHasForgotten) {
   draw("one", "two", kSize);
