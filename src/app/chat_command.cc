@@ -27,7 +27,8 @@ Ended chat_command(Program& program, const ChatArguments& arguments) {
                     [&program](std::string_view text) { return program.as_typed_here(text); });
   TRY(const auto unfinished, left_unfinished(*request.engine.store));
   for (auto& line : unfinished_lines(unfinished, ReadIn::chat)) greeting.push_back(std::move(line));
-  return run_chat(program, signals, {std::move(root), std::move(request.engine), std::move(greeting)});
+  return run_chat(program, signals,
+                  {std::move(root), std::move(request.engine), std::move(greeting), arguments.resume});
 }
 
 }  // namespace deputy

@@ -20,13 +20,17 @@ TEST_F(ChatRealTime, WhatIsSaidOnLeavingGoesOnWithTheChat) {
   const std::string left = tmux.history();
   EXPECT_THAT(left, HasSubstr("--model"));
   const std::string id = left.substr(left.find("Kept as ") + 8, 22);
+  EXPECT_THAT(left, HasSubstr("--resume " + id));
 
   chat("rehearsal");
   enter("/resume " + id, id + " needs the model");
 
-  chat(model);
-  enter("/resume " + id, "Hello.");
+  chat(model, {"chat", "--resume", id});
+  tmux.wait_for("Hello.");
   enter("more", "Still here.");
+
+  chat(model);
+  enter("/resume " + id, "Still here.");
 }
 
 TEST_F(ChatRealTime, WhatRunsElsewhereIsNotTakenUpAndTheChatStaysItsOwn) {
