@@ -18,6 +18,7 @@ constexpr std::size_t kMostInputRows = 8;
 constexpr std::size_t kMostTreeRows = 12;
 constexpr std::size_t kMostChoices = 8;
 constexpr std::size_t kNarrow = 60;
+constexpr std::size_t kHighScreen = 16;
 constexpr std::size_t kLeastFigures = 20;  // columns that are left for them beside the keys
 constexpr std::size_t kMostStatusRows = 3;
 constexpr std::size_t kMostHeardBytes = 16UL * 1024;  // more than a screen shows
@@ -255,6 +256,14 @@ struct Room {
   }
 };
 
+// Who follows a child still sees what was said last; and of a frame as high as the screen a window that
+// becomes smaller pushes off more rows than come back with its size (live_region.h). A low screen has none
+// to spare.
+std::size_t rows_kept(const ChatState& state) {
+  const std::size_t rows = rows_of(state);
+  return rows >= kHighScreen ? rows / 4 : 0;
+}
+
 struct Layout {
   Frame frame;
   std::size_t rows_to_follow = 0;  // that are left for what the chosen child did
@@ -317,9 +326,9 @@ Layout layout_of(const ChatState& state) {
     const std::size_t most_printed_rows = !state.chosen ? room.left : state.scrolled > 0 ? 0 : room.left / 2;
     auto printed = printed_lines(state, columns, most_printed_rows);
     room.take(printed.size());
-    layout.rows_to_follow = state.chosen ? room.left : 0;
-    auto said =
-        state.chosen ? followed_lines(state, columns, room.left) : reply_lines(state, columns, room.left);
+    layout.rows_to_follow = state.chosen ? room.left - std::min(room.left, rows_kept(state)) : 0;
+    auto said = state.chosen ? followed_lines(state, columns, layout.rows_to_follow)
+                             : reply_lines(state, columns, room.left);
     above = std::move(said);
     if (state.chosen) add_all(above, std::exchange(printed, {}));
     if (state.is_running) above.push_back(cut(working_line(state), columns));

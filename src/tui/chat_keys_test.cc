@@ -376,6 +376,20 @@ TEST_F(ChatKeys, CtrlLClearsTheScreenAndIsNoKeyForAQuestionNorForTheLine) {
   EXPECT_TRUE(only<GiveAnswer>(type("y"))) << "it waits for no pause";
 }
 
+TEST_F(ChatKeys, WhatAChildDidLeavesAQuarterOfAHighScreenToWhatWasSaid) {
+  story.begin("go");
+  story.child("a");
+  for (int file = 0; file < 100; ++file) story.call_of_child("Read", fmt::format("file{}.txt", file));
+  key(KeyName::tab);
+  const auto rows_of_frame = [this](int rows) {
+    story.state.size = {80, rows};
+    return frame_of(story.state).lines.size();
+  };
+  EXPECT_EQ(rows_of_frame(50), 50U - 1 - 12) << "one row stays free anyway";
+  EXPECT_EQ(rows_of_frame(18), 18U - 1 - 4) << "16 rows above the status line";
+  EXPECT_EQ(rows_of_frame(17), 17U - 1) << "there is none to spare";
+}
+
 // Also where several children, the keys and what is printed leave a row or two for it.
 TEST_F(ChatKeys, NoLineIsSkippedOfWhatAChildDidOnTheSmallestScreen) {
   story.begin("go");
