@@ -227,7 +227,7 @@ void ChatRunner::show(const ModelName& model) {
 }
 
 void ChatRunner::resume(const Session& root) {
-  const auto events = runtime_.store().events_of_tree(root.id);
+  auto events = runtime_.store().events_of_tree(root.id);
   if (!events) return say_error(events.error());
   const ModelName model = last_model_of(root, *events);
   if (!runtime_.models().find(model))
@@ -236,7 +236,7 @@ void ChatRunner::resume(const Session& root) {
          fmt::format("{} needs the model {}, which this chat does not have", root.id.value, model.value),
          fmt::format("leave, and go on with it in a chat of that model: `{}`",
                      program_.command_line(fmt::format("chat --model {}", shell_quoted(model.value))))});
-  fold_history(state_, runtime_.store(), root.id, *events);
+  fold_history(state_, root.id, *std::move(events));
   next_model_ = {};
   session_model_ = model;
   show(model);
