@@ -235,7 +235,8 @@ void ChatRunner::resume(const Session& root) {
         {ErrorCode::not_found,
          fmt::format("{} needs the model {}, which this chat does not have", root.id.value, model.value),
          fmt::format("leave, and go on with it in a chat of that model: `{}`",
-                     program_.command_line(fmt::format("chat --model {}", shell_quoted(model.value))))});
+                     program_.command_line(fmt::format("chat --model {} --resume {}",
+                                                       shell_quoted(model.value), root.id.value)))});
   fold_history(state_, root.id, *std::move(events));
   next_model_ = {};
   session_model_ = model;

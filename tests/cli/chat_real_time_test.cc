@@ -33,6 +33,22 @@ TEST_F(ChatRealTime, WhatIsSaidOnLeavingGoesOnWithTheChat) {
   enter("/resume " + id, "Still here.");
 }
 
+TEST_F(ChatRealTime, CtrlLClearsTheScreenAndWhatWasSaidStaysInTheScrollback) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."},{"text":"Still here."}]}]})"));
+  enter("hi", "Hello.");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  tmux.key("C-l");
+  tmux.wait_until_gone("Hello.");
+  tmux.wait_for("/help");
+  EXPECT_THAT(tmux.screen(), testing::StartsWith("❯")) << "at the top";
+  enter("more", "Still here.");
+  const std::string all = tmux.history();
+  for (const auto* once : {"❯ hi", "Hello.", "❯ more"}) {
+    EXPECT_THAT(all, HasSubstr(once));
+    EXPECT_EQ(all.find(once), all.rfind(once)) << once << " is there twice:\n" << all;
+  }
+}
+
 TEST_F(ChatRealTime, WhatRunsElsewhereIsNotTakenUpAndTheChatStaysItsOwn) {
   const auto slow =
       script(R"({"v":1,"sessions":[{"replies":[{"first_byte_ms":86400000,"text":"never"}]}]})", "slow.json");
