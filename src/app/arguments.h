@@ -92,7 +92,8 @@ struct DoctorArguments {
   std::optional<std::string> replayed;  // a bundle's file
 };
 struct ChatArguments {
-  bool was_named = false;  // not `deputy` alone
+  bool was_named = false;             // not `deputy` alone
+  std::optional<std::string> resume;  // a session to begin with, as by /resume
 };
 
 // --help and --version: there is nothing to do but to show it.

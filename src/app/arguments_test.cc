@@ -45,7 +45,8 @@ std::string text_of(std::vector<std::string> words) {
 
 TEST(Arguments, NothingIsTheChat) {
   command_of<ChatArguments>({});
-  command_of<ChatArguments>({"chat"});
+  EXPECT_EQ(command_of<ChatArguments>({"chat"}).resume, std::nullopt);
+  EXPECT_EQ(command_of<ChatArguments>({"chat", "--resume", "newest"}).resume, "newest");
 }
 
 TEST(Arguments, HelpNamesTheCommandWithAllThatLeadsToIt) {

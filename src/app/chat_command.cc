@@ -23,13 +23,12 @@ Ended chat_command(Program& program, const ChatArguments& arguments) {
   TRY(const auto* loaded, program.settings());
   const bool is_named = program.common.model || loaded->settings.model;
   auto greeting =
-      welcome_lines(model, offer, root.workspace, is_named ? ModelWasNamed::yes : ModelWasNamed::no);
+      welcome_lines(model, offer, root.workspace, is_named ? ModelWasNamed::yes : ModelWasNamed::no,
+                    [&program](std::string_view text) { return program.as_typed_here(text); });
   TRY(const auto unfinished, left_unfinished(*request.engine.store));
   for (auto& line : unfinished_lines(unfinished, ReadIn::chat)) greeting.push_back(std::move(line));
-  for (auto& line : greeting) {
-    for (auto& span : line) span.text = program.as_typed_here(span.text);
-  }
-  return run_chat(program, signals, {std::move(root), std::move(request.engine), std::move(greeting)});
+  return run_chat(program, signals,
+                  {std::move(root), std::move(request.engine), std::move(greeting), arguments.resume});
 }
 
 }  // namespace deputy

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/model_choice.h"
+#include "app/past_events.h"
 #include "app/places.h"
 #include "app/session_lookup.h"
 #include "app/session_text.h"
@@ -45,6 +47,7 @@ void add_keys(Rows& rows) {
   rows.add(
       "Ctrl-C",
       "cancel what runs; a second one within 2 s leaves; where nothing runs, text in the line goes first");
+  rows.add("Ctrl-L", "clear the screen; what was said stays in the scrollback");
   rows.add("Ctrl-Z", "leave the terminal to the shell; fg comes back");
   rows.add("Ctrl-D (empty line)", "leave; what runs can be resumed");
 }
@@ -236,8 +239,7 @@ std::string told_of_going_on(const Session& root) {
   return fmt::format("Going on with {}: {}", root.id.value, prompt.empty() ? root.label : prompt);
 }
 
-void fold_history(ChatState& state, const Store& store, const SessionId& root,
-                  const std::vector<Event>& events) {
+void fold_history(ChatState& state, const SessionId& root, std::vector<Event> events) {
   if (state.root != root)  // those of the other session alone
     std::erase_if(state.session_rules,
                   [&state](const std::string& rule) { return !state.written_rules.contains(rule); });
@@ -247,16 +249,13 @@ void fold_history(ChatState& state, const Store& store, const SessionId& root,
   state.logs.clear();
   state.heard.clear();
   state.questions.clear();
-  for (const auto& event : events) {
+  for (const auto& [event, origin] : with_origins(std::move(events))) {
     const auto* asked = std::get_if<QuestionAsked>(&event.fact);
     if (asked && asked->question.kind != QuestionKind::to_parent) {  // what is open is asked again
       keep_question(state, event.run.session, asked->question);
-      continue;
+    } else {
+      (void)apply(state, event, origin);
     }
-    EventOrigin origin;
-    if (const auto session = store.session(event.run.session); session && *session)
-      origin = {(*session)->parent.value_or(SessionId{}), (*session)->label, (*session)->agent};
-    (void)apply(state, event, origin);
   }
   state.is_running = false;
 }

@@ -28,8 +28,7 @@ Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
 // Which one that is, for who named none.
 std::string told_of_going_on(const Session& root);
 // An earlier session as if its events happened now: what was said goes into the scrollback again.
-void fold_history(ChatState& state, const Store& store, const SessionId& root,
-                  const std::vector<Event>& events);
+void fold_history(ChatState& state, const SessionId& root, std::vector<Event> events);
 
 // Names in a folder of the workspace, folders with a slash; none where it cannot be looked at.
 std::vector<std::string> entries_of(const Disk& disk, const std::string& workspace,

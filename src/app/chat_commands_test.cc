@@ -4,10 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 #include <utility>
 
-#include "async/sim_loop.h"
-#include "store/memory_store.h"
 #include "support/temp_folder.h"
 #include "tui/chat_story.h"
 
@@ -22,13 +21,11 @@ using ::testing::UnorderedElementsAre;
 TEST(AResumedChat, TakesNoApprovalOfAnotherSessionWithIt) {
   const Redactor redactor;
   ChatState state{.redactor = redactor};
-  SimLoop loop(1);
-  const MemoryStore store(loop, std::make_shared<MemoryStore::Memory>());
   state.root = SessionId("sess_1_aaaaaa");
   state.session_rules = {"Bash(ls)"};
-  fold_history(state, store, SessionId("sess_1_aaaaaa"), {});
+  fold_history(state, SessionId("sess_1_aaaaaa"), {});
   EXPECT_THAT(state.session_rules, testing::ElementsAre("Bash(ls)")) << "it is the same one";
-  fold_history(state, store, SessionId("sess_2_bbbbbb"), {});
+  fold_history(state, SessionId("sess_2_bbbbbb"), {});
   EXPECT_THAT(state.session_rules, IsEmpty());
   EXPECT_EQ(state.root, SessionId("sess_2_bbbbbb"));
 }
@@ -36,8 +33,6 @@ TEST(AResumedChat, TakesNoApprovalOfAnotherSessionWithIt) {
 TEST(AResumedChat, TellsWhatWasAskedAndAnsweredAndAsksNothingAgain) {
   const Redactor redactor;
   ChatState state{.redactor = redactor};
-  SimLoop loop(1);
-  const MemoryStore store(loop, std::make_shared<MemoryStore::Memory>());
   const SessionId root("sess_1_aaaaaa");
   const auto event_of = [&root](Fact fact) {
     return Event{
@@ -49,7 +44,7 @@ TEST(AResumedChat, TellsWhatWasAskedAndAnsweredAndAsksNothingAgain) {
   question.asker = root;
   question.label = "main";
   question.text = "Which colour?";
-  fold_history(state, store, root,
+  fold_history(state, root,
                {event_of(QuestionAsked{question}),
                 event_of(QuestionAnswered{"q1", {AnswerKind::text, "green", Source::person}})});
   std::string told;
@@ -67,12 +62,36 @@ std::string text_of(const std::vector<Line>& lines) {
 TEST(AResumedChat, KeepsWhatIsApprovedForAlways) {
   const Redactor redactor;
   ChatState state{.redactor = redactor};
-  SimLoop loop(1);
-  const MemoryStore store(loop, std::make_shared<MemoryStore::Memory>());
   state.session_rules = {"Bash(ls)", "Delegate"};
   state.written_rules = {{"Delegate", "/home/me/config.toml"}};
-  fold_history(state, store, SessionId("sess_2_bbbbbb"), {});
+  fold_history(state, SessionId("sess_2_bbbbbb"), {});
   EXPECT_THAT(state.session_rules, testing::ElementsAre("Delegate"));
+}
+
+TEST(AResumedChat, KnowsWhoseChildEachSessionIs) {
+  const Redactor redactor;
+  ChatState state{.redactor = redactor};
+  const SessionId root("sess_1_aaaaaa");
+  std::vector<Event> events;
+  for (const auto& [id, parent, label] :
+       {std::tuple(root, SessionId(), "main"), std::tuple(SessionId("sess_2_bbbbbb"), root, "survey")}) {
+    Session session;
+    session.id = id;
+    session.label = label;
+    if (!parent.empty()) session.parent = parent;
+    for (const Fact& fact : {Fact(SessionCreated{session}), Fact(RunStarted{})}) {
+      Event& event = events.emplace_back();
+      event.tree = root;
+      event.run = {id, 1};
+      event.fact = fact;
+    }
+  }
+  fold_history(state, root, std::move(events));
+  EXPECT_EQ(state.root, root);
+  const TreeNode* child = find_node(state.tree, SessionId("sess_2_bbbbbb"));
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->parent, root);
+  EXPECT_EQ(child->label, "survey");
 }
 
 TEST(AResumedChat, ThatWasNotNamedIsTold) {
@@ -93,12 +112,22 @@ TEST(Permissions, TellWhatHoldsForTheSessionFromWhatStandsInAFile) {
   EXPECT_THAT(told, testing::ContainsRegex("  allow +Delegate \\(from now on, by /home/me/config.toml\\)\n"));
 }
 
+TEST(Permissions, BreakNoNameOfAPathThatIsWiderThanTheScreen) {
+  ChatStory story;
+  story.state.size = {40, 24};
+  story.state.session_rules = {"Delegate"};
+  story.state.written_rules = {{"Delegate", "/home/somebody/projects/settings/deputy/config.toml"}};
+  EXPECT_THAT(text_of(permission_lines({}, story.state)),
+              HasSubstr("\n    /home/somebody/projects/settings/\n    deputy/config.toml)\n"));
+}
+
 TEST(PlainLines, AreHelpedByNoKeyThatTheyDoNotHave) {
   ChatStory story;
-  EXPECT_THAT(text_of(help_lines(story.state)), testing::AllOf(HasSubstr("Tab"), HasSubstr("@path")));
+  EXPECT_THAT(text_of(help_lines(story.state)),
+              testing::AllOf(HasSubstr("Tab"), HasSubstr("@path"), HasSubstr("Ctrl-L")));
   story.state.tells_children = true;
   const std::string help = text_of(help_lines(story.state));
-  for (const auto* key : {"Tab", "@path", "PgUp", "Alt-Enter", "Up, Down"})
+  for (const auto* key : {"Tab", "@path", "PgUp", "Alt-Enter", "Up, Down", "Ctrl-L"})
     EXPECT_THAT(help, testing::Not(HasSubstr(key)));
   for (const auto* known : {"Ctrl-C", "Ctrl-D", "/nudge", "/quit", "//tree"})
     EXPECT_THAT(help, HasSubstr(known));

@@ -72,6 +72,7 @@ class ChatRunner {
   Program& program_;
   Signals& signals_;
   RootBrief root_;
+  const std::optional<std::string> resumed_first_;
   const ModelName first_model_;
   ModelName next_model_;     // that the person chose for what comes
   ModelName session_model_;  // of what the session did last: it is gone on with by that one
@@ -94,6 +95,7 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
     : program_(program),
       signals_(signals),
       root_(std::move(request.root)),
+      resumed_first_(std::move(request.resume)),
       first_model_(root_.model),
       state_(state),
       screen_(screen),
@@ -161,6 +163,7 @@ void ChatRunner::do_all(Intents intents) {
       chat.leave(wanted.at_once ? ExitStatus::cancelled : ExitStatus::completed);
     }
     void operator()(const PauseProgram&) const { chat.pause_program(StopReach::job); }
+    void operator()(const ClearScreen&) const { chat.screen_.clear(); }
   };
   for (auto& intent : intents) {
     if (const auto word = state_.tells_children ? acknowledgement_of(state_, intent) : std::nullopt)
@@ -224,7 +227,7 @@ void ChatRunner::show(const ModelName& model) {
 }
 
 void ChatRunner::resume(const Session& root) {
-  const auto events = runtime_.store().events_of_tree(root.id);
+  auto events = runtime_.store().events_of_tree(root.id);
   if (!events) return say_error(events.error());
   const ModelName model = last_model_of(root, *events);
   if (!runtime_.models().find(model))
@@ -232,8 +235,9 @@ void ChatRunner::resume(const Session& root) {
         {ErrorCode::not_found,
          fmt::format("{} needs the model {}, which this chat does not have", root.id.value, model.value),
          fmt::format("leave, and go on with it in a chat of that model: `{}`",
-                     program_.command_line(fmt::format("chat --model {}", shell_quoted(model.value))))});
-  fold_history(state_, runtime_.store(), root.id, *events);
+                     program_.command_line(fmt::format("chat --model {} --resume {}",
+                                                       shell_quoted(model.value), root.id.value)))});
+  fold_history(state_, root.id, *std::move(events));
   next_model_ = {};
   session_model_ = model;
   show(model);
@@ -302,10 +306,10 @@ void ChatRunner::leave_at_once() {
 void ChatRunner::tell_how_to_go_on() {
   if (state_.root.empty()) return;
   const bool is_named = program_.common.model || session_model_ != first_model_;
-  program_.out.write_line(fmt::format(
-      "Kept as {0}.\nTo go on: `{1}`, and there `/resume {0}`.", state_.root.value,
-      program_.command_line(is_named ? fmt::format("chat --model {}", shell_quoted(session_model_.value))
-                                     : "chat")));
+  const std::string model = is_named ? fmt::format(" --model {}", shell_quoted(session_model_.value)) : "";
+  const std::string resume = fmt::format("chat{} --resume {}", model, state_.root.value);
+  program_.out.write_line(
+      fmt::format("Kept as {}.\nTo go on: `{}`", state_.root.value, program_.command_line(resume)));
 }
 
 // Until a shell goes on with it.
@@ -426,6 +430,11 @@ Task<> ChatRunner::drive() {
   beside_.spawn(engine_.prune_what_is_old(program_));
   beside_.spawn(read_keys(beside_.token()));
   beside_.spawn(watch_signals(beside_.token()));
+  if (resumed_first_) {
+    look_at_clock();
+    do_command({"/resume", *resumed_first_});
+    screen_.draw_soon();
+  }
   status_ = co_await left_.wait();
   // What runs is left as it is, to be gone on with.
   runtime_.cancel(StopReason::shutdown);

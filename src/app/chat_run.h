@@ -3,6 +3,8 @@
 // end, however that comes.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "app/engine.h"
@@ -17,6 +19,7 @@ struct ChatRequest {
   RootBrief root;  // its prompt is what the person types first
   Engine::Parts engine;
   std::vector<Line> greeting;
+  std::optional<std::string> resume;  // what it begins with
 };
 
 Ended run_chat(Program& program, Signals& signals, ChatRequest request);

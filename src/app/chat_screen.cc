@@ -79,6 +79,12 @@ void ChatScreen::resize() {
   draw_soon();
 }
 
+void ChatScreen::clear() {
+  if (!terminal_ || program_.out.is_behind()) return;
+  program_.out.offer(region_.clear(state_.size));
+  draw_soon();
+}
+
 bool ChatScreen::step_aside() {
   if (!terminal_) return true;  // it is in its ordinary mode
   if (program_.out.is_behind()) return false;

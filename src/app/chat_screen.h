@@ -25,6 +25,7 @@ class ChatScreen {
   void draw_soon() { frames_.draw_soon(); }
   void draw();
   void resize();
+  void clear();
   // Leaves the terminal to the shell. Not where it takes nothing: who leaves it would wait for it.
   bool step_aside();
   // It is this program's again, and others may have written on it since.

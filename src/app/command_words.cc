@@ -201,7 +201,8 @@ void add_others(CLI::App& app, Words& raw) {
   add_value(*complete, "kind", raw.completed, "", "sessions, agents or models");
   complete->get_option("kind")->required();
   add_command(app, "manual", "Print the manual page", "deputy manual | man -l -");
-  add_command(app, "chat", "Talk to it, as `deputy` alone does on a terminal", "deputy chat");
+  auto* chat = add_command(app, "chat", "Talk to it, as `deputy` alone does on a terminal", "deputy chat");
+  add_value(*chat, "--resume", raw.chat_resume, "ID", "a session to go on with, as /resume ID does there");
   add_command(app, "demo", "Try it with nothing configured: three children over the current folder",
               "deputy demo");
 }

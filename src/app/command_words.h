@@ -34,7 +34,7 @@ struct Words {
   Typed max_steps, max_tokens, max_cost, timeout;
   std::vector<std::string> allow, ask, deny;
   bool yes = false, plain = false, verbose = false;
-  Typed prompt, resumed;
+  Typed prompt, resumed, chat_resume;
   std::vector<std::string> tasks, context;
   Typed file, concurrency, layout, max_output_tokens;
   SessionsArguments sessions;

@@ -76,7 +76,9 @@ std::string manual_page(const CommandTree& program) {
       ".TH DEPUTY 1 \"\" \"deputy {}\"\n.SH NAME\ndeputy \\- hand work from one agent to others\n.SH "
       "SYNOPSIS\n"
       ".B deputy\n[\\fIoptions\\fR] [\\fIcommand\\fR]\n.SH DESCRIPTION\n{}\n.PP\n"
-      "Without a command, on a terminal, it is a chat: /help there lists its keys.\n.SH COMMANDS\n",
+      "Without a command, on a terminal, it is a chat: Enter sends, Tab chooses a child, "
+      "Ctrl\\-C cancels, Ctrl\\-L clears the screen, Ctrl\\-D leaves; /help there lists all keys.\n.SH "
+      "COMMANDS\n",
       DEPUTY_VERSION, escaped(program.about));
   for (const auto& command : program.commands) add_command(page, command, "deputy");
   page += ".SH OPTIONS\nTaken before or after the command.\n";

@@ -7,9 +7,8 @@
 
 namespace deputy {
 
-std::vector<PastEvent> past_events(std::vector<Event> events) {
+std::vector<PastEvent> with_origins(std::vector<Event> events) {
   std::map<SessionId, EventOrigin> origins;
-  std::set<std::string> left_out;
   std::vector<PastEvent> past;
   past.reserve(events.size());
   for (Event& event : events) {
@@ -18,14 +17,24 @@ std::vector<PastEvent> past_events(std::vector<Event> events) {
       const Session& session = created->session;
       origin = {session.parent.value_or(SessionId{}), session.label, session.agent};
     }
-    const auto* asked = std::get_if<QuestionAsked>(&event.fact);
+    past.push_back({std::move(event), origin});
+  }
+  return past;
+}
+
+std::vector<PastEvent> past_events(std::vector<Event> events) {
+  std::set<std::string> left_out;
+  std::vector<PastEvent> past;
+  for (PastEvent& each : with_origins(std::move(events))) {
+    const Fact& fact = each.event.fact;
+    const auto* asked = std::get_if<QuestionAsked>(&fact);
     if (asked && asked->question.kind != QuestionKind::to_parent) {
       left_out.insert(asked->question.id);
       continue;
     }
-    const auto* answered = std::get_if<QuestionAnswered>(&event.fact);
+    const auto* answered = std::get_if<QuestionAnswered>(&fact);
     if (answered && left_out.contains(answered->question_id)) continue;
-    past.push_back({std::move(event), origin});
+    past.push_back(std::move(each));
   }
   return past;
 }

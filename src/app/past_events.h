@@ -13,8 +13,9 @@ struct PastEvent {
   EventOrigin origin;
 };
 
-// Of the events of a whole tree. What the person was asked, and the answer, is left out: what is open is
-// asked again.
+// The events of a whole tree, each with whose it is.
+std::vector<PastEvent> with_origins(std::vector<Event> events);
+// The same without what the person was asked, and the answer: what is open is asked again.
 std::vector<PastEvent> past_events(std::vector<Event> events);
 
 }  // namespace deputy

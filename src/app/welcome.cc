@@ -27,6 +27,16 @@ class Page {
   void row(std::string_view name, std::string_view about) {
     std::ranges::move(named_row(name, about, columns_), std::back_inserter(lines));
   }
+  // A command line is there to be copied: where its column has no room for it, the whole row is its own.
+  void command(std::string_view name, const std::string& typed, std::string_view about) {
+    const auto rows = named_row(name, fmt::format("{} {}", typed, about), columns_);
+    const bool is_whole =
+        std::ranges::any_of(rows, [&](const Line& line) { return plain_text(line).contains(typed); });
+    if (is_whole) return row(name, fmt::format("{} {}", typed, about));
+    paragraph(fmt::format("  {}", name), Tone::accent);
+    paragraph(typed);
+    paragraph(fmt::format("    {}", about));
+  }
   std::vector<Line> lines;
 
  private:
@@ -55,7 +65,7 @@ std::size_t columns_of_screen() {
 }
 
 std::vector<Line> welcome_lines(const ModelName& model, const ModelOffer& offer, std::string_view workspace,
-                                ModelWasNamed named, std::size_t columns) {
+                                ModelWasNamed named, const AsTyped& as_typed, std::size_t columns) {
   Page page(columns);
   page.lines.push_back({{fmt::format("deputy {}", DEPUTY_VERSION), Tone::heading}});
   page.lines.back().push_back(line_of(fmt::format("  {}  {}", model.value, workspace), Tone::faint).front());
@@ -74,9 +84,10 @@ std::vector<Line> welcome_lines(const ModelName& model, const ModelOffer& offer,
   page.paragraph("To set up a model, leave with /quit and do one of these:");
   page.row("a key", "export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY, GEMINI_API_KEY)");
   page.row("this machine", "run an Ollama with a model in it");
-  page.row("another server", "`deputy chat --model compatible/NAME`, base_url in the settings");
-  page.row("what works here", "`deputy doctor` says it");
-  page.row("what can be named", "`deputy models` lists it");
+  page.command("another server", as_typed("`deputy chat --model compatible/NAME`"),
+               "with base_url in the settings");
+  page.command("what works here", as_typed("`deputy doctor`"), "says it");
+  page.command("what can be named", as_typed("`deputy models`"), "lists it");
   return page.lines;
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/model_choice.h"
@@ -17,8 +19,12 @@ enum class ModelWasNamed { no, yes };  // by a flag or a setting
 // How wide a line may be on the terminal that stdout is.
 std::size_t columns_of_screen();
 
+// Command lines as who reads them can type them (app/failure.h).
+using AsTyped = std::function<std::string(std::string_view)>;
+
 std::vector<Line> welcome_lines(const ModelName& model, const ModelOffer& offer, std::string_view workspace,
-                                ModelWasNamed named, std::size_t columns = columns_of_screen());
+                                ModelWasNamed named, const AsTyped& as_typed,
+                                std::size_t columns = columns_of_screen());
 
 // What was left unfinished, and how to go on with it; nothing where nothing was. Newest first.
 enum class ReadIn { chat, shell };

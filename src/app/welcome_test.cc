@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "app/failure.h"
 #include "base/display.h"
 #include "base/text.h"
 
@@ -12,9 +13,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string page(const ModelName& model, ModelWasNamed named = ModelWasNamed::no, std::size_t columns = 200) {
+std::string page(const ModelName& model, ModelWasNamed named = ModelWasNamed::no, std::size_t columns = 200,
+                 const std::string& home = "") {
+  const AsTyped typed_here = [&home](std::string_view text) { return as_typed(text, "deputy", home); };
   std::string text;
-  for (const auto& line : welcome_lines(model, model_offer({}, MapEnvironment{}), "/work", named, columns))
+  for (const auto& line :
+       welcome_lines(model, model_offer({}, MapEnvironment{}), "/work", named, typed_here, columns))
     text += plain_text(line) + "\n";
   return text;
 }
@@ -43,6 +47,19 @@ TEST(Welcome, FitsTheScreenAndIsBrokenBetweenWordsAndInItsColumn) {
   EXPECT_THAT(page(ModelName("rehearsal"), ModelWasNamed::no, 79),
               AllOf(HasSubstr("by fixed rules, with the\nreal tools, and is no language model."),
                     testing::ContainsRegex("\n  a key {19}export ANTHROPIC_API_KEY=[^\n]*\n {26}[A-Z]")));
+}
+
+// The longest is 37 columns wide by itself, and 41 where it stands below its name.
+TEST(Welcome, ACommandLineIsWholeAsItIsTypedHereWhereverARowHasRoomForIt) {
+  constexpr std::string_view kLongest = "`deputy chat --model compatible/NAME`";
+  for (const std::size_t columns : {200U, 79U, 60U, 41U, 40U, 39U, 37U}) {
+    EXPECT_THAT(page(ModelName("rehearsal"), ModelWasNamed::no, columns),
+                AllOf(HasSubstr(kLongest), HasSubstr("`deputy doctor`"), HasSubstr("`deputy models`")))
+        << columns;
+  }
+  EXPECT_THAT(page(ModelName("rehearsal"), ModelWasNamed::no, 36), Not(HasSubstr(kLongest)));
+  const std::string elsewhere = page(ModelName("rehearsal"), ModelWasNamed::no, 39, "/srv/work/of/us");
+  EXPECT_THAT(elsewhere, HasSubstr("\n`deputy doctor --home /srv/work/of/us`\n    says it\n"));
 }
 
 std::string offered(int count, ReadIn where = ReadIn::chat) {

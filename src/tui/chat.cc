@@ -189,9 +189,15 @@ struct ChildFold {
   }
 };
 
-// In plain lines it stands there already, with what was typed.
-void print_asked(ChatState& state, const Question& question) {
+// In plain lines it stands there already, with what was typed. Of one that stands above whole, only whose it
+// was: others may have printed since.
+void print_asked(ChatState& state, const Question& question, bool was_told_whole) {
   if (question.kind != QuestionKind::to_person || state.tells_children) return;
+  if (was_told_whole) {
+    Line line = line_of(fmt::format("[{}]", name_of_asker(question)), Tone::strong);
+    line.push_back({" asked what stands above:", Tone::doubtful});
+    return print_separated(state, wrapped(line, columns_of(state), "  "));
+  }
   std::vector<Line> rows;
   for (Line line : lines_of_text(state.redactor.redact(question.text))) {
     if (rows.empty()) {
@@ -255,7 +261,8 @@ void on_answered(ChatState& state, const SessionId& asker, const QuestionAnswere
   const TreeNode* node = find_node(state.tree, asker);
   if (!node || node->question.empty()) state.asked_at.erase(asker);
   const auto kept = state.questions.extract(fact.question_id);
-  if (kept) print_asked(state, kept.mapped());
+  const bool was_told_whole = state.dialog.told_whole.erase(fact.question_id) > 0;
+  if (kept) print_asked(state, kept.mapped(), was_told_whole);
   const auto asked = std::ranges::find(state.dialog.waiting, fact.question_id, &Question::id);
   const bool is_from_here = asked == state.dialog.waiting.end();  // it is settled before it is recorded
   const bool is_by_somebody = fact.answer.by != Source::runtime;  // under --yes it is settled as it is asked
@@ -280,7 +287,9 @@ void drop_questions_of(ChatState& state, const SessionId& ended) {
   for (;;) {
     const auto found = std::ranges::find_if(state.dialog.waiting, is_its);
     if (found == state.dialog.waiting.end()) break;
-    settle_from_elsewhere(state, std::string(found->id));
+    const std::string id = found->id;
+    state.dialog.told_whole.erase(id);
+    settle_from_elsewhere(state, id);
     has_dropped = true;
   }
   if (has_dropped) print_what_is_cut(state);  // of the next one

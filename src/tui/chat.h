@@ -58,8 +58,9 @@ struct LeaveChat {
   bool at_once = false;
 };
 struct PauseProgram {};  // Ctrl-Z
+struct ClearScreen {};   // Ctrl-L
 using Intent = std::variant<SubmitInput, GiveAnswer, WriteRule, CancelAll, CancelOne, SendToBackground,
-                            NudgeOne, ListFolder, DoCommand, LeaveChat, PauseProgram>;
+                            NudgeOne, ListFolder, DoCommand, LeaveChat, PauseProgram, ClearScreen>;
 using Intents = std::vector<Intent>;
 
 // A reply that is still being said, as it may be shown.
@@ -158,7 +159,7 @@ void apply_listing(ChatState& state, const std::string& folder, const std::vecto
 std::size_t columns_of(const ChatState& state);
 // How many there are above the status line.
 std::size_t rows_of(const ChatState& state);
-// By so many one scrolls: some of what was read stays in sight.
+// By so many one scrolls at most: some of what was read stays in sight.
 std::size_t page_of(const ChatState& state);
 
 // Lines for the scrollback.

@@ -18,6 +18,7 @@ constexpr std::size_t kMostInputRows = 8;
 constexpr std::size_t kMostTreeRows = 12;
 constexpr std::size_t kMostChoices = 8;
 constexpr std::size_t kNarrow = 60;
+constexpr std::size_t kHighScreen = 16;
 constexpr std::size_t kLeastFigures = 20;  // columns that are left for them beside the keys
 constexpr std::size_t kMostStatusRows = 3;
 constexpr std::size_t kMostHeardBytes = 16UL * 1024;  // more than a screen shows
@@ -261,24 +262,27 @@ struct Room {
   }
 };
 
-}  // namespace
-
-std::size_t rows_followed(const ChatState& state) {
-  const auto log = state.chosen ? state.logs.find(*state.chosen) : state.logs.end();
-  std::size_t rows = 0;
-  if (log == state.logs.end()) return rows;
-  for (const Line& line : log->second)
-    rows += wrapped(followed_line(line), columns_of(state), kFollowedMark).size();
-  return rows;
+// Who follows a child still sees what was said last; and of a frame as high as the screen a window that
+// becomes smaller pushes off more rows than come back with its size (live_region.h). A low screen has none
+// to spare.
+std::size_t rows_kept(const ChatState& state) {
+  const std::size_t rows = rows_of(state);
+  return rows >= kHighScreen ? rows / 4 : 0;
 }
 
-Frame frame_of(const ChatState& state) {
+struct Layout {
+  Frame frame;
+  std::size_t rows_to_follow = 0;  // that are left for what the chosen child did
+};
+
+Layout layout_of(const ChatState& state) {
   const std::size_t columns = columns_of(state);
   // One row is kept for it anyway; the line that is typed needs another.
   auto status = status_lines(state, columns, std::min(kMostStatusRows, rows_of(state)));
   Room room{rows_of(state) + 1 - status.size()};
 
-  Frame frame;
+  Layout layout;
+  Frame& frame = layout.frame;
   std::vector<Line> below;
   std::size_t cursor_row = 0;
   if (question_has_keys(state)) {
@@ -316,17 +320,21 @@ Frame frame_of(const ChatState& state) {
     if (state.is_running) room.take(1);
     auto queued = queued_lines(state, columns);
     queued.resize(std::min(queued.size(), room.take(queued.size())));
+    // Where a child is followed, what it did has half of a low screen, and all where somebody reads back.
+    const std::size_t most_tree_rows = state.chosen ? (room.left + 1) / 2 : room.left;
     auto tree = tree_lines(state.tree, state.root,
                            {.columns = columns,
-                            .rows = std::min(kMostTreeRows, room.left),
+                            .rows = std::min(kMostTreeRows, most_tree_rows),
                             .now = state.wall,
                             .since = state.run_started_at,
                             .chosen = state.chosen});
     room.take(tree.size());
-    auto printed = printed_lines(state, columns, room.left);
+    const std::size_t most_printed_rows = !state.chosen ? room.left : state.scrolled > 0 ? 0 : room.left / 2;
+    auto printed = printed_lines(state, columns, most_printed_rows);
     room.take(printed.size());
-    auto said =
-        state.chosen ? followed_lines(state, columns, room.left) : reply_lines(state, columns, room.left);
+    layout.rows_to_follow = state.chosen ? room.left - std::min(room.left, rows_kept(state)) : 0;
+    auto said = state.chosen ? followed_lines(state, columns, layout.rows_to_follow)
+                             : reply_lines(state, columns, room.left);
     above = std::move(said);
     if (state.chosen) add_all(above, std::exchange(printed, {}));
     if (state.is_running) above.push_back(cut(working_line(state), columns));
@@ -338,7 +346,24 @@ Frame frame_of(const ChatState& state) {
   frame.cursor_row = frame.lines.size() + cursor_row;
   add_all(frame.lines, std::move(below));
   add_all(frame.lines, std::move(status));
-  return frame;
+  return layout;
 }
+
+}  // namespace
+
+FollowedRows rows_followed(const ChatState& state) {
+  FollowedRows rows;
+  if (!state.chosen) return rows;
+  const auto add = [&](const auto& lines) {
+    for (const Line& line : lines)
+      rows.all += wrapped(followed_line(line), columns_of(state), kFollowedMark).size();
+  };
+  if (const auto log = state.logs.find(*state.chosen); log != state.logs.end()) add(log->second);
+  if (state.scrolled == 0) add(heard_lines(state));
+  rows.shown = layout_of(state).rows_to_follow;
+  return rows;
+}
+
+Frame frame_of(const ChatState& state) { return layout_of(state).frame; }
 
 }  // namespace deputy

@@ -18,7 +18,12 @@ struct Frame {
 };
 
 Frame frame_of(const ChatState& state);
-// How many rows there are to read of what the chosen child did.
-std::size_t rows_followed(const ChatState& state);
+// The rows of what the chosen child did and says, or did alone where somebody reads back: how many there are,
+// and how many of them the frame has room for.
+struct FollowedRows {
+  std::size_t all = 0;
+  std::size_t shown = 0;
+};
+FollowedRows rows_followed(const ChatState& state);
 
 }  // namespace deputy

@@ -259,13 +259,14 @@ void choose(ChatState& state, int by) {
 }
 
 void scroll(ChatState& state, KeyName way) {
-  const std::size_t page = page_of(state);
+  const FollowedRows rows = rows_followed(state);
+  const std::size_t page = std::clamp<std::size_t>(rows.shown, 1, page_of(state));
   if (way == KeyName::page_down) {
     state.scrolled -= std::min(page, state.scrolled);
     return;
   }
-  const std::size_t rows = rows_followed(state);
-  state.scrolled = std::min(state.scrolled + page, rows > page ? rows - page : 0);
+  const std::size_t least = state.scrolled > 0 ? 1 : 0;  // who reads back does not come to the end by it
+  state.scrolled = std::min(state.scrolled + page, std::max(least, rows.all - std::min(rows.all, page)));
 }
 
 Intents act_on(ChatState& state, const TreeNode& child, std::string_view key) {
@@ -425,6 +426,7 @@ Intents apply_key(ChatState& state, const Key& key) {
   state.notice = {};
   if (is_control(key, 'c')) return interrupt(state);
   if (is_control(key, 'z')) return {PauseProgram{}};
+  if (is_control(key, 'l')) return {ClearScreen{}};  // to a question it is no key
   // The end of the input: no line will answer what is asked.
   if (is_open(state.dialog) && state.tells_children && is_control(key, 'd'))
     return {LeaveChat{.at_once = true}};

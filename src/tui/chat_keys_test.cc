@@ -1,6 +1,8 @@
 // What keys and commands do beside the lines of the chat: stop, complete, and steer the children.
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "tui/chat_play.h"
 
 namespace deputy {
@@ -360,6 +362,72 @@ TEST_F(ChatKeys, WhatAChildDidIsReadBackBeyondTheScreen) {
   key(KeyName::page_up);
   for (int page = 0; page < 3; ++page) key(KeyName::page_down);
   EXPECT_EQ(story.state.scrolled, 0u);
+}
+
+TEST_F(ChatKeys, CtrlLClearsTheScreenAndIsNoKeyForAQuestionNorForTheLine) {
+  story.begin("go");
+  type("half a l");
+  EXPECT_TRUE(only<ClearScreen>(key(KeyName::control, "l")));
+  EXPECT_EQ(story.state.input.text, "half a l");
+  set_text(story.state.input, "");
+  story.ask("a", "Run ls", {"Bash(ls)"});
+  story.pass(kTooSoon);
+  EXPECT_TRUE(only<ClearScreen>(key(KeyName::control, "l")));
+  EXPECT_TRUE(only<GiveAnswer>(type("y"))) << "it waits for no pause";
+}
+
+TEST_F(ChatKeys, WhatAChildDidLeavesAQuarterOfAHighScreenToWhatWasSaid) {
+  story.begin("go");
+  story.child("a");
+  for (int file = 0; file < 100; ++file) story.call_of_child("Read", fmt::format("file{}.txt", file));
+  key(KeyName::tab);
+  const auto rows_of_frame = [this](int rows) {
+    story.state.size = {80, rows};
+    return frame_of(story.state).lines.size();
+  };
+  EXPECT_EQ(rows_of_frame(50), 50U - 1 - 12) << "one row stays free anyway";
+  EXPECT_EQ(rows_of_frame(18), 18U - 1 - 4) << "16 rows above the status line";
+  EXPECT_EQ(rows_of_frame(17), 17U - 1) << "there is none to spare";
+}
+
+// Also where several children, the keys and what is printed leave a row or two for it.
+TEST_F(ChatKeys, NoLineIsSkippedOfWhatAChildDidOnTheSmallestScreen) {
+  story.begin("go");
+  for (const auto* label : {"b", "c", "d", "e", "f", "a"}) story.child(label);
+  constexpr int kFiles = 20;
+  for (int file = 0; file < kFiles; ++file) story.call_of_child("Read", fmt::format("file{}.txt", file));
+  apply_output(story.state, SessionId("sess_a"), "one\ntwo\nthree\n");
+  key(KeyName::tab);
+  while (story.state.chosen != SessionId("sess_a")) key(KeyName::down);
+  const auto is_read = [&](int file) {
+    return story.screen(40, 10).contains(fmt::format("│ → Read file{}.txt", file));
+  };
+  std::set<int> read;
+  for (int page = 0; page < 2 * kFiles; ++page) {
+    for (int file = 0; file < kFiles; ++file) {
+      if (is_read(file)) read.insert(file);
+    }
+    key(KeyName::page_up);
+  }
+  EXPECT_EQ(read.size(), static_cast<std::size_t>(kFiles));
+  EXPECT_TRUE(is_read(0)) << "and there it stays:\n" << story.screen(40, 10);
+}
+
+TEST_F(ChatKeys, WhatAChildDidIsReadBackWhileItSaysMoreThanTheScreenHolds) {
+  story.begin("go");
+  story.child("a");
+  story.call_of_child("Read", "first.txt");
+  for (int line = 0; line < 40; ++line)
+    apply_text(story.state, SessionId("sess_a"), fmt::format("said {}\n", line));
+  story.state.size = {80, 24};
+  key(KeyName::tab);
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("│ → Read first.txt")));
+  for (int page = 0; page < 3; ++page) {
+    key(KeyName::page_up);
+    EXPECT_THAT(story.screen(80), HasSubstr("│ → Read first.txt")) << page;
+  }
+  key(KeyName::page_down);
+  EXPECT_EQ(story.state.scrolled, 0U);
 }
 
 TEST_F(ChatKeys, WhatChildrenDidCanBeReadWhenAllHasEnded) {

@@ -612,6 +612,22 @@ TEST_F(Chat, OfALongQuestionAPartStaysInTheScrollback) {
   EXPECT_THAT(told(13), AllOf(HasSubstr("\n  line 11\n  … 2 more lines\n"), Not(HasSubstr("line 12"))));
 }
 
+TEST_F(Chat, AQuestionThatStandsInTheScrollbackWholeIsNotPrintedThereAgainWithItsAnswer) {
+  story.state.size = {80, 24};
+  story.begin("paint");
+  story.take_out();
+  story.tell_root(asked_by_root(story, script_of(40)), 0);
+  EXPECT_THAT(story.take_out(), HasSubstr("step 39."));
+  story.pass(kTooSoon);
+  type("green");
+  ASSERT_TRUE(only<GiveAnswer>(key(KeyName::enter)));
+  story.ask("a", script_of(41), {"Bash(x)"});  // printed between
+  story.take_out();
+  story.tell_root(QuestionAnswered{"main's", {AnswerKind::text, "green", Source::person}}, 0);
+  EXPECT_EQ(story.take_out(), "\n[main] asked what stands above:\n❯ green\n");
+  EXPECT_THAT(story.state.dialog.told_whole, testing::ElementsAre("q1")) << "which has no answer yet";
+}
+
 TEST_F(Chat, AQuestionThatIsAnsweredFromElsewhereStaysInTheScrollbackToo) {
   story.begin("paint");
   story.tell_root(asked_by_root(story, "Which colour?"), 0);

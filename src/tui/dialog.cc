@@ -229,11 +229,11 @@ std::optional<DialogAnswer> on_key(Dialog& dialog, const Key& key, TimePoint now
 }
 
 std::vector<Line> take_what_is_cut(Dialog& dialog, TimePoint now, std::size_t columns, std::size_t rows) {
-  if (!is_open(dialog) || dialog.told_whole == dialog.waiting.front().id) return {};
+  if (!is_open(dialog) || dialog.told_whole.contains(dialog.waiting.front().id)) return {};
   const Question& question = dialog.waiting.front();
   auto body = body_of(dialog, columns);
   if (body.size() <= rows_for_body(dialog, columns, rows)) return {};
-  dialog.told_whole = question.id;
+  dialog.told_whole.insert(question.id);
   dialog.shown_at = now;
   dialog.readable.clear();
   std::vector<Line> lines{cut(heading_of(dialog), columns)};
@@ -254,7 +254,8 @@ DialogView view_of(const Dialog& dialog, TimePoint now, std::size_t columns, std
   const Question& question = dialog.waiting.front();
   view.lines.push_back(cut(heading_of(dialog), columns));
   const std::size_t room = std::max<std::size_t>(3, rows_for_body(dialog, columns, rows));
-  add_all(view.lines, cut_body(body_of(dialog, columns), columns, room, dialog.told_whole == question.id));
+  add_all(view.lines,
+          cut_body(body_of(dialog, columns), columns, room, dialog.told_whole.contains(question.id)));
   if (!is_ready(dialog, now)) return view;
   if (!dialog.is_writing) {
     add_all(view.lines, lines_of_choices(dialog, columns));

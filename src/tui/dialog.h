@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,9 @@ struct Dialog {
   std::size_t chosen = 0;
   bool is_writing = false;  // a reason, or an answer in the person's own words
   InputLine words;
-  std::string told_whole;  // the id of the question whose text went into the scrollback
-  std::string readable;    // the id of the one that the terminal has taken
-  bool is_ascii = false;   // all that the terminal shows
+  std::set<std::string> told_whole;  // the ids of those whose text went into the scrollback
+  std::string readable;              // the id of the one that the terminal has taken
+  bool is_ascii = false;             // all that the terminal shows
 };
 
 inline constexpr auto kTooSoon = std::chrono::milliseconds(400);

@@ -34,10 +34,13 @@ Break break_of(std::string_view text, std::size_t columns) {
   if (end == 0) end = grapheme_end(text, 0);
   if (text[end] == ' ') return {end, end + 1};
   const std::size_t space = text.substr(0, end).rfind(' ');
-  if (space == std::string_view::npos ||
-      text.substr(0, space).find_first_not_of(' ') == std::string_view::npos)
-    return {end, end};
-  return {space, space + 1};
+  if (space != std::string_view::npos &&
+      text.substr(0, space).find_first_not_of(' ') != std::string_view::npos)
+    return {space, space + 1};
+  // Of a path, or an address, no name is broken where the row is not left half empty by that.
+  const std::size_t behind_slash = text.substr(0, end).rfind('/') + 1;  // 0 where there is none
+  if (behind_slash * 2 > end) end = behind_slash;
+  return {end, end};
 }
 
 // The part [from, to) of a line's text, with its tones.

@@ -27,7 +27,7 @@ std::vector<Line> lines_of_text(std::string_view text, Tone tone = Tone::plain);
 std::size_t width_of(const Line& line);
 // At most so wide; what was cut ends with "…".
 Line cut(const Line& line, std::size_t columns);
-// Broken at spaces where there are some; further lines begin with `indent`.
+// Broken at spaces where there are some, else behind a slash; further lines begin with `indent`.
 std::vector<Line> wrapped(const Line& line, std::size_t columns, std::string_view indent = {});
 std::vector<Line> wrapped_all(const std::vector<Line>& lines, std::size_t columns);
 // Every line of a text; what follows the last line break has none.

@@ -142,6 +142,17 @@ std::string LiveRegion::erase(TerminalSize size) {
   return bytes;
 }
 
+// From the row below the finished ones so many line feeds push off those and no other; a screen that is
+// erased instead keeps them on some terminals only. It is erased, too, for what others may have left there.
+std::string LiveRegion::clear(TerminalSize size) {
+  std::string bytes = erase(size);
+  bytes.append(less(count_of(size.rows), 1), '\n');
+  bytes += "\x1b[H";
+  bytes += kEraseFromHere;
+  rows_surely_above_ = 0;
+  return bytes;
+}
+
 void LiveRegion::forget() {
   drawn_ = {};
   blank_rows_ = 0;

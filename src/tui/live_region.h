@@ -5,11 +5,14 @@
 // A terminal that changes its size has wrapped and moved what stood on it before anybody is told. Where it
 // wraps lines anew (tmux) and each size is told before the next one comes, the screen shows the frame once,
 // and no finished line is erased. Rows of the frame that a smaller window pushed off the screen are erased
-// when a higher one brings them back. What cannot be helped: they stay in the scrollback where lines were
-// finished meanwhile, or where blank rows stood below the frame, as nobody knows then how many were pushed
-// off; blank rows stay there, too. Of sizes that come faster than they are told, and on a terminal that cuts
-// lines instead of wrapping them (xterm), rows are counted that were never wrapped: as many finished ones may
-// be erased.
+// when a larger one brings them back. What cannot be helped: they stay in the scrollback, which nobody can
+// write to, where lines were finished meanwhile; where blank rows stood below the frame, as nobody knows then
+// how many were pushed off; and where they do not come back. tmux brings back as many rows as a higher window
+// has more, and as many as it joins in a wider one: of a frame that is wrapped to more rows than the window
+// has (a long question at 40 columns that becomes 30), those beyond that stay above the screen for good.
+// Blank rows stay there, too. Of sizes that come faster than they are told, and on a terminal that cuts lines
+// instead of wrapping them (xterm), rows are counted that were never wrapped: as many finished ones may be
+// erased.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +43,9 @@ class LiveRegion {
   std::string draw(const std::vector<Line>& finished, const Frame& wanted, TerminalSize size);
   // Takes the frame off the screen; the cursor stands where it began.
   std::string erase(TerminalSize size);
+  // A screen with nothing on it: what was finished goes into the scrollback, the next frame begins at the
+  // top.
+  std::string clear(TerminalSize size);
   // Others have written on the screen: the next frame begins where the cursor stands.
   void forget();
 

@@ -1,6 +1,11 @@
 #include "tui/live_region.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <array>
+#include <random>
+#include <utility>
 
 #include "tui/screen.h"
 
@@ -39,6 +44,26 @@ TEST_F(LiveRegionTest, StandsBelowWhatWasWrittenOverItWithoutAWord) {
   EXPECT_THAT(screen_.rows(), ElementsAre("one", "two", "$ fg", "one", "three"));
   draw("one", "four", kSize);
   EXPECT_THAT(screen_.rows(), ElementsAre("one", "two", "$ fg", "one", "four")) << "in place again";
+}
+
+TEST_F(LiveRegionTest, ClearedItStandsAtTheTopAndWhatWasFinishedInTheScrollback) {
+  const Frame frame{{line_of("one"), line_of("two")}, 1, 0};
+  screen_.feed(region_.draw({line_of("said"), line_of("done")}, frame, kSize));
+  screen_.feed(region_.clear(kSize));
+  EXPECT_THAT(screen_.rows(), ElementsAre());
+  EXPECT_THAT(screen_.scrollback, ElementsAre("said", "done")) << "no blank row, and none of the frame";
+  draw("one", "three", kSize);
+  EXPECT_THAT(screen_.rows(), ElementsAre("one", "three"));
+  screen_.feed(region_.clear(kSize));
+  EXPECT_THAT(screen_.scrollback, ElementsAre("said", "done")) << "there was nothing else";
+}
+
+TEST_F(LiveRegionTest, ClearedItStandsAloneWhateverOthersHaveWritten) {
+  draw("one", "two", kSize);
+  screen_.feed("\x1b[7Hfrom elsewhere");
+  screen_.feed(region_.clear(kSize));
+  draw("one", "two", kSize);
+  EXPECT_THAT(screen_.rows(), ElementsAre("one", "two"));
 }
 
 // As where the window was made narrower meanwhile, which wraps what stands there.
@@ -156,6 +181,38 @@ TEST_F(ResizedRegionTest, WhatStandsBelowTheCursorLeavesLessRoomUnlessALowerWind
   };
   EXPECT_EQ(way_up_after({5, 4}), "\r\x1b[4A") << "three rows were pushed off, one blank row is there";
   EXPECT_EQ(way_up_after({5, 3}), "\r\x1b[3A") << "two rows were pushed off";
+}
+
+// On a terminal that cuts lines more rows are counted than there are; none of a frame before is left by it.
+TEST_F(ResizedRegionTest, TheScreenShowsTheFrameOnceAndWholeWhateverSizesItHad) {
+  std::mt19937 random(1);
+  const auto below = [&random](int limit) {
+    return static_cast<int>(random() % static_cast<unsigned>(limit));
+  };
+  constexpr std::array kColumns{10, 20, 30, 40, 80};
+  constexpr std::array kRows{3, 6, 10, 24};
+  for (int play = 0; play < 200; ++play) {
+    TerminalSize size{80, 24};
+    Screen screen(size);
+    LiveRegion region{{.colour = false}};
+    std::vector<Line> said = finished(static_cast<std::size_t>(below(30)));
+    for (int drawn = 0; drawn < 5; ++drawn) {
+      std::vector<std::string> lines;
+      for (int rows = 2 + below(size.rows - 2); rows > 0; --rows)
+        lines.push_back(fmt::format("{} {}", drawn,
+                                    std::string(1 + static_cast<std::size_t>(below(size.columns - 3)), 'x')));
+      Frame shown = frame(lines);
+      if (below(2) == 0) shown.cursor_row -= 1;
+      shown.cursor_column = 1;
+      screen.feed(region.draw(std::exchange(said, {}), shown, size));
+      auto rows = screen.rows();
+      std::erase_if(rows, [](const std::string& row) { return row.empty() || row == "said"; });
+      ASSERT_EQ(rows, lines) << "play " << play << ", frame " << drawn << ", " << size.columns << " columns";
+      size = {kColumns[static_cast<std::size_t>(below(kColumns.size()))],
+              kRows[static_cast<std::size_t>(below(kRows.size()))]};
+      screen.resize(size);
+    }
+  }
 }
 
 // As tmux pushes off as many rows as it wraps, also where blank ones are below.

@@ -25,6 +25,11 @@ class Screen {
   Screen(const Screen&) = delete;
 
   void feed(std::string_view bytes) { vterm_input_write(terminal_, bytes.data(), bytes.size()); }
+  // It cuts the lines that have no room any more, as xterm does, and brings none back.
+  void resize(TerminalSize size) {
+    vterm_set_size(terminal_, size.rows, size.columns);
+    size_ = size;
+  }
 
   std::vector<std::string> scrollback;
 

@@ -285,7 +285,7 @@ std::vector<Line> tree_lines(const TreeView& view, const SessionId& root, const 
   const auto all = rows_below(view, root, look.since);
   if (all.empty() || look.rows == 0) return {};
   TreeLook inner = look;
-  const bool is_tight = all.size() > look.rows;
+  const bool is_tight = all.size() > look.rows && look.rows > 1;  // the only row is for the chosen one
   if (is_tight) inner.rows = look.rows - 1;
   const auto rows = fitting(all, inner);
   std::size_t label_width = 0;

@@ -112,7 +112,7 @@ TEST_F(ChatOnATerminal, NamesTheModelAtItsEndThatAnsweredLast) {
   chat->type("and now?\r");
   chat->read_screen_until("I am the other.");
   chat->type("/quit\r");
-  EXPECT_THAT(chat->read_screen_until("and there"), HasSubstr("chat --model " + other));
+  EXPECT_THAT(chat->read_screen_until("--resume sess_"), HasSubstr("chat --model " + other));
   EXPECT_EQ(chat->wait().status, 0);
 }
 
@@ -211,7 +211,8 @@ TEST_F(ChatOnATerminal, BreaksWhatItTellsOfAFailureAtSpacesAndNotHowToGoOn) {
   EXPECT_THAT(shown, HasSubstr("error"));
   for (const auto line : lines_of(shown)) EXPECT_LT(utf8_length(line), 80U) << line;
   chat->type("/quit\n");
-  EXPECT_THAT(chat->read_screen_until("and there"), HasSubstr(".\r\nTo go on: `")) << "a line of its own";
+  EXPECT_THAT(chat->read_screen_until("--resume sess_"), HasSubstr(".\r\nTo go on: `"))
+      << "a line of its own";
   EXPECT_EQ(chat->wait().status, 0);
 }
 

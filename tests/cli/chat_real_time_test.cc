@@ -20,13 +20,33 @@ TEST_F(ChatRealTime, WhatIsSaidOnLeavingGoesOnWithTheChat) {
   const std::string left = tmux.history();
   EXPECT_THAT(left, HasSubstr("--model"));
   const std::string id = left.substr(left.find("Kept as ") + 8, 22);
+  EXPECT_THAT(left, HasSubstr("--resume " + id));
 
   chat("rehearsal");
   enter("/resume " + id, id + " needs the model");
 
-  chat(model);
-  enter("/resume " + id, "Hello.");
+  chat(model, {"chat", "--resume", id});
+  tmux.wait_for("Hello.");
   enter("more", "Still here.");
+
+  chat(model);
+  enter("/resume " + id, "Still here.");
+}
+
+TEST_F(ChatRealTime, CtrlLClearsTheScreenAndWhatWasSaidStaysInTheScrollback) {
+  chat(script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."},{"text":"Still here."}]}]})"));
+  enter("hi", "Hello.");
+  tmux.wait_until_gone("Ctrl-C cancels");
+  tmux.key("C-l");
+  tmux.wait_until_gone("Hello.");
+  tmux.wait_for("/help");
+  EXPECT_THAT(tmux.screen(), testing::StartsWith("❯")) << "at the top";
+  enter("more", "Still here.");
+  const std::string all = tmux.history();
+  for (const auto* once : {"❯ hi", "Hello.", "❯ more"}) {
+    EXPECT_THAT(all, HasSubstr(once));
+    EXPECT_EQ(all.find(once), all.rfind(once)) << once << " is there twice:\n" << all;
+  }
 }
 
 TEST_F(ChatRealTime, WhatRunsElsewhereIsNotTakenUpAndTheChatStaysItsOwn) {
