@@ -28,12 +28,17 @@ struct Pipe {
   OwnedFd writer;
 };
 
+// A limit on descriptors that lies below these makes them an invalid argument to the kernel.
+Result<OwnedFd> copy_above_targets(int descriptor) {
+  OwnedFd copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, kAboveTargets));
+  if (copy) return copy;
+  return std::unexpected(error_from_errno(errno == EINVAL ? EMFILE : errno, "duplicate a descriptor"));
+}
+
 // Moved up if it stands where the child's descriptors will stand.
 Result<OwnedFd> clear_of_targets(OwnedFd descriptor) {
   if (descriptor.get() >= kAboveTargets) return descriptor;
-  OwnedFd higher(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kAboveTargets));
-  if (!higher) return std::unexpected(error_from_errno(errno, "duplicate a descriptor"));
-  return higher;
+  return copy_above_targets(descriptor.get());
 }
 
 Result<Pipe> make_pipe() {
@@ -152,8 +157,7 @@ Result<void> check_texts(const SpawnRequest& request) {
 class Passed {
  public:
   Result<void> put(FileActions& actions, int descriptor, int at) {
-    OwnedFd copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, kAboveTargets));
-    if (!copy) return std::unexpected(error_from_errno(errno, "duplicate a folder's descriptor"));
+    TRY(OwnedFd copy, copy_above_targets(descriptor));
     actions.put(copy, at);
     copies_.push_back(std::move(copy));
     return {};
