@@ -102,6 +102,7 @@ TEST_P(StartOfAProcess, WhicheverCallFailsLeavesNothing) {
   }
   EXPECT_THAT(names, IsSupersetOf({"openat", "readlink", "open", "pipe2", "socketpair", "memfd_create",
                                    "write", "fcntl", "posix_spawn", "pidfd_open"}));
+  if (level_ >= SandboxLevel::isolated) EXPECT_THAT(names, IsSupersetOf({"fstatat", "openat2", "fstat"}));
 }
 
 TEST_P(StartOfAProcess, HoweverFewDescriptorsThereAreItSaysSoOrRuns) {
