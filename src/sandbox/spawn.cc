@@ -72,8 +72,9 @@ Result<OwnedFd> make_environment(const std::map<std::string, std::string>& envir
     text += fmt::format("{}={}", name, value);
     text += '\0';
   }
-  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    return std::unexpected(error_from_errno(errno, "write to a file in memory"));
+  const ssize_t written = ::write(file.get(), text.data(), text.size());
+  if (written != static_cast<ssize_t>(text.size()))
+    return std::unexpected(error_from_errno(written < 0 ? errno : ENOMEM, "write to a file in memory"));
   return clear_of_targets(std::move(file));
 }
 

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <cstring>
 #include <set>
 
 #include "failing_call.h"
@@ -17,6 +18,7 @@ namespace deputy {
 namespace {
 
 using calls::FailingCall;
+using testing::HasSubstr;
 using testing::IsSupersetOf;
 
 // The most descriptors that this process may have, as long as it lives.
@@ -103,6 +105,18 @@ TEST_P(StartOfAProcess, WhicheverCallFailsLeavesNothing) {
   EXPECT_THAT(names, IsSupersetOf({"openat", "readlink", "open", "pipe2", "socketpair", "memfd_create",
                                    "write", "fcntl", "posix_spawn", "pidfd_open"}));
   if (level_ >= SandboxLevel::isolated) EXPECT_THAT(names, IsSupersetOf({"fstatat", "openat2", "fstat"}));
+}
+
+// Without the rest of it a program would run in another environment than it was given.
+TEST_P(StartOfAProcess, AnEnvironmentOfWhichHalfIsTakenStartsNothing) {
+  const auto started = [&] {
+    const FailingCall failing(1, ENOMEM, calls::Refused::after_half);
+    return start();
+  }();
+  ASSERT_FALSE(started);
+  expect_told(started.error());
+  EXPECT_THAT(started.error().message, HasSubstr(std::strerror(ENOMEM)));
+  expect_nothing_left();
 }
 
 TEST_P(StartOfAProcess, HoweverFewDescriptorsThereAreItSaysSoOrRuns) {
