@@ -51,8 +51,8 @@ void put_in_options(json::object& batch, const BatchArguments& arguments) {
 }
 
 Result<json::object> checked(json::object batch) {
-  TRY(const auto schema_json, parse_json(DelegateTool::definition().schema));
-  TRY(const auto schema, JsonSchema::compile(schema_json));
+  static const JsonSchema schema =
+      JsonSchema::compile(parse_json(DelegateTool::definition().schema).value()).value();
   if (const auto mistakes = schema.mistakes_in(batch); !mistakes.empty()) {
     return fail(ErrorCode::invalid, fmt::format("the batch is not valid: {}", fmt::join(mistakes, "; ")),
                 std::string(kSeeHelp));

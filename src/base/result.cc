@@ -45,6 +45,9 @@ std::string_view advice_for(int number) {
     case EMFILE:
     case ENFILE:
       return "too many files are open: raise the limit (ulimit -n)";
+    case EAGAIN:
+    case ENOMEM:
+      return "the machine has no room for more: end some programs, and try again";
     case ENAMETOOLONG:
       return "choose a shorter name";
     case ENOTDIR:

@@ -34,6 +34,8 @@ TEST(Error, FromErrnoSaysWhatWasAttemptedAndWhatToDo) {
   EXPECT_EQ(error.message, "cannot open /x: Permission denied");
   EXPECT_FALSE(error.advice.empty());
   EXPECT_EQ(error_from_errno(ENOSPC, "write /x").advice, "the disk is full: free some space");
+  for (const int number : {EAGAIN, ENOMEM, EMFILE, ENFILE})
+    EXPECT_FALSE(error_from_errno(number, "start x").advice.empty()) << number;
 }
 
 TEST(Error, FromErrnoSortsReasonsByWhatACallerCanDo) {

@@ -115,11 +115,11 @@ Result<std::string> SystemFolder::read(std::string_view name, std::uint64_t offs
   return read_bytes(file.get(), offset, max, shown(clean));
 }
 
-// What is made durable in a folder is lost without its name. A parent that cannot be read cannot be synced.
-Result<void> sync_names_in(const Descriptor& parent, std::string_view shown) {
+// What is made durable in a folder is lost without its name. A parent that may not be read cannot be synced.
+// Leaves the reason in errno when it fails.
+bool sync_names_in(const Descriptor& parent) {
   const Descriptor readable = open_beneath(parent.get(), ".", kReadableFolder);
-  if (readable && !sync_folder(readable.get())) return failed("sync the folder of", shown);
-  return {};
+  return readable ? sync_folder(readable.get()) : errno == EACCES;
 }
 
 Result<void> SystemFolder::make_folder(std::string_view name) const {
@@ -132,7 +132,8 @@ Result<void> SystemFolder::make_folder(std::string_view name) const {
   TRY(make_folder(parts.parent));
   TRY(const Descriptor parent, open_it(parts.parent, kFolder, "make the folder"));
   if (::mkdirat(parent.get(), parts.leaf.c_str(), kNewFolder) == 0) {
-    return sync_names_in(parent, shown(clean));
+    if (!sync_names_in(parent)) return failed("sync the folder of", shown(clean));
+    return {};
   }
   if (errno != EEXIST) return failed("make the folder", shown(clean));
   // Made by somebody else meanwhile, or a link that leads nowhere.
@@ -170,7 +171,8 @@ Result<void> SystemFolder::append_to(std::string_view name, std::string_view byt
   if (write_all(file.get(), bytes, written)) {
     if (durable == Durable::no) return {};
     if (::fsync(file.get()) != 0) return failed("sync", place.shown);
-    return sync_names_in(place.parent, place.shown);
+    if (!sync_names_in(place.parent)) return failed("sync the folder of", place.shown);
+    return {};
   }
   const std::string attempted =
       written == 0 ? "write" : fmt::format("write more than {} of {} bytes to", written, bytes.size());
@@ -191,7 +193,8 @@ Result<void> SystemFolder::rename(std::string_view from, std::string_view to) co
                  new_place.leaf.c_str()) != 0) {
     return failed("rename", fmt::format("{} to {}", old_place.shown, new_place.shown));
   }
-  return sync_names_in(new_place.parent, new_place.shown);
+  if (!sync_names_in(new_place.parent)) return failed("sync the folder of", new_place.shown);
+  return {};
 }
 
 Result<void> SystemFolder::remove(std::string_view name) const {
@@ -211,8 +214,7 @@ Descriptor open_making(const std::string& path) {
     if (!next && errno == ENOENT &&
         (::mkdirat(folder.get(), name.c_str(), kNewFolder) == 0 || errno == EEXIST)) {
       next = Descriptor(::openat(folder.get(), name.c_str(), kFolder));
-      const Descriptor readable(::openat(folder.get(), ".", kReadableFolder));
-      if (readable && !sync_folder(readable.get())) return Descriptor();
+      if (next && !sync_names_in(folder)) return Descriptor();
     }
     folder = std::move(next);
   }

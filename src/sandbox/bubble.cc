@@ -98,13 +98,20 @@ class Builder {
     return {};
   }
 
+  // What is not there need not be kept back; for any other reason (errno) nothing may be passed over.
+  static Result<void> unless_absent(const std::string& path) {
+    if (errno == ENOENT) return {};
+    return std::unexpected(error_from_errno(errno, "keep " + path + " back"));
+  }
+
   // Nothing of it can be changed: besides config and hooks it may name, in a file that is not there yet,
   // another folder to take them from. Being a mount point it cannot be renamed either. A link could be turned
   // elsewhere.
   Result<void> guard_git(const GrantedFolder& grant) {
     const std::string path = join_path(grant.path, ".git");
     struct stat found{};
-    if (::fstatat(grant.descriptor.get(), ".git", &found, AT_SYMLINK_NOFOLLOW) != 0) return {};
+    if (::fstatat(grant.descriptor.get(), ".git", &found, AT_SYMLINK_NOFOLLOW) != 0)
+      return unless_absent(path);
     if (S_ISLNK(found.st_mode)) {
       return fail(ErrorCode::denied,
                   fmt::format("{} is a link: a command could change what it leads to", path),
@@ -117,7 +124,8 @@ class Builder {
   Result<void> hide_state(const GrantedFolder& grant) {
     const std::string path = join_path(grant.path, kState);
     struct stat found{};
-    if (::fstatat(grant.descriptor.get(), kState, &found, AT_SYMLINK_NOFOLLOW) != 0) return {};
+    if (::fstatat(grant.descriptor.get(), kState, &found, AT_SYMLINK_NOFOLLOW) != 0)
+      return unless_absent(path);
     if (S_ISLNK(found.st_mode) && grant.access == Access::write) {
       return fail(ErrorCode::denied,
                   fmt::format("{} is a link: a command could change what it leads to", path),
@@ -129,7 +137,7 @@ class Builder {
 
   Result<void> hide(const std::string& path) {
     std::array<char, PATH_MAX> resolved;
-    if (!::realpath(path.c_str(), resolved.data())) return {};
+    if (!::realpath(path.c_str(), resolved.data())) return unless_absent(path);
     const std::string_view where = resolved.data();
     for (const auto& grant : grants_) {
       if (!is_within(where, grant.path)) continue;
@@ -157,9 +165,7 @@ class Builder {
     if (lies_in_what_is_closed(*grant, name)) return {};
     OwnedFd found = open_name(*grant, name);
     struct stat status{};
-    if (!found && errno == ENOENT) return {};
-    if (!found || ::fstat(found.get(), &status) != 0)
-      return std::unexpected(error_from_errno(errno, "keep " + path + " back"));
+    if (!found || ::fstat(found.get(), &status) != 0) return unless_absent(path);
     if (grant->access == Access::write) TRY(pin_above(*grant, name));
     const bool is_closed_file = kind == Mount::Kind::closed && !S_ISDIR(status.st_mode);
     return put(join_path(grant->path, name), is_closed_file ? Mount::Kind::no_file : kind, std::move(found));

@@ -19,6 +19,21 @@ OwnedFd open_place(int folder, const char* name) {
   return OwnedFd(::openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
+// Where something else is in its place, or nothing may be put there, there is nothing to hold. Any other
+// reason would leave the place open to the command.
+Result<std::optional<FreePlace>> unheld(int why, const char* name) {
+  switch (why) {
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP:
+    case EACCES:
+    case EBADF:  // a simulated folder, at which the start is refused
+      return std::nullopt;
+    default:
+      return std::unexpected(error_from_errno(why, fmt::format("hold the place of {}", name)));
+  }
+}
+
 // What is locked may have been removed by who held it before.
 bool is_still_there(int folder, const char* name, int place) {
   struct stat held{};
@@ -42,10 +57,11 @@ void remove_if_unheld(int folder, const char* name, int place) {
 
 Result<std::optional<FreePlace>> FreePlace::hold(int folder, const char* name) {
   OwnedFd own(::openat(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  for (int tries = 0; own && tries < kMostTries; ++tries) {
+  if (!own) return unheld(errno, name);
+  for (int tries = 0; tries < kMostTries; ++tries) {
     (void)::mkdirat(own.get(), name, 0700);
     OwnedFd place = open_place(own.get(), name);
-    if (!place) return std::nullopt;
+    if (!place) return unheld(errno, name);
     // Never waits: a command may hold it as long as it likes.
     if (::flock(place.get(), LOCK_SH | LOCK_NB) == 0) {
       if (is_still_there(own.get(), name, place.get()))
@@ -54,7 +70,6 @@ Result<std::optional<FreePlace>> FreePlace::hold(int folder, const char* name) {
     }
     if (errno != EWOULDBLOCK || !may_be_empty(place.get())) return std::nullopt;
   }
-  if (!own) return std::nullopt;
   // Whoever holds it could let it go while a command runs, which then could put something there.
   return fail(ErrorCode::busy,
               fmt::format("the empty folder {} cannot be kept as it is: another process has locked it", name),

@@ -15,7 +15,8 @@ namespace deputy {
 class FreePlace {
  public:
   // Nothing where something else than an empty folder stands that needs no holding, or where nobody could
-  // make one. Does not wait: an Error where another has locked it against us.
+  // make one. Does not wait: an Error where another has locked it against us, or the system has no descriptor
+  // or memory left to hold it with.
   static Result<std::optional<FreePlace>> hold(int folder, const char* name);
   // Removes what stands there if it is empty and nobody holds it.
   static void clear(int folder, const char* name);

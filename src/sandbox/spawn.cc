@@ -28,12 +28,17 @@ struct Pipe {
   OwnedFd writer;
 };
 
+// A limit on descriptors that lies below these makes them an invalid argument to the kernel.
+Result<OwnedFd> copy_above_targets(int descriptor) {
+  OwnedFd copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, kAboveTargets));
+  if (copy) return copy;
+  return std::unexpected(error_from_errno(errno == EINVAL ? EMFILE : errno, "duplicate a descriptor"));
+}
+
 // Moved up if it stands where the child's descriptors will stand.
 Result<OwnedFd> clear_of_targets(OwnedFd descriptor) {
   if (descriptor.get() >= kAboveTargets) return descriptor;
-  OwnedFd higher(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kAboveTargets));
-  if (!higher) return std::unexpected(error_from_errno(errno, "duplicate a descriptor"));
-  return higher;
+  return copy_above_targets(descriptor.get());
 }
 
 Result<Pipe> make_pipe() {
@@ -67,8 +72,9 @@ Result<OwnedFd> make_environment(const std::map<std::string, std::string>& envir
     text += fmt::format("{}={}", name, value);
     text += '\0';
   }
-  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    return std::unexpected(error_from_errno(errno, "write to a file in memory"));
+  const ssize_t written = ::write(file.get(), text.data(), text.size());
+  if (written != static_cast<ssize_t>(text.size()))
+    return std::unexpected(error_from_errno(written < 0 ? errno : ENOMEM, "write to a file in memory"));
   return clear_of_targets(std::move(file));
 }
 
@@ -152,8 +158,7 @@ Result<void> check_texts(const SpawnRequest& request) {
 class Passed {
  public:
   Result<void> put(FileActions& actions, int descriptor, int at) {
-    OwnedFd copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, kAboveTargets));
-    if (!copy) return std::unexpected(error_from_errno(errno, "duplicate a folder's descriptor"));
+    TRY(OwnedFd copy, copy_above_targets(descriptor));
     actions.put(copy, at);
     copies_.push_back(std::move(copy));
     return {};

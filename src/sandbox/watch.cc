@@ -10,12 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "async/descriptor.h"
 #include "async/task_group.h"
 #include "base/json.h"
+#include "sandbox/init/process_stat.h"
 
 namespace deputy {
 namespace {
@@ -80,10 +80,8 @@ bool is_child_of(pid_t child, pid_t parent) {
   const OwnedFd file(::open(fmt::format("/proc/{}/stat", child).c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return false;
   const auto text = take_rest(file.get());
-  const auto after_name = text.rfind(')');
-  int found = 0;
-  return after_name != text.npos && std::sscanf(text.c_str() + after_name, ") %*c %d", &found) == 1 &&
-         found == parent;
+  init::ProcessStat found{};
+  return init::read_process_stat(text.c_str(), found) && found.parent == parent;
 }
 
 // The first process of a PID namespace takes all others with it, and bwrap ends when the kernel has ended

@@ -40,7 +40,8 @@ std::optional<std::string_view> kind_unless_text(std::string_view beginning) {
   for (const auto& [bytes, kind] : kSignatures) {
     if (beginning.starts_with(bytes)) return kind;
   }
-  if (beginning.starts_with("RIFF") && beginning.substr(0, 12).ends_with("WEBP")) return "a WebP image";
+  if (beginning.starts_with("RIFF") && beginning.size() >= 12 && beginning.substr(8).starts_with("WEBP"))
+    return "a WebP image";
   if (beginning.starts_with("BM") && beginning.contains('\0')) return "a BMP image";
   if (beginning.contains('\0')) return "a binary file";
   return std::nullopt;

@@ -133,6 +133,8 @@ TEST_F(Read, IsShownByItsPathOnOneLine) {
 TEST(ContentKind, KnowsCommonFilesByTheirBeginning) {
   EXPECT_EQ(kind_unless_text("\xff\xd8\xff\xe0"sv), "a JPEG image");
   EXPECT_EQ(kind_unless_text("RIFF\1\2\3\4WEBPVP8 "sv), "a WebP image");
+  EXPECT_EQ(kind_unless_text("RIFF\1\2\3\4WEBP"sv), "a WebP image");
+  EXPECT_EQ(kind_unless_text("RIFF, WEBP"sv), std::nullopt) << "its size stands between them";
   EXPECT_EQ(kind_unless_text("%PDF-1.7"sv), "a PDF document");
   EXPECT_EQ(kind_unless_text("\x7f"
                              "ELF\2"sv),

@@ -1,6 +1,7 @@
 #include "foreign_parsers.h"
 
 #include "agent/completion.h"
+#include "app/batch_input.h"
 #include "app/bundle.h"
 #include "app/every_tool.h"
 #include "app/history.h"
@@ -33,10 +34,12 @@
 #include "net/sse.h"
 #include "net/web_url.h"
 #include "sandbox/control_group.h"
+#include "sandbox/init/process_stat.h"
 #include "sandbox/status_record.h"
 #include "tools/exact_edit.h"
 #include "tools/git_config.h"
 #include "tools/html_markdown.h"
+#include "tools/line_window.h"
 #include "tools/notebook.h"
 #include "tools/repositories.h"
 #include "tools/rg_output.h"
@@ -156,6 +159,16 @@ char read_edit(std::string_view bytes) {
   const ExactEdit edit{
       .old_text = std::string(parts[1]), .new_text = std::string(parts[2]), .which = ExactEdit::Which::all};
   return said(apply_edit(parts[0], edit, "file").has_value());
+}
+char read_lines(std::string_view bytes) {
+  LineWindow window({.first = 1, .lines = 2000, .bytes = 64 * 1024});
+  window.feed(bytes);
+  window.finish();
+  return sized(window.text().size());
+}
+char read_process(std::string_view bytes) {
+  init::ProcessStat process{};
+  return said(init::read_process_stat(std::string(bytes).c_str(), process));
 }
 char read_git_file(std::string_view bytes) {
   const auto [pointer, common] = parted(bytes, '\f');
@@ -313,6 +326,9 @@ std::vector<ForeignParser> foreign_parsers() {
       {"text", read_text},
       {"times", read_times},
       {"bundle", [](auto bytes) { return ended(parse_bundle(bytes)); }},
+      {"batch", [](auto bytes) { return ended(batch_from_file(bytes, {})); }},
+      {"file_lines", read_lines},
+      {"process_stat", read_process},
   };
 }
 

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,8 +25,6 @@ bool Tree::open() {
   return false;
 }
 
-// Reads pid (field 1), parent (4) and start (22) of a stat file. The name (2) may hold anything, also ") ":
-// what counts is its last parenthesis.
 bool Tree::look(const char* name, Process& process) const {
   char path[32];
   snprintf(path, sizeof path, "%s/stat", name);
@@ -38,13 +35,8 @@ bool Tree::look(const char* name, Process& process) const {
   close(file);
   if (length <= 0) return false;
   text[length] = '\0';
-  const char* after_name = strrchr(text, ')');
   process.descends = false;
-  process.pid = static_cast<pid_t>(strtol(text, nullptr, 10));
-  return after_name &&
-         sscanf(after_name,
-                ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                &process.parent, &process.started) == 2;
+  return read_process_stat(text, process);
 }
 
 bool Tree::look(pid_t pid, Process& process) const {
@@ -74,7 +66,7 @@ size_t Tree::look_at_all() {
 }
 
 const Tree::Process* Tree::find(pid_t pid, size_t count) const {
-  const Process wanted{pid, 0, 0, false};
+  const Process wanted{{pid, 0, 0}, false};
   return static_cast<const Process*>(
       bsearch(&wanted, processes_, count, sizeof(Process), [](const void* left, const void* right) {
         return static_cast<const Process*>(left)->pid - static_cast<const Process*>(right)->pid;

@@ -6,6 +6,8 @@
 #include <dirent.h>
 #include <sys/types.h>
 
+#include "sandbox/init/process_stat.h"
+
 namespace deputy::init {
 
 class Tree {
@@ -21,10 +23,7 @@ class Tree {
   bool kill_quickly();
 
  private:
-  struct Process {
-    pid_t pid;
-    pid_t parent;
-    unsigned long long started;  // with the pid, the identity of a process
+  struct Process : ProcessStat {
     bool descends;
   };
   bool look(const char* name, Process& process) const;
