@@ -128,7 +128,7 @@ Act waits_in_every_way(const Scene& scene) {
                         spawn("look"),
                         call_of("Delegate", R"({"tasks":[{"label":"reader","prompt":"look"}]})")}};
     case 1:
-      return {.calls = {spawn("ask")}, .after = 1s};
+      return {.calls = {spawn("ask"), task("explore", "look long")}, .after = 1s};
     case 2:
       return {.calls = {call_of("answer_subagent", fmt::format(R"({{"question_id":"{}","answer":"red"}})",
                                                                scene.value_of("question_id: ")))},
