@@ -1,9 +1,10 @@
 // A call as a model writes it: the first byte chooses the tool, the rest are its arguments. What the tool's
 // own schema lets pass can be shown, judged by the rules and asked about; what it does not is told in lines
 // of text.
-#include "app/every_tool.h"
 #include "base/json_schema.h"
 #include "base/text.h"
+#include "delegation/ask_tool.h"  // has what every_tool.h needs linked
+#include "every_tool.h"
 #include "must.h"
 
 using namespace deputy;

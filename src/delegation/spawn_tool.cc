@@ -79,6 +79,8 @@ bool has_begun(const ToolContext& context) {
 
 }  // namespace
 
+std::string_view SpawnTool::schema() { return kSpawnSchema; }
+
 SpawnTool::SpawnTool(Tree& tree, const std::vector<const Profile*>& declared)
     : tree_(tree),
       text_{"spawn_subagent", std::string(kSpawnDescription) + list_of(declared), std::string(kSpawnSchema)} {
@@ -119,6 +121,8 @@ Task<ToolResult> SpawnTool::run(json::object arguments, ToolContext context) {
   if (!child) co_return co_await refusal_result(tree_, delegation, child.error());
   co_return co_await await_child(tree_, delegation, *child, context, Telling::dialogue);
 }
+
+std::string_view AnswerTool::schema() { return kAnswerSchema; }
 
 const ToolText& AnswerTool::text() const {
   static const ToolText text{"answer_subagent", std::string(kAnswerDescription), std::string(kAnswerSchema)};

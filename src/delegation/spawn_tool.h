@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/tool.h"
@@ -16,6 +17,7 @@ class Tree;
 class SpawnTool final : public Tool {
  public:
   SpawnTool(Tree& tree, const std::vector<const Profile*>& declared);
+  static std::string_view schema();  // whatever is declared
 
   const ToolText& text() const override { return text_; }
   Effect effect() const override { return Effect::keyed; }
@@ -39,6 +41,7 @@ class SpawnTool final : public Tool {
 class AnswerTool final : public Tool {
  public:
   explicit AnswerTool(Tree& tree) : tree_(tree) {}
+  static std::string_view schema();
 
   const ToolText& text() const override;
   Effect effect() const override { return Effect::keyed; }

@@ -125,7 +125,10 @@ Task<> Tree::work_again(Session session, std::string what, StopToken stop) {
   const bool was_told = over == waits.begin();
   if (over != waits.end()) waits.erase(over);
   if (!waits.empty()) {
-    if (was_told) tell_first_wait(session);
+    if (!was_told) co_return;
+    tell_first_wait(session);
+    // What comes next may be long in coming, and until then it would seem to wait for one that waits for it.
+    (void)co_await services_.store.record({});  // one that fails is told by the next
     co_return;
   }
   deadlines_.work(session.id);

@@ -3,7 +3,6 @@
 #include "agent/completion.h"
 #include "app/batch_input.h"
 #include "app/bundle.h"
-#include "app/every_tool.h"
 #include "app/history.h"
 #include "app/model_choice.h"
 #include "base/clock.h"
@@ -18,7 +17,10 @@
 #include "delegation/delegate_tool.h"
 #include "delegation/git.h"
 #include "delegation/profile_file.h"
+#include "delegation/question_ids.h"
+#include "delegation/spawn_tool.h"
 #include "delegation/task_tool.h"
+#include "every_tool.h"
 #include "failing_memory.h"
 #include "guard/glob.h"
 #include "guard/programs.h"
@@ -124,12 +126,17 @@ char read_arguments(std::string_view bytes) {
 char read_delegation(std::string_view bytes) {
   static const JsonSchema batch = schema_of(DelegateTool::definition().schema);
   static const JsonSchema task = schema_of(TaskTool::schema());
+  static const JsonSchema spawn = schema_of(SpawnTool::schema());
+  static const JsonSchema answer = schema_of(AnswerTool::schema());
   if (bytes.empty()) return '-';
-  const bool is_task = bytes.front() == 't';
+  const char kind = bytes.front();
+  const JsonSchema& schema = kind == 't' ? task : kind == 's' ? spawn : kind == 'a' ? answer : batch;
   const auto arguments = parse_json_object(bytes.substr(1));
-  if (!arguments || !(is_task ? task : batch).mistakes_in(*arguments).empty()) return '-';
-  return is_task ? ended(read_task_arguments(*arguments))
-                 : sized(read_delegate_arguments(*arguments).tasks.size());
+  if (!arguments || !schema.mistakes_in(*arguments).empty()) return '-';
+  if (kind == 't') return ended(read_task_arguments(*arguments));
+  if (kind == 's') return said(timeout_in(*arguments).has_value());
+  if (kind == 'a') return said(!asker_of(string_or(*arguments, "question_id", "")).empty());
+  return sized(read_delegate_arguments(*arguments).tasks.size());
 }
 char read_page(std::string_view bytes) {
   const auto page = page_of(bytes, [](std::string_view address) { return std::string(address); });

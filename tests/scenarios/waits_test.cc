@@ -1,5 +1,7 @@
 // Every wait is on record, with whom it waits for, and ends: looked for at every second at which nothing
 // moves, in trees that wait in every way there is.
+#include "support/waits.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -19,49 +21,15 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 
-using Sessions = std::map<SessionId, Session>;
-
-std::string name_of(const Wait& wait, const Sessions& all) {
-  const auto owner = all.find(SessionId(wait.owner));
-  return owner == all.end() ? wait.owner : owner->second.label;
-}
-
-// What is wrong with the session's wait, or with one that it rests on; nothing where it will end. Whoever
-// runs is bound by its deadline, or by what is heard of it. A circle is a fault whatever deadline would break
-// it.
-std::string fault_of(const Session& session, const Sessions& all) {
-  std::set<SessionId> seen;
-  const Session* at = &session;
-  while (at->state == SessionState::waiting) {
-    if (!at->wait || at->wait->owner.empty()) return at->label + " waits for nobody";
-    if (!seen.insert(at->id).second) return at->label + " waits for itself";
-    const Wait& wait = *at->wait;
-    if (wait.owner == kPerson) return {};
-    if (!wait.until) return fmt::format("{} waits for {} without an end", at->label, name_of(wait, all));
-    if (wait.owner == kPlace) {
-      const bool is_held = std::ranges::any_of(
-          all, [](const auto& each) { return each.second.state == SessionState::running; });
-      return is_held ? "" : at->label + " waits for a place that nobody has";
-    }
-    const auto owner = all.find(SessionId(wait.owner));
-    if (owner == all.end()) return at->label + " waits for what is not there";
-    if (is_terminal(owner->second.state))
-      return fmt::format("{} waits for {}, which has ended", at->label, owner->second.label);
-    at = &owner->second;
-  }
-  const bool is_bound = at == &session || at->state == SessionState::running;
-  return is_bound ? "" : fmt::format("{} rests on {}, which does not run", session.label, at->label);
-}
-
-// `left` is how many ran when the process before this one was left, and may not have been taken up again yet.
-std::vector<std::string> faults_in(const Sessions& all, int places, int left = 0) {
+// `left` are those that a process before this one left, and that may not have been taken up again yet.
+std::vector<std::string> all_faults_in(const Sessions& all, int places,
+                                       const std::set<SessionId>& left = {}) {
   std::vector<std::string> faults;
-  int running = 0;
-  for (const auto& [id, session] : all) {
-    if (auto fault = fault_of(session, all); !fault.empty()) faults.push_back(std::move(fault));
-    running += session.state == SessionState::running ? 1 : 0;
-  }
-  if (running < places || running > places + left)
+  for (auto& [id, fault] : faults_in(all, left)) faults.push_back(std::move(fault));
+  const int running = running_in(all);
+  const auto may_run = std::ranges::count_if(
+      left, [&all](const SessionId& id) { return all.at(id).state == SessionState::running; });
+  if (running < places || running > places + may_run)
     faults.push_back(fmt::format("{} run, but {} places are taken", running, places));
   return faults;
 }
@@ -69,7 +37,7 @@ std::vector<std::string> faults_in(const Sessions& all, int places, int left = 0
 TEST(AWait, ThatDoesNotEndIsFound) {
   Session one{.id = SessionId("sess_1_aaaaaa"), .label = "one", .state = SessionState::waiting};
   Session two{.id = SessionId("sess_1_bbbbbb"), .label = "two", .state = SessionState::waiting};
-  const auto faults = [&](int places) { return faults_in({{one.id, one}, {two.id, two}}, places); };
+  const auto faults = [&](int places) { return all_faults_in({{one.id, one}, {two.id, two}}, places); };
   two.wait = Wait{.owner = std::string(kPerson)};
   EXPECT_THAT(faults(0), testing::ElementsAre("one waits for nobody"));
   one.wait = Wait{.owner = std::string(kPlace)};
@@ -87,6 +55,7 @@ TEST(AWait, ThatDoesNotEndIsFound) {
   EXPECT_THAT(faults(0), testing::ElementsAre("one rests on two, which does not run"));
   two.state = SessionState::completed;
   EXPECT_THAT(faults(0), testing::ElementsAre("one waits for two, which has ended"));
+  EXPECT_THAT(faults_in({{one.id, one}, {two.id, two}}, {one.id}), IsEmpty()) << "as it was when it was left";
 }
 
 Call task(std::string_view agent, std::string_view prompt, std::string_view more = "") {
@@ -128,7 +97,7 @@ Act waits_in_every_way(const Scene& scene) {
                         spawn("look"),
                         call_of("Delegate", R"({"tasks":[{"label":"reader","prompt":"look"}]})")}};
     case 1:
-      return {.calls = {spawn("ask")}, .after = 1s};
+      return {.calls = {spawn("ask"), task("explore", "look long")}, .after = 1s};
     case 2:
       return {.calls = {call_of("answer_subagent", fmt::format(R"({{"question_id":"{}","answer":"red"}})",
                                                                scene.value_of("question_id: ")))},
@@ -169,11 +138,11 @@ class WaitingTree {
     life.runtime().subscribe([this, &life](const Event& event, const EventOrigin& origin) {
       if (auto fault = stream_.fault_after(event, origin); !fault.empty())
         looked.faults.insert(std::move(fault));
+      if (shows_taken_up(event)) left_.erase(event.run.session);
       answer_later(life, event);
     });
     is_left_ = false;
-    for (const auto& [id, session] : world.memory->sessions)
-      left_ += session.state == SessionState::running ? 1 : 0;
+    left_ = unfinished_in(world.memory->sessions);
     if (left_at)
       life.after_event(*left_at, [this](Runtime& runtime) {
         is_left_ = true;
@@ -218,7 +187,7 @@ class WaitingTree {
         if (!session.wait) continue;
         looked.owners.insert(is_session_id(session.wait->owner) ? "session" : session.wait->owner);
       }
-      for (auto& fault : faults_in(all, life.runtime().places_taken(), left_))
+      for (auto& fault : all_faults_in(all, life.runtime().places_taken(), left_))
         looked.faults.insert(fmt::format(
             "{:.0f} s: {}", std::chrono::duration<double>(when.time_since_epoch()).count(), fault));
       look_at(life, when + kBetween);
@@ -229,7 +198,7 @@ class WaitingTree {
   Attendance attendance_;
   StreamStates stream_;
   bool is_left_ = false;
-  int left_ = 0;
+  std::set<SessionId> left_;
 };
 
 TEST(WaitsSimulation, HaveAnOwnerAndAnEndWheneverNothingMoves) {

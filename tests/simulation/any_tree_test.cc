@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "base/environment.h"
 #include "chance_play.h"
@@ -54,6 +55,7 @@ struct Came {
   int questions = 0;
   int compactions = 0;
   int retries = 0;  // attempts that were paid for
+  int waits = 0;    // that were looked at when nothing moved
 };
 
 class AnyTree {
@@ -87,6 +89,7 @@ class AnyTree {
         }));
     came_.retries = static_cast<int>(std::ranges::count_if(
         world_.memory->journal, [](const Event& event) { return is_spending(event.fact); }));
+    came_.waits = watcher_.waits_seen();
     return came_;
   }
   std::string journal() const {
@@ -124,8 +127,11 @@ class AnyTree {
         },
         50ms);
     for (const Event& event : world_.memory->journal) answer_later(life, event);
+    watcher_.begin_life();
+    is_look_due_ = false;
     life.runtime().subscribe([this, &life](const Event& event, const EventOrigin& origin) {
-      watcher_.look(event, origin, life.runtime());
+      watcher_.look(event, origin, life);
+      look_at_waits_later(life);
       answer_later(life, event);
     });
     happen_to(life, may_die);
@@ -182,11 +188,26 @@ class AnyTree {
       case 4:
         return life.loop().manual_clock().jump_wall(1min * which);
       case 5:
+        watcher_.gain_time(1s * which);
         return life.loop().manual_clock().jump_wall(-1s * which);
       default:
         is_left_ = true;
         return runtime.cancel(StopReason::shutdown);
     }
+  }
+
+  // Once for all that happens until then. Nothing of the play is due at such a moment: all that can move has
+  // moved.
+  void look_at_waits_later(Life& life) {
+    constexpr Duration kLater = 997'003us;
+    if (std::exchange(is_look_due_, true)) return;
+    life.loop().timers().call_at(life.loop().clock().now() + kLater, [this, &life] {
+      is_look_due_ = false;
+      const auto root =
+          std::ranges::find_if(world_.memory->sessions, [](const auto& each) { return !each.second.parent; });
+      if (life.crashed() || is_left_ || is_terminal(root->second.state)) return;
+      if (watcher_.look_at_waits(life)) look_at_waits_later(life);
+    });
   }
 
   void answer_later(Life& life, const Event& event) {
@@ -214,6 +235,7 @@ class AnyTree {
   std::map<std::string, int> effects_;
   Duration away_{};
   bool is_left_ = false;
+  bool is_look_due_ = false;
   Came came_;
 };
 
@@ -273,6 +295,7 @@ TEST_P(AnyTreeSimulation, IsSoundAtEveryEventAndComesToItsEnd) {
     all.questions += came.questions;
     all.compactions += came.compactions;
     all.retries += came.retries;
+    all.waits += came.waits;
     if (HasFailure() && only) fmt::print("{}", tree.journal());
     if (seed % 100 == GetParam() && !HasFailure()) {
       AnyTree again(seed);
@@ -284,11 +307,12 @@ TEST_P(AnyTreeSimulation, IsSoundAtEveryEventAndComesToItsEnd) {
   constexpr std::uint64_t kManyTrees = 50;  // among so many one is compacted, and one paid for in vain
   if (trees >= kManyTrees) EXPECT_GT(all.compactions, 0);
   if (trees >= kManyTrees) EXPECT_GT(all.retries, 0);
+  if (trees >= kManyTrees) EXPECT_GT(all.waits, 0);
   fmt::print(
       "figures: {} trees of {} sessions in {} lives, {} of them crashed; {} events, {} cancels, {} "
-      "questions, {} compactions, {} attempts paid for in vain\n",
+      "questions, {} compactions, {} attempts paid for in vain, {} waits looked at\n",
       trees, all.sessions, all.lives, all.crashes, all.events, all.cancels, all.questions, all.compactions,
-      all.retries);
+      all.retries, all.waits);
 }
 
 }  // namespace

@@ -4,18 +4,32 @@
 
 #include <algorithm>
 
+#include "agent/agent.h"
 #include "delegation/budget.h"
+#include "delegation/tree.h"
+#include "support/waits.h"
 #include "transcript/mail.h"
 
 namespace deputy {
 
-void Watcher::look(const Event& event, const EventOrigin& origin, const Runtime& runtime) {
-  EXPECT_LE(runtime.places_taken(), limits_.live_sessions);
+using namespace std::chrono_literals;
+
+void Watcher::begin_life() {
+  left_ = unfinished_in(world_.memory->sessions);
+  suspects_.clear();
+  seen_at_ = {};
+  stands_still_ = false;
+}
+
+void Watcher::look(const Event& event, const EventOrigin& origin, Life& life) {
+  EXPECT_LE(life.runtime().places_taken(), limits_.live_sessions);
   EXPECT_LE(bank_.micros, limits_.cost_micros) << "the provider has more than there was";
   EXPECT_LE(bank_.tokens, limits_.tokens);
   look_at_requests();
   look_at_run(event);
+  look_at_time(event, life.loop().clock().now());
   EXPECT_EQ(stream_.fault_after(event, origin), "");
+  if (shows_taken_up(event)) left_.erase(event.run.session);
   const auto found = world_.memory->sessions.find(event.run.session);
   if (found == world_.memory->sessions.end()) return;
   if (std::holds_alternative<SessionCreated>(event.fact)) look_at_rights(found->second);
@@ -89,6 +103,41 @@ void Watcher::look_at_wait(const Session& session) const {
   EXPECT_FALSE(session.wait->owner.empty()) << session.id.value << " waits for nobody";
   EXPECT_TRUE(session.wait->owner == kPerson || session.wait->until)
       << session.id.value << " waits for " << session.wait->owner << " without an end";
+}
+
+bool Watcher::look_at_waits(Life& life) {
+  constexpr Duration kLongestStop = kEndTime + 5s;  // of a parent after its children, and of theirs
+  const TimePoint now = life.loop().clock().now();
+  const Sessions& all = world_.memory->sessions;
+  waits_seen_ += static_cast<int>(std::ranges::count_if(
+      all, [](const auto& each) { return each.second.state == SessionState::waiting; }));
+  auto faults = faults_in(all, left_);
+  if (running_in(all) < life.runtime().places_taken()) faults[SessionId()] = "one that waits holds a place";
+  std::map<SessionId, Suspect> suspects;
+  for (auto& [id, fault] : faults) {
+    const auto before = suspects_.find(id);
+    const bool is_same = before != suspects_.end() && before->second.fault == fault;
+    const TimePoint since = is_same ? before->second.since : now;
+    EXPECT_LT(now - since, kLongestStop) << id.value << ": " << fault;
+    suspects.emplace(id, Suspect{std::move(fault), since});
+  }
+  suspects_ = std::move(suspects);
+  return !suspects_.empty() && !testing::Test::HasFailure();
+}
+
+// A tree's time stands still while a person is waited for anywhere in it, and while nobody runs it.
+void Watcher::look_at_time(const Event& event, TimePoint now) {
+  if (limits_.time == Duration::max()) return;
+  if (!stands_still_) used_ += now - seen_at_;
+  seen_at_ = now;
+  stands_still_ = std::ranges::any_of(world_.memory->sessions, [](const auto& each) {
+    return each.second.wait && each.second.wait->owner == kPerson;
+  });
+  const bool begins = std::holds_alternative<CallStarted>(event.fact) ||
+                      (std::holds_alternative<SessionCreated>(event.fact) && event.run.session != event.tree);
+  if (begins)
+    EXPECT_LE(used_, limits_.time + gained_ + kGraceTime)
+        << event.run.session.value << ": " << kind_of(event.fact) << " when the tree's time was up";
 }
 
 void Watcher::expect_over(const Runtime& runtime, const std::map<std::string, int>& effects) const {

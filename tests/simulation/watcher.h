@@ -1,5 +1,5 @@
-// What must hold of any tree, whatever happens to it. A Watcher looks after every event of every life, and
-// once more when the tree has ended.
+// What must hold of any tree, whatever happens to it. A Watcher looks after every event of every life, when
+// nothing moves any more, and once more when the tree has ended.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,15 +20,24 @@ class Watcher {
   Watcher(const SimWorld& world, const TreeLimits& limits, const Bank& bank)
       : world_(world), limits_(limits), bank_(bank) {}
 
-  void look(const Event& event, const EventOrigin& origin, const Runtime& runtime);
+  // Another process goes on with the tree.
+  void begin_life();
+  void look(const Event& event, const EventOrigin& origin, Life& life);
+  // At a moment at which nothing moves. Whether to look again soon though nothing happens: a wait of which
+  // nothing will come is one only if a stop that takes its time does not end it.
+  bool look_at_waits(Life& life);
+  // The wall clock was put back. What is left of a tree's time is on record by it.
+  void gain_time(Duration time) { gained_ += time; }
   // `effects`: how often each command was run.
   void expect_over(const Runtime& runtime, const std::map<std::string, int>& effects) const;
+  int waits_seen() const { return waits_seen_; }
 
  private:
   void look_at_requests() const;
   void look_at_run(const Event& event);
   void look_at_rights(const Session& session) const;
   void look_at_wait(const Session& session) const;
+  void look_at_time(const Event& event, TimePoint now);
   void expect_nothing_lost() const;
 
   const SimWorld& world_;
@@ -39,6 +48,17 @@ class Watcher {
   std::set<std::pair<SessionId, std::string>> delivered_;
   std::set<std::string> answered_;
   StreamStates stream_;
+  std::set<SessionId> left_;  // by the life before, and not taken up again
+  struct Suspect {
+    std::string fault;
+    TimePoint since;
+  };
+  std::map<SessionId, Suspect> suspects_;
+  int waits_seen_ = 0;
+  Duration used_{};  // of the tree's time, by the clock of the loop
+  Duration gained_{};
+  TimePoint seen_at_{};
+  bool stands_still_ = false;  // since then: a person is waited for
 };
 
 }  // namespace deputy
