@@ -257,17 +257,49 @@ std::string Redactor::redact(std::string_view text, Shapes shapes) const {
   return out.append(text.substr(copied));
 }
 
+static void redact_strings(json::value& value, const Redactor& redactor);
+
+// A private key may stand there line by line.
+static void redact_list(json::array& list, const Redactor& redactor) {
+  bool is_in_key = false;
+  for (json::value& each : list) {
+    const bool was_in_key = is_in_key;
+    if (const auto* text = each.if_string()) {
+      const std::string_view line = *text;
+      is_in_key = (was_in_key && !line.contains(kKeyEnd)) || private_key_at(trimmed(line)) == kOpen;
+      if (was_in_key) {
+        each = kRedacted;
+        continue;
+      }
+    }
+    redact_strings(each, redactor);
+  }
+}
+
+static void redact_members(json::object& object, const Redactor& redactor) {
+  bool has_secret_key = false;
+  for (auto& member : object) {
+    redact_strings(member.value(), redactor);
+    const std::string_view key = member.key();
+    has_secret_key = has_secret_key || redactor.redact(key) != key;
+  }
+  if (!has_secret_key) return;
+  json::object clean;
+  for (auto& member : object) clean[redactor.redact(member.key())] = std::move(member.value());
+  object = std::move(clean);
+}
+
 static void redact_strings(json::value& value, const Redactor& redactor) {
   if (auto* list = value.if_array()) {
-    for (json::value& each : *list) redact_strings(each, redactor);
+    redact_list(*list, redactor);
   } else if (auto* object = value.if_object()) {
-    for (auto& [key, each] : *object) redact_strings(each, redactor);
+    redact_members(*object, redactor);
   } else if (const auto* text = value.if_string()) {
     const std::string_view before = *text;
     std::string clean = redactor.redact(before);
     if (clean == before) return;
-    // Arguments, as a model writes them, are JSON themselves.
-    if (auto inner = parse_json(before); inner && inner->is_structured())
+    // Arguments, as a model writes them, are JSON themselves, and stay so.
+    if (auto inner = parse_json(before); inner && inner->is_structured() && !parse_json(clean))
       clean = redactor.redact_json(*std::move(inner));
     value = clean;
   }

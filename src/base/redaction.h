@@ -24,8 +24,9 @@ class Redactor {
   std::string redact(std::string_view text) const { return redact(text, Shapes::hidden); }
   // The same for the values alone: for text that must not be changed for its looks.
   std::string redact_values(std::string_view text) const { return redact(text, Shapes::kept); }
-  // The value as JSON text, each string of it redacted by itself: what is hidden ends where its string does,
-  // so that the text stays JSON.
+  // The value as JSON text, each string and key of it redacted by itself: what is hidden ends where its
+  // string does, so that the text stays JSON. A private key whose lines are the strings of a list is hidden
+  // whole.
   std::string redact_json(json::value value) const;
   // How much of the first `wanted` bytes can be taken off the text and redacted by itself: no secret begins
   // in it that goes on behind it, or may go on in text that is still to come.

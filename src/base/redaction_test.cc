@@ -191,6 +191,21 @@ TEST(Redactor, HidesPrivateKeysWhole) {
   EXPECT_EQ(redactor.redact(block.substr(0, 40)), "[redacted]");
 }
 
+TEST(Redactor, HidesInJsonWhatItHidesInText) {
+  const Redactor redactor = hiding("correct horse");
+  const std::string key = "sk-ant-" + std::string(20, 'a');
+  EXPECT_EQ(redactor.redact_json(json::object{{key, 1}, {"b", key + "!"}, {"c", "correct horse"}}),
+            R"({"[redacted]":1,"b":"[redacted]!","c":"[redacted]"})");
+  EXPECT_EQ(redactor.redact_json(json::object{{"arguments", to_json_text(json::object{{key, true}})}}),
+            R"({"arguments":"{\"[redacted]\":true}"})");
+  const json::array lines{"-----BEGIN RSA PRIVATE KEY-----", "MIIEabc", "-----END RSA PRIVATE KEY-----",
+                          "after"};
+  EXPECT_EQ(redactor.redact_json(lines), R"(["[redacted]","[redacted]","[redacted]","after"])");
+  EXPECT_EQ(redactor.redact_json(json::string(to_json_text(lines))), R"("[\"[redacted]\",\"after\"]")");
+  EXPECT_EQ(redactor.redact_json(json::array{"names -----BEGIN RSA PRIVATE KEY-----", "and more"}),
+            R"(["names [redacted]","and more"])");
+}
+
 TEST(Redactor, TakesTimeInProportionToTheText) {
   const Redactor redactor = hiding("aaaaaaaaaaaaaaaa");
   std::string text;
