@@ -332,7 +332,8 @@ Layout layout_of(const ChatState& state) {
     const std::size_t most_printed_rows = !state.chosen ? room.left : state.scrolled > 0 ? 0 : room.left / 2;
     auto printed = printed_lines(state, columns, most_printed_rows);
     room.take(printed.size());
-    layout.rows_to_follow = state.chosen ? room.left - std::min(room.left, rows_kept(state)) : 0;
+    // Many children, and what is printed, may leave few: no more are kept free than are shown.
+    layout.rows_to_follow = state.chosen ? room.left - std::min(room.left / 2, rows_kept(state)) : 0;
     auto said = state.chosen ? followed_lines(state, columns, layout.rows_to_follow)
                              : reply_lines(state, columns, room.left);
     above = std::move(said);

@@ -390,6 +390,19 @@ TEST_F(ChatKeys, WhatAChildDidLeavesAQuarterOfAHighScreenToWhatWasSaid) {
   EXPECT_EQ(rows_of_frame(17), 17U - 1) << "there is none to spare";
 }
 
+TEST_F(ChatKeys, WhatAChildDidIsThereAlsoWhereManyOthersAreAndItPrints) {
+  story.begin("go");
+  for (int child = 0; child < 12; ++child) story.child(fmt::format("c{}", child));
+  story.call_of_child("Bash", "make");
+  apply_output(story.state, SessionId("sess_c11"), "one\ntwo\nthree\n");
+  key(KeyName::tab);
+  while (story.state.chosen != SessionId("sess_c11")) key(KeyName::down);
+  for (const int rows : {17, 18, 19, 24}) {
+    for (const int columns : {40, 80})
+      EXPECT_THAT(story.screen(columns, rows), HasSubstr("│ → Bash make")) << columns << " x " << rows;
+  }
+}
+
 // Also where several children, the keys and what is printed leave a row or two for it.
 TEST_F(ChatKeys, NoLineIsSkippedOfWhatAChildDidOnTheSmallestScreen) {
   story.begin("go");
