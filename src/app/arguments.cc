@@ -164,7 +164,10 @@ Result<CompleteArguments> names_of(const Typed& kind) {
 
 Result<decltype(Arguments::command)> command_of(const Words& typed) {
   const std::string& name = typed.command;
-  if (name.empty() || name == "chat") return ChatArguments{!name.empty(), typed.chat_resume.value()};
+  if (name.empty() || name == "chat") {
+    TRY(auto resume, named(typed.chat_resume, "name a session that `deputy sessions ls` lists"));
+    return ChatArguments{!name.empty(), std::move(resume)};
+  }
   if (name == "run") return RunArguments{typed.prompt.value()};
   if (name == "delegate") return batch_of(typed);
   if (name == "agents") return agents_of(typed);

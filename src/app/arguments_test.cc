@@ -47,6 +47,7 @@ TEST(Arguments, NothingIsTheChat) {
   command_of<ChatArguments>({});
   EXPECT_EQ(command_of<ChatArguments>({"chat"}).resume, std::nullopt);
   EXPECT_EQ(command_of<ChatArguments>({"chat", "--resume", "newest"}).resume, "newest");
+  EXPECT_THAT(mistake_in({"chat", "--resume", ""}), HasSubstr("--resume is ''"));
 }
 
 TEST(Arguments, HelpNamesTheCommandWithAllThatLeadsToIt) {

@@ -27,8 +27,13 @@ Ended chat_command(Program& program, const ChatArguments& arguments) {
                     [&program](std::string_view text) { return program.as_typed_here(text); });
   TRY(const auto unfinished, left_unfinished(*request.engine.store));
   for (auto& line : unfinished_lines(unfinished, ReadIn::chat)) greeting.push_back(std::move(line));
+  auto resume = arguments.resume;
+  if (resume) {
+    TRY(const auto session, session_typed(*request.engine.store, *resume));
+    resume = session.id.value;
+  }
   return run_chat(program, signals,
-                  {std::move(root), std::move(request.engine), std::move(greeting), arguments.resume});
+                  {std::move(root), std::move(request.engine), std::move(greeting), std::move(resume)});
 }
 
 }  // namespace deputy

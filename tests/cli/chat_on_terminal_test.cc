@@ -190,6 +190,12 @@ TEST_F(ChatOnATerminal, InPlainLinesAnInterruptIsToldAndPromptsAgain) {
   chat->read_screen_until("\r\nCtrl-C twice within 2 s leaves; so does /quit\r\n> ");
 }
 
+TEST_F(ChatOnATerminal, DoesNotBeginWithASessionThatThereIsNot) {
+  auto chat = chat_on_terminal({"chat", "--resume", "sess_1_none", "--model", "rehearsal"});
+  chat->read_screen_until("there is no session 'sess_1_none'");
+  EXPECT_EQ(chat->wait().status, 2);
+}
+
 TEST_F(ChatOnATerminal, InPlainLinesNoPromptFollowsTheEnd) {
   auto chat = chat_on_terminal({"--plain", "--color", "never", "--model",
                                 script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."}]}]})")});
