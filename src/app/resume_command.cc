@@ -101,7 +101,7 @@ std::string told_at_start(const Session& root) {
 
 void add_way_to_talk(TreeResult& result, const Session& root, const ModelName& model) {
   if (result.advice.empty() || !can_be_talked_to(root)) return;
-  result.advice += fmt::format("; or in a chat: `deputy chat --model {}`, and there `/resume {}`",
+  result.advice += fmt::format("; or in a chat: `deputy chat --model {} --resume {}`",
                                shell_quoted(model.value), root.id.value);
 }
 
