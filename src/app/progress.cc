@@ -127,8 +127,10 @@ void Progress::hide_keys() {
   are_keys_hidden_ = terminal_.has_value();
 }
 
+// Also where come_back() took them for shown and no frame has followed it yet.
 void Progress::show_keys() {
-  if (std::exchange(are_keys_hidden_, false)) terminal_->show_keys();
+  are_keys_hidden_ = false;
+  if (terminal_) terminal_->show_keys();
 }
 
 }  // namespace deputy

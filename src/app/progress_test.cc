@@ -263,6 +263,15 @@ TEST_F(KeysMeanwhile, AreShownOnceItIsOver) {
   EXPECT_TRUE(are_shown());
 }
 
+// As where a second Ctrl-C leaves before the next frame.
+TEST_F(KeysMeanwhile, AreShownOnceItIsOverAlsoRightAfterItWentOn) {
+  Progress progress(parts(ProgressForm::live));
+  start_child(progress, "first");
+  progress.come_back();
+  progress.finish();
+  EXPECT_TRUE(are_shown());
+}
+
 TEST_F(KeysMeanwhile, AreShownAlsoWhereItIsDestroyedEarly) {
   {
     Progress progress(parts(ProgressForm::live));
