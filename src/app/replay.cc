@@ -3,25 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>
 
-#include "app/replay_moments.h"
+#include "app/replay_models.h"
 #include "app/replay_outside.h"
-#include "app/replay_script.h"
 #include "app/replayed_tool.h"
 #include "async/pool.h"
 #include "async/sim_loop.h"
 #include "async/sleep.h"
 #include "async/task_group.h"
-#include "async/waiter.h"
 #include "base/random.h"
-#include "base/text.h"
-#include "model/catalog.h"
-#include "model/command.h"
-#include "model/scripted.h"
 #include "net/sim_network.h"
 #include "runtime/runtime.h"
 #include "sandbox/processes.h"
@@ -30,160 +23,6 @@
 
 namespace deputy {
 namespace {
-
-// The tree as it was, and as it is again: which session of one stands where which of the other does.
-class Worlds {
- public:
-  Worlds(const std::vector<Event>& then, const std::vector<Event>& now) : now_(now) {
-    for (const auto& [id, place] : places_in(then)) then_[place] = id;
-  }
-  // A text of then, with the ids of now.
-  std::string translated(std::string text) const {
-    for (const auto& [id, place] : places_in(now_)) {
-      if (const auto old = then_.find(place); old != then_.end())
-        text = replaced(std::move(text), old->second.value, id.value);
-    }
-    return text;
-  }
-
- private:
-  std::map<std::string, SessionId> then_;
-  const std::vector<Event>& now_;
-};
-
-// What is played again, and how far: it outlives the processes of the tree.
-class Playback {
- public:
-  Playback(const std::vector<Event>& then, const Worlds& worlds)
-      : moments_(then), worlds_(worlds), requests_(requests_in(then)) {}
-
-  std::string script() const { return script_of(requests_); }
-  TimePoint moment(WallTime at) const { return moments_.of(at); }
-  std::string translated(std::string text) const { return worlds_.translated(std::move(text)); }
-
-  std::size_t asked(const std::string& place) const {
-    const auto found = asked_.find(place);
-    return found == asked_.end() ? 0 : found->second;
-  }
-  // By a program that goes on: those that have an end on record.
-  void take_up(const std::vector<Event>& now) {
-    asked_.clear();
-    for (const auto& [place, made] : requests_in(now)) asked_[place] = made.size();
-  }
-  // Which request of the session this is, from 0.
-  std::size_t ask(const std::string& place) {
-    const std::size_t index = asked_[place]++;
-    if (on_ask) on_ask();
-    return index;
-  }
-  const RecordedRequest* request(const std::string& place, std::size_t index) const {
-    const auto made = requests_.find(place);
-    return made == requests_.end() || index >= made->second.size() ? nullptr : &made->second[index];
-  }
-
-  std::function<void()> on_ask;
-
- private:
-  const Moments moments_;
-  const Worlds& worlds_;
-  RecordedRequests requests_;
-  std::map<std::string, std::size_t> asked_;
-};
-
-// What the bundle says of the tree's models, by their names; the windows where something was compacted.
-using KnownModels = std::map<std::string, ModelFacts>;
-constexpr std::int64_t kBeyondAnyWindow = 1'000'000'000;
-
-KnownModels models_in(const Bundle& bundle) {
-  KnownModels models;
-  const auto is_compaction = [](const Event& event) { return std::holds_alternative<Compacted>(event.fact); };
-  const auto* windows = object_at(bundle.about, "windows");
-  if (windows && std::ranges::any_of(bundle.events, is_compaction)) {
-    for (const auto& [model, told] : *windows) {
-      if (const auto window = integer_at(*windows, model); window && *window > 0)
-        models[std::string(model)].window = std::min(*window, kBeyondAnyWindow);
-    }
-  }
-  if (const auto* prices = object_at(bundle.about, "prices")) {
-    for (const auto& [model, told] : *prices)
-      if (told.is_object()) models[std::string(model)].price = price_in(told.as_object());
-  }
-  return models;
-}
-
-// Plays every provider that the tree had, by the script, each reply at its moment.
-class Understudy final : public Provider {
- public:
-  Understudy(std::string name, std::unique_ptr<ScriptedProvider> scripted, Loop& loop, Playback& playback,
-             const MemoryStore::Memory& memory, const KnownModels& known)
-      : name_(std::move(name)),
-        scripted_(std::move(scripted)),
-        loop_(loop),
-        playback_(playback),
-        memory_(memory),
-        known_(known) {}
-  std::string_view name() const override { return name_; }
-  std::string encode(const Message& message) const override { return scripted_->encode(message); }
-  // Where that of the model which it plays is not known nothing is compacted, unless the person wants it.
-  std::int64_t window(const ModelName& model) const override {
-    const auto found = known_.find(model.value);
-    return found == known_.end() ? kBeyondAnyWindow : found->second.window.value_or(kBeyondAnyWindow);
-  }
-  // As it was for the person; a bundle of an older deputy does not say.
-  std::optional<Price> price(const ModelName& model) const override {
-    if (const auto found = known_.find(model.value); found != known_.end() && found->second.price)
-      return found->second.price;
-    const auto published = Catalog().facts(model).price;
-    return published ? published : scripted_->price(model);
-  }
-  Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
-    const std::string place = place_of(request.session, memory_.sessions);
-    const std::size_t index = playback_.ask(place);
-    const RecordedRequest* recorded = playback_.request(place, index);
-    if (recorded) {
-      for (const auto& [at, retried] : recorded->retries) {
-        co_await sleep_until(loop_, playback_.moment(at), stop);
-        if (deltas && !stop.stopped()) deltas(retried);
-      }
-      if (!recorded->reply) co_return co_await until_stopped(*recorded, request, deltas, stop);
-      co_await sleep_until(loop_, playback_.moment(recorded->ended_at), stop);
-    }
-    request.label = place;
-    request.messages = {};
-    request.fragments = {};
-    request.replies_before = static_cast<int>(index);
-    Reply reply = co_await scripted_->ask(std::move(request), std::move(deltas), stop);
-    if (recorded && reply.stop != ReplyStop::stopped) {  // a script has not all ways to end
-      reply.stop = recorded->reply->stop;
-      reply.error = recorded->reply->error;
-    }
-    for (Call& call : reply.message.calls) call.arguments = playback_.translated(std::move(call.arguments));
-    co_return reply;
-  }
-
- private:
-  static Task<Reply> until_stopped(RecordedRequest recorded, Request request, DeltaSink deltas,
-                                   StopToken stop) {
-    if (deltas && !recorded.stopped.text.empty()) deltas(TextDelta{recorded.stopped.text});
-    const Waiter<bool> waiter;
-    const auto on_stop = stop.on_stop([waiter] { waiter.resume(true); });
-    co_await waiter.wait();
-    Reply reply;
-    reply.stop = ReplyStop::stopped;
-    reply.model = request.prefix->model;
-    reply.message.role = Role::assistant;
-    reply.usage = recorded.stopped.usage;
-    reply.error = "stopped";
-    co_return reply;
-  }
-
-  std::string name_;
-  std::unique_ptr<ScriptedProvider> scripted_;
-  Loop& loop_;
-  Playback& playback_;
-  const MemoryStore::Memory& memory_;
-  const KnownModels& known_;
-};
 
 Attendance attendance_in(const std::vector<Event>& events) {
   auto attendance = Attendance::nobody;
@@ -282,24 +121,6 @@ class Replay {
     return {};
   }
 
-  Result<Models> models_for(const std::string& script) {
-    std::set<std::string> names;
-    const auto add = [&names](const ModelName& model) {
-      if (!model.empty()) names.insert(model.value.substr(0, model.value.find('/')));
-    };
-    for (const Event& event : bundle_.events) {
-      if (const auto* created = std::get_if<SessionCreated>(&event.fact)) add(created->session.model);
-      if (const auto* started = std::get_if<RunStarted>(&event.fact)) add(started->model);
-    }
-    Models models;
-    for (const std::string& name : names) {
-      TRY(auto scripted, ScriptedProvider::parse(script, loop_));
-      models.add(std::make_unique<Understudy>(name, std::move(scripted), loop_, playback_, *memory_, known_));
-    }
-    models.add_driver(std::make_unique<CommandProvider>());
-    return models;
-  }
-
   // What reports name is there to be found; nobody looks what is in it.
   Result<void> prepare_workspace() {
     TRY(const auto workspace, disk_.open(root_.workspace, IfAbsent::create));
@@ -317,7 +138,7 @@ class Replay {
   }
 
   Result<void> start_runtime() {
-    TRY(auto models, models_for(playback_.script()));
+    TRY(auto models, replayed_models(bundle_.events, loop_, playback_, *memory_, known_));
     const std::string state = string_or(bundle_.about, "state", "/state");
     auto folder = disk_.open(state, IfAbsent::create);
     ToolSettings tools;

@@ -1,6 +1,7 @@
 // For tests: a chat at which somebody types.
 #pragma once
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <string>
@@ -14,6 +15,13 @@ namespace deputy {
 template <class Wanted>
 const Wanted* only(const Intents& intents) {
   return intents.size() == 1 ? std::get_if<Wanted>(&intents.front()) : nullptr;
+}
+
+// Of so many lines, each with its number.
+inline std::string script_of(int lines) {
+  std::string text = "Run in /w:";
+  for (int line = 1; line < lines; ++line) text += fmt::format("\nstep {}.", line);
+  return text;
 }
 
 class ChatPlay : public testing::Test {

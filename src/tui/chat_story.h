@@ -58,6 +58,14 @@ struct ChatStory {
     tell_child(label, RunStarted{}, parent);
     last_child = label;
   }
+  // By a call of the root.
+  void start_child(const std::string& tool, int call, const std::string& label) {
+    tell_root(CallStarted{tool, label}, call);
+    Session session;
+    session.delegation = DelegationKey{{{root, 1}, step, call}, 0};
+    tell_child(label, SessionCreated{session});
+    child(label);
+  }
   void call_of_child(std::string tool, std::string shown) {
     tell_child(last_child, CallStarted{std::move(tool), std::move(shown)});
   }

@@ -79,13 +79,11 @@ TEST_F(WaitingQuestion, AQuestionThatOthersCloseWhileItWaitsHoldsNoKeysOfTheLine
 
 // What is too long for the screen is printed above it, but not into what somebody types.
 TEST_F(WaitingQuestion, AQuestionThatWaitsIsPrintedWholeOnlyWhenItsTurnComes) {
-  std::string script = "Run in /w:";
-  for (int line = 1; line < 40; ++line) script += fmt::format("\nstep {}.", line);
   story.state.size = {80, 24};
   story.begin("go");
   type("half");
   story.take_out();
-  story.ask("a", script, {});
+  story.ask("a", script_of(40), {});
   EXPECT_EQ(story.take_out(), "");
   key(KeyName::escape);
   EXPECT_THAT(story.take_out(), HasSubstr("step 20.\n"));
