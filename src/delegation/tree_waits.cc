@@ -127,8 +127,10 @@ Task<> Tree::work_again(Session session, std::string what, StopToken stop) {
   if (!waits.empty()) {
     if (!was_told) co_return;
     tell_first_wait(session);
-    // What comes next may be long in coming, and until then it would seem to wait for one that waits for it.
-    (void)co_await services_.store.record({});  // one that fails is told by the next
+    // A child that has ended is told of soon. One that asks may wait for long, and until then this would seem
+    // to wait for it.
+    if (running_.is_live(SessionId(what)))
+      (void)co_await services_.store.record({});  // one that fails is told by the next
     co_return;
   }
   deadlines_.work(session.id);
