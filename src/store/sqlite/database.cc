@@ -250,7 +250,6 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
     sqlite3_wal_hook(raw, note_log_pages, database.log_pages_.get());
   } else {
     TRY(database.execute("PRAGMA writable_schema=ON"));  // what lacks its end is not refused then
-    TRY(database.execute("PRAGMA cache_size=-256"));     // who only reads reads each page about once
   }
   TRY(database.execute("PRAGMA foreign_keys=ON"));
   return database;

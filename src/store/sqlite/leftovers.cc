@@ -79,6 +79,7 @@ std::vector<Session> of_unfinished_trees(const Database& database, WallTime now)
 Result<std::vector<Uuid>> unsealed_transcripts(const Folder& home, WallTime now) {
   TRY(auto folder, home.open_folder("subagent"));
   TRY(const auto database, Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_only));
+  TRY(database.execute("PRAGMA cache_size=-256"));  // KiB: each page of many is read once
   return TranscriptFiles(std::move(folder)).unsealed(of_unfinished_trees(database, now));
 }
 
