@@ -94,9 +94,9 @@ TEST_F(StopTest, WhoGoesOnWithWhatMayHaveBeenAChatIsToldHowToTalkToIt) {
   EXPECT_THAT(resumed->read_screen_until("note: half way"),
               AllOf(HasSubstr("going on with sess_"), HasSubstr("` in a chat goes on talking")));
   resumed->send(SIGINT);
-  EXPECT_THAT(resumed->read_screen_until("; or in a chat: `deputy chat --model scripted/"),
-              HasSubstr("`deputy task main 'go on' --resume sess_"));
-  resumed->read_screen_until(" --resume sess_");
+  EXPECT_THAT(resumed->read_screen_until(".json --resume sess_"),
+              AllOf(HasSubstr("`deputy task main 'go on' --resume sess_"),
+                    HasSubstr("; or in a chat: `deputy chat --model scripted/")));
   EXPECT_EQ(resumed->wait().status, 130);
 }
 
