@@ -145,11 +145,24 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
   }
 }
 
+// What is typed for a shell must not be read: who tries is stopped, perhaps just when the shell says `fg` to
+// one that it takes to be running. Nobody tells when it is over.
+Task<bool> Prompts::until_in_foreground(StopToken stop) {
+  while (is_in_background(parts_.input))
+    if (co_await sleep_for(parts_.loop, kMostBetweenTries, stop) == Slept::stopped) co_return false;
+  co_return true;
+}
+
 // Nothing at the end of input, or when stopped.
 Task<std::optional<std::string>> Prompts::read_line(StopToken stop) {
   std::array<char, 4096> buffer;
   while (!typed_.contains('\n')) {
     if (co_await wait_readable(parts_.loop, parts_.input, stop) == Readiness::stopped) co_return std::nullopt;
+    if (is_in_background(parts_.input)) {
+      if (!co_await until_in_foreground(stop)) co_return std::nullopt;
+      show_again();
+      continue;
+    }
     const ssize_t count = read_what_is_there(parts_.input, buffer);
     if (count < 0 && errno == EAGAIN) continue;  // a shell has taken it
     if (count <= 0) co_return std::nullopt;

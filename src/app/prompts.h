@@ -54,6 +54,8 @@ class Prompts {
   Task<std::optional<Answer>> ask(Question question, StopToken stop);
   // Whether the terminal took all there was to say before the question was settled.
   Task<bool> until_taken(StopToken stop);
+  // Whether that came before the question was settled.
+  Task<bool> until_in_foreground(StopToken stop);
   std::uint64_t taken() const { return parts_.out.taken() + parts_.err.taken(); }
   Task<std::optional<std::string>> read_line(StopToken stop);
 
