@@ -130,7 +130,7 @@ void add_listed(const Session& session, const std::vector<Session>& sessions, st
 
 // The profiles from the root down, and which of those that share them it is.
 std::string path_of(const Session& session) {
-  const std::string path = one_line(fmt::format("{}", fmt::join(session.path, "/")), 60);
+  std::string path = one_line(fmt::format("{}", fmt::join(session.path, "/")), 60);
   if (session.label.empty() || session.label == session.agent) return path;
   return fmt::format("{} [{}]", path, one_line(session.label, 20));
 }

@@ -52,6 +52,9 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   if (!home.status("subagent")) TRY(home.make_folder("subagent"));
   TRY(auto transcripts, home.open_folder("subagent"));
   TRY(auto reading, Database::open(path, mode));
+  // KiB. Who looks through all sessions would otherwise hold what it read, the more the longer deputy has
+  // been in use.
+  TRY(reading.execute("PRAGMA cache_size=-512"));
   TRY(auto locks, TreeLocks::open(home));
   auto state = std::make_unique<State>(
       loop,
