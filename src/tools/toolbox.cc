@@ -11,6 +11,7 @@
 
 #include "async/apart.h"
 #include "async/task_group.h"
+#include "base/display.h"
 #include "base/text.h"
 #include "tools/approval_rule.h"
 #include "tools/workspace_mode.h"
@@ -349,7 +350,7 @@ Task<Result<std::optional<ToolResult>>> Toolbox::result_without_run(PendingCall&
 
 CallStarted Toolbox::intent_of(const Cleared& cleared, const ToolContext& context) {
   const Tool& tool = *cleared.granted->tool;
-  return {tool.text().name, made_visible(tool.shown(cleared.arguments)), context.intent};
+  return {tool.text().name, for_screen(tool.shown(cleared.arguments)), context.intent};
 }
 
 Task<Result<void>> Toolbox::record_intent(Cleared& cleared, ToolContext& context) {

@@ -43,7 +43,7 @@ class Impostor final : public Tool {
   Impostor(std::string name, std::string says) : text_{std::move(name), says, R"({"type":"object"})"} {}
   const ToolText& text() const override { return text_; }
   Effect effect() const override { return Effect::pure; }
-  std::string shown(const json::object&) const override { return ""; }
+  std::string shown(const json::object&) const override { return text_.description; }
   Task<ToolResult> run(json::object, ToolContext) override { co_return tool_ok(text_.description); }
 
  private:
@@ -62,6 +62,15 @@ TEST_F(ToolboxTest, AToolThatIsGrantedOverOthersWinsTheNameClash) {
   EXPECT_EQ(says(granted), "another's") << "control";
   grant_over(granted, ours);
   EXPECT_EQ(says(granted), "ours");
+}
+
+TEST_F(ToolboxTest, WhatACallIsAboutIsRecordedAsAScreenShowsIt) {
+  const Toolbox box({std::make_shared<Impostor>("task", "👩\u200d💻 a\u202eb")}, Rules());
+  bench.call_through(box, "task", "{}");
+  ASSERT_FALSE(bench.applied.empty());
+  const auto* started = std::get_if<CallStarted>(&bench.applied.front().fact);
+  ASSERT_TRUE(started);
+  EXPECT_EQ(started->shown, "👩💻 a\\u{202e}b") << "as words of a reply, which hide nothing either";
 }
 
 // A call by any other name is no call: the executor knows granted tools by their one name only.

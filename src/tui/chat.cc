@@ -126,15 +126,7 @@ struct RootFold {
   }
   void operator()(const RunEnded& fact) const {
     finish_reply(state, state.reply.text);
-    end_running(state);
-    state.chosen.reset();
-    state.scrolled = 0;
-    if (std::exchange(state.typing, Typing::input) != Typing::input) {
-      if (const auto words = trimmed(state.input.text); !words.empty())
-        print_separated(
-            state, {line_of(fmt::format("not told, as all has ended: {}", on_one_line(words)), Tone::bad)});
-      set_text(state.input, "");
-    }
+    end_running(state);  // a child that is chosen stays so: who types for it sends nothing to the chat
     if (fact.report.status != Status::completed) print_separated(state, {{ending_of(fact.report)}});
   }
   void operator()(const auto&) const {}

@@ -114,7 +114,7 @@ Keys keys_for_words(const ChatState& state, const TreeNode* node) {
 
 Keys keys_for_child(const ChatState& state) {
   const TreeNode* node = find_node(state.tree, *state.chosen);
-  if (state.typing != Typing::input) return keys_for_words(state, node);
+  if (state.typing != Typing::input) return keys_for_words(state, state.is_running ? node : nullptr);
   const bool is_at_work = state.is_running && node && !node->has_ended;
   const bool asks = is_at_work && !node->question.empty();
   if (state.scrolled > 0 && !asks) return {"PgUp PgDn scroll", "Esc back"};

@@ -311,7 +311,7 @@ Intents on_key_for_child(ChatState& state, const TreeNode* child, const Key& key
 std::optional<Intents> on_tree_key(ChatState& state, const Key& key) {
   if (!state.chosen) return std::nullopt;
   const TreeNode* node = find_node(state.tree, *state.chosen);
-  if (state.typing != Typing::input) return on_key_for_child(state, node, key);
+  if (state.typing != Typing::input) return on_key_for_child(state, state.is_running ? node : nullptr, key);
   switch (key.name) {
     case KeyName::up:
       choose(state, -1);

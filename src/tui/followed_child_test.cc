@@ -144,6 +144,19 @@ TEST_F(ChatKeys, WhatAChildDidIsReadBackWhileItSaysMoreThanTheScreenHolds) {
   EXPECT_EQ(story.state.scrolled, 0U);
 }
 
+TEST_F(ChatKeys, WhatIsReadBackOfAChildStaysWhenAllEnds) {
+  story.begin("go");
+  story.child("a");
+  for (int file = 0; file < 100; ++file) story.call_of_child("Read", fmt::format("file{}.txt", file));
+  story.tell_child("a", RunEnded{Report{}});
+  key(KeyName::tab);
+  story.screen(80);
+  for (int page = 0; page < 40; ++page) key(KeyName::page_up);
+  ASSERT_THAT(story.screen(80), HasSubstr("│ → Read file0.txt"));
+  story.tell_root(RunEnded{Report{}});
+  EXPECT_THAT(story.screen(80), HasSubstr("│ → Read file0.txt"));
+}
+
 TEST_F(ChatKeys, WhatChildrenDidCanBeReadWhenAllHasEnded) {
   story.begin("go");
   story.child("a");

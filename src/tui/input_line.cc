@@ -1,5 +1,7 @@
 #include "tui/input_line.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +12,7 @@ namespace deputy {
 namespace {
 
 constexpr std::size_t kMostHistory = 1000;
+constexpr std::size_t kLeastRowsToTell = 3;  // how many lines are not shown: the cursor's, and one each way
 
 std::size_t line_start(const InputLine& input) {
   return input.cursor == 0 ? 0 : input.text.rfind('\n', input.cursor - 1) + 1;
@@ -266,9 +269,23 @@ InputView view_of(const InputLine& input, std::string_view prompt, std::size_t c
   if (view.lines.size() > rows) {
     const std::size_t from =
         std::min(view.lines.size() - rows, view.cursor_row > rows / 2 ? view.cursor_row - rows / 2 : 0);
+    const std::size_t behind = view.lines.size() - rows - from;
     view.lines = {view.lines.begin() + static_cast<std::ptrdiff_t>(from),
                   view.lines.begin() + static_cast<std::ptrdiff_t>(from + rows)};
     view.cursor_row -= from;
+    // In place of one row more, which is not the cursor's: that is no nearer to what is hidden than half of
+    // the rows.
+    const auto tell = [&](Line& in_place_of, std::size_t hidden, std::string_view unseen,
+                          std::string_view where) {
+      if (hidden == 0 || rows < kLeastRowsToTell) return;
+      const std::size_t lines = hidden + 1 + static_cast<std::size_t>(std::ranges::count(unseen, '\n'));
+      in_place_of =
+          cut({{fmt::format("{:{}}… {} lines {}", "", indent, with_thousands(lines), where), Tone::faint}},
+              columns);
+    };
+    const std::string_view text = input.text;
+    tell(view.lines.front(), from, text.substr(0, begin), "above");
+    tell(view.lines.back(), behind, text.substr(stop), "below");
   }
   return view;
 }

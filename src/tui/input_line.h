@@ -37,7 +37,8 @@ struct InputView {
   std::size_t cursor_row = 0;
   std::size_t cursor_column = 0;
 };
-// As it stands on the screen, at most `rows` of it: those around the cursor.
+// As it stands on the screen, at most `rows` of it: those around the cursor, and how many lines are above and
+// below them.
 InputView view_of(const InputLine& input, std::string_view prompt, std::size_t columns, std::size_t rows);
 
 }  // namespace deputy

@@ -109,7 +109,8 @@ TEST(InputLine, APasteOfTenThousandLinesIsKeptWholeAndShownAroundTheCursor) {
   EXPECT_EQ(input.text.size(), pasted.size() + 3);
   const auto at_end = view_of(input, "> ", 40, 8);
   ASSERT_EQ(at_end.lines.size(), 8u);
-  EXPECT_EQ(plain_text(at_end.lines[0]), "  line 9993");
+  EXPECT_EQ(plain_text(at_end.lines[0]), "  … 9,994 lines above");
+  EXPECT_EQ(plain_text(at_end.lines[1]), "  line 9994");
   EXPECT_EQ(plain_text(at_end.lines[7]), "  end");
   EXPECT_EQ(at_end.cursor_row, 7u);
 
@@ -118,13 +119,35 @@ TEST(InputLine, APasteOfTenThousandLinesIsKeptWholeAndShownAroundTheCursor) {
   ASSERT_EQ(within.lines.size(), 8u);
   EXPECT_EQ(plain_text(within.lines[within.cursor_row]), "  line 5000");
   EXPECT_EQ(within.cursor_row, 4u);
+  EXPECT_EQ(plain_text(within.lines[0]), "  … 4,997 lines above");
+  EXPECT_EQ(plain_text(within.lines[1]), "  line 4997");
+  EXPECT_EQ(plain_text(within.lines[6]), "  line 5002");
+  EXPECT_EQ(plain_text(within.lines[7]), "  … 4,998 lines below");
 
   input.cursor = 0;
   const auto at_begin = view_of(input, "> ", 40, 8);
   ASSERT_EQ(at_begin.lines.size(), 8u);
   EXPECT_EQ(plain_text(at_begin.lines[0]), "> line 0");
-  EXPECT_EQ(plain_text(at_begin.lines[7]), "  line 7");
+  EXPECT_EQ(plain_text(at_begin.lines[6]), "  line 6");
+  EXPECT_EQ(plain_text(at_begin.lines[7]), "  … 9,994 lines below");
   EXPECT_EQ(at_begin.cursor_row, 0u);
+}
+
+TEST(InputLine, TellsOfLinesThatAreNotShownOnlyWhereThereAreSome) {
+  InputLine input = typed("1\n2\n3");
+  const auto all = view_of(input, "> ", 40, 3);
+  ASSERT_EQ(all.lines.size(), 3u);
+  EXPECT_EQ(plain_text(all.lines[0]), "> 1");
+  EXPECT_EQ(plain_text(all.lines[2]), "  3");
+  insert(input, "\n4");
+  const auto last = view_of(input, "> ", 40, 3);
+  ASSERT_EQ(last.lines.size(), 3u);
+  EXPECT_EQ(plain_text(last.lines[0]), "  … 2 lines above");
+  EXPECT_EQ(plain_text(last.lines[1]), "  3");
+  EXPECT_EQ(plain_text(last.lines[2]), "  4");
+  const auto tiny = view_of(input, "> ", 40, 2);
+  ASSERT_EQ(tiny.lines.size(), 2u);
+  EXPECT_EQ(plain_text(tiny.lines[0]), "  3") << "no row to spare";
 }
 
 TEST(InputLine, AnEmptyLineAtTheBeginningIsALineToo) {

@@ -62,6 +62,7 @@ class Renderer {
   void enter_item(const MD_BLOCK_LI_DETAIL& item);
   void leave_code();
   std::string prefix();
+  [[nodiscard]] std::size_t room() const;
   void emit(const Line& content);
   void flush();
   void separate() { is_blank_due_ = !lines_.empty(); }
@@ -93,13 +94,18 @@ std::string Renderer::prefix() {
   return prefix;
 }
 
+// Columns that the containers leave.
+std::size_t Renderer::room() const {
+  std::size_t indent = 0;
+  for (const auto& container : containers_) indent += display_width(container.rest);
+  return columns_ > indent + 8 ? columns_ - indent : 8;
+}
+
 void Renderer::emit(const Line& content) {
   if (std::exchange(is_blank_due_, false)) lines_.push_back({});
   const std::string first = prefix();
-  const std::size_t indent = display_width(first);
-  const std::size_t room = columns_ > indent + 8 ? columns_ - indent : 8;
   bool is_first = true;
-  for (auto& part : wrapped(content, room)) {
+  for (auto& part : wrapped(content, room())) {
     const std::string before = std::exchange(is_first, false) ? first : prefix();
     if (!before.empty()) part.insert(part.begin(), {before, Tone::faint});
     lines_.push_back(std::move(part));
@@ -216,7 +222,7 @@ void Renderer::leave_block(MD_BLOCKTYPE type) {
       break;
     }
     case MD_BLOCK_TABLE:
-      for (const auto& line : table_->lines(columns_)) emit(line);
+      for (const auto& line : table_->lines(room())) emit(line);
       table_.reset();
       separate();
       break;
@@ -244,7 +250,8 @@ void Renderer::leave_span(MD_SPANTYPE type) {
   const std::string target = std::move(links_.back());
   links_.pop_back();
   // A link that is its own text is not said twice; where another leads, one can see.
-  if (table_ || plain_text(paragraph_.back()).ends_with(for_screen(target))) return;
+  const std::string said = table_ ? std::string(table_->cell()) : plain_text(paragraph_.back());
+  if (said.ends_with(for_screen(target))) return;
   add(fmt::format(" ({})", target), Tone::faint);
 }
 

@@ -14,11 +14,18 @@ class MarkdownTable {
   void begin_row() { rows_.emplace_back(); }
   void begin_cell() { rows_.back().emplace_back(); }
   void add(std::string_view text);
-  // Columns as wide as their widest cell, the widest of them cut until all fit. The first row is the head.
-  std::vector<Line> lines(std::size_t columns) const;
+  // What was added to the cell that was begun last.
+  [[nodiscard]] std::string_view cell() const;
+  // Columns as wide as their widest cell, the cells of the widest wrapped until all fit; where that would
+  // leave too little of them, each cell has a line that begins with its heading. The first row is the head.
+  [[nodiscard]] std::vector<Line> lines(std::size_t columns) const;
 
  private:
-  std::vector<std::size_t> widths(std::size_t columns) const;
+  // Of each column; nothing where they do not fit.
+  [[nodiscard]] std::vector<std::size_t> widths(std::size_t columns) const;
+  [[nodiscard]] std::vector<Line> in_columns(const std::vector<std::size_t>& widths) const;
+  [[nodiscard]] std::vector<Line> cell_by_cell(std::size_t columns) const;
+
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -1,7 +1,8 @@
 #include "tui/markdown.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
 
 namespace deputy {
@@ -43,6 +44,45 @@ TEST(Markdown, FitsTablesToTheScreen) {
   for (const auto& line :
        markdown_lines("|" + std::string(50, 'x') + "|" + std::string(50, 'y') + "|\n|---|---|\n|1|2|", 30))
     EXPECT_LE(width_of(line), 30u);
+}
+
+TEST(Markdown, WrapsTheCellsOfATableThatIsTooWide) {
+  EXPECT_EQ(shown("|file|what|\n|---|---|\n|src/a.py|runs eval here|\n|b|ok|\n", 20),
+            "file     │ what\n"
+            "────────────────────\n"
+            "src/a.py │ runs eval\n"
+            "         │ here\n"
+            "b        │ ok\n");
+}
+
+TEST(Markdown, SaysTheHeadingOfEachCellWhereColumnsWouldBeTooNarrow) {
+  constexpr std::string_view kTable = "|file|what|\n|---|---|\n|src/till|runs eval|\n|src/cart||\n";
+  EXPECT_EQ(shown(kTable, 19),
+            "file     │ what\n───────────────────\nsrc/till │ runs\n         │ eval\nsrc/cart │ \n");
+  EXPECT_EQ(shown(kTable, 18), "file: src/till\nwhat: runs eval\n\nfile: src/cart\nwhat: \n");
+  EXPECT_EQ(shown("|one heading|another one|\n|---|---|\n", 18), "one heading\nanother one\n");
+}
+
+TEST(Markdown, LosesNothingOfATable) {
+  const auto squeezed = [](std::string text) {
+    std::erase_if(text, [](char c) { return c < 'a' || c > 'z'; });
+    return text;
+  };
+  for (std::size_t columns = 10; columns <= 80; ++columns) {
+    for (const std::string_view quote : {"", "> "}) {
+      const std::string text = std::string(quote) + "|a|b|\n" + std::string(quote) + "|---|---|\n" +
+                               std::string(quote) + "|" + std::string(30, 'x') + "|one two three|";
+      const std::string seen = squeezed(shown(text, columns));
+      EXPECT_EQ(std::ranges::count(seen, 'x'), 30) << columns;
+      EXPECT_EQ(std::ranges::count(seen, 'e'), 3) << columns;
+      for (const auto& line : markdown_lines(text, columns)) EXPECT_LE(width_of(line), columns);
+    }
+  }
+}
+
+TEST(Markdown, SaysWhereALinkInATableLeads) {
+  EXPECT_THAT(shown("|a|\n|---|\n|[good](https://bad.example)|\n"),
+              testing::HasSubstr("good (https://bad.example)"));
 }
 
 TEST(Markdown, SaysWhereALinkLeads) {

@@ -186,16 +186,37 @@ TEST_F(ChatKeys, AnAnswerIsToTheQuestionThatWasAskedWhenItWasBegun) {
 }
 
 TEST_F(ChatKeys, WhatIsTypedForAChildIsNotSentToTheChatWhenAllHasEnded) {
+  for (const bool child_has_ended : {true, false}) {
+    story.begin("go");
+    story.child("a");
+    key(KeyName::tab);
+    type("nplease look at");
+    if (child_has_ended) story.tell_child("a", RunEnded{Report{}});
+    story.tell_root(RunEnded{Report{}});
+    type(" the till");
+    EXPECT_THAT(story.screen(80), HasSubstr("to it ❯ please look at the till"));
+    EXPECT_THAT(key(KeyName::enter), IsEmpty());
+    EXPECT_THAT(story.screen(80), HasSubstr("it has ended meanwhile and was not told"));
+    EXPECT_THAT(type("c"), IsEmpty());
+    EXPECT_EQ(story.state.input.text, "");
+    EXPECT_EQ(story.state.chosen, SessionId("sess_a")) << "it is followed until Esc";
+    key(KeyName::escape);
+    EXPECT_FALSE(story.state.chosen);
+    type("next");
+    EXPECT_TRUE(only<SubmitInput>(key(KeyName::enter)));
+  }
+}
+
+TEST_F(ChatKeys, AnAnswerToAChildIsNotSentToTheChatWhenAllHasEnded) {
   story.begin("go");
   story.child("a");
+  story.ask("a", "Which?", {}, QuestionKind::to_parent);
   key(KeyName::tab);
-  type("n");
-  type("be brief");
-  story.take_out();
+  type("ared");
   story.tell_root(RunEnded{Report{}});
-  EXPECT_THAT(story.take_out(), HasSubstr("not told, as all has ended: be brief"));
+  type(" please");
   EXPECT_THAT(key(KeyName::enter), IsEmpty());
-  EXPECT_EQ(story.state.typing, Typing::input);
+  EXPECT_THAT(story.screen(80), HasSubstr("it was answered, or has ended, meanwhile"));
 }
 
 TEST_F(ChatKeys, ChildrenAreSteeredByCommandsToo) {
