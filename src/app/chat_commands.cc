@@ -225,7 +225,8 @@ Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
   if (!unfinished.empty()) return std::move(unfinished.front());
   TRY(const auto roots, store.sessions({.roots_only = true, .most = kMostListed}));
   const auto usable = [&](const Session& root) {
-    return root.id != current_root && root.agent != kCommandAgent;
+    const auto holder = store.holder(root.id);  // as of another chat that is open
+    return root.id != current_root && root.agent != kCommandAgent && !(holder && *holder);
   };
   const auto newest = std::ranges::find_if(roots, usable);
   if (newest == roots.end())
