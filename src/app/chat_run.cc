@@ -209,7 +209,11 @@ void ChatRunner::choose_model(const std::string& name) {
   const auto offer = program_.offer();
   if (!offer) return say_error(offer.error().error);
   auto model = named_model(name, *offer, program_.disk.current_folder());
-  if (!model) return say_error(model.error());
+  if (!model) {
+    const bool is_unknown = model.error().code == ErrorCode::not_found;
+    const auto here = runtime_.models().find(ModelName(name));  // it lists those that this chat has
+    return say_error(is_unknown && !here ? here.error() : model.error());
+  }
   if (const auto access = check_access(*model, *offer); !access) {
     const Error& error = access.error();
     return say_error(

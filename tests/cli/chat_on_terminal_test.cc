@@ -138,6 +138,16 @@ TEST_F(ChatOnATerminal, IsAloneInItsSessionUntilItIsLeft) {
   expect_quits(*second);
 }
 
+TEST_F(ChatOnATerminal, RefusesAModelThatItDoesNotHaveAndListsThoseOfItsProviders) {
+  auto chat = begin("rehearsal");
+  chat->type("/model rehearsal/yyy\r");
+  chat->read_screen_until("none called 'yyy'");
+  chat->type("/model nosuch\r");
+  chat->read_screen_until("ollama, openai");  // those with an address, sorted
+  chat->type("/quit\r");
+  EXPECT_EQ(chat->wait().status, 0);
+}
+
 TEST_F(ChatOnATerminal, NamesTheModelAtItsEndThatAnsweredLast) {
   const auto first = script(R"({"v":1,"sessions":[{"replies":[{"text":"I am the first."}]}]})");
   const auto other = script(
