@@ -259,6 +259,7 @@ void fold_history(ChatState& state, const SessionId& root, std::vector<Event> ev
     }
   }
   state.is_running = false;
+  state.only_waits = false;
 }
 
 std::vector<std::string> entries_of(const Disk& disk, const std::string& workspace,

@@ -110,6 +110,7 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
     look_at_clock();
     if (std::holds_alternative<CallFinished>(event.fact)) printing_.erase(event.run.session);
     do_all(apply(state_, event, origin));
+    do_all(next_while_it_waits(state_));
     screen_.draw_soon();
   });
   runtime_.subscribe_output([this](const SessionId& session, const EventOrigin&, std::string_view piece) {
@@ -174,6 +175,7 @@ void ChatRunner::do_all(Intents intents) {
 
 void ChatRunner::submit(std::string text) {
   history_.add(text);
+  if (state_.is_running) return runtime_.nudge(state_.root, std::move(text));
   state_.is_running = true;
   state_.run_started_at = state_.wall;
   auto done = [this](const Result<Report>& report) { on_ended(report); };

@@ -138,6 +138,20 @@ TEST_F(ChatOnATerminal, IsAloneInItsSessionUntilItIsLeft) {
   expect_quits(*second);
 }
 
+TEST_F(ChatOnATerminal, IsHeardWhileOnlyChildrenInTheBackgroundWork) {
+  auto chat = begin(script(R"({"v":1,"sessions":[
+  {"match":{"label":"main"},"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look","run_in_background":true}}]},
+    {"text":"I am free."},{"text":"Heard you.","expect":{"contains":"and now?"}}]},
+  {"match":{"agent":"explore"},"replies":[{"first_byte_ms":86400000,"text":"never"}]}]})"),
+                    {"--yes"});
+  chat->type("go\r");
+  chat->read_screen_until("I am free.");
+  chat->type("and now?\r");
+  chat->read_screen_until("Heard you.");
+  expect_quits(*chat);
+}
+
 TEST_F(ChatOnATerminal, RefusesAModelThatItDoesNotHaveAndListsThoseOfItsProviders) {
   auto chat = begin("rehearsal");
   chat->type("/model rehearsal/yyy\r");
