@@ -103,7 +103,10 @@ Result<Lines> tree_of(const Store& store, const ChatState& state, WallTime now) 
   TRY(auto root, current(store, state));
   TRY(auto sessions, store.sessions({.tree = root.id, .most = kAllSessions}));
   root = as_seen(store, std::move(root));
-  return table_rows(tree_text(root, as_seen(store, std::move(sessions)), now, {}), columns_of(state));
+  auto lines = table_rows(tree_text(root, as_seen(store, std::move(sessions)), now, {}), columns_of(state));
+  if (const std::size_t later = not_begun(state.tree))
+    lines.push_back(line_of(fmt::format("({} not begun yet)", later), Tone::faint));
+  return lines;
 }
 
 Lines cost_lines(const ChatState& state) {
