@@ -25,13 +25,15 @@ Ended chat_command(Program& program, const ChatArguments& arguments) {
   auto greeting =
       welcome_lines(model, offer, root.workspace, is_named ? ModelWasNamed::yes : ModelWasNamed::no,
                     [&program](std::string_view text) { return program.as_typed_here(text); });
-  TRY(const auto unfinished, left_unfinished(*request.engine.store));
-  for (auto& line : unfinished_lines(unfinished, ReadIn::chat)) greeting.push_back(std::move(line));
+  TRY(auto unfinished, left_unfinished(*request.engine.store));
   auto resume = arguments.resume;
   if (resume) {
     TRY(const auto session, session_typed(*request.engine.store, *resume));
     resume = session.id.value;
+    std::erase_if(unfinished, [&session](const Session& root) { return root.id == session.tree; });
   }
+  for (auto& line : unfinished_lines(unfinished, ReadIn::chat)) greeting.push_back(std::move(line));
+  request.engine.holds_last = true;
   return run_chat(program, signals,
                   {std::move(root), std::move(request.engine), std::move(greeting), std::move(resume)});
 }

@@ -103,7 +103,10 @@ Result<Lines> tree_of(const Store& store, const ChatState& state, WallTime now) 
   TRY(auto root, current(store, state));
   TRY(auto sessions, store.sessions({.tree = root.id, .most = kAllSessions}));
   root = as_seen(store, std::move(root));
-  return table_rows(tree_text(root, as_seen(store, std::move(sessions)), now, {}), columns_of(state));
+  auto lines = table_rows(tree_text(root, as_seen(store, std::move(sessions)), now, {}), columns_of(state));
+  if (const std::size_t later = not_begun(state.tree))
+    lines.push_back(line_of(fmt::format("({} not begun yet)", later), Tone::faint));
+  return lines;
 }
 
 Lines cost_lines(const ChatState& state) {
@@ -225,7 +228,8 @@ Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
   if (!unfinished.empty()) return std::move(unfinished.front());
   TRY(const auto roots, store.sessions({.roots_only = true, .most = kMostListed}));
   const auto usable = [&](const Session& root) {
-    return root.id != current_root && root.agent != kCommandAgent;
+    const auto holder = store.holder(root.id);  // as of another chat that is open
+    return root.id != current_root && root.agent != kCommandAgent && !(holder && *holder);
   };
   const auto newest = std::ranges::find_if(roots, usable);
   if (newest == roots.end())
@@ -258,6 +262,7 @@ void fold_history(ChatState& state, const SessionId& root, std::vector<Event> ev
     }
   }
   state.is_running = false;
+  state.only_waits = false;
 }
 
 std::vector<std::string> entries_of(const Disk& disk, const std::string& workspace,

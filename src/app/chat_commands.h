@@ -23,7 +23,7 @@ std::vector<Line> permission_lines(const std::vector<Rule>& rules, const ChatSta
 // A word on what becomes of a child, for plain lines, where no tree shows it; nothing of other intents.
 std::optional<std::string> acknowledgement_of(const ChatState& state, const Intent& intent);
 
-// The root of the session that was named; without a name the newest other than `current`.
+// The root of the session that was named; without a name the newest other than `current` that nobody has.
 Result<Session> root_to_go_on_with(const Store& store, const std::string& typed, const SessionId& current);
 // Which one that is, for who named none.
 std::string told_of_going_on(const Session& root);

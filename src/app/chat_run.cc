@@ -25,7 +25,6 @@
 #include "async/task_group.h"
 #include "async/waiter.h"
 #include "base/text.h"
-#include "store/unique_facts.h"
 #include "tui/chat.h"
 
 namespace deputy {
@@ -49,7 +48,8 @@ class ChatRunner {
   void do_all(Intents intents);
   void submit(std::string text);
   void on_ended(const Result<Report>& report);
-  void resume(const Session& root);
+  // `told`: what is said first, where it can be gone on with.
+  void resume(const Session& root, std::string_view told);
   void do_command(const DoCommand& command);
   void choose_model(const std::string& name);
   void show(const ModelName& model);
@@ -110,6 +110,7 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
     look_at_clock();
     if (std::holds_alternative<CallFinished>(event.fact)) printing_.erase(event.run.session);
     do_all(apply(state_, event, origin));
+    do_all(next_while_it_waits(state_));
     screen_.draw_soon();
   });
   runtime_.subscribe_output([this](const SessionId& session, const EventOrigin&, std::string_view piece) {
@@ -174,6 +175,7 @@ void ChatRunner::do_all(Intents intents) {
 
 void ChatRunner::submit(std::string text) {
   history_.add(text);
+  if (state_.is_running) return runtime_.nudge(state_.root, std::move(text));
   state_.is_running = true;
   state_.run_started_at = state_.wall;
   auto done = [this](const Result<Report>& report) { on_ended(report); };
@@ -209,7 +211,11 @@ void ChatRunner::choose_model(const std::string& name) {
   const auto offer = program_.offer();
   if (!offer) return say_error(offer.error().error);
   auto model = named_model(name, *offer, program_.disk.current_folder());
-  if (!model) return say_error(model.error());
+  if (!model) {
+    const bool is_unknown = model.error().code == ErrorCode::not_found;
+    const auto here = runtime_.models().find(ModelName(name));  // it lists those that this chat has
+    return say_error(is_unknown && !here ? here.error() : model.error());
+  }
   if (const auto access = check_access(*model, *offer); !access) {
     const Error& error = access.error();
     return say_error(
@@ -226,10 +232,10 @@ void ChatRunner::show(const ModelName& model) {
   show_model(state_, {for_model_line(model), window_of(runtime_.models(), model)});
 }
 
-void ChatRunner::resume(const Session& root) {
-  auto events = runtime_.store().events_of_tree(root.id);
-  if (!events) return say_error(events.error());
-  const ModelName model = last_model_of(root, *events);
+void ChatRunner::resume(const Session& root, std::string_view told) {
+  const auto own = runtime_.store().events_of_session(root.id);
+  if (!own) return say_error(own.error());
+  const ModelName model = last_model_of(root, *own);
   if (!runtime_.models().find(model))
     return say_error(
         {ErrorCode::not_found,
@@ -237,6 +243,9 @@ void ChatRunner::resume(const Session& root) {
          fmt::format("leave, and go on with it in a chat of that model: `{}`",
                      program_.command_line(fmt::format("chat --model {} --resume {}",
                                                        shell_quoted(model.value), root.id.value)))});
+  auto events = runtime_.hold(root.id);
+  if (!events) return say_error(events.error());
+  if (!told.empty()) print_separated(state_, {line_of(told, Tone::faint)});
   fold_history(state_, root.id, *std::move(events));
   next_model_ = {};
   session_model_ = model;
@@ -256,10 +265,7 @@ void ChatRunner::do_command(const DoCommand& command) {
           {ErrorCode::busy, "something runs here already", "wait for its end, or cancel it with Ctrl-C"});
     const auto root = root_to_go_on_with(runtime_.store(), command.arguments, state_.root);
     if (!root) return say_error(root.error());
-    if (const auto holder = runtime_.store().holder(root->tree); holder && *holder)
-      return say_error(held_elsewhere(root->tree, **holder));
-    if (command.arguments.empty()) print_separated(state_, {line_of(told_of_going_on(*root), Tone::faint)});
-    return resume(*root);
+    return resume(*root, command.arguments.empty() ? told_of_going_on(*root) : "");
   }
   auto lines = lines_of_command(program_, runtime_, state_, command);
   if (!lines) return say_error(lines.error());

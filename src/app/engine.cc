@@ -115,7 +115,8 @@ Engine::Engine(Program& program, Parts parts)
                .reports = report_bounds(program),
                .context = context_bounds(program),
                .inbox_every = kInboxEvery,
-               .bell = bell_of(program)}) {}
+               .bell = bell_of(program),
+               .holds_last = parts.holds_last}) {}
 
 Task<> Engine::prune_what_is_old(Program& program) {
   auto home = program.open_home();

@@ -19,6 +19,7 @@ struct Engine {
     Models models;
     Profiles profiles;
     std::unique_ptr<Store> store;
+    bool holds_last = false;  // for a chat
   };
   Engine(Program& program, Parts parts);
 

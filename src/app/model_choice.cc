@@ -136,7 +136,12 @@ bool is_rehearsal(const ModelName& model) { return parts_of(model.value).provide
 Result<ModelName> named_model(std::string_view text, const ModelOffer& offer,
                               std::string_view current_folder) {
   const Named named = parts_of(text);
-  if (named.provider == kRehearsal) return ModelName(std::string(text));
+  if (text == kRehearsal) return ModelName(std::string(text));
+  if (named.provider == kRehearsal)
+    return fail(ErrorCode::invalid,
+                fmt::format("there is one rehearsal model, and none called '{}'",
+                            shorten(made_visible(to_utf8(named.rest)), 80)),
+                "write rehearsal alone");
   if (named.provider == kScripted) {
     if (named.rest.empty())
       return fail(ErrorCode::invalid, "the scripted model needs a script", "write scripted/FILE");

@@ -32,6 +32,13 @@ TEST(NamedModel, AScriptIsNamedByItsWholePath) {
   EXPECT_THAT(named("scripted"), HasSubstr("scripted/FILE"));
 }
 
+TEST(NamedModel, ThereIsOneRehearsal) {
+  EXPECT_EQ(named("rehearsal"), "rehearsal");
+  EXPECT_THAT(named("rehearsal/yyy"),
+              AllOf(HasSubstr("none called 'yyy'"), HasSubstr("write rehearsal alone")));
+  EXPECT_THAT(named("rehearsal/"), HasSubstr("write rehearsal alone"));
+}
+
 TEST(NamedModel, AKnownNameNeedsNoProvider) {
   EXPECT_EQ(named("claude-sonnet-4-5"), "anthropic/claude-sonnet-4-5");
   EXPECT_EQ(named("gpt-4.1"), "openai/gpt-4.1");

@@ -68,7 +68,9 @@ Task<> Runtime::run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> r
   if (options_.inbox_every) co_await inbox.look();  // what was asked of it meanwhile and is done by its end
   running_.erase(&tree);
   // What was left unfinished stays ours as long as we live: something of it may still be on its way to disk.
-  if (report && !tree.id().empty()) parts_.store->release(tree.id());
+  if (!report && held_ == tree.id()) held_ = SessionId{};
+  if (report && !tree.id().empty())
+    options_.holds_last ? keep_held(tree.id()) : parts_.store->release(tree.id());
   done(std::move(report));
   co_await tree.leave();
 }
@@ -92,6 +94,17 @@ void Runtime::say(SessionId root, NextInput input, Done done) {
             [root, input](Tree& tree, StopToken stop) { return tree.say(root, input, std::move(stop)); },
             std::move(done)));
       });
+}
+
+void Runtime::keep_held(const SessionId& tree) {
+  const SessionId before = std::exchange(held_, tree);
+  if (!before.empty() && before != tree) parts_.store->release(before);
+}
+
+Result<std::vector<Event>> Runtime::hold(const SessionId& root) {
+  TRY(auto events, parts_.store->claim(root));
+  keep_held(root);
+  return events;
 }
 
 void Runtime::cancel(SessionId session, StopReason reason) {

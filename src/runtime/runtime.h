@@ -57,6 +57,8 @@ class Runtime {
     std::optional<Duration> inbox_every = std::nullopt;
     // For each tree; with one it is looked into only when that has rung. Empty, or nothing: all the time.
     std::function<std::unique_ptr<Bell>()> bell = {};
+    // The tree that ran last stays held when it has ended: a person talks to it, and nobody else may.
+    bool holds_last = false;
   };
   Runtime(Parts parts, Options options);
   ~Runtime();
@@ -68,6 +70,9 @@ class Runtime {
   void resume(SessionId root, Done done, std::optional<TreeLimits> terms = std::nullopt);
   // A root that has ended goes on with a further input.
   void say(SessionId root, NextInput input, Done done);
+  // On the loop, where nothing runs: the tree is held in place of the one before, as if it had run last. All
+  // that it holds; Error::busy, naming the holder, where another process has it.
+  Result<std::vector<Event>> hold(const SessionId& root);
   // The person's answer, to whoever asks.
   void answer(std::string question_id, Answer answer);
   // Stops everything that runs. StopReason::shutdown leaves it to be resumed.
@@ -112,6 +117,8 @@ class Runtime {
   // On the loop, for each tree that runs.
   void with_trees(std::function<void(Tree&)> act);
   void publish(const Event& event);
+  // Lets go of the one that was held before.
+  void keep_held(const SessionId& tree);
 
   Parts parts_;
   Options options_;
@@ -121,6 +128,7 @@ class Runtime {
   std::vector<DeltaListener> delta_listeners_;
   std::map<SessionId, EventOrigin> origins_;
   std::set<Tree*> running_;
+  SessionId held_;  // while nothing of it runs
   TaskGroup trees_;
 };
 

@@ -27,7 +27,7 @@ class EmbeddedRuntime : public testing::Test {
   void SetUp() override {
     embed(std::make_unique<MemoryStore>(loop_, std::make_shared<MemoryStore::Memory>()), {});
   }
-  void embed(std::unique_ptr<Store> store, TreeLimits limits) {
+  void embed(std::unique_ptr<Store> store, TreeLimits limits, bool holds_last = false) {
     (void)disk_.open("/project", IfAbsent::create);
     Models models;
     models.add(*ScriptedProvider::parse(R"({"v":1,"sessions":[
@@ -41,7 +41,7 @@ class EmbeddedRuntime : public testing::Test {
                                                         .random = random_,
                                                         .store = std::move(store),
                                                         .models = std::move(models)},
-                                         Runtime::Options{.limits = limits});
+                                         Runtime::Options{.limits = limits, .holds_last = holds_last});
   }
   static RootBrief brief() {
     return {.brief = {.label = "root", .prompt = "say hello"},
@@ -137,6 +137,41 @@ TEST_F(EmbeddedRuntime, TakesEveryCallAboutRealSessionsFromManyThreadsAtOnce) {
   run(loop_, runtime_->close());
   EXPECT_EQ(resumed, kThreads * kTreesEach) << "one that has ended hands out its report again";
   EXPECT_EQ(said, kThreads * kTreesEach);
+}
+
+TEST_F(EmbeddedRuntime, HoldsTheTreeThatRanLastUntilAnotherIsTakenUp) {
+  const auto memory = std::make_shared<MemoryStore::Memory>();
+  embed(std::make_unique<MemoryStore>(loop_, memory), {}, true);
+  MemoryStore elsewhere(loop_, memory);
+  const auto complete_one = [this] {
+    SessionId root;
+    runtime_->start(brief(), [this, &root](const Result<Report>& report) {
+      EXPECT_TRUE(report);
+      if (report) root = report->session;
+      loop_.stop();
+    });
+    loop_.run();
+    return root;
+  };
+  const SessionId first = complete_one();
+  const auto refused = elsewhere.claim(first);
+  ASSERT_FALSE(refused) << "it has ended, and is talked to";
+  EXPECT_EQ(refused.error().code, ErrorCode::busy);
+
+  const SessionId second = complete_one();
+  EXPECT_TRUE(elsewhere.claim(first));
+  const auto taken = runtime_->hold(first);
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, ErrorCode::busy);
+  EXPECT_FALSE(elsewhere.claim(second)) << "what could not be taken up leaves it as it was";
+
+  elsewhere.release(first);
+  const auto events = runtime_->hold(first);
+  ASSERT_TRUE(events);
+  EXPECT_FALSE(events->empty());
+  EXPECT_FALSE(elsewhere.claim(first));
+  EXPECT_TRUE(elsewhere.claim(second));
+  run(loop_, runtime_->close());
 }
 
 TEST_F(EmbeddedRuntime, ACancelFromAnotherThreadEndsEveryTreeOnce) {

@@ -33,7 +33,7 @@ Error fenced_off(const SessionId& tree) {
 Error held_elsewhere(const SessionId& tree, std::string_view holder) {
   return {ErrorCode::busy, fmt::format("{} is run by {}", tree.value, holder),
           fmt::format("follow it with `deputy sessions tail {0}`, stop it with `deputy sessions cancel {0}`, "
-                      "or end that process and resume",
+                      "or leave that chat, or end that process, and resume",
                       tree.value)};
 }
 

@@ -79,6 +79,7 @@ struct RootFold {
       tell("Compaction undone: the model is told the whole conversation again.");
     }
     state.is_running = true;
+    state.only_waits = false;
     state.run_started_at = event.at;
     state.reply = {};
     state.interrupted_at.reset();
@@ -88,7 +89,14 @@ struct RootFold {
     if (is_person && std::exchange(state.echoed, {}) == fact.text) return;
     print_separated(state, said_lines(state, fact.text, is_person));
   }
+  void operator()(const Nudged& fact) const { (*this)(InputGiven{.source = fact.source, .text = fact.text}); }
+  void operator()(const StateChanged& fact) const {
+    const TreeNode* root = find_node(state.tree, state.root);
+    const bool is_in_a_call = root && !(root->calls.empty() && root->asks.empty());
+    state.only_waits = fact.state == SessionState::waiting && fact.waits_for != kPlace && !is_in_a_call;
+  }
   void operator()(const ReplyReceived& fact) const {
+    state.only_waits = false;
     const Reply& reply = fact.reply;
     if (reply.usage.input > 0) state.context = reply.usage.input + reply.usage.output;
     finish_reply(state, state.redactor.redact(reply.message.text));
@@ -426,6 +434,7 @@ void show_model(ChatState& state, ModelShown model) {
 
 void end_running(ChatState& state) {
   state.is_running = false;
+  state.only_waits = false;
   if (auto chosen = std::exchange(state.next_model, {})) state.model = *std::move(chosen);
 }
 

@@ -98,6 +98,7 @@ struct ChatState {
 
   SessionId root;  // empty until the first input
   bool is_running = false;
+  bool only_waits = false;  // what runs has said all, and goes on when a child beside it has something to say
   WallTime run_started_at{};
   std::int64_t context = 0;  // tokens that the last request and its reply held
   TreeView tree;
@@ -148,6 +149,8 @@ void apply_retry(ChatState& state, const SessionId& session);
 Intents apply_key(ChatState& state, const Key& key);
 // What comes once nothing runs any more: the first of what was queued, or to leave where that was meant.
 Intents next_in_turn(ChatState& state);
+// What can be said to what runs, as that only waits: the first of what was queued, where it is no command.
+Intents next_while_it_waits(ChatState& state);
 // The model of what comes; of what runs it stays the one that it has.
 void show_model(ChatState& state, ModelShown model);
 // Nothing runs any more, whether or not it has begun.

@@ -157,6 +157,32 @@ TEST_F(Chat, ACallIsNotMarkedDoneWhereItsChildrenDidNotComplete) {
   EXPECT_THAT(told(Status::completed, Status::cancelled, 1), HasSubstr("✓ Delegate 2 tasks"));
 }
 
+TEST_F(Chat, TasksThatHaveNoChildYetAreCountedBelowTheTree) {
+  story.begin("go");
+  story.reply("", {{"1", "Delegate", R"({"tasks":[{},{},{},{}]})"}});
+  story.start_child("Delegate", 0, "a");
+  EXPECT_THAT(story.screen(80), HasSubstr("\n  (3 not begun yet)\n"));
+  story.tell_child("a", RunEnded{Report{}});
+  EXPECT_THAT(story.screen(80), HasSubstr("(3 not begun yet)")) << "what has ended had begun";
+  story.start_child("Delegate", 0, "b");
+  story.start_child("Delegate", 0, "c");
+  const auto tight = tree_lines(story.state.tree, story.root, {.rows = 3});
+  ASSERT_EQ(tight.size(), 3U);
+  EXPECT_EQ(plain_text(tight.back()), "  (1 more; 1 not begun yet)");
+  EXPECT_EQ(tree_lines(story.state.tree, story.root, {.rows = 1}).size(), 1U) << "the only row is a child's";
+  story.start_child("Delegate", 0, "d");
+  EXPECT_THAT(story.screen(80), Not(HasSubstr("not begun")));
+}
+
+TEST_F(Chat, ATaskThatNeverHadAChildIsNotWaitedForOnceItsCallHasEnded) {
+  story.begin("go");
+  story.reply("", {{"1", "Delegate", R"({"tasks":[{},{}]})"}});
+  story.start_child("Delegate", 0, "a");
+  EXPECT_EQ(not_begun(story.state.tree), 1U);
+  story.finish_call(0, ToolStatus::ok, "## Subagents complete");
+  EXPECT_EQ(not_begun(story.state.tree), 0U);
+}
+
 TEST_F(Chat, ACallThatGaveItsChildToTheBackgroundIsNotMarkedDoneAndTheTreeSaysSo) {
   story.begin("go");
   story.reply("", {{"1", "task", R"({"description":"cart look"})"}});

@@ -200,7 +200,7 @@ Intents submit(ChatState& state) {
     if (command && state.tells_children)
       print_separated(state, {line_of(fmt::format("{} has its turn once this is done", on_one_line(meant)),
                                       Tone::faint)});
-    return {};
+    return next_while_it_waits(state);
   }
   if (state.tells_children && !command) state.echoed = meant;
   return {intent_of(meant)};
@@ -446,6 +446,15 @@ Intents next_in_turn(ChatState& state) {
   const std::string text = std::move(state.queued.front());
   state.queued.pop_front();
   return {intent_of(text)};
+}
+
+Intents next_while_it_waits(ChatState& state) {
+  const bool is_being_cancelled = state.interrupted_at.has_value();
+  const bool is_heard = state.is_running && state.only_waits && !is_being_cancelled;
+  const bool is_for_another_model = state.next_model.has_value();
+  if (!is_heard || is_for_another_model || state.queued.empty() || command_in(state.queued.front()))
+    return {};
+  return next_in_turn(state);
 }
 
 void apply_listing(ChatState& state, const std::string& folder, const std::vector<std::string>& entries) {

@@ -33,6 +33,48 @@ TEST_F(Chat, WhatIsTypedWhileItRunsComesNext) {
   EXPECT_THAT(story.state.queued, ElementsAre("second"));
 }
 
+TEST_F(Chat, WhatIsTypedWhileItOnlyWaitsForItsChildrenIsSaidAtOnce) {
+  story.begin("go");
+  story.child("a");
+  type("one");
+  EXPECT_THAT(key(KeyName::enter), IsEmpty());
+  story.reply("It goes on.");
+  EXPECT_THAT(next_while_it_waits(story.state), IsEmpty());
+  story.tell_root(StateChanged{SessionState::waiting, "for its children", "sess_a"});
+  const auto first = next_while_it_waits(story.state);
+  ASSERT_TRUE(only<SubmitInput>(first)) << "what was typed before";
+  EXPECT_EQ(only<SubmitInput>(first)->text, "one");
+  type("two");
+  const auto second = key(KeyName::enter);
+  ASSERT_TRUE(only<SubmitInput>(second));
+  EXPECT_EQ(only<SubmitInput>(second)->text, "two");
+  story.take_out();
+  story.tell_root(Nudged{"n1", Source::person, "one"});
+  EXPECT_THAT(story.take_out(), HasSubstr("❯ one"));
+  story.tell_root(StateChanged{SessionState::running, ""});
+  type("three");
+  EXPECT_THAT(key(KeyName::enter), IsEmpty());
+  EXPECT_THAT(story.state.queued, ElementsAre("three"));
+}
+
+TEST_F(Chat, WhatIsTypedWhileItWaitsInACallOrIsCancelledOrForAnotherModelComesNext) {
+  story.begin("go");
+  story.start_child("task", 0, "a");
+  story.tell_root(StateChanged{SessionState::waiting, "for its children", "sess_a"});
+  type("one");
+  EXPECT_THAT(key(KeyName::enter), IsEmpty()) << "the call waits";
+  story.finish_call(0, ToolStatus::ok, "started");
+  story.reply("It goes on.");
+  show_model(story.state, {"scripted/other"});
+  story.tell_root(StateChanged{SessionState::waiting, "for its children", "sess_a"});
+  EXPECT_THAT(next_while_it_waits(story.state), IsEmpty()) << "it is for the other model";
+  story.state.next_model.reset();
+  ASSERT_TRUE(only<CancelAll>(key(KeyName::control, "c")));
+  type("two");
+  EXPECT_THAT(key(KeyName::enter), IsEmpty()) << "nobody reads it any more";
+  EXPECT_THAT(story.state.queued, ElementsAre("two"));
+}
+
 TEST_F(Chat, AReplyGoesIntoTheScrollbackBlockByBlock) {
   story.begin("hi");
   story.take_out();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/display.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace deputy {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::size_t kLabelCharacters = 32;
 constexpr std::size_t kActivityCharacters = 160;
+constexpr std::string_view kDelegate = "Delegate";
 constexpr std::size_t kWideScreen = 70;  // from here on cost and time have room too
 
 std::string short_text(std::string_view text) {
@@ -53,6 +55,13 @@ std::string tool_of_call(const TreeNode* node, int call) {
   return found == node->calls.end() ? "" : found->second.tool;
 }
 
+std::size_t tasks_in(const Call& call) {
+  if (call.name != kDelegate) return 0;
+  const auto arguments = parse_json_object(call.arguments);
+  const auto* tasks = arguments ? array_at(*arguments, "tasks") : nullptr;
+  return tasks ? tasks->size() : 0;
+}
+
 struct Fold {
   TreeView& view;
   TreeNode& node;
@@ -89,11 +98,13 @@ struct Fold {
     node.usage = node.usage + fact.reply.usage;
     node.steps += 1;
     forget_what_was_open();
+    for (int index = 0; const Call& call : fact.reply.message.calls) node.tasks[index++] = tasks_in(call);
     node.is_thinking = false;
     if (const auto text = trimmed(fact.reply.message.text); !text.empty()) node.activity = short_text(text);
   }
   void operator()(const CallStarted& fact) const {
-    CallUnderWay call{for_screen(fact.tool), short_text(fact.tool + " " + fact.shown), event.at};
+    CallUnderWay call{for_screen(fact.tool), short_text(fact.tool + " " + fact.shown), event.at,
+                      CallId{event.run, event.step, event.call}, node.tasks[event.call]};
     does(call.shown);
     node.calls[event.call] = std::move(call);
   }
@@ -154,6 +165,7 @@ struct Fold {
   }
   void forget_what_was_open() const {
     node.calls.clear();
+    node.tasks.clear();
     node.asks.clear();
   }
 };
@@ -247,9 +259,24 @@ void keep_awake(TreeView& view, const SessionId& id, WallTime now) {
 
 const TreeNode* find_node(const TreeView& view, const SessionId& id) { return find(view, id); }
 
+std::size_t not_begun(const TreeView& view) {
+  std::size_t all = 0;
+  for (const TreeNode& node : view.nodes) {
+    for (const auto& [index, call] : node.calls) {
+      if (call.tasks == 0) continue;
+      const auto is_of_it = [&](const TreeNode& child) {
+        return child.parent == node.id && child.call.value_or(call.id) == call.id;
+      };
+      const auto begun = static_cast<std::size_t>(std::ranges::count_if(view.nodes, is_of_it));
+      all += call.tasks - std::min(call.tasks, begun);
+    }
+  }
+  return all;
+}
+
 // The call of Delegate has one result for all that it started.
 bool can_go_to_background(const TreeNode& node) {
-  return !node.has_ended && !node.is_beside && node.tool != "Delegate";
+  return !node.has_ended && !node.is_beside && node.tool != kDelegate;
 }
 
 std::optional<CallEnding> ending_of(const TreeView& view, const CallId& call) {
@@ -285,8 +312,10 @@ std::vector<Line> tree_lines(const TreeView& view, const SessionId& root, const 
   const auto all = rows_below(view, root, look.since);
   if (all.empty() || look.rows == 0) return {};
   TreeLook inner = look;
-  const bool is_tight = all.size() > look.rows && look.rows > 1;  // the only row is for the chosen one
-  if (is_tight) inner.rows = look.rows - 1;
+  const std::size_t later = not_begun(view);
+  const bool has_rest =
+      (all.size() > look.rows || later > 0) && look.rows > 1;  // the only row is for the chosen one
+  if (has_rest) inner.rows = look.rows - 1;
   const auto rows = fitting(all, inner);
   std::size_t label_width = 0;
   for (const auto& row : rows) {
@@ -296,7 +325,11 @@ std::vector<Line> tree_lines(const TreeView& view, const SessionId& root, const 
   label_width = std::min(label_width, look.columns / 3);
   std::vector<Line> lines;
   for (const auto& row : rows) lines.push_back(line_of_row(row, label_width, look));
-  if (is_tight) lines.push_back({{fmt::format("  ({} more)", all.size() - rows.size()), Tone::faint}});
+  if (!has_rest) return lines;
+  const std::size_t hidden = all.size() - rows.size();
+  std::string rest = hidden > 0 ? fmt::format("{} more", hidden) : "";
+  if (later > 0) rest += fmt::format("{}{} not begun yet", hidden > 0 ? "; " : "", later);
+  lines.push_back({{fmt::format("  ({})", rest), Tone::faint}});
   return lines;
 }
 

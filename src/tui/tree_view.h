@@ -19,6 +19,8 @@ struct CallUnderWay {
   std::string tool;
   std::string shown;  // with its arguments in short
   WallTime started_at{};
+  CallId id = {};
+  std::size_t tasks = 0;  // that it hands out together
 };
 
 // A question that has no answer yet.
@@ -43,6 +45,7 @@ struct TreeNode {
   std::string tool;                   // of the call that made it, or that waits for it since
   bool is_beside = false;             // its parent goes on without it
   std::map<int, CallUnderWay> calls;  // its own
+  std::map<int, std::size_t> tasks;   // of those that its last reply made
   bool has_ended = false;
   Status ended_as = Status::completed;  // where it has
   Usage usage;
@@ -59,6 +62,8 @@ void apply(TreeView& view, const Event& event, const EventOrigin& origin);
 // It did something that no event tells of: a command of its printed, or it said a piece of its reply.
 void keep_awake(TreeView& view, const SessionId& id, WallTime now);
 const TreeNode* find_node(const TreeView& view, const SessionId& id);
+// How many tasks of calls under way have no child yet: as many are at work as may be, and they come later.
+std::size_t not_begun(const TreeView& view);
 // Whether a call waits for it that goes on without it where the person says so.
 bool can_go_to_background(const TreeNode& node);
 // How a call ended for a person, where its result is good as one that tells of every child, and yet not all

@@ -100,6 +100,68 @@ TEST_F(ChatOnATerminal, GoesOnAfterAKillWhereItWas) {
   expect_quits(*chat);
 }
 
+TEST_F(ChatOnATerminal, ThatGoesOnWithWhatWasLeftFromItsStartDoesNotOfferItToo) {
+  auto killed = begin(delegating("86400000"), {"--yes"});
+  killed->type("go\r");
+  killed->read_screen_until("half way");
+  killed->send(SIGKILL);
+  EXPECT_EQ(killed->wait().status, 128 + SIGKILL);
+
+  auto refused = begin("rehearsal");
+  refused->type("/resume\r");
+  EXPECT_THAT(refused->read_screen_until("needs the model"), testing::Not(HasSubstr("Going on with")));
+  refused->send(SIGKILL);
+  EXPECT_EQ(refused->wait().status, 128 + SIGKILL);
+
+  auto chat = chat_on_terminal(
+      {"chat", "--resume", "newest", "--yes", "--model", delegating("10"), "--color", "never"});
+  EXPECT_THAT(chat->read_screen_until("Both have reported."), testing::Not(HasSubstr("Left unfinished")));
+  expect_quits(*chat);
+}
+
+TEST_F(ChatOnATerminal, IsAloneInItsSessionUntilItIsLeft) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"Hello."},{"text":"Still here."}]}]})");
+  auto first = begin(model);
+  first->type("hello\r");
+  first->read_screen_until("Hello.");
+  EXPECT_EQ(deputy({"sessions", "tail", "newest"}).status, 0);  // ends with the run
+  auto second = begin(model);
+  second->type("/resume newest\r");
+  second->read_screen_until("is run by process");
+  second->type("/resume\r");
+  second->read_screen_until("there is no earlier session");
+  first->type("more\r");
+  first->read_screen_until("Still here.");
+  expect_quits(*first);
+  second->type("/resume newest\r");
+  second->read_screen_until("Still here.");
+  expect_quits(*second);
+}
+
+TEST_F(ChatOnATerminal, IsHeardWhileOnlyChildrenInTheBackgroundWork) {
+  auto chat = begin(script(R"({"v":1,"sessions":[
+  {"match":{"label":"main"},"replies":[
+    {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look","run_in_background":true}}]},
+    {"text":"I am free."},{"text":"Heard you.","expect":{"contains":"and now?"}}]},
+  {"match":{"agent":"explore"},"replies":[{"first_byte_ms":86400000,"text":"never"}]}]})"),
+                    {"--yes"});
+  chat->type("go\r");
+  chat->read_screen_until("I am free.");
+  chat->type("and now?\r");
+  chat->read_screen_until("Heard you.");
+  expect_quits(*chat);
+}
+
+TEST_F(ChatOnATerminal, RefusesAModelThatItDoesNotHaveAndListsThoseOfItsProviders) {
+  auto chat = begin("rehearsal");
+  chat->type("/model rehearsal/yyy\r");
+  chat->read_screen_until("none called 'yyy'");
+  chat->type("/model nosuch\r");
+  chat->read_screen_until("ollama, openai");  // those with an address, sorted
+  chat->type("/quit\r");
+  EXPECT_EQ(chat->wait().status, 0);
+}
+
 TEST_F(ChatOnATerminal, NamesTheModelAtItsEndThatAnsweredLast) {
   const auto first = script(R"({"v":1,"sessions":[{"replies":[{"text":"I am the first."}]}]})");
   const auto other = script(

@@ -28,6 +28,8 @@ TEST_F(ChatRealTime, WhatIsSaidOnLeavingGoesOnWithTheChat) {
   chat(model, {"chat", "--resume", id});
   tmux.wait_for("Hello.");
   enter("more", "Still here.");
+  enter("/quit", "Kept as sess_");
+  tmux.wait_until_ended();
 
   chat(model);
   enter("/resume " + id, "Still here.");
