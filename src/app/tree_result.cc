@@ -186,7 +186,8 @@ bool starts_children(std::string_view tool) {
   return tool == "Delegate" || tool == "task" || tool == "spawn_subagent";
 }
 
-// What came back from children after the last reply: the model that was stopped says nothing of it.
+// What came back from children after the last reply: the model that was stopped says nothing of it. Of a
+// child that went on beside it nothing had come back; what its call says is how a model goes on with it.
 std::string untold_of_children(const std::vector<Event>& events) {
   std::set<int> calls;
   std::string text;
@@ -197,6 +198,7 @@ std::string untold_of_children(const std::vector<Event>& events) {
     }
     const auto* started = std::get_if<CallStarted>(&event.fact);
     if (started && starts_children(started->tool)) calls.insert(event.call);
+    if (std::holds_alternative<Detached>(event.fact)) calls.erase(event.call);
     const auto* finished = std::get_if<CallFinished>(&event.fact);
     if (!finished || !calls.contains(event.call)) continue;
     if (!text.empty()) text += "\n\n";

@@ -115,6 +115,18 @@ TEST(TreeResult, ARunThatWasStoppedEndsWithWhatItsChildrenFoundLast) {
   EXPECT_EQ(result_of(end).text, "") << "its own words, wherever it could say some";
 }
 
+TEST(TreeResult, ARunThatWasStoppedSaysNothingOfAChildThatOnlyItsModelCouldHaveGoneOnWith) {
+  auto end = run_stopped_at_children();
+  const auto add = [&end](Fact fact) {
+    end.root_events.push_back(event_of(std::move(fact)));
+    end.root_events.back().call = 2;
+  };
+  add(CallStarted{"task", ""});
+  add(Detached{SessionId("child"), 1, "q1"});
+  add(CallFinished{{.content = "The subagent waits. Answer with answer_subagent."}});
+  EXPECT_EQ(result_of(end).text, "I ask two.\n\nfound last");
+}
+
 TEST(TreeResult, ACommandWhoseCallNeverBeganWasRefused) {
   auto end = batch_of({});
   end.report->status = Status::failed;
