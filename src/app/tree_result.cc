@@ -25,6 +25,12 @@ const Session* root_of(const TreeEnd& end) {
   return found == end.sessions.end() ? nullptr : &*found;
 }
 
+// One that has no record yet has no id here either.
+bool is_left_unfinished(const TreeEnd& end) {
+  const Session* root = root_of(end);
+  return !end.root.empty() && !(root && is_terminal(root->state));
+}
+
 bool is_command(const TreeEnd& end) {
   const Session* root = root_of(end);
   return root && root->agent == "command";
@@ -250,6 +256,8 @@ TreeResult result_of(const TreeEnd& end) {
     result.problem =
         end.left_by.empty() ? "left unfinished" : fmt::format("left unfinished: ended by {}", end.left_by);
     if (!end.root.empty()) result.advice = fmt::format("to go on: `deputy resume {}`", end.root.value);
+  } else if (error.code == ErrorCode::exhausted && is_left_unfinished(end)) {
+    result.advice += fmt::format(", then run `deputy resume {}`", end.root.value);
   }
   return result;
 }

@@ -277,6 +277,17 @@ TEST(TreeResult, AFailureOfTheStoreIsAFailure) {
   EXPECT_EQ(result.advice, "free some space");
 }
 
+TEST(TreeResult, AFullDiskIsGoneOnAfterOnlyWhereSomethingWasKept) {
+  TreeEnd end;
+  end.report = fail(ErrorCode::exhausted, "the disk is full", "free some space");
+  EXPECT_EQ(result_of(end).advice, "free some space") << "it was not recorded";
+  end.root = SessionId("root");
+  end.sessions = {session_of("root", "main", SessionState::interrupted)};
+  EXPECT_EQ(result_of(end).advice, "free some space, then run `deputy resume root`");
+  end.sessions.front().state = SessionState::completed;
+  EXPECT_EQ(result_of(end).advice, "free some space") << "nothing is left to do";
+}
+
 Question asking_for(const std::string& rule) { return {.text = "may I?", .suggestions = {rule}}; }
 
 TEST(TreeResult, WhatNobodyApprovedIsCountedAndTheWayToAllowItNamed) {
