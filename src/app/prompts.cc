@@ -92,11 +92,15 @@ Task<> Prompts::run(StopToken stop) {
 
 void Prompts::show_again() {
   if (shown_.empty()) return;
-  // What was typed meanwhile was meant for who had the terminal. Where they still have it, it is theirs, and
-  // who touches it is stopped.
+  forget_typed();
+  parts_.err.offer(shown_);
+  is_due_again_ = is_in_background(parts_.input);
+}
+
+// While others have the terminal, it is for them, and who touches it is stopped.
+void Prompts::forget_typed() {
   if (!is_in_background(parts_.input)) ::tcflush(parts_.input, TCIFLUSH);
   typed_.clear();
-  parts_.err.offer(shown_);
 }
 
 void Prompts::leave_line() {
@@ -115,9 +119,7 @@ Task<bool> Prompts::until_taken(StopToken stop) {
 
 Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
   if (!co_await until_taken(stop)) co_return std::nullopt;
-  // What was typed before the question cannot be meant as its answer.
-  ::tcflush(parts_.input, TCIFLUSH);
-  typed_.clear();
+  forget_typed();
   // Without secrets first: one that is broken in two is none that could be found. What is approved is not
   // broken at all: no line of its own may pass for the rest of the one above it.
   shown_ = parts_.redactor.redact(question_text(question, parts_.err.letters()));
@@ -126,7 +128,7 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
   parts_.err.offer(shown_);
   if (parts_.err.is_behind()) {
     if (!co_await until_taken(stop)) co_return std::nullopt;
-    ::tcflush(parts_.input, TCIFLUSH);
+    forget_typed();
   }
   for (;;) {
     const auto line = co_await read_line(stop);
@@ -135,8 +137,8 @@ Task<std::optional<Answer>> Prompts::ask(Question question, StopToken stop) {
       co_return std::nullopt;
     }
     if (!line) {
-      parts_.err.offer("\n");
-      co_return Answer{AnswerKind::refused, "the person gave no answer"};
+      parts_.hung_up();
+      co_return std::nullopt;
     }
     const bool is_permission = question.kind == QuestionKind::permission;
     if (auto answer = is_permission ? answer_from(*line) : words_from(question, *line)) co_return answer;
@@ -153,18 +155,24 @@ Task<bool> Prompts::until_in_foreground(StopToken stop) {
   co_return true;
 }
 
-// Nothing at the end of input, or when stopped.
+// Nothing when the terminal has hung up, or when stopped.
 Task<std::optional<std::string>> Prompts::read_line(StopToken stop) {
   std::array<char, 4096> buffer;
   while (!typed_.contains('\n')) {
     if (co_await wait_readable(parts_.loop, parts_.input, stop) == Readiness::stopped) co_return std::nullopt;
     if (is_in_background(parts_.input)) {
+      is_due_again_ = true;
       if (!co_await until_in_foreground(stop)) co_return std::nullopt;
-      show_again();
+      if (is_due_again_) show_again();  // a shell may have told that it is over, and it stands there
       continue;
     }
     const ssize_t count = read_what_is_there(parts_.input, buffer);
-    if (count < 0 && errno == EAGAIN) continue;  // a shell has taken it
+    if (count < 0 && errno == EAGAIN) continue;       // a shell has taken it
+    if (count == 0 && ::isatty(parts_.input) == 1) {  // Ctrl-D, which ends a line and no terminal
+      parts_.err.offer("\n");
+      typed_ += '\n';
+      continue;
+    }
     if (count <= 0) co_return std::nullopt;
     typed_.append(buffer.data(), static_cast<std::size_t>(count));
   }

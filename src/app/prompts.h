@@ -38,6 +38,7 @@ class Prompts {
     const Redactor& redactor;
     int input = 0;  // the terminal, in its ordinary line mode
     Reply reply;
+    std::function<void()> hung_up;  // nobody is there any more, which answers nothing
   };
   explicit Prompts(Parts parts) : parts_(std::move(parts)) {}
 
@@ -50,8 +51,10 @@ class Prompts {
   void leave_line();
 
  private:
-  // Nothing when the question was settled without the person.
+  // Nothing when the question was settled without the person, or is left open.
   Task<std::optional<Answer>> ask(Question question, StopToken stop);
+  // What was typed until now cannot be meant as an answer to what is shown next.
+  void forget_typed();
   // Whether the terminal took all there was to say before the question was settled.
   Task<bool> until_taken(StopToken stop);
   // Whether that came before the question was settled.
@@ -64,6 +67,7 @@ class Prompts {
   std::set<std::string> open_;        // ids of questions that nobody has settled yet
   std::string current_;               // the one on the screen
   std::string shown_;                 // its text, once it stands there
+  bool is_due_again_ = false;         // once nobody else has the terminal
   std::string typed_;                 // and not yet read as a line
   std::optional<StopSource> asking_;  // stops when that one is settled
 };

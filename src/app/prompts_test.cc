@@ -91,16 +91,19 @@ class PromptsTest : public ::testing::Test {
   Progress progress_{{.loop = loop_, .err = err_, .redactor = redactor_}};
   std::vector<std::pair<std::string, Answer>> answers_;
   Channel<bool> answered_;
+  Channel<bool> hung_up_;
   Prompts prompts_{{.loop = loop_,
                     .progress = progress_,
                     .out = out_,
                     .err = err_,
                     .redactor = redactor_,
                     .input = input_,
-                    .reply = [this](const std::string& id, Answer answer) {
-                      answers_.emplace_back(id, std::move(answer));
-                      answered_.push(true);
-                    }}};
+                    .reply =
+                        [this](const std::string& id, Answer answer) {
+                          answers_.emplace_back(id, std::move(answer));
+                          answered_.push(true);
+                        },
+                    .hung_up = [this] { hung_up_.push(true); }}};
 };
 
 TEST_F(PromptsTest, AsksAgainUntilItUnderstands) {
@@ -131,13 +134,6 @@ TEST_F(PromptsTest, ALineTooManyAnswersNoLaterQuestion) {
   type("y\ny\n");  // read at once, so the second line is there before its question is
   run(loop_, until(1));
   EXPECT_EQ(answers_.size(), 1U);
-}
-
-TEST_F(PromptsTest, TheEndOfInputIsARefusal) {
-  prompts_.on_event(asked("q1"));
-  ::close(std::exchange(keys_[1], ::dup(0)));
-  run(loop_, until(1));
-  EXPECT_EQ(answers_[0].second.kind, AnswerKind::refused);
 }
 
 TEST_F(PromptsTest, WhatWasSettledMeanwhileIsNotAsked) {
@@ -224,6 +220,25 @@ class PromptsOnAStoppedTerminal : protected HasTerminal, public PromptsTest {
     while (answers_.empty()) co_await answered_.pop({});
     co_await group.stop(StopReason::shutdown);
   }
+  Task<> until_hung_up() {
+    TaskGroup group(loop_);
+    group.spawn(prompts_.run(group.token()));
+    co_await turns(100);
+    terminal_.hang_up();
+    co_await hung_up_.pop({});
+    co_await group.stop(StopReason::shutdown);
+  }
+  Task<> until_refused_after_ctrl_d() {
+    TaskGroup group(loop_);
+    group.spawn(prompts_.run(group.token()));
+    co_await turns(100);
+    const std::uint64_t asked = err_.taken();
+    terminal_.type("\x04");
+    for (int left = 10'000; left > 0 && err_.taken() <= asked + 1; --left) co_await turns(100);
+    terminal_.type("n later\n");
+    while (answers_.empty()) co_await answered_.pop({});
+    co_await group.stop(StopReason::shutdown);
+  }
   Task<> until_shown_again_late() {
     TaskGroup group(loop_);
     group.spawn(prompts_.run(group.token()));
@@ -282,6 +297,21 @@ TEST_F(PromptsOnAStoppedTerminal, TakeNothingForAnAnswerThatWasTypedForAShell) {
   prompts_.on_event(asked("q1"));
   run(loop_, until_refused_after_a_shell());
   EXPECT_EQ(answers_[0].second.kind, AnswerKind::refused);
+}
+
+TEST_F(PromptsOnAStoppedTerminal, AnswerNothingWhenTheTerminalHangsUp) {
+  prompts_.on_event(asked("q1"));
+  run(loop_, until_hung_up());
+  EXPECT_TRUE(answers_.empty());
+}
+
+TEST_F(PromptsOnAStoppedTerminal, AskAgainAfterCtrlDOnALineOfItsOwn) {
+  prompts_.on_event(asked("q1"));
+  run(loop_, until_refused_after_ctrl_d());
+  EXPECT_EQ(answers_[0].second.kind, AnswerKind::refused);
+  EXPECT_EQ(answers_[0].second.text, "later") << "the person's own word";
+  EXPECT_THAT(terminal_.read_until("that was no answer"),
+              ::testing::HasSubstr("if you like: \r\nthat was no answer"));
 }
 
 TEST_F(PromptsOnAStoppedTerminal, ShowAQuestionAgainOnceTheTerminalTakesIt) {

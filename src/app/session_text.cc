@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "transcript/codec.h"
+#include "transcript/profile.h"
 
 namespace deputy {
 namespace {
@@ -84,10 +85,12 @@ std::string processes_of(const Resources& resources) {
 
 constexpr Duration kMuchCpu = std::chrono::seconds(1);  // from here on a tree names what took it
 
-// Why it ended; of a cancel also whose it was, which its reason does not tell.
+// Why it ended; of a cancel also whose it was, which its reason does not tell, nor of a command what kept its
+// children from coming to be.
 std::string why_ended(const Session& session) {
-  const bool is_told = session.reason == Reason::cancelled_by_user && !session.error.empty();
-  return is_told ? one_line(session.error, 80) : to_words(session.reason);
+  const bool is_of_children = session.agent == kCommandAgent && session.reason == Reason::denied;
+  const bool is_told = is_of_children || session.reason == Reason::cancelled_by_user;
+  return is_told && !session.error.empty() ? one_line(session.error, 80) : to_words(session.reason);
 }
 
 struct TreeRow {

@@ -74,6 +74,16 @@ TEST(SessionText, TellsWhatItsProcessesTookWhereItHadAny) {
   EXPECT_THAT(tree_text(root, {root}, kNow, Style{}, {{root.id, little}}), HasSubstr("1s of CPU"));
 }
 
+TEST(SessionText, NobodyDeniedTheChildrenOfACommandThatNeverCameToBe) {
+  auto root = session_of("root", "main");
+  root.state = SessionState::failed;
+  root.reason = Reason::denied;
+  root.error = "1 of 1 did not complete";
+  EXPECT_THAT(details_text(root, {root}, kNow, ""), HasSubstr("\nreason      denied\n")) << "of any other";
+  root.agent = "command";
+  EXPECT_THAT(details_text(root, {root}, kNow, ""), HasSubstr("\nreason      1 of 1 did not complete\n"));
+}
+
 TEST(SessionText, CostIsRolledUpTheTreeWithWhatFailedAndNothingTwice) {
   const auto root = session_of("root", "main");
   auto failed = session_of("a", "first", 0);

@@ -9,6 +9,7 @@
 #include "app/progress_view.h"
 #include "app/run_on.h"
 #include "async/sleep.h"
+#include "base/text.h"
 
 namespace deputy {
 namespace {
@@ -34,6 +35,7 @@ class Tail {
       if (each.id == session_.id) session_ = each;
     }
     if (std::exchange(moved_, moved) != moved) TRY(print_new(is_run));
+    if (is_terminal(session_.state)) tell_end();
     if (is_run || is_terminal(session_.state)) return is_terminal(session_.state);
     program_.err.write_line(
         fmt::format("deputy: nobody runs it any more; to go on: `{}`",
@@ -74,6 +76,14 @@ class Tail {
       program_.err.write_line(question_line(program_, asked->question));
   }
 
+  // Of a command whose children never came to be there is no line.
+  void tell_end() {
+    if (program_.common.output != OutputForm::text || has_told_) return;
+    std::string end = fmt::format("[{}] {}", session_.label, name_of(session_.state));
+    if (!session_.error.empty()) end += ": " + session_.error;
+    program_.out.write_line(made_visible(on_one_line(program_.redactor.redact(end))));
+  }
+
   void print(const Event& event) {
     const EventOrigin& origin = origins_[event.run.session];
     if (program_.common.output != OutputForm::text) {
@@ -83,8 +93,10 @@ class Tail {
     }
     view_.apply(event, origin);
     const auto detail = program_.common.verbose ? ProgressView::Detail::all : ProgressView::Detail::usual;
-    if (const auto line = view_.line_for(event, detail))
+    if (const auto line = view_.line_for(event, detail)) {
       program_.out.write_line(program_.redactor.redact(*line));
+      has_told_ = true;
+    }
   }
 
   Program& program_;
@@ -94,6 +106,7 @@ class Tail {
   std::map<SessionId, EventOrigin> origins_;
   WallTime moved_{};
   std::uint64_t last_seq_ = 0;
+  bool has_told_ = false;
 };
 
 Task<> follow(Program& program, Tail& tail, Result<void>& outcome) {

@@ -25,6 +25,12 @@ const Session* root_of(const TreeEnd& end) {
   return found == end.sessions.end() ? nullptr : &*found;
 }
 
+// One that has no record yet has no id here either.
+bool is_left_unfinished(const TreeEnd& end) {
+  const Session* root = root_of(end);
+  return !end.root.empty() && !(root && is_terminal(root->state));
+}
+
 bool is_command(const TreeEnd& end) {
   const Session* root = root_of(end);
   return root && root->agent == "command";
@@ -186,7 +192,8 @@ bool starts_children(std::string_view tool) {
   return tool == "Delegate" || tool == "task" || tool == "spawn_subagent";
 }
 
-// What came back from children after the last reply: the model that was stopped says nothing of it.
+// What came back from children after the last reply: the model that was stopped says nothing of it. Of a
+// child that went on beside it nothing had come back; what its call says is how a model goes on with it.
 std::string untold_of_children(const std::vector<Event>& events) {
   std::set<int> calls;
   std::string text;
@@ -197,6 +204,7 @@ std::string untold_of_children(const std::vector<Event>& events) {
     }
     const auto* started = std::get_if<CallStarted>(&event.fact);
     if (started && starts_children(started->tool)) calls.insert(event.call);
+    if (std::holds_alternative<Detached>(event.fact)) calls.erase(event.call);
     const auto* finished = std::get_if<CallFinished>(&event.fact);
     if (!finished || !calls.contains(event.call)) continue;
     if (!text.empty()) text += "\n\n";
@@ -248,6 +256,8 @@ TreeResult result_of(const TreeEnd& end) {
     result.problem =
         end.left_by.empty() ? "left unfinished" : fmt::format("left unfinished: ended by {}", end.left_by);
     if (!end.root.empty()) result.advice = fmt::format("to go on: `deputy resume {}`", end.root.value);
+  } else if (error.code == ErrorCode::exhausted && is_left_unfinished(end)) {
+    result.advice += fmt::format(", then run `deputy resume {}`", end.root.value);
   }
   return result;
 }

@@ -115,6 +115,18 @@ TEST(TreeResult, ARunThatWasStoppedEndsWithWhatItsChildrenFoundLast) {
   EXPECT_EQ(result_of(end).text, "") << "its own words, wherever it could say some";
 }
 
+TEST(TreeResult, ARunThatWasStoppedSaysNothingOfAChildThatOnlyItsModelCouldHaveGoneOnWith) {
+  auto end = run_stopped_at_children();
+  const auto add = [&end](Fact fact) {
+    end.root_events.push_back(event_of(std::move(fact)));
+    end.root_events.back().call = 2;
+  };
+  add(CallStarted{"task", ""});
+  add(Detached{SessionId("child"), 1, "q1"});
+  add(CallFinished{{.content = "The subagent waits. Answer with answer_subagent."}});
+  EXPECT_EQ(result_of(end).text, "I ask two.\n\nfound last");
+}
+
 TEST(TreeResult, ACommandWhoseCallNeverBeganWasRefused) {
   auto end = batch_of({});
   end.report->status = Status::failed;
@@ -263,6 +275,17 @@ TEST(TreeResult, AFailureOfTheStoreIsAFailure) {
   EXPECT_EQ(result.status, ExitStatus::failed);
   EXPECT_EQ(result.problem, "the disk is full");
   EXPECT_EQ(result.advice, "free some space");
+}
+
+TEST(TreeResult, AFullDiskIsGoneOnAfterOnlyWhereSomethingWasKept) {
+  TreeEnd end;
+  end.report = fail(ErrorCode::exhausted, "the disk is full", "free some space");
+  EXPECT_EQ(result_of(end).advice, "free some space") << "it was not recorded";
+  end.root = SessionId("root");
+  end.sessions = {session_of("root", "main", SessionState::interrupted)};
+  EXPECT_EQ(result_of(end).advice, "free some space, then run `deputy resume root`");
+  end.sessions.front().state = SessionState::completed;
+  EXPECT_EQ(result_of(end).advice, "free some space") << "nothing is left to do";
 }
 
 Question asking_for(const std::string& rule) { return {.text = "may I?", .suggestions = {rule}}; }

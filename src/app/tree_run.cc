@@ -44,6 +44,7 @@ class TreeRunner {
   Task<> watch_signals(StopToken stop);
   Task<> name_kept_work(std::string workspace);
   [[noreturn]] void leave_at_once();
+  void suspend();
   void show_again();
   Task<> a_turn_of_the_loop();
   void look_back();
@@ -87,14 +88,15 @@ TreeRunner::TreeRunner(Program& program, Signals& signals, TreeRequest request)
                  .keys = program.looks.hides_keys ? std::optional(STDIN_FILENO) : std::nullopt}),
       engine_(program, std::move(request.engine)),
       runtime_(engine_.runtime),
-      prompts_({.loop = program.loop,
-                .progress = progress_,
-                .out = program.out,
-                .err = program.err,
-                .redactor = program.redactor,
-                .input = STDIN_FILENO,
-                .reply = [this](const std::string& id,
-                                Answer answer) { runtime_.answer(id, std::move(answer)); }}),
+      prompts_(
+          {.loop = program.loop,
+           .progress = progress_,
+           .out = program.out,
+           .err = program.err,
+           .redactor = program.redactor,
+           .input = STDIN_FILENO,
+           .reply = [this](const std::string& id, Answer answer) { runtime_.answer(id, std::move(answer)); },
+           .hung_up = [this] { suspend(); }}),
       beside_(program.loop) {
   runtime_.subscribe([this](const Event& event, const EventOrigin& origin) { on_event(event, origin); });
   runtime_.subscribe_output([this](const SessionId& session, const EventOrigin& origin,
@@ -250,9 +252,7 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
         runtime_.cancel(*number == SIGTERM ? StopReason::terminated : StopReason::user);
         break;
       case SignalAction::suspend:
-        prompts_.leave_line();
-        end_.left_by = "SIGHUP";
-        runtime_.cancel(StopReason::shutdown);
+        suspend();
         break;
       case SignalAction::leave:
         leave_at_once();
@@ -269,6 +269,14 @@ Task<> TreeRunner::watch_signals(StopToken stop) {
         break;
     }
   }
+}
+
+// A question at a terminal that hangs up may see it before the signal comes.
+void TreeRunner::suspend() {
+  was_told_to_end_ = true;
+  prompts_.leave_line();
+  end_.left_by = "SIGHUP";
+  runtime_.cancel(StopReason::shutdown);
 }
 
 // A shell has written on the screen since.

@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class StateFolderTest : public DeputyTest {
@@ -163,6 +164,7 @@ TEST_F(StateFolderTest, AFullDiskSaysSoFromTheFirstRunOnAndLeavesNothingInTheWay
                                   "$0" sessions ls --output json >"$HOME/kept"
                                   exit $status)");
   expect_failure(ran, "full");
+  EXPECT_THAT(ran.err, Not(HasSubstr("deputy resume"))) << "nothing was kept to go on with";
   const auto kept = parse_json(contents(root() / "person/kept"));
   ASSERT_TRUE(kept && kept->is_array());
   EXPECT_EQ(kept->as_array().size(), 1u) << "of the second run alone";

@@ -73,6 +73,27 @@ TEST_F(StoppedAtAQuestionRealTime, ARunShowsItAgainAndIsCancelledAlsoAfterTheBac
   EXPECT_FALSE(is_written());
 }
 
+TEST_F(StoppedAtAQuestionRealTime, ARunInTheBackgroundAsksOnALineOfItsOwnOnceItIsInFront) {
+  open_shell();
+  enter("deputy run write --model " + writing() + " &", "[y]es / [n]o");
+  enter("clear");
+  tmux.wait_until_gone("[y]es / [n]o");
+  enter("fg", "[y]es / [n]o");
+  EXPECT_THAT(tmux.screen(), Not(HasSubstr("if you like: [main]")));
+  enter("n", "All done.");
+  EXPECT_FALSE(is_written());
+}
+
+TEST_F(StoppedAtAQuestionRealTime, ARunWhoseTerminalIsClosedIsAskedAgainByItsResume) {
+  open({"run", "write", "--model", writing()}, {});
+  tmux.wait_for("[y]es / [n]o");
+  tmux.hang_up();
+  open({"resume"}, {});
+  tmux.wait_for("[y]es / [n]o");
+  enter("y", "All done.");
+  EXPECT_TRUE(is_written());
+}
+
 TEST_F(StoppedAtAQuestionRealTime, TheShellHasATerminalThatWaitsForItsReaders) {
   open_shell_and_chat("--plain");
   tmux.wait_for("answer:");

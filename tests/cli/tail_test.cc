@@ -33,6 +33,13 @@ TEST_F(TailTest, TellsWhatAnEndedSessionDidAndEnds) {
               AllOf(HasSubstr("[a] started"), HasSubstr("[a] note: seen"), HasSubstr("[a] ✓ complete")));
 }
 
+TEST_F(TailTest, TellsTheEndOfWhatNeverHadAChild) {
+  ASSERT_EQ(deputy({"delegate", "--model", "rehearsal", "--task", "a=p", "--context", "none.txt"}).status, 1);
+  const auto tail = deputy({"sessions", "tail", root_id()});
+  EXPECT_EQ(tail.status, 0) << tail.err;
+  EXPECT_EQ(tail.out, "[delegate] failed: 1 of 1 did not complete\n");
+}
+
 TEST_F(TailTest, FollowsWhatAnotherProcessDoes) {
   auto working = start({"delegate", "--model", script(kSlow), "--output", "stream-json", "--task", "a=p"});
   working->read_until("session.progress");

@@ -213,7 +213,7 @@ TEST_F(DiskFaults, AFullDiskStillTakesTheRecordOfTheStop) {
   const auto said = run_on(world, 1, acknowledged);
   ASSERT_TRUE(said) << "there was room enough";
   EXPECT_EQ(said->code, ErrorCode::exhausted);
-  EXPECT_TRUE(said->advice.contains("deputy resume")) << said->advice;
+  EXPECT_TRUE(said->advice.contains("free some disk space")) << said->advice;
   EXPECT_FALSE(std::filesystem::exists(world.home.file("spare-room"))) << "given back";
   disk_.heal();
   {

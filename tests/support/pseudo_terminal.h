@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace deputy {
 
@@ -35,6 +36,8 @@ class PseudoTerminal {
     ::cfmakeraw(&mode);
     EXPECT_EQ(::tcsetattr(program_, TCSANOW, &mode), 0);
   }
+  // As when its window is closed.
+  void hang_up() { ::close(std::exchange(reader_, -1)); }
   void stop() const { EXPECT_EQ(::tcflow(program_, TCOOFF), 0); }
   void go_on() const { EXPECT_EQ(::tcflow(program_, TCOON), 0); }
   void type(std::string_view keys) const {

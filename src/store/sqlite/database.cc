@@ -27,7 +27,7 @@ constexpr std::string_view kCheckTheDisk =
 
 Error full_error(std::string_view path) {
   return {ErrorCode::exhausted, fmt::format("cannot write {}: database or disk is full", path),
-          "free some disk space, then run `deputy resume`"};
+          "free some disk space"};
 }
 
 Error error_of(sqlite3* database, const std::string& path) {
