@@ -192,6 +192,9 @@ void add_others(CLI::App& app, Words& raw) {
             "run a bundle's tree again with a scripted model, and say where it goes another way");
   auto* completions = add_command(app, "completions", "Print what lets a shell complete the commands",
                                   "deputy completions bash >> ~/.bashrc");
+  completions->footer(completions->get_footer() +
+                      "\n\nFor zsh put them into ~/.zshrc, below compinit, or into a folder of $fpath as "
+                      "_deputy; for fish into ~/.config/fish/completions/deputy.fish.");
   add_value(*completions, "shell", raw.shell, "", "bash, zsh or fish");
   completions->get_option("shell")->required();
   // Of no use to a person, and in no help: what completions ask.

@@ -205,7 +205,7 @@ std::string zsh_completions(const CommandTree& program) {
                          first_argument(*command, "entries+=({})"));
   }
   return fmt::format(R"(#compdef deputy
-# deputy completions for zsh: put this into a folder of $fpath as _deputy
+# deputy completions for zsh: put this into a folder of $fpath as _deputy, or into ~/.zshrc below compinit
 _deputy() {{
   local before='' path_so_far='' asked='' word
   local -i count=0
@@ -242,6 +242,13 @@ _deputy() {{
   esac
   _describe 'deputy' entries
 }}
+if [[ $funcstack[1] == _deputy ]]; then
+  _deputy "$@"  # zsh has loaded this to complete something
+elif (( $+functions[compdef] )); then
+  compdef _deputy deputy
+else
+  print -u2 -r -- 'deputy: zsh completes nothing yet; put `autoload -Uz compinit && compinit` before this'
+fi
 )",
                      fmt::join(options_that(program, takes_value), "|"), fmt::join(paths, "|"),
                      fmt::join(options_that(program, names_files), "|"), cases,

@@ -53,7 +53,7 @@ class CompletionsTest : public DeputyTest {
   }
   // What zsh's own functions are told, in a shell that completes nothing.
   std::string offered_by_zsh(const std::string& words, int at) {
-    return said_by("zsh -fc", "source " + file_for("zsh") +
+    return said_by("zsh -fc", "compdef() { }; source " + file_for("zsh") +
                                   "; _describe() { print -rl -- ${(P)2}; }; compadd() { print -r -- \"$@\"; "
                                   "}; _files() { print files; }; words=(" +
                                   words + "); CURRENT=" + std::to_string(at) + "; _deputy");
@@ -203,6 +203,31 @@ TEST_F(CompletionsTest, ZshAsksToo) {
   EXPECT_THAT(offered_by_zsh("deputy task ''", 3), HasSubstr("explore:"));
   EXPECT_THAT(offered_by_zsh("deputy --model ''", 3), HasSubstr("rehearsal:built in"));
   EXPECT_EQ(offered_by_zsh("deputy agents check ''", 4), "files\n");
+}
+
+TEST_F(CompletionsTest, ZshCompletesWhicheverWayTheyAreLoaded) {
+  NEEDS(has("zsh"), "zsh is not installed");
+  const std::string file = file_for("zsh");
+  const std::string begin = "autoload -Uz compinit; compinit -D -u; ";
+  const std::string completer = "; print -r -- \"<${_comps[deputy]}>\"";
+  EXPECT_EQ(said_by("zsh -fc", begin + "source " + file + completer), "<_deputy>\n");
+  EXPECT_EQ(said_by("zsh -fc", begin + "source <(cat " + file + ")" + completer), "<_deputy>\n");
+  EXPECT_EQ(said_by("zsh -fc", begin + completer.substr(2)), "<>\n") << "control";
+
+  const auto folder = root() / "functions";
+  write(folder / "_deputy", deputy({"completions", "zsh"}).out);
+  const std::string autoloaded = "fpath=(" + shell_quoted(folder.string()) + " $fpath); " + begin;
+  EXPECT_EQ(said_by("zsh -fc", autoloaded + completer.substr(2)), "<_deputy>\n");
+  EXPECT_THAT(said_by("zsh -fc", autoloaded + "_describe() { print -rl -- ${(P)2}; }; words=(deputy sess); "
+                                              "CURRENT=2; _deputy"),
+              HasSubstr("sessions:"))
+      << "at the first Tab already";
+}
+
+TEST_F(CompletionsTest, ZshIsToldWhatTheyNeedWhereItCompletesNothingYet) {
+  NEEDS(has("zsh"), "zsh is not installed");
+  EXPECT_THAT(said_by("zsh -fc", "source " + file_for("zsh")),
+              HasSubstr("`autoload -Uz compinit && compinit`"));
 }
 
 TEST_F(CompletionsTest, FishAsksToo) {
