@@ -131,13 +131,15 @@ _deputy() {{
   local current before='' path='' words='' asked='' word at count=0 last=-1 line=${{COMP_LINE-}} gap
   local parted=''  # what bash leaves as it stands: up to the last colon
   local -a given=() typed=()
-  # bash parts words at their colons, which models have in their names
+  # bash parts words at their colons, which models have in their names, and at the = of an option
   for ((at = 0; at <= COMP_CWORD; at++)); do
     word=${{COMP_WORDS[at]}}
     gap=${{line%%[![:space:]]*}}
     line=${{line#"$gap"}}
     line=${{line#"$word"}}
-    if ((last >= 0)) && [[ -z $gap && ($word == :* || ${{typed[last]}} == *:) ]]; then
+    if ((last >= 0)) && [[ -z $gap && $word == = && ${{typed[last]}} == --* ]]; then
+      typed[++last]=''
+    elif ((last >= 0)) && [[ -z $gap && ($word == :* || ${{typed[last]}} == *: || -z ${{typed[last]}}) ]]; then
       typed[last]+=$word
     else
       typed[++last]=$word
@@ -168,7 +170,12 @@ _deputy() {{
       ;;
   esac
   case "$asked" in
-    '') COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
+    '')
+      # options only once one is begun: a dash is all that they share
+      for word in $(compgen -W "$words" -- "$current"); do
+        [[ $word == -* && $current != -* ]] || COMPREPLY+=("$word")
+      done
+      ;;
     files) COMPREPLY=($(compgen -f -- "$current")) ;;
     *)
       compopt +o filenames 2>/dev/null  # which would put a backslash before a colon
@@ -222,13 +229,19 @@ _deputy() {{
       *) count=$((count + 1)) ;;
     esac
   done
+  word=${{words[CURRENT]}}
+  if [[ $word == --*=* ]]; then
+    before=${{word%%=*}}
+    compset -P 1 '*='
+  fi
   case "$before" in
 {4}{5}    {2}) _files; return ;;
     {0}) return ;;
     *)
       case "$path_so_far" in
 {3}      esac
-      [[ "${{words[CURRENT]}}" == -* ]] && asked=''
+      # options only once one is begun: a dash is all that they share
+      if [[ $word == -* ]]; then asked=''; else entries=("${{(@)entries:#-*}}"); fi
       ;;
   esac
   case "$asked" in

@@ -55,7 +55,7 @@ class CompletionsTest : public DeputyTest {
   std::string offered_by_zsh(const std::string& words, int at) {
     return said_by("zsh -fc", "compdef() { }; source " + file_for("zsh") +
                                   "; _describe() { print -rl -- ${(P)2}; }; compadd() { print -r -- \"$@\"; "
-                                  "}; _files() { print files; }; words=(" +
+                                  "}; compset() { }; _files() { print files; }; words=(" +
                                   words + "); CURRENT=" + std::to_string(at) + "; _deputy");
   }
   std::string offered_by_fish(const std::string& line) {
@@ -94,6 +94,29 @@ TEST_F(CompletionsTest, BashOffersTheValuesThatThereAre) {
   EXPECT_EQ(offered_by_bash("deputy delegate --return m", 3), "markdown\n");
   EXPECT_EQ(offered_by_bash("deputy agents init s", 3), "security\n");
   EXPECT_EQ(offered_by_bash("deputy completions z", 2), "zsh\n");
+}
+
+// A person's second Tab would put a dash into the line, which is all that they share.
+TEST_F(CompletionsTest, OptionsAreOfferedOnceOneIsBegun) {
+  EXPECT_EQ(offered_by_bash("deputy sessions show newest ''", 4), "\n");
+  EXPECT_EQ(offered_by_bash("deputy task explore ''", 3), "\n");
+  EXPECT_THAT(offered_by_bash("deputy ''", 1), AllOf(HasSubstr("sessions"), Not(HasSubstr("--"))));
+  EXPECT_THAT(offered_by_bash("deputy task explore -", 3), HasSubstr("--background"));
+  NEEDS(has("zsh"), "zsh is not installed");
+  EXPECT_THAT(offered_by_zsh("deputy task explore ''", 4), Not(HasSubstr("-")));
+  EXPECT_THAT(offered_by_zsh("deputy ''", 2), AllOf(HasSubstr("sessions:"), Not(HasSubstr("--model:"))));
+  EXPECT_THAT(offered_by_zsh("deputy task explore -", 4), HasSubstr("--background:"));
+}
+
+// bash makes three words of it.
+TEST_F(CompletionsTest, AValueIsCompletedBehindAnEqualsSign) {
+  EXPECT_EQ(offered_by_bash("deputy --output = j", 3), "json\n");
+  EXPECT_EQ(offered_by_bash("deputy --output =", 2), "text json stream-json\n");
+  EXPECT_EQ(offered_by_bash("deputy --output = json sessions tr", 5), "tree transcript\n");
+  EXPECT_EQ(offered_by_bash("deputy run --model = rehe", 4), "rehearsal\n");
+  NEEDS(has("zsh"), "zsh is not installed");
+  EXPECT_EQ(offered_by_zsh("deputy --output=j", 2), "-- text json stream-json\n");
+  EXPECT_THAT(offered_by_zsh("deputy --model=rehe", 2), HasSubstr("rehearsal:built in"));
 }
 
 TEST_F(CompletionsTest, BashAsksForTheNamesThatThereAre) {
