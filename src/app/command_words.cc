@@ -109,14 +109,15 @@ void add_sessions(CLI::App& app, Words& raw) {
     }
     return command;
   };
-  auto* list = view("ls", "List root sessions, newest first, and who of their children still works",
+  auto* list = view("ls", "List root sessions, newest first, and who of their children has not ended",
                     SessionView::list);
   list->footer(
       list->get_footer() +
       "\n\nIt shows of each: id, when it was made, state, agent, label, how many children it has, the "
       "tokens of all of them, and the beginning of the prompt. With --live: id, path from the root, "
       "depth, state, start, deadline (its own or that of a session above it, whichever comes first), "
-      "for how long nothing was heard of it, and the prompt.");
+      "for how long nothing was heard of it, and the prompt. Children that have ended are in "
+      "`deputy sessions tree ID`.");
   view("show", "Show all that is known of one session", SessionView::show);
   view("tree", "Show a session and its children with state, tokens, cost, time", SessionView::tree);
   view("tail", "Follow what a session and its children do, until it ends", SessionView::tail);

@@ -112,8 +112,7 @@ void add_rows(const Session& session, const std::vector<Session>& sessions, Wall
     add_rows(child, sessions, now, depth + 1, resources, rows);
 }
 
-// Below its parent stands who has not ended, and the only child of a command: its id is the one that was
-// given out.
+// Below its parent stands who has not ended.
 void add_listed(const Session& session, const std::vector<Session>& sessions, std::size_t depth,
                 std::vector<TreeRow>& rows) {
   const auto children = children_of(session.id, sessions);
@@ -122,9 +121,8 @@ void add_listed(const Session& session, const std::vector<Session>& sessions, st
                    std::to_string(children.size()), tokens(usage_with_children(session, sessions)),
                    goal_of(session, kGoalCharacters)},
                   session.state});
-  const bool is_only_of_command = children.size() == 1 && session.agent == "command";
   for (const auto& child : children) {
-    if (is_only_of_command || !is_terminal(child.state)) add_listed(child, sessions, depth + 1, rows);
+    if (!is_terminal(child.state)) add_listed(child, sessions, depth + 1, rows);
   }
 }
 

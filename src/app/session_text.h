@@ -18,7 +18,7 @@ struct ListedTree {
   std::vector<Session> sessions;
 };
 
-// The roots; below each who of its tree has not ended, and the only child of a command.
+// The roots; below each who of its tree has not ended.
 std::string list_text(const std::vector<ListedTree>& trees, const Style& style);
 
 // Each with the deadline that ends it: its own, or that of a session above it, if that comes first. One above
