@@ -1,5 +1,6 @@
 #include "app/looks.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace deputy {
@@ -73,6 +74,34 @@ TEST(Looks, EventsOnTheScreenReplaceProgress) {
   EXPECT_EQ(looks_of(kAll, usual(), {.output = OutputForm::stream_json}).progress, ProgressForm::none);
   EXPECT_EQ(looks_of({.err = true}, usual(), {.output = OutputForm::stream_json}).progress,
             ProgressForm::live);
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+TEST(Aligned, InAPipeNothingIsCut) {
+  const std::string wide(300, 'w');
+  EXPECT_THAT(aligned({{"A", "B"}, {wide, wide}}),
+              testing::ElementsAre("A" + std::string(301, ' ') + "B", wide + "  " + wide));
+}
+
+TEST(Aligned, WhatIsLongIsCutWhereTheRoomIsEnoughToTellIt) {
+  const Rows rows{{"id", std::string(40, 'w')}};
+  EXPECT_THAT(aligned(rows, 44), testing::ElementsAre("id  " + std::string(40, 'w')));
+  EXPECT_THAT(aligned(rows, 43), testing::ElementsAre("id  " + std::string(38, 'w') + "…"));
+  EXPECT_THAT(aligned(rows, 36), testing::ElementsAre("id  " + std::string(31, 'w') + "…"));
+  EXPECT_THAT(aligned(rows, 35), testing::ElementsAre("id\n    " + std::string(31, 'w') + "…"))
+      << "there are not 32 columns left for it";
+}
+
+TEST(Aligned, AllRowsGoOnInAFurtherLineBeforeTheSameColumn) {
+  EXPECT_THAT(aligned({{"A", "B", "C"}, {"aaaa", "bbbb", "cccc"}}, 16),
+              testing::ElementsAre("A     B     C", "aaaa  bbbb  cccc"));
+  EXPECT_THAT(aligned({{"A", "B", "C"}, {"aaaa", "bbbb", "cccc"}}, 15),
+              testing::ElementsAre("A     B\n    C", "aaaa  bbbb\n    cccc"));
+}
+
+TEST(Aligned, AColumnIsAsWideAsItStandsOnTheScreen) {
+  EXPECT_THAT(aligned({{"日本", "x"}, {"abcd", "y"}}), testing::ElementsAre("日本  x", "abcd  y"));
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ void add_rows(const Session& session, const std::vector<Session>& sessions, Wall
                   session.state});
   const auto used = resources.find(session.id);
   if (used != resources.end() && used->second.cpu >= kMuchCpu)
-    rows.back().cells.back() += "  " + processes_of(used->second);
+    rows.back().cells.push_back(processes_of(used->second));
   for (const auto& child : children_of(session.id, sessions))
     add_rows(child, sessions, now, depth + 1, resources, rows);
 }
@@ -195,7 +195,8 @@ std::vector<Session> with_nearest_deadlines(std::vector<Session> sessions, WallT
   return sessions;
 }
 
-std::string live_text(const std::vector<Session>& sessions, WallTime now, const Style& style) {
+std::string live_text(const std::vector<Session>& sessions, WallTime now, const Style& style,
+                      std::size_t width) {
   std::vector<std::vector<std::string>> rows{
       {"ID", "PATH", "DEPTH", "STATE", "STARTED", "DEADLINE", "IDLE", "PROMPT"}};
   for (const auto& session : sessions) {
@@ -205,7 +206,7 @@ std::string live_text(const std::vector<Session>& sessions, WallTime now, const 
                     session.deadline ? local_time(*session.deadline) : "none",
                     to_text(idle_time(session, now)), goal_of(session, kGoalCharacters)});
   }
-  const auto lines = aligned(rows);
+  const auto lines = aligned(rows, width);
   std::string text = toned(style, Tone::faint, lines.front()) + "\n";
   for (std::size_t at = 1; at < lines.size(); ++at)
     text += toned(style, tone_of(sessions[at - 1].state), lines[at]) + "\n";
@@ -225,13 +226,13 @@ json::object to_live_json(const Session& session, WallTime now) {
   return value;
 }
 
-std::string list_text(const std::vector<ListedTree>& trees, const Style& style) {
+std::string list_text(const std::vector<ListedTree>& trees, const Style& style, std::size_t width) {
   std::vector<TreeRow> rows;
   for (const auto& [root, sessions] : trees) add_listed(root, sessions, 0, rows);
   std::vector<std::vector<std::string>> cells{
       {"ID", "WHEN", "STATE", "AGENT", "LABEL", "CHILDREN", "TOKENS", "PROMPT"}};
   for (const auto& row : rows) cells.push_back(row.cells);
-  const auto lines = aligned(cells);
+  const auto lines = aligned(cells, width);
   std::string text = toned(style, Tone::faint, lines.front()) + "\n";
   for (std::size_t at = 1; at < lines.size(); ++at)
     text += toned(style, tone_of(rows[at - 1].state), lines[at]) + "\n";
@@ -239,12 +240,13 @@ std::string list_text(const std::vector<ListedTree>& trees, const Style& style) 
 }
 
 std::string tree_text(const Session& root, const std::vector<Session>& sessions, WallTime now,
-                      const Style& style, const std::map<SessionId, Resources>& resources) {
+                      const Style& style, const std::map<SessionId, Resources>& resources,
+                      std::size_t width) {
   std::vector<TreeRow> rows;
   add_rows(root, sessions, now, 0, resources, rows);
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows) cells.push_back(row.cells);
-  const auto lines = aligned(cells);
+  const auto lines = aligned(cells, width);
   std::string text;
   for (std::size_t at = 0; at < lines.size(); ++at)
     text += toned(style, tone_of(rows[at].state), lines[at]) + "\n";

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "app/transcript_text.h"
+#include "base/display.h"
+#include "base/text.h"
 
 namespace deputy {
 namespace {
@@ -203,6 +205,22 @@ TEST(SessionText, AListNamesWhoHasNotEnded) {
   below.state = SessionState::waiting;
   const auto text = list_text({{root, {root, session_of("ended", "first", 0), at_work, below}}}, Style{});
   EXPECT_THAT(text, AllOf(HasSubstr("\n  at_work  "), HasSubstr("\n    below  "), Not(HasSubstr("ended  "))));
+}
+
+TEST(SessionText, OnANarrowScreenNoRowIsWiderAndNoIdIsCut) {
+  auto root = session_of("sess_1794999083123_abcdef", "main");
+  root.prompt = std::string(200, 'p');
+  auto child = session_of("sess_1794999083124_abcdef", std::string(60, 'l'), 0);
+  child.parent = root.id;
+  child.state = SessionState::running;
+  for (const std::size_t width : {36u, 79u, 120u}) {
+    for (const auto& text :
+         {list_text({{root, {root, child}}}, Style{}, width), live_text({root, child}, kNow, Style{}, width),
+          tree_text(root, {root, child}, kNow, Style{}, {}, width)}) {
+      EXPECT_THAT(text, AllOf(HasSubstr(root.id.value), HasSubstr(child.id.value)));
+      for (const auto line : lines_of(text)) EXPECT_LE(display_width(line), width) << text;
+    }
+  }
 }
 
 TEST(SessionText, TheGoalOfACommandIsWhatWasTyped) {
