@@ -119,7 +119,12 @@ void add_sessions(CLI::App& app, Words& raw) {
       "for how long nothing was heard of it, and the prompt. Children that have ended are in "
       "`deputy sessions tree ID`.");
   view("show", "Show all that is known of one session", SessionView::show);
-  view("tree", "Show a session and its children with state, tokens, cost, time", SessionView::tree);
+  auto* tree =
+      view("tree", "Show a session and its children with state, tokens, cost, time", SessionView::tree);
+  tree->footer(
+      tree->get_footer() +
+      "\n\nThe cost is - where no model has answered, $? where it is not known; the time of one that "
+      "was left without an end is followed by +: it is that of the last that was recorded.");
   view("tail", "Follow what a session and its children do, until it ends", SessionView::tail);
   view("transcript", "Show what was said, by whom", SessionView::transcript);
   view("notes", "Show the notes of a session and its children", SessionView::notes);

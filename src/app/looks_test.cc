@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
+
+#include "support/pseudo_terminal.h"
 
 namespace deputy {
 namespace {
@@ -74,6 +77,21 @@ TEST(Looks, EventsOnTheScreenReplaceProgress) {
   EXPECT_EQ(looks_of(kAll, usual(), {.output = OutputForm::stream_json}).progress, ProgressForm::none);
   EXPECT_EQ(looks_of({.err = true}, usual(), {.output = OutputForm::stream_json}).progress,
             ProgressForm::live);
+}
+
+TEST(RowWidth, IsThatOfTheTerminalAndInAPipeAny) {
+  const PseudoTerminal terminal;
+  winsize size{.ws_row = 24, .ws_col = 80};
+  ASSERT_EQ(::ioctl(terminal.program(), TIOCSWINSZ, &size), 0);
+  EXPECT_EQ(row_width(terminal.program()), 79u);
+  size.ws_col = 1;
+  ASSERT_EQ(::ioctl(terminal.program(), TIOCSWINSZ, &size), 0);
+  EXPECT_EQ(row_width(terminal.program()), 20u) << "below that nothing can be read";
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  EXPECT_EQ(row_width(ends[1]), kAnyWidth);
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 using Rows = std::vector<std::vector<std::string>>;

@@ -35,15 +35,36 @@ std::string tokens(const Usage& usage) {
                      short_count(static_cast<std::uint64_t>(usage.output)));
 }
 
-std::string cost(const Usage& usage) {
+std::string cost(const Usage& usage, bool was_answered) {
+  if (!was_answered) return "-";
   return usage.cost_micros ? fmt::format("${:.4f}", static_cast<double>(*usage.cost_micros) / 1e6) : "$?";
 }
 
-std::string duration_of(const Session& session, WallTime now) {
+// Whether a model told it anything, or took anything for it.
+bool was_answered(const Session& session) { return session.steps > 0 || session.usage != Usage{}; }
+
+bool was_anyone_answered(const Session& session, const std::vector<Session>& sessions) {
+  return was_answered(session) ||
+         std::ranges::any_of(children_of(session.id, sessions),
+                             [&](const Session& child) { return was_anyone_answered(child, sessions); });
+}
+
+// When something was last recorded of it or of those below it, for whom it may have waited.
+WallTime last_heard_of(const Session& session, const std::vector<Session>& sessions) {
+  WallTime last = session.last_event_at;
+  for (const auto& child : children_of(session.id, sessions))
+    last = std::max(last, last_heard_of(child, sessions));
+  return last;
+}
+
+// Of one that was left without an end so much is known to have passed: it may have been more.
+std::string duration_of(const Session& session, const std::vector<Session>& sessions, WallTime now) {
   if (!session.started_at) return "-";
-  const bool is_over = is_terminal(session.state) || session.state == SessionState::interrupted;
-  const WallTime until = is_over ? session.ended_at.value_or(session.last_event_at) : now;
-  return to_text(std::max(Duration::zero(), Duration(until - *session.started_at)));
+  const bool was_left = session.state == SessionState::interrupted;
+  const WallTime until = was_left                     ? last_heard_of(session, sessions)
+                         : is_terminal(session.state) ? session.ended_at.value_or(session.last_event_at)
+                                                      : now;
+  return to_text(std::max(Duration::zero(), Duration(until - *session.started_at))) + (was_left ? "+" : "");
 }
 
 Tone tone_of(SessionState state) {
@@ -64,9 +85,10 @@ Tone tone_of(SessionState state) {
 
 // Its own, and with all below it where there is anything below.
 std::string costs(const Session& session, const std::vector<Session>& sessions) {
-  std::string own = cost(session.usage);
+  std::string own = cost(session.usage, was_answered(session));
   if (children_of(session.id, sessions).empty()) return own;
-  return fmt::format("{} (all {})", own, cost(usage_with_children(session, sessions)));
+  return fmt::format("{} (all {})", own,
+                     cost(usage_with_children(session, sessions), was_anyone_answered(session, sessions)));
 }
 
 // For how long nothing was heard of it.
@@ -103,7 +125,7 @@ void add_rows(const Session& session, const std::vector<Session>& sessions, Wall
     state += fmt::format(" for {} since {}", session.wait->owner, local_time(session.wait->since));
   rows.push_back({{fmt::format("{}[{}]", std::string(depth * 2, ' '), one_line(session.label, 40)),
                    session.agent, std::move(state), tokens(session.usage), costs(session, sessions),
-                   duration_of(session, now), session.id.value},
+                   duration_of(session, sessions, now), session.id.value},
                   session.state});
   const auto used = resources.find(session.id);
   if (used != resources.end() && used->second.cpu >= kMuchCpu)
@@ -273,12 +295,12 @@ std::string details_text(const Session& session, const std::vector<Session>& ses
   }
   add_line(text, "created", local_time(session.created_at));
   if (session.ended_at) add_line(text, "ended", local_time(*session.ended_at));
-  add_line(text, "duration", duration_of(session, now));
+  add_line(text, "duration", duration_of(session, sessions, now));
   add_line(text, "steps", std::to_string(session.steps));
   if (resources.calls > 0) add_line(text, "calls", std::to_string(resources.calls));
   add_line(text, "processes", processes_of(resources));
   add_line(text, "tokens", tokens(session.usage));
-  add_line(text, "cost", cost(session.usage));
+  add_line(text, "cost", cost(session.usage, was_answered(session)));
   add_line(text, "last", one_line(session.last_activity, 200));
   for (const auto& child : children_of(session.id, sessions)) {
     add_line(text, "child",
