@@ -226,6 +226,19 @@ TEST(Arguments, WhatIsMissingOrTooMuchIsSaidInOurWords) {
   EXPECT_EQ(mistake_in({"demo", "--allow", "Read", "--allow", "Grep"}), "") << "each is one more";
 }
 
+TEST(Arguments, WhatTakesOneValueEachTimeSaysSo) {
+  const auto help = text_of({"--help"});
+  EXPECT_THAT(help, AllOf(HasSubstr("--allow RULE "), HasSubstr("may be given several times"),
+                          Not(HasSubstr("..."))));
+  EXPECT_THAT(text_of({"delegate", "--help"}),
+              AllOf(HasSubstr("--task LABEL=PROMPT "), Not(HasSubstr("..."))));
+  EXPECT_THAT(mistake_in({"--allow", "Read", "Glob", "run", "hi"}),
+              AllOf(HasSubstr("'Glob'; --allow takes one RULE each time"), Not(HasSubstr("in quotes"))));
+  EXPECT_THAT(mistake_in({"delegate", "--task", "a=b", "c=d"}),
+              HasSubstr("--task LABEL=PROMPT --task LABEL=PROMPT"));
+  EXPECT_THAT(mistake_in({"--allow", "Read", "run", "say", "hi"}), HasSubstr("in quotes")) << "control";
+}
+
 TEST(Arguments, AnEmptyWordIsNeitherADefaultNorAll) {
   EXPECT_THAT(mistake_in({"sessions", "prune", ""}), HasSubstr("id is ''; name a tree"));
   EXPECT_EQ(command_of<SessionsArguments>({"sessions", "prune"}).id, "");

@@ -23,7 +23,14 @@ void add_value(CLI::App& app, const std::string& name, Typed& typed, const std::
 }
 
 // Each use takes one value, however often it is given, and the value stands as typed: no list in brackets.
-CLI::Option* each_use(CLI::Option* option) { return option->allow_extra_args(false)->take_all(); }
+void add_each_use(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+                  const std::string& kind, const std::string& about) {
+  app.add_option(name, values, about)
+      ->allow_extra_args(false)
+      ->take_all()
+      ->type_name(kind)
+      ->option_text(kind);  // else the help has dots behind it, as if one use took several
+}
 
 void add_common_options(CLI::App& app, Words& raw) {
   add_value(app, "--model", raw.model, "MODEL", "PROVIDER/NAME, or a known name alone; see `deputy models`");
@@ -33,11 +40,11 @@ void add_common_options(CLI::App& app, Words& raw) {
   add_value(app, "--config", raw.config, "FILE", "settings; without it ~/.config/deputy/config.toml");
   add_value(app, "--output", raw.output, "FORM",
             "text, json, or stream-json: one event a line as it happens");
-  each_use(app.add_option("--allow", raw.allow, "let these calls pass: Read, Read(src/**)"))
-      ->type_name("RULE");
-  each_use(app.add_option("--ask", raw.ask, "ask before these calls"))->type_name("RULE");
-  each_use(app.add_option("--deny", raw.deny, "refuse these calls; wins over --ask and --allow"))
-      ->type_name("RULE");
+  add_each_use(app, "--allow", raw.allow, "RULE",
+               "let these calls pass: Read, Read(src/**); may be given several times");
+  add_each_use(app, "--ask", raw.ask, "RULE", "ask before these calls; may be given several times");
+  add_each_use(app, "--deny", raw.deny, "RULE",
+               "refuse these calls; may be given several times, and wins over --ask and --allow");
   app.add_flag("--yes", raw.yes,
                "approve what would be asked, which without a terminal is refused; never what is denied");
   add_value(app, "--max-depth", raw.max_depth, "N", "how deep children may nest (3), or none");
@@ -75,11 +82,10 @@ void add_delegate(CLI::App& app, Words& raw) {
   auto* batch =
       add_command(app, "delegate", "Run a batch of read-only children straight from the shell",
                   "deputy delegate --task tests=\"What is untested?\" --task docs=\"What is undocumented?\"");
-  each_use(batch->add_option("--task", raw.tasks, "one child; up to 8 of these"))->type_name("LABEL=PROMPT");
+  add_each_use(*batch, "--task", raw.tasks, "LABEL=PROMPT", "one child; up to 8 of these");
   add_value(*batch, "--file", raw.file, "FILE", "the tasks as the Delegate tool's own JSON; '-' is stdin");
-  each_use(
-      batch->add_option("--context", raw.context, "a file to put before every prompt; up to 10 of these"))
-      ->type_name("PATH");
+  add_each_use(*batch, "--context", raw.context, "PATH",
+               "a file to put before every prompt; up to 10 of these");
   add_value(*batch, "--concurrency", raw.concurrency, "N", "children at once, 1 to 4 (2)");
   add_value(*batch, "--return", raw.layout, "LAYOUT", "markdown or json");
   add_value(*batch, "--max-output-tokens", raw.max_output_tokens, "N", "of each reply, 100 to 16384 (4096)");
@@ -103,16 +109,22 @@ void add_sessions(CLI::App& app, Words& raw) {
     }
     return command;
   };
-  auto* list = view("ls", "List root sessions, newest first, and who of their children still works",
+  auto* list = view("ls", "List root sessions, newest first, and who of their children has not ended",
                     SessionView::list);
   list->footer(
       list->get_footer() +
       "\n\nIt shows of each: id, when it was made, state, agent, label, how many children it has, the "
       "tokens of all of them, and the beginning of the prompt. With --live: id, path from the root, "
       "depth, state, start, deadline (its own or that of a session above it, whichever comes first), "
-      "for how long nothing was heard of it, and the prompt.");
+      "for how long nothing was heard of it, and the prompt. Children that have ended are in "
+      "`deputy sessions tree ID`.");
   view("show", "Show all that is known of one session", SessionView::show);
-  view("tree", "Show a session and its children with state, tokens, cost, time", SessionView::tree);
+  auto* tree =
+      view("tree", "Show a session and its children with state, tokens, cost, time", SessionView::tree);
+  tree->footer(
+      tree->get_footer() +
+      "\n\nThe cost is - where no model has answered, $? where it is not known; the time of one that "
+      "was left without an end is followed by +: it is that of the last that was recorded.");
   view("tail", "Follow what a session and its children do, until it ends", SessionView::tail);
   view("transcript", "Show what was said, by whom", SessionView::transcript);
   view("notes", "Show the notes of a session and its children", SessionView::notes);
@@ -192,6 +204,9 @@ void add_others(CLI::App& app, Words& raw) {
             "run a bundle's tree again with a scripted model, and say where it goes another way");
   auto* completions = add_command(app, "completions", "Print what lets a shell complete the commands",
                                   "deputy completions bash >> ~/.bashrc");
+  completions->footer(completions->get_footer() +
+                      "\n\nFor zsh put them into ~/.zshrc, below compinit, or into a folder of $fpath as "
+                      "_deputy; for fish into ~/.config/fish/completions/deputy.fish.");
   add_value(*completions, "shell", raw.shell, "", "bash, zsh or fish");
   completions->get_option("shell")->required();
   // Of no use to a person, and in no help: what completions ask.
@@ -328,22 +343,6 @@ bool takes_arguments(const CLI::App& app) {
   return std::ranges::any_of(app.get_options(), [](const auto* option) { return !option->nonpositional(); });
 }
 
-Error unexpected_word(const CLI::App& app, const std::string& word) {
-  const CLI::App& at = innermost(app);
-  const bool is_option = word.starts_with('-') && word != "-";
-  const bool takes_command = !is_option && !at.get_subcommands({}).empty();
-  std::string message = fmt::format("unknown {} '{}'",
-                                    is_option       ? "option"
-                                    : takes_command ? "command"
-                                                    : "argument",
-                                    shorten(to_utf8(word), 80));
-  const std::string meant = meant_by(at, word.substr(0, word.find('=')));
-  std::string advice = meant.empty() ? "" : fmt::format("did you mean {}? ", meant);
-  if (!is_option && !takes_command)
-    advice += takes_arguments(at) ? "put a text of several words in quotes; " : "leave it out; ";
-  return {ErrorCode::invalid, std::move(message), fmt::format("{}see `{} --help`", advice, path_of(at))};
-}
-
 // What the library says begins with the name of the option or argument that it is about, also where it could
 // not convert the value of a flag.
 const CLI::Option* option_meant(const CLI::App& at, std::string_view said) {
@@ -354,6 +353,35 @@ const CLI::Option* option_meant(const CLI::App& at, std::string_view said) {
     if (const auto* found = app->get_option_no_throw(name)) return found;
   }
   return nullptr;
+}
+
+// The option that takes one value each time, where the word stands behind one of those.
+const CLI::Option* option_of_one_more(const CLI::App& at, std::span<const std::string> words,
+                                      const std::string& word) {
+  const auto found = std::ranges::find(words, word);
+  if (found == words.end() || found - words.begin() < 2) return nullptr;
+  const CLI::Option* option = option_meant(at, *(found - 2));
+  return option && option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll ? option : nullptr;
+}
+
+Error unexpected_word(const CLI::App& app, std::span<const std::string> words, const std::string& word) {
+  const CLI::App& at = innermost(app);
+  const bool is_option = word.starts_with('-') && word != "-";
+  const bool takes_command = !is_option && !at.get_subcommands({}).empty();
+  std::string message = fmt::format("unknown {} '{}'",
+                                    is_option       ? "option"
+                                    : takes_command ? "command"
+                                                    : "argument",
+                                    shorten(to_utf8(word), 80));
+  const std::string meant = meant_by(at, word.substr(0, word.find('=')));
+  std::string advice = meant.empty() ? "" : fmt::format("did you mean {}? ", meant);
+  const CLI::Option* option = is_option ? nullptr : option_of_one_more(at, words, word);
+  if (option)
+    advice += fmt::format("{0} takes one {1} each time, and may be given again: {0} {1} {0} {1}; ",
+                          option->get_name(), option->get_type_name());
+  else if (!is_option && !takes_command)
+    advice += takes_arguments(at) ? "put a text of several words in quotes; " : "leave it out; ";
+  return {ErrorCode::invalid, std::move(message), fmt::format("{}see `{} --help`", advice, path_of(at))};
 }
 
 Error missing_argument(const CLI::App& at, const CLI::Option* argument) {
@@ -381,12 +409,12 @@ Error misused_option(const CLI::Option& option) {
       fmt::format("write {} {}, where that is {}", name, option.get_type_name(), option.get_description())};
 }
 
-Error error_of(const CLI::App& app, const CLI::ParseError& error) {
+Error error_of(const CLI::App& app, std::span<const std::string> words, const CLI::ParseError& error) {
   const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || is_missing;
   // A word nobody knows is the mistake, also where what it was meant to be is missing because of it.
   if (const auto left = app.remaining(true); is_about_words && !left.empty()) {
-    return unexpected_word(app, left.front());
+    return unexpected_word(app, words, left.front());
   }
   const CLI::App& at = innermost(app);
   const CLI::Option* option = option_meant(at, error.what());
@@ -424,13 +452,13 @@ Result<std::variant<Words, TextArguments>> told_apart(std::span<const std::strin
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
     if (const auto left = app.remaining(true); asks_for_help && !left.empty() && left.front() != "help")
-      return std::unexpected(unexpected_word(app, left.front()));
+      return std::unexpected(unexpected_word(app, words, left.front()));
     return TextArguments{.text = app.help(),
                          .is_help = true};  // of the innermost command, with the whole path to it
   } catch (const CLI::CallForVersion& version) {
     return TextArguments{fmt::format("{}\n", version.what())};
   } catch (const CLI::ParseError& error) {
-    return std::unexpected(error_of(app, error));
+    return std::unexpected(error_of(app, words, error));
   }
   if (const auto given = app.get_subcommands(); !given.empty()) raw.command = given.front()->get_name();
   return raw;

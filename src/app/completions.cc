@@ -131,13 +131,15 @@ _deputy() {{
   local current before='' path='' words='' asked='' word at count=0 last=-1 line=${{COMP_LINE-}} gap
   local parted=''  # what bash leaves as it stands: up to the last colon
   local -a given=() typed=()
-  # bash parts words at their colons, which models have in their names
+  # bash parts words at their colons, which models have in their names, and at the = of an option
   for ((at = 0; at <= COMP_CWORD; at++)); do
     word=${{COMP_WORDS[at]}}
     gap=${{line%%[![:space:]]*}}
     line=${{line#"$gap"}}
     line=${{line#"$word"}}
-    if ((last >= 0)) && [[ -z $gap && ($word == :* || ${{typed[last]}} == *:) ]]; then
+    if ((last >= 0)) && [[ -z $gap && $word == = && ${{typed[last]}} == --* ]]; then
+      typed[++last]=''
+    elif ((last >= 0)) && [[ -z $gap && ($word == :* || ${{typed[last]}} == *: || -z ${{typed[last]}}) ]]; then
       typed[last]+=$word
     else
       typed[++last]=$word
@@ -168,7 +170,12 @@ _deputy() {{
       ;;
   esac
   case "$asked" in
-    '') COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
+    '')
+      # options only once one is begun: a dash is all that they share
+      for word in $(compgen -W "$words" -- "$current"); do
+        [[ $word == -* && $current != -* ]] || COMPREPLY+=("$word")
+      done
+      ;;
     files) COMPREPLY=($(compgen -f -- "$current")) ;;
     *)
       compopt +o filenames 2>/dev/null  # which would put a backslash before a colon
@@ -205,7 +212,7 @@ std::string zsh_completions(const CommandTree& program) {
                          first_argument(*command, "entries+=({})"));
   }
   return fmt::format(R"(#compdef deputy
-# deputy completions for zsh: put this into a folder of $fpath as _deputy
+# deputy completions for zsh: put this into a folder of $fpath as _deputy, or into ~/.zshrc below compinit
 _deputy() {{
   local before='' path_so_far='' asked='' word
   local -i count=0
@@ -222,13 +229,19 @@ _deputy() {{
       *) count=$((count + 1)) ;;
     esac
   done
+  word=${{words[CURRENT]}}
+  if [[ $word == --*=* ]]; then
+    before=${{word%%=*}}
+    compset -P 1 '*='
+  fi
   case "$before" in
 {4}{5}    {2}) _files; return ;;
     {0}) return ;;
     *)
       case "$path_so_far" in
 {3}      esac
-      [[ "${{words[CURRENT]}}" == -* ]] && asked=''
+      # options only once one is begun: a dash is all that they share
+      if [[ $word == -* ]]; then asked=''; else entries=("${{(@)entries:#-*}}"); fi
       ;;
   esac
   case "$asked" in
@@ -242,6 +255,13 @@ _deputy() {{
   esac
   _describe 'deputy' entries
 }}
+if [[ $funcstack[1] == _deputy ]]; then
+  _deputy "$@"  # zsh has loaded this to complete something
+elif (( $+functions[compdef] )); then
+  compdef _deputy deputy
+else
+  print -u2 -r -- 'deputy: zsh completes nothing yet; put `autoload -Uz compinit && compinit` before this'
+fi
 )",
                      fmt::join(options_that(program, takes_value), "|"), fmt::join(paths, "|"),
                      fmt::join(options_that(program, names_files), "|"), cases,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/display.h"
 #include "base/text.h"
 #include "tui/raw_terminal.h"
 
@@ -54,19 +55,40 @@ Looks looks_of(const Terminals& terminals, const Environment& environment, const
   return looks;
 }
 
-std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
+std::size_t row_width(int descriptor) {
+  if (::isatty(descriptor) == 0) return kAnyWidth;
+  return static_cast<std::size_t>(std::max(20, terminal_size(descriptor).columns - 1));
+}
+
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows, std::size_t width) {
+  constexpr std::size_t kUncut = 32;  // wider than any id or time
+  constexpr std::string_view kFurtherLine = "\n    ";
+  constexpr std::size_t kIndent = kFurtherLine.size() - 1;
+  const std::size_t widest = std::max(kUncut, width - kIndent);
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t at = 0; at < row.size(); ++at) widths[at] = std::max(widths[at], utf8_length(row[at]));
+    for (std::size_t at = 0; at < row.size(); ++at)
+      widths[at] = std::max(widths[at], std::min(widest, display_width(row[at])));
+  }
+  std::vector<bool> is_on_further_line(widths.size());
+  std::size_t used = widths.empty() ? 0 : widths.front();
+  for (std::size_t at = 1; at < widths.size(); ++at) {
+    const std::size_t room = width - std::min(width, used + 2);
+    is_on_further_line[at] = widths[at] > room && room < kUncut;
+    if (!is_on_further_line[at]) widths[at] = std::min(widths[at], room);
+    used = (is_on_further_line[at] ? kIndent : used + 2) + widths[at];
   }
   std::vector<std::string> lines;
   for (const auto& row : rows) {
     std::string line;
-    for (std::size_t at = 0; at + 1 < row.size(); ++at) {
-      line += row[at] + std::string(widths[at] - utf8_length(row[at]) + 2, ' ');
+    for (std::size_t at = 0; at < row.size(); ++at) {
+      if (is_on_further_line[at]) line.erase(line.find_last_not_of(' ') + 1).append(kFurtherLine);
+      const std::string cell = cut_to_width(row[at], widths[at]);
+      line += cell;
+      if (at + 1 < row.size()) line.append(widths[at] - display_width(cell) + 2, ' ');
     }
-    lines.push_back(row.empty() ? line : line + row.back());
+    lines.push_back(std::move(line));
   }
   return lines;
 }

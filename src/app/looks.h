@@ -2,6 +2,8 @@
 // terminal, TERM=dumb, NO_COLOR and a locale without UTF-8 are all ordinary.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -32,8 +34,15 @@ struct Looks {
 };
 Looks looks_of(const Terminals& terminals, const Environment& environment, const CommonArguments& common);
 
-// Columns as wide as their widest cell; the last one as it comes.
-std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
+constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
+
+// How wide a row may be there: as the terminal is; in a pipe or a file as it comes.
+std::size_t row_width(int descriptor);
+
+// Columns as wide as their widest cell; the last one as it comes. Where that is too wide, what is long is cut
+// with "…", which no id is, and all rows go on in a further line before the same column.
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows,
+                                 std::size_t width = kAnyWidth);
 
 TerminalSize terminal_size(int descriptor);
 

@@ -1,6 +1,10 @@
 #include "app/looks.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
+
+#include "support/pseudo_terminal.h"
 
 namespace deputy {
 namespace {
@@ -73,6 +77,49 @@ TEST(Looks, EventsOnTheScreenReplaceProgress) {
   EXPECT_EQ(looks_of(kAll, usual(), {.output = OutputForm::stream_json}).progress, ProgressForm::none);
   EXPECT_EQ(looks_of({.err = true}, usual(), {.output = OutputForm::stream_json}).progress,
             ProgressForm::live);
+}
+
+TEST(RowWidth, IsThatOfTheTerminalAndInAPipeAny) {
+  const PseudoTerminal terminal;
+  winsize size{.ws_row = 24, .ws_col = 80};
+  ASSERT_EQ(::ioctl(terminal.program(), TIOCSWINSZ, &size), 0);
+  EXPECT_EQ(row_width(terminal.program()), 79u);
+  size.ws_col = 1;
+  ASSERT_EQ(::ioctl(terminal.program(), TIOCSWINSZ, &size), 0);
+  EXPECT_EQ(row_width(terminal.program()), 20u) << "below that nothing can be read";
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  EXPECT_EQ(row_width(ends[1]), kAnyWidth);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+TEST(Aligned, InAPipeNothingIsCut) {
+  const std::string wide(300, 'w');
+  EXPECT_THAT(aligned({{"A", "B"}, {wide, wide}}),
+              testing::ElementsAre("A" + std::string(301, ' ') + "B", wide + "  " + wide));
+}
+
+TEST(Aligned, WhatIsLongIsCutWhereTheRoomIsEnoughToTellIt) {
+  const Rows rows{{"id", std::string(40, 'w')}};
+  EXPECT_THAT(aligned(rows, 44), testing::ElementsAre("id  " + std::string(40, 'w')));
+  EXPECT_THAT(aligned(rows, 43), testing::ElementsAre("id  " + std::string(38, 'w') + "…"));
+  EXPECT_THAT(aligned(rows, 36), testing::ElementsAre("id  " + std::string(31, 'w') + "…"));
+  EXPECT_THAT(aligned(rows, 35), testing::ElementsAre("id\n    " + std::string(31, 'w') + "…"))
+      << "there are not 32 columns left for it";
+}
+
+TEST(Aligned, AllRowsGoOnInAFurtherLineBeforeTheSameColumn) {
+  EXPECT_THAT(aligned({{"A", "B", "C"}, {"aaaa", "bbbb", "cccc"}}, 16),
+              testing::ElementsAre("A     B     C", "aaaa  bbbb  cccc"));
+  EXPECT_THAT(aligned({{"A", "B", "C"}, {"aaaa", "bbbb", "cccc"}}, 15),
+              testing::ElementsAre("A     B\n    C", "aaaa  bbbb\n    cccc"));
+}
+
+TEST(Aligned, AColumnIsAsWideAsItStandsOnTheScreen) {
+  EXPECT_THAT(aligned({{"日本", "x"}, {"abcd", "y"}}), testing::ElementsAre("日本  x", "abcd  y"));
 }
 
 }  // namespace

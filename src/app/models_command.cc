@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "app/commands.h"
+#include "app/looks.h"
 #include "app/tree_command.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "tui/line.h"
 
 namespace deputy {
 namespace {
@@ -21,14 +24,25 @@ std::string tokens(std::optional<std::int64_t> count) {
   return count ? with_thousands(static_cast<std::uint64_t>(*count)) : "?";
 }
 
-std::string row_of(const ModelName& model, const ModelOffer& offer) {
+using Cells = std::vector<std::string>;
+
+// The numbers end where the others of their column do.
+Cells cells_of(std::string_view model, std::string_view window, std::string_view reply,
+               const std::array<std::string, 4>& prices, std::string_view usable) {
+  Cells cells{fmt::format("{:<34}", model), fmt::format("{:>9}", window), fmt::format("{:>8}", reply)};
+  for (const auto& price : prices) cells.push_back(fmt::format("{:>7}", price));
+  cells.emplace_back(usable);
+  return cells;
+}
+
+Cells cells_of(const ModelName& model, const ModelOffer& offer) {
   const ModelFacts facts = offer.catalog.facts(model);
   const Price price = facts.price.value_or(Price{});
   const auto known = [&](std::optional<double> dollar) { return facts.price ? dollars(dollar) : "?"; };
-  return fmt::format("{:<34}{:>11}{:>10}{:>9}{:>9}{:>9}{:>9}  {}", model.value, tokens(facts.window),
-                     tokens(facts.max_output), known(price.input), known(price.output),
-                     known(price.cache_read), known(price.cache_write),
-                     access_of(offer, model).is_usable() ? "yes" : "-");
+  return cells_of(
+      model.value, tokens(facts.window), tokens(facts.max_output),
+      {known(price.input), known(price.output), known(price.cache_read), known(price.cache_write)},
+      access_of(offer, model).is_usable() ? "yes" : "-");
 }
 
 std::string standing_of(const ProviderAccess& access) {
@@ -39,23 +53,26 @@ std::string standing_of(const ProviderAccess& access) {
 }
 
 void show_text(Program& program, const ModelOffer& offer, const std::string& used) {
-  program.out.write_line(fmt::format("{:<34}{:>11}{:>10}{:>9}{:>9}{:>9}{:>9}  {}", "MODEL", "WINDOW", "REPLY",
-                                     "IN", "OUT", "CACHED", "CACHING", "USABLE"));
-  for (const auto& model : offer.catalog.known()) program.out.write_line(row_of(model, offer));
-  program.out.write_line(
+  constexpr std::size_t kReadable = 105;
+  const std::size_t width = row_width(program.out.descriptor());
+  std::vector<Cells> rows{cells_of("MODEL", "WINDOW", "REPLY", {"IN", "OUT", "CACHED", "CACHING"}, "USABLE")};
+  for (const auto& model : offer.catalog.known()) rows.push_back(cells_of(model, offer));
+  for (const auto& line : aligned(rows, width)) program.out.write_line(line);
+  program.out.write_line(wrapped_text(
       "\nWindow and longest reply in tokens; dollars for a million tokens: read, written, read from and put "
-      "into\na cache (- where that has no price of its own); ? is not known. A provider's other models can "
-      "be "
-      "named\ntoo: they count as holding 128,000 tokens (32,768 with ollama and compatible), and their price "
-      "as "
-      "unknown,\nuntil the settings say more.\n");
+      "into a cache (- where that has no price of its own); ? is not known. A provider's other models can "
+      "be named too: they count as holding 128,000 tokens (32,768 with ollama and compatible), and their "
+      "price as unknown, until the settings say more.\n",
+      std::min(width, kReadable)));
+  const auto add = [&](std::string_view name, std::string_view about) {
+    program.out.write_line(wrapped_text(fmt::format("{:<18}{}", name, about), width, std::string(18, ' ')));
+  };
   for (const auto& provider : known_providers(offer)) {
-    program.out.write_line(fmt::format("{:<18}{}", provider.written, provider.about));
+    add(provider.written, provider.about);
     const auto access = std::ranges::find(offer.providers, provider.name, &ProviderAccess::name);
-    if (access != offer.providers.end())
-      program.out.write_line(fmt::format("{:<18}{}", "", standing_of(*access)));
+    if (access != offer.providers.end()) add("", standing_of(*access));
   }
-  program.out.write_line(fmt::format("\n{}", used));
+  program.out.write_line(wrapped_text(fmt::format("\n{}", used), width));
 }
 
 json::value or_null(const auto& known) { return known ? json::value(*known) : json::value(nullptr); }

@@ -36,15 +36,36 @@ std::string tokens(const Usage& usage) {
                      short_count(static_cast<std::uint64_t>(usage.output)));
 }
 
-std::string cost(const Usage& usage) {
+std::string cost(const Usage& usage, bool was_answered) {
+  if (!was_answered) return "-";
   return usage.cost_micros ? fmt::format("${:.4f}", static_cast<double>(*usage.cost_micros) / 1e6) : "$?";
 }
 
-std::string duration_of(const Session& session, WallTime now) {
+// Whether a model told it anything, or took anything for it.
+bool was_answered(const Session& session) { return session.steps > 0 || session.usage != Usage{}; }
+
+bool was_anyone_answered(const Session& session, const std::vector<Session>& sessions) {
+  return was_answered(session) ||
+         std::ranges::any_of(children_of(session.id, sessions),
+                             [&](const Session& child) { return was_anyone_answered(child, sessions); });
+}
+
+// When something was last recorded of it or of those below it, for whom it may have waited.
+WallTime last_heard_of(const Session& session, const std::vector<Session>& sessions) {
+  WallTime last = session.last_event_at;
+  for (const auto& child : children_of(session.id, sessions))
+    last = std::max(last, last_heard_of(child, sessions));
+  return last;
+}
+
+// Of one that was left without an end so much is known to have passed: it may have been more.
+std::string duration_of(const Session& session, const std::vector<Session>& sessions, WallTime now) {
   if (!session.started_at) return "-";
-  const bool is_over = is_terminal(session.state) || session.state == SessionState::interrupted;
-  const WallTime until = is_over ? session.ended_at.value_or(session.last_event_at) : now;
-  return to_text(std::max(Duration::zero(), Duration(until - *session.started_at)));
+  const bool was_left = session.state == SessionState::interrupted;
+  const WallTime until = was_left                     ? last_heard_of(session, sessions)
+                         : is_terminal(session.state) ? session.ended_at.value_or(session.last_event_at)
+                                                      : now;
+  return to_text(std::max(Duration::zero(), Duration(until - *session.started_at))) + (was_left ? "+" : "");
 }
 
 Tone tone_of(SessionState state) {
@@ -65,9 +86,10 @@ Tone tone_of(SessionState state) {
 
 // Its own, and with all below it where there is anything below.
 std::string costs(const Session& session, const std::vector<Session>& sessions) {
-  std::string own = cost(session.usage);
+  std::string own = cost(session.usage, was_answered(session));
   if (children_of(session.id, sessions).empty()) return own;
-  return fmt::format("{} (all {})", own, cost(usage_with_children(session, sessions)));
+  return fmt::format("{} (all {})", own,
+                     cost(usage_with_children(session, sessions), was_anyone_answered(session, sessions)));
 }
 
 // For how long nothing was heard of it.
@@ -106,17 +128,16 @@ void add_rows(const Session& session, const std::vector<Session>& sessions, Wall
     state += fmt::format(" for {} since {}", session.wait->owner, local_time(session.wait->since));
   rows.push_back({{fmt::format("{}[{}]", std::string(depth * 2, ' '), one_line(session.label, 40)),
                    session.agent, std::move(state), tokens(session.usage), costs(session, sessions),
-                   duration_of(session, now), session.id.value},
+                   duration_of(session, sessions, now), session.id.value},
                   session.state});
   const auto used = resources.find(session.id);
   if (used != resources.end() && used->second.cpu >= kMuchCpu)
-    rows.back().cells.back() += "  " + processes_of(used->second);
+    rows.back().cells.push_back(processes_of(used->second));
   for (const auto& child : children_of(session.id, sessions))
     add_rows(child, sessions, now, depth + 1, resources, rows);
 }
 
-// Below its parent stands who has not ended, and the only child of a command: its id is the one that was
-// given out.
+// Below its parent stands who has not ended.
 void add_listed(const Session& session, const std::vector<Session>& sessions, std::size_t depth,
                 std::vector<TreeRow>& rows) {
   const auto children = children_of(session.id, sessions);
@@ -125,9 +146,8 @@ void add_listed(const Session& session, const std::vector<Session>& sessions, st
                    std::to_string(children.size()), tokens(usage_with_children(session, sessions)),
                    goal_of(session, kGoalCharacters)},
                   session.state});
-  const bool is_only_of_command = children.size() == 1 && session.agent == "command";
   for (const auto& child : children) {
-    if (is_only_of_command || !is_terminal(child.state)) add_listed(child, sessions, depth + 1, rows);
+    if (!is_terminal(child.state)) add_listed(child, sessions, depth + 1, rows);
   }
 }
 
@@ -200,7 +220,8 @@ std::vector<Session> with_nearest_deadlines(std::vector<Session> sessions, WallT
   return sessions;
 }
 
-std::string live_text(const std::vector<Session>& sessions, WallTime now, const Style& style) {
+std::string live_text(const std::vector<Session>& sessions, WallTime now, const Style& style,
+                      std::size_t width) {
   std::vector<std::vector<std::string>> rows{
       {"ID", "PATH", "DEPTH", "STATE", "STARTED", "DEADLINE", "IDLE", "PROMPT"}};
   for (const auto& session : sessions) {
@@ -210,7 +231,7 @@ std::string live_text(const std::vector<Session>& sessions, WallTime now, const 
                     session.deadline ? local_time(*session.deadline) : "none",
                     to_text(idle_time(session, now)), goal_of(session, kGoalCharacters)});
   }
-  const auto lines = aligned(rows);
+  const auto lines = aligned(rows, width);
   std::string text = toned(style, Tone::faint, lines.front()) + "\n";
   for (std::size_t at = 1; at < lines.size(); ++at)
     text += toned(style, tone_of(sessions[at - 1].state), lines[at]) + "\n";
@@ -230,13 +251,13 @@ json::object to_live_json(const Session& session, WallTime now) {
   return value;
 }
 
-std::string list_text(const std::vector<ListedTree>& trees, const Style& style) {
+std::string list_text(const std::vector<ListedTree>& trees, const Style& style, std::size_t width) {
   std::vector<TreeRow> rows;
   for (const auto& [root, sessions] : trees) add_listed(root, sessions, 0, rows);
   std::vector<std::vector<std::string>> cells{
       {"ID", "WHEN", "STATE", "AGENT", "LABEL", "CHILDREN", "TOKENS", "PROMPT"}};
   for (const auto& row : rows) cells.push_back(row.cells);
-  const auto lines = aligned(cells);
+  const auto lines = aligned(cells, width);
   std::string text = toned(style, Tone::faint, lines.front()) + "\n";
   for (std::size_t at = 1; at < lines.size(); ++at)
     text += toned(style, tone_of(rows[at - 1].state), lines[at]) + "\n";
@@ -244,12 +265,13 @@ std::string list_text(const std::vector<ListedTree>& trees, const Style& style) 
 }
 
 std::string tree_text(const Session& root, const std::vector<Session>& sessions, WallTime now,
-                      const Style& style, const std::map<SessionId, Resources>& resources) {
+                      const Style& style, const std::map<SessionId, Resources>& resources,
+                      std::size_t width) {
   std::vector<TreeRow> rows;
   add_rows(root, sessions, now, 0, resources, rows);
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows) cells.push_back(row.cells);
-  const auto lines = aligned(cells);
+  const auto lines = aligned(cells, width);
   std::string text;
   for (std::size_t at = 0; at < lines.size(); ++at)
     text += toned(style, tone_of(rows[at].state), lines[at]) + "\n";
@@ -276,12 +298,12 @@ std::string details_text(const Session& session, const std::vector<Session>& ses
   }
   add_line(text, "created", local_time(session.created_at));
   if (session.ended_at) add_line(text, "ended", local_time(*session.ended_at));
-  add_line(text, "duration", duration_of(session, now));
+  add_line(text, "duration", duration_of(session, sessions, now));
   add_line(text, "steps", std::to_string(session.steps));
   if (resources.calls > 0) add_line(text, "calls", std::to_string(resources.calls));
   add_line(text, "processes", processes_of(resources));
   add_line(text, "tokens", tokens(session.usage));
-  add_line(text, "cost", cost(session.usage));
+  add_line(text, "cost", cost(session.usage, was_answered(session)));
   add_line(text, "last", one_line(session.last_activity, 200));
   for (const auto& child : children_of(session.id, sessions)) {
     add_line(text, "child",

@@ -18,8 +18,9 @@ struct ListedTree {
   std::vector<Session> sessions;
 };
 
-// The roots; below each who of its tree has not ended, and the only child of a command.
-std::string list_text(const std::vector<ListedTree>& trees, const Style& style);
+// The roots; below each who of its tree has not ended.
+std::string list_text(const std::vector<ListedTree>& trees, const Style& style,
+                      std::size_t width = kAnyWidth);
 
 // Each with the deadline that ends it: its own, or that of a session above it, if that comes first. One above
 // that is over and has not ended its session is not in force: the tree runs under other terms, or its time
@@ -27,7 +28,8 @@ std::string list_text(const std::vector<ListedTree>& trees, const Style& style);
 std::vector<Session> with_nearest_deadlines(std::vector<Session> sessions, WallTime now);
 
 // The registry: every session that has not ended, and since when nothing was heard of it.
-std::string live_text(const std::vector<Session>& sessions, WallTime now, const Style& style);
+std::string live_text(const std::vector<Session>& sessions, WallTime now, const Style& style,
+                      std::size_t width = kAnyWidth);
 json::object to_live_json(const Session& session, WallTime now);
 
 // What it used and all below it did. Computed anew each time, so nothing is counted twice.
@@ -39,7 +41,8 @@ std::string details_text(const Session& session, const std::vector<Session>& ses
 
 // From `root` down.
 std::string tree_text(const Session& root, const std::vector<Session>& sessions, WallTime now,
-                      const Style& style, const std::map<SessionId, Resources>& resources = {});
+                      const Style& style, const std::map<SessionId, Resources>& resources = {},
+                      std::size_t width = kAnyWidth);
 
 // Children in the order in which their parent asked for them.
 std::vector<Session> children_of(const SessionId& parent, const std::vector<Session>& sessions);

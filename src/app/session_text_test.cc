@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "app/transcript_text.h"
+#include "base/display.h"
+#include "base/text.h"
 
 namespace deputy {
 namespace {
@@ -104,7 +106,32 @@ TEST(SessionText, TheTimeOfWhatRunsGoesOnAndOfWhatWasLeftStands) {
   session.last_event_at = *session.started_at + std::chrono::seconds(10);
   EXPECT_THAT(tree_text(session, {session}, kNow, Style{}), HasSubstr("  5m 00s  "));
   session.state = SessionState::interrupted;
-  EXPECT_THAT(tree_text(session, {session}, kNow, Style{}), HasSubstr("  10s  "));
+  EXPECT_THAT(tree_text(session, {session}, kNow, Style{}), HasSubstr("  10s+  ")) << "it may be more";
+}
+
+TEST(SessionText, WhoWaitedForAChildWasThereAsLongAsThat) {
+  auto root = session_of("root", "main");
+  root.state = SessionState::interrupted;
+  root.ended_at.reset();
+  root.last_event_at = *root.started_at + std::chrono::milliseconds(1);
+  auto child = session_of("a", "first", 0);
+  child.last_event_at = *child.ended_at;
+  EXPECT_THAT(details_text(root, {root}, kNow, ""), HasSubstr("\nduration    1ms+\n")) << "control";
+  EXPECT_THAT(details_text(root, {root, child}, kNow, ""), HasSubstr("\nduration    1m 30s+\n"));
+  EXPECT_THAT(details_text(child, {root, child}, kNow, ""), HasSubstr("\nduration    1m 30s\n"));
+}
+
+TEST(SessionText, WhatNoModelAnsweredHasNoCostAndWhatIsUnknownSaysSo) {
+  auto root = session_of("root", "main");
+  root.usage = {};
+  EXPECT_THAT(details_text(root, {root}, kNow, ""), HasSubstr("\ncost        -\n"));
+  auto child = session_of("a", "first", 0);
+  EXPECT_THAT(tree_text(root, {root, child}, kNow, Style{}), HasSubstr("  - (all $0.0012)  "));
+  child.usage = {};
+  EXPECT_THAT(tree_text(root, {root, child}, kNow, Style{}), HasSubstr("  - (all -)  "));
+  root.steps = 1;
+  EXPECT_THAT(details_text(root, {root}, kNow, ""), HasSubstr("\ncost        $?\n")) << "it was answered";
+  EXPECT_THAT(tree_text(root, {root, child}, kNow, Style{}), HasSubstr("  $? (all $?)  "));
 }
 
 TEST(SessionText, WhatIsAliveIsShownWithIdPathDepthStateStartDeadlineAndIdleTime) {
@@ -199,12 +226,13 @@ TEST(SessionText, OfOneThatIsLiveItsLabelIsToldUnlessItIsItsAgent) {
   EXPECT_THAT(live_text({root}, kNow, Style{}), HasSubstr("main [look ␛[2J]  "));
 }
 
-TEST(SessionText, AListNamesTheOnlyChildOfACommandAndWhoHasNotEnded) {
+TEST(SessionText, AListNamesWhoHasNotEnded) {
   auto root = session_of("root", "main");
   const auto only = session_of("only", "first", 0);
-  EXPECT_THAT(list_text({{root, {root, only}}}, Style{}), Not(HasSubstr("only"))) << "it has ended";
-  root.agent = "command";
-  EXPECT_THAT(list_text({{root, {root, only}}}, Style{}), HasSubstr("\n  only  "));
+  for (const auto* agent : {"main", "command"}) {
+    root.agent = agent;
+    EXPECT_THAT(list_text({{root, {root, only}}}, Style{}), Not(HasSubstr("only"))) << agent;
+  }
   auto at_work = session_of("at_work", "second", 1);
   at_work.state = SessionState::running;
   auto below = session_of("below", "third", 2);
@@ -212,6 +240,22 @@ TEST(SessionText, AListNamesTheOnlyChildOfACommandAndWhoHasNotEnded) {
   below.state = SessionState::waiting;
   const auto text = list_text({{root, {root, session_of("ended", "first", 0), at_work, below}}}, Style{});
   EXPECT_THAT(text, AllOf(HasSubstr("\n  at_work  "), HasSubstr("\n    below  "), Not(HasSubstr("ended  "))));
+}
+
+TEST(SessionText, OnANarrowScreenNoRowIsWiderAndNoIdIsCut) {
+  auto root = session_of("sess_1794999083123_abcdef", "main");
+  root.prompt = std::string(200, 'p');
+  auto child = session_of("sess_1794999083124_abcdef", std::string(60, 'l'), 0);
+  child.parent = root.id;
+  child.state = SessionState::running;
+  for (const std::size_t width : {36u, 79u, 120u}) {
+    for (const auto& text :
+         {list_text({{root, {root, child}}}, Style{}, width), live_text({root, child}, kNow, Style{}, width),
+          tree_text(root, {root, child}, kNow, Style{}, {}, width)}) {
+      EXPECT_THAT(text, AllOf(HasSubstr(root.id.value), HasSubstr(child.id.value)));
+      for (const auto line : lines_of(text)) EXPECT_LE(display_width(line), width) << text;
+    }
+  }
 }
 
 TEST(SessionText, TheGoalOfACommandIsWhatWasTyped) {

@@ -52,7 +52,7 @@ Ended list_live(Program& program, const Store& store) {
     program.err.write_line(fmt::format("deputy: nothing is unfinished; `{}` lists what has ended",
                                        program.command_line("sessions ls")));
   } else {
-    program.out.write(live_text(sessions, now, program.looks.out));
+    program.out.write(live_text(sessions, now, program.looks.out, row_width(program.out.descriptor())));
     tell_questions(program, store, sessions);
   }
   return ExitStatus::completed;
@@ -86,7 +86,7 @@ Ended list(Program& program, const Store& store, const SessionsArguments& argume
   if (as_json) {
     program.print(listed_json(trees));
   } else {
-    program.out.write(list_text(trees, program.looks.out));
+    program.out.write(list_text(trees, program.looks.out, row_width(program.out.descriptor())));
   }
   return ended;
 }
@@ -176,8 +176,8 @@ Ended tree(Program& program, const Store& store, const Session& session) {
   TRY(const auto found, readable_events(store, session.tree, sessions));
   auto resources = resources_of(found.events);
   if (program.common.output == OutputForm::text) {
-    program.out.write(
-        tree_text(session, sessions, program.loop.clock().wall(), program.looks.out, resources));
+    program.out.write(tree_text(session, sessions, program.loop.clock().wall(), program.looks.out, resources,
+                                row_width(program.out.descriptor())));
     tell_questions(program, store, sessions);
   } else {
     program.print(with_damage(program, nested_json(session, sessions, resources), found.damaged));

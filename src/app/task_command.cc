@@ -64,13 +64,14 @@ OrFailure<std::string> input_for(const Store& store, const Session& session,
                                  const OneTaskArguments& arguments, std::string prompt) {
   const std::string& id = session.id.value;
   if (session.agent == kCommandAgent)
-    return misused(fmt::format("{} is a command of yours, not an agent", id),
-                   fmt::format("go on with an agent that it started, by `deputy task AGENT --resume ID`; "
-                               "`deputy sessions tree {}` names them",
-                               id));
+    return misused(
+        fmt::format("{} is a command of yours, not an agent", id),
+        fmt::format("go on with an agent that it started, by `deputy task AGENT 'go on' --resume ID`; "
+                    "`deputy sessions tree {}` names them",
+                    id));
   if (session.agent != arguments.agent)
     return misused(fmt::format("{} is a {}, not a {}", id, session.agent, arguments.agent),
-                   fmt::format("run `deputy task {} --resume {}`", session.agent, id));
+                   fmt::format("run `deputy task {} 'go on' --resume {}`", session.agent, id));
   if (!is_terminal(session.state))
     return misused(fmt::format("{} has not ended", id),
                    fmt::format("go on with it by `deputy resume {}`, or write to it while it runs by `deputy "
@@ -82,8 +83,8 @@ OrFailure<std::string> input_for(const Store& store, const Session& session,
     return command_input("task", to_json_text(call_of(arguments, std::move(prompt))));
   return misused(
       fmt::format("{} was started by an agent, {}, which alone can go on with it", id, session.parent->value),
-      fmt::format("give the agent that you started more to do: `deputy task {} --resume {}`", above.agent,
-                  above.id.value));
+      fmt::format("give the agent that you started more to do: `deputy task {} 'go on' --resume {}`",
+                  above.agent, above.id.value));
 }
 
 // Whoever goes on does so with its own model.

@@ -128,7 +128,8 @@ TEST_F(BackgroundTest, AnEndedSessionGoesOnWithAllItKnew) {
       AllOf(HasSubstr("look"), HasSubstr("found it"), HasSubstr("and then?"), HasSubstr("and the rest")));
 
   EXPECT_THAT(deputy({"task", "planner", "more", "--resume", id}).err,
-              HasSubstr("is a explore, not a planner"));
+              AllOf(HasSubstr("is a explore, not a planner"),
+                    HasSubstr("`deputy task explore 'go on' --resume " + id + "`")));
   EXPECT_EQ(deputy({"task", "explore", "more", "--resume", "sess_1_none"}).status, 2);
 }
 
@@ -149,7 +150,7 @@ TEST_F(BackgroundTest, AGrandchildIsItsParentsAffairAndThePersonIsToldWhomToAsk)
   const auto refused = deputy({"task", "explore", "more", "--resume", id["explore"]});
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("was started by an agent, " + id["lead"]),
-                                 HasSubstr("`deputy task lead --resume " + id["lead"] + "`")));
+                                 HasSubstr("`deputy task lead 'go on' --resume " + id["lead"] + "`")));
 }
 
 TEST_F(BackgroundTest, OneThatRunsIsNotGoneOnWith) {

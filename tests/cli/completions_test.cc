@@ -53,9 +53,9 @@ class CompletionsTest : public DeputyTest {
   }
   // What zsh's own functions are told, in a shell that completes nothing.
   std::string offered_by_zsh(const std::string& words, int at) {
-    return said_by("zsh -fc", "source " + file_for("zsh") +
+    return said_by("zsh -fc", "compdef() { }; source " + file_for("zsh") +
                                   "; _describe() { print -rl -- ${(P)2}; }; compadd() { print -r -- \"$@\"; "
-                                  "}; _files() { print files; }; words=(" +
+                                  "}; compset() { }; _files() { print files; }; words=(" +
                                   words + "); CURRENT=" + std::to_string(at) + "; _deputy");
   }
   std::string offered_by_fish(const std::string& line) {
@@ -94,6 +94,29 @@ TEST_F(CompletionsTest, BashOffersTheValuesThatThereAre) {
   EXPECT_EQ(offered_by_bash("deputy delegate --return m", 3), "markdown\n");
   EXPECT_EQ(offered_by_bash("deputy agents init s", 3), "security\n");
   EXPECT_EQ(offered_by_bash("deputy completions z", 2), "zsh\n");
+}
+
+// A person's second Tab would put a dash into the line, which is all that they share.
+TEST_F(CompletionsTest, OptionsAreOfferedOnceOneIsBegun) {
+  EXPECT_EQ(offered_by_bash("deputy sessions show newest ''", 4), "\n");
+  EXPECT_EQ(offered_by_bash("deputy task explore ''", 3), "\n");
+  EXPECT_THAT(offered_by_bash("deputy ''", 1), AllOf(HasSubstr("sessions"), Not(HasSubstr("--"))));
+  EXPECT_THAT(offered_by_bash("deputy task explore -", 3), HasSubstr("--background"));
+  NEEDS(has("zsh"), "zsh is not installed");
+  EXPECT_THAT(offered_by_zsh("deputy task explore ''", 4), Not(HasSubstr("-")));
+  EXPECT_THAT(offered_by_zsh("deputy ''", 2), AllOf(HasSubstr("sessions:"), Not(HasSubstr("--model:"))));
+  EXPECT_THAT(offered_by_zsh("deputy task explore -", 4), HasSubstr("--background:"));
+}
+
+// bash makes three words of it.
+TEST_F(CompletionsTest, AValueIsCompletedBehindAnEqualsSign) {
+  EXPECT_EQ(offered_by_bash("deputy --output = j", 3), "json\n");
+  EXPECT_EQ(offered_by_bash("deputy --output =", 2), "text json stream-json\n");
+  EXPECT_EQ(offered_by_bash("deputy --output = json sessions tr", 5), "tree transcript\n");
+  EXPECT_EQ(offered_by_bash("deputy run --model = rehe", 4), "rehearsal\n");
+  NEEDS(has("zsh"), "zsh is not installed");
+  EXPECT_EQ(offered_by_zsh("deputy --output=j", 2), "-- text json stream-json\n");
+  EXPECT_THAT(offered_by_zsh("deputy --model=rehe", 2), HasSubstr("rehearsal:built in"));
 }
 
 TEST_F(CompletionsTest, BashAsksForTheNamesThatThereAre) {
@@ -203,6 +226,31 @@ TEST_F(CompletionsTest, ZshAsksToo) {
   EXPECT_THAT(offered_by_zsh("deputy task ''", 3), HasSubstr("explore:"));
   EXPECT_THAT(offered_by_zsh("deputy --model ''", 3), HasSubstr("rehearsal:built in"));
   EXPECT_EQ(offered_by_zsh("deputy agents check ''", 4), "files\n");
+}
+
+TEST_F(CompletionsTest, ZshCompletesWhicheverWayTheyAreLoaded) {
+  NEEDS(has("zsh"), "zsh is not installed");
+  const std::string file = file_for("zsh");
+  const std::string begin = "autoload -Uz compinit; compinit -D -u; ";
+  const std::string completer = "; print -r -- \"<${_comps[deputy]}>\"";
+  EXPECT_EQ(said_by("zsh -fc", begin + "source " + file + completer), "<_deputy>\n");
+  EXPECT_EQ(said_by("zsh -fc", begin + "source <(cat " + file + ")" + completer), "<_deputy>\n");
+  EXPECT_EQ(said_by("zsh -fc", begin + completer.substr(2)), "<>\n") << "control";
+
+  const auto folder = root() / "functions";
+  write(folder / "_deputy", deputy({"completions", "zsh"}).out);
+  const std::string autoloaded = "fpath=(" + shell_quoted(folder.string()) + " $fpath); " + begin;
+  EXPECT_EQ(said_by("zsh -fc", autoloaded + completer.substr(2)), "<_deputy>\n");
+  EXPECT_THAT(said_by("zsh -fc", autoloaded + "_describe() { print -rl -- ${(P)2}; }; words=(deputy sess); "
+                                              "CURRENT=2; _deputy"),
+              HasSubstr("sessions:"))
+      << "at the first Tab already";
+}
+
+TEST_F(CompletionsTest, ZshIsToldWhatTheyNeedWhereItCompletesNothingYet) {
+  NEEDS(has("zsh"), "zsh is not installed");
+  EXPECT_THAT(said_by("zsh -fc", "source " + file_for("zsh")),
+              HasSubstr("`autoload -Uz compinit && compinit`"));
 }
 
 TEST_F(CompletionsTest, FishAsksToo) {

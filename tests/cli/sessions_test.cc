@@ -57,6 +57,20 @@ TEST_F(SessionsTest, TheListShowsWhatATaskAndARunWereFor) {
               AllOf(HasSubstr("  [explore] how does it start?\n"), HasSubstr("  say hello\n")));
 }
 
+TEST_F(SessionsTest, AnEndedChildIsInTheTreeOfItsRootAndNotInTheList) {
+  const auto model = script(R"({"v":1,"sessions":[{"replies":[{"text":"it is fine"}]}]})");
+  ASSERT_EQ(deputy({"task", "explore", "how does it start?", "--model", model}).status, 0);
+  const auto rows = parse_json(deputy({"sessions", "ls", "--output", "json"}).out);
+  ASSERT_TRUE(rows && rows->is_array());
+  const auto& newest = rows->as_array().front().as_object();
+  const auto* children = array_at(newest, "children");
+  ASSERT_TRUE(children && children->size() == 1);
+  const std::string root = string_or(newest, "id", "");
+  const std::string child(std::string_view(children->front().as_string()));
+  EXPECT_THAT(deputy({"sessions", "ls"}).out, AllOf(HasSubstr(root), Not(HasSubstr(child))));
+  EXPECT_THAT(deputy({"sessions", "tree", root}).out, HasSubstr(child));
+}
+
 TEST_F(SessionsTest, ATreeShowsChildrenInOrder) {
   const auto out = deputy({"sessions", "tree", root_id_}).out;
   EXPECT_THAT(out, AllOf(HasSubstr("[delegate]"), HasSubstr("  [one]"), HasSubstr("in="), HasSubstr("$")));
