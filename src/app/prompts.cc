@@ -170,7 +170,7 @@ Task<std::optional<std::string>> Prompts::read_line(StopToken stop) {
     if (count < 0 && errno == EAGAIN) continue;       // a shell has taken it
     if (count == 0 && ::isatty(parts_.input) == 1) {  // Ctrl-D, which ends a line and no terminal
       parts_.err.offer("\n");
-      typed_ += '\n';
+      typed_ = "\n";  // what stood before it was not sent off by Enter
       continue;
     }
     if (count <= 0) co_return std::nullopt;

@@ -228,13 +228,14 @@ class PromptsOnAStoppedTerminal : protected HasTerminal, public PromptsTest {
     co_await hung_up_.pop({});
     co_await group.stop(StopReason::shutdown);
   }
-  Task<> until_refused_after_ctrl_d() {
+  Task<> until_refused_after(std::string keys) {
     TaskGroup group(loop_);
     group.spawn(prompts_.run(group.token()));
     co_await turns(100);
     const std::uint64_t asked = err_.taken();
-    terminal_.type("\x04");
-    for (int left = 10'000; left > 0 && err_.taken() <= asked + 1; --left) co_await turns(100);
+    terminal_.type(keys);
+    for (int left = 10'000; left > 0 && err_.taken() <= asked + 1 && answers_.empty(); --left)
+      co_await turns(100);
     terminal_.type("n later\n");
     while (answers_.empty()) co_await answered_.pop({});
     co_await group.stop(StopReason::shutdown);
@@ -307,11 +308,18 @@ TEST_F(PromptsOnAStoppedTerminal, AnswerNothingWhenTheTerminalHangsUp) {
 
 TEST_F(PromptsOnAStoppedTerminal, AskAgainAfterCtrlDOnALineOfItsOwn) {
   prompts_.on_event(asked("q1"));
-  run(loop_, until_refused_after_ctrl_d());
+  run(loop_, until_refused_after("\x04"));
   EXPECT_EQ(answers_[0].second.kind, AnswerKind::refused);
   EXPECT_EQ(answers_[0].second.text, "later") << "the person's own word";
   EXPECT_THAT(terminal_.read_until("that was no answer"),
               ::testing::HasSubstr("if you like: \r\nthat was no answer"));
+}
+
+TEST_F(PromptsOnAStoppedTerminal, TakeNothingForAnAnswerThatNoEnterFollowed) {
+  prompts_.on_event(asked("q1"));
+  run(loop_, until_refused_after("y\x04\x04"));
+  EXPECT_EQ(answers_[0].second.kind, AnswerKind::refused);
+  EXPECT_EQ(answers_[0].second.text, "later");
 }
 
 TEST_F(PromptsOnAStoppedTerminal, ShowAQuestionAgainOnceTheTerminalTakesIt) {
