@@ -57,6 +57,7 @@ TreeServices Runtime::services() {
 
 Task<> Runtime::run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> run, Done done) {
   Tree tree(services(), options_.limits);
+  const int taken_up_before = taken_up_;
   running_.insert(&tree);
   const std::unique_ptr<Bell> bell = options_.bell ? options_.bell() : nullptr;
   TaskGroup beside(parts_.loop);
@@ -69,8 +70,9 @@ Task<> Runtime::run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> r
   running_.erase(&tree);
   // What was left unfinished stays ours as long as we live: something of it may still be on its way to disk.
   if (!report && held_ == tree.id()) held_ = SessionId{};
-  if (report && !tree.id().empty())
-    options_.holds_last ? keep_held(tree.id()) : parts_.store->release(tree.id());
+  // Its end was told a while ago: another may have been taken up since, or this one again.
+  const bool is_last = options_.holds_last && (taken_up_ == taken_up_before || held_ == tree.id());
+  if (report && !tree.id().empty()) is_last ? keep_held(tree.id()) : parts_.store->release(tree.id());
   done(std::move(report));
   co_await tree.leave();
 }
@@ -103,6 +105,7 @@ void Runtime::keep_held(const SessionId& tree) {
 
 Result<std::vector<Event>> Runtime::hold(const SessionId& root) {
   TRY(auto events, parts_.store->claim(root));
+  ++taken_up_;
   keep_held(root);
   return events;
 }

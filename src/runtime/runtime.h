@@ -128,7 +128,8 @@ class Runtime {
   std::vector<DeltaListener> delta_listeners_;
   std::map<SessionId, EventOrigin> origins_;
   std::set<Tree*> running_;
-  SessionId held_;  // while nothing of it runs
+  SessionId held_;    // while nothing of it runs
+  int taken_up_ = 0;  // by hold()
   TaskGroup trees_;
 };
 

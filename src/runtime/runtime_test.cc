@@ -171,6 +171,13 @@ TEST_F(EmbeddedRuntime, HoldsTheTreeThatRanLastUntilAnotherIsTakenUp) {
   EXPECT_FALSE(events->empty());
   EXPECT_FALSE(elsewhere.claim(first));
   EXPECT_TRUE(elsewhere.claim(second));
+
+  runtime_->subscribe([&](const Event& event, const EventOrigin&) {
+    if (std::holds_alternative<RunEnded>(event.fact)) EXPECT_TRUE(runtime_->hold(first));
+  });
+  const SessionId third = complete_one();
+  EXPECT_FALSE(elsewhere.claim(first)) << "it was taken up when the end of the third was told";
+  EXPECT_TRUE(elsewhere.claim(third));
   run(loop_, runtime_->close());
 }
 
