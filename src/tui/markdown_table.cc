@@ -35,6 +35,7 @@ std::vector<std::size_t> MarkdownTable::widths(std::size_t columns) const {
   }
   if (widths.empty()) return widths;
   const std::size_t lines = (widths.size() - 1) * kBetweenColumns;
+  for (std::size_t& width : widths) width = std::min(width, columns);  // one by one it would take long
   while (std::accumulate(widths.begin(), widths.end(), lines) > columns) {
     auto widest = std::ranges::max_element(widths);
     if (*widest <= kNarrowest) return {};
@@ -86,7 +87,9 @@ std::vector<Line> MarkdownTable::cell_by_cell(std::size_t columns) const {
     if (row > 1) lines.push_back({});
     for (std::size_t at = 0; at < rows_[row].size(); ++at) {
       Line line;
-      if (at < head.size() && !head[at].empty()) line.push_back({head[at] + ": ", Tone::strong});
+      // Whole once: a long one in each of many rows would come to more than there is memory for.
+      if (at < head.size() && !head[at].empty())
+        line.push_back({(row == 1 ? head[at] : cut_to_width(head[at], columns)) + ": ", Tone::strong});
       line.push_back({rows_[row][at], Tone::plain});
       add_wrapped(lines, line, columns);
     }

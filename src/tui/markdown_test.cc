@@ -63,6 +63,16 @@ TEST(Markdown, SaysTheHeadingOfEachCellWhereColumnsWouldBeTooNarrow) {
   EXPECT_EQ(shown("|one heading|another one|\n|---|---|\n", 18), "one heading\nanother one\n");
 }
 
+TEST(Markdown, RepeatsNoLongHeadingInEachRow) {
+  constexpr std::size_t kLong = 20'000;
+  std::string text = "|" + std::string(kLong, 'h') + "|b|c|d|\n|---|---|---|---|\n";
+  for (int row = 0; row < 1000; ++row) text += "|x|123456789|123456789|123456789|\n";
+  std::ptrdiff_t repeated = 0;
+  for (const auto& line : markdown_lines(text, 30)) repeated += std::ranges::count(plain_text(line), 'h');
+  EXPECT_GE(repeated, static_cast<std::ptrdiff_t>(kLong)) << "whole once";
+  EXPECT_LT(repeated, static_cast<std::ptrdiff_t>(kLong) + 1000 * 30);
+}
+
 TEST(Markdown, LosesNothingOfATable) {
   const auto squeezed = [](std::string text) {
     std::erase_if(text, [](char c) { return c < 'a' || c > 'z'; });
