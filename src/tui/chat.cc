@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "transcript/mail.h"
 #include "tui/call_lines.h"
 #include "tui/markdown.h"
 
@@ -68,6 +69,10 @@ std::vector<Line> said_lines(const ChatState& state, std::string_view text, bool
   return lines;
 }
 
+// Of what was told to a run that was ending just then.
+constexpr std::string_view kUnread =
+    "What was said last was not read before the end; your next line tells it too.";
+
 // What the root session did, for the scrollback.
 struct RootFold {
   ChatState& state;
@@ -89,7 +94,12 @@ struct RootFold {
     if (is_person && std::exchange(state.echoed, {}) == fact.text) return;
     print_separated(state, said_lines(state, fact.text, is_person));
   }
-  void operator()(const Nudged& fact) const { (*this)(InputGiven{.source = fact.source, .text = fact.text}); }
+  void operator()(const Nudged& fact) const {
+    (*this)(InputGiven{.source = fact.source, .text = fact.text});
+    if (!state.is_running) return tell(kUnread);
+    state.unread.insert(nudge_item(fact.id));
+  }
+  void operator()(const Delivered& fact) const { state.unread.erase(fact.item); }
   void operator()(const StateChanged& fact) const {
     const TreeNode* root = find_node(state.tree, state.root);
     const bool is_in_a_call = root && !(root->calls.empty() && root->asks.empty());
@@ -136,6 +146,7 @@ struct RootFold {
     finish_reply(state, state.reply.text);
     end_running(state);  // a child that is chosen stays so: who types for it sends nothing to the chat
     if (fact.report.status != Status::completed) print_separated(state, {{ending_of(fact.report)}});
+    if (!std::exchange(state.unread, {}).empty()) tell(kUnread);
   }
   void operator()(const auto&) const {}
 };

@@ -99,6 +99,7 @@ struct ChatState {
   SessionId root;  // empty until the first input
   bool is_running = false;
   bool only_waits = false;  // what runs has said all, and goes on when a child beside it has something to say
+  std::set<std::string> unread;  // by its item: what it was told while it ran
   WallTime run_started_at{};
   std::int64_t context = 0;  // tokens that the last request and its reply held
   TreeView tree;

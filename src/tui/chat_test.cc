@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "transcript/mail.h"
 #include "tui/chat_play.h"
 
 namespace deputy {
@@ -55,6 +56,21 @@ TEST_F(Chat, WhatIsTypedWhileItOnlyWaitsForItsChildrenIsSaidAtOnce) {
   type("three");
   EXPECT_THAT(key(KeyName::enter), IsEmpty());
   EXPECT_THAT(story.state.queued, ElementsAre("three"));
+}
+
+TEST_F(Chat, WhatWasSaidAndNotReadBeforeTheEndIsNotTakenForHeard) {
+  const auto told = [this] { return story.take_out().contains("not read before the end"); };
+  story.begin("go");
+  story.tell_root(Nudged{"n1", Source::person, "one"});
+  story.tell_root(Delivered{nudge_item("n1"), Source::person, "one"});
+  story.tell_root(RunEnded{Report{}});
+  EXPECT_FALSE(told());
+  story.tell_root(Nudged{"n2", Source::person, "two"});
+  EXPECT_TRUE(told()) << "it was on its way when all ended";
+  story.begin("again");
+  story.tell_root(Nudged{"n3", Source::person, "three"});
+  story.tell_root(RunEnded{Report{}});
+  EXPECT_TRUE(told());
 }
 
 TEST_F(Chat, WhatIsTypedWhileItWaitsInACallOrIsCancelledOrForAnotherModelComesNext) {
