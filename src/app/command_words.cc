@@ -117,7 +117,7 @@ void add_sessions(CLI::App& app, Words& raw) {
       "tokens of all of them, and the beginning of the prompt. With --live: id, path from the root, "
       "depth, state, start, deadline (its own or that of a session above it, whichever comes first), "
       "for how long nothing was heard of it, and the prompt. Children that have ended are in "
-      "`deputy sessions tree ID`.");
+      "`deputy sessions tree ID`; that of `deputy task`, whose id it gave out, is listed too.");
   view("show", "Show all that is known of one session", SessionView::show);
   auto* tree =
       view("tree", "Show a session and its children with state, tokens, cost, time", SessionView::tree);

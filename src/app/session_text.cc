@@ -137,7 +137,7 @@ void add_rows(const Session& session, const std::vector<Session>& sessions, Wall
     add_rows(child, sessions, now, depth + 1, resources, rows);
 }
 
-// Below its parent stands who has not ended.
+// Below its parent stands who has not ended, and whose id `task` gave out.
 void add_listed(const Session& session, const std::vector<Session>& sessions, std::size_t depth,
                 std::vector<TreeRow>& rows) {
   const auto children = children_of(session.id, sessions);
@@ -146,8 +146,9 @@ void add_listed(const Session& session, const std::vector<Session>& sessions, st
                    std::to_string(children.size()), tokens(usage_with_children(session, sessions)),
                    goal_of(session, kGoalCharacters)},
                   session.state});
+  const bool is_task = session.agent == "command" && session.label == "task";
   for (const auto& child : children) {
-    if (!is_terminal(child.state)) add_listed(child, sessions, depth + 1, rows);
+    if (is_task || !is_terminal(child.state)) add_listed(child, sessions, depth + 1, rows);
   }
 }
 

@@ -18,7 +18,7 @@ struct ListedTree {
   std::vector<Session> sessions;
 };
 
-// The roots; below each who of its tree has not ended.
+// The roots; below each who of its tree has not ended, and whose id `task` gave out.
 std::string list_text(const std::vector<ListedTree>& trees, const Style& style,
                       std::size_t width = kAnyWidth);
 

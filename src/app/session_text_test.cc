@@ -233,6 +233,9 @@ TEST(SessionText, AListNamesWhoHasNotEnded) {
     root.agent = agent;
     EXPECT_THAT(list_text({{root, {root, only}}}, Style{}), Not(HasSubstr("only"))) << agent;
   }
+  auto task = root;
+  task.label = "task";
+  EXPECT_THAT(list_text({{task, {task, only}}}, Style{}), HasSubstr("\n  only  ")) << "its id was given out";
   auto at_work = session_of("at_work", "second", 1);
   at_work.state = SessionState::running;
   auto below = session_of("below", "third", 2);
