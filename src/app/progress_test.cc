@@ -212,7 +212,7 @@ TEST_F(KeysMeanwhile, AreNotShownInTheTree) {
   EXPECT_TRUE(are_shown()) << "control: nothing is drawn yet";
   start_child(progress, "first");
   EXPECT_FALSE(are_shown());
-  terminal_.type("\n\nabc\n");
+  terminal_.enter("\n\nabc\n");
   start_child(progress, "second");
   progress.finish();
   err_.write("the end");

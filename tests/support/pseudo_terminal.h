@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -42,6 +43,15 @@ class PseudoTerminal {
   void go_on() const { EXPECT_EQ(::tcflow(program_, TCOON), 0); }
   void type(std::string_view keys) const {
     EXPECT_EQ(::write(reader_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+  }
+  // As type(), of whole lines: until the program's end has them, in the mode that holds now.
+  void enter(std::string_view lines) const {
+    type(lines);
+    pollfd asked{program_, POLLIN, 0};
+    int there = 0;
+    while (there < static_cast<int>(lines.size()) && ::poll(&asked, 1, kMostMillisecondsToWait) > 0)
+      ASSERT_EQ(::ioctl(program_, FIONREAD, &there), 0);
+    EXPECT_EQ(there, static_cast<int>(lines.size()));
   }
   // What there is to read; waits for some.
   std::string read() const {
