@@ -224,6 +224,11 @@ Result<Session> root_to_go_on_with(const Store& store, const std::string& typed,
                               root->id.value));
     return root.value_or(session);
   }
+  if (!current_root.empty()) {  // left by this chat itself, as on a full disk; it holds it, so that it looks
+                                // like one at work
+    TRY(auto current, store.session(current_root));
+    if (current && !is_terminal(current->state)) return *std::move(current);
+  }
   TRY(auto unfinished, left_unfinished(store));
   if (!unfinished.empty()) return std::move(unfinished.front());
   TRY(const auto roots, store.sessions({.roots_only = true, .most = kMostListed}));

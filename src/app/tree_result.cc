@@ -257,7 +257,8 @@ TreeResult result_of(const TreeEnd& end) {
         end.left_by.empty() ? "left unfinished" : fmt::format("left unfinished: ended by {}", end.left_by);
     if (!end.root.empty()) result.advice = fmt::format("to go on: `deputy resume {}`", end.root.value);
   } else if (error.code == ErrorCode::exhausted && is_left_unfinished(end)) {
-    result.advice += fmt::format(", then run `deputy resume {}`", end.root.value);
+    result.advice +=
+        fmt::format("{}run `deputy resume {}`", result.advice.empty() ? "" : ", then ", end.root.value);
   }
   return result;
 }
