@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "async/sim_loop.h"
+#include "store/memory_store.h"
 #include "support/temp_folder.h"
 #include "tui/chat_story.h"
 
@@ -57,6 +59,22 @@ std::string text_of(const std::vector<Line>& lines) {
   std::string text;
   for (const Line& line : lines) text += plain_text(line) + "\n";
   return text;
+}
+
+TEST(AResumedChat, GoesOnWithWhatItLeftUnfinishedItselfBeforeAllElse) {
+  SimLoop loop{1};
+  const auto memory = std::make_shared<MemoryStore::Memory>();
+  const MemoryStore store{loop, memory};
+  Session current;
+  current.id = current.tree = SessionId("sess_1800000000_abc123");
+  current.state = SessionState::interrupted;
+  Session later;
+  later.id = later.tree = SessionId("sess_1900000000_abd456");
+  later.state = SessionState::completed;
+  for (const Session& session : {current, later}) memory->sessions[session.id] = session;
+  EXPECT_EQ(root_to_go_on_with(store, "", current.id)->id, current.id);
+  memory->sessions[current.id].state = SessionState::completed;
+  EXPECT_EQ(root_to_go_on_with(store, "", current.id)->id, later.id) << "this one has ended";
 }
 
 TEST(AResumedChat, KeepsWhatIsApprovedForAlways) {
