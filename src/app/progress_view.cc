@@ -171,13 +171,13 @@ struct ProgressView::Told {
 
 void ProgressView::apply(const Event& event, const EventOrigin& origin) {
   deputy::apply(tree_, event, origin);
-  TreeNode& node = *std::ranges::find(tree_.nodes, event.run.session, &TreeNode::id);
+  TreeNode& node = *find_node(tree_, event.run.session);
   std::visit(Applied{*this, node, besides_[node.id], event}, event.fact);
 }
 
 std::optional<std::string> ProgressView::apply_summary_asked(const SessionId& session, std::int64_t tokens) {
-  const auto node = std::ranges::find(tree_.nodes, session, &TreeNode::id);
-  if (node == tree_.nodes.end()) return std::nullopt;
+  TreeNode* node = find_node(tree_, session);
+  if (!node) return std::nullopt;
   node->activity = fmt::format("compacting: the model sums up about {} tokens",
                                short_count(static_cast<std::uint64_t>(tokens)));
   node->is_thinking = false;

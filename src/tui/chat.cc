@@ -427,8 +427,7 @@ void apply_output(ChatState& state, const SessionId& session, std::string_view l
 }
 
 void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_t tokens) {
-  const auto node = std::ranges::find(state.tree.nodes, session, &TreeNode::id);
-  if (node != state.tree.nodes.end()) {
+  if (TreeNode* node = find_node(state.tree, session)) {
     node->activity = "compacting its conversation";
     node->is_thinking = false;
   }

@@ -20,27 +20,26 @@ std::string short_text(std::string_view text) {
   return shorten(for_screen(on_one_line(to_utf8(text))), kActivityCharacters);
 }
 
-std::string unique_label(const TreeView& view, const EventOrigin& origin) {
+std::string unique_label(TreeView& view, const EventOrigin& origin) {
   const std::string label =
       shorten(for_screen(on_one_line(origin.label.empty() ? origin.agent : origin.label)), kLabelCharacters);
-  std::string candidate = label;
-  for (int twin = 2;; ++twin) {
-    const auto is_taken = [&](const TreeNode& node) {
-      return node.parent == origin.parent && node.label == candidate;
-    };
-    if (std::ranges::none_of(view.nodes, is_taken)) return candidate;
-    candidate = fmt::format("{} ({})", label, twin);
+  const auto [found, is_new] = view.labels.try_emplace({origin.parent, label}, 1);
+  if (is_new) return label;
+  for (;;) {
+    std::string candidate = fmt::format("{} ({})", label, ++found->second);
+    if (view.labels.try_emplace({origin.parent, candidate}, 1).second) return candidate;
   }
 }
 
 auto* find(auto& view, const SessionId& id) {
-  const auto found = std::ranges::find(view.nodes, id, &TreeNode::id);
-  return found == view.nodes.end() ? nullptr : &*found;
+  const auto found = view.places.find(id);
+  return found == view.places.end() ? nullptr : &view.nodes[found->second];
 }
 
 // A session may have begun before this process did, so any event can be the first that is heard of it.
 TreeNode& node_of(TreeView& view, const Event& event, const EventOrigin& origin) {
   if (TreeNode* node = find(view, event.run.session)) return *node;
+  view.places[event.run.session] = view.nodes.size();
   view.nodes.push_back({.id = event.run.session,
                         .parent = origin.parent,
                         .label = unique_label(view, origin),
@@ -258,6 +257,7 @@ void keep_awake(TreeView& view, const SessionId& id, WallTime now) {
 }
 
 const TreeNode* find_node(const TreeView& view, const SessionId& id) { return find(view, id); }
+TreeNode* find_node(TreeView& view, const SessionId& id) { return find(view, id); }
 
 std::size_t not_begun(const TreeView& view) {
   std::size_t all = 0;

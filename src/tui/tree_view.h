@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "transcript/event.h"
@@ -55,13 +56,17 @@ struct TreeNode {
 };
 
 struct TreeView {
-  std::vector<TreeNode> nodes;  // parents before their children
+  std::vector<TreeNode> nodes;                   // parents before their children
+  std::map<SessionId, std::size_t> places = {};  // where each of them is
+  std::map<std::pair<SessionId, std::string>, int> labels =
+      {};  // below each parent; the number of the last twin
 };
 
 void apply(TreeView& view, const Event& event, const EventOrigin& origin);
 // It did something that no event tells of: a command of its printed, or it said a piece of its reply.
 void keep_awake(TreeView& view, const SessionId& id, WallTime now);
 const TreeNode* find_node(const TreeView& view, const SessionId& id);
+TreeNode* find_node(TreeView& view, const SessionId& id);
 // How many tasks of calls under way have no child yet: as many are at work as may be, and they come later.
 std::size_t not_begun(const TreeView& view);
 // Whether a call waits for it that goes on without it where the person says so.
