@@ -21,7 +21,7 @@ std::string short_text(std::string_view text) {
 }
 
 std::string unique_label(TreeView& view, const EventOrigin& origin) {
-  const std::string label =
+  std::string label =
       shorten(for_screen(on_one_line(origin.label.empty() ? origin.agent : origin.label)), kLabelCharacters);
   const auto [found, is_new] = view.labels.try_emplace({origin.parent, label}, 1);
   if (is_new) return label;
