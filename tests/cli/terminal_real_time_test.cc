@@ -314,17 +314,20 @@ TEST_F(TerminalRealTime, OneChildIsCancelledAndTheOthersReport) {
   EXPECT_THAT(tmux.history(), HasSubstr("[quick] ✓ complete"));
 }
 
-TEST_F(TerminalRealTime, WhatAChildHasSaidIsReadBackAndForth) {
-  std::string said;
-  for (int row = 10; row < 70; ++row) said += "row-" + std::to_string(row) + "\\n";
-  chat(script(R"({"v":1,"sessions":[
+std::string of_child_that_said(const std::string& text) {
+  return R"({"v":1,"sessions":[
   {"match":{"label":"main"},"replies":[
     {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look"}}]},{"text":"never"}]},
   {"match":{"agent":"explore"},"replies":[
     {"text":")" +
-              said + R"(","calls":[{"name":"Note","arguments":{"content":"half way"}}]},
-    {"first_byte_ms":86400000,"text":"never"}]}]})"),
-       {"--yes"});
+         text + R"(","calls":[{"name":"Note","arguments":{"content":"half way"}}]},
+    {"first_byte_ms":86400000,"text":"never"}]}]})";
+}
+
+TEST_F(TerminalRealTime, WhatAChildHasSaidIsReadBackAndForth) {
+  std::string said;
+  for (int row = 10; row < 70; ++row) said += "row-" + std::to_string(row) + "\\n";
+  chat(script(of_child_that_said(said)), {"--yes"});
   enter("go", "half way");
   EXPECT_THAT(tmux.history(), Not(HasSubstr("row-69"))) << "control: nobody follows it";
   tmux.key("Tab");
@@ -504,14 +507,7 @@ TEST_F(TerminalRealTime, AChildWithMoreToReadThanTheScreenHoldsIsShownOnceAfterA
   for (int row = 10; row < 40; ++row)
     said +=
         "row-" + std::to_string(row) + " is a line of so many words that forty columns break it in two\\n";
-  chat(script(R"({"v":1,"sessions":[
-  {"match":{"label":"main"},"replies":[
-    {"calls":[{"name":"task","arguments":{"agent":"explore","prompt":"look"}}]},{"text":"never"}]},
-  {"match":{"agent":"explore"},"replies":[
-    {"text":")" +
-              said + R"(","calls":[{"name":"Note","arguments":{"content":"half way"}}]},
-    {"first_byte_ms":86400000,"text":"never"}]}]})"),
-       {"--yes"});
+  chat(script(of_child_that_said(said)), {"--yes"});
   enter("go", "half way");
   tmux.key("Tab");
   tmux.wait_for("│ row-39");
