@@ -1,7 +1,6 @@
 #include "store/transcript_files.h"
 
 #include <array>
-#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -148,7 +147,7 @@ void TranscriptFiles::seal_left(const Session& session, const EventRefs& events)
     if (!whole.notes.empty()) note_failure(put(scratch_name(stem), whole.notes));
     note_failure(put(sealed_name(stem), sealed_text(session, whole.lines)));
   }
-  if (folder_->status(running_name(stem))) note_failure(folder_->remove(running_name(stem)));
+  if (is_begun(session)) note_failure(folder_->remove(running_name(stem)));
 }
 
 bool TranscriptFiles::is_sealed(const Session& session) const {
@@ -173,16 +172,18 @@ void TranscriptFiles::make_whole(const std::string& name, std::string_view text)
   if (!there || *there != text) note_failure(put(name, text));
 }
 
-Result<std::vector<Uuid>> TranscriptFiles::unsealed(const std::vector<Session>& left) const {
+bool TranscriptFiles::is_begun(const Session& session) const {
+  return folder_->status(running_name(stem_of(session))).has_value();
+}
+
+Result<std::set<Uuid>> TranscriptFiles::begun() const {
   TRY(const auto entries, folder_->list("."));
   std::set<Uuid> uuids;
   for (const Entry& entry : entries) {
     if (!entry.name.ends_with(running_name(""))) continue;
     if (auto uuid = uuid_in(entry.name)) uuids.insert(*std::move(uuid));
   }
-  for (const Session& session : left)
-    if (!is_sealed(session)) uuids.insert(session.uuid);
-  return std::vector(uuids.begin(), uuids.end());
+  return uuids;
 }
 
 void TranscriptFiles::write(const EventRefs& events) {

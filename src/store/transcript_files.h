@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +34,10 @@ class TranscriptFiles {
   void seal_left(const Session& session, const EventRefs& events);
   // Those of a session that begins another run; `events` are all before it.
   void reopen(const EventRefs& events);
-  // The uuids of sessions whose transcript is not sealed: they run, or whoever ran them did not get that far;
-  // and of those that were left whose file is not there yet, or tells of a run before.
-  Result<std::vector<Uuid>> unsealed(const std::vector<Session>& left) const;
+  bool is_sealed(const Session& session) const;  // as it ended, or was left
+  bool is_begun(const Session& session) const;   // there is one that is not sealed
+  // Of which sessions a transcript was begun that is not sealed. Looks at every file there is.
+  Result<std::set<Uuid>> begun() const;
   // The first thing that could not be written. From any thread.
   std::optional<Error> failure() const;
 
@@ -62,7 +64,6 @@ class TranscriptFiles {
   void make_whole(const std::string& name, std::string_view text);
   void add(const std::string& stem, const Additions& added);
   Result<void> seal(const Known& known, std::string_view last_lines) const;
-  bool is_sealed(const Session& session) const;  // as it ended, or was left
 
   std::unique_ptr<Folder> folder_;
   mutable std::mutex mutex_;  // guards failure_

@@ -1,11 +1,14 @@
 #include "store/sqlite/leftovers.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <set>
 
 #include "store/sqlite/database.h"
 #include "store/sqlite/journal_rows.h"
 #include "store/sqlite/quarantine.h"
+#include "store/sqlite/select.h"
 #include "store/sqlite/session_rows.h"
 #include "store/sqlite/tree_locks.h"
 #include "store/transcript_files.h"
@@ -13,8 +16,11 @@
 namespace deputy {
 namespace {
 
-Result<Database> open_database(const Folder& home) {
-  return Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_write);
+// KiB of a cache: of many pages each is read once. What a thread of the pool once had stays with the process.
+Result<Database> open_database(const Folder& home, Database::Mode mode) {
+  TRY(auto database, Database::open(join_path(home.path(), "deputy.db"), mode));
+  TRY(database.execute("PRAGMA cache_size=-256"));
+  return database;
 }
 
 // One that cannot be removed keeps no other; what another process removed first is gone as well.
@@ -59,37 +65,82 @@ Result<void> prune_command_records(const Folder& home, const Database& database,
   return {};
 }
 
-// Rows that cannot be read hide no file that is there.
-std::vector<Session> of_unfinished_trees(const Database& database, WallTime now) {
-  auto left = select_sessions(database, {.unfinished_only = true, .most = kAllSessions})
-                  .value_or(std::vector<Session>{});
-  std::set<SessionId> trees;
-  for (const Session& session : left) trees.insert(session.tree);
-  for (const SessionId& tree : trees) {
-    const auto all = select_sessions(database, {.tree = tree, .most = kAllSessions});
-    for (const Session& session : all.value_or(std::vector<Session>{}))
-      if (session.ended_at && is_terminal(session.state) && now - *session.ended_at <= kKeptFor)
-        left.push_back(session);
+// No index knows them: all rows are read, once for however many.
+Result<std::map<Uuid, SessionId>> sessions_of(const Database& database, const std::set<Uuid>& uuids) {
+  std::map<Uuid, SessionId> found;
+  if (uuids.empty()) return found;
+  TRY(for_each_row(database, "SELECT uuid, id FROM sessions", "", [&](const Statement& row) -> Result<void> {
+    Uuid uuid(row.text(0));
+    if (uuids.contains(uuid)) found.emplace(std::move(uuid), row.text(1));
+    return {};
+  }));
+  return found;
+}
+
+Result<std::vector<SessionId>> recorded_last(const Database& database) {
+  const auto sql = fmt::format(
+      "SELECT DISTINCT session FROM (SELECT session FROM journal ORDER BY seq DESC LIMIT {})", kLastRecords);
+  return select(database, sql, "",
+                [](const Statement& row) -> Result<SessionId> { return SessionId(row.text(0)); });
+}
+
+struct Places {
+  Database database;
+  TreeLocks locks;
+  TranscriptFiles files;
+};
+
+// Rows that cannot be read hide no others, here and below.
+void add_of_unfinished_trees(const Places& in, WallTime now, std::set<SessionId>& unsealed) {
+  for (const SessionId& tree : unfinished_trees_by_index(in.database).value_or(std::vector<SessionId>{})) {
+    if (in.locks.is_held_by_another(tree)) continue;
+    const auto all = select_sessions(in.database, {.tree = tree, .most = kAllSessions});
+    for (const Session& session : all.value_or(std::vector<Session>{})) {
+      const bool is_kept =
+          !is_terminal(session.state) || (session.ended_at && now - *session.ended_at <= kKeptFor);
+      if (in.files.is_begun(session) || (is_kept && !in.files.is_sealed(session)))
+        unsealed.insert(session.id);
+    }
   }
-  return left;
+}
+
+// At the end of a tree each transcript was begun.
+void add_of_last_records(const Places& in, std::set<SessionId>& unsealed) {
+  for (const SessionId& id : recorded_last(in.database).value_or(std::vector<SessionId>{})) {
+    const auto row = select_session(in.database, "id", id.value);
+    if (!row || !*row || in.locks.is_held_by_another((*row)->session.tree)) continue;
+    if (in.files.is_begun((*row)->session)) unsealed.insert(id);
+  }
+}
+
+Result<void> add_of_files(const Places& in, std::set<SessionId>& unsealed) {
+  TRY(const auto begun, in.files.begun());
+  TRY(const auto sessions, sessions_of(in.database, begun));
+  for (const auto& [uuid, id] : sessions) unsealed.insert(id);
+  return {};
 }
 
 }  // namespace
 
-Result<std::vector<Uuid>> unsealed_transcripts(const Folder& home, WallTime now) {
+Result<std::vector<SessionId>> unsealed_transcripts(const Folder& home, WallTime now) {
   TRY(auto folder, home.open_folder("subagent"));
-  TRY(const auto database, Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_only));
-  TRY(database.execute("PRAGMA cache_size=-256"));  // KiB: each page of many is read once
-  return TranscriptFiles(std::move(folder)).unsealed(of_unfinished_trees(database, now));
+  TRY(auto database, open_database(home, Database::Mode::read_only));
+  TRY(auto locks, TreeLocks::open(home));
+  const Places places{std::move(database), std::move(locks), TranscriptFiles(std::move(folder))};
+  std::set<SessionId> unsealed;
+  add_of_unfinished_trees(places, now, unsealed);
+  add_of_last_records(places, unsealed);
+  if (!is_pruned(home, now)) TRY(add_of_files(places, unsealed));
+  return std::vector(unsealed.begin(), unsealed.end());
 }
 
 // While the transaction lasts nobody can claim the tree: who is about to waits, and then opens the transcript
 // again.
-Result<void> seal_leftover(const Folder& home, const Uuid& uuid) {
-  TRY(const auto database, open_database(home));
+Result<void> seal_leftover(const Folder& home, const SessionId& id) {
+  TRY(const auto database, open_database(home, Database::Mode::read_write));
   TRY(const auto locks, TreeLocks::open(home));
   TRY(auto transaction, Transaction::begin(database));
-  TRY(const auto row, select_session(database, "uuid", uuid.value));
+  TRY(const auto row, select_session(database, "id", id.value));
   if (!row || locks.is_held_by_another(row->session.tree)) return {};
   // A damaged session keeps its files as they are and is copied, before this process writes anything back; it
   // is named when somebody reads it.
@@ -111,19 +162,22 @@ Result<void> prune_files(const Folder& home, WallTime now) {
   TRY(home.replace(kPruned, "", Durable::no));
   TRY(const auto folder, home.open_folder("subagent"));
   TRY(const auto entries, folder->list("."));
-  TRY(const auto database, open_database(home));
+  TRY(const auto database, open_database(home, Database::Mode::read_write));
   std::map<Uuid, std::vector<std::string>> old;
   for (const Entry& entry : entries) {
     const auto uuid = TranscriptFiles::uuid_in(entry.name);
     if (uuid && now - entry.status.modified > kKeptFor) old[*uuid].push_back(entry.name);
   }
+  std::set<Uuid> uuids;
+  for (const auto& [uuid, names] : old) uuids.insert(uuid);
+  TRY(const auto sessions, sessions_of(database, uuids));
   Removal removal;
-  for (const auto& [uuid, names] : old) {
+  for (const auto& [uuid, id] : sessions) {
     // While it lasts nobody can go on with the session.
     TRY(auto transaction, Transaction::begin(database));
-    const auto row = select_session(database, "uuid", uuid.value);
+    const auto row = select_session(database, "id", id.value);
     if (!row || !*row || !is_terminal((*row)->session.state)) continue;  // also where the row is damaged
-    for (const auto& name : names) removal.remove(*folder, name);
+    for (const auto& name : old.at(uuid)) removal.remove(*folder, name);
     TRY(transaction.commit());
   }
   TRY(prune_command_records(home, database, now, removal));

@@ -1,9 +1,11 @@
 #include "store/sqlite/leftovers.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "async/sleep.h"
 #include "store/sqlite/sqlite_store.h"
@@ -74,9 +76,60 @@ class LeftoversTest : public testing::Test {
     if (number > 1) events.erase(events.begin());
     ASSERT_TRUE(run(loop_, store->record(events)));
   }
+  // A tree whose sessions have all ended.
+  void record_ended_tree(int number, int children) {
+    const auto store = open();
+    const SessionId tree(fmt::format("sess_2_{:06}", number));
+    ASSERT_TRUE(store->claim(tree));
+    std::vector<Event> events;
+    for (int child = 0; child <= children; ++child) {
+      Session session;
+      session.id = child == 0 ? tree : SessionId(fmt::format("{}_{}", tree.value, child));
+      session.tree = tree;
+      if (child > 0) session.parent = tree;
+      session.uuid = Uuid(fmt::format("{:08}-0000-4000-8000-{:012}", number, child));
+      session.label = "one";
+      session.prompt = std::string(500, 'p');
+      Event event;
+      event.tree = tree;
+      event.run = {session.id, 1};
+      for (Fact fact : {Fact(SessionCreated{session}), Fact(RunStarted{}), Fact(RunEnded{})}) {
+        event.fact = std::move(fact);
+        events.push_back(event);
+      }
+    }
+    ASSERT_TRUE(run(loop_, store->record(events)));
+  }
+  void record_notes(int count) {
+    const auto store = open();
+    ASSERT_TRUE(store->claim(id_of(kRunning)));
+    Event event;
+    event.tree = id_of(kRunning);
+    event.run = {id_of(kRunning), 1};
+    event.fact = NoteTaken{"another"};
+    ASSERT_TRUE(run(loop_, store->record(std::vector(static_cast<std::size_t>(count), event))));
+  }
+  // All files were looked at then.
+  void set_pruned(WallTime at) {
+    ASSERT_TRUE(home_folder_->replace("pruned", ""));
+    fs::last_write_time(home_.file("pruned"), std::chrono::file_clock::from_sys(at));
+  }
+  // By this process, of whatever file.
+  static std::uint64_t bytes_read_by(const std::function<void()>& act) {
+    const auto so_far = [] {
+      std::ifstream counts("/proc/self/io");
+      std::string name;
+      std::uint64_t bytes = 0;
+      counts >> name >> bytes;
+      return name == "rchar:" ? bytes : 0;
+    };
+    const auto before = so_far();
+    act();
+    return so_far() - before;
+  }
   void seal_all() {
-    for (const Uuid& uuid : *unsealed_transcripts(*home_folder_, loop_.clock().wall())) {
-      EXPECT_TRUE(seal_leftover(*home_folder_, uuid));
+    for (const SessionId& id : *unsealed_transcripts(*home_folder_, loop_.clock().wall())) {
+      EXPECT_TRUE(seal_leftover(*home_folder_, id));
     }
   }
   fs::path folder() const { return home_.file("subagent"); }
@@ -125,8 +178,7 @@ TEST_F(LeftoversTest, WhatNobodyRunsIsSealedAsInterruptedAndResumingOpensItAgain
 TEST_F(LeftoversTest, WhatWasKilledBeforeItsFirstExportIsSealedAsInterruptedOnce) {
   fs::remove(file(kRunning, ".transcript.jsonl"));
   fs::remove(file(kRunning, ".scratch.md"));
-  EXPECT_THAT(*unsealed_transcripts(*home_folder_, loop_.clock().wall()),
-              ElementsAre(Uuid(std::string(kRunning))));
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, loop_.clock().wall()), ElementsAre(id_of(kRunning)));
   seal_all();
   EXPECT_THAT(text_of(file(kRunning, ".transcript.json")),
               AllOf(HasSubstr(R"("outcome":"interrupted")"), HasSubstr("do it")));
@@ -152,11 +204,52 @@ TEST_F(LeftoversTest, WhatWasKilledInItsSecondRunIsNotSealedAsItsFirstEnded) {
   }
   fs::remove(file(kEnded, ".transcript.jsonl"));  // as if the process had been killed before it exported
   std::ofstream(file(kEnded, ".transcript.json"), std::ios::binary) << of_first;
-  EXPECT_THAT(*unsealed_transcripts(*home_folder_, loop_.clock().wall()),
-              ElementsAre(Uuid(std::string(kEnded))));
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, loop_.clock().wall()), ElementsAre(id_of(kEnded)));
   seal_all();
   EXPECT_THAT(text_of(file(kEnded, ".transcript.json")),
               AllOf(HasSubstr(R"("outcome":"interrupted")"), HasSubstr("do it"), HasSubstr("and more")));
+}
+
+TEST_F(LeftoversTest, WhatAStartReadsDoesNotGrowWithWhatHasEnded) {
+  const WallTime now = loop_.clock().wall();
+  set_pruned(now);
+  const auto start = [&] {
+    fs::remove(file(kRunning, ".transcript.json"));
+    EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(id_of(kRunning)));
+    ASSERT_TRUE(seal_leftover(*home_folder_, id_of(kRunning)));
+    EXPECT_TRUE(fs::exists(file(kRunning, ".transcript.json")));
+  };
+  record_ended_tree(1, kLastRecords / 3);
+  const auto early = bytes_read_by(start);
+  ASSERT_GT(early, 0u) << "control";
+  for (const int tree : {2, 3, 4, 5}) record_ended_tree(tree, kLastRecords / 3);
+  const auto late = bytes_read_by(start);
+  EXPECT_LT(late, early + early / 4);
+}
+
+TEST_F(LeftoversTest, WhatWasKilledBehindTheEndOfItsTreeIsSealedAtTheNextStartOrWithTheHour) {
+  const WallTime now = loop_.clock().wall();
+  seal_all();
+  set_pruned(now);
+  constexpr int kSince = 4;  // those of the other one
+  std::ofstream(file(kEnded, ".transcript.jsonl")) << "{\"role\":\"us";
+  record_notes(kLastRecords - kSince - 1);
+  seal_all();
+  EXPECT_FALSE(fs::exists(file(kEnded, ".transcript.jsonl"))) << "its end is the last of them";
+  std::ofstream(file(kEnded, ".transcript.jsonl")) << "{\"role\":\"us";
+  record_notes(1);
+  seal_all();
+  EXPECT_TRUE(fs::exists(file(kEnded, ".transcript.jsonl"))) << "and is none of them any more";
+  set_pruned(now - kPrunedEvery);
+  seal_all();
+  EXPECT_FALSE(fs::exists(file(kEnded, ".transcript.jsonl"))) << "it is found by its file";
+}
+
+TEST_F(LeftoversTest, ATranscriptThatSomebodyRemovedAfterTheEndOfItsTreeDoesNotComeBack) {
+  seal_all();
+  fs::remove(file(kEnded, ".transcript.json"));
+  seal_all();
+  EXPECT_FALSE(fs::exists(file(kEnded, ".transcript.json")));
 }
 
 // Nobody goes on with it by itself, so its files would come only with those of its tree.
@@ -168,7 +261,7 @@ TEST_F(LeftoversTest, AChildThatEndedBeforeItsFirstExportIsSealedThoughItsTreeIs
   ASSERT_THAT(whole, HasSubstr("do it"));
   fs::remove(sealed);  // as if the process had been killed before it exported
   const WallTime now = loop_.clock().wall();
-  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(Uuid(std::string(kChild))));
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(id_of(kChild)));
   EXPECT_THAT(*unsealed_transcripts(*home_folder_, now + kKeptFor + std::chrono::seconds(1)), IsEmpty())
       << "then it was pruned";
   seal_all();
@@ -189,7 +282,7 @@ TEST_F(LeftoversTest, AChildWhoseSecondRunEndedBeforeItsExportIsNotSealedAsItsFi
   std::ofstream(sealed, std::ios::binary)
       << of_first;  // as if the process had been killed before it exported
   const WallTime now = loop_.clock().wall();
-  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(Uuid(std::string(kChild))));
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(id_of(kChild)));
   seal_all();
   EXPECT_EQ(text_of(sealed), of_both);
   EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), IsEmpty());
@@ -216,7 +309,7 @@ TEST_F(LeftoversTest, WhatIsDamagedIsCopiedAndNotSealed) {
   ASSERT_NE(at, std::string::npos);
   bytes[at] ^= 1;
   std::ofstream(database, std::ios::binary) << bytes;
-  const auto sealed = seal_leftover(*home_folder_, Uuid(std::string(kRunning)));
+  const auto sealed = seal_leftover(*home_folder_, id_of(kRunning));
   ASSERT_FALSE(sealed);
   EXPECT_EQ(sealed.error().code, ErrorCode::corrupt);
   EXPECT_TRUE(fs::exists(file(kRunning, ".transcript.jsonl")));

@@ -156,6 +156,8 @@ bool are_all(const Database& database, const SessionId& tree, const std::vector<
   return last && last->front() == events;
 }
 
+constexpr std::string_view kUnfinishedStates = "('pending', 'running', 'waiting', 'interrupted')";
+
 bool is_unfinished(const Session& session) { return !is_terminal(session.state); }
 
 bool fits(const Session& session, const SessionFilter& filter) {
@@ -267,6 +269,13 @@ Result<std::optional<SessionRow>> recover_session(const Database& database, cons
   return row_from_journal(database, id);
 }
 
+Result<std::vector<SessionId>> unfinished_trees_by_index(const Database& database) {
+  const auto sql = fmt::format(
+      "SELECT DISTINCT tree FROM sessions INDEXED BY sessions_by_state WHERE state IN {}", kUnfinishedStates);
+  return select(database, sql, "",
+                [](const Statement& row) -> Result<SessionId> { return SessionId(row.text(0)); });
+}
+
 Result<std::map<SessionId, SessionRow>> rows_of_tree(const Database& database, const SessionId& tree) {
   const auto sql = fmt::format("SELECT {} FROM sessions WHERE tree=?", kColumns);
   std::map<SessionId, SessionRow> rows;  // a damaged index may lead to a row twice, or to another tree's
@@ -298,7 +307,7 @@ Result<std::vector<Session>> select_sessions(const Database& database, const Ses
     parameter = filter.tree->value;
   }
   if (filter.roots_only) where += " AND +parent IS NULL";
-  if (filter.unfinished_only) where += " AND +state IN ('pending', 'running', 'waiting', 'interrupted')";
+  if (filter.unfinished_only) where += fmt::format(" AND +state IN {}", kUnfinishedStates);
   const auto sql = fmt::format("SELECT {} FROM sessions WHERE {} ORDER BY created_us DESC, id DESC LIMIT {}",
                                kColumns, where, filter.most);
   std::vector<Session> sessions;

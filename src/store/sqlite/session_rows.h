@@ -29,11 +29,14 @@ Result<void> put_session(Statement& put, SessionRow& row);
 Result<Statement> prepare_change_session(const Database& database);
 Result<bool> change_session(Statement& change, SessionRow& row);
 
-// `column` is id, uuid or delegation.
+// `column` is id or delegation: each has its index.
 Result<std::optional<SessionRow>> select_session(const Database& database, std::string_view column,
                                                  std::string_view value);
 // For who only reads: also where the row cannot be found any more.
 Result<std::optional<SessionRow>> recover_session(const Database& database, const SessionId& id);
+// The trees with a session that has not ended, by the index of states alone: what that hides nobody notices.
+// For who may as well come to it later, and has no time to look through all there ever were.
+Result<std::vector<SessionId>> unfinished_trees_by_index(const Database& database);
 // The rows that are found by their tree, those that cannot be believed left out.
 Result<std::map<SessionId, SessionRow>> rows_of_tree(const Database& database, const SessionId& tree);
 // How many records they count.
