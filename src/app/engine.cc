@@ -80,8 +80,8 @@ Task<> Engine::see_to_leftovers(Program& program, StopToken stop) {
     return unsealed_transcripts(*folder, now);
   });
   std::size_t in_a_row = 0;
-  for (const SessionId& id : left.value_or(std::vector<SessionId>{})) {
-    (void)co_await on_pool(program.loop, pool, [folder, id] { return seal_leftover(*folder, id); });
+  for (const Leftover& each : left.value_or(std::vector<Leftover>{})) {
+    (void)co_await on_pool(program.loop, pool, [folder, each] { return seal_leftover(*folder, each); });
     if (++in_a_row % kSealedInARow == 0) (void)co_await sleep_for(program.loop, kTurnOfOthers, stop);
     if (stop.stopped()) co_return;
   }

@@ -162,7 +162,7 @@ TEST_F(GatheredCommits, WhatAKillLeavesBehindTheEndOfATreeIsSealedAtTheNextStart
   ASSERT_EQ((*store->session(root_.id))->state, SessionState::completed) << "it was killed too early";
   const auto unsealed = unsealed_transcripts(*folder, loop_.clock().wall());
   ASSERT_TRUE(unsealed);
-  for (const SessionId& id : *unsealed) EXPECT_TRUE(seal_leftover(*folder, id));
+  for (const Leftover& left : *unsealed) EXPECT_TRUE(seal_leftover(*folder, left));
   for (const Session& session : {root_, child_}) {
     EXPECT_THAT(text_of(killed.file(file_of(session, ".json"))), HasSubstr("do it")) << session.uuid.value;
     EXPECT_FALSE(fs::exists(killed.file(file_of(session, ".jsonl")))) << session.uuid.value;

@@ -66,20 +66,24 @@ Result<void> prune_command_records(const Folder& home, const Database& database,
 }
 
 // No index knows them: all rows are read, once for however many.
-Result<std::map<Uuid, SessionId>> sessions_of(const Database& database, const std::set<Uuid>& uuids) {
-  std::map<Uuid, SessionId> found;
+Result<std::map<Uuid, Leftover>> sessions_of(const Database& database, const std::set<Uuid>& uuids) {
+  std::map<Uuid, Leftover> found;
   if (uuids.empty()) return found;
-  TRY(for_each_row(database, "SELECT uuid, id FROM sessions", "", [&](const Statement& row) -> Result<void> {
-    Uuid uuid(row.text(0));
-    if (uuids.contains(uuid)) found.emplace(std::move(uuid), row.text(1));
-    return {};
-  }));
+  TRY(for_each_row(
+      database, "SELECT uuid, id, tree FROM sessions", "", [&](const Statement& row) -> Result<void> {
+        Uuid uuid(row.text(0));
+        if (uuids.contains(uuid))
+          found.emplace(std::move(uuid), Leftover{SessionId(row.text(1)), SessionId(row.text(2))});
+        return {};
+      }));
   return found;
 }
 
-Result<std::vector<SessionId>> recorded_last(const Database& database) {
+Result<std::vector<SessionId>> ended_last(const Database& database) {
   const auto sql = fmt::format(
-      "SELECT DISTINCT session FROM (SELECT session FROM journal ORDER BY seq DESC LIMIT {})", kLastRecords);
+      "SELECT DISTINCT session FROM (SELECT session, kind FROM journal ORDER BY seq DESC LIMIT {}) WHERE "
+      "kind='ended'",
+      kLastRecords);
   return select(database, sql, "",
                 [](const Statement& row) -> Result<SessionId> { return SessionId(row.text(0)); });
 }
@@ -91,7 +95,7 @@ struct Places {
 };
 
 // Rows that cannot be read hide no others, here and below.
-void add_of_unfinished_trees(const Places& in, WallTime now, std::set<SessionId>& unsealed) {
+void add_of_unfinished_trees(const Places& in, WallTime now, std::set<Leftover>& unsealed) {
   for (const SessionId& tree : unfinished_trees_by_index(in.database).value_or(std::vector<SessionId>{})) {
     if (in.locks.is_held_by_another(tree)) continue;
     const auto all = select_sessions(in.database, {.tree = tree, .most = kAllSessions});
@@ -99,48 +103,49 @@ void add_of_unfinished_trees(const Places& in, WallTime now, std::set<SessionId>
       const bool is_kept =
           !is_terminal(session.state) || (session.ended_at && now - *session.ended_at <= kKeptFor);
       if (in.files.is_begun(session) || (is_kept && !in.files.is_sealed(session)))
-        unsealed.insert(session.id);
+        unsealed.insert({session.id, session.tree});
     }
   }
 }
 
 // At the end of a tree each transcript was begun.
-void add_of_last_records(const Places& in, std::set<SessionId>& unsealed) {
-  for (const SessionId& id : recorded_last(in.database).value_or(std::vector<SessionId>{})) {
+void add_of_ended_last(const Places& in, std::set<Leftover>& unsealed) {
+  for (const SessionId& id : ended_last(in.database).value_or(std::vector<SessionId>{})) {
     const auto row = select_session(in.database, "id", id.value);
     if (!row || !*row || in.locks.is_held_by_another((*row)->session.tree)) continue;
-    if (in.files.is_begun((*row)->session)) unsealed.insert(id);
+    if (in.files.is_begun((*row)->session)) unsealed.insert({id, (*row)->session.tree});
   }
 }
 
-Result<void> add_of_files(const Places& in, std::set<SessionId>& unsealed) {
+Result<void> add_of_files(const Places& in, std::set<Leftover>& unsealed) {
   TRY(const auto begun, in.files.begun());
   TRY(const auto sessions, sessions_of(in.database, begun));
-  for (const auto& [uuid, id] : sessions) unsealed.insert(id);
+  for (const auto& [uuid, left] : sessions) unsealed.insert(left);
   return {};
 }
 
 }  // namespace
 
-Result<std::vector<SessionId>> unsealed_transcripts(const Folder& home, WallTime now) {
+Result<std::vector<Leftover>> unsealed_transcripts(const Folder& home, WallTime now) {
   TRY(auto folder, home.open_folder("subagent"));
   TRY(auto database, open_database(home, Database::Mode::read_only));
   TRY(auto locks, TreeLocks::open(home));
   const Places places{std::move(database), std::move(locks), TranscriptFiles(std::move(folder))};
-  std::set<SessionId> unsealed;
+  std::set<Leftover> unsealed;
   add_of_unfinished_trees(places, now, unsealed);
-  add_of_last_records(places, unsealed);
+  add_of_ended_last(places, unsealed);
   if (!is_pruned(home, now)) TRY(add_of_files(places, unsealed));
   return std::vector(unsealed.begin(), unsealed.end());
 }
 
 // While the transaction lasts nobody can claim the tree: who is about to waits, and then opens the transcript
 // again.
-Result<void> seal_leftover(const Folder& home, const SessionId& id) {
-  TRY(const auto database, open_database(home, Database::Mode::read_write));
+Result<void> seal_leftover(const Folder& home, const Leftover& left) {
   TRY(const auto locks, TreeLocks::open(home));
+  if (locks.is_held_by_another(left.tree)) return {};  // who goes on with it meanwhile need not wait
+  TRY(const auto database, open_database(home, Database::Mode::read_write));
   TRY(auto transaction, Transaction::begin(database));
-  TRY(const auto row, select_session(database, "id", id.value));
+  TRY(const auto row, select_session(database, "id", left.session.value));
   if (!row || locks.is_held_by_another(row->session.tree)) return {};
   // A damaged session keeps its files as they are and is copied, before this process writes anything back; it
   // is named when somebody reads it.
@@ -172,10 +177,10 @@ Result<void> prune_files(const Folder& home, WallTime now) {
   for (const auto& [uuid, names] : old) uuids.insert(uuid);
   TRY(const auto sessions, sessions_of(database, uuids));
   Removal removal;
-  for (const auto& [uuid, id] : sessions) {
+  for (const auto& [uuid, left] : sessions) {
     // While it lasts nobody can go on with the session.
     TRY(auto transaction, Transaction::begin(database));
-    const auto row = select_session(database, "id", id.value);
+    const auto row = select_session(database, "id", left.session.value);
     if (!row || !*row || !is_terminal((*row)->session.state)) continue;  // also where the row is damaged
     for (const auto& name : old.at(uuid)) removal.remove(*folder, name);
     TRY(transaction.commit());

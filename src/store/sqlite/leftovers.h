@@ -11,18 +11,24 @@ namespace deputy {
 inline constexpr std::chrono::hours kKeptFor{24 * 7};
 inline constexpr std::chrono::hours kPrunedEvery{1};
 
-// Among so many records, the last of all, is that of whoever was killed right behind the end of a tree.
+// Among so many records, the last of all, is the end of whoever was killed right behind it.
 inline constexpr int kLastRecords = 1024;
+
+struct Leftover {
+  SessionId session;
+  SessionId tree;
+  auto operator<=>(const Leftover&) const = default;
+};
 
 // Whose transcripts have not been sealed; also where there is none, or one of an earlier run: that is what a
 // kill between a commit and its export leaves. Of the trees that have not ended and that nobody runs, and of
-// sessions with one of the last records: what that takes does not grow with what has ended. All files are
-// looked at where they are to be pruned as well. The seal of one that was left is not made twice.
-Result<std::vector<SessionId>> unsealed_transcripts(const Folder& home, WallTime now);
+// what ended among the last records: what that takes does not grow with what ever was. All files are looked
+// at where they are to be pruned as well. The seal of one that was left is not made twice.
+Result<std::vector<Leftover>> unsealed_transcripts(const Folder& home, WallTime now);
 
 // Seals one where its process did not: of a session that ended, as it ended; of one that nobody runs any
 // more, as interrupted. To resume one opens it again. Nobody can write to the database meanwhile.
-Result<void> seal_leftover(const Folder& home, const SessionId& id);
+Result<void> seal_leftover(const Folder& home, const Leftover& left);
 
 // Removes transcripts and scratchpads that were last changed more than kKeptFor ago, but none of a session
 // that has not ended or that the database does not know; and, as old, what their commands left for a restart.

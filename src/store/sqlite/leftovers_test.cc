@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "async/sleep.h"
+#include "store/sqlite/database.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/run.h"
 #include "support/temp_folder.h"
@@ -33,6 +34,10 @@ class LeftoversTest : public testing::Test {
   }
   static SessionId id_of(std::string_view uuid) {
     return SessionId("sess_1_" + std::string(uuid.substr(0, 6)));
+  }
+  // The child is of the tree that has not ended; the others are trees.
+  static Leftover left_of(std::string_view uuid) {
+    return {id_of(uuid), id_of(uuid == kChild ? kRunning : uuid)};
   }
   // One session that has ended, and one that has not.
   void fill(SqliteStore& store) {
@@ -128,8 +133,8 @@ class LeftoversTest : public testing::Test {
     return so_far() - before;
   }
   void seal_all() {
-    for (const SessionId& id : *unsealed_transcripts(*home_folder_, loop_.clock().wall())) {
-      EXPECT_TRUE(seal_leftover(*home_folder_, id));
+    for (const Leftover& left : *unsealed_transcripts(*home_folder_, loop_.clock().wall())) {
+      EXPECT_TRUE(seal_leftover(*home_folder_, left));
     }
   }
   fs::path folder() const { return home_.file("subagent"); }
@@ -178,7 +183,7 @@ TEST_F(LeftoversTest, WhatNobodyRunsIsSealedAsInterruptedAndResumingOpensItAgain
 TEST_F(LeftoversTest, WhatWasKilledBeforeItsFirstExportIsSealedAsInterruptedOnce) {
   fs::remove(file(kRunning, ".transcript.jsonl"));
   fs::remove(file(kRunning, ".scratch.md"));
-  EXPECT_THAT(*unsealed_transcripts(*home_folder_, loop_.clock().wall()), ElementsAre(id_of(kRunning)));
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, loop_.clock().wall()), ElementsAre(left_of(kRunning)));
   seal_all();
   EXPECT_THAT(text_of(file(kRunning, ".transcript.json")),
               AllOf(HasSubstr(R"("outcome":"interrupted")"), HasSubstr("do it")));
@@ -204,7 +209,7 @@ TEST_F(LeftoversTest, WhatWasKilledInItsSecondRunIsNotSealedAsItsFirstEnded) {
   }
   fs::remove(file(kEnded, ".transcript.jsonl"));  // as if the process had been killed before it exported
   std::ofstream(file(kEnded, ".transcript.json"), std::ios::binary) << of_first;
-  EXPECT_THAT(*unsealed_transcripts(*home_folder_, loop_.clock().wall()), ElementsAre(id_of(kEnded)));
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, loop_.clock().wall()), ElementsAre(left_of(kEnded)));
   seal_all();
   EXPECT_THAT(text_of(file(kEnded, ".transcript.json")),
               AllOf(HasSubstr(R"("outcome":"interrupted")"), HasSubstr("do it"), HasSubstr("and more")));
@@ -215,8 +220,8 @@ TEST_F(LeftoversTest, WhatAStartReadsDoesNotGrowWithWhatHasEnded) {
   set_pruned(now);
   const auto start = [&] {
     fs::remove(file(kRunning, ".transcript.json"));
-    EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(id_of(kRunning)));
-    ASSERT_TRUE(seal_leftover(*home_folder_, id_of(kRunning)));
+    EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(left_of(kRunning)));
+    ASSERT_TRUE(seal_leftover(*home_folder_, left_of(kRunning)));
     EXPECT_TRUE(fs::exists(file(kRunning, ".transcript.json")));
   };
   record_ended_tree(1, kLastRecords / 3);
@@ -261,7 +266,7 @@ TEST_F(LeftoversTest, AChildThatEndedBeforeItsFirstExportIsSealedThoughItsTreeIs
   ASSERT_THAT(whole, HasSubstr("do it"));
   fs::remove(sealed);  // as if the process had been killed before it exported
   const WallTime now = loop_.clock().wall();
-  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(id_of(kChild)));
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(left_of(kChild)));
   EXPECT_THAT(*unsealed_transcripts(*home_folder_, now + kKeptFor + std::chrono::seconds(1)), IsEmpty())
       << "then it was pruned";
   seal_all();
@@ -282,7 +287,7 @@ TEST_F(LeftoversTest, AChildWhoseSecondRunEndedBeforeItsExportIsNotSealedAsItsFi
   std::ofstream(sealed, std::ios::binary)
       << of_first;  // as if the process had been killed before it exported
   const WallTime now = loop_.clock().wall();
-  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(id_of(kChild)));
+  EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), ElementsAre(left_of(kChild)));
   seal_all();
   EXPECT_EQ(text_of(sealed), of_both);
   EXPECT_THAT(*unsealed_transcripts(*home_folder_, now), IsEmpty());
@@ -309,7 +314,7 @@ TEST_F(LeftoversTest, WhatIsDamagedIsCopiedAndNotSealed) {
   ASSERT_NE(at, std::string::npos);
   bytes[at] ^= 1;
   std::ofstream(database, std::ios::binary) << bytes;
-  const auto sealed = seal_leftover(*home_folder_, id_of(kRunning));
+  const auto sealed = seal_leftover(*home_folder_, left_of(kRunning));
   ASSERT_FALSE(sealed);
   EXPECT_EQ(sealed.error().code, ErrorCode::corrupt);
   EXPECT_TRUE(fs::exists(file(kRunning, ".transcript.jsonl")));
@@ -321,6 +326,19 @@ TEST_F(LeftoversTest, WhatSomebodyRunsIsLeftAlone) {
   const auto store = open();
   ASSERT_TRUE(store->claim(id_of(kRunning)));
   seal_all();
+  EXPECT_TRUE(fs::exists(file(kRunning, ".transcript.jsonl")));
+  EXPECT_FALSE(fs::exists(file(kRunning, ".transcript.json")));
+}
+
+TEST_F(LeftoversTest, WhatSomebodyGoesOnWithBeforeItIsSealedIsLeftAlone) {
+  const auto left = *unsealed_transcripts(*home_folder_, loop_.clock().wall());
+  ASSERT_THAT(left, ElementsAre(left_of(kRunning)));
+  const auto store = open();
+  ASSERT_TRUE(store->claim(id_of(kRunning)));
+  const auto database = *Database::open(home_.file("deputy.db"), Database::Mode::read_write);
+  const auto writes = Transaction::begin(database);
+  ASSERT_TRUE(writes);
+  EXPECT_TRUE(seal_leftover(*home_folder_, left.front())) << "it need not write for that";
   EXPECT_TRUE(fs::exists(file(kRunning, ".transcript.jsonl")));
   EXPECT_FALSE(fs::exists(file(kRunning, ".transcript.json")));
 }
