@@ -10,7 +10,7 @@ import struct
 import sys
 import time
 
-from server import answer_to, stream_of, task_of
+from server import Asked, answer_to
 
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE = 0, 1, 3, 4, 6, 8
 ACK = END_STREAM = 1
@@ -105,12 +105,12 @@ class Connection(asyncio.Protocol):
             self.answer(stream, self.bodies.pop(stream, b""))
 
     def answer(self, stream, body):
-        messages = json.loads(body)["messages"]
+        asked = Asked(body)
         self.send(frame(HEADERS, END_HEADERS, stream, HEAD))
-        if task_of(messages)[0] == "CHILD":
+        if asked.kind == "CHILD":
             self.send(frame(DATA, 0, stream, BEGINNING))
             return self.held.add(self, stream, len(body))
-        said = stream_of(*answer_to(messages))
+        said, _ = answer_to(asked)
         parts = [said[at:at + MOST_PAYLOAD] for at in range(0, len(said), MOST_PAYLOAD)]
         for part in parts[:-1]:
             self.send(frame(DATA, 0, stream, part))

@@ -2,33 +2,39 @@
 child reads K files; or it makes one call several times.
 
 It keeps no state: what it says follows from the request. Each request is logged with when it came and when its answer had
-gone out."""
+gone out. Its own time counts as the client's, so it does little: a request is looked through, not parsed, and an answer that
+was said before is not made anew."""
 import asyncio
+import functools
 import json
 import re
 import threading
 import time
 
-TASK = re.compile(r"BENCH(MAIN|LEAD|CHILD|CALL) ([^\n]*)")
+# Within a string of JSON there is no bare quote: these are found nowhere else.
+MESSAGES = b'"messages":['
+ASSISTANT = b'"role":"assistant"'
+TASK = re.compile(rb'BENCH(MAIN|LEAD|CHILD|CALL) ([^"\\]*)')
+HEAD_END = b"\r\n\r\n"
+LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
+EXPECTS = re.compile(rb"expect: *100-continue", re.IGNORECASE)
 
 
 def now():
     return time.monotonic() * 1000
 
 
-def said_in(message):
-    content = message["content"]
-    return content if isinstance(content, str) else "\n".join(block.get("text", "") for block in content)
+class Asked:
+    """What a request is for, the words of its task, and how often the model has answered before."""
 
-
-def task_of(messages):
-    """What the conversation is for, and the words of its task."""
-    found = TASK.search(said_in(messages[0]))
-    return (found[1], dict(word.split("=", 1) for word in found[2].split() if "=" in word)) if found else ("", {})
-
-
-def step_of(messages):
-    return sum(message["role"] == "assistant" for message in messages)
+    def __init__(self, body):
+        begin = body.index(MESSAGES)
+        found = TASK.search(body, begin)
+        self.kind = found[1].decode() if found else ""
+        words = found[2].decode().split() if found else []
+        self.words = dict(word.split("=", 1) for word in words if "=" in word)
+        self.id = self.words.get("id", "")
+        self.step = body.count(ASSISTANT, begin)
 
 
 def children_of(words):
@@ -46,10 +52,9 @@ def without_id(words):
     return {name: value for name, value in words.items() if name not in ("id", "n", "leads")}
 
 
-def answer_to(messages):
-    """What the model says: a text, or calls of one tool."""
-    kind, words = task_of(messages)
-    step = step_of(messages)
+def calls_for(asked):
+    """The tool that the model calls, and with what each time; none where it answers."""
+    kind, words, step = asked.kind, asked.words, asked.step
     if kind in ("MAIN", "LEAD") and step == 0:
         return "task", children_of(words)
     if kind == "CALL" and step < int(words["times"]):
@@ -59,6 +64,13 @@ def answer_to(messages):
     return "", []
 
 
+def answer_to(asked):
+    """What the model says, and whether that is the last of it."""
+    tool, calls = calls_for(asked)
+    return stream_of(tool, tuple(map(json.dumps, calls))), not calls
+
+
+@functools.cache
 def stream_of(tool, calls):
     def event(kind, **fields):
         return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n"
@@ -67,7 +79,7 @@ def stream_of(tool, calls):
                "usage": {"input_tokens": 1000, "output_tokens": 1}}
     parts = [event("message_start", message=message)]
     blocks = [({"type": "tool_use", "id": f"toolu_{i}", "name": tool, "input": {}},
-               {"type": "input_json_delta", "partial_json": json.dumps(call)}) for i, call in enumerate(calls)]
+               {"type": "input_json_delta", "partial_json": call}) for i, call in enumerate(calls)]
     for i, (start, delta) in enumerate(blocks or [({"type": "text", "text": ""}, {"type": "text_delta", "text": "DONE"})]):
         parts += [event("content_block_start", index=i, content_block=start),
                   event("content_block_delta", index=i, delta=delta), event("content_block_stop", index=i)]
@@ -75,6 +87,50 @@ def stream_of(tool, calls):
     parts += [event("message_delta", delta={"stop_reason": reason, "stop_sequence": None}, usage={"output_tokens": 50}),
               event("message_stop")]
     return "".join(parts).encode()
+
+
+class Connection(asyncio.Protocol):
+    """One request after the other."""
+
+    def __init__(self, server):
+        self.server, self.unread, self.body_at = server, bytearray(), 0
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    def data_received(self, data):
+        self.unread += data
+        if not self.body_at:
+            end = self.unread.find(HEAD_END)
+            if end < 0:
+                return
+            self.came, self.body_at = now(), end + len(HEAD_END)
+            self.request_size = self.body_at + int(LENGTH.search(self.unread, 0, end)[1])
+            if EXPECTS.search(self.unread, 0, end):
+                self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        if len(self.unread) < self.request_size:
+            return
+        body = bytes(self.unread[self.body_at:self.request_size])
+        del self.unread[:self.request_size]
+        self.body_at = 0
+        self.take(body)
+
+    def take(self, body):
+        due = asyncio.get_running_loop().time() + self.server.first_byte_ms / 1000
+        asked = Asked(body)
+        if not self.server.lets_in(asked, self.came):
+            return  # it waits until the client is gone
+        stream, is_last = answer_to(asked)
+        entry = {"kind": asked.kind, "id": asked.id, "came": self.came, "body": body, "is_last": is_last}
+        asyncio.get_running_loop().call_at(due, self.answer, stream, entry)
+
+    def answer(self, stream, entry):
+        self.server.in_flight -= 1
+        if self.transport.is_closing():
+            return
+        self.transport.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: %d\r\n\r\n%b"
+                             % (len(stream), stream))
+        self.server.log.append({**entry, "sent": now()})
 
 
 class Server:
@@ -92,40 +148,16 @@ class Server:
         listening.wait()
 
     async def _listen(self, listening):
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=1 << 26, backlog=4096)
+        server = await asyncio.get_running_loop().create_server(lambda: Connection(self), "127.0.0.1", 0, backlog=4096)
         self.port = server.sockets[0].getsockname()[1]
         listening.set()
         await server.serve_forever()
 
-    async def _serve(self, reader, writer):
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-                came = now()
-                if "expect: 100-continue" in head:
-                    writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-                body = await reader.readexactly(int(re.search(r"content-length: *(\d+)", head)[1]))
-                due = now() + self.first_byte_ms
-                messages = json.loads(body)["messages"]
-                kind, words = task_of(messages)
-                self.arrivals.append((came, kind, words.get("id", ""), step_of(messages)))
-                if kind == "CHILD" and self.held_from is not None and step_of(messages) >= self.held_from:
-                    self.held += 1
-                    await reader.read()  # until the client is gone
-                    return
-                tool, calls = answer_to(messages)
-                stream = stream_of(tool, calls)
-                self.in_flight += 1
-                self.most_in_flight = max(self.most_in_flight, self.in_flight)
-                await asyncio.sleep(max(0, due - now()) / 1000)
-                self.in_flight -= 1
-                writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: %d\r\n\r\n%b"
-                             % (len(stream), stream))
-                sent = now()
-                await writer.drain()
-                self.log.append({"kind": kind, "id": words.get("id", ""), "came": came, "sent": sent, "body": body,
-                                 "is_last": not calls})
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            writer.close()
+    def lets_in(self, asked, came):
+        self.arrivals.append((came, asked.kind, asked.id, asked.step))
+        if asked.kind == "CHILD" and self.held_from is not None and asked.step >= self.held_from:
+            self.held += 1
+            return False
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        return True
