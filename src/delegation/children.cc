@@ -1,6 +1,6 @@
 #include "delegation/children.h"
 
-#include <algorithm>
+#include <new>
 #include <ranges>
 #include <utility>
 
@@ -44,12 +44,19 @@ std::optional<Question> Children::question_of(const SessionId& child) const {
 }
 
 std::vector<std::shared_ptr<Children::Child>> Children::children_of(const SessionId& parent) const {
-  std::vector<std::shared_ptr<Child>> found;
-  for (const auto& [id, child] : live_) {
-    if (child->parent == parent) found.push_back(child);
-  }
-  std::ranges::sort(found, {}, [](const auto& child) { return child->order; });
-  return found;
+  const auto found = by_parent_.find(parent);
+  if (found == by_parent_.end()) return {};
+  const auto children = std::views::values(found->second);
+  return {children.begin(), children.end()};
+}
+
+void Children::forget(const SessionId& id) {
+  const auto child = live_.extract(id);
+  if (!child) return;
+  const auto siblings = by_parent_.find(child.mapped()->parent);
+  if (siblings == by_parent_.end()) return;
+  siblings->second.erase(child.mapped()->order);
+  if (siblings->second.empty()) by_parent_.erase(siblings);
 }
 
 std::vector<SessionId> Children::live_of(const SessionId& parent) const {
@@ -73,9 +80,16 @@ void Children::start(const Session& session, Where where, const StopToken& above
                                              .deadline = session.deadline,
                                              .stop = StopSource(above),
                                              .order = ++started_});
-  live_.insert_or_assign(session.id, child);
-  if (where == Where::beside) go_beside(*child);
-  group_.spawn(drive(std::move(child), std::move(run)));
+  forget(session.id);
+  live_.emplace(session.id, child);
+  try {
+    by_parent_[child->parent].emplace(child->order, child);
+    if (where == Where::beside) go_beside(*child);
+    group_.spawn(drive(std::move(child), std::move(run)));
+  } catch (const std::bad_alloc&) {  // what never started never ends, and must not be waited for
+    forget(session.id);
+    throw;
+  }
 }
 
 Task<> Children::drive(std::shared_ptr<Child> child, Run run) {
@@ -106,7 +120,7 @@ Task<> Children::mail_report(std::shared_ptr<Child> child) {
   std::string text;
   if (*child->ended) text = co_await tell_(child->parent, **child->ended);
   if (child->where != Where::beside) co_return;  // a call has come to fetch it
-  live_.erase(child->run.session);
+  forget(child->run.session);
   Mailbox* box = box_above(*child);
   if (!box) co_return;
   if (*child->ended) box->put(report_mail(**child->ended, child->run.number, text));
@@ -115,7 +129,7 @@ Task<> Children::mail_report(std::shared_ptr<Child> child) {
 
 void Children::mail_in_short(const Child& child) {
   if (child.where != Where::beside) return;
-  live_.erase(child.run.session);
+  forget(child.run.session);
   Mailbox* box = box_above(child);
   if (!box) return;
   try {
@@ -136,7 +150,7 @@ Task<Children::Met> Children::meet(SessionId id) {
   child->where = Where::awaited;
   for (;;) {
     if (child->ended) {
-      live_.erase(id);
+      forget(id);
       co_return Met(*child->ended);  // another call may wait for it too
     }
     if (child->question || child->sent_away) {
@@ -233,7 +247,7 @@ Task<> Children::end_all_of(SessionId parent) {
       child->watching.push_back(change);
       co_await change.wait();
     }
-    live_.erase(child->run.session);
+    forget(child->run.session);
   }
 }
 

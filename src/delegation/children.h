@@ -107,6 +107,7 @@ class Children {
   };
   Task<> drive(std::shared_ptr<Child> child, Run run);
   std::shared_ptr<Child> find(const SessionId& child) const;
+  void forget(const SessionId& child);
   void go_beside(Child& child);
   Task<> mail_report(std::shared_ptr<Child> child);
   // In place of one that could not be.
@@ -119,6 +120,8 @@ class Children {
   Tell tell_;
   std::uint64_t started_ = 0;
   std::map<SessionId, std::shared_ptr<Child>> live_;
+  // The same, in the order of their start: each step of a session asks for its own, in a tree of thousands.
+  std::map<SessionId, std::map<std::uint64_t, std::shared_ptr<Child>>> by_parent_;
   std::map<SessionId, Mailbox*> boxes_;
   std::map<SessionId, std::set<SessionId>> left_;
   TaskGroup group_;

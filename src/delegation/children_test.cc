@@ -52,5 +52,33 @@ TEST(Children, OneWhoseReportCannotBeLaidOutIsToldOfInShortAndOnce) {
   }
 }
 
+TEST(Children, AreKnownByTheirParentInTheOrderOfTheirStartUntilTheyAreFetched) {
+  SimLoop loop(1);
+  Children children(loop, out_of_memory);
+  const auto start = [&](const std::string& id, const std::string& parent) {
+    Session child;
+    child.id = SessionId(id);
+    child.parent = SessionId(parent);
+    children.start(child, Children::Where::awaited, {}, [&loop](StopToken) { return end_soon(loop); });
+  };
+  start("b", "one");
+  start("c", "other");
+  start("a", "one");
+  const std::vector<SessionId> of_one{SessionId("b"), SessionId("a")};
+  EXPECT_EQ(children.live_of(SessionId("one")), of_one);
+  EXPECT_EQ(children.live_of(SessionId("other")), std::vector{SessionId("c")});
+  EXPECT_TRUE(children.live_of(SessionId("a")).empty());
+  run(loop, children.meet(SessionId("b")));
+  EXPECT_EQ(children.live_of(SessionId("one")), std::vector{SessionId("a")});
+  start("b", "one");
+  start("b", "one");  // another run of the same child: it takes the place of the one before
+  const std::vector<SessionId> again{SessionId("a"), SessionId("b")};
+  EXPECT_EQ(children.live_of(SessionId("one")), again);
+  run(loop, children.end_all_of(SessionId("one")));
+  EXPECT_TRUE(children.live_of(SessionId("one")).empty());
+  EXPECT_TRUE(children.is_live(SessionId("c")));
+  run(loop, children.join());
+}
+
 }  // namespace
 }  // namespace deputy

@@ -356,6 +356,7 @@ class Tree {
   ReportDesk reports_;
   std::unique_ptr<Slots> slots_;
   std::map<SessionId, Live> live_;
+  std::set<SessionId> heard_;  // said something since take_heard() last asked them
   std::map<SessionId, std::vector<SessionId>> children_;
   std::set<DelegationKey> delegated_;     // whose children there are
   std::set<SessionId> left_;              // by a process before this one, and not taken up again

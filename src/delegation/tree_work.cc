@@ -168,6 +168,7 @@ struct Tree::Work {
             .deltas =
                 [&tree, &session](const Delta& delta) {
                   tree.deadlines_.heard(session.id);
+                  if (std::holds_alternative<TextDelta>(delta)) tree.heard_.insert(session.id);
                   if (tree.services_.deltas) tree.services_.deltas(session, delta);
                 },
             .complete = [&tree, &session](Report ended) { return tree.complete(session, std::move(ended)); }};
@@ -210,9 +211,11 @@ Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
 std::vector<Event> Tree::take_heard() {
   std::vector<Event> heard;
   try {
-    for (const auto& [id, live] : live_) {
-      if (!live.agent) continue;
-      if (auto piece = live.agent->take_heard()) heard.push_back(*std::move(piece));
+    // Who has too little for a piece is asked again once there is more.
+    for (const auto& id : std::exchange(heard_, {})) {
+      const auto live = live_.find(id);
+      if (live == live_.end() || !live->second.agent) continue;
+      if (auto piece = live->second.agent->take_heard()) heard.push_back(*std::move(piece));
     }
   } catch (const std::bad_alloc&) {
     // The rest may be lost: who records just now does not end for want of memory for it.
