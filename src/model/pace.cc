@@ -109,6 +109,7 @@ TimePoint Pace::when_answered(TimePoint now) const {
   if (requests_ && !is_shut()) return now;  // then it is known how many may go
   const Duration counts_for = is_shut() ? kLongestAlone : soon_;
   const std::size_t most = is_shut() ? 1 : static_cast<std::size_t>(most_unanswered_);
+  if (sent_.size() < most) return now;
   std::size_t unanswered = 0;
   for (auto one = sent_.rbegin(); one != sent_.rend(); ++one) {  // the latest first
     const Sent& sent = one->second;
@@ -121,8 +122,11 @@ TimePoint Pace::when_answered(TimePoint now) const {
 
 void Pace::take_silence_for_consent(TimePoint now) {
   if (is_shut()) return;
-  for (auto& [number, sent] : sent_) {
-    if (!sent.is_let_in && sent.at + soon_ <= now) let_in(sent);
+  for (auto one = sent_.lower_bound(silent_from_); one != sent_.end(); ++one) {
+    auto& [number, sent] = *one;
+    if (sent.at + soon_ > now) return;
+    if (!sent.is_let_in) let_in(sent);
+    silent_from_ = number + 1;
   }
 }
 

@@ -80,6 +80,7 @@ class Pace {
 
   std::map<std::uint64_t, Sent> sent_;
   std::uint64_t next_number_ = 1;
+  std::uint64_t silent_from_ = 1;  // all before it were let in, or have been heard of
   std::uint64_t first_of_moment_ = 1;
   TimePoint last_sent_{};
   TimePoint last_accepted_{};

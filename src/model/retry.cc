@@ -58,7 +58,7 @@ Patience patience_with(std::string_view base_url) {
   Patience patience;
   if (is_this_machine(base_url)) {
     patience.longest_wait_to_reach = std::chrono::milliseconds{500};
-    patience.at_once = 64;
+    patience.at_once = 1024;
   }
   return patience;
 }

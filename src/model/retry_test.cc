@@ -87,7 +87,7 @@ TEST_F(RetryDecision, ReachesForAServerOnThisMachineWithinSeconds) {
 }
 
 TEST(Patience, HasSlowStartsButWithAServerOnThisMachine) {
-  EXPECT_EQ(patience_with("http://127.0.0.1:11434").at_once, 64);
+  EXPECT_EQ(patience_with("http://127.0.0.1:11434").at_once, 1024);
   EXPECT_EQ(patience_with("https://api.example/v1").at_once, 1);
 }
 
