@@ -17,6 +17,7 @@ pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(gumbo REQUIRED IMPORTED_TARGET gumbo)
 pkg_check_modules(md4c REQUIRED IMPORTED_TARGET md4c)
+pkg_check_modules(nghttp2 REQUIRED IMPORTED_TARGET libnghttp2)
 
 find_package(mimalloc QUIET)
 if(DEPUTY_TESTS)

@@ -1,7 +1,5 @@
 #include "net/curl_bridge.h"
 
-#include <boost/asio/error.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <cassert>
 #include <chrono>
 #include <new>
@@ -9,30 +7,7 @@
 
 namespace deputy {
 
-namespace {
-
-constexpr std::size_t kStreamsPerConnection = 100;  // what servers usually allow, and curl's own limit
-constexpr std::chrono::milliseconds kLookAgain{10};
-
-}  // namespace
-
-// A socket that curl waits for. The descriptor is curl's: it is given back before curl closes it.
-struct CurlBridge::Watch {
-  Watch(SystemLoop& loop, curl_socket_t watched) : socket(watched), stream(loop.executor()) {
-    boost::system::error_code refused;
-    stream.assign(watched, refused);
-  }
-  ~Watch() {
-    if (stream.is_open()) stream.release();
-  }
-  const curl_socket_t socket;
-  boost::asio::posix::stream_descriptor stream;  // not open when the system could not take the socket
-  int wanted = 0;                                // CURL_POLL_IN | CURL_POLL_OUT
-  int waiting = 0;                               // the directions that a wait is under way for
-};
-
-CurlBridge::CurlBridge(SystemLoop& loop, Connections connections)
-    : loop_(loop), multi_(curl_multi_init()), connections_(connections) {
+CurlBridge::CurlBridge(SystemLoop& loop) : loop_(loop), multi_(curl_multi_init()) {
   if (!multi_) throw std::bad_alloc();
   curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlBridge::on_socket);
   curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
@@ -48,10 +23,15 @@ CurlBridge::~CurlBridge() {
   if (timer_) loop_.timers().cancel(*timer_);
 }
 
-void CurlBridge::add(CURL* easy, Ended ended) {
+void CurlBridge::add(CURL* easy, Ended ended) { add(easy, UnderWay{std::move(ended)}); }
+
+void CurlBridge::connect(CURL* easy, Ended connected) {
+  add(easy, UnderWay{std::move(connected), /*stays_connected=*/true});
+}
+
+void CurlBridge::add(CURL* easy, UnderWay added) {
   assert(!inside_);
-  under_way_.emplace(easy, std::move(ended));
-  limit_connections();
+  under_way_.emplace(easy, std::move(added));
   if (curl_multi_add_handle(multi_, easy) != CURLM_OK) end(easy, CURLE_OUT_OF_MEMORY);
 }
 
@@ -64,38 +44,28 @@ void CurlBridge::abort(CURL* easy) {
 }
 
 void CurlBridge::end(CURL* easy, CURLcode code) {
-  auto found = under_way_.extract(easy);
-  if (found.empty()) return;
-  curl_multi_remove_handle(multi_, easy);
-  limit_connections();
-  found.mapped()(code);
-}
-
-void CurlBridge::limit_connections() {
-  if (connections_ == Connections::unlimited) return;
-  const auto count = under_way_.size();
-  const long limit = count <= kStreamsPerConnection
-                         ? 0
-                         : long((count + kStreamsPerConnection - 1) / kStreamsPerConnection + 1);
-  if (std::exchange(limit_, limit) != limit) {
-    curl_multi_setopt(multi_, CURLMOPT_MAX_HOST_CONNECTIONS, limit);
+  const auto found = under_way_.find(easy);
+  if (found == under_way_.end()) return;
+  Ended ended = std::exchange(found->second.ended, nullptr);
+  if (code != CURLE_OK || !found->second.stays_connected) {
+    under_way_.erase(found);
+    curl_multi_remove_handle(multi_, easy);
   }
+  if (ended) ended(code);
 }
 
 int CurlBridge::on_socket(CURL*, curl_socket_t socket, int what, void* bridge, void*) {
   auto& self = *static_cast<CurlBridge*>(bridge);
   if (what == CURL_POLL_REMOVE) {
-    if (const auto found = self.watches_.extract(socket); !found.empty()) {
-      Watch& watch = *found.mapped();
-      watch.wanted = 0;
-      if (watch.stream.is_open()) watch.stream.release();
-    }
+    self.watches_.erase(socket);
     return 0;
   }
   auto& watch = self.watches_[socket];
-  if (!watch) watch = std::make_shared<Watch>(self.loop_, socket);
-  watch->wanted = what & CURL_POLL_INOUT;
-  self.arm(watch);
+  if (!watch) {
+    watch = std::make_unique<SocketWatch>(self.loop_, socket,
+                                          [&self, socket](int events) { self.act(socket, events); });
+  }
+  watch->want(what & CURL_POLL_INOUT);
   return 0;
 }
 
@@ -113,39 +83,6 @@ int CurlBridge::on_timer(CURLM*, long timeout_ms, void* bridge) {
     self.act(CURL_SOCKET_TIMEOUT, 0);
   });
   return 0;
-}
-
-void CurlBridge::arm(const std::shared_ptr<Watch>& watch) {
-  for (const int direction : {CURL_POLL_IN, CURL_POLL_OUT}) {
-    if ((watch->wanted & direction) && !(watch->waiting & direction)) wait(watch, direction);
-  }
-}
-
-void CurlBridge::wait(const std::shared_ptr<Watch>& watch, int direction) {
-  watch->waiting |= direction;
-  // Weak: only watches_ keeps a watch, so one that is still there proves that the bridge is too.
-  if (!watch->stream.is_open()) {  // curl is told to look for itself from time to time
-    loop_.timers().call_at(loop_.clock().now() + kLookAgain, [this, direction, weak = std::weak_ptr(watch)] {
-      if (const auto alive = weak.lock()) ready(alive, direction, 0);
-    });
-    return;
-  }
-  const bool in = direction == CURL_POLL_IN;
-  watch->stream.async_wait(
-      in ? boost::asio::posix::stream_descriptor::wait_read
-         : boost::asio::posix::stream_descriptor::wait_write,
-      [this, direction, in, weak = std::weak_ptr(watch)](const auto& error) {
-        const auto alive = weak.lock();
-        if (!alive || error == boost::asio::error::operation_aborted) return;
-        ready(alive, direction, error ? CURL_CSELECT_ERR : in ? CURL_CSELECT_IN : CURL_CSELECT_OUT);
-      });
-}
-
-void CurlBridge::ready(const std::shared_ptr<Watch>& watch, int direction, int events) {
-  watch->waiting &= ~direction;
-  if (!(watch->wanted & direction)) return;  // curl changed its mind meanwhile
-  act(watch->socket, events);
-  arm(watch);  // a watch that was removed wants nothing any more
 }
 
 void CurlBridge::act(curl_socket_t socket, int events) {

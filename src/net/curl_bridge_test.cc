@@ -15,7 +15,7 @@ TEST(CurlBridge, MayGoBeforeTheLoopComesToWhatWasAdded) {
   ASSERT_TRUE(easy);
   ASSERT_EQ(curl_easy_setopt(easy.get(), CURLOPT_URL, "http://127.0.0.1:1/"), CURLE_OK);
   std::optional<CURLcode> ended;
-  auto bridge = std::make_unique<CurlBridge>(loop, CurlBridge::Connections::unlimited);
+  auto bridge = std::make_unique<CurlBridge>(loop);
   bridge->add(easy.get(), [&ended](CURLcode code) { ended = code; });
   EXPECT_EQ(ended, std::nullopt);
   bridge.reset();

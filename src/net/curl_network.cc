@@ -5,31 +5,20 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <utility>
 
-#include "async/waiter.h"
+#include "base/text.h"
 #include "net/curl_bridge.h"
 #include "net/curl_transfer.h"
 #include "net/curl_url.h"
+#include "net/http2_pool.h"
 
 namespace deputy {
 
 namespace {
-
-// What is known of an https:// origin, and who waits to know it.
-struct Origin {
-  std::optional<HttpVersion> speaks;
-  bool is_asked = false;  // an exchange is on its way to find out
-  std::vector<Waiter<bool>> waiting;
-
-  void release() {
-    is_asked = false;
-    for (const auto& waiter : std::exchange(waiting, {})) waiter.resume(true);
-  }
-};
 
 // "https://host:443", or nothing when it is no URL that can be asked.
 std::string origin_of(const std::string& text) {
@@ -38,6 +27,18 @@ std::string origin_of(const std::string& text) {
   const std::string scheme = url.part(CURLUPART_SCHEME);
   if (scheme != "http" && scheme != "https") return {};
   return fmt::format("{}://{}:{}", scheme, url.part(CURLUPART_HOST), url.part(CURLUPART_PORT));
+}
+
+// For `https://me:secret@host/`, which curl knows how to ask.
+bool names_a_user(const std::string& text) {
+  CurlUrl url;
+  return url.take(text) && !url.part(CURLUPART_USER).empty();
+}
+
+// Where TLS is spoken with the proxy too, curl asks us for both alike what is to be offered (http2_pool.cc),
+// and does not speak HTTP/2 with a proxy.
+bool is_proxy_with_tls(const CurlOptions& options) {
+  return lowered(options.https_proxy).starts_with("https:");
 }
 
 bool is_token(std::string_view text) {
@@ -71,55 +72,19 @@ void initialise_curl_once() {
 
 struct CurlNetwork::State {
   State(SystemLoop& on, CurlOptions chosen)
-      : loop(on),
-        options(std::move(chosen)),
-        separate(on, CurlBridge::Connections::unlimited),
-        shared(on, CurlBridge::Connections::shared),
-        guarded(on, CurlBridge::Connections::unlimited) {}
-  ~State() {
-    for (auto& [name, origin] : origins) origin.release();
-  }
-  CurlBridge& bridge_for(const std::string& name, Reach reach) {
-    if (reach == Reach::public_only) return guarded;
-    return name.starts_with("http:") || origins[name].speaks == HttpVersion::http1 ? separate : shared;
+      : loop(on), options(std::move(chosen)), separate(on), guarded(on), shared(on) {}
+  Http2Pool& pool_of(const std::string& origin) {
+    auto& pool = pools[origin];
+    if (!pool) pool = std::make_unique<Http2Pool>(loop, shared, options, origin);
+    return *pool;
   }
 
   SystemLoop& loop;
   const CurlOptions options;
-  std::map<std::string, Origin> origins;  // https:// ones
-  CurlBridge separate;                    // HTTP/1.1: a limit would strangle it
-  CurlBridge shared;                      // HTTP/2, and those of which it is not known
-  CurlBridge guarded;  // Reach::public_only: a connection that others made must not serve it
-};
-
-// The first exchange with an https:// origin goes ahead; the others wait until it has found out what is
-// spoken there, or has failed. It is a turn's holder that finds out.
-class CurlNetwork::Turn {
- public:
-  Turn(std::weak_ptr<State> state, std::string name) : state_(std::move(state)), name_(std::move(name)) {}
-  Turn(const Turn&) = delete;
-  ~Turn() {
-    if (const auto state = state_.lock(); state && is_first_) state->origins[name_].release();
-  }
-  // False: stopped, or the network is gone.
-  Task<bool> comes(StopToken stop) {
-    Origin& origin = state_.lock()->origins[name_];
-    if (origin.speaks) co_return true;
-    if (!std::exchange(origin.is_asked, true)) {
-      is_first_ = true;
-      co_return true;
-    }
-    const Waiter<bool> known;
-    origin.waiting.push_back(known);
-    const auto on_stop = stop.on_stop([known] { known.resume(true); });
-    co_await known.wait();
-    co_return !stop.stopped() && !state_.expired();
-  }
-
- private:
-  const std::weak_ptr<State> state_;
-  const std::string name_;
-  bool is_first_ = false;
+  CurlBridge separate;  // HTTP/1.1: a connection for each exchange
+  CurlBridge guarded;   // Reach::public_only: a connection that others made must not serve it
+  CurlBridge shared;    // HTTP/2, and to find out whether it is spoken
+  std::map<std::string, std::unique_ptr<Http2Pool>> pools;  // by https:// origin
 };
 
 CurlNetwork::CurlNetwork(SystemLoop& loop, CurlOptions options) {
@@ -129,27 +94,55 @@ CurlNetwork::CurlNetwork(SystemLoop& loop, CurlOptions options) {
 
 CurlNetwork::~CurlNetwork() = default;
 
+// No task of its own where what is spoken is known: of exchanges there may be very many.
 Task<Result<HttpEnd>> CurlNetwork::exchange(HttpRequest request, HttpSink sink, StopToken stop) {
-  if (stop.stopped()) co_return std::unexpected(Error::cancelled());
-  const std::string name = origin_of(request.url);
-  CO_TRY(check(request, name));
+  const std::string origin = origin_of(request.url);
+  auto meant = check(request, origin);
+  if (!meant || stop.stopped()) return failed(meant ? Error::cancelled() : std::move(meant).error());
+  const bool may_share = origin.starts_with("https:") && request.reach == Reach::anywhere &&
+                         !names_a_user(request.url) && !is_proxy_with_tls(state_->options);
+  const auto spoken = may_share ? state_->pool_of(origin).speaks() : HttpVersion::http1;
+  if (!spoken) return once_known(std::move(request), std::move(sink), std::move(stop));
+  if (*spoken == HttpVersion::http2)
+    return shared(std::make_shared<Http2Exchange>(std::move(request), std::move(sink), origin),
+                  std::move(stop), state_);
+  CurlBridge& bridge = request.reach == Reach::public_only ? state_->guarded : state_->separate;
+  return separate(
+      std::make_shared<CurlTransfer>(std::move(request), std::move(sink), origin, state_->options),
+      std::move(stop), bridge);
+}
 
-  std::function<void(HttpVersion)> learn;
-  Turn turn(state_, name);
-  if (name.starts_with("https:") && request.reach == Reach::anywhere) {
-    State* const state = state_.get();  // there while the exchange is under way
-    const TimePoint began = state->loop.clock().now();
-    if (!co_await turn.comes(stop)) co_return std::unexpected(Error::cancelled());
+Task<Result<HttpEnd>> CurlNetwork::failed(Error error) { co_return std::unexpected(std::move(error)); }
+
+Task<Result<HttpEnd>> CurlNetwork::once_known(HttpRequest request, HttpSink sink, StopToken stop) {
+  const std::weak_ptr<State> network = state_;
+  const TimePoint began = state_->loop.clock().now();
+  const auto spoken = co_await state_->pool_of(origin_of(request.url)).find_out(&request, stop);
+  if (!spoken) co_return std::unexpected(spoken.error());
+  if (network.expired()) co_return std::unexpected(Error::cancelled());
+  if (*spoken == HttpVersion::http1) {  // who shares a connection has one now
     request.connect_timeout -=
-        std::chrono::duration_cast<std::chrono::milliseconds>(state->loop.clock().now() - began);
-    learn = [state, name](HttpVersion version) {
-      state->origins[name].speaks = version;
-      state->origins[name].release();
-    };
+        std::chrono::duration_cast<std::chrono::milliseconds>(state_->loop.clock().now() - began);
   }
-  CurlBridge& bridge = state_->bridge_for(name, request.reach);
-  const auto transfer = std::make_shared<CurlTransfer>(std::move(request), std::move(sink), name,
-                                                       state_->options, std::move(learn));
+  co_return co_await exchange(std::move(request), std::move(sink), std::move(stop));
+}
+
+Task<Result<HttpEnd>> CurlNetwork::shared(std::shared_ptr<Http2Exchange> exchange, StopToken stop,
+                                          std::weak_ptr<State> network) {
+  const auto on_stop = stop.on_stop([exchange] { exchange->stop(); });
+  for (;;) {
+    if (const auto state = network.lock()) {
+      state->pool_of(exchange->origin()).add(exchange);
+    } else {
+      co_return std::unexpected(Error::cancelled());
+    }
+    auto end = co_await exchange->finish();
+    if (!exchange->may_be_made_again()) co_return end;
+  }
+}
+
+Task<Result<HttpEnd>> CurlNetwork::separate(std::shared_ptr<CurlTransfer> transfer, StopToken stop,
+                                            CurlBridge& bridge) {
   transfer->start_on(bridge, transfer);
   const auto on_stop = stop.on_stop([transfer] { transfer->stop(); });
   co_return co_await transfer->finish();

@@ -1,9 +1,11 @@
-// The system's network: libcurl on the loop, no thread of its own but for name lookups. Reads no environment
-// and no file but the CA bundle: what it should know is in CurlOptions. To an https:// origin goes one
-// connection until it is known what it speaks; then HTTP/2 shares connections, as few as its exchanges need,
-// and HTTP/1.1, like http://, has as many as there are exchanges.
+// The system's network: libcurl on the loop, no thread of its own but for name lookups, and nghttp2 on
+// connections that curl made. Reads no environment and no file but the CA bundle: what it should know is in
+// CurlOptions. To an https:// origin goes one connection until it is known what it speaks; then HTTP/2 shares
+// connections, as few as its exchanges need, and HTTP/1.1, like http://, has as many as there are exchanges.
+// Whom a connection must not be shared with (docs/decisions/0012) has one of its own.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,7 +26,15 @@ struct CurlOptions {
   // reaches.
   std::vector<std::string> lookups;
   std::function<bool(const SocketAddress&)> is_public = is_public_web;
+  // How long a shared connection that nobody uses is trusted to be there still, and one on which an exchange
+  // was given up to be merely slow.
+  std::chrono::milliseconds idle_for_most{110'000};
+  std::chrono::milliseconds silent_for_most{10'000};
 };
+
+class CurlBridge;
+class CurlTransfer;
+class Http2Exchange;
 
 class CurlNetwork final : public Network {
  public:
@@ -36,7 +46,12 @@ class CurlNetwork final : public Network {
 
  private:
   struct State;
-  class Turn;
+  Task<Result<HttpEnd>> once_known(HttpRequest request, HttpSink sink, StopToken stop);
+  static Task<Result<HttpEnd>> failed(Error error);
+  static Task<Result<HttpEnd>> shared(std::shared_ptr<Http2Exchange> exchange, StopToken stop,
+                                      std::weak_ptr<State> network);
+  static Task<Result<HttpEnd>> separate(std::shared_ptr<CurlTransfer> transfer, StopToken stop,
+                                        CurlBridge& bridge);
   std::shared_ptr<State> state_;  // weak ones tell an exchange that waits whether the network is still there
 };
 

@@ -14,7 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "net/curl_test.h"
-#include "net/curl_transfer.h"
+#include "net/network.h"
 
 namespace deputy {
 namespace {

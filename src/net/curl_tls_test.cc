@@ -7,6 +7,7 @@
 #include "async/sleep.h"
 #include "gmock/gmock.h"
 #include "net/curl_test.h"
+#include "net/http2_pool.h"
 #include "support/http2_peer.h"
 #include "support/temp_folder.h"
 #include "support/test_authority.h"
@@ -117,7 +118,7 @@ TEST_F(CurlTlsTest, ManyExchangesWithAnHttp1ServerGoOnAtOnce) {
       },
       authority.server(kAddress, {"http/1.1"}));
   EXPECT_EQ(ask_at_once(url_of(server), kMany), kMany);
-  EXPECT_EQ(server.connections(), kMany);
+  EXPECT_EQ(server.connections(), kMany + 1);  // and the one that found out
 }
 
 // Answers none of the first `held` requests before all of them have come.
@@ -154,6 +155,38 @@ TEST_F(CurlTlsTest, MoreExchangesThanAConnectionTakesHaveAFewConnections) {
       authority.server(kAddress, {"h2"}));
   EXPECT_EQ(ask_at_once(url_of(server), kMany), kMany);
   EXPECT_LE(server.connections(), 6);  // as many as they fill, and one
+}
+
+TEST_F(CurlTlsTest, ManyConnectionsAreReadByTurnsAndNothingIsLost) {
+  constexpr int kMany = 3 * int(kFewConnections);
+  const std::string body(300'000, 'x');
+  std::latch all_asked(kMany);
+  const LoopbackServer server(
+      [&](Peer& peer) {
+        Http2Peer http(peer, 1);
+        const auto stream = http.next_request();
+        if (!stream) return;
+        all_asked.arrive_and_wait();
+        http.start(stream, 200), http.send(stream, body), http.end(stream);
+        peer.closes_within();
+      },
+      authority.server(kAddress, {"h2"}));
+  std::vector<Result<HttpEnd>> ends;
+  run(loop, ask_all(loop, *network, std::vector(kMany, HttpRequest{.url = url_of(server)}), &ends));
+  for (const auto& end : ends) {
+    ASSERT_TRUE(end) << to_text(end.error());
+    EXPECT_EQ(end->bytes, body.size());
+  }
+  EXPECT_EQ(server.connections(), kMany);
+}
+
+TEST(Http2Pool, LetsEachRestTheLongerTheMoreThereAre) {
+  EXPECT_EQ(rest_of_each(1), Duration::zero());
+  EXPECT_EQ(rest_of_each(kFewConnections), Duration::zero());
+  EXPECT_EQ(rest_of_each(kFewConnections + 1), std::chrono::milliseconds(17));
+  EXPECT_EQ(rest_of_each(99), std::chrono::milliseconds(99));
+  EXPECT_EQ(rest_of_each(100), kLongestRest);
+  EXPECT_EQ(rest_of_each(10'000), kLongestRest);
 }
 
 TEST_F(CurlTlsTest, OneConnectionFindsOutWhatIsSpoken) {
@@ -195,22 +228,125 @@ TEST_F(CurlTlsTest, AStopClosesItsStreamAndLeavesTheConnectionToOthers) {
   EXPECT_EQ(server.connections(), 1);
 }
 
-TEST_F(CurlTlsTest, ASlowSinkHoldsItsStreamBack) {
-  const std::string body(4 << 20, 'x');
+TEST_F(CurlTlsTest, AConnectionThatWasIdleForLongIsNotUsedAgain) {
+  const LoopbackServer server(
+      [](Peer& peer) {
+        Http2Peer http(peer, 100);
+        while (const auto stream = http.next_request()) http.start(stream, 200), http.end(stream);
+      },
+      authority.server(kAddress, {"h2"}));
+  int before = 0;
+  for (const auto trusted_for : {seconds(100), seconds(-1)}) {
+    CurlOptions options = trusting(authority);
+    options.idle_for_most = trusted_for;
+    use(options);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(ask({.url = url_of(server)}));
+    const int made = server.connections() - before;
+    EXPECT_TRUE(trusted_for > seconds(0) ? made == 1 : made >= 3) << made;
+    before = server.connections();
+  }
+}
+
+TEST_F(CurlTlsTest, AConnectionThatFellSilentGetsNoFurtherExchange) {
+  std::atomic<int> connections = 0;
+  const LoopbackServer server(
+      [&](Peer& peer) {
+        const bool falls_silent = connections++ == 0;
+        Http2Peer http(peer, 100);
+        while (const auto stream = http.next_request()) {
+          http.start(stream, 200), http.send(stream, "x");
+          if (!falls_silent) http.end(stream);
+        }
+      },
+      authority.server(kAddress, {"h2"}));
+  CurlOptions options = trusting(authority);
+  options.silent_for_most = seconds(-1);
+  use(options);
+  const HttpSink sink{.bytes = [&](std::string_view) { stop.request(StopReason::user); }};
+  EXPECT_EQ(ask({.url = url_of(server)}, sink).error().code, ErrorCode::cancelled);
+  EXPECT_TRUE(run(loop, network->exchange({.url = url_of(server)}, {}, {})));
+  EXPECT_EQ(server.connections(), 2);
+}
+
+TEST_F(CurlTlsTest, WhatTheServerHasNotLookedAtIsAskedOnceMoreElsewhere) {
+  for (const bool goes_away : {true, false}) {
+    for (const int refusing : {1, 2}) {
+      std::atomic<int> connections = 0;
+      const LoopbackServer server(
+          [&](Peer& peer) {
+            const bool refuses = connections++ < refusing;
+            Http2Peer http(peer, 100);
+            while (const auto stream = http.next_request()) {
+              if (!refuses) {
+                http.start(stream, 200), http.send(stream, "answer"), http.end(stream);
+              } else if (goes_away) {
+                http.go_away(0);
+              } else {
+                http.reset(stream, Http2Peer::refused_stream);
+              }
+            }
+          },
+          authority.server(kAddress, {"h2"}));
+      seen = {};
+      const auto end = ask({.method = "POST", .url = url_of(server), .body = "question"}, seen.sink());
+      EXPECT_EQ(end.has_value(), refusing == 1);
+      EXPECT_EQ(seen.body, refusing == 1 ? "answer" : "");
+      EXPECT_EQ(server.connections(), 2);
+    }
+  }
+}
+
+TEST_F(CurlTlsTest, WhatAConnectionThatHadServedOthersDidNotHearIsAskedOnceMore) {
+  std::atomic<int> asked = 0;
   const LoopbackServer server(
       [&](Peer& peer) {
         Http2Peer http(peer, 100);
-        while (const auto stream = http.next_request())
-          http.start(stream, 200), http.send(stream, body), http.end(stream);
+        while (const auto stream = http.next_request()) {
+          if (asked++ == 1) return;
+          http.start(stream, 200), http.end(stream);
+        }
+      },
+      authority.server(kAddress, {"h2"}));
+  EXPECT_TRUE(ask({.url = url_of(server)}));
+  EXPECT_TRUE(ask({.url = url_of(server)}));
+  EXPECT_EQ(server.connections(), 2);
+}
+
+TEST_F(CurlTlsTest, AConnectionThatIsLostAtItsFirstExchangeIsNotTriedAgain) {
+  const LoopbackServer server([&](Peer& peer) { Http2Peer(peer, 100).next_request(); },
+                              authority.server(kAddress, {"h2"}));
+  EXPECT_EQ(ask({.url = url_of(server)}).error().code, ErrorCode::io);
+  EXPECT_EQ(server.connections(), 1);
+}
+
+// More than what comes before anybody has taken any of it.
+TEST_F(CurlTlsTest, ASlowSinkHoldsItsStreamBack) {
+  const std::string body(4 * kStreamWindow, 'x');
+  std::atomic<std::size_t> sent = 0;
+  const LoopbackServer server(
+      [&](Peer& peer) {
+        Http2Peer http(peer, 100);
+        while (const auto stream = http.next_request()) {
+          http.start(stream, 200);
+          for (std::size_t at = 0; at < body.size(); at += 4096)
+            sent += 4096, http.send(stream, body.substr(at, 4096));
+          http.end(stream);
+        }
       },
       authority.server(kAddress, {"h2"}));
   std::size_t taken = 0;
-  int drained = 0;
-  const auto end = ask({.url = url_of(server)}, {.bytes = [&](std::string_view got) { taken += got.size(); },
-                                                 .drain = [&] { return ++drained, turn(loop); }});
+  std::size_t most_ahead = 0;
+  const auto take = [&](std::string_view got) {
+    taken += got.size();
+    most_ahead = std::max(most_ahead, sent - taken);
+  };
+  const auto end = ask({.url = url_of(server)}, {.bytes = take, .drain = [&] { return turn(loop); }});
   ASSERT_TRUE(end) << to_text(end.error());
   EXPECT_EQ(taken, body.size());
-  EXPECT_GT(drained, 100);
+  EXPECT_LE(most_ahead, std::size_t(kStreamWindow) + 4096);
+  taken = 0;
+  ASSERT_TRUE(ask({.url = url_of(server)}, {.bytes = [&](std::string_view got) { taken += got.size(); }}));
+  EXPECT_EQ(taken, body.size());
 }
 
 TEST_F(CurlTlsTest, AGoAwayCutsWhatItDoesNotName) {
@@ -270,6 +406,22 @@ TEST_F(CurlTlsTest, AProxyIsAskedToConnectAndSeesNothingOfIt) {
   EXPECT_EQ(server.connections(), 1);
   EXPECT_THAT(head, StartsWith("CONNECT server.test:443 HTTP/1.1\r\n"));
   EXPECT_THAT(head, HasSubstr("Proxy-Authorization: Basic bWU6c2VjcmV0\r\n"));
+}
+
+TEST_F(CurlTlsTest, AProxyThatSpeaksTlsIsAskedInHttp1) {
+  std::string head;
+  LoopbackServer proxy(
+      [&](Peer& peer) {
+        head = peer.read_request();
+        peer.write("HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n");
+      },
+      authority.server(kAddress, {"h2", "http/1.1"}));
+  CurlOptions options = trusting(authority);
+  options.https_proxy = "https://" + proxy.address();
+  use(options);
+  EXPECT_THAT(ask({.url = "https://server.test/"}).error().advice, HasSubstr("proxy"));
+  proxy.finish();
+  EXPECT_THAT(head, StartsWith("CONNECT server.test:443 HTTP/1.1\r\n"));
 }
 
 TEST_F(CurlTlsTest, AHostOfNoProxyIsReachedDirectly) {

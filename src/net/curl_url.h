@@ -16,12 +16,10 @@ class CurlUrl {
            curl_url_set(url_.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;
   }
   // Empty where there is none. The port is never left out.
-  std::string part(CURLUPart which) const {
+  std::string part(CURLUPart which, unsigned how = 0) const {
     char* value = nullptr;
-    if (curl_url_get(url_.get(), which, &value, which == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0u) !=
-        CURLUE_OK) {
-      return {};
-    }
+    if (which == CURLUPART_PORT) how |= CURLU_DEFAULT_PORT;
+    if (curl_url_get(url_.get(), which, &value, how) != CURLUE_OK) return {};
     const std::unique_ptr<char, void (*)(void*)> freed(value, curl_free);
     return value;
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -45,6 +46,9 @@ struct HttpRequest {
   std::chrono::milliseconds connect_timeout{10'000};
   Reach reach = Reach::anywhere;
 };
+
+// Of one answer's head, all lines together. More is an answer gone wrong.
+inline constexpr std::size_t kMaxHeadBytes = 256 * 1024;
 
 struct HttpResponse {
   int status = 0;

@@ -32,6 +32,7 @@
 #include "model/script.h"
 #include "model/token_quota.h"
 #include "model/tongues.h"
+#include "net/http2_session.h"
 #include "net/ip_address.h"
 #include "net/sse.h"
 #include "net/web_url.h"
@@ -98,6 +99,21 @@ char read_stream(std::string_view bytes) {
   decoder.feed(bytes, sink);
   decoder.finish(sink);
   return said(events > 0);
+}
+char read_http2(std::string_view bytes) {
+  struct Counted final : Http2Reader {
+    std::size_t told = 0;
+    void head(HttpResponse response) override { told += response.headers.size(); }
+    void bytes(std::string_view piece) override { told += piece.size(); }
+    void end(Http2End) override { ++told; }
+  };
+  Counted read;
+  Http2Session session;
+  session.start({{":method", "GET"}, {":scheme", "https"}, {":authority", "a"}, {":path", "/"}}, "", read);
+  while (!session.next_to_send().value_or("").empty()) {
+  }
+  (void)session.take(bytes.substr(std::min<std::size_t>(2, bytes.size())));
+  return sized(read.told);
 }
 
 // As the fuzzer takes them: the first byte chooses the tool.
@@ -290,6 +306,7 @@ char read_times(std::string_view bytes) {
 std::vector<ForeignParser> foreign_parsers() {
   return {
       {"sse", read_stream},
+      {"http2", read_http2},
       {"anthropic_events", [](auto bytes) { return read_events(Tongue::anthropic, bytes); }},
       {"openai_responses_events", [](auto bytes) { return read_events(Tongue::openai_responses, bytes); }},
       {"openai_chat_events", [](auto bytes) { return read_events(Tongue::openai_chat, bytes); }},

@@ -48,7 +48,7 @@ std::string Peer::read_some() {
 }
 
 std::string Peer::read_exactly(std::size_t size) {
-  std::string got;
+  std::string got = std::exchange(ahead_, {});
   while (got.size() < size) {
     const std::string more = read_some();
     if (more.empty()) return got;
