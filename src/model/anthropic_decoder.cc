@@ -59,7 +59,8 @@ class Decoder final : public ReplyDecoder {
  private:
   void take(const SseEvent& event, const DeltaSink& deltas) {
     if (is_complete() || (is_doubled_ && is_second(event))) return;
-    const auto object = reader_.read(event.data);
+    api::EventReader reader;
+    const auto object = reader.read(event.data);
     if (!object) {
       if (!is_at_end_) fail(api::unreadable());  // at the end it is half an event
       return;
@@ -253,7 +254,6 @@ class Decoder final : public ReplyDecoder {
   }
 
   SseDecoder sse_;
-  api::EventReader reader_;
   std::string id_;
   std::map<std::int64_t, Block> blocks_;
   std::size_t calls_ = 0;

@@ -22,6 +22,9 @@ dom::element known(Element element) { return std::bit_cast<dom::element>(element
 Object told(dom::object object) { return std::bit_cast<Object>(object); }
 Element told(dom::element element) { return std::bit_cast<Element>(element); }
 
+// Of a document: what a parser holds for it is many times as much.
+constexpr std::size_t kMostKept = 64 * 1024;
+
 constexpr std::size_t kEscapeLength = 6;  // \u1234
 
 // The code unit of an escape at the front.
@@ -63,10 +66,14 @@ struct EventReader::Parser {
   dom::parser parser;
 };
 
-EventReader::EventReader() = default;
-EventReader::~EventReader() = default;
-EventReader::EventReader(EventReader&&) noexcept = default;
-EventReader& EventReader::operator=(EventReader&&) noexcept = default;
+// A reader within another finds none, and makes its own.
+thread_local std::unique_ptr<EventReader::Parser> EventReader::spare_;
+
+EventReader::EventReader() : parser_(std::move(spare_)) {}
+
+EventReader::~EventReader() {
+  if (parser_ && parser_->parser.capacity() <= kMostKept) spare_ = std::move(parser_);
+}
 
 std::optional<Object> EventReader::read(std::string_view text) {
   if (!parser_) parser_ = std::make_unique<Parser>();

@@ -27,20 +27,22 @@ struct Member {
   Element value;
 };
 
+// Made where an event is taken apart, not kept for a stream: what it reads with is large, and the streams of
+// a thread, of which there may be thousands, have it by turns.
 class EventReader {
  public:
   EventReader();
   ~EventReader();
-  EventReader(EventReader&&) noexcept;
-  EventReader& operator=(EventReader&&) noexcept;
+  EventReader(const EventReader&) = delete;
 
-  // The object that the text spells, valid until the next read; nothing where it spells none. Bytes that are
-  // not UTF-8, halves of surrogate pairs and numbers without measure are mended: what is read is always
-  // valid.
+  // The object that the text spells, valid until the next read and as long as the reader; nothing where it
+  // spells none. Bytes that are not UTF-8, halves of surrogate pairs and numbers without measure are mended:
+  // what is read is always valid.
   std::optional<Object> read(std::string_view text);
 
  private:
   struct Parser;
+  static thread_local std::unique_ptr<Parser> spare_;
   std::unique_ptr<Parser> parser_;  // made when it is first needed
 };
 

@@ -67,7 +67,8 @@ class Decoder final : public ReplyDecoder {
  private:
   void take(const SseEvent& event, const DeltaSink& deltas) {
     if (failure_) return;
-    const auto object = reader_.read(event.data);
+    api::EventReader reader;
+    const auto object = reader.read(event.data);
     if (!object) {
       if (!is_at_end_) fail(api::unreadable());  // at the end it is half an event
       return;
@@ -168,7 +169,6 @@ class Decoder final : public ReplyDecoder {
   }
 
   SseDecoder sse_;
-  api::EventReader reader_;
   Parts parts_;
   std::string reply_id_;
   std::uint32_t seen_ = 0;  // tells replies apart that have no id

@@ -42,7 +42,8 @@ bool OllamaDecoder::feed(std::string_view bytes, const DeltaSink& deltas) {
 
 bool OllamaDecoder::take_line(std::string_view line, const DeltaSink& deltas) {
   if (is_complete() || trimmed(line).empty()) return false;
-  const auto object = reader_.read(line);
+  EventReader reader;
+  const auto object = reader.read(line);
   if (!object) {
     failure_ = unreadable();
     return true;

@@ -28,7 +28,6 @@ class OllamaDecoder final : public ReplyDecoder {
   void take_message(Object message, const DeltaSink& deltas);
 
   std::string line_;  // not ended yet
-  EventReader reader_;
   ReplyDraft draft_;
   std::string reply_id_;
   std::string done_reason_;

@@ -61,7 +61,8 @@ bool ChatDecoder::take_event(const SseEvent& event, const DeltaSink& deltas) {
     is_done_ = true;
     return true;
   }
-  const auto chunk = reader_.read(event.data);
+  EventReader reader;
+  const auto chunk = reader.read(event.data);
   if (!chunk) {
     failure_ = unreadable();
   } else if (event.name == "error" || member_of(*chunk, "error")) {

@@ -43,7 +43,6 @@ class ChatDecoder final : public ReplyDecoder {
 
   ChatFlavour flavour_;
   SseDecoder sse_;
-  EventReader reader_;
   ReplyDraft draft_;
   std::vector<std::optional<std::int64_t>> indexes_;  // of each call, as the server counts them
   std::string reply_id_;

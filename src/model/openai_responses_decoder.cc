@@ -27,7 +27,8 @@ bool ResponsesDecoder::feed(std::string_view bytes, const DeltaSink& deltas) {
 
 bool ResponsesDecoder::take_event(const SseEvent& event, const DeltaSink& deltas) {
   if (is_complete() || event.data.starts_with("[DONE]")) return false;
-  const auto object = reader_.read(event.data);
+  EventReader reader;
+  const auto object = reader.read(event.data);
   if (!object) {
     failure_ = unreadable();
     return true;
@@ -126,11 +127,12 @@ void ResponsesDecoder::gather(Object item) {
 }
 
 // Reasoning is refused without the item that it led to.
-std::string ResponsesDecoder::wire_of_items() {
+std::string ResponsesDecoder::wire_of_items() const {
+  EventReader reader;
   std::size_t kept = 0;
   for (std::size_t count = 0; const auto& [place, text] : items_) {
     ++count;
-    const auto item = reader_.read(text);
+    const auto item = reader.read(text);
     if (item && text_of(*item, "type") != "reasoning") kept = count;
   }
   std::string turn;
@@ -157,8 +159,9 @@ std::expected<Reply, Failure> ResponsesDecoder::finish() {
   sse_.finish([&](const SseEvent& event) { take_event(event, {}); });
   if (!failure_ && sse_.overflowed()) failure_ = too_large();
   if (!failure_ && ended_as_.empty()) failure_ = cut_short();
+  EventReader reader;
   for (const auto& [place, text] : items_) {
-    if (const auto item = reader_.read(text)) gather(*item);
+    if (const auto item = reader.read(text)) gather(*item);
   }
   if (items_.empty()) draft_.say(shown_, {});
   if (!failure_ && draft_.is_too_large()) failure_ = too_large();

@@ -28,11 +28,10 @@ class ResponsesDecoder final : public ReplyDecoder {
   void take_end(Object response, std::string_view type);
   void take_usage(Object response);
   void gather(Object item);
-  std::string wire_of_items();
+  std::string wire_of_items() const;
   void set_stop(Reply& reply) const;
 
   SseDecoder sse_;
-  EventReader reader_;
   std::map<std::int64_t, std::string> items_;  // as JSON text, by place
   std::size_t item_bytes_ = 0;
   std::string shown_;  // what the pieces came to, in case no item follows
