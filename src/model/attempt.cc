@@ -48,13 +48,28 @@ class Attempt {
   }
   Attempt(const Attempt&) = delete;
 
-  Task<std::expected<Reply, Failure>> run(HttpRequest request) {
+  Task<Result<HttpEnd>> begin(HttpRequest request) {
     last_event_ = now();
     watch();
-    HttpSink sink{.start = [this](const HttpResponse& response) { on_start(response); },
-                  .bytes = [this](std::string_view bytes) { on_bytes(bytes); }};
-    const auto end = co_await parts_.network.exchange(std::move(request), std::move(sink), stop_.token());
-    co_return outcome(end);
+    return parts_.network.exchange(std::move(request),
+                                   {.start = [this](const HttpResponse& response) { on_start(response); },
+                                    .bytes = [this](std::string_view bytes) { on_bytes(bytes); }},
+                                   stop_.token());
+  }
+
+  std::expected<Reply, Failure> outcome(const Result<HttpEnd>& end) {
+    if (decoder_ && cut_ != Cut::too_large) {
+      const bool has_said_all = decoder_->is_complete() || decoder_->may_be_complete();
+      auto finished = decoder_->finish();
+      if (finished || finished.error().kind != Failure::Kind::transient) return finished;
+      Failure failure = has_said_all ? finished.error() : why_cut(end).value_or(finished.error());
+      if (end && !had_event_) failure = not_a_stream(finished.error());
+      failure.usage = finished.error().usage;
+      return std::unexpected(std::move(failure));
+    }
+    if (response_ && response_->status != 200) return std::unexpected(untaken(refusal()));
+    if (auto cut = why_cut(end)) return std::unexpected(cut->is_unreached ? untaken(*cut) : *std::move(cut));
+    return std::unexpected(Failure{.message = fmt::format("{} {}.", host_, why_unreadable(*response_))});
   }
 
  private:
@@ -112,21 +127,6 @@ class Attempt {
   void give_up(Cut why) {
     if (cut_ == Cut::none) cut_ = why;
     stop_.request(StopReason::stalled);
-  }
-
-  std::expected<Reply, Failure> outcome(const Result<HttpEnd>& end) {
-    if (decoder_ && cut_ != Cut::too_large) {
-      const bool has_said_all = decoder_->is_complete() || decoder_->may_be_complete();
-      auto finished = decoder_->finish();
-      if (finished || finished.error().kind != Failure::Kind::transient) return finished;
-      Failure failure = has_said_all ? finished.error() : why_cut(end).value_or(finished.error());
-      if (end && !had_event_) failure = not_a_stream(finished.error());
-      failure.usage = finished.error().usage;
-      return std::unexpected(std::move(failure));
-    }
-    if (response_ && response_->status != 200) return std::unexpected(untaken(refusal()));
-    if (auto cut = why_cut(end)) return std::unexpected(cut->is_unreached ? untaken(*cut) : *std::move(cut));
-    return std::unexpected(Failure{.message = fmt::format("{} {}.", host_, why_unreadable(*response_))});
   }
 
   // A request that was turned away, or that nobody got, costs nothing for certain.
@@ -194,13 +194,20 @@ class Attempt {
   Cut cut_ = Cut::none;
 };
 
+// What waits for the answer, and holds no more than it needs for that.
+Task<std::expected<Reply, Failure>> outcome_of(std::unique_ptr<Attempt> one, Task<Result<HttpEnd>> exchange) {
+  const auto end = co_await std::move(exchange);
+  co_return one->outcome(end);
+}
+
 }  // namespace
 
 Task<std::expected<Reply, Failure>> attempt(AttemptParts parts, HttpRequest request, DeltaSink deltas,
                                             StopToken stop) {
   request.connect_timeout = std::chrono::ceil<std::chrono::milliseconds>(parts.clocks.connect);
-  const auto one = std::make_unique<Attempt>(std::move(parts), request.url, std::move(deltas), stop);
-  co_return co_await one->run(std::move(request));
+  auto one = std::make_unique<Attempt>(std::move(parts), request.url, std::move(deltas), stop);
+  auto exchange = one->begin(std::move(request));
+  return outcome_of(std::move(one), std::move(exchange));
 }
 
 }  // namespace deputy

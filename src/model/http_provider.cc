@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "async/apart.h"
 #include "async/sleep.h"
 #include "base/text.h"
 #include "model/call_ids.h"
@@ -65,88 +66,113 @@ std::int64_t HttpProvider::window(const ModelName& model) const {
 }
 
 Task<Reply> HttpProvider::ask(Request request, DeltaSink deltas, StopToken stop) {
-  const auto prefix = request.prefix;
   Usage untold = kUntaken;
   try {
-    co_return co_await ask_within_memory(std::move(request), std::move(deltas), std::move(stop), &untold);
+    Asking asking{.request = request, .deltas = deltas, .stop = stop, .untold = untold};
+    if (auto reply = prepare(asking)) co_return *std::move(reply);
+    for (;;) {
+      auto turn = co_await apart(
+          [&] { return asking.governor->enter(asking.rank, parts_.patience.longest_rate_limit, stop); });
+      if (!turn) co_return sent_away(asking);
+      asking.began = parts_.loop.clock().now();
+      untold = {};
+      auto outcome = co_await try_once(asking, *turn);
+      if (settle(asking, turn, outcome)) co_return *std::move(outcome);
+      if (asking.wait == Duration{}) continue;
+      // The line turns away who is stopped.
+      co_await apart([&] { return sleep_for(parts_.loop, asking.wait, stop); });
+    }
   } catch (const std::bad_alloc&) {  // the others go on: this one is given up, and what it held is free
   }
-  co_return ended(ReplyStop::failed, prefix->model,
+  co_return ended(ReplyStop::failed, request.prefix->model,
                   "The machine has no memory left for this request. Run fewer at once.", untold);
 }
 
-Task<Reply> HttpProvider::ask_within_memory(Request request, DeltaSink deltas, StopToken stop,
-                                            Usage* untold) {
-  const ModelName model = request.prefix->model;
-  const auto ready = prepare(request);
-  if (!ready) co_return ready.error();
-
-  const Clock& clock = parts_.loop.clock();
-  Governor& governor = parts_.governors.of(parts_.endpoint.base_url + "\n" + parts_.endpoint.key,
-                                           std::string(bare_name(model)), parts_.patience.at_once);
-  Governor::Rank rank{request.depth, request.messages.size(), clock.now(), ready->tokens};
-  Tried tried;
-  const auto asked = request.fragments;
-  std::vector<std::string> anew;  // what is sent instead, where it cannot go as it is
-  if (!refused_.empty()) request.fragments = anew = written_anew(request, Anew::refused);
-  bool is_repaired = false;
-  const auto weight = [&] {
-    const Duration rejected_for = tried.rejected_since ? clock.now() - *tried.rejected_since : Duration{};
-    return Weight{.tokens = ready->tokens,
-                  .cached = request.measured && rejected_for < kCacheLives ? request.measured->tokens : 0,
-                  .may_be_far_less = !request.measured && rejected_for < kDoubtLasts};
-  };
-  const auto tell = [&](const Failure& failure, int attempts, Duration wait) {
-    if (deltas) deltas(Retried{failure.message, attempts, wait, failure.usage});
-    *untold = kUntaken;
-  };
-  for (int attempts = 1;; ++attempts) {
-    auto turn = co_await governor.enter(rank, parts_.patience.longest_rate_limit, stop);
-    if (!turn && stop.stopped()) co_return ended(ReplyStop::stopped, model, "stopped");
-    if (!turn) co_return ended(ReplyStop::failed, model, wants_no_request(governor.shut_for()));
-    const TimePoint began = clock.now();
-    *untold = {};
-    auto outcome = co_await try_once(*ready, request, &*turn, deltas, stop);
-    if (outcome && is_repaired) remember_refused(asked, request.fragments);
-    if (outcome) co_return *std::move(outcome);
-    const Failure failure = weighed(std::move(outcome).error(), weight());
-    *untold = failure.usage;
-    if (stop.stopped()) co_return ended(ReplyStop::stopped, model, "stopped", failure.usage);
-
-    const bool is_rate_limited = failure.kind == Failure::Kind::rate_limited;
-    if (is_rate_limited) {
-      turn->rejected(failure.retry_after, failure.is_overload);
-      tried.count_rejection(clock.now(), governor.last_accepted());
-      rank.since = clock.now();
-      ++rank.rejections;
-    } else {
-      // Down for so long, for whoever asks.
-      if (failure.retry_after) turn->rejected(failure.retry_after);
-      tried.count_failure(failure, clock.now() - began);
-    }
-    turn.reset();
-    if (failure.is_malformed && !std::exchange(is_repaired, true)) {
-      auto repaired = written_anew(request, Anew::all);
-      if (!std::ranges::equal(repaired, request.fragments)) {
-        request.fragments = anew = std::move(repaired);
-        tell(failure, attempts, {});
-        continue;
-      }
-    }
-    const Retry retry = after_failure(failure, tried, parts_.patience, parts_.random);
-    if (const auto* give_up = std::get_if<GiveUp>(&retry)) {
-      const bool is_full = failure.kind == Failure::Kind::context_exhausted;
-      const ReplyStop failed = failure.is_silence ? ReplyStop::stalled : ReplyStop::failed;
-      const std::string meant = failure.is_unknown ? meant_instead_of(model) : "";
-      co_return ended(is_full ? ReplyStop::context_exhausted : failed, model, give_up->why + meant,
-                      failure.usage);
-    }
-    const Duration wait = is_rate_limited ? governor.shut_for() : std::get<TryAgain>(retry).wait;
-    tell(failure, attempts, wait);
-    if (is_rate_limited) continue;  // it waits in line
-    tried.spent += wait;
-    co_await sleep_for(parts_.loop, wait, stop);  // the line turns away who is stopped
+std::optional<Reply> HttpProvider::prepare(Asking& asking) {
+  Request& request = asking.request;
+  const ModelName& model = request.prefix->model;
+  if (!parts_.key_variable.empty() && parts_.endpoint.key.empty()) {
+    return ended(ReplyStop::no_key, model,
+                 fmt::format("no API key for provider {}: set {}", name(), parts_.key_variable));
   }
+  asking.rank = {request.depth, request.messages.size(), parts_.loop.clock().now(), estimated_input(request)};
+  if (auto full = choose_prefix(asking)) return full;
+  asking.governor = &parts_.governors.of(parts_.endpoint.base_url + "\n" + parts_.endpoint.key,
+                                         std::string(bare_name(model)), parts_.patience.at_once);
+  asking.asked = request.fragments;
+  if (!refused_.empty()) request.fragments = asking.anew = written_anew(request, Anew::refused);
+  return std::nullopt;
+}
+
+Reply HttpProvider::sent_away(const Asking& asking) const {
+  const ModelName& model = asking.request.prefix->model;
+  if (asking.stop.stopped()) return ended(ReplyStop::stopped, model, "stopped");
+  return ended(ReplyStop::failed, model, wants_no_request(asking.governor->shut_for()));
+}
+
+bool HttpProvider::settle(Asking& asking, std::optional<Governor::Turn>& turn,
+                          std::expected<Reply, Failure>& outcome) {
+  Request& request = asking.request;
+  const ModelName& model = request.prefix->model;
+  Tried& tried = asking.tried;
+  finish(outcome, asking);
+  if (outcome) {
+    if (asking.is_repaired) remember_refused(asking.asked, request.fragments);
+    return true;
+  }
+  const auto give_up = [&](ReplyStop stop, std::string why) {
+    outcome = ended(stop, model, std::move(why), asking.untold);
+    return true;
+  };
+  const TimePoint now = parts_.loop.clock().now();
+  const Failure failure = weighed(std::move(outcome).error(), weight(asking));
+  asking.untold = failure.usage;
+  if (asking.stop.stopped()) return give_up(ReplyStop::stopped, "stopped");
+
+  const bool is_rate_limited = failure.kind == Failure::Kind::rate_limited;
+  if (is_rate_limited) {
+    turn->rejected(failure.retry_after, failure.is_overload);
+    tried.count_rejection(now, asking.governor->last_accepted());
+    asking.rank.since = now;
+    ++asking.rank.rejections;
+  } else {
+    // Down for so long, for whoever asks.
+    if (failure.retry_after) turn->rejected(failure.retry_after);
+    tried.count_failure(failure, now - asking.began);
+  }
+  turn.reset();
+  const auto try_again = [&](Duration wait) {
+    if (asking.deltas) asking.deltas(Retried{failure.message, asking.attempts, wait, failure.usage});
+    ++asking.attempts;
+    asking.untold = kUntaken;
+    asking.wait = is_rate_limited ? Duration{} : wait;  // it waits in line
+    tried.spent += asking.wait;
+    return false;
+  };
+  if (failure.is_malformed && !std::exchange(asking.is_repaired, true)) {
+    auto repaired = written_anew(request, Anew::all);
+    if (!std::ranges::equal(repaired, request.fragments)) {
+      request.fragments = asking.anew = std::move(repaired);
+      return try_again({});
+    }
+  }
+  const Retry retry = after_failure(failure, tried, parts_.patience, parts_.random);
+  if (const auto* end = std::get_if<GiveUp>(&retry)) {
+    const bool is_full = failure.kind == Failure::Kind::context_exhausted;
+    const ReplyStop failed = failure.is_silence ? ReplyStop::stalled : ReplyStop::failed;
+    const std::string meant = failure.is_unknown ? meant_instead_of(model) : "";
+    return give_up(is_full ? ReplyStop::context_exhausted : failed, end->why + meant);
+  }
+  return try_again(is_rate_limited ? asking.governor->shut_for() : std::get<TryAgain>(retry).wait);
+}
+
+Weight HttpProvider::weight(const Asking& asking) const {
+  const auto& measured = asking.request.measured;
+  const auto since = asking.tried.rejected_since;
+  const Duration rejected_for = since ? parts_.loop.clock().now() - *since : Duration{};
+  return {.tokens = asking.rank.tokens,
+          .cached = measured && rejected_for < kCacheLives ? measured->tokens : 0,
+          .may_be_far_less = !measured && rejected_for < kDoubtLasts};
 }
 
 // The history from what is known of it, without what a provider wanted back unchanged: that is what it may no
@@ -170,25 +196,28 @@ void HttpProvider::remember_refused(std::span<const std::string> asked, std::spa
   }
 }
 
-// What comes of it is ready for people: priced, and without a key that the other side may have echoed.
-Task<std::expected<Reply, Failure>> HttpProvider::try_once(Ready ready, Request request, Governor::Turn* turn,
-                                                           DeltaSink deltas, StopToken stop) {
-  const ModelName& model = request.prefix->model;
-  ready.head.body = assembled(*ready.prefix, request.fragments);
-  auto outcome =
-      co_await attempt({.dialect = *parts_.dialect,
-                        .network = parts_.network,
-                        .loop = parts_.loop,
-                        .clocks = parts_.clocks,
-                        .on_accepted = [turn](const HttpHeaders& headers) { turn->accepted(headers); }},
-                       std::move(ready.head), std::move(deltas), std::move(stop));
+// No coroutine: each value that one takes or makes stays in its frame while the answer comes.
+Task<std::expected<Reply, Failure>> HttpProvider::try_once(Asking& asking, Governor::Turn& turn) const {
+  HttpRequest request = parts_.dialect->address(asking.request.prefix->model, parts_.endpoint);
+  request.body = assembled(*asking.prefix, asking.request.fragments);
+  return attempt({.dialect = *parts_.dialect,
+                  .network = parts_.network,
+                  .loop = parts_.loop,
+                  .clocks = parts_.clocks,
+                  .on_accepted = [&turn](const HttpHeaders& headers) { turn.accepted(headers); }},
+                 std::move(request), asking.deltas, asking.stop);
+}
+
+// Ready for people: priced, and without a key that the other side may have echoed.
+void HttpProvider::finish(std::expected<Reply, Failure>& outcome, const Asking& asking) const {
+  const ModelName& model = asking.request.prefix->model;
   if (outcome) {
     outcome->model = model;
-    api::give_own_ids(outcome->message, request.messages);
+    api::give_own_ids(outcome->message, asking.request.messages);
     outcome->usage = priced(outcome->usage, model);
     if (!is_counted(outcome->usage)) {
       // So that limits on tokens hold all the same.
-      outcome->usage.input = ready.tokens;
+      outcome->usage.input = asking.rank.tokens;
       outcome->usage.output = estimated_tokens(model, std::span(&outcome->message, 1));
     }
     outcome->error = redactor_.redact(outcome->error);
@@ -196,35 +225,29 @@ Task<std::expected<Reply, Failure>> HttpProvider::try_once(Ready ready, Request 
     if (is_counted(outcome.error().usage)) outcome.error().usage = priced(outcome.error().usage, model);
     outcome.error().message = redactor_.redact(outcome.error().message);
   }
-  co_return outcome;
 }
 
 // Where the whole output that was asked for has no room any more, less is asked for: providers keep prompts
 // in their caches by content, and the cap is none. Where not even a useful answer has room, nothing is sent.
-std::expected<HttpProvider::Ready, Reply> HttpProvider::prepare(const Request& request) {
+std::optional<Reply> HttpProvider::choose_prefix(Asking& asking) {
+  const Request& request = asking.request;
   const ModelName& model = request.prefix->model;
-  if (!parts_.key_variable.empty() && parts_.endpoint.key.empty()) {
-    return std::unexpected(
-        ended(ReplyStop::no_key, model,
-              fmt::format("no API key for provider {}: set {}", name(), parts_.key_variable)));
-  }
+  const std::int64_t tokens = asking.rank.tokens;
   const ModelFacts facts = parts_.facts(model);
-  Ready ready{.head = parts_.dialect->address(model, parts_.endpoint), .prefix = kept(request.prefix)};
-  ready.tokens = estimated_input(request);
-  if (!facts.window) return ready;
+  asking.prefix = kept(request.prefix);
+  if (!facts.window) return std::nullopt;
 
   const std::int64_t wanted = std::min<std::int64_t>(
       request.prefix->max_output_tokens, facts.max_output.value_or(request.prefix->max_output_tokens));
-  const std::int64_t error = ready.tokens / 20;  // that the estimate may have
-  const std::int64_t room = *facts.window - ready.tokens - error;
-  if (wanted <= room) return ready;
+  const std::int64_t error = tokens / 20;  // that the estimate may have
+  const std::int64_t room = *facts.window - tokens - error;
+  if (wanted <= room) return std::nullopt;
   if (room < std::min(wanted, kUsefulOutput)) {
-    return std::unexpected(
-        ended(ReplyStop::context_exhausted, model,
-              too_long(ready.tokens, std::min(wanted, kUsefulOutput), *facts.window, model)));
+    return ended(ReplyStop::context_exhausted, model,
+                 too_long(tokens, std::min(wanted, kUsefulOutput), *facts.window, model));
   }
-  ready.prefix = encoded(*request.prefix, std::min(room, wanted));
-  return ready;
+  asking.prefix = encoded(*request.prefix, std::min(room, wanted));
+  return std::nullopt;
 }
 
 std::shared_ptr<const EncodedPrefix> HttpProvider::kept(const std::shared_ptr<const RequestPrefix>& prefix) {

@@ -52,22 +52,38 @@ class HttpProvider final : public Provider {
  private:
   using KeptPrefixes =
       std::map<std::weak_ptr<const RequestPrefix>, std::shared_ptr<const EncodedPrefix>, std::owner_less<>>;
-  // A request that is ready to be sent, as often as need be.
-  struct Ready {
-    HttpRequest head;  // without its body
-    std::shared_ptr<const EncodedPrefix> prefix;
-    std::int64_t tokens = 0;
+  // One request under way, sent as often as need be. Many wait at once, and long: what ask() holds for each
+  // is here and in its parameters, and nowhere twice.
+  struct Asking {
+    Request& request;
+    const DeltaSink& deltas;
+    const StopToken& stop;
+    Usage& untold;  // what the attempt under way has come to: for whoever has to say it instead
+    std::shared_ptr<const EncodedPrefix> prefix = nullptr;
+    Governor* governor = nullptr;
+    Governor::Rank rank = {};
+    Tried tried = {};
+    std::span<const std::string> asked = {};  // its fragments as they came
+    std::vector<std::string> anew = {};       // what is sent instead, where it cannot go as it is
+    bool is_repaired = false;
+    int attempts = 1;
+    TimePoint began = {};  // the attempt under way
+    Duration wait = {};    // before it gets in line again
   };
 
   enum class Anew { refused, all };
 
-  // `untold` is what the attempt under way has come to: for whoever has to say it instead.
-  Task<Reply> ask_within_memory(Request request, DeltaSink deltas, StopToken stop, Usage* untold);
-  std::expected<Ready, Reply> prepare(const Request& request);
+  // The reply where nothing can be sent.
+  std::optional<Reply> prepare(Asking& asking);
+  std::optional<Reply> choose_prefix(Asking& asking);
+  Reply sent_away(const Asking& asking) const;
+  Task<std::expected<Reply, Failure>> try_once(Asking& asking, Governor::Turn& turn) const;
+  // Whether the outcome is what is replied; else it is to be tried again.
+  bool settle(Asking& asking, std::optional<Governor::Turn>& turn, std::expected<Reply, Failure>& outcome);
+  void finish(std::expected<Reply, Failure>& outcome, const Asking& asking) const;
+  Weight weight(const Asking& asking) const;
   std::vector<std::string> written_anew(const Request& request, Anew which) const;
   void remember_refused(std::span<const std::string> asked, std::span<const std::string> taken);
-  Task<std::expected<Reply, Failure>> try_once(Ready ready, Request request, Governor::Turn* turn,
-                                               DeltaSink deltas, StopToken stop);
   std::shared_ptr<const EncodedPrefix> kept(const std::shared_ptr<const RequestPrefix>& prefix);
   std::shared_ptr<const EncodedPrefix> encoded(const RequestPrefix& prefix, std::int64_t max_output) const;
   Reply ended(ReplyStop stop, const ModelName& model, std::string error, Usage usage = kUntaken) const;
