@@ -81,21 +81,6 @@ bool is_counted(const Reply& reply) {
   return reply.stop != ReplyStop::refused || reply.usage.input > 0 || reply.usage.output > 0;
 }
 
-// Of a request that came to no end, by a bug or because whoever asked is gone, nobody knows what it used: it
-// counts in full, as the journal counts it.
-class Unsettled {
- public:
-  explicit Unsettled(Budget::Hold& hold) : hold_(&hold) {}
-  Unsettled(const Unsettled&) = delete;
-  ~Unsettled() {
-    if (hold_) hold_->settle(Amount(hold_->amount()));
-  }
-  void settle(const Amount& used) { std::exchange(hold_, nullptr)->settle(used); }
-
- private:
-  Budget::Hold* hold_;
-};
-
 std::shared_ptr<const RequestPrefix> with_cap(const std::shared_ptr<const RequestPrefix>& prefix, int cap) {
   if (prefix->max_output_tokens <= cap) return prefix;
   auto capped = std::make_shared<RequestPrefix>(*prefix);
@@ -186,52 +171,93 @@ std::vector<Fact> BudgetedProvider::before(const Request& request) {
   return {(*next_)->most};
 }
 
-Task<Reply> BudgetedProvider::ask(Request request, DeltaSink deltas, StopToken stop) {
-  const ModelName model = request.prefix->model;
-  auto reserved = std::exchange(next_, std::nullopt).value();
-  if (!reserved) co_return over_budget(model, std::move(reserved).error());
-  request.prefix = with_cap(request.prefix, reserved->max_output_tokens);
-
-  Unsettled unsettled(reserved->hold);
-  StopSource own(stop);
-  Amount failed;
-  bool is_over = false;
-  DeltaSink watching = [&](const Delta& delta) {
-    const auto* retried = std::get_if<Retried>(&delta);
-    if (!retried) {
-      if (deltas) deltas(delta);
-      return;
-    }
-    Retried again = *retried;
-    again.usage = reserved->most_of(retried->usage);
-    failed = amount_of(again.usage);
-    if (deltas) deltas(std::move(again));
-    if (failed == Amount{}) return;
-    reserved->hold.spend(failed);
-    is_over = !reserved->hold.renew(as_amount(reserved->most));
-    if (is_over) own.request(StopReason::stalled);
-  };
-  Reply reply = co_await parts_.inner.ask(std::move(request), std::move(watching), own.token());
-  if (!is_counted(reply)) reply.usage = reserved->most_of(reply.usage);
-  unsettled.settle(reply.stop == ReplyStop::stopped ? amount_of(reply.usage)
-                                                    : amount_of(reply, reserved->most));
-  if (is_over && reply.stop == ReplyStop::stopped && !stop.stopped()) {
-    Reply over = over_budget(
-        model, fmt::format("budget exhausted: an attempt that failed has used {} tokens, and what is "
-                           "left is not enough for another. Ask the person to raise --max-cost or "
-                           "--max-tokens.",
-                           failed.tokens));
-    over.usage = reply.usage;
-    co_return over;
+// One request under way.
+struct BudgetedProvider::Asking {
+  Asking(Reserved what, std::shared_ptr<const RequestPrefix> of, DeltaSink sink, StopToken token)
+      : reserved(std::move(what)),
+        prefix(std::move(of)),
+        deltas(std::move(sink)),
+        stop(std::move(token)),
+        own(stop) {}
+  Asking(const Asking&) = delete;
+  // Of a request that came to no end, by a bug or because whoever asked is gone, nobody knows what it used:
+  // it counts in full, as the journal counts it.
+  ~Asking() {
+    if (!is_settled) reserved.hold.settle(Amount(reserved.hold.amount()));
   }
-  if (reserved->is_lowered && reply.stop == ReplyStop::output_limit) {
+
+  void watch(const Delta& delta);
+  void settle(Reply& reply);
+
+  Reserved reserved;
+  std::shared_ptr<const RequestPrefix> prefix;
+  DeltaSink deltas;
+  StopToken stop;
+  StopSource own;
+  std::int64_t failed_tokens = 0;  // of the last attempt that failed
+  bool is_over = false;
+  bool is_settled = false;
+};
+
+// No coroutine: one would hold all that it takes and makes for as long as the answer comes.
+Task<Reply> BudgetedProvider::ask(Request request, DeltaSink deltas, StopToken stop) {
+  auto reserved = std::exchange(next_, std::nullopt).value();
+  if (!reserved) return refused(over_budget(request.prefix->model, std::move(reserved).error()));
+  request.prefix = with_cap(request.prefix, reserved->max_output_tokens);
+  auto asking =
+      std::make_unique<Asking>(*std::move(reserved), request.prefix, std::move(deltas), std::move(stop));
+  auto answer = parts_.inner.ask(
+      std::move(request), [one = asking.get()](const Delta& delta) { one->watch(delta); },
+      asking->own.token());
+  return answered(std::move(asking), std::move(answer));
+}
+
+Task<Reply> BudgetedProvider::refused(Reply reply) { co_return reply; }
+
+Task<Reply> BudgetedProvider::answered(std::unique_ptr<Asking> asking, Task<Reply> answer) {
+  Reply reply = co_await std::move(answer);
+  asking->settle(reply);
+  co_return reply;
+}
+
+void BudgetedProvider::Asking::watch(const Delta& delta) {
+  const auto* retried = std::get_if<Retried>(&delta);
+  if (!retried) {
+    if (deltas) deltas(delta);
+    return;
+  }
+  Retried again = *retried;
+  again.usage = reserved.most_of(retried->usage);
+  const Amount failed = amount_of(again.usage);
+  failed_tokens = failed.tokens;
+  if (deltas) deltas(std::move(again));
+  if (failed == Amount{}) return;
+  reserved.hold.spend(failed);
+  is_over = !reserved.hold.renew(as_amount(reserved.most));
+  if (is_over) own.request(StopReason::stalled);
+}
+
+void BudgetedProvider::Asking::settle(Reply& reply) {
+  if (!is_counted(reply)) reply.usage = reserved.most_of(reply.usage);
+  is_settled = true;
+  reserved.hold.settle(reply.stop == ReplyStop::stopped ? amount_of(reply.usage)
+                                                        : amount_of(reply, reserved.most));
+  if (is_over && reply.stop == ReplyStop::stopped && !stop.stopped()) {
+    const Usage used = reply.usage;
+    reply = over_budget(
+        prefix->model, fmt::format("budget exhausted: an attempt that failed has used {} tokens, and what is "
+                                   "left is not enough for another. Ask the person to raise --max-cost or "
+                                   "--max-tokens.",
+                                   failed_tokens));
+    reply.usage = used;
+  }
+  if (reserved.is_lowered && reply.stop == ReplyStop::output_limit) {
     reply.stop = ReplyStop::over_budget;
     reply.error = fmt::format(
         "budget exhausted: the answer was cut off after {} tokens, for which there was "
         "just room. Ask the person to raise --max-cost or --max-tokens.",
         reply.usage.output);
   }
-  co_return reply;
 }
 
 }  // namespace deputy

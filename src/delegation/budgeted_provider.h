@@ -52,6 +52,10 @@ class BudgetedProvider final : public Provider {
   };
   std::expected<Reserved, std::string> reserve(const Request& request);
 
+  struct Asking;
+  static Task<Reply> refused(Reply reply);
+  static Task<Reply> answered(std::unique_ptr<Asking> asking, Task<Reply> answer);
+
   Parts parts_;
   Budget::Hold kept_;  // for the request that comes next, or the last one
   std::optional<std::expected<Reserved, std::string>> next_;  // for the request that is about to be made
