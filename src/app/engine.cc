@@ -76,17 +76,16 @@ Task<> Engine::see_to_leftovers(Program& program, StopToken stop) {
   auto home = program.open_home();
   if (!home) co_return;
   const std::shared_ptr<Folder> folder = *std::move(home);
-  const auto left = co_await on_pool(program.loop, pool, [folder, now = program.loop.clock().wall()] {
-    return unsealed_transcripts(*folder, now);
-  });
+  const WallTime now = program.loop.clock().wall();
+  const auto left =
+      co_await on_pool(program.loop, pool, [folder, now] { return unsealed_transcripts(*folder, now); });
   std::size_t in_a_row = 0;
   for (const Leftover& each : left.value_or(std::vector<Leftover>{})) {
     (void)co_await on_pool(program.loop, pool, [folder, each] { return seal_leftover(*folder, each); });
     if (++in_a_row % kSealedInARow == 0) (void)co_await sleep_for(program.loop, kTurnOfOthers, stop);
     if (stop.stopped()) co_return;
   }
-  (void)co_await on_pool(program.loop, pool,
-                         [folder, now = program.loop.clock().wall()] { return prune_files(*folder, now); });
+  (void)co_await on_pool(program.loop, pool, [folder, now] { return prune_files(*folder, now); });
 }
 
 Attendance attendance_of(const Program& program) {

@@ -94,9 +94,18 @@ struct Places {
   TranscriptFiles files;
 };
 
-// Rows that cannot be read hide no others, here and below.
-void add_of_unfinished_trees(const Places& in, WallTime now, std::set<Leftover>& unsealed) {
-  for (const SessionId& tree : unfinished_trees_by_index(in.database).value_or(std::vector<SessionId>{})) {
+// Whatever an index says: for a look that may take its time.
+std::set<SessionId> unfinished_trees(const Database& database) {
+  const auto all = select_sessions(database, {.unfinished_only = true, .most = kAllSessions});
+  std::set<SessionId> trees;
+  for (const Session& session : all.value_or(std::vector<Session>{})) trees.insert(session.tree);
+  return trees;
+}
+
+// Of these trees; what cannot be read of one hides no other.
+void add_of_trees(const Places& in, const std::set<SessionId>& trees, WallTime now,
+                  std::set<Leftover>& unsealed) {
+  for (const SessionId& tree : trees) {
     if (in.locks.is_held_by_another(tree)) continue;
     const auto all = select_sessions(in.database, {.tree = tree, .most = kAllSessions});
     for (const Session& session : all.value_or(std::vector<Session>{})) {
@@ -117,11 +126,12 @@ void add_of_ended_last(const Places& in, std::set<Leftover>& unsealed) {
   }
 }
 
-Result<void> add_of_files(const Places& in, std::set<Leftover>& unsealed) {
-  TRY(const auto begun, in.files.begun());
-  TRY(const auto sessions, sessions_of(in.database, begun));
-  for (const auto& [uuid, left] : sessions) unsealed.insert(left);
-  return {};
+void add_of_files(const Places& in, std::set<Leftover>& unsealed) {
+  const auto begun = in.files.begun();
+  if (!begun) return;
+  const auto sessions = sessions_of(in.database, *begun);
+  if (!sessions) return;
+  for (const auto& [uuid, left] : *sessions) unsealed.insert(left);
 }
 
 }  // namespace
@@ -132,9 +142,12 @@ Result<std::vector<Leftover>> unsealed_transcripts(const Folder& home, WallTime 
   TRY(auto locks, TreeLocks::open(home));
   const Places places{std::move(database), std::move(locks), TranscriptFiles(std::move(folder))};
   std::set<Leftover> unsealed;
-  add_of_unfinished_trees(places, now, unsealed);
+  add_of_trees(places, unfinished_trees_by_index(places.database), now, unsealed);
   add_of_ended_last(places, unsealed);
-  if (!is_pruned(home, now)) TRY(add_of_files(places, unsealed));
+  if (!is_pruned(home, now)) {
+    add_of_trees(places, unfinished_trees(places.database), now, unsealed);
+    add_of_files(places, unsealed);
+  }
   return std::vector(unsealed.begin(), unsealed.end());
 }
 
@@ -175,9 +188,9 @@ Result<void> prune_files(const Folder& home, WallTime now) {
   }
   std::set<Uuid> uuids;
   for (const auto& [uuid, names] : old) uuids.insert(uuid);
-  TRY(const auto sessions, sessions_of(database, uuids));
+  const auto sessions = sessions_of(database, uuids);
   Removal removal;
-  for (const auto& [uuid, left] : sessions) {
+  for (const auto& [uuid, left] : sessions.value_or(std::map<Uuid, Leftover>{})) {
     // While it lasts nobody can go on with the session.
     TRY(auto transaction, Transaction::begin(database));
     const auto row = select_session(database, "id", left.session.value);

@@ -22,8 +22,9 @@ struct Leftover {
 
 // Whose transcripts have not been sealed; also where there is none, or one of an earlier run: that is what a
 // kill between a commit and its export leaves. Of the trees that have not ended and that nobody runs, and of
-// what ended among the last records: what that takes does not grow with what ever was. All files are looked
-// at where they are to be pruned as well. The seal of one that was left is not made twice.
+// what ended among the last records, as far as its file was begun: what that takes does not grow with what
+// ever was. Where files are to be pruned as well all of them are looked at, and all sessions. The seal of one
+// that was left is not made twice.
 Result<std::vector<Leftover>> unsealed_transcripts(const Folder& home, WallTime now);
 
 // Seals one where its process did not: of a session that ended, as it ended; of one that nobody runs any

@@ -269,11 +269,15 @@ Result<std::optional<SessionRow>> recover_session(const Database& database, cons
   return row_from_journal(database, id);
 }
 
-Result<std::vector<SessionId>> unfinished_trees_by_index(const Database& database) {
-  const auto sql = fmt::format(
-      "SELECT DISTINCT tree FROM sessions INDEXED BY sessions_by_state WHERE state IN {}", kUnfinishedStates);
-  return select(database, sql, "",
-                [](const Statement& row) -> Result<SessionId> { return SessionId(row.text(0)); });
+std::set<SessionId> unfinished_trees_by_index(const Database& database) {
+  const auto sql = fmt::format("SELECT tree FROM sessions INDEXED BY sessions_by_state WHERE state IN {}",
+                               kUnfinishedStates);
+  std::set<SessionId> trees;
+  (void)for_each_row(database, sql, "", [&trees](const Statement& row) -> Result<void> {
+    trees.insert(SessionId(row.text(0)));
+    return {};
+  });
+  return trees;
 }
 
 Result<std::map<SessionId, SessionRow>> rows_of_tree(const Database& database, const SessionId& tree) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "store/sqlite/database.h"
@@ -34,9 +35,10 @@ Result<std::optional<SessionRow>> select_session(const Database& database, std::
                                                  std::string_view value);
 // For who only reads: also where the row cannot be found any more.
 Result<std::optional<SessionRow>> recover_session(const Database& database, const SessionId& id);
-// The trees with a session that has not ended, by the index of states alone: what that hides nobody notices.
-// For who may as well come to it later, and has no time to look through all there ever were.
-Result<std::vector<SessionId>> unfinished_trees_by_index(const Database& database);
+// The trees with a session that has not ended, by the index of states alone: what that hides, or cannot be
+// read, is left out. For who may as well come to it later, and has no time to look through all there ever
+// were.
+std::set<SessionId> unfinished_trees_by_index(const Database& database);
 // The rows that are found by their tree, those that cannot be believed left out.
 Result<std::map<SessionId, SessionRow>> rows_of_tree(const Database& database, const SessionId& tree);
 // How many records they count.
