@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/shortened.h"
+#include "async/apart.h"
 #include "base/text.h"
 #include "model/context_estimate.h"
 
@@ -39,13 +40,14 @@ Agent::Agent(Parts parts, Conversation so_far)
           parts_.journal, parts_.session.tree, RunId{parts_.session.id, parts_.run},
           [this](const Event& event) { apply(conversation_, event); })) {}
 
-Task<Result<Report>> Agent::run(StopToken stop) {
+Task<Result<Boxed<Report>>> Agent::run(StopToken stop) {
   for (;;) {
     const StopToken now = in_force(stop);
     const bool is_over_above = parts_.above.reason() == StopReason::deadline && !conversation_.grace;
     const Next next = is_over_above ? at_time_above(conversation_, parts_.limits, mail())
                                     : decide(conversation_, parts_.limits, now.reason(), mail());
-    if (const auto* finish = std::get_if<Finish>(&next)) co_return co_await end(*finish);
+    if (const auto* finish = std::get_if<Finish>(&next))
+      co_return co_await apart([&] { return end(*finish); });
     if (std::holds_alternative<Suspend>(next)) co_return std::unexpected(Error::cancelled());
     if (const auto* tell = std::get_if<Tell>(&next)) {
       take_word(*tell);
@@ -69,7 +71,7 @@ Task<Result<Report>> Agent::run(StopToken stop) {
     }
     Request request = next_request();
     CO_TRY(co_await make_durable(parts_.provider.before(request)));
-    take_reply(co_await ask(std::move(request), Shown::yes, now), now);
+    take_reply(co_await apart([&] { return ask(std::move(request), Shown::yes, now); }), now);
     heard_ = {};
   }
 }
@@ -214,7 +216,7 @@ std::optional<Event> Agent::take_heard(std::size_t least_more) {
   return piece;
 }
 
-Task<Result<Report>> Agent::end(Finish finish) {
+Task<Result<Boxed<Report>>> Agent::end(Finish finish) {
   Report report = report_of(conversation_, parts_.session, finish, parts_.loop.clock().wall());
   if (parts_.complete) report = co_await parts_.complete(std::move(report));
   const Fact ended = parts_.journal.as_kept(RunEnded{std::move(report)});

@@ -62,7 +62,7 @@ class Agent {
 
   // Runs to the terminal record and yields its report. An Error means that there is none: the run was
   // suspended, or the journal failed.
-  Task<Result<Report>> run(StopToken stop);
+  Task<Result<Boxed<Report>>> run(StopToken stop);
 
   const Conversation& conversation() const { return conversation_; }
   // What was heard of a reply that is still under way and is not kept yet, for a unit that is just recorded.
@@ -84,7 +84,7 @@ class Agent {
   void take_mail();
   void take_word(const Tell& tell);
   void take_reply(Reply&& reply, const StopToken& stop);
-  Task<Result<Report>> end(Finish finish);
+  Task<Result<Boxed<Report>>> end(Finish finish);
   ToolContext context_for_calls(StopToken stop);
 
   Parts parts_;

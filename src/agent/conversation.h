@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agent/completion.h"
+#include "base/boxed.h"
 #include "model/provider.h"
 #include "tools/toolbox.h"
 #include "transcript/event.h"
@@ -99,12 +100,12 @@ struct Conversation {
   std::optional<Denial> denied;  // of the last call that needed approval and got none
   bool went_without = false;     // an answer to a question of its own
   std::optional<Completion> completion;
-  std::optional<FormerReport> former_report;  // of this run
+  std::optional<Boxed<FormerReport>> former_report;  // of this run
   RefusedReports refused;
   Repetition repetition;
   std::optional<Grace> grace;
   std::optional<WallTime> started_at;
-  std::optional<Report> ended;  // the terminal record, once there is one
+  std::optional<Boxed<Report>> ended;  // the terminal record, once there is one
 };
 
 // What a request tells of it.

@@ -113,7 +113,7 @@ std::optional<Next> after_reply(const Conversation& conversation, const RunLimit
       if (trimmed(reply.message.text).empty())
         return Finish{Status::partial, Reason::no_text, "the model said nothing"};
       // Plain text adds to what it had reported and does not make it better.
-      if (conversation.former_report) return as_reported(conversation, conversation.former_report->report);
+      if (conversation.former_report) return as_reported(conversation, (*conversation.former_report)->report);
       return Finish{};
     case ReplyStop::output_limit:
       return Finish{Status::partial, Reason::output_limit,

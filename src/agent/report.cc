@@ -60,14 +60,14 @@ std::string text_so_far(const Conversation& conversation) {
 // is.
 const Completion* handed_in(const Conversation& conversation) {
   if (conversation.completion) return &*conversation.completion;
-  return conversation.former_report ? &conversation.former_report->report : nullptr;
+  return conversation.former_report ? &(*conversation.former_report)->report : nullptr;
 }
 
 std::string text_of(const Conversation& conversation, Status status) {
   const Completion* report = handed_in(conversation);
   if (!report) return status == Status::completed ? last_text(conversation) : text_so_far(conversation);
   if (conversation.completion || report->is_data) return report->body;
-  const std::string since = texts_from(conversation, conversation.former_report->before);
+  const std::string since = texts_from(conversation, (*conversation.former_report)->before);
   return since.empty() ? report->body : report->body + "\n\n" + since;
 }
 

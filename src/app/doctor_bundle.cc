@@ -59,7 +59,7 @@ void add_models(Program& program, const std::vector<Event>& events, json::object
     if (facts.price) prices[model.value] = price_json(*facts.price);
   };
   for (const Event& event : events) {
-    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) add(created->session.model);
+    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) add(created->session->model);
     if (const auto* started = std::get_if<RunStarted>(&event.fact)) add(started->model);
   }
   about["windows"] = std::move(windows);

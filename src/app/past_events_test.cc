@@ -34,7 +34,7 @@ Event replied(const std::string& session, std::int64_t input) {
 
 Event ended(const std::string& session) {
   RunEnded fact;
-  fact.report.status = Status::completed;
+  fact.report->status = Status::completed;
   return event_of(session, std::move(fact));
 }
 

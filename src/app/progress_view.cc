@@ -115,7 +115,7 @@ struct ProgressView::Applied {
   void operator()(const QuestionAnswered& fact) const { does(answered(fact, besides.asked)); }
   void operator()(const Compacted& fact) const { does(compacted_text(fact)); }
   void operator()(const RunEnded& fact) const {
-    if (fact.report.usage != Usage{}) node.usage = fact.report.usage;  // with what was stopped half-way
+    if (fact.report->usage != Usage{}) node.usage = fact.report->usage;  // with what was stopped half-way
     node.activity = view.ending_of(node, fact.report);
   }
   void operator()(const auto&) const {}

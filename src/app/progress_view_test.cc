@@ -37,9 +37,9 @@ class ProgressViewTest : public ::testing::Test {
   }
   static RunEnded ended(Status status, Reason reason = Reason::none, const std::string& message = "") {
     RunEnded fact;
-    fact.report.status = status;
-    fact.report.reason = reason;
-    if (!message.empty()) fact.report.errors.push_back({.message = message});
+    fact.report->status = status;
+    fact.report->reason = reason;
+    if (!message.empty()) fact.report->errors.push_back({.message = message});
     return fact;
   }
 
@@ -128,7 +128,7 @@ TEST_F(ProgressViewTest, AFailureSaysWhy) {
       tell_child("d", ended(Status::cancelled, Reason::cancelled_by_user, std::string(kEndedBySigterm))),
       "[d] ✗ cancelled: ended by SIGTERM (in=0 out=0)");
   RunEnded stopped = ended(Status::cancelled);
-  stopped.report.usage = {.input = 1165, .output = 4096};
+  stopped.report->usage = {.input = 1165, .output = 4096};
   EXPECT_EQ(tell_child("c", stopped), "[c] ✗ cancelled (in=1.1k out=4k)") << "as its report says";
 }
 

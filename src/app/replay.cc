@@ -127,7 +127,7 @@ class Replay {
     for (const Event& event : bundle_.events) {
       const auto* ended = std::get_if<RunEnded>(&event.fact);
       if (!ended) continue;
-      for (const Artifact& artifact : ended->report.artifacts) {
+      for (const Artifact& artifact : ended->report->artifacts) {
         if (artifact.path.starts_with('/')) continue;
         if (const auto above = artifact.path.rfind('/'); above != std::string::npos)
           (void)workspace->make_folder(artifact.path.substr(0, above));
@@ -165,7 +165,7 @@ class Replay {
     runtime_->subscribe([this](const Event& event, const EventOrigin&) {
       told_.push_back(event);
       if (const auto* created = std::get_if<SessionCreated>(&event.fact))
-        created_[created->session.id] = created->session;
+        created_[created->session->id] = created->session;
       if (is_compared(event.fact)) ++events_[place_of(event.run.session, created_)];
       answer(event);
       look_outside();

@@ -81,7 +81,8 @@ std::map<std::string, Told> told_in(const std::vector<Event>& events) {
     if (!created) continue;
     const std::string& place = places.at(event.run.session);
     names[event.run.session.value] = fmt::format("<{}>", place);
-    if (!created->session.uuid.empty()) names[created->session.uuid.value] = fmt::format("<uuid {}>", place);
+    if (!created->session->uuid.empty())
+      names[created->session->uuid.value] = fmt::format("<uuid {}>", place);
   }
   std::map<std::string, int> words;  // of the person, by place: each has a random name
   for (const Event& event : events) {

@@ -132,7 +132,7 @@ Result<Models> replayed_models(const std::vector<Event>& then, Loop& loop, Playb
     if (!model.empty()) names.insert(model.value.substr(0, model.value.find('/')));
   };
   for (const Event& event : then) {
-    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) add(created->session.model);
+    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) add(created->session->model);
     if (const auto* started = std::get_if<RunStarted>(&event.fact)) add(started->model);
   }
   Models models;

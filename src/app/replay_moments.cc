@@ -19,7 +19,7 @@ WallTime believable(WallTime told) {
 }
 
 std::optional<WallTime> deadline_in(const Fact& fact) {
-  if (const auto* created = std::get_if<SessionCreated>(&fact)) return created->session.deadline;
+  if (const auto* created = std::get_if<SessionCreated>(&fact)) return created->session->deadline;
   if (const auto* started = std::get_if<RunStarted>(&fact)) return started->deadline;
   if (const auto* moved = std::get_if<DeadlineMoved>(&fact)) return moved->deadline;
   return std::nullopt;

@@ -24,7 +24,7 @@ class Reader {
     for (std::size_t at = 0; at < events.size(); ++at) {
       by_session_[events[at].run.session].push_back(at);
       if (const auto* created = std::get_if<SessionCreated>(&events[at].fact))
-        if (created->session.parent) parents_[created->session.id] = *created->session.parent;
+        if (created->session->parent) parents_[created->session->id] = *created->session->parent;
     }
   }
 
@@ -161,7 +161,7 @@ class Reader {
     std::map<SessionId, Cancelled> cancelled;  // the last time of each
     for (std::size_t at = 0; at < events_.size(); ++at) {
       const auto* ended = std::get_if<RunEnded>(&events_[at].fact);
-      if (ended && ended->report.reason == Reason::cancelled_by_user)
+      if (ended && ended->report->reason == Reason::cancelled_by_user)
         cancelled[events_[at].run.session] = {at, trace_of_stop(at), error_of(ended->report)};
     }
     std::map<SessionId, std::vector<SessionId>> groups;  // by the one that was cancelled

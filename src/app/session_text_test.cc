@@ -327,6 +327,7 @@ TEST(TranscriptText, TellsWhatWasHeardOfAReplyThatIsNotWhole) {
   events[2].fact = ReplyHeard{true, "I look\x1b "};  // asked for again
   events[3].fact = ReplyHeard{false, "for x"};
   events[4].fact = RunEnded{};
+  events[5].fact = SessionCreated{};
   EXPECT_THAT(
       transcript_text(session, events),
       testing::EndsWith("\n--- parent\nfind x\n\n--- agent, as far as it was heard\nI look␛ for x\n"));

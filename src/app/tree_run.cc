@@ -318,7 +318,7 @@ void TreeRunner::look_back() {
     std::optional<Report> last;
     const auto events = runtime_.store().events_of_session(child.id);
     for (const Event& event : events.value_or(std::vector<Event>{})) {
-      if (const auto* ended = std::get_if<RunEnded>(&event.fact)) last = ended->report;
+      if (const auto* ended = std::get_if<RunEnded>(&event.fact)) last = *ended->report;
     }
     if (last) end_.children.push_back(*std::move(last));
   }

@@ -68,8 +68,8 @@ struct Used {
     Of& of = sessions[event.run.session];
     of.had_place = of.had_place || is_of_a_request(event.fact);
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
-      of.is_child = created->session.parent.has_value();
-      of.is_command = created->session.agent == kCommandAgent;
+      of.is_child = created->session->parent.has_value();
+      of.is_command = created->session->agent == kCommandAgent;
       if (of.is_child) amount.delegations += 1;
     } else if (const auto* started = std::get_if<RunStarted>(&event.fact)) {
       if (of.is_child && event.run.number > 1) amount.delegations += 1;  // resumed

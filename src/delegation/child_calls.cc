@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "async/apart.h"
 #include "base/text.h"
 #include "delegation/report_text.h"
 
@@ -13,6 +14,25 @@ SessionJournal::Place place_of(const ToolContext& context) { return {context.id.
 // Its next report or question comes by mail.
 void detach(ToolContext& context, const SessionId& child, int run, std::string question_id = {}) {
   context.journal.ride_along(place_of(context), Detached{child, run, std::move(question_id)});
+}
+
+void attach_again(Tree& tree, const SessionId& child, int run, ToolContext& context) {
+  if (tree.running().left_by(context.session.id).contains(child))
+    context.journal.ride_along(place_of(context), Attached{child, run});
+}
+
+// Of a child that asks or was sent away.
+ToolResult left_beside(const Children::Met& met, const SessionId& child, int run, ToolContext& context) {
+  if (const auto* question = std::get_if<Boxed<Question>>(&met)) {
+    detach(context, child, run, (*question)->id);
+    return tool_ok(told_of(*question));
+  }
+  detach(context, child, run);
+  return tool_ok(
+      fmt::format("The person sent this subagent to the background: it goes on as {}. Its report comes to "
+                  "you by itself; "
+                  "go on with something else, or see how it stands with task_status.",
+                  child.value));
 }
 
 }  // namespace
@@ -37,27 +57,18 @@ Task<std::optional<ToolResult>> refusal_beforehand(Tree& tree, Delegation delega
   co_return co_await refusal_result(tree, std::move(delegation), *std::move(refused));
 }
 
-Task<ToolResult> await_child(Tree& tree, Delegation delegation, SessionId child, ToolContext context,
+Task<ToolResult> await_child(Tree& tree, const Delegation* delegation, SessionId child, ToolContext& context,
                              Telling telling) {
   const int run = tree.run_of(child);
-  if (tree.running().left_by(delegation.parent.id).contains(child))
-    context.journal.ride_along(place_of(context), Attached{child, run});
-  auto met = co_await tree.meet(delegation.parent, child, context.stop);
-  if (const auto* question = std::get_if<Question>(&met)) {
-    detach(context, child, run, question->id);
-    co_return tool_ok(told_of(*question));
+  attach_again(tree, child, run, context);
+  auto met = co_await apart([&] { return tree.meet(&delegation->parent, child, context.stop); });
+  if (auto* ended = std::get_if<Children::Ended>(&met)) {
+    co_return co_await apart([&] {
+      return *ended ? result_of(tree, context.session.id, **std::move(*ended), telling)
+                    : refusal_result(tree, *delegation, ended->error());
+    });
   }
-  if (std::holds_alternative<Children::SentAway>(met)) {
-    detach(context, child, run);
-    co_return tool_ok(
-        fmt::format("The person sent this subagent to the background: it goes on as {}. Its report comes to "
-                    "you by itself; "
-                    "go on with something else, or see how it stands with task_status.",
-                    child.value));
-  }
-  auto& report = std::get<Result<Report>>(met);
-  if (!report) co_return co_await refusal_result(tree, delegation, report.error());
-  co_return co_await result_of(tree, context.session.id, *std::move(report), telling);
+  co_return left_beside(met, child, run, context);
 }
 
 ToolResult leave_beside(const SessionId& child, int run, std::string_view agent, std::string_view description,

@@ -18,7 +18,8 @@ Task<ToolResult> refusal_result(Tree& tree, Delegation delegation, Error error);
 // The same for a child that would be refused now, before anybody is asked; nothing where it would not.
 Task<std::optional<ToolResult>> refusal_beforehand(Tree& tree, Delegation delegation);
 
-Task<ToolResult> await_child(Tree& tree, Delegation delegation, SessionId child, ToolContext context,
+// What it refers to is its caller's, and stays there until it is over: while it waits it holds little.
+Task<ToolResult> await_child(Tree& tree, const Delegation* delegation, SessionId child, ToolContext& context,
                              Telling telling);
 
 // For a child that goes on beside its parent from the start.

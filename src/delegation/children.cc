@@ -94,7 +94,7 @@ void Children::start(const Session& session, Where where, const StopToken& above
 
 Task<> Children::drive(std::shared_ptr<Child> child, Run run) {
   try {
-    Task<Result<Report>> running = run(child->stop.token());
+    Task<Ended> running = run(child->stop.token());
     run = nullptr;  // what it was made from is not kept while it runs
     child->ended = co_await std::move(running);
   } catch (const std::exception& bug) {
@@ -146,7 +146,7 @@ void Children::mail_question(const Child& child) {
 
 Task<Children::Met> Children::meet(SessionId id) {
   const auto child = find(id);
-  if (!child) co_return Met(Result<Report>(fail(ErrorCode::not_found, id.value + " does not run")));
+  if (!child) co_return Met(Ended(fail(ErrorCode::not_found, id.value + " does not run")));
   child->where = Where::awaited;
   for (;;) {
     if (child->ended) {

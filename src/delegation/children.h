@@ -14,6 +14,7 @@
 
 #include "async/task_group.h"
 #include "async/waiter.h"
+#include "base/boxed.h"
 #include "delegation/mailbox.h"
 #include "transcript/report.h"
 #include "transcript/session.h"
@@ -24,8 +25,9 @@ class Children {
  public:
   enum class Where { awaited, beside };  // whether a call of its parent waits for it
   struct SentAway {};                    // the person wants the parent to go on without it
-  using Met = std::variant<Result<Report>, Question, SentAway>;
-  using Run = std::move_only_function<Task<Result<Report>>(StopToken)>;
+  using Ended = Result<Boxed<Report>>;
+  using Met = std::variant<Ended, Boxed<Question>, SentAway>;
+  using Run = std::move_only_function<Task<Ended>(StopToken)>;
 
   // What a session is told of a child's report.
   using Tell = std::function<Task<std::string>(SessionId reader, Report report)>;
@@ -98,7 +100,7 @@ class Children {
     bool sent_away = false;
     std::optional<Question> question = {};
     Waiter<Answer> answer = {};  // to that
-    std::optional<Result<Report>> ended = {};
+    std::optional<Ended> ended = {};
     std::set<std::string> asked = {};          // ids, since this process began
     std::map<std::string, Answer> early = {};  // answers to what it will ask again
     std::vector<Waiter<bool>> watching = {};

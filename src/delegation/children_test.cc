@@ -20,7 +20,7 @@ Task<std::string> out_of_memory(SessionId, Report) {
   co_return "";
 }
 
-Task<Result<Report>> end_soon(Loop& loop) {
+Task<Result<Boxed<Report>>> end_soon(Loop& loop) {
   co_await sleep_for(loop, std::chrono::seconds(1), {});
   Report report;
   report.session = SessionId("child");

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -75,7 +75,7 @@ class Deadlines {
 
   Loop& loop_;
   Stall stall_;
-  std::map<SessionId, Clock> clocks_;
+  std::unordered_map<SessionId, Clock> clocks_;  // asked for with each piece of what a model says
 };
 
 }  // namespace deputy

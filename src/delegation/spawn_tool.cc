@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "async/apart.h"
 #include "base/text.h"
 #include "delegation/approval.h"
 #include "delegation/child_calls.h"
@@ -117,9 +118,9 @@ Task<std::optional<ToolResult>> SpawnTool::refusal(json::object arguments, ToolC
 Task<ToolResult> SpawnTool::run(json::object arguments, ToolContext context) {
   const Delegation delegation = delegation_of(arguments, declared_, context);
   if (!is_offered(delegation.agent, context)) co_return not_declared(tree_, delegation.agent, declared_);
-  const auto child = co_await tree_.start_child(delegation, context.stop);
-  if (!child) co_return co_await refusal_result(tree_, delegation, child.error());
-  co_return co_await await_child(tree_, delegation, *child, context, Telling::dialogue);
+  const auto child = co_await apart([&] { return tree_.start_child(delegation, context.stop); });
+  if (!child) co_return co_await apart([&] { return refusal_result(tree_, delegation, child.error()); });
+  co_return co_await await_child(tree_, &delegation, *child, context, Telling::dialogue);
 }
 
 std::string_view AnswerTool::schema() { return kAnswerSchema; }
@@ -170,7 +171,7 @@ Task<ToolResult> AnswerTool::run(json::object arguments, ToolContext context) {
                               {AnswerKind::text, string_or(arguments, "answer", ""), Source::parent}))
     co_return tool_error(
         "It has its answer already, or went on without one. Its report comes to you by itself.");
-  co_return co_await await_child(tree_, delegation, asker, context, Telling::dialogue);
+  co_return co_await await_child(tree_, &delegation, asker, context, Telling::dialogue);
 }
 
 }  // namespace deputy

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "async/apart.h"
 #include "base/text.h"
 #include "delegation/approval.h"
 #include "delegation/child_calls.h"
@@ -194,21 +195,21 @@ Task<std::optional<ToolResult>> TaskTool::refusal(json::object arguments, ToolCo
 }
 
 Task<ToolResult> TaskTool::run(json::object arguments, ToolContext context) {
-  auto read = this->read(arguments);
+  const auto read = this->read(arguments);
   if (!read) co_return not_understood(read.error());
-  if (read->resume) co_return co_await resume(*std::move(read), std::move(context));
-  if (!is_offered(read->agent, context)) co_return not_declared(tree_, read->agent, declared_);
-  co_return co_await start(*std::move(read), std::move(context));
+  if (!read->resume && !is_offered(read->agent, context))
+    co_return not_declared(tree_, read->agent, declared_);
+  co_return co_await (read->resume ? resume(&*read, context) : start(&*read, context));
 }
 
-Task<ToolResult> TaskTool::start(TaskArguments read, ToolContext context) {
-  const Delegation delegation = delegation_of(read, context);
-  const auto child = co_await tree_.start_child(delegation, context.stop);
-  if (!child) co_return co_await refusal_result(tree_, delegation, child.error());
-  if (read.background)
-    co_return leave_beside(*child, tree_.run_of(*child), read.agent,
-                           read.description.empty() ? read.prompt : read.description, context);
-  co_return co_await await_child(tree_, delegation, *child, context, Telling::plain);
+Task<ToolResult> TaskTool::start(const TaskArguments* read, ToolContext& context) {
+  const Delegation delegation = delegation_of(*read, context);
+  const auto child = co_await apart([&] { return tree_.start_child(delegation, context.stop); });
+  if (!child) co_return co_await apart([&] { return refusal_result(tree_, delegation, child.error()); });
+  if (read->background)
+    co_return leave_beside(*child, tree_.run_of(*child), read->agent,
+                           read->description.empty() ? read->prompt : read->description, context);
+  co_return co_await await_child(tree_, &delegation, *child, context, Telling::plain);
 }
 
 std::expected<Session, ToolResult> TaskTool::to_resume(const TaskArguments& read,
@@ -223,28 +224,28 @@ std::expected<Session, ToolResult> TaskTool::to_resume(const TaskArguments& read
   return *std::move(child);
 }
 
-Task<ToolResult> TaskTool::resume(TaskArguments read, ToolContext context) {
-  auto before = to_resume(read, context);
+Task<ToolResult> TaskTool::resume(const TaskArguments* read, ToolContext& context) {
+  auto before = to_resume(*read, context);
   if (!before) co_return std::move(before).error();
-  const Resumption resumption = resumption_of(read, before->run, context);
+  const Resumption resumption = resumption_of(*read, before->run, context);
   std::shared_ptr<const void> prepared;  // before it is on record that this call resumes it
   if (!attached_run(context.traces)) {
-    auto held = tree_.prepare_to_resume(*read.resume);
+    auto held = tree_.prepare_to_resume(*read->resume);
     if (!held) co_return not_resumed(held.error());
     prepared = *std::move(held);
     const SessionJournal::Place place{context.id.step, context.id.index};
-    const auto kept = co_await context.journal.record(place, {Attached{*read.resume, resumption.run}});
+    const auto kept = co_await context.journal.record(place, {Attached{*read->resume, resumption.run}});
     if (!kept) co_return tool_error(to_text(kept.error()));
   }
   const auto child = co_await tree_.resume_child(resumption, context.stop);
   if (!child) co_return not_resumed(child.error());
-  if (read.background) co_return leave_beside(*child, resumption.run, before->agent, read.prompt, context);
+  if (read->background) co_return leave_beside(*child, resumption.run, before->agent, read->prompt, context);
   const Delegation delegation{.key = {context.id, 0},
                               .parent = context.session,
                               .model = context.model,
                               .agent = before->agent,
                               .brief = {.label = before->label}};
-  co_return co_await await_child(tree_, delegation, *child, context, Telling::plain);
+  co_return co_await await_child(tree_, &delegation, *child, context, Telling::plain);
 }
 
 }  // namespace deputy

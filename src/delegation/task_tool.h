@@ -62,8 +62,9 @@ class TaskTool final : public Tool {
   std::optional<Session> resumed(const TaskArguments& read) const;
   // The child that a call goes on with, or what it is told instead.
   std::expected<Session, ToolResult> to_resume(const TaskArguments& read, const ToolContext& context) const;
-  Task<ToolResult> start(TaskArguments read, ToolContext context);
-  Task<ToolResult> resume(TaskArguments read, ToolContext context);
+  // Their caller keeps what they refer to.
+  Task<ToolResult> start(const TaskArguments* read, ToolContext& context);
+  Task<ToolResult> resume(const TaskArguments* read, ToolContext& context);
 
   Tree& tree_;
   ToolText text_;

@@ -58,7 +58,7 @@ Tree::Tree(TreeServices services, TreeLimits limits)
 
 Tree::~Tree() = default;
 
-Task<Result<Report>> Tree::start(RootBrief root, StopToken stop) {
+Task<Result<Boxed<Report>>> Tree::start(RootBrief root, StopToken stop) {
   CO_TRY(auto session, root_session(root));
   CO_TRY(claim(session.id));
   root_stop_.emplace(stop);
@@ -68,7 +68,7 @@ Task<Result<Report>> Tree::start(RootBrief root, StopToken stop) {
       });
 }
 
-Task<Result<Report>> Tree::resume(SessionId root, std::optional<TreeLimits> terms, StopToken stop) {
+Task<Result<Boxed<Report>>> Tree::resume(SessionId root, std::optional<TreeLimits> terms, StopToken stop) {
   CO_TRY(check_model(root));
   CO_TRY(auto session, claimed_root(root, terms));
   root_stop_.emplace(stop);
@@ -115,7 +115,7 @@ Session Tree::as_started(Session session, const std::vector<Event>& events) {
   return session;
 }
 
-Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) {
+Task<Result<Boxed<Report>>> Tree::say(SessionId root, NextInput input, StopToken stop) {
   if (!input.model.empty()) CO_TRY(services_.models.find(input.model));
   CO_TRY(check_history(root, input.task));
   CO_TRY(auto session, claimed_root(root, input.terms));
@@ -136,7 +136,7 @@ Task<Result<Report>> Tree::say(SessionId root, NextInput input, StopToken stop) 
 }
 
 // Nothing of it runs any more when it returns, but for what leave() waits for.
-Task<Result<Report>> Tree::to_its_end(Session root, Beginning begin) {
+Task<Result<Boxed<Report>>> Tree::to_its_end(Session root, Beginning begin) {
   auto report = co_await to_a_report({root.id, root.run}, std::move(begin), root_stop_->token());
   co_await running_.join();
   if (lost_.empty()) co_await leave();

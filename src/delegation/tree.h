@@ -128,11 +128,11 @@ class Tree {
 
   // Starts a new tree, or goes on with the one a dead process left. An Error means that no report could be
   // recorded.
-  Task<Result<Report>> start(RootBrief root, StopToken stop);
+  Task<Result<Boxed<Report>>> start(RootBrief root, StopToken stop);
   // `terms` are other limits than it was started with; they are not kept.
-  Task<Result<Report>> resume(SessionId root, std::optional<TreeLimits> terms, StopToken stop);
+  Task<Result<Boxed<Report>>> resume(SessionId root, std::optional<TreeLimits> terms, StopToken stop);
   // A root that has ended begins another run.
-  Task<Result<Report>> say(SessionId root, NextInput input, StopToken stop);
+  Task<Result<Boxed<Report>>> say(SessionId root, NextInput input, StopToken stop);
   // Waits for what went on although its session was ended by force. Then the tree may be destroyed.
   Task<> leave() { return runs_.join(); }
 
@@ -156,7 +156,7 @@ class Tree {
   // For the call that is about to resume it, until it has. An error where it runs, or another call is.
   Result<std::shared_ptr<const void>> prepare_to_resume(const SessionId& child);
   // Until the child has ended, asks, or is sent to the background.
-  Task<Children::Met> meet(Session parent, SessionId child, StopToken stop);
+  Task<Children::Met> meet(const Session* parent, SessionId child, StopToken stop);
   // Until the child has ended or asks, or `until` has come: nothing is taken from it.
   Task<> watch(SessionId parent, SessionId child, std::optional<TimePoint> until, StopToken stop);
   Result<Report> report_of_ended(const SessionId& child) const;
@@ -196,13 +196,14 @@ class Tree {
     StateChanged told;
   };
   // A session that is running here, and its place; while it waits it has none.
+  struct Work;
   struct Live {
     std::optional<Slots::Place> place;
     std::vector<OpenWait> waits;
     bool is_in_line = false;  // a call of its has come back from its wait, and takes a place for all
     std::optional<WallTime> told_at = {};  // when its state was last told beside its questions
     Budget::Hold first;                    // for its first request, until that is made
-    Agent* agent = nullptr;                // its loop, while that runs
+    Work* work = nullptr;                  // while that goes on
   };
   struct Leaving;
   struct Run;
@@ -218,7 +219,6 @@ class Tree {
     Kit kit;
     std::shared_ptr<const Folder> workspace;
   };
-  struct Work;
   // What leads to a run, to be overseen once there is a place for it; to nothing where the session has ended
   // by then, and its report is on record. What is handed by value to a task stays in the frame of who waits
   // for it, as long as it takes: so none of what a run begins with is awaited while it lasts.
@@ -285,10 +285,10 @@ class Tree {
   Result<void> check_model(const SessionId& root) const;
   Result<void> check_history(const SessionId& root, RunTask task) const;
   static Session as_started(Session session, const std::vector<Event>& events);
-  Task<Result<Report>> to_its_end(Session root, Beginning begin);
+  Task<Result<Boxed<Report>>> to_its_end(Session root, Beginning begin);
   // Whatever breaks on the way, the run has one report, and its end is on record where the session is.
-  Task<Result<Report>> to_a_report(RunId id, Beginning begin, StopToken stop);
-  Task<Result<Report>> end_broken(RunId id, Error error);
+  Task<Result<Boxed<Report>>> to_a_report(RunId id, Beginning begin, StopToken stop);
+  Task<Result<Boxed<Report>>> end_broken(RunId id, Error error);
   void start_running(const Session& child, Children::Where where, const StopToken& above, Beginning begin);
   // The fact that a session was made, for it to be known before there is a place for it.
   std::vector<Event> created(const Session& session) const;
@@ -326,16 +326,16 @@ class Tree {
   void tell_moved(const RunId& run, const std::optional<WallTime>& deadline);
   void end_clock_of(const SessionId& id);
   // Until the run ends, or has to be ended by force.
-  Task<Result<Report>> oversee(std::shared_ptr<Run> run);
+  Task<Result<Boxed<Report>>> oversee(std::shared_ptr<Run> run);
   Task<> drive(std::shared_ptr<Run> run);
   void force_after(const std::shared_ptr<Run>& run, Duration patience);
-  Task<Result<Report>> end_by_force(std::shared_ptr<Run> run);
+  Task<Result<Boxed<Report>>> end_by_force(std::shared_ptr<Run> run);
   // Nothing where it cannot run: then its end is on record.
   Task<Result<std::optional<Equipment>>> equip(std::shared_ptr<Run> run);
-  Task<Result<Report>> run_session(std::shared_ptr<Run> run);
+  Task<Result<Boxed<Report>>> run_session(std::shared_ptr<Run> run);
   // By itself: it may have been ended by force meanwhile, and then has its end on record.
   enum class Ending { in_order, by_itself, by_force };
-  Task<Result<Report>> record_end(Session session, Finish finish, Ending ending = Ending::in_order);
+  Task<Result<Boxed<Report>>> record_end(Session session, Finish finish, Ending ending = Ending::in_order);
 
   TreeServices services_;
   TreeLimits limits_;
@@ -356,7 +356,7 @@ class Tree {
   ReportDesk reports_;
   std::unique_ptr<Slots> slots_;
   std::map<SessionId, Live> live_;
-  std::set<SessionId> heard_;  // said something since take_heard() last asked them
+  std::vector<SessionId> heard_;  // said something since take_heard() last asked them
   std::map<SessionId, std::vector<SessionId>> children_;
   std::set<DelegationKey> delegated_;     // whose children there are
   std::set<SessionId> left_;              // by a process before this one, and not taken up again

@@ -17,7 +17,7 @@ namespace {
 std::optional<Report> report_of(const RunId& run, const std::vector<Event>& events) {
   for (const Event& event : events) {
     const auto* ended = std::get_if<RunEnded>(&event.fact);
-    if (ended && event.run == run) return ended->report;
+    if (ended && event.run == run) return *ended->report;
   }
   return std::nullopt;
 }
@@ -244,12 +244,12 @@ Task<Result<SessionId>> Tree::resume_child(Resumption resumption, StopToken stop
   co_return id;
 }
 
-Task<Children::Met> Tree::meet(Session parent, SessionId child, StopToken stop) {
-  if (Mailbox* box = running_.mailbox_of(parent.id)) box->withdraw(report_item(child, run_of(child)));
+Task<Children::Met> Tree::meet(const Session* parent, SessionId child, StopToken stop) {
+  if (Mailbox* box = running_.mailbox_of(parent->id)) box->withdraw(report_item(child, run_of(child)));
   if (!running_.is_live(child)) co_return Children::Met(report_of_ended(child));
-  rest(parent, wait_for(child));
+  rest(*parent, wait_for(child));
   auto met = co_await running_.meet(child);
-  co_await work_again(std::move(parent), child.value, std::move(stop));
+  co_await apart([&] { return work_again(*parent, child.value, stop); });
   co_return met;
 }
 
@@ -260,10 +260,10 @@ Task<Report> Tree::delegate(Delegation delegation, StopToken stop) {
     co_await log_errors(delegation.parent.id, refused);
     co_return refused;
   }
-  auto met = co_await meet(delegation.parent, *child, stop);
-  while (!std::holds_alternative<Result<Report>>(met)) met = co_await meet(delegation.parent, *child, stop);
-  auto& report = std::get<Result<Report>>(met);
-  if (report) co_return *std::move(report);
+  auto met = co_await meet(&delegation.parent, *child, stop);
+  while (!std::holds_alternative<Children::Ended>(met)) met = co_await meet(&delegation.parent, *child, stop);
+  auto& report = std::get<Children::Ended>(met);
+  if (report) co_return **std::move(report);
   Report refused = report_of_refusal(delegation, report.error());
   co_await log_errors(delegation.parent.id, refused);
   co_return refused;

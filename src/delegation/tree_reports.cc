@@ -153,7 +153,7 @@ Task<Report> Tree::with_its_work(Session session, Report report) {
   co_return without_branch(std::move(report), session, finished.error().message);
 }
 
-Task<Result<Report>> Tree::record_end(Session session, Finish finish, Ending ending) {
+Task<Result<Boxed<Report>>> Tree::record_end(Session session, Finish finish, Ending ending) {
   CO_TRY(const auto events, services_.store.events_of_session(session.id));
   Conversation so_far = conversation_of(events);
   std::vector<Event> end;

@@ -42,7 +42,7 @@ struct Tree::Run {
   StopSource own;
   OwnJournal journal;
   std::exception_ptr bug = {};
-  Result<Report> report = std::unexpected(Error::cancelled());
+  Children::Ended report = std::unexpected(Error::cancelled());
   Waiter<bool> ended = {};  // false: it has to be ended by force
   std::optional<TimerId> timer = {};
 };

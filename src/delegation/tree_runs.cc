@@ -12,6 +12,16 @@ namespace {
 
 constexpr Duration kAnotherMoment = std::chrono::seconds(1);
 
+Error error_of(const std::exception_ptr& bug) {
+  try {
+    std::rethrow_exception(bug);
+  } catch (const std::bad_alloc&) {
+    return {ErrorCode::internal, "out of memory; let fewer sessions run at once with --max-live", ""};
+  } catch (const std::exception& known) {
+    return {ErrorCode::internal, std::string("a bug in deputy: ") + known.what(), ""};
+  }
+}
+
 }  // namespace
 
 void Tree::tell_moved(const RunId& run, const std::optional<WallTime>& deadline) {
@@ -29,32 +39,30 @@ void Tree::end_clock_of(const SessionId& id) {
   for (const auto& moved : deadlines_.end(id)) tell_moved(moved.run, moved.deadline);
 }
 
-Task<Result<Report>> Tree::to_a_report(RunId id, Beginning begin, StopToken stop) {
-  Error error = Error::cancelled();
-  bool is_left = id.session == id_;  // a root that meets an error is gone on with later
+Task<Result<Boxed<Report>>> Tree::to_a_report(RunId id, Beginning begin, StopToken stop) {
+  Children::Ended report = std::unexpected(Error::cancelled());
+  std::exception_ptr bug;
   try {
-    Task<Result<std::shared_ptr<Run>>> beginning = begin(stop);
-    begin = nullptr;  // what it was made from is not kept while it runs
-    if (auto run = co_await std::move(beginning); run) {
-      auto report = *run ? co_await oversee(*std::move(run)) : report_of_ended(id.session);
-      if (report) co_return report;
-      error = std::move(report).error();
+    // Neither what it was made from is kept while it runs, nor the task that began it.
+    auto run = co_await apart([&] { return std::exchange(begin, nullptr)(stop); });
+    if (!run) {
+      report = std::unexpected(std::move(run).error());
+    } else if (*run) {
+      report = co_await oversee(*std::move(run));
     } else {
-      error = std::move(run).error();
+      report = report_of_ended(id.session);
     }
-  } catch (const std::bad_alloc&) {
-    is_left = false;
-    error =
-        fail(ErrorCode::internal, "out of memory; let fewer sessions run at once with --max-live").error();
-  } catch (const std::exception& bug) {
-    is_left = false;
-    error = fail(ErrorCode::internal, std::string("a bug in deputy: ") + bug.what()).error();
+  } catch (...) {
+    bug = std::current_exception();
   }
-  if (is_left || suspends(stop.reason())) co_return std::unexpected(std::move(error));
-  co_return co_await end_broken(std::move(id), std::move(error));
+  if (report && !bug) co_return report;
+  const bool is_left = !bug && id.session == id_;  // a root that meets an error is gone on with later
+  if (bug) report = std::unexpected(error_of(bug));
+  if (is_left || suspends(stop.reason())) co_return report;
+  co_return co_await apart([&] { return end_broken(std::move(id), std::move(report).error()); });
 }
 
-Task<Result<Report>> Tree::end_broken(RunId id, Error error) {
+Task<Result<Boxed<Report>>> Tree::end_broken(RunId id, Error error) {
   if (!co_await services_.store.record({}))
     co_return std::unexpected(std::move(error));  // nor can its end be
   const auto known = services_.store.session(id.session);
@@ -86,7 +94,7 @@ std::shared_ptr<Tree::Run> Tree::new_run(Session&& session, std::unique_ptr<Conv
                                std::move(so_far), std::move(place), std::move(admitted));
 }
 
-Task<Result<Report>> Tree::oversee(std::shared_ptr<Run> run) {
+Task<Result<Boxed<Report>>> Tree::oversee(std::shared_ptr<Run> run) {
   const SessionId& id = run->session.id;
   {
     const Leaving leaving{*this, id};
@@ -115,7 +123,7 @@ Task<Result<Report>> Tree::oversee(std::shared_ptr<Run> run) {
 // A run that was let go reports to nobody.
 Task<> Tree::drive(std::shared_ptr<Run> run) {
   try {
-    Result<Report> report = co_await run_session(run);
+    auto report = co_await run_session(run);
     if (!run->ended.resumed()) run->report = std::move(report);
   } catch (...) {
     run->bug = std::current_exception();
@@ -139,7 +147,7 @@ void Tree::force_after(const std::shared_ptr<Run>& run, Duration patience) {
   run->timer = services_.loop.timers().call_at(services_.loop.clock().now() + patience, force);
 }
 
-Task<Result<Report>> Tree::end_by_force(std::shared_ptr<Run> run) {
+Task<Result<Boxed<Report>>> Tree::end_by_force(std::shared_ptr<Run> run) {
   const StopReason why = run->above.stopped() ? run->above.reason() : StopReason::deadline;
   if (suspends(why)) co_return std::unexpected(Error::cancelled());
   const Session& session = run->session;

@@ -123,13 +123,13 @@ struct Tree::Work {
         mail(tree.mail_of(run.session, post.box())),
         agent(parts(tree, run), std::move(*run.so_far)) {
     run.so_far.reset();
-    tree.live_[id].agent = &agent;
+    tree.live_[id].work = this;
   }
   Work(const Work&) = delete;
   // One that was let go may not be known any more, or a further run of its session in its place.
   ~Work() {
     const auto live = within.live_.find(id);
-    if (live != within.live_.end() && live->second.agent == &agent) live->second.agent = nullptr;
+    if (live != within.live_.end() && live->second.work == this) live->second.work = nullptr;
   }
 
   Agent::Parts parts(Tree& tree, Run& run) {
@@ -166,9 +166,12 @@ struct Tree::Work {
                   return tree.reports_.keep(id, std::move(name), std::move(text));
                 },
             .deltas =
-                [&tree, &session](const Delta& delta) {
-                  tree.deadlines_.heard(session.id);
-                  if (std::holds_alternative<TextDelta>(delta)) tree.heard_.insert(session.id);
+                [this, &tree, &session](const Delta& delta) {
+                  if (!session.deadline) tree.deadlines_.heard(session.id);  // else it matters to nobody
+                  if (std::holds_alternative<TextDelta>(delta) && !is_heard) {
+                    tree.heard_.push_back(session.id);
+                    is_heard = true;
+                  }
                   if (tree.services_.deltas) tree.services_.deltas(session, delta);
                 },
             .complete = [&tree, &session](Report ended) { return tree.complete(session, std::move(ended)); }};
@@ -176,6 +179,7 @@ struct Tree::Work {
 
   Tree& within;
   const SessionId& id;
+  bool is_heard = false;  // it is among those that take_heard() asks next
   Equipment equipment;
   PatientAsker asker;
   MeteredProcesses processes;
@@ -185,14 +189,14 @@ struct Tree::Work {
   Agent agent;
 };
 
-Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
+Task<Result<Boxed<Report>>> Tree::run_session(std::shared_ptr<Run> run) {
   const Session& session = run->session;
   CO_TRY(auto equipment, co_await equip(run));
   if (!equipment) co_return report_of_ended(session.id);
   deadlines_.start(session, run->own);
   const auto work = std::make_unique<Work>(*this, *run, *std::move(equipment));
   std::exception_ptr bug;
-  Result<Report> report = std::unexpected(Error::cancelled());
+  Children::Ended report = std::unexpected(Error::cancelled());
   try {
     CO_TRY(co_await take_up_children(work->agent.conversation().beside, work->post, run->own.token()));
     report = co_await work->agent.run(run->own.token());
@@ -210,12 +214,19 @@ Task<Result<Report>> Tree::run_session(std::shared_ptr<Run> run) {
 
 std::vector<Event> Tree::take_heard() {
   std::vector<Event> heard;
+  const auto asked = std::exchange(heard_, {});
+  const auto work_of = [this](const SessionId& id) {
+    const auto live = live_.find(id);
+    return live == live_.end() ? nullptr : live->second.work;
+  };
+  // Who has too little for a piece is asked again once there is more.
+  for (const SessionId& id : asked)
+    if (Work* const work = work_of(id)) work->is_heard = false;
   try {
-    // Who has too little for a piece is asked again once there is more.
-    for (const auto& id : std::exchange(heard_, {})) {
-      const auto live = live_.find(id);
-      if (live == live_.end() || !live->second.agent) continue;
-      if (auto piece = live->second.agent->take_heard()) heard.push_back(*std::move(piece));
+    for (const SessionId& id : asked) {
+      Work* const work = work_of(id);
+      if (!work) continue;
+      if (auto piece = work->agent.take_heard()) heard.push_back(*std::move(piece));
     }
   } catch (const std::bad_alloc&) {
     // The rest may be lost: who records just now does not end for want of memory for it.

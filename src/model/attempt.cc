@@ -203,7 +203,7 @@ Task<std::expected<Reply, Failure>> outcome_of(std::unique_ptr<Attempt> one, Tas
 }  // namespace
 
 Task<std::expected<Reply, Failure>> attempt(AttemptParts parts, HttpRequest request, DeltaSink deltas,
-                                            StopToken stop) {
+                                            StopToken stop) {  // NOLINT(performance-unnecessary-value-param)
   request.connect_timeout = std::chrono::ceil<std::chrono::milliseconds>(parts.clocks.connect);
   auto one = std::make_unique<Attempt>(std::move(parts), request.url, std::move(deltas), stop);
   auto exchange = one->begin(std::move(request));

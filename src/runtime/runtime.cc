@@ -55,7 +55,7 @@ TreeServices Runtime::services() {
               }};
 }
 
-Task<> Runtime::run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> run, Done done) {
+Task<> Runtime::run_tree(std::function<Task<Result<Boxed<Report>>>(Tree&, StopToken)> run, Done done) {
   Tree tree(services(), options_.limits);
   const int taken_up_before = taken_up_;
   running_.insert(&tree);
@@ -170,7 +170,8 @@ Task<Result<std::vector<std::string>>> Runtime::clean_workspace(std::string path
 void Runtime::publish(const Event& event) {
   auto& origin = origins_[event.run.session];
   if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
-    origin = {created->session.parent.value_or(SessionId{}), created->session.label, created->session.agent};
+    origin = {created->session->parent.value_or(SessionId{}), created->session->label,
+              created->session->agent};
   } else if (origin.agent.empty()) {
     // A session that an earlier process created.
     if (const auto known = parts_.store->session(event.run.session); known && *known) {

@@ -112,7 +112,7 @@ class Runtime {
   const Profiles& profiles() const { return parts_.profiles; }
 
  private:
-  Task<> run_tree(std::function<Task<Result<Report>>(Tree&, StopToken)> run, Done done);
+  Task<> run_tree(std::function<Task<Result<Boxed<Report>>>(Tree&, StopToken)> run, Done done);
   TreeServices services();
   // On the loop, for each tree that runs.
   void with_trees(std::function<void(Tree&)> act);

@@ -12,8 +12,8 @@ struct Cleaning {
   void values(std::string& text) const { text = redactor.redact_values(text); }
 
   void operator()(SessionCreated& fact) const {
-    all(fact.session.prompt);
-    all(fact.session.label);
+    all(fact.session->prompt);
+    all(fact.session->label);
   }
   void operator()(InputGiven& fact) const { all(fact.text); }
   void operator()(ReplyReceived& fact) const { clean(fact.reply); }
@@ -42,7 +42,7 @@ struct Cleaning {
   void operator()(Nudged& fact) const { all(fact.text); }
   void operator()(Delivered& fact) const { all(fact.text); }
   void operator()(RunEnded& fact) const {
-    Report& report = fact.report;
+    Report& report = *fact.report;
     all(report.label);
     all(report.summary);
     all(report.body);

@@ -29,8 +29,8 @@ std::optional<LostCommand> command_of(const Event& event, const std::vector<Call
 
 // Then nobody waited for its commands to end.
 bool was_forced(const RunEnded& ended) {
-  return std::ranges::find(ended.report.errors, kForcedEnd, &ReportedError::code) !=
-         ended.report.errors.end();
+  return std::ranges::find(ended.report->errors, kForcedEnd, &ReportedError::code) !=
+         ended.report->errors.end();
 }
 
 std::string nudge_id(const CallId& call) { return fmt::format("lost_{}", background_id(call)); }

@@ -85,7 +85,7 @@ TEST(LostCommands, OneWhoseRunWasEndedForItHasNoResultAndIsLost) {
 
 TEST(LostCommands, OneInTheBackgroundOfARunThatWasEndedByForceIsLost) {
   RunEnded forced;
-  forced.report.errors.push_back({.code = std::string(kForcedEnd)});
+  forced.report->errors.push_back({.code = std::string(kForcedEnd)});
   EXPECT_EQ(lost_commands({reply(3, {kBackground}), at(3, 0, CallFinished{}), at(4, -1, forced)}).size(), 1u);
 }
 

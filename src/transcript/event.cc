@@ -285,7 +285,7 @@ struct FactCodec {
 
 // In the order of the variant's alternatives.
 constexpr std::array<FactCodec, std::variant_size_v<Fact>> kFacts{
-    {{"created", read_created},   {"started", read_started},     {"input", read_input},
+    {{"started", read_started},   {"created", read_created},     {"input", read_input},
      {"reply", read_reply},       {"intent", read_intent},       {"result", read_result},
      {"note", read_note},         {"question", read_question},   {"answer", read_answer},
      {"retry", read_retry},       {"state", read_state},         {"ended", read_ended},

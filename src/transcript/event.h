@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/boxed.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
@@ -22,7 +23,7 @@
 namespace deputy {
 
 struct SessionCreated {
-  Session session;  // as it was at that moment
+  Boxed<Session> session;  // as it was at that moment
 };
 // What a run is for: to reply to what came in, or to see to the session's own history, without an input.
 enum class RunTask { reply, compact, undo_compaction };
@@ -136,7 +137,7 @@ struct Attached {  // a call waits for this run of a child, and hands out what i
   int run = 1;
 };
 struct RunEnded {  // the one terminal record of a run
-  Report report;
+  Boxed<Report> report;
 };
 // A piece of a reply that is still under way: it was heard by the time that something else was recorded. For
 // people alone: who goes on with the run asks for the whole again.
@@ -145,7 +146,8 @@ struct ReplyHeard {
   std::string text;
 };
 
-using Fact = std::variant<SessionCreated, RunStarted, InputGiven, ReplyReceived, CallStarted, CallFinished,
+// The first is what a fact is before it has been said: one that needs no memory.
+using Fact = std::variant<RunStarted, SessionCreated, InputGiven, ReplyReceived, CallStarted, CallFinished,
                           NoteTaken, QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded,
                           FileTouched, BudgetReserved, RequestStopped, DeadlineMoved, Nudged, Delivered,
                           Detached, Attached, ProcessEnded, CommandEnded, Compacted, ReplyHeard>;

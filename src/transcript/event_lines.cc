@@ -40,7 +40,7 @@ class Lines {
   std::vector<json::object> take() { return std::move(lines_); }
 
   void operator()(const SessionCreated& fact) {
-    say("session.created", {{"depth", fact.session.depth}, {"model", fact.session.model.value}});
+    say("session.created", {{"depth", fact.session->depth}, {"model", fact.session->model.value}});
   }
   void operator()(const RunStarted& fact) {
     json::object started{{"index", fact.index}, {"total", fact.total}, {"run", event_.run.number}};

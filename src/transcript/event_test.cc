@@ -65,8 +65,8 @@ Reply some_reply() {
 
 std::vector<Fact> one_of_each() {
   return {
-      SessionCreated{some_session()},
       RunStarted{1, 3, WallTime{std::chrono::microseconds{8}}, ModelName("a/b"), 7},
+      SessionCreated{some_session()},
       InputGiven{Source::runtime, "i", Reason::max_turns},
       ReplyReceived{some_reply()},
       CallStarted{"Edit", "a", FileChange{"/w/a", "0a", "0b"}},
@@ -110,7 +110,7 @@ TEST(Fact, EveryKindReadsBackAsItWasWritten) {
     EXPECT_EQ(fact_to_json(*read), body) << kind_of(facts[i]);
   }
   EXPECT_EQ(std::get<ReplyReceived>(*fact_from_json("reply", fact_to_json(facts[3]))).reply, some_reply());
-  EXPECT_EQ(std::get<RunEnded>(*fact_from_json("ended", fact_to_json(facts[11]))).report, some_report());
+  EXPECT_EQ(*std::get<RunEnded>(*fact_from_json("ended", fact_to_json(facts[11]))).report, some_report());
   EXPECT_EQ(std::get<CallStarted>(*fact_from_json("intent", fact_to_json(facts[4]))).change,
             (FileChange{"/w/a", "0a", "0b"}));
 }

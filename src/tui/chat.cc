@@ -145,7 +145,7 @@ struct RootFold {
   void operator()(const RunEnded& fact) const {
     finish_reply(state, state.reply.text);
     end_running(state);  // a child that is chosen stays so: who types for it sends nothing to the chat
-    if (fact.report.status != Status::completed) print_separated(state, {{ending_of(fact.report)}});
+    if (fact.report->status != Status::completed) print_separated(state, {{ending_of(fact.report)}});
     if (!std::exchange(state.unread, {}).empty()) tell(kUnread);
   }
   void operator()(const auto&) const {}

@@ -67,7 +67,7 @@ struct Fold {
   const Event& event;
 
   void operator()(const SessionCreated& fact) const {
-    const auto& delegation = fact.session.delegation;
+    const auto& delegation = fact.session->delegation;
     if (!delegation) return;
     node.call = delegation->call;
     node.tool = tool_of_call(find(view, delegation->call.run.session), delegation->call.index);
@@ -151,7 +151,7 @@ struct Fold {
     does(ending.text);
     node.tone = ending.tone;
     node.has_ended = true;
-    node.ended_as = fact.report.status;
+    node.ended_as = fact.report->status;
     node.is_beside = false;
     node.question.clear();
   }

@@ -283,7 +283,7 @@ TEST_F(StateFolderTest, ASecondStoreOfAProcessLeavesTheLocksOfTheFirst) {
   Event created;
   created.tree = tree;
   created.run = {tree, 1};
-  created.fact = SessionCreated{{.id = tree, .tree = tree}};
+  created.fact = SessionCreated{Session{.id = tree, .tree = tree}};
   ASSERT_TRUE(run(loop, first->record({created})));
   EXPECT_THAT(deputy({"sessions", "ls"}).out, HasSubstr(tree.value)) << "it was acknowledged";
 }

@@ -46,7 +46,7 @@ class AChild : public testing::Test {
   Report report_of_child() const {
     for (const auto& event : world.memory->journal) {
       const auto* ended = std::get_if<RunEnded>(&event.fact);
-      if (ended && ended->report.depth == 1) return ended->report;
+      if (ended && ended->report->depth == 1) return *ended->report;
     }
     ADD_FAILURE() << "the child never ended";
     return {};

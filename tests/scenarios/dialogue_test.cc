@@ -233,7 +233,7 @@ TEST(Dialogue, AQuestionThatNeedsPermissionIsAnsweredWheneverTheProgramDies) {
     EXPECT_THAT(world.results_of("ask_user"), testing::ElementsAre(HasSubstr("red")));
     const auto ended = world.facts<RunEnded>();
     ASSERT_EQ(ended.size(), 1u);
-    EXPECT_EQ(ended.front().report.questions, 1);
+    EXPECT_EQ(ended.front().report->questions, 1);
   }
   EXPECT_GT(died, 3);
 }

@@ -57,8 +57,8 @@ class ForcedEnd : public testing::Test {
     for (const Event& event : world.world.memory->journal) {
       const auto* end = std::get_if<RunEnded>(&event.fact);
       if (end && event.run.session == world.child(label).id)
-        return std::ranges::find(end->report.errors, "FORCED", &ReportedError::code) !=
-               end->report.errors.end();
+        return std::ranges::find(end->report->errors, "FORCED", &ReportedError::code) !=
+               end->report->errors.end();
     }
     return false;
   }

@@ -45,7 +45,7 @@ class GraceUnderABudget : public testing::Test {
   std::optional<Report> child() const {
     for (const auto& event : world_.memory->journal) {
       const auto* ended = std::get_if<RunEnded>(&event.fact);
-      if (ended && ended->report.depth == 1) return ended->report;
+      if (ended && ended->report->depth == 1) return *ended->report;
     }
     return std::nullopt;
   }

@@ -65,9 +65,9 @@ TEST_F(LostCommand, HasItsExitStatusInTheReportWhereOnlyItsRecordKnewIt) {
       const auto* nudge = std::get_if<Nudged>(&event.fact);
       was_told = was_told || (nudge && nudge->text.contains("with exit status 3"));
       const auto* ended = std::get_if<RunEnded>(&event.fact);
-      if (!ended || ended->report.depth != 1 || !was_told) continue;
+      if (!ended || ended->report->depth != 1 || !was_told) continue;
       ++known;
-      EXPECT_EQ(ended->report.commands, (std::vector<CommandRun>{{"make", 3}})) << "record " << record;
+      EXPECT_EQ(ended->report->commands, (std::vector<CommandRun>{{"make", 3}})) << "record " << record;
     }
   }
   EXPECT_GT(known, 0) << "control";

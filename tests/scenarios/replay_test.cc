@@ -71,11 +71,11 @@ TEST(AReplay, DoesNotExcuseADifferenceByACompactionThatItKnowsAllOf) {
   const auto& root = std::get<SessionCreated>(bundle.events.front().fact).session;
 
   Bundle with_window = bundle;
-  with_window.about["windows"] = json::object{{root.model.value, 1'000'000}};
+  with_window.about["windows"] = json::object{{root->model.value, 1'000'000}};
   Bundle wished = bundle;
   for (Event& event : wished.events) {
     auto* started = std::get_if<RunStarted>(&event.fact);
-    if (started && event.run.session == root.id) started->task = RunTask::compact;
+    if (started && event.run.session == root->id) started->task = RunTask::compact;
   }
   for (const Bundle& each : {with_window, wished}) {
     const auto replayed = replay(each);
@@ -122,7 +122,7 @@ TEST(AReplay, NamesTheEventThatIsAnother) {
     return std::holds_alternative<RunEnded>(event.fact);
   });
   ASSERT_NE(ended, bundle.events.rend());
-  std::get<RunEnded>(ended->fact).report.body = "Nobody is back.";
+  std::get<RunEnded>(ended->fact).report->body = "Nobody is back.";
   const auto replayed = replay(bundle);
   ASSERT_TRUE(replayed) << replayed.error().message;
   ASSERT_EQ(replayed->differences.size(), 1u);
@@ -132,7 +132,7 @@ TEST(AReplay, NamesTheEventThatIsAnother) {
 
 TEST(AReplay, OfAnAgentThatIsNotKnownHereIsRefused) {
   Bundle bundle = bundle_of({});
-  std::get<SessionCreated>(bundle.events.front().fact).session.agent = "of-another-project";
+  std::get<SessionCreated>(bundle.events.front().fact).session->agent = "of-another-project";
   const auto replayed = replay(bundle);
   ASSERT_FALSE(replayed);
   EXPECT_THAT(replayed.error().message, HasSubstr("cannot be replayed"));
@@ -150,7 +150,7 @@ void expect_replayed(const DialogueWorld& world) {
 
 bool has_ended_for(const DialogueWorld& world, Reason reason) {
   return std::ranges::any_of(world.facts<RunEnded>(),
-                             [reason](const RunEnded& ended) { return ended.report.reason == reason; });
+                             [reason](const RunEnded& ended) { return ended.report->reason == reason; });
 }
 
 Call child_that(std::string_view more) {
@@ -402,7 +402,7 @@ void expect_named_where_it_ends_otherwise(Bundle bundle) {
     return std::holds_alternative<RunEnded>(event.fact);
   });
   ASSERT_NE(ended, bundle.events.rend());
-  std::get<RunEnded>(ended->fact).report.body = "another end";
+  std::get<RunEnded>(ended->fact).report->body = "another end";
   const auto replayed = replay(bundle);
   ASSERT_TRUE(replayed) << replayed.error().message;
   ASSERT_EQ(replayed->differences.size(), 1u);

@@ -60,8 +60,8 @@ void expect_sound(const SimWorld& world, const Result<Report>& report, Outcome& 
       const auto& made_by = world.memory->sessions.at(event.run.session).delegation;
       const std::string place =
           made_by ? fmt::format("{}.{}.{}", made_by->call.step, made_by->call.index, made_by->task) : "root";
-      EXPECT_TRUE(outcome.ended.emplace(place, ended->report.status).second) << place << " has ended twice";
-      EXPECT_EQ(ended->report.status == Status::completed, ended->report.reason == Reason::none);
+      EXPECT_TRUE(outcome.ended.emplace(place, ended->report->status).second) << place << " has ended twice";
+      EXPECT_EQ(ended->report->status == Status::completed, ended->report->reason == Reason::none);
     }
   }
   for (const CallId& id : begun) EXPECT_TRUE(finished.contains(id)) << to_text(id) << " has no result";

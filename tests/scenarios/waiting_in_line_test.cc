@@ -315,7 +315,7 @@ TEST(WaitingInLine, AChildKeepsItsPlaceInTheBatchOverARestart) {
   world.options.limits.live_children = 1;
   world.on_event = [](Runtime& runtime, const Event& event) {
     const auto* created = std::get_if<SessionCreated>(&event.fact);
-    if (created && created->session.label == "c") runtime.cancel(StopReason::shutdown);
+    if (created && created->session->label == "c") runtime.cancel(StopReason::shutdown);
   };
   EXPECT_FALSE(world.run());
   world.on_event = {};
