@@ -11,7 +11,8 @@ import re
 import threading
 import time
 
-# Within a string of JSON there is no bare quote: these are found nowhere else.
+# As deputy writes it: JSON without white space. Within a string there is no bare quote, so these are found in none; and no
+# tool that is called here has a member that is called role.
 MESSAGES = b'"messages":['
 ASSISTANT = b'"role":"assistant"'
 TASK = re.compile(rb'BENCH(MAIN|LEAD|CHILD|CALL) ([^"\\]*)')
