@@ -176,6 +176,10 @@ bool TranscriptFiles::is_begun(const Session& session) const {
   return folder_->status(running_name(stem_of(session))).has_value();
 }
 
+bool TranscriptFiles::is_done(const Session& session) const {
+  return is_terminal(session.state) && is_sealed(session) && !is_begun(session);
+}
+
 Result<std::set<Uuid>> TranscriptFiles::begun() const {
   TRY(const auto entries, folder_->list("."));
   std::set<Uuid> uuids;

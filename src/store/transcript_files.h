@@ -36,6 +36,7 @@ class TranscriptFiles {
   void reopen(const EventRefs& events);
   bool is_sealed(const Session& session) const;  // as it ended, or was left
   bool is_begun(const Session& session) const;   // there is one that is not sealed
+  bool is_done(const Session& session) const;    // it has ended, and rebuild() would change nothing
   // Of which sessions a transcript was begun that is not sealed. Looks at every file there is.
   Result<std::set<Uuid>> begun() const;
   // The first thing that could not be written. From any thread.

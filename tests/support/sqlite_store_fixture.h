@@ -23,9 +23,9 @@ class SqliteStoreTest : public testing::Test {
   std::string database() const { return home_.file("deputy.db"); }
 
   // Of a session that is a tree of its own.
-  static Event creation() {
+  static Event creation(const char* id = "sess_1_aaaaaa") {
     Session session;
-    session.id = session.tree = SessionId("sess_1_aaaaaa");
+    session.id = session.tree = SessionId(id);
     Event event;
     event.tree = session.tree;
     event.run = {session.id, 1};

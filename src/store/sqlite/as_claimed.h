@@ -4,17 +4,23 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
-#include "store/journal.h"
 #include "transcript/event.h"
 #include "transcript/session.h"
 
 namespace deputy {
 
+// A session and all its events.
+struct Claimed {
+  Session session;
+  std::vector<Event> events;
+};
+
 class AsClaimed {
  public:
-  void keep(const Session& session, const EventRefs& events);
+  void keep(std::shared_ptr<const Claimed> claimed);
   void forget(const SessionId& session);
   void forget_tree(const SessionId& tree);
 
@@ -24,11 +30,7 @@ class AsClaimed {
   const std::vector<Event>* events_of(const SessionId& session) const;
 
  private:
-  struct Kept {
-    Session session;
-    std::vector<Event> events;
-  };
-  std::map<SessionId, Kept> kept_;
+  std::map<SessionId, std::shared_ptr<const Claimed>> kept_;
   std::map<DelegationKey, SessionId> children_;
 };
 

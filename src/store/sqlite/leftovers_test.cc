@@ -176,6 +176,7 @@ TEST_F(LeftoversTest, WhatNobodyRunsIsSealedAsInterruptedAndResumingOpensItAgain
   EXPECT_FALSE(fs::exists(running));
   const auto store = open();
   ASSERT_TRUE(store->claim(id_of(kRunning)));
+  ASSERT_TRUE(run(loop_, store->record({})));
   EXPECT_EQ(text_of(running), lines);
   EXPECT_FALSE(fs::exists(file(kRunning, ".transcript.json")));
 }

@@ -81,8 +81,8 @@ std::string reports_for(const Session& session) {  // see delegation/report_desk
 Result<Pruning> Pruning::open(const Folder& home) {
   TRY(auto database, Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_write));
   TRY(auto locks, TreeLocks::open(home));
-  TRY(const auto loss, look_for_loss(home));
-  if (loss && loss->only_to_read) return std::unexpected(loss->told);
+  TRY(const auto look, look_for_loss(home));
+  if (look.loss && look.loss->only_to_read) return std::unexpected(look.loss->told);
   const auto pages = database.check_pages();
   const auto rows = select_sessions(database, {.most = kAllSessions});
   const std::string passed = database.take_damage();

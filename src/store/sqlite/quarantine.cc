@@ -236,39 +236,8 @@ std::string newest_lost(std::uint64_t count, std::string_view path) {
   return fmt::format("{} of the newest records are lost: the log of {} is damaged", count, path);
 }
 
-}  // namespace
-
-Result<void> check_pages_of(const Folder& home) {
-  TRY(const auto database, Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_only));
-  return database.check_pages();
-}
-
-std::string how_to_start_anew(const Folder& home) {
-  std::vector<std::string_view> there;
-  for (const std::string_view name : {"deputy.db", "deputy.db-wal", "deputy.db-shm", "deputy.mark"})
-    if (home.status(name)) there.push_back(name);
-  return fmt::format("move {} away to start anew", fmt::join(there, ", "));
-}
-
-Result<std::optional<Loss>> look_for_loss(const Folder& home) {
-  TRY(const auto expected, how_far_it_had_come(home));
-  const std::string path = join_path(home.path(), "deputy.db");
-  const bool has_log = size_of(home, "deputy.db-wal") > 0;  // before the other, which is made before it
-  if (size_of(home, "deputy.db") == 0) {
-    if (expected == 0 && !has_log) return std::nullopt;
-    // SQLite would throw its log away.
-    return fail(ErrorCode::corrupt,
-                fmt::format("{} is damaged: it is {}, but something was kept in it", path,
-                            home.status("deputy.db") ? "empty" : "not there"),
-                fmt::format("restore a copy, or {}; deputy has changed nothing", how_to_start_anew(home)));
-  }
-  if (has_rollback_journal(home)) {
-    TRY(prepare_rollback(home, path, expected > 0));
-    TRY(const auto stopped, Database::open(path, Database::Mode::read_write));
-    TRY(stopped.integer("PRAGMA user_version"));
-    if (size_of(home, "deputy.db") == 0 && expected == 0) return std::nullopt;
-  }
-  TRY(const auto database, Database::open(path, Database::Mode::read_only));
+Result<std::optional<Loss>> loss_in(const Folder& home, const Database& database, std::uint64_t expected) {
+  const std::string& path = database.path();
   // What a newer deputy keeps how is not known here.
   if (const auto version = database.integer("PRAGMA user_version"); version && *version > newest_schema())
     TRY(check_version(*version, path));
@@ -298,6 +267,43 @@ Result<std::optional<Loss>> look_for_loss(const Folder& home) {
   return Loss{.told = {ErrorCode::corrupt, newest_lost(expected - *found, path),
                        fmt::format("all before them is whole; what was there is kept in {}", copy->folder)},
               .left = *found};
+}
+
+}  // namespace
+
+Result<void> check_pages_of(const Folder& home) {
+  TRY(const auto database, Database::open(join_path(home.path(), "deputy.db"), Database::Mode::read_only));
+  return database.check_pages();
+}
+
+std::string how_to_start_anew(const Folder& home) {
+  std::vector<std::string_view> there;
+  for (const std::string_view name : {"deputy.db", "deputy.db-wal", "deputy.db-shm", "deputy.mark"})
+    if (home.status(name)) there.push_back(name);
+  return fmt::format("move {} away to start anew", fmt::join(there, ", "));
+}
+
+Result<Look> look_for_loss(const Folder& home) {
+  TRY(const auto expected, how_far_it_had_come(home));
+  const std::string path = join_path(home.path(), "deputy.db");
+  const bool has_log = size_of(home, "deputy.db-wal") > 0;  // before the other, which is made before it
+  if (size_of(home, "deputy.db") == 0) {
+    if (expected == 0 && !has_log) return Look{};
+    // SQLite would throw its log away.
+    return fail(ErrorCode::corrupt,
+                fmt::format("{} is damaged: it is {}, but something was kept in it", path,
+                            home.status("deputy.db") ? "empty" : "not there"),
+                fmt::format("restore a copy, or {}; deputy has changed nothing", how_to_start_anew(home)));
+  }
+  if (has_rollback_journal(home)) {
+    TRY(prepare_rollback(home, path, expected > 0));
+    TRY(const auto stopped, Database::open(path, Database::Mode::read_write));
+    TRY(stopped.integer("PRAGMA user_version"));
+    if (size_of(home, "deputy.db") == 0 && expected == 0) return Look{};
+  }
+  TRY(auto database, Database::open(path, Database::Mode::read_only));
+  TRY(auto loss, loss_in(home, database, expected));
+  return Look{std::move(loss), std::move(database)};
 }
 
 namespace {

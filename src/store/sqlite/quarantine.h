@@ -26,8 +26,14 @@ struct Loss {
 // How far it had come, as a DiskMark.
 inline constexpr std::string_view kMarkName = "deputy.mark";
 
+struct Look {
+  std::optional<Loss> loss;
+  // By which it was looked, where there is one: the next to open it while this is open need not read its log.
+  std::optional<Database> database;
+};
+
 // For before the database is made, or opened to be written.
-Result<std::optional<Loss>> look_for_loss(const Folder& home);
+Result<Look> look_for_loss(const Folder& home);
 
 // Whether every page of the database fits the others; what is in the records is not looked at.
 Result<void> check_pages_of(const Folder& home);

@@ -46,6 +46,18 @@ TEST_F(QuarantineTest, WhatIsReadAndFoundDamagedIsCopiedAndNotWrittenBack) {
   EXPECT_EQ(std::distance(fs::directory_iterator(home_.file("damaged")), {}), 1);
 }
 
+// While it is open, whoever opens the database reads its log from the index that is there.
+TEST_F(QuarantineTest, WhoLooksForALossHandsTheDatabaseOn) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  put(killed_);
+  const auto folder = *SystemDisk().open(home_.path(), IfAbsent::fail);
+  const auto look = look_for_loss(*folder);
+  ASSERT_TRUE(look);
+  EXPECT_FALSE(look->loss);
+  ASSERT_TRUE(look->database);
+  EXPECT_GT(*look->database->integer("SELECT count(*) FROM journal"), 0);
+}
+
 // It is open, and others go on with it: nobody is told to move it away.
 TEST_F(QuarantineTest, WhoMeetsDamageInOneThatIsOpenIsToldWhatCanStillBeRead) {
   ASSERT_NO_FATAL_FAILURE(make());

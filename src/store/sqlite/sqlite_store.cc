@@ -41,13 +41,14 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
   const std::string path = join_path(home.path(), "deputy.db");
   TRY(check_unopened(home));
   TRY(auto own_home, home.open_folder("."));
-  TRY(auto loss, look_for_loss(home));
+  TRY(auto look, look_for_loss(home));
   // Made here so that it is for the owner alone; SQLite gives its companions the same mode.
   if (!home.status("deputy.db")) TRY(home.append_to("deputy.db", ""));
-  const bool only_to_read = (loss && loss->only_to_read) || may_only_be_read(home);
+  const bool only_to_read = (look.loss && look.loss->only_to_read) || may_only_be_read(home);
   const auto mode = only_to_read ? Database::Mode::read_only : Database::Mode::read_write;
   TRY(auto writing, Database::open(path, mode));
   TRY(only_to_read ? check_readable(writing) : migrate(writing));
+  look.database.reset();
   TRY(auto mark, DiskMark::open(home, kMarkName));
   if (!home.status("subagent")) TRY(home.make_folder("subagent"));
   TRY(auto transcripts, home.open_folder("subagent"));
@@ -60,7 +61,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Loop& loop, const Folder&
       loop,
       State::Parts{std::move(own_home), std::move(writing), std::move(reading), std::move(locks),
                    std::move(mark), std::make_unique<TranscriptFiles>(std::move(transcripts)),
-                   std::move(loss)},
+                   std::move(look.loss)},
       std::move(writer));
   TRY(state->insert_event, prepare_put_event(state->writing));
   TRY(state->select_epoch, state->writing.prepare("SELECT epoch FROM trees WHERE tree=?"));
@@ -85,11 +86,16 @@ Result<std::vector<Event>> SqliteStore::claim(const SessionId& tree) {
     state.closing.has_claimed = true;
     return taken;
   }
-  release(tree);
+  state.locks.release(tree);
   return state.damage.kept_as_found(std::move(taken), state.reading, tree.value);
 }
 
+// Its transcripts are made whole by whoever claims it next, or seals them.
 void SqliteStore::release(const SessionId& tree) {
+  {
+    const std::lock_guard lock(state_->claims);
+    std::erase_if(state_->left, [&](const auto& each) { return each.second->session.tree == tree; });
+  }
   state_->holding.erase(tree);
   state_->as_claimed.forget_tree(tree);
   state_->locks.release(tree);

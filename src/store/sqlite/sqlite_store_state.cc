@@ -85,12 +85,15 @@ Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
                 "copy deputy.db and deputy.db-wal to another place, make room, and run it again");
   TRY(const auto epoch, closing.after_write(next_epoch(tree)));
   TRY(locks.show_name(tree));
-  write_transcripts(reading);  // what it had told here before would be added to what is made from all of it
   for (const auto& [id, of_session] : sessions) {
     SessionRow& row = rows.at(id);
-    files->rebuild(row.session, of_session);
+    untold.erase(id);  // it is among its events
+    if (files->is_done(row.session)) continue;
+    const auto all = std::make_shared<const Claimed>(
+        row.session, std::vector<Event>(of_session.begin(), of_session.end()));
+    left.insert_or_assign(id, all);
     if (is_terminal(row.session.state)) continue;
-    as_claimed.keep(row.session, of_session);
+    as_claimed.keep(all);
     live.insert_or_assign(id, std::move(row));
   }
   claimed[tree] = epoch;
@@ -119,8 +122,8 @@ Result<void> SqliteStore::State::commit(const EventRefs& events) {
   if (!written && written.error().code == ErrorCode::exhausted) (void)record_stop(written.error());
   if (!written) {  // nobody tidies up behind it
     const std::lock_guard lock(claims);
-    if (written.error().code == ErrorCode::io) untold.clear();
-    write_transcripts(writing);
+    if (written.error().code == ErrorCode::io) forget_untold();
+    write_transcripts();
   }
   return noticed(std::move(written), writing);
 }
@@ -162,7 +165,7 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
   TRY(check_disk());
   const std::lock_guard lock(claims);
   // Once that is durable nobody looks for what was not begun.
-  if (ends_a_tree(events)) write_transcripts(writing);
+  if (ends_a_tree(events)) write_transcripts();
   TRY(auto transaction, Transaction::begin(writing));
   std::map<SessionId, SessionRow> changed;
   const SessionId* checked = nullptr;
@@ -190,20 +193,25 @@ Result<void> SqliteStore::State::write(const EventRefs& events) {
     }
   }
   for (const Event& event : events) untold[event.run.session].emplace_back(event);
-  if (ends_a_tree(events)) write_transcripts(writing);
+  if (ends_a_tree(events)) write_transcripts();
   return {};
 }
 
-void SqliteStore::State::write_transcripts(const Database& by) {
-  while (!untold.empty()) write_a_transcript(by);
+void SqliteStore::State::write_transcripts() {
+  while (has_untold()) write_a_transcript();
 }
 
 // One that begins again is made from all before; what waits to be told of that is among it.
-void SqliteStore::State::write_a_transcript(const Database& by) {
+void SqliteStore::State::write_a_transcript() {
+  if (!left.empty()) {
+    const auto first = left.extract(left.begin());
+    const auto& [session, events] = *first.mapped();
+    return files->rebuild(session, EventRefs(events.begin(), events.end()));
+  }
   const auto told = untold.extract(untold.begin());
   EventRefs& events = told.mapped();
   const auto last = std::find_if(events.rbegin(), events.rend(), begins_again);
-  if (last != events.rend() && reopen_transcript(*last, by)) events.erase(events.begin(), last.base() - 1);
+  if (last != events.rend() && reopen_transcript(*last)) events.erase(events.begin(), last.base() - 1);
   files->write(events);
 }
 
@@ -212,9 +220,9 @@ void SqliteStore::State::write_a_transcript(const Database& by) {
 // makes the transcripts from the journal.
 bool SqliteStore::State::tell() {
   const std::lock_guard lock(claims);
-  if (closing.has_disk_failed) untold.clear();
-  if (!untold.empty()) write_a_transcript(writing);
-  return !untold.empty();
+  if (closing.has_disk_failed) forget_untold();
+  if (has_untold()) write_a_transcript();
+  return has_untold();
 }
 
 Result<void> SqliteStore::State::tend() {
@@ -265,10 +273,10 @@ Result<SessionRow> SqliteStore::State::row_before(const Event& event) {
 
 // They are exports: one that cannot be made does not undo what was recorded. Damage is kept as it was found,
 // as wherever it is met.
-bool SqliteStore::State::reopen_transcript(const Event& event, const Database& by) {
-  auto before = select_events(by, event.run.session, std::nullopt);
+bool SqliteStore::State::reopen_transcript(const Event& event) {
+  auto before = select_events(writing, event.run.session, std::nullopt);
   if (!before) {
-    (void)damage.kept_as_found(std::move(before), by, event.run.session.value);
+    (void)damage.kept_as_found(std::move(before), writing, event.run.session.value);
     return false;
   }
   std::erase_if(*before, [&event](const Event& each) { return each.seq >= event.seq; });

@@ -76,9 +76,14 @@ struct SqliteStore::State {
   Result<void> check_epoch(const SessionId& tree);
   Result<SessionRow> row_before(const Event& event);
   Result<void> put_or_change(SessionRow& row);
-  void write_transcripts(const Database& by);
-  void write_a_transcript(const Database& by);
-  bool reopen_transcript(const Event& event, const Database& by);
+  bool has_untold() const { return !untold.empty() || !left.empty(); }
+  void forget_untold() {
+    untold.clear();
+    left.clear();
+  }
+  void write_transcripts();
+  void write_a_transcript();
+  bool reopen_transcript(const Event& event);
   const Clock& clock;
   std::unique_ptr<Folder> home;
   Database writing;
@@ -113,6 +118,8 @@ struct SqliteStore::State {
   std::mutex claims;  // guards what follows, and files, against the loop while the writer works
   std::map<SessionId, std::int64_t> claimed;
   std::map<SessionId, EventRefs> untold;  // what was committed and is not in the transcripts yet
+  // Whose transcripts may lack what was committed before the claim; that comes before what is untold.
+  std::map<SessionId, std::shared_ptr<const Claimed>> left;
   std::map<SessionId, SessionRow>
       live;                     // rows of sessions that have not ended, so that a step need not read its row
   int written_back_at = 0;      // pages of the log, where not all could be

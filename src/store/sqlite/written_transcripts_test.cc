@@ -140,5 +140,85 @@ TEST_F(SqliteStoreTest, ATreeThatIsClaimedAgainBeforeItsTranscriptIsWrittenHasEa
   EXPECT_EQ(lines.find("do it"), lines.rfind("do it")) << lines;
 }
 
+// A process that is killed leaves lines untold. Who goes on does not wait for them, and adds its own behind.
+TEST_F(SqliteStoreTest, WhatAKilledProcessLeftOfTranscriptsIsMadeWholeBehindTheFirstCommitOfTheNext) {
+  const Event created = creation();
+  const Session root = std::get<SessionCreated>(created.fact).session;
+  Session child = root;
+  child.id = SessionId("sess_2_bbbbbb");
+  child.uuid = Uuid("u");
+  child.parent = root.id;
+  const auto unit = [&](const Session& session, std::vector<Fact> facts) {
+    std::vector<Event> events;
+    for (Fact& fact : facts) {
+      Event& event = events.emplace_back(created);
+      event.run = {session.id, 1};
+      event.fact = std::move(fact);
+    }
+    return events;
+  };
+  SystemLoop loop;
+  const auto folder = SystemDisk().open(home_.path(), IfAbsent::fail);
+  const auto open = [&] { return *SqliteStore::open(loop, **folder, std::make_unique<ThreadWriter>()); };
+  auto store = open();
+  ASSERT_TRUE(store->claim(root.id));
+  ASSERT_TRUE(run(loop, store->record(unit(root, {SessionCreated{root}, RunStarted{},
+                                                  InputGiven{Source::person, "first"}}))));
+  ASSERT_TRUE(run(loop, store->record(unit(
+                            child, {SessionCreated{child}, RunStarted{}, InputGiven{Source::parent, "asked"},
+                                    NoteTaken{"noted"}, RunEnded{}}))));
+  store.reset();
+  const auto of_root = home_.file("subagent/" + TranscriptFiles::stem_of(root) + ".transcript.jsonl");
+  const auto of_child = home_.file("subagent/" + TranscriptFiles::stem_of(child) + ".transcript.json");
+  const auto notes = home_.file("subagent/" + TranscriptFiles::stem_of(child) + ".scratch.md");
+  const std::string was_said = bytes_of(of_root);
+  const std::string was_asked = bytes_of(of_child);
+  ASSERT_TRUE(was_said.contains("first") && was_asked.contains("asked"));
+  std::filesystem::resize_file(of_root, was_said.size() / 2);
+  ASSERT_TRUE(std::filesystem::remove(of_child) && std::filesystem::remove(notes));
+
+  store = open();
+  ASSERT_TRUE(store->claim(root.id));
+  EXPECT_FALSE(std::filesystem::exists(of_child)) << "who claims a tree waits for no export";
+  ASSERT_TRUE(run(loop, store->record(unit(root, {InputGiven{Source::person, "second"}}))));
+  store.reset();
+  EXPECT_EQ(bytes_of(of_child), was_asked);
+  EXPECT_EQ(bytes_of(notes), "noted\n");
+  const std::string lines = bytes_of(of_root);
+  EXPECT_TRUE(lines.starts_with(was_said)) << lines;
+  EXPECT_TRUE(lines.contains("second")) << lines;
+  EXPECT_EQ(lines.find("second"), lines.rfind("second")) << lines;
+}
+
+// Whoever took the tree over writes to them.
+TEST_F(SqliteStoreTest, TranscriptsOfATreeThatAnotherTookOverAreLeftAlone) {
+  const Event created = creation();
+  Event said = created;
+  said.fact = InputGiven{Source::person, "first"};
+  const Session root = std::get<SessionCreated>(created.fact).session;
+  auto store = *open();
+  ASSERT_TRUE(store->claim(root.id));
+  ASSERT_TRUE(run(loop_, store->record({created, said})));
+  store.reset();
+  const auto file = home_.file("subagent/" + TranscriptFiles::stem_of(root) + ".transcript.jsonl");
+  ASSERT_TRUE(std::filesystem::remove(file));
+
+  store = *open();
+  ASSERT_TRUE(store->claim(root.id));
+  store->release(root.id);
+  auto other = *open();
+  ASSERT_TRUE(other->claim(root.id));
+  const Event another = creation("sess_9_iiiiii");
+  ASSERT_TRUE(store->claim(another.tree));
+  ASSERT_TRUE(run(loop_, store->record({another})));
+  store.reset();
+  EXPECT_FALSE(std::filesystem::exists(file));
+  said.fact = InputGiven{Source::person, "second"};
+  ASSERT_TRUE(run(loop_, other->record({said})));
+  other.reset();
+  const std::string lines = bytes_of(file);
+  EXPECT_TRUE(lines.contains("first") && lines.contains("second")) << lines;
+}
+
 }  // namespace
 }  // namespace deputy
