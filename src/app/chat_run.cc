@@ -125,8 +125,8 @@ ChatRunner::ChatRunner(Program& program, Signals& signals, ChatRequest request, 
       apply_text(state_, session, said->text);
     } else if (const auto* summed_up = std::get_if<SummaryAsked>(&delta)) {
       apply_summary_asked(state_, session, summed_up->tokens);
-    } else {
-      apply_retry(state_, session);
+    } else if (const auto* retried = std::get_if<Retried>(&delta)) {
+      apply_retry(state_, session, *retried);
     }
     screen_.draw_soon();
   });

@@ -151,8 +151,7 @@ struct ProgressView::Told {
     return answered(fact, view.besides_of(node).asked);
   }
   Words operator()(const Retried& fact) const {
-    return fmt::format("retry {} in {}: {}", fact.attempt, to_text(fact.wait),
-                       plain(fact.reason, kActivityCharacters));
+    return fmt::format("{}: {}", what_follows(fact), plain(fact.reason, kActivityCharacters));
   }
   Words operator()(const Compacted& fact) const { return compacted_text(fact); }
   Words operator()(const RunEnded&) const { return toned(view.style_, node.tone, node.activity); }

@@ -95,6 +95,7 @@ struct Used {
       of.open.reset();
     } else if (const auto* retried = std::get_if<Retried>(&event.fact)) {
       amount = amount + amount_of(retried->usage);
+      if (retried->is_last) of.open.reset();
     }
   }
 

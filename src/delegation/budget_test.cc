@@ -323,6 +323,17 @@ TEST(UsedBy, CountsRepliesFailuresStopsAndWhatWasLeftOpen) {
   EXPECT_EQ(used_by({ledger.journal.begin(), cut}, {cut, ledger.journal.end()}), used_by(ledger.journal));
 }
 
+TEST(UsedBy, NothingIsLeftOpenBehindAnAttemptForWhichThereIsNoRoomAgain) {
+  Ledger ledger;
+  ledger.add(0, SessionCreated{});
+  ledger.add(0, RunStarted{});
+  ledger.add(0, BudgetReserved{100, 50});
+  ledger.add(0, Retried{.usage = {.input = 7, .cost_micros = 3}});
+  EXPECT_EQ(used_by(ledger.journal), (Amount{0, 1, 107, 53})) << "another is under way";
+  ledger.add(0, Retried{.usage = {.input = 90, .cost_micros = 40}, .is_last = true});
+  EXPECT_EQ(used_by(ledger.journal), (Amount{0, 0, 97, 43}));
+}
+
 TEST(UsedBy, ASummaryCountsAsAStepAndSettlesWhatWasReservedForIt) {
   Ledger ledger;
   ledger.add(0, SessionCreated{});

@@ -183,7 +183,7 @@ struct BudgetedProvider::Asking {
   // Of a request that came to no end, by a bug or because whoever asked is gone, nobody knows what it used:
   // it counts in full, as the journal counts it.
   ~Asking() {
-    if (!is_settled) reserved.hold.settle(Amount(reserved.hold.amount()));
+    if (!is_settled) reserved.hold.settle(is_over ? Amount{} : Amount(reserved.hold.amount()));
   }
 
   void watch(const Delta& delta);
@@ -230,10 +230,12 @@ void BudgetedProvider::Asking::watch(const Delta& delta) {
   again.usage = reserved.most_of(retried->usage);
   const Amount failed = amount_of(again.usage);
   failed_tokens = failed.tokens;
+  if (failed != Amount{}) {
+    reserved.hold.spend(failed);
+    is_over = again.is_last = !reserved.hold.renew(as_amount(reserved.most));
+    if (is_over) again.wait = {};
+  }
   if (deltas) deltas(std::move(again));
-  if (failed == Amount{}) return;
-  reserved.hold.spend(failed);
-  is_over = !reserved.hold.renew(as_amount(reserved.most));
   if (is_over) own.request(StopReason::stalled);
 }
 

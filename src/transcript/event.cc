@@ -80,10 +80,12 @@ json::object body_of(const Fact& fact) {
             return json::object{{"question_id", f.question_id}, {"answer", answer_to_json(f.answer)}};
           },
           [](const Retried& f) {
-            return json::object{{"reason", f.reason},
-                                {"attempt", f.attempt},
-                                {"wait_ns", f.wait.count()},
-                                {"usage", to_json(f.usage)}};
+            json::object body{{"reason", f.reason},
+                              {"attempt", f.attempt},
+                              {"wait_ns", f.wait.count()},
+                              {"usage", to_json(f.usage)}};
+            if (f.is_last) body["last"] = true;
+            return body;
           },
           [](const StateChanged& f) {
             json::object body{{"state", name_of(f.state)}, {"why", f.why}};
@@ -200,7 +202,8 @@ Result<Fact> read_answer(const json::object& body) {
 Result<Fact> read_retry(const json::object& body) {
   Retried retried{.reason = string_or(body, "reason", ""),
                   .attempt = static_cast<int>(integer_or(body, "attempt", 1)),
-                  .wait = Duration{integer_or(body, "wait_ns", 0)}};
+                  .wait = Duration{integer_or(body, "wait_ns", 0)},
+                  .is_last = bool_at(body, "last").value_or(false)};
   if (const auto* usage = object_at(body, "usage")) {
     TRY(retried.usage, usage_from_json(*usage));
   }

@@ -71,9 +71,10 @@ struct FileTouched {  // by a call: read, where nothing changed, else written
 };
 struct Retried {  // a request that failed and is made again
   std::string reason;
-  int attempt = 1;   // that failed, from 1
-  Duration wait{};   // until the next one
-  Usage usage = {};  // of what failed
+  int attempt = 1;       // that failed, from 1
+  Duration wait{};       // until the next one
+  Usage usage = {};      // of what failed
+  bool is_last = false;  // it is not made again: there is no room for that in the budget
 };
 // What a request may come to at most: durable before it is made. Whatever follows says what it did come to;
 // where a process died before that, all of it counts as used.

@@ -97,9 +97,11 @@ class Lines {
                    {"by", name_of(fact.answer.by)}});  // its session's state is told on its own
   }
   void operator()(const Retried& fact) {
-    say("retry", {{"reason", fact.reason},
-                  {"attempt", fact.attempt},
-                  {"wait_ms", std::chrono::duration_cast<std::chrono::milliseconds>(fact.wait).count()}});
+    json::object retry{{"reason", fact.reason},
+                       {"attempt", fact.attempt},
+                       {"wait_ms", std::chrono::duration_cast<std::chrono::milliseconds>(fact.wait).count()}};
+    if (fact.is_last) retry["last"] = true;
+    say("retry", std::move(retry));
   }
   void operator()(const StateChanged& fact) {
     json::object status{{"state", name_of(fact.state)}, {"why", fact.why}};

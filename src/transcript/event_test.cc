@@ -64,38 +64,41 @@ Reply some_reply() {
 }
 
 std::vector<Fact> one_of_each() {
-  return {
-      RunStarted{1, 3, WallTime{std::chrono::microseconds{8}}, ModelName("a/b"), 7},
-      SessionCreated{some_session()},
-      InputGiven{Source::runtime, "i", Reason::max_turns},
-      ReplyReceived{some_reply()},
-      CallStarted{"Edit", "a", FileChange{"/w/a", "0a", "0b"}},
-      CallFinished{{.call_id = "1", .status = ToolStatus::error, .content = "c", .exit_status = 2}},
-      NoteTaken{"n"},
-      QuestionAsked{{"q",
-                     QuestionKind::to_parent,
-                     SessionId("s"),
-                     "l",
-                     "a",
-                     "t",
-                     {"x", "y"},
-                     WallTime{std::chrono::microseconds{5}}}},
-      QuestionAnswered{"q", {AnswerKind::text, "a", Source::parent}},
-      Retried{.reason = "r", .attempt = 2, .wait = std::chrono::milliseconds{1500}, .usage = {.input = 7}},
-      StateChanged{SessionState::waiting, "w", "person", WallTime{std::chrono::microseconds{6}}},
-      RunEnded{some_report()},
-      FileTouched{{"/w/a", "", "0b"}},
-      BudgetReserved{12, 34},
-      RequestStopped{{.input = 5, .cost_micros = 6}, "half"},
-      DeadlineMoved{WallTime{std::chrono::microseconds{77}}},
-      Nudged{"n1", Source::parent, "hurry"},
-      Delivered{"nudge/n1", Source::parent, "hurry"},
-      Detached{SessionId("sess_1_bbbbbb"), 2, "q"},
-      Attached{SessionId("sess_1_bbbbbb"), 2},
-      ProcessEnded{"bash", std::chrono::milliseconds(1500), 4096},
-      CommandEnded{3},
-      Compacted{some_reply(), 7},
-      ReplyHeard{false, "half of"}};
+  return {RunStarted{1, 3, WallTime{std::chrono::microseconds{8}}, ModelName("a/b"), 7},
+          SessionCreated{some_session()},
+          InputGiven{Source::runtime, "i", Reason::max_turns},
+          ReplyReceived{some_reply()},
+          CallStarted{"Edit", "a", FileChange{"/w/a", "0a", "0b"}},
+          CallFinished{{.call_id = "1", .status = ToolStatus::error, .content = "c", .exit_status = 2}},
+          NoteTaken{"n"},
+          QuestionAsked{{"q",
+                         QuestionKind::to_parent,
+                         SessionId("s"),
+                         "l",
+                         "a",
+                         "t",
+                         {"x", "y"},
+                         WallTime{std::chrono::microseconds{5}}}},
+          QuestionAnswered{"q", {AnswerKind::text, "a", Source::parent}},
+          Retried{.reason = "r",
+                  .attempt = 2,
+                  .wait = std::chrono::milliseconds{1500},
+                  .usage = {.input = 7},
+                  .is_last = true},
+          StateChanged{SessionState::waiting, "w", "person", WallTime{std::chrono::microseconds{6}}},
+          RunEnded{some_report()},
+          FileTouched{{"/w/a", "", "0b"}},
+          BudgetReserved{12, 34},
+          RequestStopped{{.input = 5, .cost_micros = 6}, "half"},
+          DeadlineMoved{WallTime{std::chrono::microseconds{77}}},
+          Nudged{"n1", Source::parent, "hurry"},
+          Delivered{"nudge/n1", Source::parent, "hurry"},
+          Detached{SessionId("sess_1_bbbbbb"), 2, "q"},
+          Attached{SessionId("sess_1_bbbbbb"), 2},
+          ProcessEnded{"bash", std::chrono::milliseconds(1500), 4096},
+          CommandEnded{3},
+          Compacted{some_reply(), 7},
+          ReplyHeard{false, "half of"}};
 }
 
 TEST(Fact, EveryKindReadsBackAsItWasWritten) {
@@ -161,6 +164,14 @@ TEST(EventLines, CarryTheFieldsOfTheContract) {
   EXPECT_EQ(
       to_json_text(lines[0]),
       R"({"v":1,"event":"started","seq":9,"at":"2027-01-15T08:00:00.000000Z","session_id":"sess_1_abcdef","parent_id":"sess_1_parent","label":"security","agent":"reader","index":0,"total":3,"run":1})");
+}
+
+TEST(EventLines, AnAttemptIsToldWithWhetherItIsTheLast) {
+  Event event;
+  event.fact = Retried{.reason = "it broke off"};
+  EXPECT_FALSE(to_lines(event, {}).front().contains("last"));
+  event.fact = Retried{.reason = "it broke off", .is_last = true};
+  EXPECT_TRUE(to_lines(event, {}).front().at("last").as_bool());
 }
 
 TEST(EventLines, ANoteCannotForgeAnotherLine) {  // inject-07

@@ -448,11 +448,14 @@ void end_running(ChatState& state) {
   if (auto chosen = std::exchange(state.next_model, {})) state.model = *std::move(chosen);
 }
 
-void apply_retry(ChatState& state, const SessionId& session) {
+void apply_retry(ChatState& state, const SessionId& session, const Retried& retried) {
   state.heard.erase(session);
   if (session != state.root) return;
-  if (state.reply.printed > 0)
-    print_separated(state, {{{"(the reply broke off and is asked for again)", Tone::doubtful}}});
+  if (state.reply.printed > 0) {
+    const char* told =
+        retried.is_last ? "(the reply broke off)" : "(the reply broke off and is asked for again)";
+    print_separated(state, {{{told, Tone::doubtful}}});
+  }
   state.reply = {};
 }
 

@@ -17,6 +17,11 @@ using ::testing::Not;
 
 using Chat = ChatPlay;
 
+TEST(WhatFollows, AnAttemptIsAnotherUnlessThereIsNoRoomForIt) {
+  EXPECT_EQ(what_follows({.attempt = 2, .wait = std::chrono::seconds(3)}), "retry 2 in 3s");
+  EXPECT_EQ(what_follows({.attempt = 2, .is_last = true}), "attempt 2 failed");
+}
+
 TEST_F(Chat, CallsAreFoldedToALineAndEditsShowWhatChanged) {
   story.begin("go");
   story.reply("", {{"1", "Read", R"({"file_path":"a.txt"})"},

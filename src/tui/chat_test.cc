@@ -112,11 +112,18 @@ TEST_F(Chat, AReplyThatWasNotStreamedIsPrintedWhole) {
 TEST_F(Chat, AReplyThatBrokeOffIsSaidAgain) {
   story.begin("hi");
   apply_text(story.state, story.root, "Old.\n\nOld too");
-  apply_retry(story.state, story.root);
-  story.take_out();
+  apply_retry(story.state, story.root, {});
+  EXPECT_THAT(story.take_out(), testing::HasSubstr("broke off and is asked for again)"));
   apply_text(story.state, story.root, "New");
   story.reply("New.");
   EXPECT_EQ(story.take_out(), "\nNew.\n");
+}
+
+TEST_F(Chat, AReplyThatBrokeOffForGoodIsNotSaidToBeAskedForAgain) {
+  story.begin("hi");
+  apply_text(story.state, story.root, "Old.\n\nOld too");
+  apply_retry(story.state, story.root, {.is_last = true});
+  EXPECT_THAT(story.take_out(), testing::HasSubstr("broke off)"));
 }
 
 // Whether eight characters of it in a row are to be seen, over the ends of lines too.

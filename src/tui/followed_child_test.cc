@@ -45,7 +45,7 @@ TEST_F(ChatKeys, WhatAChosenChildSaysIsReadWhileItSaysIt) {
   EXPECT_THAT(story.screen(80), AllOf(HasSubstr("│ I have found\n│ the key"), Not(HasSubstr("hunter2"))));
   apply_text(story.state, SessionId("sess_a"), "hunter2 is there now");
   EXPECT_THAT(story.screen(80), AllOf(HasSubstr("is there"), Not(HasSubstr("hunter2"))));
-  apply_retry(story.state, SessionId("sess_a"));
+  apply_retry(story.state, SessionId("sess_a"), {});
   EXPECT_THAT(story.screen(80), Not(HasSubstr("I have found"))) << "it is asked for again";
   apply_text(story.state, SessionId("sess_a"), "once more");
   Reply whole;

@@ -135,7 +135,7 @@ struct Fold {
   }
   void operator()(const Retried& fact) const {
     node.usage = node.usage + fact.usage;
-    does(short_text(fmt::format("retry {} in {}: {}", fact.attempt, to_text(fact.wait), fact.reason)));
+    does(short_text(fmt::format("{}: {}", what_follows(fact), fact.reason)));
   }
   void operator()(const StateChanged& fact) const {
     const bool is_in_a_call = !node.calls.empty() || !node.asks.empty();
@@ -230,6 +230,11 @@ std::vector<TreeRow> fitting(std::vector<TreeRow> rows, const TreeLook& look) {
 }
 
 }  // namespace
+
+std::string what_follows(const Retried& retried) {
+  if (retried.is_last) return fmt::format("attempt {} failed", retried.attempt);
+  return fmt::format("retry {} in {}", retried.attempt, to_text(retried.wait));
+}
 
 std::string_view outcome_of(AnswerKind answer) {
   switch (answer) {

@@ -24,6 +24,9 @@ struct CallUnderWay {
   std::size_t tasks = 0;  // that it hands out together
 };
 
+// "retry 1 in 3s"; where there is none, that the attempt failed.
+std::string what_follows(const Retried& retried);
+
 // A question that has no answer yet.
 struct OpenQuestion {
   std::string id;

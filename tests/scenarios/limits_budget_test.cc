@@ -247,6 +247,8 @@ TEST(BudgetOfATree, NorDoTheyWhereTheProcessDiesAfterAnyOfThem) {
       most_attempts = std::max(most_attempts, spending.bank.requests);
       EXPECT_GE(used_by(spending.world.memory->journal).cost_micros, spending.bank.micros)
           << "money vanished after " << spending.bank.requests << " attempts";
+      EXPECT_LE(used_by(spending.world.memory->journal).cost_micros, kCap)
+          << "money was counted twice after " << spending.bank.requests << " attempts";
       Life second(spending.world, options({}));
       ASSERT_TRUE(second.resume(spending.world.sessions().front().id));
       EXPECT_LE(spending.bank.micros, kCap);
