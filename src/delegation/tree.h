@@ -267,6 +267,8 @@ class Tree {
   OpenWait wait_for(const SessionId& child) const;
   // A session that waits gives its place back and takes one again afterwards.
   void rest(const Session& session, OpenWait wait);
+  // It goes on with that wait, but for another child.
+  void tell_wait_anew(const Session& session, std::string_view what, const SessionId& child);
   // The question itself is on record, unless it was asked before a restart.
   Task<> rest_with_question(Session session, Question question);
   Task<> work_again(Session session, std::string what, StopToken stop);

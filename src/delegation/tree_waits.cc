@@ -30,13 +30,20 @@ class Tree::SessionMail final : public Mail {
   MailState state() const override { return box_.state(); }
   std::vector<Delivered> take() override { return box_.take(); }
   Task<> wait(StopToken stop) override {
-    const auto writer = tree_.running_.next_to_write_to(session_.id);
-    if (!writer) co_return;
-    tree_.rest(session_, tree_.wait_for(*writer));
-    // No record follows that it could ride along with. One that fails is told by the next.
-    (void)co_await tree_.services_.store.record({});
+    const auto first = tree_.running_.next_to_write_to(session_.id);
+    if (!first) co_return;
+    tree_.rest(session_, tree_.wait_for(*first));
+    for (auto told = first;;) {
+      // No record follows that it could ride along with. One that fails is told by the next.
+      (void)co_await tree_.services_.store.record({});
+      // Meanwhile that one may have come to a question, of before a restart, and wait for this session.
+      const auto writer = tree_.running_.next_to_write_to(session_.id);
+      if (!writer || writer == told) break;
+      tree_.tell_wait_anew(session_, first->value, *writer);
+      told = writer;
+    }
     if (box_.state() == MailState::expected) co_await box_.wait(stop);
-    co_await tree_.work_again(session_, writer->value, stop);
+    co_await tree_.work_again(session_, first->value, stop);
   }
 
  private:
@@ -82,6 +89,16 @@ void Tree::rest(const Session& session, OpenWait wait) {
   live.place.reset();
   live.waits.push_back(std::move(wait));
   if (live.waits.size() == 1) tell_first_wait(session);
+}
+
+void Tree::tell_wait_anew(const Session& session, std::string_view what, const SessionId& child) {
+  const auto live = live_.find(session.id);
+  if (live == live_.end()) return;
+  auto& waits = live->second.waits;
+  const auto wait = std::ranges::find(waits, what, &OpenWait::what);
+  if (wait == waits.end()) return;
+  wait->told = wait_for(child).told;
+  if (wait == waits.begin()) tell_first_wait(session);
 }
 
 Task<> Tree::rest_with_question(Session session, Question question) {

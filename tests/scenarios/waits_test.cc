@@ -426,16 +426,17 @@ std::vector<StateChanged> waits_in(const DialogueWorld& world, std::string_view 
 }
 
 // One of two beside it has asked and waits for its answer: it is the other one that the parent waits for.
+Act waits_for_the_other(const Scene& scene) {
+  if (scene.agent == "explore" && scene.step == 0)
+    return {.calls = {call_of("ask_parent", R"({"question":"Which?"})")}};
+  if (scene.depth > 0) return {.text = "planned", .after = 20s};
+  if (scene.step == 0) return {.calls = {task("explore", "ask", kBeside), task("planner", "plan", kBeside)}};
+  if (!scene.heard.contains("planned")) return {.text = "I wait.", .after = 1s};
+  return {.text = "over"};
+}
+
 TEST(Waits, ForMailAreForOneThatWillWrite) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.agent == "explore" && scene.step == 0)
-      return {.calls = {call_of("ask_parent", R"({"question":"Which?"})")}};
-    if (scene.depth > 0) return {.text = "planned", .after = 20s};
-    if (scene.step == 0)
-      return {.calls = {task("explore", "ask", kBeside), task("planner", "plan", kBeside)}};
-    if (!scene.heard.contains("planned")) return {.text = "I wait.", .after = 1s};
-    return {.text = "over"};
-  });
+  DialogueWorld world(waits_for_the_other);
   std::set<std::string> faults;
   std::set<std::string> waited_for;
   world.on_event = [&](Runtime&, const Event&) {
@@ -448,6 +449,30 @@ TEST(Waits, ForMailAreForOneThatWillWrite) {
   ASSERT_TRUE(world.run());
   EXPECT_THAT(faults, IsEmpty());
   EXPECT_THAT(waited_for, testing::ElementsAre(world.child("planner").id.value));
+}
+
+// After a restart the one that asked comes to its question again when its parent waits already.
+TEST(WaitsSimulation, ForMailAreForOneThatWillWriteAlsoAfterARestart) {
+  in_many_orders([](std::uint64_t seed) {
+    DialogueWorld world(waits_for_the_other);
+    world.options.seed = seed;
+    const auto owner = [&world] {
+      const Session& root = world.world.memory->sessions.at(world.sessions().front().id);
+      return root.wait ? root.wait->owner : "";
+    };
+    world.on_event = [&](Runtime& runtime, const Event&) {
+      if (!owner().empty()) runtime.cancel(StopReason::shutdown);
+    };
+    EXPECT_FALSE(world.run());
+    std::string at_last;
+    world.on_event = [&](Runtime&, const Event& event) {
+      const bool has_planned = std::holds_alternative<ReplyReceived>(event.fact);
+      if (has_planned && event.run.session == world.child("planner").id) at_last = owner();
+    };
+    ASSERT_TRUE(world.resume(seed + 100));
+    EXPECT_EQ(at_last, world.child("planner").id.value);
+    world.expect_sound("");
+  });
 }
 
 TEST(Waits, WithTaskStatusHoldNoPlaceAndAreOnRecordUntilTheyAreOver) {
