@@ -77,7 +77,7 @@ Confinement confine(const Options& options, pid_t init) {
   const FilterRules rules{.init = init,
                           .isolated = options.isolated,
                           .sockets = options.network || options.isolated,
-                          .truncation = options.isolated || reached.landlock_abi >= 3};
+                          .truncation = options.isolated || guards_truncation(reached.landlock_abi, options)};
   if (!Filter(rules).install()) return lacks("seccomp");
   reached.level = !options.isolated ? 1 : options.group_count == 0 ? 2 : 3;
   reached.missing = options.isolated ? "a cgroup" : "namespaces of its own";

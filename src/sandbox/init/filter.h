@@ -153,7 +153,7 @@ struct FilterRules {
   pid_t init = 0;           // must not be signalled: with it would go the one who ends the tree
   bool isolated = false;    // in mount, IPC and PID namespaces of its own
   bool sockets = false;     // of the internet: they reach the network, or its own empty one
-  bool truncation = false;  // Landlock sees it (ABI 3)
+  bool truncation = false;  // Landlock guards it
 };
 
 class Filter {

@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace deputy::init {
 namespace {
 
@@ -25,7 +27,7 @@ constexpr uint64_t kReadDir = 1 << 3;
 constexpr uint64_t kChange = kWriteFile | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 12;
 constexpr uint64_t kAllOfAbi1 = (1 << 13) - 1;
 constexpr uint64_t kRefer = 1 << 13;           // ABI 2; forbidden before
-constexpr uint64_t kTruncate = 1 << 14;        // ABI 3; before, the system call filter stands in
+constexpr uint64_t kTruncate = 1 << 14;        // ABI 3; where it is not asked for, the filter stands in
 constexpr uint64_t kIoctlDev = 1 << 15;        // ABI 5
 constexpr uint64_t kBindTcp = 1 << 0;          // ABI 4; the filter denies sockets too
 constexpr uint64_t kConnectTcp = 1 << 1;       // ABI 4
@@ -64,7 +66,7 @@ Ruleset ruleset_of(int abi, const Options& options) {
   Ruleset ruleset;
   ruleset.files = kAllOfAbi1;
   if (abi >= 2) ruleset.files |= kRefer;
-  if (abi >= 3) ruleset.files |= kTruncate;
+  if (guards_truncation(abi, options)) ruleset.files |= kTruncate;
   if (abi >= 4 && !options.network && !options.isolated) ruleset.network = kBindTcp | kConnectTcp;
   if (abi >= 5) ruleset.files |= kIoctlDev;
   if (abi >= 6) ruleset.scoped = kAbstractSockets | kSignals;
@@ -140,6 +142,13 @@ bool add_rules(int ruleset, uint64_t handled, const Options& options) {
 int landlock_abi() {
   const long abi = syscall(kCreateRuleset, nullptr, 0, kAskVersion);
   return abi > 0 ? static_cast<int>(abi) : 0;
+}
+
+bool guards_truncation(int abi, const Options& options) {
+  if (abi < 3) return false;
+  const Grant* const end = options.grants + options.grant_count;
+  return options.isolated ||
+         std::any_of(options.grants, end, [](const Grant& grant) { return grant.writable; });
 }
 
 bool restrict_files(int abi, const Options& options) {

@@ -11,6 +11,10 @@ namespace deputy::init {
 // 0 where there is none.
 int landlock_abi();
 
+// Whether it is asked to tell who may truncate a file. Not where nothing may be written: whoever opens a file
+// would be looked up in all folders above it, though the nearest grant has settled that it may be read.
+bool guards_truncation(int abi, const Options& options);
+
 // Confines this process for good. False, with errno, when that failed; then nothing is confined.
 bool restrict_files(int abi, const Options& options);
 
