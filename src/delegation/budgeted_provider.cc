@@ -173,8 +173,10 @@ std::vector<Fact> BudgetedProvider::before(const Request& request) {
 
 // One request under way.
 struct BudgetedProvider::Asking {
-  Asking(Reserved what, std::shared_ptr<const RequestPrefix> of, DeltaSink sink, StopToken token)
-      : reserved(std::move(what)),
+  Asking(const OwnJournal& told, Reserved what, std::shared_ptr<const RequestPrefix> of, DeltaSink sink,
+         StopToken token)
+      : journal(told),
+        reserved(std::move(what)),
         prefix(std::move(of)),
         deltas(std::move(sink)),
         stop(std::move(token)),
@@ -183,12 +185,15 @@ struct BudgetedProvider::Asking {
   // Of a request that came to no end, by a bug or because whoever asked is gone, nobody knows what it used:
   // it counts in full, as the journal counts it.
   ~Asking() {
-    if (!is_settled) reserved.hold.settle(is_over ? Amount{} : Amount(reserved.hold.amount()));
+    if (!is_settled) reserved.hold.settle(in_full());
   }
 
   void watch(const Delta& delta);
   void settle(Reply& reply);
+  Amount in_full() const { return is_over ? Amount{} : reserved.hold.amount(); }
+  Amount come_to(const Reply& reply) const;
 
+  const OwnJournal& journal;
   Reserved reserved;
   std::shared_ptr<const RequestPrefix> prefix;
   DeltaSink deltas;
@@ -204,8 +209,8 @@ Task<Reply> BudgetedProvider::ask(Request request, DeltaSink deltas, StopToken s
   auto reserved = std::exchange(next_, std::nullopt).value();
   if (!reserved) return refused(over_budget(request.prefix->model, std::move(reserved).error()));
   request.prefix = with_cap(request.prefix, reserved->max_output_tokens);
-  auto asking =
-      std::make_unique<Asking>(*std::move(reserved), request.prefix, std::move(deltas), std::move(stop));
+  auto asking = std::make_unique<Asking>(parts_.journal, *std::move(reserved), request.prefix,
+                                         std::move(deltas), std::move(stop));
   auto answer = parts_.inner.ask(
       std::move(request), [one = asking.get()](const Delta& delta) { one->watch(delta); },
       asking->own.token());
@@ -239,11 +244,15 @@ void BudgetedProvider::Asking::watch(const Delta& delta) {
   if (is_over) own.request(StopReason::stalled);
 }
 
+Amount BudgetedProvider::Asking::come_to(const Reply& reply) const {
+  if (journal.is_closed()) return in_full();
+  return reply.stop == ReplyStop::stopped ? amount_of(reply.usage) : amount_of(reply, reserved.most);
+}
+
 void BudgetedProvider::Asking::settle(Reply& reply) {
   if (!is_counted(reply)) reply.usage = reserved.most_of(reply.usage);
   is_settled = true;
-  reserved.hold.settle(reply.stop == ReplyStop::stopped ? amount_of(reply.usage)
-                                                        : amount_of(reply, reserved.most));
+  reserved.hold.settle(come_to(reply));
   if (is_over && reply.stop == ReplyStop::stopped && !stop.stopped()) {
     const Usage used = reply.usage;
     reply = over_budget(

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "delegation/budget.h"
+#include "delegation/own_journal.h"
 #include "model/provider.h"
 #include "transcript/session.h"
 
@@ -26,6 +27,7 @@ class BudgetedProvider final : public Provider {
   struct Parts {
     Provider& inner;
     Budget& budget;
+    const OwnJournal& journal;  // what a request comes to that is not recorded any more counts in full
     // What was reserved when the session was admitted: for its first request.
     Budget::Hold first;
     bool has_asked = true;  // this run, before: what that may have come to is on record

@@ -33,6 +33,7 @@ class OwnJournal final : public Journal {
   }
 
   void close() { is_closed_ = true; }
+  bool is_closed() const { return is_closed_; }
 
  private:
   Journal& journal_;

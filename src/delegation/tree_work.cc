@@ -117,6 +117,7 @@ struct Tree::Work {
         processes(tree.services_.processes, run.journal, run.session),
         budgeted({.inner = *equipment.kit.provider,
                   .budget = *tree.budget_,
+                  .journal = run.journal,
                   .first = std::move(tree.live_[run.session.id].first),
                   .has_asked = run.so_far->asked}),
         post(tree.running_, run.session.id, *run.so_far),

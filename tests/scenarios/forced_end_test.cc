@@ -157,6 +157,27 @@ TEST_F(ForcedEnd, ComesAfterTheGraceStepWhereItsTimeIsUp) {
   late.expect_sound("");
 }
 
+// What its request came to is on no record, whatever its model still says: it has taken its step for good.
+TEST_F(ForcedEnd, OfARequestTakesTheWholeOfWhatWasReservedForIt) {
+  constexpr int kSteps = 5;
+  DialogueWorld limited([](const Scene& scene) -> Act {
+    if (scene.agent == "explore") return {.after = 3min, .is_deaf = true, .ends_as = ReplyStop::stopped};
+    const Usage counted{.input = 1};
+    if (scene.step == 0) return {.calls = {task("explore", R"(,"timeout":5)")}, .usage = counted};
+    return {.calls = {call_of("Note", fmt::format(R"({{"content":"{}"}})", scene.step))},
+            .after = 2min,
+            .usage = counted};
+  });
+  limited.options.limits.steps = kSteps;
+  const auto report = limited.run();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->reason, Reason::budget);
+  EXPECT_EQ(used_by(limited.world.memory->journal).steps, kSteps);
+  const auto replies = limited.facts<ReplyReceived>();
+  EXPECT_EQ(std::ranges::count(replies, 1, [](const ReplyReceived& of) { return of.reply.usage.input; }),
+            kSteps - 1);
+}
+
 TEST_F(ForcedEnd, LeavesNothingThatCouldBeResumedBeforeItIsOver) {
   DialogueWorld again([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = "late", .after = 1h, .is_deaf = true};

@@ -126,11 +126,15 @@ TEST_F(GraceUnderABudget, AnAnswerCutOffByALoweredOutputCapIsFollowedByTheLastSt
 // What was summed up was said all the same: the step that comes next is no first one.
 TEST(GraceAfterACompaction, TheLastStepIsStillKeptBack) {
   const std::vector<Message> told{{.role = Role::user, .text = "what was said before, in short"}};
+  SimLoop loop(1);
+  MemoryStore store(loop, std::make_shared<MemoryStore::Memory>());
+  Deadlines deadlines(loop, [](const SessionId&) {});
+  const OwnJournal journal(store, deadlines, SessionId("sess_1_child"));
   for (const int replies_before : {0, 5}) {
     Bank bank;
     PricedModel model(nullptr, bank, PricedModel::kPrice);  // it is not asked
     Budget budget({.steps = 1});
-    BudgetedProvider provider({.inner = model, .budget = budget, .first = {}});
+    BudgetedProvider provider({.inner = model, .budget = budget, .journal = journal, .first = {}});
     Request request;
     request.prefix = std::make_shared<RequestPrefix>();
     request.messages = told;
