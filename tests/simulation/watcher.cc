@@ -163,7 +163,8 @@ void Watcher::expect_over(const Runtime& runtime, const std::map<std::string, in
 
 // What a child that went on beside its parent has to say is put before the parent's model, which is asked
 // again: the second reply after the child's end is to a request that was made after it. A last step at a
-// limit does not count: where it is told nothing but to report, the rest is owed to its next run.
+// limit does not count: where it is told nothing but to report, the rest is owed to its next run. Nor does a
+// reply that pauses: nothing may be said before it is gone on with.
 void Watcher::expect_nothing_lost() const {
   struct Owed {
     SessionId parent;
@@ -186,7 +187,8 @@ void Watcher::expect_nothing_lost() const {
           input->about == Reason::budget)
         at_limit.insert(event.run);
     }
-    if (!std::holds_alternative<ReplyReceived>(event.fact) || at_limit.contains(event.run)) continue;
+    const auto* reply = std::get_if<ReplyReceived>(&event.fact);
+    if (!reply || reply->reply.stop == ReplyStop::paused || at_limit.contains(event.run)) continue;
     for (auto& [run, debt] : owed) debt.replies_since += debt.has_ended && debt.parent == event.run.session;
     for (auto& [word, replies] : words) replies += word.first == event.run.session;
   }
