@@ -56,7 +56,9 @@ Tree::Tree(TreeServices services, TreeLimits limits)
                     std::back_inserter(tools_));  // last: the first of a name is granted
 }
 
-Tree::~Tree() = default;
+Tree::~Tree() {
+  if (to_record_) services_.loop.timers().cancel(*to_record_);
+}
 
 Task<Result<Boxed<Report>>> Tree::start(RootBrief root, StopToken stop) {
   CO_TRY(auto session, root_session(root));
@@ -139,6 +141,7 @@ Task<Result<Boxed<Report>>> Tree::say(SessionId root, NextInput input, StopToken
 Task<Result<Boxed<Report>>> Tree::to_its_end(Session root, Beginning begin) {
   auto report = co_await to_a_report({root.id, root.run}, std::move(begin), root_stop_->token());
   co_await running_.join();
+  is_over_ = true;
   if (lost_.empty()) co_await leave();
   co_return report;
 }

@@ -272,8 +272,11 @@ class Tree {
   // The question itself is on record, unless it was asked before a restart.
   Task<> rest_with_question(Session session, Question question);
   Task<> work_again(Session session, std::string what, StopToken stop);
-  // It rides along, so the record may still say something else when another of its calls looks there.
+  // It rides along, so the record may still say something else when another of its calls looks there; but
+  // not for long, though nothing else may be recorded until its model or a child has something to say.
   void tell_state(const Session& session, const StateChanged& state);
+  void record_soon();
+  void record_what_rides();
   // What it still waits for, where that is not on record any more.
   void tell_first_wait(const Session& session);
   // A question of its is answered without anybody being waited for: what it does is what its other calls do,
@@ -367,6 +370,8 @@ class Tree {
   std::set<SessionId> to_be_resumed_;     // by a call that is about to
   std::set<std::string> being_taken_in_;  // nudges whose record is under way
   std::set<SessionId> nudged_early_;      // before there was a mailbox
+  std::optional<TimerId> to_record_;      // what rides along, where nothing else did
+  bool is_over_ = false;                  // nothing runs any more that would be waited for
   BackgroundChildren beside_;
   Children running_;
   TaskGroup runs_;

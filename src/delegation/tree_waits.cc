@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -12,6 +13,8 @@
 
 namespace deputy {
 namespace {
+
+constexpr Duration kLongestUntold = std::chrono::milliseconds(100);
 
 StateChanged wait_of(const Question& question, const Session& asker) {
   const bool asks_parent = question.kind == QuestionKind::to_parent && asker.parent;
@@ -66,8 +69,6 @@ Task<> Tree::watch(SessionId parent, SessionId child, std::optional<TimePoint> u
     wait.told.until = std::min(wait.told.until.value_or(over), over);
   }
   rest(**session, std::move(wait));
-  // No record follows that it could ride along with. One that fails is told by the next.
-  (void)co_await services_.store.record({});
   StopSource timed(stop);
   timed.set_deadline(services_.loop.timers(), until);
   co_await running_.watch(child, timed.token());
@@ -120,6 +121,21 @@ Task<> Tree::rest_with_question(Session session, Question question) {
 void Tree::tell_state(const Session& session, const StateChanged& state) {
   live_[session.id].told_at = now();
   services_.store.ride_along({event_of(session, state)});
+  record_soon();
+}
+
+void Tree::record_soon() try {
+  if (to_record_ || is_over_) return;
+  const TimePoint soon = services_.loop.clock().now() + kLongestUntold;
+  to_record_ = services_.loop.timers().call_at(soon, [this] { record_what_rides(); });
+} catch (const std::bad_alloc&) {  // it is told by the next record
+}
+
+void Tree::record_what_rides() try {
+  to_record_.reset();
+  const auto record = [](Store& store) -> Task<> { (void)co_await store.record({}); };
+  if (!is_over_) running_.spawn(record(services_.store));
+} catch (const std::bad_alloc&) {
 }
 
 void Tree::tell_first_wait(const Session& session) {
@@ -142,12 +158,7 @@ Task<> Tree::work_again(Session session, std::string what, StopToken stop) {
   const bool was_told = over == waits.begin();
   if (over != waits.end()) waits.erase(over);
   if (!waits.empty()) {
-    if (!was_told) co_return;
-    tell_first_wait(session);
-    // A child that has ended is told of soon. One that asks may wait for long, and until then this would seem
-    // to wait for it.
-    if (running_.is_live(SessionId(what)))
-      (void)co_await services_.store.record({});  // one that fails is told by the next
+    if (was_told) tell_first_wait(session);
     co_return;
   }
   deadlines_.work(session.id);

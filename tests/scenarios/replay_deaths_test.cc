@@ -68,7 +68,8 @@ Act a_root_that_asks_the_person(const Scene& scene) {
 
 Act a_child_that_asks_its_parent(const Scene& scene) {
   if (scene.depth > 0) {
-    if (scene.step > 0) return {.text = "done", .after = 2s};
+    // Not at the same moment as its parent: who comes first then is not on record.
+    if (scene.step > 0) return {.text = "done", .after = 1s};
     return {.calls = {call_of("ask_parent", R"({"question":"Which one?"})")}, .after = 2s};
   }
   if (scene.step == 0)

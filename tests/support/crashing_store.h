@@ -1,6 +1,6 @@
 // A store that dies at a chosen record, as a process does: nothing is durable after that, nothing that rode
 // along unrecorded survives, and everybody who asks is told that it failed. What rides along and asks for a
-// commit counts as a record.
+// commit counts as a record; one of nothing does not.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,7 @@ class CrashingStore : public Store {
 
   Task<Result<void>> record(std::vector<Event> events) override {
     if (crashed_) co_return crash();
+    if (events.empty() && riding_.empty()) co_return co_await inner_->record({});
     const bool dies_here = dies_at_next();
     if (dies_here && !point_.committed) co_return crash();
     std::vector<Event> unit = std::exchange(riding_, {});
