@@ -160,6 +160,12 @@ class Filter {
  public:
   explicit Filter(const FilterRules& rules) {
     check_architecture();
+    // First: a search opens files by the ten thousand. What a filter allows whatever its arguments are, the
+    // kernel looks up in a table.
+    forbid_in_open(__NR_openat, 2);
+#if defined(__x86_64__)
+    forbid_in_open(__NR_open, 1);
+#endif
     for (const unsigned call : kDenied) when_call(call, 1), answer(EPERM);
     if (!rules.isolated) {
       for (const unsigned call : kDeniedOutside) when_call(call, 1), answer(EPERM);
@@ -172,10 +178,6 @@ class Filter {
     protect(rules.init);
     forbid_ioctls(rules);
     for (const auto& [call, argument] : kSettingModes) forbid_owners_rights(call, argument);
-#if defined(__x86_64__)
-    forbid_in_open(__NR_open, 1);
-#endif
-    forbid_in_open(__NR_openat, 2);
     allow();
   }
 
