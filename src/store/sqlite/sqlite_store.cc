@@ -86,19 +86,13 @@ Result<std::vector<Event>> SqliteStore::claim(const SessionId& tree) {
     state.closing.has_claimed = true;
     return taken;
   }
-  state.locks.release(tree);
+  state.let_go(tree);
   return state.damage.kept_as_found(std::move(taken), state.reading, tree.value);
 }
 
-// Its transcripts are made whole by whoever claims it next, or seals them.
 void SqliteStore::release(const SessionId& tree) {
-  {
-    const std::lock_guard lock(state_->claims);
-    std::erase_if(state_->left, [&](const auto& each) { return each.second->session.tree == tree; });
-  }
-  state_->holding.erase(tree);
-  state_->as_claimed.forget_tree(tree);
-  state_->locks.release(tree);
+  const std::lock_guard lock(state_->claims);
+  state_->let_go(tree);
 }
 
 Result<std::optional<std::string>> SqliteStore::holder(const SessionId& tree) const {

@@ -113,6 +113,14 @@ Result<std::int64_t> SqliteStore::State::next_epoch(const SessionId& tree) {
   return epoch;
 }
 
+// Its transcripts are made whole by whoever claims it next, or seals them.
+void SqliteStore::State::let_go(const SessionId& tree) {
+  std::erase_if(left, [&](const auto& each) { return each.second->session.tree == tree; });
+  holding.erase(tree);
+  as_claimed.forget_tree(tree);
+  locks.release(tree);
+}
+
 Result<void> SqliteStore::State::commit(const EventRefs& events) {
   auto written = write(events);
   // One that is stopped in the middle of its own transaction is waited for.

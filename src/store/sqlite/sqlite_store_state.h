@@ -1,5 +1,6 @@
 // What a SqliteStore stands on, and the half of it that writes: used by the store's writer alone once the
-// queue runs, except for claim(), which happens before. Only the files of SqliteStore include this.
+// queue runs, except for what claim() and release() do, with `claims` held. Only the files of SqliteStore
+// include this.
 #pragma once
 
 #include <atomic>
@@ -72,6 +73,7 @@ struct SqliteStore::State {
   Result<void> tend_log();
   Result<void> record_stop(const Error& error);
   Result<std::vector<Event>> take_up(const SessionId& tree);
+  void let_go(const SessionId& tree);  // also what could not be taken up
   Result<std::int64_t> next_epoch(const SessionId& tree);
   Result<void> check_epoch(const SessionId& tree);
   Result<SessionRow> row_before(const Event& event);
