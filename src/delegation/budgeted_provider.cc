@@ -231,6 +231,7 @@ void BudgetedProvider::Asking::watch(const Delta& delta) {
     if (deltas) deltas(delta);
     return;
   }
+  if (journal.is_closed()) return own.request(StopReason::stalled);  // it is charged in full as it is
   Retried again = *retried;
   again.usage = reserved.most_of(retried->usage);
   const Amount failed = amount_of(again.usage);
