@@ -37,8 +37,7 @@ class Tree::SessionMail final : public Mail {
     if (!first) co_return;
     tree_.rest(session_, tree_.wait_for(*first));
     for (auto told = first;;) {
-      // No record follows that it could ride along with. One that fails is told by the next.
-      (void)co_await tree_.services_.store.record({});
+      (void)co_await tree_.services_.store.record({});  // one that fails is told by the next
       // Meanwhile that one may have come to a question, of before a restart, and wait for this session.
       const auto writer = tree_.running_.next_to_write_to(session_.id);
       if (!writer || writer == told) break;
@@ -133,7 +132,12 @@ void Tree::record_soon() try {
 
 void Tree::record_what_rides() try {
   to_record_.reset();
-  const auto record = [](Store& store) -> Task<> { (void)co_await store.record({}); };
+  const auto record = [](Store& store) -> Task<> {
+    try {
+      (void)co_await store.record({});
+    } catch (const std::bad_alloc&) {
+    }
+  };
   if (!is_over_) running_.spawn(record(services_.store));
 } catch (const std::bad_alloc&) {
 }

@@ -475,6 +475,32 @@ TEST(WaitsSimulation, ForMailAreForOneThatWillWriteAlsoAfterARestart) {
   });
 }
 
+// Its model and its child have nothing to say for long.
+TEST(Waits, AreOnRecordATenthOfASecondAfterTheyBeganThoughNothingElseIs) {
+  SimWorld world;
+  world.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
+  Life::Options options;
+  options.model = [](Loop& loop) {
+    return std::make_unique<ActingModel>(loop, [](const Scene& scene) -> Act {
+      if (scene.depth > 0) return {.text = "found", .after = 20s};
+      if (scene.step == 0) return {.calls = {task("explore", "look", kBeside)}};
+      if (scene.step > 1) return {.text = "over"};
+      return {.calls = {call_of("task_status", R"({"wait_seconds":60})")}, .after = 1s};
+    });
+  };
+  Life life(world, std::move(options));
+  std::vector<SessionState> seen;
+  const TimePoint began = life.loop().clock().now();
+  for (const auto after : {1099ms, 1101ms}) {
+    life.loop().timers().call_at(began + after, [&] { seen.push_back(world.sessions().front().state); });
+  }
+  RootBrief root = life.brief("go");
+  root.model = ModelName("acting/test");
+  root.rules = Rules({{Decision::allow, "task", ""}});
+  ASSERT_TRUE(life.start(std::move(root)));
+  EXPECT_THAT(seen, testing::ElementsAre(SessionState::running, SessionState::waiting));
+}
+
 TEST(Waits, WithTaskStatusHoldNoPlaceAndAreOnRecordUntilTheyAreOver) {
   DialogueWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = "found it", .after = 20s};

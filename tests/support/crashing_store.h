@@ -31,6 +31,7 @@ class CrashingStore : public Store {
     if (events.empty() && riding_.empty()) co_return co_await inner_->record({});
     const bool dies_here = dies_at_next();
     if (dies_here && !point_.committed) co_return crash();
+    late_ += events.empty() ? 1 : 0;
     std::vector<Event> unit = std::exchange(riding_, {});
     std::move(events.begin(), events.end(), std::back_inserter(unit));
     const std::size_t count = unit.size();
@@ -89,6 +90,7 @@ class CrashingStore : public Store {
 
   bool crashed() const { return crashed_; }
   int records() const { return records_; }
+  int late_records() const { return late_; }  // of those, the ones of nothing but what rode along
   std::size_t acknowledged() const { return acknowledged_; }  // events, of all trees
 
  private:
@@ -105,6 +107,7 @@ class CrashingStore : public Store {
   std::function<void()> end_commands_;
   std::vector<Event> riding_;
   int records_ = 0;
+  int late_ = 0;
   std::size_t acknowledged_ = 0;
   bool crashed_ = false;
 };

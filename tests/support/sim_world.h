@@ -83,6 +83,7 @@ class Life {
   std::span<const Event> events() const { return std::span(memory_->journal).subspan(recorded_before_); }
   bool crashed() const { return store_->crashed(); }
   int records() const { return store_->records(); }
+  int late_records() const { return store_->late_records(); }
   std::size_t acknowledged() const { return store_->acknowledged(); }
 
  private:
