@@ -69,7 +69,7 @@ struct QuestionAnswered {
 struct FileTouched {  // by a call: read, where nothing changed, else written
   FileChange file;
 };
-struct Retried {  // a request that failed and is made again
+struct Retried {  // an attempt at a request that failed; it is made again, unless it is the last
   std::string reason;
   int attempt = 1;       // that failed, from 1
   Duration wait{};       // until the next one

@@ -145,7 +145,7 @@ void apply_text(ChatState& state, const SessionId& session, std::string_view tex
 void apply_output(ChatState& state, const SessionId& session, std::string_view lines);
 // The model sums up what the session holds: so many tokens.
 void apply_summary_asked(ChatState& state, const SessionId& session, std::int64_t tokens);
-// What was said of the reply is void: it is asked for again.
+// What was said of the reply is void. It is asked for again, unless that was the last attempt.
 void apply_retry(ChatState& state, const SessionId& session, const Retried& retried);
 Intents apply_key(ChatState& state, const Key& key);
 // What comes once nothing runs any more: the first of what was queued, or to leave where that was meant.

@@ -288,8 +288,8 @@ class Filter {
     allow();
   }
 
-  // A mode counts only where a file is made. And before ABI 3 Landlock asks only for what the descriptor will
-  // be good for, and O_TRUNC truncates also without writing.
+  // A mode counts only where a file is made. And O_TRUNC truncates also without writing, which Landlock is
+  // not asked about everywhere (guards_truncation): it asks for what the descriptor will be good for.
   void forbid_in_open(unsigned call, int flags_index) {
     constexpr unsigned kMakes = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
     when_call(call, 12);
