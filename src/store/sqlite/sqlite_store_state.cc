@@ -85,13 +85,19 @@ Result<std::vector<Event>> SqliteStore::State::take_up(const SessionId& tree) {
                 "copy deputy.db and deputy.db-wal to another place, make room, and run it again");
   TRY(const auto epoch, closing.after_write(next_epoch(tree)));
   TRY(locks.show_name(tree));
+  const auto root = rows.find(tree);
+  const bool has_ended = root != rows.end() && is_terminal(root->second.session.state);
   for (const auto& [id, of_session] : sessions) {
     SessionRow& row = rows.at(id);
     untold.erase(id);  // it is among its events
     if (files->is_done(row.session)) continue;
     const auto all = std::make_shared<const Claimed>(
         row.session, std::vector<Event>(of_session.begin(), of_session.end()));
-    left.insert_or_assign(id, all);
+    if (has_ended) {  // perhaps no commit follows
+      files->rebuild(row.session, of_session);
+    } else {
+      left.insert_or_assign(id, all);
+    }
     if (is_terminal(row.session.state)) continue;
     as_claimed.keep(all);
     live.insert_or_assign(id, std::move(row));

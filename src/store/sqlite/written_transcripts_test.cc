@@ -190,6 +190,30 @@ TEST_F(SqliteStoreTest, WhatAKilledProcessLeftOfTranscriptsIsMadeWholeBehindTheF
   EXPECT_EQ(lines.find("second"), lines.rfind("second")) << lines;
 }
 
+// A process that is killed between a tree's end and its seals. Whoever resumes it is told its report, and
+// records nothing.
+TEST_F(SqliteStoreTest, TranscriptsOfATreeThatHasEndedAreWholeOnceItIsClaimed) {
+  const Event created = creation();
+  const Session root = std::get<SessionCreated>(created.fact).session;
+  Event ended = created;
+  ended.fact = RunEnded{};
+  auto store = *open();
+  ASSERT_TRUE(store->claim(root.id));
+  ASSERT_TRUE(run(loop_, store->record({created, ended})));
+  store.reset();
+  const auto sealed = home_.file("subagent/" + TranscriptFiles::stem_of(root) + ".transcript.json");
+  const auto begun = sealed + "l";
+  const std::string whole = bytes_of(sealed);
+  ASSERT_FALSE(whole.empty());
+  std::filesystem::rename(sealed, begun);
+  std::filesystem::resize_file(begun, 1);
+
+  store = *open();
+  ASSERT_TRUE(store->claim(root.id));
+  EXPECT_EQ(bytes_of(sealed), whole);
+  EXPECT_FALSE(std::filesystem::exists(begun));
+}
+
 // Whoever took the tree over writes to them.
 TEST_F(SqliteStoreTest, TranscriptsOfATreeThatAnotherTookOverAreLeftAlone) {
   const Event created = creation();
