@@ -5,12 +5,14 @@
 #include <limits>
 #include <set>
 
+#include "app/provider_access.h"
 #include "base/text.h"
 
 namespace deputy {
 namespace {
 
 constexpr std::string_view kVersionKey = "deputy_bundle";
+constexpr std::string_view kCountKey = "events";
 constexpr std::int64_t kVersion = 1;
 constexpr double kMostDollars = 1'000'000;  // for a million tokens: with more no sum would hold
 constexpr std::string_view kAdvice = "make one with `deputy doctor --bundle ID`";
@@ -64,6 +66,20 @@ Result<Event> event_from(const json::object& line) {
   return event;
 }
 
+// Whoever sends the file has not looked for what his agents have read and written.
+Redactor with_passwords_in(const std::vector<Event>& events, Redactor redactor) {
+  constexpr std::string_view kScheme = "://";
+  for (const Event& event : events) {
+    const std::string text = to_json_text(fact_to_json(event.fact));
+    for (std::size_t at = text.find(kScheme); at != std::string::npos; at = text.find(kScheme, at + 1)) {
+      const std::string_view address = std::string_view(text).substr(at);
+      if (const auto secret = credentials_in(address.substr(0, address.find_first_of(" \t\"'`<>\\"))))
+        redactor.hide(*secret);
+    }
+  }
+  return redactor;
+}
+
 // The first is the creation of a root, and every session is created before anything else is said of it.
 class Order {
  public:
@@ -115,10 +131,12 @@ std::optional<Price> price_in(const json::object& told) {
 }
 
 std::string bundle_text(const Bundle& bundle, const Redactor& redactor) {
-  json::object about{{kVersionKey, kVersion}};
-  for (const auto& [key, value] : bundle.about) about[key] = value;
-  std::string text = redactor.redact_json(std::move(about)) + "\n";
-  for (const Event& event : bundle.events) text += redactor.redact_json(to_json(event)) + "\n";
+  json::object about{{kVersionKey, kVersion}, {kCountKey, bundle.events.size()}};
+  for (const auto& [key, value] : bundle.about)
+    if (key != kCountKey) about[key] = value;
+  const Redactor hiding = with_passwords_in(bundle.events, redactor);
+  std::string text = hiding.redact_json(std::move(about)) + "\n";
+  for (const Event& event : bundle.events) text += hiding.redact_json(to_json(event)) + "\n";
   return text;
 }
 
@@ -139,6 +157,10 @@ Result<Bundle> parse_bundle(std::string_view text) {
     bundle.events.push_back(*std::move(event));
   }
   if (bundle.events.empty()) return broken(2, "there is no event");
+  const auto count = integer_at(bundle.about, kCountKey);
+  if (count && *count != static_cast<std::int64_t>(bundle.events.size()))
+    return broken(lines.size(),
+                  fmt::format("it is the last, with {} of {} events", bundle.events.size(), *count));
   return bundle;
 }
 

@@ -28,7 +28,7 @@ struct Bundle {
 json::object price_json(const Price& price);
 std::optional<Price> price_in(const json::object& told);
 
-// Each line without secrets.
+// Each line without secrets, and without the passwords of addresses that stand in its events.
 std::string bundle_text(const Bundle& bundle, const Redactor& redactor);
 Result<Bundle> parse_bundle(std::string_view text);
 

@@ -9,6 +9,7 @@
 namespace deputy {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -72,6 +73,34 @@ TEST(ABundle, HoldsNoSecret) {
 }
 
 // As of an agent that looks for keys.
+TEST(ABundle, HoldsNoPasswordOfAnAddressThatAnAgentMet) {
+  Bundle bundle = small_bundle();
+  std::get<InputGiven>(bundle.events[2].fact).text =
+      "clone https://bob:correct-horse@git.example.com/x.git, \"postgres://app:battery-staple@db\"\n"
+      "and see https://example.com/a@b";
+  const std::string text = bundle_text(bundle, {});
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("correct-horse")), Not(HasSubstr("battery-staple"))));
+  const auto read = parse_bundle(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(std::get<InputGiven>(read->events[2].fact).text,
+            "clone https://bob:[redacted]@git.example.com/x.git, \"postgres://app:[redacted]@db\"\n"
+            "and see https://example.com/a@b");
+}
+
+TEST(ABundle, ThatLacksEventsIsRefused) {
+  const std::string text = bundle_text(small_bundle(), {});
+  const auto lines = lines_of(text);
+  ASSERT_EQ(lines.size(), 4u);
+  const auto refusal = [](std::string_view kept) {
+    const auto read = parse_bundle(kept);
+    return read ? "" : read.error().message;
+  };
+  EXPECT_EQ(refusal(text), "");
+  EXPECT_THAT(refusal(fmt::format("{}\n{}\n{}\n", lines[0], lines[1], lines[2])),
+              HasSubstr("line 3: it is the last, with 2 of 3 events"));
+  EXPECT_THAT(refusal(fmt::format("{}\n{}\n{}\n", lines[0], lines[1], lines[3])), HasSubstr("with 2 of 3"));
+}
+
 TEST(ABundle, IsWholeWhereAKeyThatHasNoEndIsNamed) {
   Bundle bundle = small_bundle();
   Reply reply;

@@ -139,6 +139,8 @@ ProviderAccess access_to(const Usual& usual, const Settings& settings, const Env
   return access;
 }
 
+}  // namespace
+
 std::optional<std::string> credentials_in(std::string_view address) {
   const std::size_t scheme = address.find("://");
   const std::size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
@@ -148,8 +150,6 @@ std::optional<std::string> credentials_in(std::string_view address) {
   const std::string_view user_and_password = authority.substr(0, at);
   return std::string(user_and_password.substr(std::min(user_and_password.find(':') + 1, at)));
 }
-
-}  // namespace
 
 std::vector<ProviderAccess> provider_access(const Settings& settings, const Environment& environment) {
   std::vector<ProviderAccess> all;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ std::unique_ptr<Dialect> dialect_of(const ProviderAccess& access, Catalog catalo
 
 // As Ollama reads OLLAMA_HOST: any of scheme, host and port may be missing.
 std::string ollama_address(std::string_view host);
+
+// What stands before the @ of an address: the password, or all of it where there is none.
+std::optional<std::string> credentials_in(std::string_view address);
 
 // Every value that must not be shown: keys, and what stands before the @ of a proxy's or server's address.
 std::vector<std::string> secrets_of(const Settings& settings, const Environment& environment);

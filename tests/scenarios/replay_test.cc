@@ -212,6 +212,22 @@ TEST(AReplay, GivesAResumedChildAgain) {
   expect_replayed(world);
 }
 
+// As the command line does that goes on with a child by its id.
+TEST(AReplay, GivesAFurtherInputAgainThatNamesAChild) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = scene.is_told("go on") ? "more" : "found"};
+    if (scene.step == 0) return {.calls = {child_that("")}};
+    if (const std::string id = scene.value_of("resume "); !id.empty() && scene.step == 2)
+      return {.calls = {call_of("task", fmt::format(R"({{"resume":"{}","prompt":"go on"}})", id))}};
+    return {.text = "over"};
+  });
+  world.options.seed = 7;  // so that its ids are others
+  ASSERT_TRUE(world.run());
+  ASSERT_TRUE(world.say("resume " + world.child("general").id.value));
+  ASSERT_EQ(world.child("general").run, 2);
+  expect_replayed(world);
+}
+
 TEST(AReplay, KnowsAChildWhosePromptNamesAnother) {
   DialogueWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = "found", .after = 1s};
@@ -477,6 +493,50 @@ TEST(ADeath, ShowsInWhatWasBegunTwice) {
       << "that one ended with its run";
   EXPECT_THAT(where({event(note, 1s), event(Nudged{.source = Source::runtime}, 90s)}),
               testing::ElementsAre(1u));
+}
+
+// What is said of a tree that came out otherwise, and for no defect; "" where it came out the same.
+std::string why_not_replayed(const DialogueWorld& world) {
+  const auto replayed = replay({{}, world.world.memory->journal});
+  if (!replayed) return replayed.error().message;
+  EXPECT_THAT(replayed->differences, testing::IsEmpty());
+  return "";
+}
+
+TEST(AReplay, OfATreeThatWasGoneOnWithUnderOtherLimitsSaysSo) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.step == 3) return {.text = "over"};
+    const std::string file = fmt::format(R"({{"file_path":"{}.txt"}})", scene.step);
+    return {.calls = {call_of("Read", file)}, .after = 2s};
+  });
+  world.options.limits.steps = 2;
+  world.options.crash = {.at_record = 3};
+  EXPECT_FALSE(world.run());
+  world.options.crash = {};
+  ASSERT_TRUE(world.resume(2, TreeLimits{.steps = 20}));
+  EXPECT_THAT(why_not_replayed(world), HasSubstr("gone on with under other limits"));
+}
+
+TEST(AReplay, OfWordsThatWereLeftWhileNobodyRanTheTreeSaysSo) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = scene.is_told("be quick") ? "quick" : "slow", .after = 20s};
+    if (scene.step == 0) return {.calls = {child_that("")}};
+    return {.text = "over"};
+  });
+  world.on_event = [&](Runtime& runtime, const Event&) {
+    if (world.sessions().size() == 2) runtime.cancel(StopReason::shutdown);
+  };
+  EXPECT_FALSE(world.run());
+  world.on_event = {};
+  MemoryStore::Memory& memory = *world.world.memory;
+  memory.inbox.push_back({.id = ++memory.letters_so_far,
+                          .tree = world.sessions().front().id,
+                          .session = world.child("general").id,
+                          .text = "be quick"});
+  ASSERT_TRUE(world.resume(2));
+  ASSERT_EQ(world.facts<Nudged>().size(), 1u);
+  const std::string why = why_not_replayed(world);
+  EXPECT_TRUE(why.empty() || why.contains("said to a session while no program ran it")) << why;
 }
 
 TEST(AReplay, SaysWhatItCannotRepeatAndDoesNotCallItADefect) {
