@@ -215,7 +215,7 @@ TEST(Arguments, WhatIsMissingOrTooMuchIsSaidInOurWords) {
   EXPECT_THAT(mistake_in({"sessions", "show"}), HasSubstr("'show' needs the argument 'id': a session's id"));
   EXPECT_THAT(mistake_in({"task"}), HasSubstr("'task' needs the argument 'agent'"));
   EXPECT_THAT(mistake_in({"demo", "--model"}),
-              AllOf(HasSubstr("--model has no value"), HasSubstr("write --model MODEL")));
+              AllOf(HasSubstr("--model has no value"), HasSubstr("write --model MODEL: PROVIDER/NAME")));
   EXPECT_EQ(mistake_in({"--output", "json", "demo", "--output", "text"}),
             "--output was given 2 times, and can hold once; leave all of them out but one");
   EXPECT_THAT(mistake_in({"demo", "--home", "a", "--home", "b", "--home", "c"}),

@@ -404,9 +404,8 @@ Error misused_option(const CLI::Option& option) {
   if (option.count() > 1)
     return {ErrorCode::invalid, fmt::format("{} was given {} times, and can hold once", name, option.count()),
             "leave all of them out but one"};
-  return {
-      ErrorCode::invalid, fmt::format("{} has no value", name),
-      fmt::format("write {} {}, where that is {}", name, option.get_type_name(), option.get_description())};
+  return {ErrorCode::invalid, fmt::format("{} has no value", name),
+          fmt::format("write {} {}: {}", name, option.get_type_name(), option.get_description())};
 }
 
 Error error_of(const CLI::App& app, std::span<const std::string> words, const CLI::ParseError& error) {

@@ -33,8 +33,11 @@ OrFailure<void> check_agent(Program& program, const std::string& name) {
   }
   std::vector<std::string> names;
   for (const auto* each : declared) names.push_back(each->name);
-  return not_there(fmt::format("agent '{}' is not declared", shorten(to_utf8(name), 64)),
-                   fmt::format("declared: {}", fmt::join(names, ", ")));
+  const auto near = nearest(name, names, 1);
+  return not_there(
+      fmt::format("agent '{}' is not declared", shorten(to_utf8(name), 64)),
+      fmt::format("{}declared: {}", near.empty() ? "" : fmt::format("did you mean {}? ", near.front()),
+                  fmt::join(names, ", ")));
 }
 
 json::object call_of(const OneTaskArguments& arguments, std::string prompt) {
@@ -70,7 +73,7 @@ OrFailure<std::string> input_for(const Store& store, const Session& session,
                     "`deputy sessions tree {}` names them",
                     id));
   if (session.agent != arguments.agent)
-    return misused(fmt::format("{} is a {}, not a {}", id, session.agent, arguments.agent),
+    return misused(fmt::format("{} is of agent {}, not {}", id, session.agent, arguments.agent),
                    fmt::format("run `deputy task {} 'go on' --resume {}`", session.agent, id));
   if (!is_terminal(session.state))
     return misused(fmt::format("{} has not ended", id),

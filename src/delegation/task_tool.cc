@@ -218,7 +218,7 @@ std::expected<Session, ToolResult> TaskTool::to_resume(const TaskArguments& read
   if (!child) return std::unexpected(not_resumed(child.error()));
   if (!read.agent.empty() && read.agent != child->agent)
     return std::unexpected(tool_error(
-        fmt::format("{} is a {}: leave agent out, or give that.", read.resume->value, child->agent)));
+        fmt::format("{} is of agent {}: leave agent out, or give that.", read.resume->value, child->agent)));
   if (const auto refused = tree_.refusal_of(resumption_of(read, child->run, context)))
     return std::unexpected(not_resumed(*refused));
   return *std::move(child);

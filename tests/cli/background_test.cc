@@ -95,6 +95,7 @@ TEST_F(BackgroundTest, AMistakeIsToldAsInTheForeground) {
   EXPECT_EQ(unknown.status, 2);
   EXPECT_EQ(unknown.out, "");
   EXPECT_THAT(unknown.err, HasSubstr("agent 'nobody' is not declared"));
+  EXPECT_THAT(deputy({"task", "explor", "look"}).err, HasSubstr("did you mean explore? declared: "));
   const auto refused = deputy(
       {"task", "explore", "look", "--background", "--max-delegations", "0", "--model", working_model("0")});
   EXPECT_EQ(refused.status, 5) << refused.err;
@@ -128,7 +129,7 @@ TEST_F(BackgroundTest, AnEndedSessionGoesOnWithAllItKnew) {
       AllOf(HasSubstr("look"), HasSubstr("found it"), HasSubstr("and then?"), HasSubstr("and the rest")));
 
   EXPECT_THAT(deputy({"task", "planner", "more", "--resume", id}).err,
-              AllOf(HasSubstr("is a explore, not a planner"),
+              AllOf(HasSubstr("is of agent explore, not planner"),
                     HasSubstr("`deputy task explore 'go on' --resume " + id + "`")));
   EXPECT_EQ(deputy({"task", "explore", "more", "--resume", "sess_1_none"}).status, 2);
 }
