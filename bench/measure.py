@@ -21,7 +21,7 @@ from server import Server
 
 DEPUTY = process.words()
 CLI_PEERS = ("codex", "claude", "gemini", "opencode", "pi", "qwen")
-PARTS = ("table", *scale.PARTS)
+PARTS = ("table", "kill", *scale.PARTS)
 QUIET = 0.35  # cores that others may use during a run that counts
 
 
@@ -38,24 +38,31 @@ def options():
     return read.parse_args()
 
 
-def measure_with_harness(harness, asked, results):
-    """One record a run, as the harness writes them: times, then memory, whose sampling would disturb the times."""
-    os.environ["BENCH_OURS"] = " ".join(DEPUTY + ["run", "{prompt}"])
+def peers_there(harness, asked, ours):
+    """Which can be measured; `ours` are the words that deputy is started with."""
+    os.environ["BENCH_OURS"] = " ".join(ours + ["run", "{prompt}"])
     os.environ["BENCH_OURS_RESUME"] = " ".join(process.words_to_resume())
     os.environ["BENCH_OURS_MARKER"] = "agent=general"
     sys.path.insert(0, str(harness))
     from peers import PEERS, PEERS_DIR
     there = [name for name, peer in PEERS.items() if not peer["install"] or (PEERS_DIR / peer["install"]).is_dir()]
-    chosen = [name for name in there if not asked.peers or name in ("ours", "floor", *asked.peers.split(","))]
+    return [name for name in there if not asked.peers or name in ("ours", "floor", *asked.peers.split(","))]
+
+
+def run_harness(harness, mode, more, out):
+    subprocess.run([sys.executable, "-B", str(harness / "run.py"), mode, *more, "--out", str(out)], check=True)
+    return map(json.loads, out.read_text().splitlines())
+
+
+def measure_with_harness(harness, asked, results):
+    """One record a run, as the harness writes them: times, then memory, whose sampling would disturb the times."""
+    chosen = peers_there(harness, asked, DEPUTY)
     print("measured:", ", ".join(chosen), flush=True)
-    common = [sys.executable, "-B", str(harness / "run.py"), "measure", "--peers", ",".join(chosen), "--k", str(asked.reads),
-              "--ttft", str(asked.first_byte), "--timeout", "300",
+    common = ["--peers", ",".join(chosen), "--k", str(asked.reads), "--ttft", str(asked.first_byte), "--timeout", "300",
               "--quiet-wait", str(asked.quiet_wait)]
     for name, more in (("times", ["--n", asked.children, "--rounds", str(asked.rounds)]),
                        ("memory", ["--n", "1,8", "--rounds", "3", "--pss"])):
-        out = results / f"{name}.jsonl"
-        subprocess.run(common + more + ["--out", str(out)], check=True)
-        yield from map(json.loads, out.read_text().splitlines())
+        yield from run_harness(harness, "measure", common + more, results / f"{name}.jsonl")
 
 
 def shared(a, b):
@@ -245,6 +252,33 @@ def measure_table(asked):
     return subprocess.run([str(ROOT / "build/release/bin/screen_bench")]).returncode == 0
 
 
+def measure_kill(asked, folder):
+    """What SIGKILL leaves of eight children whose commands run, and how many of them go on when they are resumed."""
+    harness, children = pathlib.Path(asked.harness).resolve(), 8
+    if not (harness / "run.py").is_file():
+        print("what SIGKILL leaves: told with the harness of the peers alone", flush=True)
+        return
+    # What its children run lies beside the folder that they work in.
+    there = peers_there(harness, asked, DEPUTY + ["--cwd", "{wd}/.."])
+    chosen = [name for name in there if name in ("ours", *CLI_PEERS)]
+    more = ["--peers", ",".join(chosen), "--n", str(children), "--faults", "kill", "--nap", "15"]
+    found = {}
+    for one in run_harness(harness, "faults", more, folder / "kill.jsonl"):
+        begun_at = {}
+        for conversation, step, *_ in one.get("resume_convs", []):
+            begun_at.setdefault(conversation, step or 0)
+        went_on = [name for name, step in begun_at.items() if name.startswith("child") and step > 0]
+        found[one["peer"]] = one["n_orphans"], len(went_on)
+        if one["sleeping_before"] < children:
+            print(f"{one['peer']} had {one['sleeping_before']} commands running when it was killed", flush=True)
+    for peer, (left, went_on) in found.items():
+        print(f"{peer} killed with {children} commands running: {left} processes left, {went_on} children went on", flush=True)
+    if "ours" in found:
+        left, went_on = found["ours"]
+        scale.tell("killed with 8 commands running, processes left", left, most=0, digits=0)
+        scale.tell("killed with 8 commands running, children that went on", went_on, least=children, digits=0)
+
+
 def measure_cache(folder):
     """What a prompt cache can know of a request, with eight children that read four files each."""
     asked = argparse.Namespace(reads=4, first_byte=20)
@@ -266,7 +300,10 @@ def main():
             continue
         folder = pathlib.Path(tempfile.mkdtemp(prefix=f"deputy-bench-{part}-"))
         try:
-            (measure_cache if part == "cache" else getattr(scale, f"measure_{part}"))(folder)
+            if part == "kill":
+                measure_kill(asked, folder)
+            else:
+                (measure_cache if part == "cache" else getattr(scale, f"measure_{part}"))(folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     if not is_screen_quick:
