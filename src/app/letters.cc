@@ -1,6 +1,7 @@
 #include "app/letters.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -33,19 +34,23 @@ std::string_view done(LetterKind kind) {
   return "nudged";
 }
 
+// As it is kept, in letters that the terminal has, so that no two look alike.
+std::string shown(const Program& program, std::string_view text) {
+  std::string visible = made_visible(to_utf8(program.redactor.redact(text)));
+  return program.err.letters() == TerminalLetters::ascii ? spelled_in_ascii(visible) : visible;
+}
+
 // How the answer to it is typed.
 std::string how_to_answer(const Program& program, const Question& question) {
   const auto line = [&](std::string_view text) {
     return program.command_line(fmt::format("sessions answer {} {}", question.asker.value, text));
   };
-  if (question.kind != QuestionKind::permission) return fmt::format("answer with `{}`", line("TEXT"));
-  return fmt::format("approve with `{}`, decline with `{}`", line("yes"), line("'no, REASON'"));
-}
-
-// As it is kept, in letters that the terminal has, so that no two look alike.
-std::string shown(const Program& program, std::string_view text) {
-  std::string visible = made_visible(to_utf8(program.redactor.redact(text)));
-  return program.err.letters() == TerminalLetters::ascii ? spelled_in_ascii(visible) : visible;
+  if (question.kind == QuestionKind::permission)
+    return fmt::format("approve with `{}`, decline with `{}`", line("yes"), line("'no, REASON'"));
+  const std::string way = fmt::format("answer with `{}`", line("TEXT"));
+  if (question.suggestions.empty()) return way;
+  const std::string suggested = on_one_line(fmt::format("{}", fmt::join(question.suggestions, "; ")));
+  return fmt::format("{} (suggested: {})", way, shorten(shown(program, suggested), kAnswerCharacters));
 }
 
 // As it was asked, line by line; no line of it can pass for one of ours.

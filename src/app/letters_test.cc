@@ -194,6 +194,20 @@ TEST_F(Letters, WhatIsAskedIsToldWholeLineByLineToWhoLooksAtItsSession) {
                     HasSubstr("sessions answer sess_1_root yes`")));
 }
 
+TEST_F(Letters, WhatAQuestionSuggestsIsToldWithTheWayToAnswer) {
+  const Question question{.id = "q",
+                          .kind = QuestionKind::to_person,
+                          .asker = kRoot,
+                          .text = "Which?",
+                          .suggestions = {"the red one", "the\nblue one\x1b[2J"}};
+  EXPECT_THAT(
+      question_line(program_, question),
+      AllOf(HasSubstr("`deputy sessions answer sess_1_root TEXT` (suggested: the red one; the blue one"),
+            Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(question_line(program_, {.id = "q", .asker = kRoot, .text = "Which?"}),
+              Not(HasSubstr("suggested")));
+}
+
 TEST_F(Letters, ACancelTellsWhatItsSessionReallyEndedAs) {
   ASSERT_TRUE(other_.claim(kRoot));
   for (const auto& [ended_as, told] :
