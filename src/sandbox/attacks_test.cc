@@ -31,12 +31,21 @@ class Attacks : public ProcessesFixture {
     for (auto level = least; level <= SandboxLevel::metered;
          level = static_cast<SandboxLevel>(static_cast<int>(level) + 1)) {
       if (!has_level(level)) continue;
-      prepare();
-      ++tried_;
-      const bool got_through = succeeded(run_at(attack, level));
-      EXPECT_FALSE(got_through) << "at level " << static_cast<int>(level);
-      if (!got_through) ++refused_;
+      expect_refused_at(level, attack, succeeded, prepare);
     }
+    if (least > SandboxLevel::restricted) return;
+    ProcessSpec enclosed = attack;
+    enclosed.enclosed = true;
+    expect_refused_at(SandboxLevel::restricted, enclosed, succeeded, prepare);
+  }
+  void expect_refused_at(SandboxLevel level, const ProcessSpec& attack, const Succeeded& succeeded,
+                         const std::function<void()>& prepare) {
+    prepare();
+    ++tried_;
+    const bool got_through = succeeded(run_at(attack, level));
+    EXPECT_FALSE(got_through) << "at level " << static_cast<int>(level)
+                              << (attack.enclosed ? ", enclosed" : "");
+    if (!got_through) ++refused_;
   }
   void expect_refused_saying(const ProcessSpec& attack, const std::string& text,
                              SandboxLevel least = SandboxLevel::restricted) {

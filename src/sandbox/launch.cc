@@ -63,6 +63,7 @@ std::vector<std::string> init_arguments(const Launch& launch, const std::vector<
       "--time-limit-ms", to_string(std::chrono::milliseconds(spec.time_limit + kPatience).count())};
   add(arguments, limits_of(launch));
   if (spec.network) add(arguments, {"--network", "1"});
+  if (spec.enclosed) add(arguments, {"--enclose", "1"});
   if (spec.folder) add(arguments, {"--start", to_string(init::kStart)});
   for (const auto& grant : grants) {
     add(arguments, {grant.access == Access::write ? "--write" : "--read",

@@ -1,6 +1,7 @@
 // What a confined program cannot do, tried by a program. Each attempt has a twin that must succeed, or it
 // would prove nothing.
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "gmock/gmock.h"
@@ -174,14 +175,139 @@ TEST_F(Confinement, ThreadsAndPipelinesStillWork) {
   EXPECT_EQ(run_it(shell("for i in 3 1 2; do echo $i; done | sort | tr '\\n' ' '")).output, "1 2 3 ");
 }
 
+// What is only searched, where there are mount namespaces.
+class Enclosed : public Confinement {
+ protected:
+  void SetUp() override {
+    if (const auto can = run(loop_, processes_.capability({})); !can || !can->user_namespaces)
+      GTEST_SKIP() << "no user namespaces here";
+  }
+  ProcessSpec enclosed(ProcessSpec wanted) {
+    wanted.enclosed = true;
+    return wanted;
+  }
+  std::string attempt(const std::string& expression) {
+    return run_it(enclosed(perl("$! = 0; my $done = (" + expression + "); print $done ? 'allowed' : \"$!\"")))
+        .output;
+  }
+};
+
+constexpr char kNotThere[] = "No such file or directory";
+
+TEST_F(Enclosed, SeesItsFolderAndTheSystemsProgramsOnly) {
+  std::filesystem::create_symlink(root_ + "/outside", root_ + "/inside/link");
+  EXPECT_EQ(attempt("open(my $f, '<', 'file')"), "allowed");
+  EXPECT_EQ(attempt("open(my $f, '<', '/usr/bin/env')"), "allowed");
+  const std::vector<std::string> beyond{"../outside",   root_ + "/outside",   root_ + "/inside/file",
+                                        "link",         "/etc/passwd",        "/etc/hosts",
+                                        "/proc/1/stat", "/proc/self/environ", "/dev/zero"};
+  for (const std::string& path : beyond)
+    EXPECT_EQ(attempt("open(my $f, '<', '" + path + "')"), kNotThere) << path;
+  const auto listed = run_it(enclosed(shell("cd / && echo *; echo etc/* dev/*"))).output;
+  for (const std::string& name : {"home", "root", "proc", "sys", "tmp", "var", "run"})
+    EXPECT_THAT(listed, testing::Not(testing::ContainsRegex("(^| )" + name + "( |$)")));
+  EXPECT_THAT(listed, testing::HasSubstr(" usr\netc/ld.so.cache dev/null\n"));
+}
+
+TEST_F(Enclosed, StartsInTheVeryFolder) {
+  const auto result = run_it(enclosed(shell("cat file && exec stat -c %d:%i .")));
+  struct stat status{};
+  ASSERT_EQ(::stat((root_ + "/inside").c_str(), &status), 0);
+  EXPECT_EQ(result.output,
+            "what is inside\n" + std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) + "\n");
+}
+
+TEST_F(Enclosed, ChangesNothing) {
+  EXPECT_EQ(attempt("open(my $f, '>', 'new')"), kByLandlock);
+  EXPECT_EQ(attempt("open(my $f, '>>', 'file')"), kByLandlock);
+  EXPECT_EQ(attempt("open(my $f, '>', '/new')"), kByLandlock);
+  EXPECT_EQ(attempt("open(my $f, '>', '/etc/new')"), kByLandlock);
+  EXPECT_EQ(attempt("mkdir('folder')"), kByLandlock);
+  EXPECT_EQ(attempt("unlink('file')"), kByLandlock);
+  EXPECT_EQ(attempt("rename('file', 'other')"), kByLandlock);
+  EXPECT_EQ(attempt("sysopen(my $f, 'file', O_RDONLY | O_TRUNC)"), kByFilter);
+  EXPECT_EQ(attempt("truncate('file', 0)"), kByFilter);
+  EXPECT_EQ(attempt("chmod(0777, 'file')"), kByFilter);
+  EXPECT_EQ(read_file("inside/file"), "what is inside\n");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(root_ + "/inside"), {}), 1);
+}
+
+TEST_F(Enclosed, ExecutesNothingOfItsFolder) {
+  write_file("inside/script", "#!/bin/sh\necho ran\n");
+  std::filesystem::permissions(root_ + "/inside/script", std::filesystem::perms::owner_all);
+  const auto result = run_it(enclosed(shell("./script")));
+  EXPECT_EQ(result.exit_status, 126);
+  EXPECT_EQ(result.output, "");
+}
+
+TEST_F(Enclosed, HasNoCapabilitiesAndEndsWithItsSupervisor) {
+  const auto result = run_it(enclosed(
+      perl("my ($capget, $prctl) = @ARGV; my $header = pack('Ll', 0x20080522, 0); my $sets = 'x' x 24;"
+           "syscall($capget + 0, $header, $sets); my $number = pack('l', 0); syscall($prctl + 0, 2, $number, "
+           "0, 0, 0);"
+           "print unpack('H*', $sets), ' ', unpack('l', $number);"
+           "print syscall($prctl + 0, 23, $_, 0, 0, 0) for 0 .. 30",
+           {std::to_string(SYS_capget), std::to_string(SYS_prctl)})));
+  EXPECT_EQ(result.output, std::string(48, '0') + " 9" + std::string(31, '0'));
+}
+
+// Whoever cannot be enclosed is kept from the same by Landlock.
+class NotEnclosed : public Confinement {
+ protected:
+  std::string read_outside(SystemProcesses& processes, ProcessSpec wanted) {
+    wanted.enclosed = true;
+    const auto result = run(loop_, processes.run(std::move(wanted), {}));
+    return result ? result->output : to_text(result.error());
+  }
+  ProcessSpec reader() {
+    return perl(
+        "for ('file', '../outside', '/etc/shadow') { print open(my $f, '<', $_) ? 'allowed' : $!, ' ' }");
+  }
+};
+
+constexpr char kAllowedOneOfThree[] = "allowed Permission denied Permission denied ";
+
+TEST_F(NotEnclosed, WhereThereAreNoUserNamespaces) {
+  const std::string init = root_ + "/init";
+  write_file(
+      "init",
+      "#!/bin/sh\nexec /usr/bin/unshare -Ur /bin/sh -c 'echo 0 > /proc/sys/user/max_user_namespaces && "
+      "exec \"$0\" \"$@\"' '" +
+          bin_dir() + "/deputy-init' \"$@\"\n");
+  std::filesystem::permissions(init, std::filesystem::perms::owner_all);
+  if (const auto can = run(loop_, processes_.capability({})); !can || !can->user_namespaces)
+    GTEST_SKIP() << "no user namespaces here that could be forbidden";
+  SystemProcesses without(loop_, init);
+  const auto can = run(loop_, without.capability({}));
+  ASSERT_TRUE(can) << to_text(can.error());
+  ASSERT_FALSE(can->user_namespaces);
+  EXPECT_EQ(read_outside(without, reader()), kAllowedOneOfThree);
+}
+
+TEST_F(NotEnclosed, WhoIsGivenMoreThanItsFolder) {
+  std::filesystem::create_directory(root_ + "/other");
+  auto wanted = reader();
+  wanted.roots = {{root_ + "/other", Access::read}};
+  EXPECT_EQ(read_outside(processes_, std::move(wanted)), kAllowedOneOfThree);
+}
+
+TEST_F(NotEnclosed, WhoMayWrite) {
+  auto wanted = reader();
+  wanted.folder_access = Access::write;
+  EXPECT_EQ(read_outside(processes_, std::move(wanted)), kAllowedOneOfThree);
+}
+
 TEST_F(Confinement, RipgrepFindsWhatItShould) {
   auto wanted = spec({"rg", "--no-config", "--no-ignore-parent", "--sort", "path", "-e", "inside", "."});
-  const auto result = try_run(std::move(wanted));
-  if (!result && result.error().code == ErrorCode::not_found) GTEST_SKIP() << "no ripgrep here";
-  ASSERT_TRUE(result.has_value()) << to_text(result.error());
-  EXPECT_EQ(result->output, "./file:what is inside\n");
-  EXPECT_EQ(result->errors, "");
-  EXPECT_EQ(result->exit_status, 0);
+  for (const bool enclosed : {false, true}) {
+    wanted.enclosed = enclosed;
+    const auto result = try_run(wanted);
+    if (!result && result.error().code == ErrorCode::not_found) GTEST_SKIP() << "no ripgrep here";
+    ASSERT_TRUE(result.has_value()) << to_text(result.error());
+    EXPECT_EQ(result->output, "./file:what is inside\n");
+    EXPECT_EQ(result->errors, "");
+    EXPECT_EQ(result->exit_status, 0);
+  }
 }
 
 }  // namespace

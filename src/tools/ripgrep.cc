@@ -60,6 +60,7 @@ Task<std::expected<Searched, ToolResult>> run_ripgrep(std::vector<std::string> o
   }
   ProcessSpec spec{.argv = command(std::move(options), hidden, context.target->place->name()),
                    .folder = context.target->root,
+                   .enclosed = true,
                    .max_output = kMaxOutput,
                    .time_limit = kTimeLimit,
                    .aim = SandboxLevel::restricted};

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sandbox/init/enclosure.h"
 #include "sandbox/init/filter.h"
 #include "sandbox/init/landlock.h"
 
@@ -72,7 +73,9 @@ Confinement confine(const Options& options, pid_t init) {
   if (options.aim < 1) return reached;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return lacks("no_new_privs");
   reached.landlock_abi = landlock_abi();
-  if (reached.landlock_abi < 1 || !restrict_files(reached.landlock_abi, options)) return lacks("Landlock");
+  if (reached.landlock_abi < 1) return lacks("Landlock");
+  const bool enclosed = enclose(options);
+  if (!restrict_files(reached.landlock_abi, options, enclosed)) return lacks("Landlock");
   if (!drop_capabilities()) return lacks("dropping capabilities");
   const FilterRules rules{.init = init,
                           .isolated = options.isolated,

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "sandbox/init/programs.h"
+
 namespace deputy::init {
 namespace {
 
@@ -45,12 +47,10 @@ struct __attribute__((packed)) PathRule {
   int32_t parent = -1;
 };
 
-// Programs and libraries. On most systems all but the first lead into it.
-constexpr const char* kPrograms[] = {"/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin"};
 // What programs look at when they start. Not the rest of /etc: it holds keys and password hashes, which root
 // may read.
-constexpr const char* kSettings[] = {"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/locale.alias",
-                                     "/etc/localtime",   "/etc/nsswitch.conf", "/etc/passwd",
+constexpr const char* kSettings[] = {kLibraryIndex,    "/etc/ld.so.preload", "/etc/locale.alias",
+                                     "/etc/localtime", "/etc/nsswitch.conf", "/etc/passwd",
                                      "/etc/group"};
 // Without which programs that draw random numbers fail, git among them.
 constexpr const char* kDevices[] = {"/dev/random", "/dev/urandom", "/dev/zero", "/dev/full"};
@@ -62,9 +62,9 @@ constexpr const char* kNetworkSettings[] = {"/etc/resolv.conf", "/etc/hosts",   
 // What is the isolated process's own.
 constexpr const char* kOwn[] = {"/tmp", "/run", "/dev"};
 
-Ruleset ruleset_of(int abi, const Options& options) {
+Ruleset ruleset_of(int abi, const Options& options, bool enclosed) {
   Ruleset ruleset;
-  ruleset.files = kAllOfAbi1;
+  ruleset.files = enclosed ? kAllOfAbi1 & ~(kReadFile | kReadDir) : kAllOfAbi1;
   if (abi >= 2) ruleset.files |= kRefer;
   if (guards_truncation(abi, options)) ruleset.files |= kTruncate;
   if (abi >= 4 && !options.network && !options.isolated) ruleset.network = kBindTcp | kConnectTcp;
@@ -81,58 +81,64 @@ size_t size_of(int abi) {
 
 constexpr uint64_t kForFiles = kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDev;
 
-bool allow_beneath(int ruleset, int descriptor, uint64_t allowed) {
+// The rules that are being made.
+struct Rules {
+  int descriptor = -1;
+  uint64_t handled = 0;  // what is forbidden where no rule allows it
+};
+
+bool allow_beneath(const Rules& rules, int descriptor, uint64_t allowed) {
   struct stat status{};
   if (fstat(descriptor, &status) != 0) return false;
   if (!S_ISDIR(status.st_mode)) allowed &= kForFiles;  // the kernel refuses the others for a file
-  const PathRule rule{allowed, descriptor};
-  return syscall(kAddRule, ruleset, kPathBeneath, &rule, 0) == 0;
+  const PathRule rule{allowed & rules.handled, descriptor};
+  return rule.allowed == 0 || syscall(kAddRule, rules.descriptor, kPathBeneath, &rule, 0) == 0;
 }
 
 // What is not there needs no rule.
-bool allow_path(int ruleset, const char* path, uint64_t allowed) {
+bool allow_path(const Rules& rules, const char* path, uint64_t allowed) {
   const int descriptor = open(path, O_PATH | O_CLOEXEC);
   if (descriptor < 0) return errno == ENOENT || errno == EACCES;
-  const bool allowed_now = allow_beneath(ruleset, descriptor, allowed);
+  const bool allowed_now = allow_beneath(rules, descriptor, allowed);
   close(descriptor);
   return allowed_now;
 }
 
-bool allow_system(int ruleset, const Options& options) {
+bool allow_system(const Rules& rules, const Options& options) {
   for (const char* path : kPrograms) {
-    if (!allow_path(ruleset, path, kExecute | kReadFile | kReadDir)) return false;
+    if (!allow_path(rules, path, kExecute | kReadFile | kReadDir)) return false;
   }
   for (const char* path : kSettings) {
-    if (!allow_path(ruleset, path, kReadFile)) return false;
+    if (!allow_path(rules, path, kReadFile)) return false;
   }
   if (options.network) {
     for (const char* path : kNetworkSettings) {
-      if (!allow_path(ruleset, path, kReadFile | kReadDir)) return false;
+      if (!allow_path(rules, path, kReadFile | kReadDir)) return false;
     }
   }
   for (const char* path : kDevices) {
-    if (!allow_path(ruleset, path, kReadFile)) return false;
+    if (!allow_path(rules, path, kReadFile)) return false;
   }
-  return allow_path(ruleset, "/dev/null", kReadFile | kWriteFile);
+  return allow_path(rules, "/dev/null", kReadFile | kWriteFile);
 }
 
-bool allow_own(int ruleset, uint64_t change, const Options& options) {
-  if (!allow_path(ruleset, "/", kExecute | kReadFile | kReadDir)) return false;
+constexpr uint64_t kChangeAll = kChange | kRefer | kTruncate | kIoctlDev;
+
+bool allow_own(const Rules& rules, const Options& options) {
+  if (!allow_path(rules, "/", kExecute | kReadFile | kReadDir)) return false;
   for (const char* path : kOwn) {
-    if (!allow_path(ruleset, path, change)) return false;
+    if (!allow_path(rules, path, kChangeAll)) return false;
   }
-  return !options.home || allow_path(ruleset, options.home, change);
+  return !options.home || allow_path(rules, options.home, kChangeAll);
 }
 
 // What may be written may be executed: whoever builds something runs it.
-bool add_rules(int ruleset, uint64_t handled, const Options& options) {
-  const uint64_t change = (kChange | kRefer | kTruncate | kIoctlDev) & handled;
-  if (!(options.isolated ? allow_own(ruleset, change, options) : allow_system(ruleset, options)))
-    return false;
+bool add_rules(const Rules& rules, const Options& options) {
+  if (!(options.isolated ? allow_own(rules, options) : allow_system(rules, options))) return false;
   for (int i = 0; i < options.grant_count; ++i) {
     const Grant& grant = options.grants[i];
-    const uint64_t more = grant.writable ? kExecute | (change & ~kIoctlDev) : 0;
-    if (!allow_beneath(ruleset, grant.descriptor, kReadFile | kReadDir | more)) return false;
+    const uint64_t more = grant.writable ? kExecute | (kChangeAll & ~kIoctlDev) : 0;
+    if (!allow_beneath(rules, grant.descriptor, kReadFile | kReadDir | more)) return false;
   }
   return true;
 }
@@ -151,13 +157,13 @@ bool guards_truncation(int abi, const Options& options) {
          std::any_of(options.grants, end, [](const Grant& grant) { return grant.writable; });
 }
 
-bool restrict_files(int abi, const Options& options) {
-  const Ruleset asked = ruleset_of(abi, options);
-  const int ruleset = static_cast<int>(syscall(kCreateRuleset, &asked, size_of(abi), 0));
-  if (ruleset < 0) return false;
-  const bool restricted = add_rules(ruleset, asked.files, options) && syscall(kRestrictSelf, ruleset, 0) == 0;
+bool restrict_files(int abi, const Options& options, bool enclosed) {
+  const Ruleset asked = ruleset_of(abi, options, enclosed);
+  const Rules rules{static_cast<int>(syscall(kCreateRuleset, &asked, size_of(abi), 0)), asked.files};
+  if (rules.descriptor < 0) return false;
+  const bool restricted = add_rules(rules, options) && syscall(kRestrictSelf, rules.descriptor, 0) == 0;
   const int why = errno;
-  close(ruleset);
+  close(rules.descriptor);
   errno = why;
   return restricted;
 }

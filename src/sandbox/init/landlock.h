@@ -15,7 +15,8 @@ int landlock_abi();
 // would be looked up in all folders above it, though the nearest grant has settled that it may be read.
 bool guards_truncation(int abi, const Options& options);
 
-// Confines this process for good. False, with errno, when that failed; then nothing is confined.
-bool restrict_files(int abi, const Options& options);
+// Confines this process for good. An enclosed one (enclosure.h) may read whatever it sees. False, with errno,
+// when that failed; then nothing is confined.
+bool restrict_files(int abi, const Options& options, bool enclosed);
 
 }  // namespace deputy::init

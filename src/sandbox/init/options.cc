@@ -12,7 +12,7 @@ const char kUsage[] =
     "Runs a program confined and ends its whole tree with it.\n"
     "  --lifeline FD  --start FD  --status FD  --record FD  --environment FD  --parent PID\n"
     "  --aim LEVEL  --need-level LEVEL  --network 1  --read FD...  --write FD...  --group FD...\n"
-    "  --isolated 1  --directory PATH  --home PATH\n"
+    "  --enclose 1  --isolated 1  --directory PATH  --home PATH\n"
     "  --time-limit-ms N  --grace-ms N  --open-files N  --data-bytes N  --file-bytes N  --processes N\n"
     "  --cpu-seconds N\n";
 
@@ -46,6 +46,7 @@ bool set_number(const char* name, long number, Options& options) {
   if (is("--environment")) return options.environment = static_cast<int>(number), true;
   if (is("--parent")) return options.parent = static_cast<pid_t>(number), true;
   if (is("--isolated")) return options.isolated = number != 0, true;
+  if (is("--enclose")) return options.enclose = number != 0, true;
   if (is("--network")) return options.network = number != 0, true;
   if (is("--read")) return add_grant({.descriptor = static_cast<int>(number), .writable = false}, options);
   if (is("--write")) return add_grant({.descriptor = static_cast<int>(number), .writable = true}, options);

@@ -18,6 +18,7 @@ struct Options {
   bool probe = false;     // only say what this machine can do
   bool isolated = false;  // bwrap has given this process namespaces of its own, and it is the first in them
   bool network = false;   // the program may reach the network
+  bool enclose = false;  // where that is possible, it sees nothing but the folder that it reads (enclosure.h)
   int lifeline = -1;
   int start = -1;  // without it the program starts in /
   int status = -1;
