@@ -271,12 +271,14 @@ def measure_kill(asked, folder):
         found[one["peer"]] = one["n_orphans"], len(went_on)
         if one["sleeping_before"] < children:
             print(f"{one['peer']} had {one['sleeping_before']} commands running when it was killed", flush=True)
-    for peer, (left, went_on) in found.items():
+            found[one["peer"]] = None
+    for peer, (left, went_on) in ((peer, each) for peer, each in found.items() if each):
         print(f"{peer} killed with {children} commands running: {left} processes left, {went_on} children went on", flush=True)
-    if "ours" in found:
-        left, went_on = found["ours"]
-        scale.tell("killed with 8 commands running, processes left", left, most=0, digits=0)
-        scale.tell("killed with 8 commands running, children that went on", went_on, least=children, digits=0)
+    if not found.get("ours"):
+        return print(f"killed with {children} commands running: not measured", file=sys.stderr, flush=True)
+    left, went_on = found["ours"]
+    scale.tell(f"killed with {children} commands running, processes left", left, most=0, digits=0)
+    scale.tell(f"killed with {children} commands running, children that went on", went_on, least=children, digits=0)
 
 
 def measure_cache(folder):
