@@ -1,7 +1,6 @@
 #include "app/letters.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -47,17 +46,22 @@ std::string how_to_answer(const Program& program, const Question& question) {
   };
   if (question.kind == QuestionKind::permission)
     return fmt::format("approve with `{}`, decline with `{}`", line("yes"), line("'no, REASON'"));
-  const std::string way = fmt::format("answer with `{}`", line("TEXT"));
-  if (question.suggestions.empty()) return way;
-  const std::string suggested = on_one_line(fmt::format("{}", fmt::join(question.suggestions, "; ")));
-  return fmt::format("{} (suggested: {})", way, shorten(shown(program, suggested), kAnswerCharacters));
+  return fmt::format("answer with `{}`", line("TEXT"));
+}
+
+// What is asked, and what the agent offers to choose from.
+std::string asked_by(const Question& question) {
+  std::string text = question.text;
+  for (const std::string& suggestion : question.suggestions)
+    text += fmt::format("\n- {}", on_one_line(suggestion));
+  return text;
 }
 
 // As it was asked, line by line; no line of it can pass for one of ours.
 std::string whole_question(const Program& program, const Question& question) {
   std::string text =
       fmt::format("deputy: [{}] waits for you:\n", shown(program, on_one_line(question.label)));
-  const std::string asked = shown(program, question.text);
+  const std::string asked = shown(program, asked_by(question));
   for (const auto line : split(asked, '\n')) text += fmt::format("  {}\n", line);
   return text + fmt::format("deputy: {}", how_to_answer(program, question));
 }
@@ -213,7 +217,7 @@ bool was_told(const Letter& letter, const std::vector<Event>& events) {
 }
 
 std::string question_line(const Program& program, const Question& question) {
-  const std::string text = shown(program, on_one_line(question.text));
+  const std::string text = shown(program, on_one_line(asked_by(question)));
   std::string advice = how_to_answer(program, question);
   if (utf8_length(text) > kQuestionCharacters) {
     const auto show = program.command_line(fmt::format("sessions show {}", question.asker.value));

@@ -194,18 +194,22 @@ TEST_F(Letters, WhatIsAskedIsToldWholeLineByLineToWhoLooksAtItsSession) {
                     HasSubstr("sessions answer sess_1_root yes`")));
 }
 
-TEST_F(Letters, WhatAQuestionSuggestsIsToldWithTheWayToAnswer) {
+TEST_F(Letters, WhatAQuestionSuggestsIsToldWithIt) {
+  root_.state = SessionState::interrupted;
   const Question question{.id = "q",
                           .kind = QuestionKind::to_person,
                           .asker = kRoot,
+                          .label = "main",
                           .text = "Which?",
                           .suggestions = {"the red one", "the\nblue one\x1b[2J"}};
+  EXPECT_THAT(question_line(program_, question), AllOf(HasSubstr("Which? - the red one - the blue one"),
+                                                       HasSubstr("; answer with `"), Not(HasSubstr("\x1b"))));
+  memory_->journal.push_back(event_with(QuestionAsked{question}));
+  testing::internal::CaptureStderr();
+  tell_questions(program_, store_, {root_}, QuestionForm::whole);
   EXPECT_THAT(
-      question_line(program_, question),
-      AllOf(HasSubstr("`deputy sessions answer sess_1_root TEXT` (suggested: the red one; the blue one"),
-            Not(HasSubstr("\x1b"))));
-  EXPECT_THAT(question_line(program_, {.id = "q", .asker = kRoot, .text = "Which?"}),
-              Not(HasSubstr("suggested")));
+      testing::internal::GetCapturedStderr(),
+      testing::StartsWith("deputy: [main] waits for you:\n  Which?\n  - the red one\n  - the blue one"));
 }
 
 TEST_F(Letters, ACancelTellsWhatItsSessionReallyEndedAs) {
