@@ -33,7 +33,7 @@ class Attacks : public ProcessesFixture {
       if (!has_level(level)) continue;
       expect_refused_at(level, attack, succeeded, prepare);
     }
-    if (least > SandboxLevel::restricted) return;
+    if (least > SandboxLevel::restricted || attack.folder_access == Access::write) return;
     ProcessSpec enclosed = attack;
     enclosed.enclosed = true;
     expect_refused_at(SandboxLevel::restricted, enclosed, succeeded, prepare);

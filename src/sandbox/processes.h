@@ -77,9 +77,9 @@ struct ProcessSpec {
   const Folder* folder = nullptr;
   Access folder_access = Access::read;
   std::vector<Root> roots;  // none of them widens `folder_access` of what lies in the folder
-  // For a program that opens files by the ten thousand, reads its folder alone and is `restricted`: the same
-  // confinement for less of its time, where this machine has mount namespaces. The folder has another name
-  // there.
+  // For a program that opens files by the ten thousand, reads its folder alone and is `restricted`: where
+  // namespaces can be made, it sees nothing else but the system's programs, which costs less than to forbid
+  // the rest. The folder has another name there.
   bool enclosed = false;
   // From `isolated` on, what in the folder or a root is kept back: paths that begin with that folder's own.
   // What is not there is passed over, so it cannot be kept from coming to be.

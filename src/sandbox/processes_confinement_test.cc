@@ -1,5 +1,6 @@
 // What a confined program cannot do, tried by a program. Each attempt has a twin that must succeed, or it
 // would prove nothing.
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -246,55 +247,83 @@ TEST_F(Enclosed, HasNoCapabilitiesAndEndsWithItsSupervisor) {
            "syscall($capget + 0, $header, $sets); my $number = pack('l', 0); syscall($prctl + 0, 2, $number, "
            "0, 0, 0);"
            "print unpack('H*', $sets), ' ', unpack('l', $number);"
-           "print syscall($prctl + 0, 23, $_, 0, 0, 0) for 0 .. 30",
+           "print syscall($prctl + 0, 23, $_, 0, 0, 0) for 0 .. 40",
            {std::to_string(SYS_capget), std::to_string(SYS_prctl)})));
-  EXPECT_EQ(result.output, std::string(48, '0') + " 9" + std::string(31, '0'));
+  EXPECT_EQ(result.output, std::string(48, '0') + " 9" + std::string(41, '0'));
 }
 
-// Whoever cannot be enclosed is kept from the same by Landlock.
-class NotEnclosed : public Confinement {
+TEST_F(Enclosed, FindsAProgramThatALinkLeadsTo) {
+  std::filesystem::create_symlink("/usr/bin/env", root_ + "/env");
+  EXPECT_EQ(run_it(enclosed(spec({root_ + "/env", "echo", "found"}))).output, "found\n");
+  std::filesystem::copy_file("/usr/bin/env", root_ + "/own");
+  EXPECT_EQ(try_run(enclosed(spec({root_ + "/own", "echo", "found"}))).error().code, ErrorCode::denied);
+}
+
+// Whoever cannot be enclosed is kept from the same by Landlock, and finds its folder where it is.
+class NotEnclosed : public Enclosed {
  protected:
-  std::string read_outside(SystemProcesses& processes, ProcessSpec wanted) {
-    wanted.enclosed = true;
-    const auto result = run(loop_, processes.run(std::move(wanted), {}));
-    return result ? result->output : to_text(result.error());
+  // deputy-init, behind what a script does first.
+  SystemProcesses behind(const std::string& script) {
+    write_file("init", script);
+    std::filesystem::permissions(root_ + "/init", std::filesystem::perms::owner_all);
+    return {loop_, root_ + "/init"};
+  }
+  std::string output(SystemProcesses& processes, ProcessSpec wanted) {
+    const auto result = run(loop_, processes.run(enclosed(std::move(wanted)), {}));
+    return result ? result->output + result->errors : to_text(result.error());
   }
   ProcessSpec reader() {
-    return perl(
-        "for ('file', '../outside', '/etc/shadow') { print open(my $f, '<', $_) ? 'allowed' : $!, ' ' }");
+    return perl("print open(my $f, '<', $_) ? 'allowed' : $!, ' ' for ('file', '../outside', '/etc/shadow')");
+  }
+  void expect_not_enclosed(SystemProcesses& processes) {
+    EXPECT_EQ(output(processes, reader()), "allowed Permission denied Permission denied ");
+    EXPECT_EQ(output(processes, spec({"pwd"})), root_ + "/inside\n");
+    std::filesystem::create_directories(root_ + "/inside/sub");
+    write_file("inside/sub/ignored", "what is inside\n");
+    write_file("inside/.gitignore", "ignored\n");
+    EXPECT_EQ(output(processes, spec({"rg", "--no-config", "--no-require-git", "--hidden", "--glob", "!.git",
+                                      "-c", "inside", "./"})),
+              "./file:1\n");
+    EXPECT_EQ(output(processes, spec({"rg", "--no-config", "--no-require-git", "--files", "./sub"})), "");
   }
 };
 
-constexpr char kAllowedOneOfThree[] = "allowed Permission denied Permission denied ";
-
 TEST_F(NotEnclosed, WhereThereAreNoUserNamespaces) {
-  const std::string init = root_ + "/init";
-  write_file(
-      "init",
+  auto processes = behind(
       "#!/bin/sh\nexec /usr/bin/unshare -Ur /bin/sh -c 'echo 0 > /proc/sys/user/max_user_namespaces && "
       "exec \"$0\" \"$@\"' '" +
-          bin_dir() + "/deputy-init' \"$@\"\n");
-  std::filesystem::permissions(init, std::filesystem::perms::owner_all);
-  if (const auto can = run(loop_, processes_.capability({})); !can || !can->user_namespaces)
-    GTEST_SKIP() << "no user namespaces here that could be forbidden";
-  SystemProcesses without(loop_, init);
-  const auto can = run(loop_, without.capability({}));
+      bin_dir() + "/deputy-init' \"$@\"\n");
+  const auto can = run(loop_, processes.capability({}));
   ASSERT_TRUE(can) << to_text(can.error());
-  ASSERT_FALSE(can->user_namespaces);
-  EXPECT_EQ(read_outside(without, reader()), kAllowedOneOfThree);
+  EXPECT_FALSE(can->user_namespaces);
+  expect_not_enclosed(processes);
+}
+
+TEST_F(NotEnclosed, WhichOfItsStepsFails) {
+  for (const long call : {SYS_unshare, SYS_open_tree, SYS_mount, SYS_move_mount, SYS_pivot_root}) {
+    SCOPED_TRACE(call);
+    auto processes = behind(fmt::format(R"(#!/usr/bin/perl
+my $filter = join '', map {{ pack 'SCCL', @$_ }} [0x20, 0, 0, 0], [0x15, 0, 1, {}], [0x06, 0, 0, 0x50001], [0x06, 0, 0, 0x7fff0000];
+my $program = pack 'Sx6P', 4, $filter;
+syscall({}, 38, 1, 0, 0, 0) == 0 && syscall({}, 22, 2, $program) == 0 or die;
+exec '{}/deputy-init', @ARGV;
+)",
+                                        call, SYS_prctl, SYS_prctl, bin_dir()));
+    expect_not_enclosed(processes);
+  }
 }
 
 TEST_F(NotEnclosed, WhoIsGivenMoreThanItsFolder) {
   std::filesystem::create_directory(root_ + "/other");
   auto wanted = reader();
   wanted.roots = {{root_ + "/other", Access::read}};
-  EXPECT_EQ(read_outside(processes_, std::move(wanted)), kAllowedOneOfThree);
+  EXPECT_EQ(output(processes_, std::move(wanted)), "allowed Permission denied Permission denied ");
 }
 
 TEST_F(NotEnclosed, WhoMayWrite) {
   auto wanted = reader();
   wanted.folder_access = Access::write;
-  EXPECT_EQ(read_outside(processes_, std::move(wanted)), kAllowedOneOfThree);
+  EXPECT_EQ(output(processes_, std::move(wanted)), "allowed Permission denied Permission denied ");
 }
 
 TEST_F(Confinement, RipgrepFindsWhatItShould) {

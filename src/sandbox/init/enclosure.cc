@@ -22,8 +22,8 @@ constexpr unsigned kWithMountsBelow = 0x8000;  // AT_RECURSIVE
 constexpr unsigned kFromDescriptor = 4;        // MOVE_MOUNT_F_EMPTY_PATH
 
 constexpr const char* kFolder = "folder";  // what the one that it starts in is called there
-// Where the new root is put together.
-constexpr const char* kSite = "/tmp";
+// Where the new root is put together: it hides what nobody needs any more.
+constexpr const char* kSite = "/proc";
 
 bool put(const char* path, const char* text) {
   const int file = open(path, O_WRONLY | O_CLOEXEC);
@@ -74,28 +74,43 @@ bool show(const char* path) {
   return mount >= 0 && move_to(mount, below);
 }
 
+// In what is mounted at the site. Afterwards it is the root, and the folder the current directory.
 bool build(int folder) {
-  if (mount("tmpfs", kSite, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755") != 0) return false;
   if (chdir(kSite) != 0 || mkdir(kFolder, 0755) != 0 || !move_to(folder, kFolder)) return false;
   if (mkdir("etc", 0755) != 0 || !show(kLibraryIndex)) return false;
   if (mkdir("dev", 0755) != 0 || !show("/dev/null")) return false;
   for (const char* path : kPrograms)
     if (!show(path)) return false;
   // The old root ends up on top of the new one, and is taken away.
-  return syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0;
+  return syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 && chdir(kFolder) == 0;
+}
+
+// Whether it is the one that the program starts in.
+bool is_start(const Grant& grant, const Options& options) {
+  struct stat granted{};
+  struct stat start{};
+  return fstat(grant.descriptor, &granted) == 0 && fstat(options.start, &start) == 0 &&
+         granted.st_dev == start.st_dev && granted.st_ino == start.st_ino;
+}
+
+bool reads_one_folder(const Options& options) {
+  return options.grant_count == 1 && !options.grants[0].writable && !options.network && !options.isolated &&
+         is_start(options.grants[0], options);
 }
 
 }  // namespace
 
 bool enclose(const Options& options) {
-  const bool reads_one_folder =
-      options.start >= 0 && options.grant_count == 1 && !options.grants[0].writable && !options.isolated;
-  if (!options.enclose || !reads_one_folder || !enter_namespaces()) return false;
+  if (!options.enclose || !reads_one_folder(options) || !enter_namespaces()) return false;
+  // `start` stands in the mount namespace that was left: from there nobody could tell where he is.
+  const int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   const int folder = mount_again(".");
-  if (folder < 0) return false;
-  const bool is_built = build(folder);
-  // What was built in part hides nothing but /tmp, and that from nobody who is in it.
-  return (is_built ? chdir(kFolder) : fchdir(options.start)) == 0 && is_built;
+  if (here < 0 || folder < 0 || mount("tmpfs", kSite, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755") != 0)
+    return false;
+  if (build(folder)) return true;
+  umount2(kSite, MNT_DETACH);
+  (void)!fchdir(here);
+  return false;
 }
 
 }  // namespace deputy::init

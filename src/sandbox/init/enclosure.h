@@ -7,9 +7,9 @@
 
 namespace deputy::init {
 
-// For a program that may read one folder and write nothing, where it asks for it. In the current directory,
-// which must be that folder; afterwards it is the same one, under another name. False where it is not asked
-// for, or cannot be had here: then nothing is out of sight.
+// For a program that may read the folder it starts in, and nothing else, where it asks for it. The current
+// directory, which must be that folder, is the same one afterwards, under another name. False where it is not
+// asked for or cannot be had here: then everything is in sight as before.
 bool enclose(const Options& options);
 
 }  // namespace deputy::init

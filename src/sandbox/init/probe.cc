@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,8 +32,12 @@ int level_of(Options options) {
 int filters() {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && Filter({.init = getppid()}).install() ? 1 : 0;
 }
+// Some systems let everybody make a user namespace, and do nothing in it.
 int separates() {
-  return unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC) == 0 ? 1 : 0;
+  return unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC) == 0 &&
+                 mount("tmpfs", "/proc", "tmpfs", 0, nullptr) == 0
+             ? 1
+             : 0;
 }
 
 }  // namespace
