@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const auto again = parse_bundle(bundle_text(*written, Redactor()));
   must(again.has_value() && text_of_events(*again) == text_of_events(*written));
   must(compared(written->events, again->events).differences.empty());
-  (void)outside_in(bundle->events, deaths_in(bundle->events));
+  (void)outside_in(bundle->events);
   (void)script_of(requests_in(bundle->events));
   return 0;
 }

@@ -21,7 +21,6 @@
 #include "sandbox/processes.h"
 #include "store/memory_store.h"
 #include "store/session_view.h"
-#include "transcript/mail.h"
 
 namespace deputy {
 namespace {
@@ -56,20 +55,6 @@ bool had_other_limits(const std::vector<Event>& events) {
          used.delegations > limits.delegations || (has_no_time && ran_out_of_time);
 }
 
-// Words that were put before a model as soon as they were there: one that runs hears them behind its reply.
-bool has_words_left_while_nobody_ran_it(const std::vector<Event>& events) {
-  std::map<SessionId, std::string> last;  // words, where nothing of their session came after them
-  for (const Event& event : events) {
-    if (!is_compared(event.fact)) continue;
-    std::string& words = last[event.run.session];
-    const auto* delivered = std::get_if<Delivered>(&event.fact);
-    if (delivered && !words.empty() && delivered->item == words) return true;
-    const auto* nudge = std::get_if<Nudged>(&event.fact);
-    words = nudge && nudge->source == Source::person ? nudge_item(nudge->id) : "";
-  }
-  return false;
-}
-
 // What a replay cannot repeat, where there is such a thing: the sessions differ for that, and for no defect.
 std::optional<std::string> beyond_replay(const Bundle& bundle) {
   const Profiles profiles = Profiles::built_in();
@@ -83,8 +68,6 @@ std::optional<std::string> beyond_replay(const Bundle& bundle) {
   std::optional<std::string> found;
   if (had_other_limits(bundle.events))
     found = "it was gone on with under other limits, and only those of its start are in the bundle";
-  if (has_words_left_while_nobody_ran_it(bundle.events))
-    found = "something was said to a session while no program ran it, and when is not in the bundle";
   for (const Event& event : bundle.events) {
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
       const Session& session = created->session;
@@ -101,6 +84,8 @@ std::optional<std::string> beyond_replay(const Bundle& bundle) {
       if (!started->model.empty()) models[event.run.session] = started->model;
       if (started->task == RunTask::compact) wished.insert(event.run);
     }
+    if (const auto* word = std::get_if<Nudged>(&event.fact); word && word->source == Source::runtime)
+      found = "its program ended in the middle, and commands were lost";
     if (std::holds_alternative<Compacted>(event.fact) && !wished.contains(event.run) &&
         !is_window_known(event.run.session))
       found = "a conversation was compacted, and when depends on what is not in the bundle";
@@ -116,9 +101,8 @@ constexpr Duration kPatience = std::chrono::seconds(10);
 
 class Replay {
  public:
-  explicit Replay(const Bundle& bundle, std::vector<Death> deaths = {})
+  explicit Replay(const Bundle& bundle)
       : bundle_(bundle),
-        deaths_(std::move(deaths)),
         root_(std::get<SessionCreated>(bundle.events.front().fact).session),
         known_(models_in(bundle)),
         calls_(bundle.events),
@@ -138,7 +122,7 @@ class Replay {
     TRY(prepare_workspace());
     TRY(auto rules, Rules::from_json(root_.permissions));
     TRY(start_runtime());
-    auto outside = outside_in(bundle_.events, deaths_);
+    auto outside = outside_in(bundle_.events);
     await(std::move(outside.happenings));
     runtime_->start({.agent = root_.agent,
                      .brief = {.label = root_.label,
@@ -179,7 +163,7 @@ class Replay {
     if (std::ranges::any_of(bundle_.events, is_search))
       tools.search = SearchSettings{SearchService::searxng, "https://search.invalid", ""};
     tools.played = [this](std::shared_ptr<Tool> tool) {
-      return replayed_tool(std::move(tool), calls_, *memory_,
+      return replayed_tool(std::move(tool), calls_, told_calls_, *memory_,
                            [this](std::string text) { return worlds_.translated(std::move(text)); });
     };
     runtime_ = std::make_unique<Runtime>(
@@ -272,6 +256,19 @@ class Replay {
     for (const Event& event : told_)
       if (is_compared(event.fact)) ++events_[place_of(event.run.session, created_)];
     playback_.take_up(told_);
+    if (!told_.empty()) told_calls_ = RecordedCalls(told_);
+  }
+
+  void leave_words(const std::vector<Word>& words) {
+    for (const auto& [id, session] : created_) {
+      for (const Word& word : words) {
+        if (word.place != place_of(id, created_)) continue;
+        memory_->inbox.push_back({.id = ++memory_->letters_so_far,
+                                  .tree = session.tree,
+                                  .session = id,
+                                  .text = playback_.translated(word.text)});
+      }
+    }
   }
 
   // A further input, or another process in place of the one that left.
@@ -285,6 +282,7 @@ class Replay {
       loop_.run_until([this] { return is_closed_; });
       runtime_.reset();
       take_up();
+      leave_words(next.words);
       TRY(start_runtime());
     }
     loop_.manual_clock().advance_to(playback_.moment(next.at));
@@ -338,7 +336,6 @@ class Replay {
   }
 
   const Bundle& bundle_;
-  const std::vector<Death> deaths_;
   const Session& root_;
   const KnownModels known_;
   const RecordedCalls calls_;
@@ -352,7 +349,8 @@ class Replay {
   SimProcesses processes_{loop_};
   SimNetwork network_{loop_};
   SeededRandom random_{1};
-  std::vector<Event> told_;  // so far
+  std::vector<Event> told_;   // so far
+  RecordedCalls told_calls_;  // by the programs before this one
   std::map<SessionId, Session> created_;
   std::vector<Outside> happenings_;            // that have not come yet
   std::map<std::string, std::size_t> events_;  // that are compared, so far, by place
@@ -367,18 +365,9 @@ class Replay {
 
 Result<Replayed> replay(const Bundle& bundle) {
   auto replayed = Replay(bundle).run();
-  if (replayed && replayed->differences.empty()) return replayed;
-  const auto deaths = deaths_in(bundle.events);
-  auto beyond = beyond_replay(bundle);
-  if (!deaths.empty()) {
-    auto again = Replay(bundle, deaths).run();
-    if (again && again->differences.empty()) return again;
-    const auto lost = std::ranges::find(deaths, true, &Death::has_lost_commands);
-    if (lost != deaths.end()) beyond = lost->why;
-    if (!again && !beyond) beyond = deaths.front().why;
-    if (again) replayed = std::move(again);
-  }
-  if (!replayed || !beyond) return replayed;
+  if (!replayed || replayed->differences.empty()) return replayed;
+  const auto beyond = beyond_replay(bundle);
+  if (!beyond) return replayed;
   return fail(ErrorCode::unavailable,
               fmt::format("the tree cannot be replayed: {}; it goes another way from here: {}", *beyond,
                           replayed->differences.front()),

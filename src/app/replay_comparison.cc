@@ -149,7 +149,8 @@ std::optional<std::string> difference(const Told& then, const Told& now) {
 bool is_compared(const Fact& fact) {
   return !std::holds_alternative<StateChanged>(fact) && !std::holds_alternative<Retried>(fact) &&
          !std::holds_alternative<BudgetReserved>(fact) && !std::holds_alternative<DeadlineMoved>(fact) &&
-         !std::holds_alternative<ProcessEnded>(fact) && !std::holds_alternative<ReplyHeard>(fact);
+         !std::holds_alternative<ProcessEnded>(fact) && !std::holds_alternative<ReplyHeard>(fact) &&
+         !std::holds_alternative<TakenUp>(fact);
 }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {

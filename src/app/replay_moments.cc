@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "delegation/question_ids.h"
@@ -18,28 +19,23 @@ WallTime believable(WallTime told) {
   return std::clamp(told, WallTime{-kCentury}, WallTime{kCentury});
 }
 
-std::optional<WallTime> deadline_in(const Fact& fact) {
-  if (const auto* created = std::get_if<SessionCreated>(&fact)) return created->session->deadline;
-  if (const auto* started = std::get_if<RunStarted>(&fact)) return started->deadline;
-  if (const auto* moved = std::get_if<DeadlineMoved>(&fact)) return moved->deadline;
-  return std::nullopt;
-}
-
 struct OpenQuestion {
   RunId asker;
   WallTime until;
 };
 
-}  // namespace
-
-std::set<std::size_t> taken_up_too_late(const std::vector<Event>& events) {
+// One that had run by then would have said at once that a question to a parent had run out of time.
+std::set<std::size_t> taken_up_too_late(const std::vector<Event>& events,
+                                        const std::vector<NextProgram>& programs) {
   std::set<std::size_t> found;
   std::map<std::string, OpenQuestion> open;  // to parents, by id
   for (std::size_t at = 0; at < events.size(); ++at) {
     const Event& event = events[at];
-    for (const auto& [id, question] : open) {
-      if (believable(events[at - 1].at) < question.until && question.until + kSoon < believable(event.at))
-        found.insert(at);
+    if (std::ranges::binary_search(programs, at, {}, &NextProgram::first)) {
+      for (const auto& [id, question] : open) {
+        if (believable(events[at - 1].at) < question.until && question.until + kSoon < believable(event.at))
+          found.insert(at);
+      }
     }
     // Who is stopped while it asks leaves no answer.
     std::erase_if(open, [&event](const auto& each) {
@@ -54,30 +50,29 @@ std::set<std::size_t> taken_up_too_late(const std::vector<Event>& events) {
   return found;
 }
 
-// Whoever takes a tree up moves its deadlines by as long as nothing was recorded. They are moved for an
-// answer that was waited for too: but that time went by.
+}  // namespace
+
+// What is reserved for a request without a trace stands before the word that the tree was taken up.
+std::vector<NextProgram> next_programs_in(const std::vector<Event>& events) {
+  std::vector<NextProgram> found;
+  for (std::size_t at = 1; at < events.size(); ++at) {
+    if (!std::holds_alternative<TakenUp>(events[at].fact)) continue;
+    std::size_t first = at;
+    while (first > 1 && std::holds_alternative<BudgetReserved>(events[first - 1].fact) &&
+           believable(events[at].at) - believable(events[first - 1].at) < kSoon)
+      --first;
+    found.push_back({first, at});
+  }
+  return found;
+}
+
 Moments::Moments(const std::vector<Event>& events) : begin_(believable(events.front().at)) {
-  std::map<SessionId, WallTime> deadlines;
-  const auto too_late = taken_up_too_late(events);
-  for (std::size_t at = 0; at < events.size(); ++at) {
-    const WallTime now = believable(events[at].at);
-    const WallTime::duration quiet = at == 0 ? kSoon : now - believable(events[at - 1].at);
-    bool is_taken_up = false;
-    bool is_answered = false;
-    for (std::size_t next = at; quiet > kSoon && next < events.size(); ++next) {
-      const Event& event = events[next];
-      const WallTime::duration later = believable(event.at) - now;
-      if (later > kSoon || later < -kSoon) break;
-      is_answered = is_answered || std::holds_alternative<QuestionAnswered>(event.fact);
-      const auto* moved = std::get_if<DeadlineMoved>(&event.fact);
-      const auto before = deadlines.find(event.run.session);
-      if (!moved || before == deadlines.end()) continue;
-      const WallTime::duration by = believable(moved->deadline) - before->second;
-      is_taken_up = is_taken_up || (by > quiet - kSoon && by < quiet + kSoon);
-    }
-    if (is_taken_up && !is_answered && !too_late.contains(at)) still_.emplace_back(now, quiet);
-    if (const auto deadline = deadline_in(events[at].fact))
-      deadlines[events[at].run.session] = believable(*deadline);
+  const auto programs = next_programs_in(events);
+  const auto too_late = taken_up_too_late(events, programs);
+  for (const NextProgram& next : programs) {
+    const WallTime now = believable(events[next.first].at);
+    const WallTime left = believable(events[next.first - 1].at);
+    if (now > left && !too_late.contains(next.first)) still_.emplace_back(now, now - left);
   }
 }
 

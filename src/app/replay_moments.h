@@ -2,7 +2,6 @@
 // while no program ran it, unless the time of a question ran out meanwhile. Pure.
 #pragma once
 
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -10,9 +9,12 @@
 
 namespace deputy {
 
-// The events by which programs took a tree up when a question to a parent had run out of time: one that had
-// run by then would have said so at once.
-std::set<std::size_t> taken_up_too_late(const std::vector<Event>& events);
+// A program that took the tree up from another.
+struct NextProgram {
+  std::size_t first = 0;     // of its events
+  std::size_t taken_up = 0;  // the one that says so
+};
+std::vector<NextProgram> next_programs_in(const std::vector<Event>& events);
 
 class Moments {
  public:

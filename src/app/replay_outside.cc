@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "app/replay_comparison.h"
@@ -15,12 +13,19 @@
 namespace deputy {
 namespace {
 
-constexpr Duration kOneLeaving = std::chrono::seconds(10);  // in which all requests of a program are stopped
+const Nudged* word_of_person(const Fact& fact) {
+  const auto* word = std::get_if<Nudged>(&fact);
+  return word && word->source == Source::person ? word : nullptr;
+}
+
+bool ends_request(const Fact& fact) {
+  return std::holds_alternative<ReplyReceived>(fact) || std::holds_alternative<RequestStopped>(fact) ||
+         std::holds_alternative<Compacted>(fact);
+}
 
 class Reader {
  public:
-  explicit Reader(const std::vector<Event>& events)
-      : events_(events), places_(places_in(events)), moments_(events) {
+  explicit Reader(const std::vector<Event>& events) : events_(events), places_(places_in(events)) {
     for (std::size_t at = 0; at < events.size(); ++at) {
       by_session_[events[at].run.session].push_back(at);
       if (const auto* created = std::get_if<SessionCreated>(&events[at].fact))
@@ -28,12 +33,12 @@ class Reader {
     }
   }
 
-  FromOutside read(const std::vector<Death>& deaths) {
-    read_words();
+  FromOutside read() {
+    read_inputs();
     read_cancels();
-    read_leavings();
-    for (const Death& death : deaths) read_death(death.event);
+    read_programs();
     std::ranges::sort(found_.continuations, {}, &Continuation::event);
+    read_words();
     return std::move(found_);
   }
 
@@ -49,9 +54,7 @@ class Reader {
       progress.events += is_compared(fact) ? 1 : 0;
       const auto* reply = std::get_if<ReplyReceived>(&fact);
       const bool is_asked = reply && reply->reply.stop != ReplyStop::over_budget;
-      const bool is_ended =
-          std::holds_alternative<RequestStopped>(fact) || std::holds_alternative<Compacted>(fact);
-      progress.requests += is_asked || is_ended ? 1 : 0;
+      progress.requests += is_asked || (!reply && ends_request(fact)) ? 1 : 0;
     }
     return progress;
   }
@@ -62,24 +65,46 @@ class Reader {
       if (at <= then || !is_compared(events_[at].fact)) continue;
       const Fact& fact = events_[at].fact;
       if (std::holds_alternative<Nudged>(fact)) continue;
-      return std::holds_alternative<ReplyReceived>(fact) || std::holds_alternative<RequestStopped>(fact) ||
-             std::holds_alternative<Compacted>(fact);
+      return ends_request(fact);
     }
     return false;
   }
 
+  // Whoever takes a tree up sees to what was left for a session before anything else of it.
+  Continuation* taken_up_with(std::size_t word) {
+    const auto next = std::ranges::upper_bound(found_.continuations, word, {}, &Continuation::event);
+    if (next == found_.continuations.begin() || is_asking(word)) return nullptr;
+    Continuation& last = *std::prev(next);
+    const bool is_first =
+        std::ranges::none_of(by_session_.at(events_[word].run.session), [&](std::size_t at) {
+          return at >= last.event && at < word && is_compared(events_[at].fact) &&
+                 !word_of_person(events_[at].fact);
+        });
+    return is_first && !last.input ? &last : nullptr;
+  }
+
   void read_words() {
+    for (std::size_t at = 0; at < events_.size(); ++at) {
+      const Event& event = events_[at];
+      const Nudged* word = word_of_person(event.fact);
+      if (!word) continue;
+      if (Continuation* taken_up = taken_up_with(at)) {
+        taken_up->words.push_back({place(at), word->text});
+        continue;
+      }
+      found_.happenings.push_back({.kind = Outside::Kind::nudge,
+                                   .place = place(at),
+                                   .text = word->text,
+                                   .at = event.at,
+                                   .after = {{place(at), progress(event.run.session, at, is_asking(at))}}});
+    }
+  }
+
+  void read_inputs() {
     std::set<int> begun{1};
     for (std::size_t at = 0; at < events_.size(); ++at) {
       const Event& event = events_[at];
       const SessionId& session = event.run.session;
-      if (const auto* nudge = std::get_if<Nudged>(&event.fact); nudge && nudge->source == Source::person) {
-        found_.happenings.push_back({.kind = Outside::Kind::nudge,
-                                     .place = place(at),
-                                     .text = nudge->text,
-                                     .at = event.at,
-                                     .after = {{place(at), progress(session, at, is_asking(at))}}});
-      }
       if (const auto* detached = std::get_if<Detached>(&event.fact);
           detached && detached->question_id.empty() && !wished_beside(at) &&
           places_.contains(detached->child)) {
@@ -91,7 +116,11 @@ class Reader {
       }
       if (const auto* started = std::get_if<RunStarted>(&event.fact);
           started && session == event.tree && begun.insert(event.run.number).second)
-        found_.continuations.push_back({at, event.at, first_input(event.run), started->model, started->task});
+        found_.continuations.push_back({.event = at,
+                                        .at = event.at,
+                                        .input = first_input(event.run),
+                                        .model = started->model,
+                                        .task = started->task});
     }
   }
 
@@ -197,107 +226,59 @@ class Reader {
     return true;
   }
 
-  void read_leavings() {
-    std::vector<std::size_t> left;
-    for (std::size_t at = 0; at < events_.size(); ++at) {
-      if (std::holds_alternative<RequestStopped>(events_[at].fact) && is_left(at)) left.push_back(at);
+  // Each but the first took the tree up from one that had left it, or died.
+  void read_programs() {
+    std::size_t begin = 0;
+    for (const auto& [next, said] : next_programs_in(events_)) {
+      if (!read_leaving(begin, next)) read_death(begin, next);
+      found_.continuations.push_back({.event = next, .at = events_[next].at});
+      begin = said;
     }
-    for (std::size_t i = 0; i < left.size();) {
-      const std::size_t first = left[i];
-      Outside outside{.kind = Outside::Kind::leave, .at = events_[first].at};
-      std::size_t last = first;
-      const TimePoint begun = moments_.of(events_[first].at);
-      for (; i < left.size() && moments_.of(events_[left[i]].at) - begun < kOneLeaving; ++i) {
-        last = left[i];
-        outside.after[place(last)] = progress(events_[last].run.session, last, true);
-      }
-      found_.happenings.push_back(std::move(outside));
-      if (last + 1 < events_.size())
-        found_.continuations.push_back({.event = last + 1, .at = events_[last + 1].at});
+    read_leaving(begin, events_.size());
+  }
+
+  bool read_leaving(std::size_t begin, std::size_t end) {
+    Outside outside{.kind = Outside::Kind::leave};
+    for (std::size_t at = begin; at < end; ++at) {
+      if (!std::holds_alternative<RequestStopped>(events_[at].fact) || !is_left(at)) continue;
+      if (outside.after.empty()) outside.at = events_[at].at;
+      outside.after[place(at)] = progress(events_[at].run.session, at, true);
     }
+    if (outside.after.empty()) return false;
+    found_.happenings.push_back(std::move(outside));
+    return true;
   }
 
   // All of its sessions had come just as far.
-  void read_death(std::size_t next) {
+  void read_death(std::size_t begin, std::size_t next) {
     Outside outside{.kind = Outside::Kind::die, .at = events_[next - 1].at};
     for (const auto& [session, of_session] : by_session_) {
       if (of_session.front() < next)
-        outside.after[places_.at(session)] = {.events = progress(session, next).events};
+        outside.after[places_.at(session)] = progress(session, next, has_reserved(session, begin, next));
     }
     found_.happenings.push_back(std::move(outside));
-    found_.continuations.push_back({.event = next, .at = events_[next].at});
+  }
+
+  // For a request without an end.
+  bool has_reserved(const SessionId& session, std::size_t begin, std::size_t end) const {
+    bool has = false;
+    for (const std::size_t at : by_session_.at(session)) {
+      if (at < begin || at >= end) continue;
+      if (std::holds_alternative<BudgetReserved>(events_[at].fact)) has = true;
+      if (ends_request(events_[at].fact)) has = false;
+    }
+    return has;
   }
 
   const std::vector<Event>& events_;
   const std::map<SessionId, std::string> places_;
-  const Moments moments_;
   std::map<SessionId, std::vector<std::size_t>> by_session_;
   std::map<SessionId, SessionId> parents_;
   FromOutside found_;
 };
 
-double seconds(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
-
-// The first event behind the longest time, from `begun` to `again`, in which nothing was recorded.
-std::size_t taken_up_between(const std::vector<Event>& events, std::size_t begun, std::size_t again) {
-  const auto quiet = [&events](std::size_t at) {
-    return seconds(events[at].at) - seconds(events[at - 1].at);
-  };
-  std::size_t longest = begun + 1;
-  for (std::size_t at = longest; at <= again; ++at)
-    if (quiet(at) > quiet(longest)) longest = at;
-  return longest;
-}
-
 }  // namespace
 
-std::vector<Death> deaths_in(const std::vector<Event>& events) {
-  std::map<std::size_t, Death> found;
-  std::map<SessionId, std::size_t> last;      // event
-  std::map<SessionId, std::size_t> reserved;  // and no end of the request yet
-  std::map<std::tuple<RunId, int, int, std::string_view>, std::size_t> begun;  // by call and what it began
-  std::set<std::tuple<RunId, int, int>> answers;  // calls that answer a child, and wait for it
-  for (std::size_t at = 0; at < events.size(); ++at) {
-    const Event& event = events[at];
-    const SessionId& session = event.run.session;
-    const auto died_since = [&](std::size_t before, std::string why) -> Death& {
-      const std::size_t next = taken_up_between(events, before, at);
-      return found.try_emplace(next, Death{next, std::move(why)}).first->second;
-    };
-    if (const auto* word = std::get_if<Nudged>(&event.fact);
-        word && word->source == Source::runtime && last.contains(session))
-      died_since(last.at(session), "its program ended in the middle, and commands were lost")
-          .has_lost_commands = true;
-    const auto* asked = std::get_if<QuestionAsked>(&event.fact);  // for permission, or what it asks itself
-    const auto* started = std::get_if<CallStarted>(&event.fact);
-    if (started && started->tool == "answer_subagent") answers.insert({event.run, event.step, event.call});
-    const bool waits_again =
-        std::holds_alternative<Attached>(event.fact) && answers.contains({event.run, event.step, event.call});
-    if (asked || started || waits_again) {
-      const auto what = asked ? name_of(asked->question.kind) : kind_of(event.fact);
-      const auto [first, is_new] = begun.try_emplace({event.run, event.step, event.call, what}, at);
-      if (!is_new) died_since(std::exchange(first->second, at), "its program ended in the middle of a call");
-    }
-    if (std::holds_alternative<BudgetReserved>(event.fact)) {
-      const auto [first, is_new] = reserved.try_emplace(session, at);
-      if (!is_new)
-        died_since(std::exchange(first->second, at), "its program ended in the middle of a request");
-    }
-    if (std::holds_alternative<ReplyReceived>(event.fact) ||
-        std::holds_alternative<RequestStopped>(event.fact) || std::holds_alternative<Compacted>(event.fact) ||
-        std::holds_alternative<RunEnded>(event.fact))
-      reserved.erase(session);
-    last[session] = at;
-  }
-  for (const std::size_t at : taken_up_too_late(events))
-    found.try_emplace(at, Death{at, "a question ran out of time while no program ran it"});
-  std::vector<Death> deaths;
-  for (auto& [event, death] : found) deaths.push_back(std::move(death));
-  return deaths;
-}
-
-FromOutside outside_in(const std::vector<Event>& events, const std::vector<Death>& deaths) {
-  return Reader(events).read(deaths);
-}
+FromOutside outside_in(const std::vector<Event>& events) { return Reader(events).read(); }
 
 }  // namespace deputy

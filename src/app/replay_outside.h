@@ -26,10 +26,16 @@ struct Outside {
   std::map<std::string, Progress> after = {};  // by place: what had happened by then
 };
 
+struct Word {
+  std::string place;  // of the session that it is for
+  std::string text;
+};
+
 // What goes on with the root after it was at rest: a further input, or that it is resumed.
 struct Continuation {
   std::size_t event = 0;  // the first that it led to
   WallTime at{};
+  std::vector<Word> words = {};  // that were left while no program ran the tree
   std::optional<std::string> input = {};
   ModelName model = {};
   RunTask task = RunTask::reply;
@@ -40,16 +46,6 @@ struct FromOutside {
   std::vector<Continuation> continuations;  // in order
 };
 
-// A program that died in the middle of something, which the next one took up.
-struct Death {
-  std::size_t event = 0;           // the first that the next one recorded
-  std::string why;                 // how it shows
-  bool has_lost_commands = false;  // which no replay loses
-};
-// By what was begun twice, found to be lost, or not answered in time. Where nothing was, a tree whose program
-// died goes the same way as one whose program did not.
-std::vector<Death> deaths_in(const std::vector<Event>& events);
-
-FromOutside outside_in(const std::vector<Event>& events, const std::vector<Death>& deaths = {});
+FromOutside outside_in(const std::vector<Event>& events);
 
 }  // namespace deputy

@@ -44,7 +44,9 @@ RecordedRequests requests_in(const std::vector<Event>& events) {
       ended.push_back(std::exchange(open[session], {}));
       reserved.erase(session);
     };
-    if (std::holds_alternative<BudgetReserved>(event.fact)) {
+    if (std::holds_alternative<TakenUp>(event.fact)) {
+      reserved.clear();  // by a program that is gone
+    } else if (std::holds_alternative<BudgetReserved>(event.fact)) {
       reserved.insert(session);
     } else if (const auto* retried = std::get_if<Retried>(&event.fact)) {
       open[session].retries.emplace_back(event.at, *retried);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 
 #include "app/replay_moments.h"
@@ -20,9 +21,13 @@ std::string place_below(const std::string& parent, const DelegationKey& key) {
 
 class ReplayedTool final : public Tool {
  public:
-  ReplayedTool(std::shared_ptr<Tool> tool, const RecordedCalls& calls, const MemoryStore::Memory& memory,
-               std::function<std::string(std::string)> translated)
-      : tool_(std::move(tool)), calls_(calls), memory_(memory), translated_(std::move(translated)) {}
+  ReplayedTool(std::shared_ptr<Tool> tool, const RecordedCalls& calls, const RecordedCalls& told,
+               const MemoryStore::Memory& memory, std::function<std::string(std::string)> translated)
+      : tool_(std::move(tool)),
+        calls_(calls),
+        told_(told),
+        memory_(memory),
+        translated_(std::move(translated)) {}
 
   const ToolText& text() const override { return tool_->text(); }
   Effect effect() const override { return tool_->effect(); }
@@ -56,7 +61,8 @@ class ReplayedTool final : public Tool {
       (void)co_await tool_->run(std::move(arguments), context);
     for (const auto& [at, fact] : call->afterwards) record_at(at, fact, context);
     co_await sleep_until(context.loop, call->ended_at, context.stop);
-    for (const Fact& trace : call->traces)
+    const RecordedCall* before = of_call(told_, context);
+    for (const Fact& trace : call->traces | std::views::drop(before ? before->traces.size() : 0))
       context.journal.ride_along({context.id.step, context.id.index}, trace);
     if (!call->result) co_return tool_error(std::string(kNoResult));
     co_return translated(*call->result);
@@ -84,10 +90,11 @@ class ReplayedTool final : public Tool {
                                     if (const auto alive = journal.lock()) alive->ride_along(place, fact);
                                   });
   }
-  const RecordedCall* recorded(const ToolContext& context) const {
-    return calls_.find(place_of(context.session.id, memory_.sessions), context.id.run.number, context.id.step,
-                       context.id.index);
+  const RecordedCall* of_call(const RecordedCalls& calls, const ToolContext& context) const {
+    return calls.find(place_of(context.session.id, memory_.sessions), context.id.run.number, context.id.step,
+                      context.id.index);
   }
+  const RecordedCall* recorded(const ToolContext& context) const { return of_call(calls_, context); }
   ToolResult translated(ToolResult result) const {
     result.content = translated_(std::move(result.content));
     return result;
@@ -95,6 +102,7 @@ class ReplayedTool final : public Tool {
 
   std::shared_ptr<Tool> tool_;
   const RecordedCalls& calls_;
+  const RecordedCalls& told_;
   const MemoryStore::Memory& memory_;
   std::function<std::string(std::string)> translated_;
 };
@@ -154,9 +162,9 @@ const RecordedCall* RecordedCalls::find(const std::string& place, int run, int s
 }
 
 std::shared_ptr<Tool> replayed_tool(std::shared_ptr<Tool> tool, const RecordedCalls& calls,
-                                    const MemoryStore::Memory& memory,
+                                    const RecordedCalls& told, const MemoryStore::Memory& memory,
                                     std::function<std::string(std::string)> translated) {
-  return std::make_shared<ReplayedTool>(std::move(tool), calls, memory, std::move(translated));
+  return std::make_shared<ReplayedTool>(std::move(tool), calls, told, memory, std::move(translated));
 }
 
 }  // namespace deputy

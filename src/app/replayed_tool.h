@@ -40,6 +40,7 @@ struct RecordedCall {
 
 class RecordedCalls {
  public:
+  RecordedCalls() = default;
   explicit RecordedCalls(const std::vector<Event>& events);
   const RecordedCall* find(const std::string& place, int run, int step, int call) const;
 
@@ -47,10 +48,11 @@ class RecordedCalls {
   std::map<std::tuple<std::string, int, int, int>, RecordedCall> calls_;
 };
 
-// What it does to a child the runtime does again. `calls` and `memory`, the sessions that there are now,
-// outlive it. `translated` puts ids of now for those of then.
+// What it does to a child the runtime does again. `calls`, `told`, what a program of now has said of them
+// before another took the tree up, and `memory`, the sessions that there are now, outlive it. `translated`
+// puts ids of now for those of then.
 std::shared_ptr<Tool> replayed_tool(std::shared_ptr<Tool> tool, const RecordedCalls& calls,
-                                    const MemoryStore::Memory& memory,
+                                    const RecordedCalls& told, const MemoryStore::Memory& memory,
                                     std::function<std::string(std::string)> translated);
 
 }  // namespace deputy

@@ -75,6 +75,7 @@ Task<Result<Boxed<Report>>> Tree::resume(SessionId root, std::optional<TreeLimit
   CO_TRY(auto session, claimed_root(root, terms));
   root_stop_.emplace(stop);
   CO_TRY(co_await services_.store.record({}));  // what take_up() let ride along, before anything goes on
+  if (!is_terminal(session.state)) services_.store.ride_along({event_of(session, TakenUp{})});
   co_return co_await to_its_end(
       session, [this, session, ticket = slots_->take_ticket(SessionId{})](StopToken own) mutable {
         return go_on(session, RunStarted{}, std::move(ticket), std::move(own));

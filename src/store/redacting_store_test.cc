@@ -87,8 +87,9 @@ TEST_F(RedactingStoreTest, KeepsSecretsOutOfEveryFact) {
 TEST_F(RedactingStoreTest, EveryOtherFactHasNoSuchText) {
   std::set<std::size_t> known;
   for (const Fact& fact : facts_full_of(kSecret)) known.insert(fact.index());
-  for (const Fact& fact : std::vector<Fact>{RunStarted{}, FileTouched{}, BudgetReserved{}, DeadlineMoved{},
-                                            Detached{}, Attached{}, ProcessEnded{}, CommandEnded{}}) {
+  for (const Fact& fact :
+       std::vector<Fact>{RunStarted{}, FileTouched{}, BudgetReserved{}, DeadlineMoved{}, Detached{},
+                         Attached{}, ProcessEnded{}, CommandEnded{}, TakenUp{}}) {
     EXPECT_TRUE(known.insert(fact.index()).second) << kind_of(fact);
   }
   EXPECT_EQ(known.size(), std::variant_size_v<Fact>) << "a new one: what does it hold that somebody said?";

@@ -125,6 +125,7 @@ json::object body_of(const Fact& fact) {
                                 {"messages", static_cast<std::int64_t>(f.messages)}};
           },
           [](const ReplyHeard& f) { return json::object{{"first", f.is_first}, {"text", f.text}}; },
+          [](const TakenUp&) { return json::object{}; },
       },
       fact);
 }
@@ -281,6 +282,8 @@ Result<Fact> read_heard(const json::object& body) {
   return ReplyHeard{bool_at(body, "first").value_or(true), string_or(body, "text", "")};
 }
 
+Result<Fact> read_taken_up(const json::object&) { return TakenUp{}; }
+
 struct FactCodec {
   std::string_view kind;
   Result<Fact> (*read)(const json::object& body);
@@ -295,7 +298,8 @@ constexpr std::array<FactCodec, std::variant_size_v<Fact>> kFacts{
      {"touched", read_touched},   {"reserved", read_reserved},   {"stopped", read_stopped},
      {"deadline", read_deadline}, {"nudge", read_nudge},         {"delivered", read_delivered},
      {"detached", read_detached}, {"attached", read_attached},   {"process", read_process},
-     {"command", read_command},   {"compacted", read_compacted}, {"heard", read_heard}}};
+     {"command", read_command},   {"compacted", read_compacted}, {"heard", read_heard},
+     {"taken_up", read_taken_up}}};
 
 }  // namespace
 

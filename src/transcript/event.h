@@ -147,11 +147,14 @@ struct ReplyHeard {
   std::string text;
 };
 
+struct TakenUp {  // a tree that another program had left unfinished: this one goes on with it
+};
+
 // The first is what a fact is before it has been said: one that needs no memory.
 using Fact = std::variant<RunStarted, SessionCreated, InputGiven, ReplyReceived, CallStarted, CallFinished,
                           NoteTaken, QuestionAsked, QuestionAnswered, Retried, StateChanged, RunEnded,
                           FileTouched, BudgetReserved, RequestStopped, DeadlineMoved, Nudged, Delivered,
-                          Detached, Attached, ProcessEnded, CommandEnded, Compacted, ReplyHeard>;
+                          Detached, Attached, ProcessEnded, CommandEnded, Compacted, ReplyHeard, TakenUp>;
 
 struct Event {
   std::uint64_t seq = 0;  // per tree, from 1

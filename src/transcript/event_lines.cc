@@ -119,6 +119,7 @@ class Lines {
   void operator()(const FileTouched&) {}  // the ledger's, not a surface's
   void operator()(const BudgetReserved&) {}
   void operator()(const ReplyHeard&) {}  // who follows the run has heard it
+  void operator()(const TakenUp&) {}     // what goes on says so itself
   void operator()(const CommandEnded& fact) {
     say("session.progress",
         {{"step", event_.step}, {"call", event_.call}, {"exit_status", fact.exit_status}});

@@ -98,7 +98,8 @@ std::vector<Fact> one_of_each() {
           ProcessEnded{"bash", std::chrono::milliseconds(1500), 4096},
           CommandEnded{3},
           Compacted{some_reply(), 7},
-          ReplyHeard{false, "half of"}};
+          ReplyHeard{false, "half of"},
+          TakenUp{}};
 }
 
 TEST(Fact, EveryKindReadsBackAsItWasWritten) {

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "app/replay.h"
-#include "app/replay_outside.h"
 #include "support/dialogue_world.h"
 
 namespace deputy {
@@ -26,6 +25,11 @@ constexpr auto kTooLate = 11min;
 
 bool has_ended(const DialogueWorld& world) { return is_terminal(world.sessions().front().state); }
 
+bool has_lost_a_command(const DialogueWorld& world) {
+  return std::ranges::any_of(world.facts<Nudged>(),
+                             [](const Nudged& word) { return word.source == Source::runtime; });
+}
+
 // Whether it was replayed, and came out the same.
 bool is_replayed(const DialogueWorld& world) {
   const auto& journal = world.world.memory->journal;
@@ -38,7 +42,7 @@ bool is_replayed(const DialogueWorld& world) {
     return replayed->differences.empty();
   }
   EXPECT_THAT(replayed.error().message, HasSubstr("cannot be replayed"));
-  EXPECT_TRUE(std::ranges::any_of(deaths_in(journal), &Death::has_lost_commands)) << replayed.error().message;
+  EXPECT_TRUE(has_lost_a_command(world)) << replayed.error().message;
   return false;
 }
 
@@ -96,10 +100,6 @@ bool has_waited_on(const DialogueWorld& world) {
       return true;
   }
   return false;
-}
-bool has_lost_a_command(const DialogueWorld& world) {
-  return std::ranges::any_of(world.facts<Nudged>(),
-                             [](const Nudged& word) { return word.source == Source::runtime; });
 }
 
 void prepare(DialogueWorld& world) {
@@ -185,6 +185,34 @@ TEST(AReplayOfTwoDeaths, GivesTheSameEvents) {
     }
   }
   EXPECT_GT(twice, 3);
+}
+
+// At whichever record of its child's, which takes notes; the words are for that.
+TEST(AReplayOfWordsThatWereLeftAfterADeath, GivesTheSameEvents) {
+  int heard = 0;
+  for (int record = 1; !testing::Test::HasFailure(); ++record) {
+    SCOPED_TRACE(fmt::format("it dies at record {}", record));
+    ASSERT_LT(record, kMoreRecordsThanThereAre);
+    DialogueWorld world([](const Scene& scene) -> Act {
+      if (scene.depth == 0 && scene.step == 0)
+        return {.calls = {call_of("task", R"({"agent":"general","prompt":"look"})")}, .after = 2s};
+      if (scene.depth == 0) return {.text = "over", .after = 2s};
+      if (scene.is_told("be quick")) return {.text = "quick", .after = 2s};
+      if (scene.step == 3) return {.text = "slow", .after = 2s};
+      return {.calls = {call_of("Note", fmt::format(R"({{"content":"note {}"}})", scene.step))}, .after = 2s};
+    });
+    world.options.crash = {.at_record = record};
+    if (world.run()) break;
+    if (world.sessions().size() < 2 || has_ended(world)) continue;
+    world.options.crash = {};
+    world.leave_word("general", "be quick");
+    world.away = 1h;
+    const auto ended = world.resume(2);
+    ASSERT_TRUE(ended) << ended.error().message;
+    EXPECT_TRUE(is_replayed(world));
+    heard += world.facts<Delivered>().empty() ? 0 : 1;
+  }
+  EXPECT_GT(heard, 3);
 }
 
 TEST(AReplayOfADeathInACompaction, GivesTheSameEvents) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "a_compaction.h"
-#include "app/replay_outside.h"
 #include "support/dialogue_world.h"
 
 namespace deputy {
@@ -447,52 +446,11 @@ TEST(AReplay, GivesATreeWhoseProgramDiedInTheMiddleAgain) {
     if (world.facts<QuestionAsked>().size() < 2) continue;
     ASSERT_TRUE(*ended) << ended->error().message;
     ++asked_twice;
-    ASSERT_EQ(deaths_in(world.world.memory->journal).size(), 1u);
+    ASSERT_EQ(world.facts<TakenUp>().size(), 1u);
     expect_replayed(world);
     expect_named_where_it_ends_otherwise({{}, world.world.memory->journal});
   }
   EXPECT_GT(asked_twice, 0);
-}
-
-// The next program's first record stands behind the longest time in which there was none.
-TEST(ADeath, ShowsInWhatWasBegunTwice) {
-  const auto event = [](Fact fact, std::chrono::seconds at) {
-    Event made;
-    made.run = {SessionId("sess_1_aaaaaa"), 1};
-    made.at = WallTime{at};
-    made.fact = std::move(fact);
-    return made;
-  };
-  const auto where = [](const std::vector<Event>& events) {
-    std::vector<std::size_t> found;
-    for (const Death& death : deaths_in(events)) found.push_back(death.event);
-    return found;
-  };
-  const Fact note = NoteTaken{};
-  for (const Fact& begun : {Fact(CallStarted{}), Fact(QuestionAsked{}), Fact(BudgetReserved{})}) {
-    SCOPED_TRACE(std::string(kind_of(begun)));
-    EXPECT_THAT(where({event(begun, 1s), event(note, 3s), event(note, 90s), event(begun, 91s)}),
-                testing::ElementsAre(2u));
-    EXPECT_THAT(where({event(begun, 1s), event(note, 90s)}), IsEmpty());
-  }
-  const QuestionAsked question{{.kind = QuestionKind::to_person}};
-  EXPECT_THAT(where({event(QuestionAsked{}, 1s), event(CallStarted{}, 2s), event(question, 90s)}), IsEmpty())
-      << "it was permitted to ask, and asked";
-  for (const std::string tool : {"answer_subagent", "task"}) {
-    const bool shows = tool == "answer_subagent";  // the other may say so twice
-    EXPECT_EQ(
-        where({event(CallStarted{.tool = tool}, 1s), event(Attached{}, 2s), event(Attached{}, 90s)}).size(),
-        shows ? 1u : 0u)
-        << tool;
-  }
-  EXPECT_THAT(where({event(BudgetReserved{}, 1s), event(ReplyReceived{}, 2s), event(BudgetReserved{}, 3s)}),
-              IsEmpty())
-      << "that one had its reply";
-  EXPECT_THAT(where({event(BudgetReserved{}, 1s), event(RunEnded{}, 2s), event(BudgetReserved{}, 3s)}),
-              IsEmpty())
-      << "that one ended with its run";
-  EXPECT_THAT(where({event(note, 1s), event(Nudged{.source = Source::runtime}, 90s)}),
-              testing::ElementsAre(1u));
 }
 
 // What is said of a tree that came out otherwise, and for no defect; "" where it came out the same.
@@ -517,26 +475,26 @@ TEST(AReplay, OfATreeThatWasGoneOnWithUnderOtherLimitsSaysSo) {
   EXPECT_THAT(why_not_replayed(world), HasSubstr("gone on with under other limits"));
 }
 
-TEST(AReplay, OfWordsThatWereLeftWhileNobodyRanTheTreeSaysSo) {
+// To the child, and to the root, which waits for it.
+TEST(AReplay, GivesWordsAgainThatWereLeftWhileNobodyRanTheTree) {
   DialogueWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = scene.is_told("be quick") ? "quick" : "slow", .after = 20s};
     if (scene.step == 0) return {.calls = {child_that("")}};
-    return {.text = "over"};
+    return {.text = scene.is_told("and brief") ? "brief" : "long"};
   });
   world.on_event = [&](Runtime& runtime, const Event&) {
     if (world.sessions().size() == 2) runtime.cancel(StopReason::shutdown);
   };
   EXPECT_FALSE(world.run());
   world.on_event = {};
-  MemoryStore::Memory& memory = *world.world.memory;
-  memory.inbox.push_back({.id = ++memory.letters_so_far,
-                          .tree = world.sessions().front().id,
-                          .session = world.child("general").id,
-                          .text = "be quick"});
+  world.leave_word("general", "be quick");
+  world.leave_word("general", "very quick");
+  world.leave_word("root", "and brief");
+  world.away = 1h;
   ASSERT_TRUE(world.resume(2));
-  ASSERT_EQ(world.facts<Nudged>().size(), 1u);
-  const std::string why = why_not_replayed(world);
-  EXPECT_TRUE(why.empty() || why.contains("said to a session while no program ran it")) << why;
+  ASSERT_EQ(world.facts<Nudged>().size(), 3u);
+  ASSERT_THAT(world.heard_by_root(), HasSubstr("quick"));
+  expect_replayed(world);
 }
 
 TEST(AReplay, SaysWhatItCannotRepeatAndDoesNotCallItADefect) {

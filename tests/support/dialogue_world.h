@@ -56,6 +56,14 @@ class DialogueWorld {
     life.loop().manual_clock().jump_wall(away);
     return life.say(sessions().front().id, {.text = std::move(input), .terms = terms, .task = task});
   }
+  // By a process that does not run the tree.
+  void leave_word(std::string_view label, std::string text) {
+    MemoryStore::Memory& memory = *world.memory;
+    memory.inbox.push_back({.id = ++memory.letters_so_far,
+                            .tree = sessions().front().id,
+                            .session = child(label).id,
+                            .text = std::move(text)});
+  }
   // One life that dies where the options say, and a second that goes on. Nothing where it did not die.
   std::optional<Result<Report>> run_through_crash() {
     {

@@ -11,6 +11,7 @@
 #include "store/migrations/0005_processes.h"
 #include "store/migrations/0006_compaction.h"
 #include "store/migrations/0007_heard.h"
+#include "store/migrations/0008_taken_up.h"
 
 namespace deputy {
 
@@ -18,7 +19,7 @@ namespace {
 
 // The position in this list is the version it leads to, counted from 1.
 constexpr std::array kMigrations{k0001Initial,   k0002Mail,       k0003Proof, k0004Answers,
-                                 k0005Processes, k0006Compaction, k0007Heard};
+                                 k0005Processes, k0006Compaction, k0007Heard, k0008TakenUp};
 
 // From there on the tables are those of the newest.
 constexpr int kOldestReadable = 4;
