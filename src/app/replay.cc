@@ -15,7 +15,6 @@
 #include "async/sleep.h"
 #include "async/task_group.h"
 #include "base/random.h"
-#include "delegation/budget.h"
 #include "net/sim_network.h"
 #include "runtime/runtime.h"
 #include "sandbox/processes.h"
@@ -41,20 +40,6 @@ bool is_search(const Event& event) {
   return intent && intent->tool == "WebSearch";
 }
 
-// More was used than the tree was started with: other limits are good for as long as one program runs it.
-bool had_other_limits(const std::vector<Event>& events) {
-  const Session& root = std::get<SessionCreated>(events.front().fact).session;
-  const TreeLimits limits = root.limits.value_or(TreeLimits{});
-  const Amount used = used_by(events);
-  const bool has_no_time = limits.time == Duration::max() && !root.deadline;
-  const bool ran_out_of_time = std::ranges::any_of(events, [&root](const Event& event) {
-    const auto* ended = std::get_if<RunEnded>(&event.fact);
-    return ended && event.run.session == root.id && ended->report->reason == Reason::timeout;
-  });
-  return used.steps > limits.steps || used.tokens > limits.tokens || used.cost_micros > limits.cost_micros ||
-         used.delegations > limits.delegations || (has_no_time && ran_out_of_time);
-}
-
 // What a replay cannot repeat, where there is such a thing: the sessions differ for that, and for no defect.
 std::optional<std::string> beyond_replay(const Bundle& bundle) {
   const Profiles profiles = Profiles::built_in();
@@ -66,8 +51,6 @@ std::optional<std::string> beyond_replay(const Bundle& bundle) {
     return model != known.end() && model->second.window;
   };
   std::optional<std::string> found;
-  if (had_other_limits(bundle.events))
-    found = "it was gone on with under other limits, and only those of its start are in the bundle";
   for (const Event& event : bundle.events) {
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
       const Session& session = created->session;
@@ -287,10 +270,14 @@ class Replay {
     }
     loop_.manual_clock().advance_to(playback_.moment(next.at));
     if (next.input) {
-      runtime_->say(root, {.text = playback_.translated(*next.input), .model = next.model, .task = next.task},
+      runtime_->say(root,
+                    {.text = playback_.translated(*next.input),
+                     .model = next.model,
+                     .terms = next.limits,
+                     .task = next.task},
                     taker());
     } else {
-      runtime_->resume(root, taker());
+      runtime_->resume(root, taker(), next.limits);
     }
     return finish();
   }

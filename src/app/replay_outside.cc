@@ -120,7 +120,8 @@ class Reader {
                                         .at = event.at,
                                         .input = first_input(event.run),
                                         .model = started->model,
-                                        .task = started->task});
+                                        .task = started->task,
+                                        .limits = started->limits});
     }
   }
 
@@ -231,7 +232,8 @@ class Reader {
     std::size_t begin = 0;
     for (const auto& [next, said] : next_programs_in(events_)) {
       if (!read_leaving(begin, next)) read_death(begin, next);
-      found_.continuations.push_back({.event = next, .at = events_[next].at});
+      found_.continuations.push_back(
+          {.event = next, .at = events_[next].at, .limits = std::get<TakenUp>(events_[said].fact).limits});
       begin = said;
     }
     read_leaving(begin, events_.size());

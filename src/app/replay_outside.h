@@ -39,6 +39,7 @@ struct Continuation {
   std::optional<std::string> input = {};
   ModelName model = {};
   RunTask task = RunTask::reply;
+  std::optional<TreeLimits> limits = {};  // other ones than the tree was started with
 };
 
 struct FromOutside {

@@ -75,7 +75,8 @@ Task<Result<Boxed<Report>>> Tree::resume(SessionId root, std::optional<TreeLimit
   CO_TRY(auto session, claimed_root(root, terms));
   root_stop_.emplace(stop);
   CO_TRY(co_await services_.store.record({}));  // what take_up() let ride along, before anything goes on
-  if (!is_terminal(session.state)) services_.store.ride_along({event_of(session, TakenUp{})});
+  if (!is_terminal(session.state))
+    services_.store.ride_along({event_of(session, TakenUp{other_limits(session)})});
   co_return co_await to_its_end(
       session, [this, session, ticket = slots_->take_ticket(SessionId{})](StopToken own) mutable {
         return go_on(session, RunStarted{}, std::move(ticket), std::move(own));
@@ -130,7 +131,8 @@ Task<Result<Boxed<Report>>> Tree::say(SessionId root, NextInput input, StopToken
   session.run += 1;
   skip_downtime(session);                           // what is left of the whole tree's time
   const RunStarted started{.model = session.model,  // the person may have chosen another
-                           .task = input.task};
+                           .task = input.task,
+                           .limits = other_limits(session)};
   root_stop_.emplace(stop);
   co_return co_await to_its_end(session, [this, session, started, text = input.text,
                                           ticket = slots_->take_ticket(SessionId{})](StopToken own) mutable {
@@ -161,6 +163,11 @@ Result<Session> Tree::claimed_root(const SessionId& id, const std::optional<Tree
                 "see `deputy sessions ls`");
   TRY(take_up(*session, events, terms));
   return *std::move(session);
+}
+
+// What it goes on under, where that is not what it was started with.
+std::optional<TreeLimits> Tree::other_limits(const Session& root) const {
+  return root.limits == limits_ ? std::nullopt : std::optional(limits_);
 }
 
 // Under the terms that it was started with, unless the person sets others, and with what it has used.

@@ -78,7 +78,7 @@ struct RootBrief {
 struct NextInput {
   std::string text;
   ModelName model = {};  // from now on; empty: as before. Calls already made keep theirs
-  std::optional<TreeLimits> terms = std::nullopt;  // other limits than it was started with; they are not kept
+  std::optional<TreeLimits> terms = std::nullopt;  // other limits than it was started with
   RunTask task = RunTask::reply;                   // the others take no text
 };
 
@@ -129,7 +129,7 @@ class Tree {
   // Starts a new tree, or goes on with the one a dead process left. An Error means that no report could be
   // recorded.
   Task<Result<Boxed<Report>>> start(RootBrief root, StopToken stop);
-  // `terms` are other limits than it was started with; they are not kept.
+  // `terms` are other limits than it was started with.
   Task<Result<Boxed<Report>>> resume(SessionId root, std::optional<TreeLimits> terms, StopToken stop);
   // A root that has ended begins another run.
   Task<Result<Boxed<Report>>> say(SessionId root, NextInput input, StopToken stop);
@@ -227,6 +227,7 @@ class Tree {
   Result<std::vector<Event>> claim(SessionId id);
   Result<void> take_up(Session& root, const std::vector<Event>& events,
                        const std::optional<TreeLimits>& terms);
+  std::optional<TreeLimits> other_limits(const Session& root) const;
   Result<std::optional<Event>> unrecorded_request(const Session& session);
   // Counts the child and reserves for its first request, or refuses it. `further` is what one that has ended
   // is told to go on with.

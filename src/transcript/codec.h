@@ -15,6 +15,8 @@ json::object to_json(const Reply& reply);
 json::object to_json(const FileChange& change);
 json::object to_json(const Report& report);
 json::object to_json(const Question& question);
+json::object to_json(const TreeLimits& limits);
+TreeLimits limits_from_json(const json::object& value);
 json::object to_json(const Session& session);
 json::object to_json(const Wait& wait);
 // The word of batches and of progress events, S0's: ok, partial or error; blocked counts as partial,

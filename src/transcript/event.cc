@@ -68,6 +68,7 @@ json::object body_of(const Fact& fact) {
             if (!f.model.empty()) body["model"] = f.model.value;
             if (f.max_turns) body["max_turns"] = *f.max_turns;
             if (f.task != RunTask::reply) body["task"] = name_of(f.task);
+            if (f.limits) body["limits"] = to_json(*f.limits);
             return body;
           },
           [](const InputGiven& f) { return input_to_json(f); },
@@ -125,7 +126,9 @@ json::object body_of(const Fact& fact) {
                                 {"messages", static_cast<std::int64_t>(f.messages)}};
           },
           [](const ReplyHeard& f) { return json::object{{"first", f.is_first}, {"text", f.text}}; },
-          [](const TakenUp&) { return json::object{}; },
+          [](const TakenUp& f) {
+            return f.limits ? json::object{{"limits", to_json(*f.limits)}} : json::object{};
+          },
       },
       fact);
 }
@@ -148,6 +151,11 @@ Result<Fact> read_created(const json::object& body) {
   return SessionCreated{std::move(session)};
 }
 
+std::optional<TreeLimits> limits_in(const json::object& body) {
+  const auto* limits = object_at(body, "limits");
+  return limits ? std::optional(limits_from_json(*limits)) : std::nullopt;
+}
+
 Result<Fact> read_started(const json::object& body) {
   RunStarted started{static_cast<int>(integer_or(body, "index", 0)),
                      static_cast<int>(integer_or(body, "total", 1)), time_in(body, "deadline_us"),
@@ -156,6 +164,7 @@ Result<Fact> read_started(const json::object& body) {
   if (body.contains("task")) {
     TRY(started.task, enum_in(body, "task", kRunTasks));
   }
+  started.limits = limits_in(body);
   return started;
 }
 
@@ -282,7 +291,7 @@ Result<Fact> read_heard(const json::object& body) {
   return ReplyHeard{bool_at(body, "first").value_or(true), string_or(body, "text", "")};
 }
 
-Result<Fact> read_taken_up(const json::object&) { return TakenUp{}; }
+Result<Fact> read_taken_up(const json::object& body) { return TakenUp{limits_in(body)}; }
 
 struct FactCodec {
   std::string_view kind;

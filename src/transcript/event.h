@@ -37,6 +37,7 @@ struct RunStarted {
   ModelName model = {};
   std::optional<int> max_turns = {};
   RunTask task = RunTask::reply;
+  std::optional<TreeLimits> limits = {};  // of the tree, as long as the program runs it
 };
 struct InputGiven {
   Source source = Source::person;
@@ -148,6 +149,7 @@ struct ReplyHeard {
 };
 
 struct TakenUp {  // a tree that another program had left unfinished: this one goes on with it
+  std::optional<TreeLimits> limits = {};  // where they are not those of its start
 };
 
 // The first is what a fact is before it has been said: one that needs no memory.

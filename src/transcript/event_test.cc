@@ -64,7 +64,8 @@ Reply some_reply() {
 }
 
 std::vector<Fact> one_of_each() {
-  return {RunStarted{1, 3, WallTime{std::chrono::microseconds{8}}, ModelName("a/b"), 7},
+  return {RunStarted{1, 3, WallTime{std::chrono::microseconds{8}}, ModelName("a/b"), 7, RunTask::compact,
+                     TreeLimits{.steps = 3}},
           SessionCreated{some_session()},
           InputGiven{Source::runtime, "i", Reason::max_turns},
           ReplyReceived{some_reply()},
@@ -99,7 +100,7 @@ std::vector<Fact> one_of_each() {
           CommandEnded{3},
           Compacted{some_reply(), 7},
           ReplyHeard{false, "half of"},
-          TakenUp{}};
+          TakenUp{TreeLimits{.tokens = 9}}};
 }
 
 TEST(Fact, EveryKindReadsBackAsItWasWritten) {

@@ -453,26 +453,60 @@ TEST(AReplay, GivesATreeWhoseProgramDiedInTheMiddleAgain) {
   EXPECT_GT(asked_twice, 0);
 }
 
-// What is said of a tree that came out otherwise, and for no defect; "" where it came out the same.
-std::string why_not_replayed(const DialogueWorld& world) {
-  const auto replayed = replay({{}, world.world.memory->journal});
-  if (!replayed) return replayed.error().message;
-  EXPECT_THAT(replayed->differences, testing::IsEmpty());
-  return "";
+// Three steps, under other limits than those of its start from the third record on.
+ActingModel::Play a_reader() {
+  return [](const Scene& scene) -> Act {
+    if (scene.step == 3 || scene.is_told("This is your last step")) return {.text = "over"};
+    const std::string file = fmt::format(R"({{"file_path":"{}.txt"}})", scene.step);
+    return {.calls = {call_of("Read", file)}, .after = 20s};
+  };
 }
 
-TEST(AReplay, OfATreeThatWasGoneOnWithUnderOtherLimitsSaysSo) {
-  DialogueWorld world([](const Scene& scene) -> Act {
-    if (scene.step == 3) return {.text = "over"};
-    const std::string file = fmt::format(R"({{"file_path":"{}.txt"}})", scene.step);
-    return {.calls = {call_of("Read", file)}, .after = 2s};
-  });
+TEST(AReplay, GivesATreeAgainThatWasResumedUnderOtherLimits) {
+  TreeLimits few;
+  few.steps = 2;
+  TreeLimits more;
+  more.steps = 20;
+  TreeLimits brief;
+  brief.time = 10s;
+  for (const auto& [before, then, end] : {std::tuple(few, more, Reason::none),
+                                          {more, few, Reason::budget},
+                                          {TreeLimits{}, brief, Reason::timeout}}) {
+    DialogueWorld world(a_reader());
+    world.options.limits = before;
+    world.options.crash = {.at_record = 3};
+    EXPECT_FALSE(world.run());
+    world.away = 1h;
+    ASSERT_TRUE(world.resume(2, then));
+    ASSERT_TRUE(has_ended_for(world, end));
+    expect_replayed(world);
+  }
+}
+
+TEST(AReplay, GivesATreeAgainThatWasResumedUnderItsOwnLimitsAfterOthers) {
+  DialogueWorld world(a_reader());
   world.options.limits.steps = 2;
-  world.options.crash = {.at_record = 3};
+  world.options.crash = {.at_record = 2};
   EXPECT_FALSE(world.run());
-  world.options.crash = {};
-  ASSERT_TRUE(world.resume(2, TreeLimits{.steps = 20}));
-  EXPECT_THAT(why_not_replayed(world), HasSubstr("gone on with under other limits"));
+  world.away = 1h;
+  EXPECT_FALSE(world.resume(2, TreeLimits{.steps = 20}, {.at_record = 2}));
+  world.away = 2h;
+  ASSERT_TRUE(world.resume(3));
+  ASSERT_TRUE(has_ended_for(world, Reason::budget));
+  expect_replayed(world);
+}
+
+TEST(AReplay, GivesAFurtherInputAgainUnderOtherLimits) {
+  DialogueWorld world(
+      [](const Scene& scene) -> Act { return {.text = fmt::format("reply {}", scene.step), .after = 2s}; });
+  world.options.limits.steps = 1;
+  ASSERT_TRUE(world.run());
+  world.away = 1min;
+  ASSERT_TRUE(world.say("and then?", TreeLimits{.steps = 2}));
+  world.away = 2min;
+  ASSERT_TRUE(world.say("and now?"));
+  ASSERT_TRUE(has_ended_for(world, Reason::budget));
+  expect_replayed(world);
 }
 
 // To the child, and to the root, which waits for it.

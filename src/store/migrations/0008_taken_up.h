@@ -1,5 +1,5 @@
-// That a tree was taken up is in the journal from here on: whoever does not know those records must not take
-// them for damage.
+// That a tree was taken up, and under which limits, is in the journal from here on: whoever does not know
+// those records must not take them for damage.
 #pragma once
 
 #include <string_view>
