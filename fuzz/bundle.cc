@@ -35,5 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   must(compared(written->events, again->events).differences.empty());
   (void)outside_in(bundle->events);
   (void)script_of(requests_in(bundle->events));
+  const Bundle agents{{{"agents", agents_json(agents_in(*bundle), bundle->events)}}, {}};
+  must(agents_json(agents_in(agents), bundle->events) == agents.about.at("agents"));
   return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "app/provider_access.h"
 #include "base/text.h"
+#include "transcript/profile_codec.h"
 
 namespace deputy {
 namespace {
@@ -128,6 +129,37 @@ std::optional<Price> price_in(const json::object& told) {
   const auto output = known("output");
   if (!input || !output) return std::nullopt;
   return Price{*input, *output, known("cache_read"), known("cache_write")};
+}
+
+json::array agents_json(const Profiles& profiles, const std::vector<Event>& events) {
+  std::set<std::string> names;  // of those that sessions were
+  for (const Event& event : events)
+    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) names.insert(created->session->agent);
+  const Profiles built_in = Profiles::built_in();
+  json::array agents;
+  const auto add = [&](Profile profile, bool is_whole) {
+    const auto own = built_in.find(profile.name);
+    if (own && to_json(**own) == to_json(profile)) return;
+    if (!is_whole) profile.instructions.clear();
+    agents.emplace_back(to_json(profile));
+  };
+  for (const std::string& name : names)
+    if (const auto profile = profiles.find(name)) add(**profile, true);
+  for (const Profile* each : profiles.offered())
+    if (!names.contains(each->name)) add(*each, false);
+  return agents;
+}
+
+Profiles agents_in(const Bundle& bundle) {
+  Profiles profiles = Profiles::built_in();
+  const auto* agents = array_at(bundle.about, "agents");
+  if (!agents) return profiles;
+  for (const auto& each : *agents) {
+    const auto* told = each.if_object();
+    Profile profile = told ? profile_from_json(*told) : Profile{};
+    if (!profile.name.empty() && profile.name != kCommandAgent) profiles.add(std::move(profile));
+  }
+  return profiles;
 }
 
 std::string bundle_text(const Bundle& bundle, const Redactor& redactor) {

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/redaction.h"
 #include "base/result.h"
+#include "delegation/profiles.h"
 #include "model/provider.h"
 #include "transcript/event.h"
 
@@ -19,14 +20,20 @@ namespace deputy {
 inline constexpr std::size_t kMostBundleBytes = kMaxJsonBytes;
 
 struct Bundle {
-  // What `deputy doctor` found, the settings, the state folder, and the windows and prices of the tree's
-  // models where they are known.
+  // What `deputy doctor` found, the settings, the state folder, the agents that are not built in, and the
+  // windows and prices of the tree's models where they are known.
   json::object about;
   std::vector<Event> events;
 };
 
 json::object price_json(const Price& price);
 std::optional<Price> price_in(const json::object& told);
+
+// The agents that were not built in: those that sessions of the tree were, and what there was to know of the
+// others that they could hand work to.
+json::array agents_json(const Profiles& profiles, const std::vector<Event>& events);
+// With the built-in ones. None of a file plays a command.
+Profiles agents_in(const Bundle& bundle);
 
 // Each line without secrets, and without the passwords of addresses that stand in its events.
 std::string bundle_text(const Bundle& bundle, const Redactor& redactor);

@@ -172,6 +172,32 @@ TEST(ABundle, ThatIsNoWholeTreeIsRefused) {
   EXPECT_TRUE(parse_bundle(bundle_text(whole, {})));
 }
 
+TEST(ABundle, HoldsOfAgentsThatItsTreeDidNotHaveOnlyWhatItCouldKnow) {
+  Profiles profiles = Profiles::built_in();
+  for (const auto* name : {"main", "other", "general"})
+    profiles.add({.name = name, .description = "d", .instructions = "what it is told"});
+  Bundle bundle = small_bundle();
+  bundle.about["agents"] = agents_json(profiles, bundle.events);
+  const auto read = parse_bundle(bundle_text(bundle, {}));
+  ASSERT_TRUE(read) << read.error().message;
+  const Profiles agents = agents_in(*read);
+  EXPECT_EQ((*agents.find("main"))->instructions, "what it is told") << "its own, and not the built-in one";
+  for (const auto* name : {"other", "general"}) {
+    EXPECT_EQ((*agents.find(name))->instructions, "") << name;
+    EXPECT_EQ((*agents.find(name))->description, "d") << name;
+  }
+  EXPECT_TRUE(agents.find("explore"));
+}
+
+TEST(ABundle, DoesNotSayWhatPlaysACommand) {
+  Bundle bundle = small_bundle();
+  bundle.about["agents"] =
+      json::array{1, json::object{}, json::object{{"name", kCommandAgent}, {"tools", json::array{"Bash"}}}};
+  const Profiles agents = agents_in(bundle);
+  EXPECT_EQ((*agents.find(kCommandAgent))->tools, std::vector<std::string>{"Delegate"});
+  EXPECT_EQ(agents.offered().size(), Profiles::built_in().offered().size());
+}
+
 TEST(ABundle, GivesTheScriptOfItsReplies) {
   Bundle bundle = small_bundle();
   Reply reply;

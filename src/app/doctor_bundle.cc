@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include "app/agents.h"
 #include "app/bundle.h"
 #include "app/doctor_check.h"
 #include "app/places.h"
@@ -66,6 +67,13 @@ void add_models(Program& program, const std::vector<Event>& events, json::object
   about["prices"] = std::move(prices);
 }
 
+// As they are now.
+void add_agents(Program& program, const std::vector<Event>& events, json::object& about) {
+  const auto* created = events.empty() ? nullptr : std::get_if<SessionCreated>(&events.front().fact);
+  const auto profiles = created ? profiles_for(program, created->session->workspace) : Profiles::built_in();
+  if (profiles) about["agents"] = agents_json(*profiles, events);
+}
+
 std::size_t count_of(std::string_view text, std::string_view part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++count;
@@ -93,6 +101,7 @@ Ended make_bundle(Program& program, const std::string& typed, const std::vector<
   TRY(auto events, store->events_of_tree(session.tree));
   json::object known = about(program, checks, home->path());
   add_models(program, events, known);
+  add_agents(program, events, known);
   const std::string text = bundle_text({std::move(known), std::move(events)}, program.redactor);
   if (text.size() > kMostBundleBytes) {
     return std::unexpected(
@@ -113,8 +122,8 @@ Ended make_bundle(Program& program, const std::string& typed, const std::vector<
   }
   program.out.write_line(path);
   program.err.write_line(
-      fmt::format("deputy: it holds the version, what doctor found, the settings and all {} events of {}: "
-                  "prompts, replies, "
+      fmt::format("deputy: it holds the version, what doctor found, the settings, the agents that are not "
+                  "built in, and all {} events of {}: prompts, replies, "
                   "results, paths. {} secrets in it are redacted: the values of *_API_KEY and of the keys in "
                   "the settings, "
                   "passwords in addresses, and what looks like a key. Read it before you send it.",

@@ -42,7 +42,7 @@ bool is_search(const Event& event) {
 
 // What a replay cannot repeat, where there is such a thing: the sessions differ for that, and for no defect.
 std::optional<std::string> beyond_replay(const Bundle& bundle) {
-  const Profiles profiles = Profiles::built_in();
+  const Profiles profiles = agents_in(bundle);
   const KnownModels known = models_in(bundle);
   std::map<SessionId, ModelName> models;
   std::set<RunId> wished;  // runs that the person asked to compact
@@ -157,6 +157,7 @@ class Replay {
                        .random = random_,
                        .store = std::make_unique<MemoryStore>(loop_, memory_),
                        .models = std::move(models),
+                       .profiles = agents_in(bundle_),
                        .network = &network_,
                        .state = folder ? std::shared_ptr<const Folder>(*std::move(folder)) : nullptr},
         Runtime::Options{.limits = root_.limits.value_or(TreeLimits{}),

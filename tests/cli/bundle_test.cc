@@ -62,6 +62,20 @@ TEST_F(BundleTest, ReplaysToTheSameEvents) {
   EXPECT_GT(integer_or(*told, "events", 0), 20);
 }
 
+TEST_F(BundleTest, HoldsTheAgentsOfThePerson) {
+  const auto own = root() / "person/.config/deputy/agents";
+  std::filesystem::create_directories(own);
+  write(own / "scout.md", "---\ndescription: goes ahead\ntools: [Read]\n---\nYou scout.\n");
+  const auto ran = deputy({"task", "scout", "look", "--model", script(R"({"v":1,"sessions":[{"replies":[
+    {"calls":[{"name":"Read","arguments":{"file_path":"a.txt"}}]},{"text":"It says one."}]}]})")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const auto file = bundle();
+  EXPECT_THAT(contents(file), HasSubstr("You scout."));
+  std::filesystem::remove_all(own);
+  const auto replayed = replay(file);
+  EXPECT_EQ(replayed.status, 0) << replayed.out << replayed.err;
+}
+
 TEST_F(BundleTest, SaysWhereAReplayGoesAnotherWay) {
   const auto file = bundle();
   std::string text = contents(file);

@@ -137,14 +137,17 @@ TEST(AReplay, OfAnAgentThatIsNotKnownHereIsRefused) {
   EXPECT_THAT(replayed.error().message, HasSubstr("cannot be replayed"));
 }
 
-// What its journal says now, in a bundle and out of it again, and replayed.
-void expect_replayed(const DialogueWorld& world) {
-  const auto bundle = parse_bundle(bundle_text({{}, world.world.memory->journal}, {}));
-  ASSERT_TRUE(bundle) << bundle.error().message;
-  const auto replayed = replay(*bundle);
+void expect_replayed(const Bundle& bundle) {
+  const auto replayed = replay(bundle);
   ASSERT_TRUE(replayed) << replayed.error().message;
   EXPECT_THAT(replayed->differences, IsEmpty());
-  EXPECT_EQ(replayed->sessions, world.sessions().size());
+}
+
+// What its journal says now, in a bundle and out of it again, and replayed.
+void expect_replayed(const DialogueWorld& world, json::object about = {}) {
+  const auto bundle = parse_bundle(bundle_text({std::move(about), world.world.memory->journal}, {}));
+  ASSERT_TRUE(bundle) << bundle.error().message;
+  expect_replayed(*bundle);
 }
 
 bool has_ended_for(const DialogueWorld& world, Reason reason) {
@@ -453,6 +456,14 @@ TEST(AReplay, GivesATreeWhoseProgramDiedInTheMiddleAgain) {
   EXPECT_GT(asked_twice, 0);
 }
 
+// What is said of a tree that came out otherwise, and for no defect; "" where it came out the same.
+std::string why_not_replayed(const DialogueWorld& world) {
+  const auto replayed = replay({{}, world.world.memory->journal});
+  if (!replayed) return replayed.error().message;
+  EXPECT_THAT(replayed->differences, testing::IsEmpty());
+  return "";
+}
+
 // Three steps, under other limits than those of its start from the third record on.
 ActingModel::Play a_reader() {
   return [](const Scene& scene) -> Act {
@@ -529,6 +540,44 @@ TEST(AReplay, GivesWordsAgainThatWereLeftWhileNobodyRanTheTree) {
   ASSERT_EQ(world.facts<Nudged>().size(), 3u);
   ASSERT_THAT(world.heard_by_root(), HasSubstr("quick"));
   expect_replayed(world);
+}
+
+// Its agents are none that are built in: one that may hand work to another alone, takes two steps, and must
+// report in a form of its own.
+TEST(AReplay, GivesAgentsOfTheProjectAgain) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth == 0)
+      return scene.step == 0 ? Act{.calls = {call_of("task", R"({"agent":"lead","prompt":"look"})")}}
+                             : Act{.text = "over"};
+    if (scene.agent == "scout")
+      return scene.step < 2 ? Act{.calls = {note(scene.step)}, .after = 2s} : Act{.text = "as far as I came"};
+    if (scene.step == 0) return {.calls = {call_of("task", R"({"agent":"general","prompt":"look"})")}};
+    if (scene.step == 1) return {.calls = {call_of("task", R"({"agent":"scout","prompt":"look"})")}};
+    if (scene.step == 2) return {.text = "plain words will not do"};
+    return {.calls = {call_of("task_completion", R"({"status":"success","summary":"seen","answer":42})")}};
+  });
+  Profile lead;
+  lead.name = "lead";
+  lead.description = "leads";
+  lead.tools = {"Read", "Note"};
+  lead.subagents = {"scout"};
+  lead.returns = Returns::report;
+  Profile scout;
+  scout.name = "scout";
+  scout.description = "goes ahead";
+  scout.tools = {"Read", "Note"};
+  scout.max_turns = 2;
+  world.options.profiles = {lead, scout};
+  ASSERT_TRUE(world.run());
+  ASSERT_EQ(world.sessions().size(), 3u);
+  ASSERT_TRUE(has_ended_for(world, Reason::max_turns));
+  EXPECT_THAT(why_not_replayed(world), HasSubstr("the agent lead is not built in"));
+
+  Profiles known = Profiles::built_in();
+  for (const Profile& each : world.options.profiles) known.add(each);
+  const json::array agents = agents_json(known, world.world.memory->journal);
+  EXPECT_EQ(agents.size(), 2u) << "and none of the built-in ones";
+  expect_replayed(world, {{"agents", agents}});
 }
 
 TEST(AReplay, SaysWhatItCannotRepeatAndDoesNotCallItADefect) {
