@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "app/replay_files.h"
 #include "app/replay_models.h"
 #include "app/replay_outside.h"
 #include "app/replayed_tool.h"
@@ -102,7 +103,7 @@ class Replay {
 
  private:
   Result<void> play() {
-    TRY(prepare_workspace());
+    TRY(put_files(disk_, bundle_.events));
     TRY(auto rules, Rules::from_json(root_.permissions));
     TRY(start_runtime());
     auto outside = outside_in(bundle_.events);
@@ -119,22 +120,6 @@ class Replay {
                     taker());
     TRY(finish());
     for (const Continuation& next : outside.continuations) TRY(go_on(next));
-    return {};
-  }
-
-  // What reports name is there to be found; nobody looks what is in it.
-  Result<void> prepare_workspace() {
-    TRY(const auto workspace, disk_.open(root_.workspace, IfAbsent::create));
-    for (const Event& event : bundle_.events) {
-      const auto* ended = std::get_if<RunEnded>(&event.fact);
-      if (!ended) continue;
-      for (const Artifact& artifact : ended->report->artifacts) {
-        if (artifact.path.starts_with('/')) continue;
-        if (const auto above = artifact.path.rfind('/'); above != std::string::npos)
-          (void)workspace->make_folder(artifact.path.substr(0, above));
-        (void)workspace->replace(artifact.path, "");  // where it lies outside, then it did too
-      }
-    }
     return {};
   }
 

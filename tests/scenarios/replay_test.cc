@@ -580,6 +580,26 @@ TEST(AReplay, GivesAgentsOfTheProjectAgain) {
   expect_replayed(world, {{"agents", agents}});
 }
 
+// One in a folder, one by its whole path and without a line break at its end, and one that there is not.
+TEST(AReplay, PutsFilesBeforeAPromptAgain) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = scene.is_told("it is red") ? "red" : "none"};
+    if (scene.step > 0) return {.text = "over"};
+    return {.calls = {call_of("Delegate", R"({"tasks":[
+      {"label":"a","prompt":"which colour?","context":["docs/colour.txt","/work/b.txt"]},
+      {"label":"b","prompt":"which number?"},
+      {"label":"c","prompt":"which form?","context":["absent.txt"]}]})")}};
+  });
+  ASSERT_TRUE(world.world.disk.open("/work/docs", IfAbsent::create));
+  world.world.write_file("docs/colour.txt", "it is red\n");
+  world.world.write_file("b.txt", "and large");
+  world.rules = Rules({{Decision::allow, "Delegate", ""}});
+  ASSERT_TRUE(world.run());
+  ASSERT_EQ(world.sessions().size(), 3u);
+  ASSERT_THAT(world.heard_by_root(), testing::AllOf(HasSubstr("red"), HasSubstr("absent.txt")));
+  expect_replayed(world);
+}
+
 TEST(AReplay, SaysWhatItCannotRepeatAndDoesNotCallItADefect) {
   Bundle bundle = bundle_of({});
   auto ended = std::ranges::find_if(
