@@ -36,9 +36,15 @@ Attendance attendance_in(const std::vector<Event>& events) {
   return attendance;
 }
 
-bool is_search(const Event& event) {
-  const auto* intent = std::get_if<CallStarted>(&event.fact);
-  return intent && intent->tool == "WebSearch";
+// That the person had a search service: it was asked, or is on the list of tools for a call of none of them.
+bool shows_search(const Event& event) {
+  constexpr std::string_view kSearch = "WebSearch";
+  if (const auto* intent = std::get_if<CallStarted>(&event.fact)) return intent->tool == kSearch;
+  const auto* finished = std::get_if<CallFinished>(&event.fact);
+  const std::string_view told = finished ? std::string_view(finished->result.content) : "";
+  const std::size_t list = told.find(". Your tools are: ");
+  return told.starts_with("You have no tool named") && list != told.npos &&
+         told.substr(list).contains(kSearch);
 }
 
 // What a replay cannot repeat, where there is such a thing: the sessions differ for that, and for no defect.
@@ -61,9 +67,6 @@ std::optional<std::string> beyond_replay(const Bundle& bundle) {
       if (session.workspace_mode == WorkspaceMode::worktree)
         return "what git says of a worktree is not in the bundle";
     }
-    if (const auto* finished = std::get_if<CallFinished>(&event.fact);
-        finished && finished->result.content.starts_with("You have no tool named"))
-      found = "the list of tools in the answer to a call of none of them is not in the bundle";
     if (const auto* started = std::get_if<RunStarted>(&event.fact)) {
       if (!started->model.empty()) models[event.run.session] = started->model;
       if (started->task == RunTask::compact) wished.insert(event.run);
@@ -128,7 +131,7 @@ class Replay {
     const std::string state = string_or(bundle_.about, "state", "/state");
     auto folder = disk_.open(state, IfAbsent::create);
     ToolSettings tools;
-    if (std::ranges::any_of(bundle_.events, is_search))
+    if (std::ranges::any_of(bundle_.events, shows_search))
       tools.search = SearchSettings{SearchService::searxng, "https://search.invalid", ""};
     tools.played = [this](std::shared_ptr<Tool> tool) {
       return replayed_tool(std::move(tool), calls_, told_calls_, *memory_,

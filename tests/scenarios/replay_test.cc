@@ -580,6 +580,17 @@ TEST(AReplay, GivesAgentsOfTheProjectAgain) {
   expect_replayed(world, {{"agents", agents}});
 }
 
+TEST(AReplay, GivesTheListOfToolsAgainForACallOfNoneOfThem) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.step == 0) return {.calls = {call_of("WebSearsh", R"({"query":"x"})")}};
+    return {.text = "over"};
+  });
+  world.options.has_web = true;
+  ASSERT_TRUE(world.run());
+  ASSERT_THAT(world.heard_by_root(), testing::ContainsRegex("no tool named 'WebSearsh'.*, WebSearch"));
+  expect_replayed(world);
+}
+
 // One in a folder, one by its whole path and without a line break at its end, and one that there is not.
 TEST(AReplay, PutsFilesBeforeAPromptAgain) {
   DialogueWorld world([](const Scene& scene) -> Act {
