@@ -9,6 +9,7 @@
 #include "app/places.h"
 #include "app/replay.h"
 #include "app/session_lookup.h"
+#include "app/tree_command.h"
 #include "base/text.h"
 #include "tools/wording.h"
 
@@ -49,14 +50,23 @@ json::object about(Program& program, const std::vector<Check>& checks, const std
   return found;
 }
 
+// Where its provider cannot be had any more, what the catalogue says.
+std::optional<std::int64_t> window_of(Program& program, const ModelName& model, const ModelFacts& facts) {
+  const auto models = models_for(program, model);
+  if (!models) return facts.window;
+  const auto provider = models->find(model);
+  return provider ? (*provider)->window(model) : facts.window;
+}
+
 // By their windows conversations are compacted, and by their prices budgets end: as they are for the person.
 void add_models(Program& program, const std::vector<Event>& events, json::object& about) {
   json::object windows;
   json::object prices;
   const auto offer = program.offer();
   const auto add = [&](const ModelName& model) {
+    if (model.empty() || windows.contains(model.value)) return;
     const ModelFacts facts = offer ? offer->catalog.facts(model) : ModelFacts{};
-    if (facts.window) windows[model.value] = *facts.window;
+    if (const auto window = window_of(program, model, facts)) windows[model.value] = *window;
     if (facts.price) prices[model.value] = price_json(*facts.price);
   };
   for (const Event& event : events) {

@@ -62,6 +62,16 @@ TEST_F(BundleTest, ReplaysToTheSameEvents) {
   EXPECT_GT(integer_or(*told, "events", 0), 20);
 }
 
+// Of a model in no catalogue too: a script has room for more than what is not known otherwise.
+TEST_F(BundleTest, HoldsTheWindowsThatItsModelsHad) {
+  const std::string text = contents(bundle());
+  const auto about = parse_json_object(std::string_view(text).substr(0, text.find('\n')));
+  ASSERT_TRUE(about);
+  const auto* windows = object_at(*about, "windows");
+  ASSERT_TRUE(windows && windows->size() == 1u);
+  EXPECT_EQ(windows->begin()->value(), 200'000);
+}
+
 TEST_F(BundleTest, HoldsTheAgentsOfThePerson) {
   const auto own = root() / "person/.config/deputy/agents";
   std::filesystem::create_directories(own);
