@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/replay_files.h"
+#include "app/replay_git.h"
 #include "app/replay_models.h"
 #include "app/replay_outside.h"
 #include "app/replayed_tool.h"
@@ -65,7 +66,7 @@ std::optional<std::string> beyond_replay(const Bundle& bundle) {
       if (!profiles.find(session.agent))
         return fmt::format("the agent {} is not built in, and not in the bundle", session.agent);
       if (session.workspace_mode == WorkspaceMode::worktree)
-        return "what git says of a worktree is not in the bundle";
+        found = "not all that git said of a worktree is in the bundle";
     }
     if (const auto* started = std::get_if<RunStarted>(&event.fact)) {
       if (!started->model.empty()) models[event.run.session] = started->model;
@@ -107,6 +108,7 @@ class Replay {
  private:
   Result<void> play() {
     TRY(put_files(disk_, bundle_.events));
+    processes_.define("git", [this](const ProcessSpec& spec) { return git_.run(spec); });
     TRY(auto rules, Rules::from_json(root_.permissions));
     TRY(start_runtime());
     auto outside = outside_in(bundle_.events);
@@ -323,6 +325,7 @@ class Replay {
   ManualClock clock_;
   MemoryDisk disk_{clock_};
   SimProcesses processes_{loop_};
+  const ReplayedGit git_{bundle_.events, disk_, *memory_};
   SimNetwork network_{loop_};
   SeededRandom random_{1};
   std::vector<Event> told_;   // so far

@@ -12,15 +12,6 @@
 namespace deputy {
 namespace {
 
-// Where it lies outside, then it did too.
-void put(const Folder& workspace, std::string_view path, std::string_view text) {
-  if (path.starts_with(workspace.path() + "/")) path.remove_prefix(workspace.path().size() + 1);
-  if (path.starts_with('/')) return;
-  if (const auto above = path.rfind('/'); above != std::string_view::npos)
-    (void)workspace.make_folder(path.substr(0, above));
-  (void)workspace.replace(path, text);
-}
-
 std::string heading_of(std::string_view path) { return fmt::format("=== {} ===\n", made_visible(path)); }
 
 // Nothing where there is none of that number: a bundle may say anything.
@@ -45,7 +36,7 @@ void put_context(const Folder& workspace, std::string_view told, const json::obj
     std::string_view text = is_last ? told : told.substr(0, told.find(heading_of(paths[at + 1])));
     told.remove_prefix(text.size());
     if (text.ends_with('\n')) text.remove_suffix(1);  // behind the line break that ends it
-    put(workspace, paths[at], text);
+    put_file(workspace, paths[at], text);
   }
 }
 
@@ -53,7 +44,7 @@ void put_artifacts(const Folder& workspace, const std::vector<Event>& events) {
   for (const Event& event : events) {
     const auto* ended = std::get_if<RunEnded>(&event.fact);
     if (!ended) continue;
-    for (const Artifact& artifact : ended->report->artifacts) put(workspace, artifact.path, "");
+    for (const Artifact& artifact : ended->report->artifacts) put_file(workspace, artifact.path, "");
   }
 }
 
@@ -76,6 +67,14 @@ void put_contexts(const Folder& workspace, const std::vector<Event>& events) {
 }
 
 }  // namespace
+
+void put_file(const Folder& workspace, std::string_view path, std::string_view text) {
+  if (path.starts_with(workspace.path() + "/")) path.remove_prefix(workspace.path().size() + 1);
+  if (path.starts_with('/')) return;
+  if (const auto above = path.rfind('/'); above != std::string_view::npos)
+    (void)workspace.make_folder(path.substr(0, above));
+  (void)workspace.replace(path, text);
+}
 
 Result<void> put_files(const Disk& disk, const std::vector<Event>& events) {
   const Session& root = std::get<SessionCreated>(events.front().fact).session;

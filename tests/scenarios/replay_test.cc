@@ -8,6 +8,7 @@
 
 #include "a_compaction.h"
 #include "support/dialogue_world.h"
+#include "transcript/profile_codec.h"
 
 namespace deputy {
 namespace {
@@ -609,6 +610,51 @@ TEST(AReplay, PutsFilesBeforeAPromptAgain) {
   ASSERT_EQ(world.sessions().size(), 3u);
   ASSERT_THAT(world.heard_by_root(), testing::AllOf(HasSubstr("red"), HasSubstr("absent.txt")));
   expect_replayed(world);
+}
+
+// One child has left work on its branch, another nothing, a third only what git ignores; and one goes on.
+TEST(AReplay, GivesWorkInWorktreesAgain) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.depth > 0) return {.text = "did it", .after = 2s};
+    if (scene.step < 3) return {.calls = {call_of("task", R"({"agent":"worker","prompt":"work"})")}};
+    const std::string id = scene.value_of("Session: ");
+    if (scene.step == 3)
+      return {.calls = {call_of("task", fmt::format(R"({{"resume":"{}","prompt":"go on"}})", id))}};
+    return {.text = "over"};
+  });
+  Profile worker;
+  worker.name = "worker";
+  worker.tools = {"Read", "Note"};
+  worker.workspace = WorkspaceMode::worktree;
+  world.options.profiles = {worker};
+  int made = 0;
+  world.programs = [&](SimProcesses& processes) {
+    processes.define("git", [&](const ProcessSpec& spec) -> ProcessResult {
+      const auto has = [&spec](std::string_view word) {
+        return std::ranges::find(spec.argv, word) != spec.argv.end();
+      };
+      const std::string& here = spec.folder->path();
+      if (has("worktree") && has("add")) {
+        EXPECT_TRUE(world.world.disk.open(spec.argv.at(spec.argv.size() - 2), IfAbsent::create));
+        ++made;
+      }
+      if (has("rev-parse")) return {.output = "c0ffee\n"};
+      if (has("symbolic-ref")) return {.output = "deputy/" + here.substr(here.rfind("sess_")) + "\n"};
+      if (has("diff") && !has("--cached") && made == 1) return {.output = "+work\n"};
+      if (has("status") && made == 3) return {.output = "!! built\n"};
+      return {};
+    });
+  };
+  ASSERT_TRUE(world.run());
+  std::vector<WorkspaceOutcome> left;
+  for (const RunEnded& ended : world.facts<RunEnded>())
+    if (ended.report->workspace.mode == WorkspaceMode::worktree) left.push_back(ended.report->workspace);
+  ASSERT_EQ(left.size(), 4u);
+  EXPECT_EQ(left[0].diff, "+work");
+  EXPECT_TRUE(left[1].path.empty());
+  EXPECT_FALSE(left[2].path.empty());
+  EXPECT_TRUE(left[2].diff.empty());
+  expect_replayed(world, {{"agents", json::array{to_json(worker)}}});
 }
 
 TEST(AReplay, SaysWhatItCannotRepeatAndDoesNotCallItADefect) {
