@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "app/replay_files.h"
@@ -26,15 +27,19 @@
 namespace deputy {
 namespace {
 
-Attendance attendance_in(const std::vector<Event>& events) {
-  auto attendance = Attendance::nobody;
+// As the questions of one program were answered; one that stood open to its end was the person's.
+Attendance attendance_in(std::span<const Event> events) {
+  std::optional<Attendance> attendance;
+  bool is_asked = false;
   for (const Event& event : events) {
+    is_asked = is_asked || std::holds_alternative<QuestionAsked>(event.fact);
     const auto* answered = std::get_if<QuestionAnswered>(&event.fact);
     if (!answered) continue;
     if (answered->answer.by == Source::person) return Attendance::person;
     if (answered->answer.kind == AnswerKind::approved) attendance = Attendance::approves_all;
+    if (!attendance) attendance = Attendance::nobody;
   }
-  return attendance;
+  return attendance.value_or(is_asked ? Attendance::person : Attendance::nobody);
 }
 
 // That the person had a search service: it was asked, or is on the list of tools for a call of none of them.
@@ -110,8 +115,14 @@ class Replay {
     TRY(put_files(disk_, bundle_.events));
     processes_.define("git", [this](const ProcessSpec& spec) { return git_.run(spec); });
     TRY(auto rules, Rules::from_json(root_.permissions));
-    TRY(start_runtime());
     auto outside = outside_in(bundle_.events);
+    const auto& next = outside.continuations;
+    // Those that what goes on at `from` led to, until the next does.
+    const auto events_from = [&](std::size_t from, std::size_t index) {
+      const std::size_t to = index < next.size() ? next[index].event : bundle_.events.size();
+      return std::span(bundle_.events).subspan(from, to - from);
+    };
+    TRY(start_runtime(attendance_in(events_from(0, 0))));
     await(std::move(outside.happenings));
     runtime_->start({.agent = root_.agent,
                      .brief = {.label = root_.label,
@@ -124,11 +135,12 @@ class Replay {
                      .sandbox_level = root_.sandbox_level},
                     taker());
     TRY(finish());
-    for (const Continuation& next : outside.continuations) TRY(go_on(next));
+    for (std::size_t i = 0; i < next.size(); ++i)
+      TRY(go_on(next[i], attendance_in(events_from(next[i].event, i + 1))));
     return {};
   }
 
-  Result<void> start_runtime() {
+  Result<void> start_runtime(Attendance attendance) {
     TRY(auto models, replayed_models(bundle_.events, loop_, playback_, *memory_, known_));
     const std::string state = string_or(bundle_.about, "state", "/state");
     auto folder = disk_.open(state, IfAbsent::create);
@@ -151,7 +163,7 @@ class Replay {
                        .network = &network_,
                        .state = folder ? std::shared_ptr<const Folder>(*std::move(folder)) : nullptr},
         Runtime::Options{.limits = root_.limits.value_or(TreeLimits{}),
-                         .attendance = attendance_in(bundle_.events),
+                         .attendance = attendance,
                          .tools = std::move(tools),
                          .hidden = {state}});
     runtime_->subscribe([this](const Event& event, const EventOrigin&) {
@@ -187,16 +199,27 @@ class Replay {
     });
   }
   void look_outside() {
-    std::vector<Outside> due;
-    std::erase_if(happenings_, [&](const Outside& outside) {
-      if (!is_due(outside)) return false;
-      due.push_back(outside);
-      return true;
+    while (!has_left_) {
+      const auto due = next_due();
+      if (due == happenings_.end()) return;
+      const Outside outside = std::move(*due);
+      happenings_.erase(due);
+      happen(outside);
+    }
+  }
+  // A program ends only once, and before the one after it.
+  std::vector<Outside>::iterator next_due() {
+    bool is_another_end = false;
+    return std::ranges::find_if(happenings_, [&](const Outside& outside) {
+      if (!ends_program(outside)) return is_due(outside);
+      return !std::exchange(is_another_end, true) && is_due(outside);
     });
-    for (const Outside& outside : due) happen(outside);
+  }
+  static bool ends_program(const Outside& outside) {
+    return outside.kind == Outside::Kind::leave || outside.kind == Outside::Kind::die;
   }
   void happen(const Outside& outside) {
-    if (outside.kind == Outside::Kind::leave || outside.kind == Outside::Kind::die) {
+    if (ends_program(outside)) {
       if (outside.kind == Outside::Kind::die) die();
       has_left_ = true;
       return runtime_->cancel(StopReason::shutdown);
@@ -245,20 +268,18 @@ class Replay {
     }
   }
 
-  // A further input, or another process in place of the one that left.
-  Result<void> go_on(const Continuation& next) {
+  // A further input, or that it is taken up, by another process: there another may be the one who answers.
+  Result<void> go_on(const Continuation& next, Attendance attendance) {
     if (!next.input && !has_left_) return {};
     const SessionId root = memory_->journal.front().tree;
-    if (!next.input) {
-      has_left_ = false;
-      is_closed_ = false;
-      person_.spawn(close());
-      loop_.run_until([this] { return is_closed_; });
-      runtime_.reset();
-      take_up();
-      leave_words(next.words);
-      TRY(start_runtime());
-    }
+    is_closed_ = false;
+    person_.spawn(close());
+    loop_.run_until([this] { return is_closed_; });
+    runtime_.reset();
+    has_left_ = false;
+    take_up();
+    leave_words(next.words);
+    TRY(start_runtime(attendance));
     loop_.manual_clock().advance_to(playback_.moment(next.at));
     if (next.input) {
       runtime_->say(root,

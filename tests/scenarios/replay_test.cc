@@ -398,6 +398,32 @@ TEST(AReplay, GivesQuestionsAndTheirAnswersAgain) {
   }
 }
 
+// Nobody when it is started and when it is resumed, the person for what is said then.
+TEST(AReplay, KnowsWhoWasThereWhenItWasGoneOnWith) {
+  DialogueWorld world([](const Scene& scene) -> Act {
+    if (scene.step % 2 == 1) return {.text = "over", .after = 2s};
+    return {.calls = {call_of("Write", R"({"file_path":"b.txt","content":"x"})")}, .after = 2s};
+  });
+  world.rules = Rules({{Decision::ask, "Write", ""}});
+  world.options.attendance = Attendance::nobody;
+  world.options.crash = {.at_record = 3};
+  EXPECT_FALSE(world.run());
+  world.options.crash = {};
+  world.away = 1h;
+  ASSERT_TRUE(world.resume(2));
+  world.options.attendance = Attendance::person;
+  world.on_question = [](Runtime& runtime, const Question& question) {
+    runtime.answer(question.id, {AnswerKind::approved, "as you like"});
+  };
+  world.away = 2h;
+  ASSERT_TRUE(world.say("now do it"));
+  const auto answers = world.facts<QuestionAnswered>();
+  ASSERT_FALSE(answers.empty());
+  EXPECT_EQ(answers.front().answer.kind, AnswerKind::nobody);
+  EXPECT_EQ(answers.back().answer.by, Source::person);
+  expect_replayed(world);
+}
+
 TEST(AReplay, GivesACommandThatWentOnAgain) {
   DialogueWorld world([](const Scene& scene) -> Act {
     if (scene.step == 0)
