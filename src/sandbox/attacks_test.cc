@@ -36,6 +36,8 @@ class Attacks : public ProcessesFixture {
     if (least > SandboxLevel::restricted || attack.folder_access == Access::write) return;
     ProcessSpec enclosed = attack;
     enclosed.enclosed = true;
+    if (!has_user_namespaces()) return;
+    ASSERT_TRUE(is_enclosed(at(enclosed, SandboxLevel::restricted)));
     expect_refused_at(SandboxLevel::restricted, enclosed, succeeded, prepare);
   }
   void expect_refused_at(SandboxLevel level, const ProcessSpec& attack, const Succeeded& succeeded,
@@ -51,9 +53,12 @@ class Attacks : public ProcessesFixture {
                              SandboxLevel least = SandboxLevel::restricted) {
     expect_refused(attack, [&](const ProcessResult& result) { return result.output.contains(text); }, least);
   }
-  ProcessResult run_at(ProcessSpec attack, SandboxLevel level) {
+  ProcessSpec at(ProcessSpec attack, SandboxLevel level) {
     attack.aim = attack.need = level;
-    return run_it(std::move(attack));
+    return attack;
+  }
+  ProcessResult run_at(ProcessSpec attack, SandboxLevel level) {
+    return run_it(at(std::move(attack), level));
   }
   ProcessSpec writing(ProcessSpec attack) {
     attack.folder_access = Access::write;

@@ -79,7 +79,7 @@ struct ProcessSpec {
   std::vector<Root> roots;  // none of them widens `folder_access` of what lies in the folder
   // For a program that opens files by the ten thousand, reads its folder alone and is `restricted`: where
   // namespaces can be made, it sees nothing else but the system's programs, which costs less than to forbid
-  // the rest. The folder has another name there.
+  // the rest.
   bool enclosed = false;
   // From `isolated` on, what in the folder or a root is kept back: paths that begin with that folder's own.
   // What is not there is passed over, so it cannot be kept from coming to be.
@@ -131,9 +131,9 @@ struct Capability {
   SandboxLevel level = SandboxLevel::none;
   int landlock_abi = 0;
   bool seccomp = false;
-  bool user_namespaces = false;
-  std::string why;  // why not higher; empty at the highest level
-  std::string fix;  // and what to do about it
+  bool user_namespaces = false;  // without bwrap
+  std::string why;               // why not higher; empty at the highest level
+  std::string fix;               // and what to do about it
 };
 
 struct SandboxSettings {

@@ -111,6 +111,16 @@ class ProcessesFixture : public testing::Test {
     return can && can->level >= level;
   }
 
+  bool has_user_namespaces() {
+    const auto can = run(loop_, processes_.capability({}));
+    return can && can->user_namespaces;
+  }
+  // Whether a program would see nothing but its folder and the system's programs: there is no /proc then.
+  bool is_enclosed(ProcessSpec wanted) {
+    wanted.argv = {"test", "!", "-e", "/proc"};
+    return run_it(std::move(wanted)).exit_status == 0;
+  }
+
   SystemLoop loop_;
   SandboxLevel level_ = SandboxLevel::restricted;  // of what spec() makes
   SystemProcesses processes_{loop_, bin_dir() + "/deputy-init"};

@@ -1,11 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/json.h"
@@ -25,15 +22,14 @@ constexpr std::string_view kLevelNames[] = {"unconfined", "restricted", "isolate
 
 std::string_view name_of(SandboxLevel level) { return kLevelNames[static_cast<std::size_t>(level)]; }
 
-Error start_error(int number, const ProcessSpec& spec) {
-  const std::string& program = spec.argv[0];
+Error start_error(int number, const std::string& program) {
   if (number == E2BIG) {
     return {ErrorCode::invalid, fmt::format("cannot execute {}: {}", program, std::strerror(number)),
             "the arguments or the environment are too long: pass less"};
   }
-  if (number == EACCES || (number == ENOENT && spec.enclosed)) {  // what was found, but not from inside
+  if (number == EACCES) {
     return {
-        ErrorCode::denied, fmt::format("cannot execute {}: {}", program, std::strerror(EACCES)),
+        ErrorCode::denied, fmt::format("cannot execute {}: {}", program, std::strerror(number)),
         "only programs that lie beneath /usr, /bin or /sbin, not links out of them, or in a folder that may "
         "be written, run confined: install it there"};
   }
@@ -54,8 +50,7 @@ Result<int> exit_status_of(const Ran& ran, const StatusRecord& record, const std
   return 128 + SIGKILL;
 }
 
-Result<ProcessResult> result_of(Ran ran, const ProcessSpec& spec) {
-  const std::string& program = spec.argv[0];
+Result<ProcessResult> result_of(Ran ran, const std::string& program) {
   const auto record = parse_status(ran.status);
   if (ran.interrupted == Interrupted::by_stop) return std::unexpected(Error::cancelled());
   if (!record.began && ran.interrupted == Interrupted::no) {
@@ -70,7 +65,7 @@ Result<ProcessResult> result_of(Ran ran, const ProcessSpec& spec) {
                 "Linux 5.13 or later with Landlock and seccomp is needed; `deputy doctor` shows what this "
                 "machine has");
   }
-  if (record.unstarted) return std::unexpected(start_error(*record.unstarted, spec));
+  if (record.unstarted) return std::unexpected(start_error(*record.unstarted, program));
   TRY(const int exit_status, exit_status_of(ran, record, program));
   return ProcessResult{.exit_status = exit_status,
                        .output = std::move(ran.output.text),
@@ -91,14 +86,7 @@ Error below_need(const ProcessSpec& spec, const Capability& capability) {
           capability.fix};
 }
 
-// Inside there are not all the links that lead to a program.
-std::string without_links(const std::string& path) {
-  std::array<char, PATH_MAX> resolved;
-  return ::realpath(path.c_str(), resolved.data()) ? resolved.data() : path;
-}
-
 std::vector<std::string> command_of(const ProcessSpec& spec, std::string program) {
-  if (spec.enclosed) program = without_links(program);
   std::vector<std::string> command{"--", std::move(program)};
   command.insert(command.end(), spec.argv.begin() + 1, spec.argv.end());
   return command;
@@ -159,7 +147,7 @@ Task<Result<ProcessResult>> SystemProcesses::run(ProcessSpec spec, StopToken sto
       loop_, std::move(spawned),
       {.max_output = spec.max_output, .time = spec.time_limit, .on_output = std::move(spec.on_output)}, stop);
   if (const auto use = parse_status(ran.status).use; use && spec.on_use) spec.on_use(*use);
-  co_return result_of(std::move(ran), spec);
+  co_return result_of(std::move(ran), spec.argv[0]);
 }
 
 }  // namespace deputy

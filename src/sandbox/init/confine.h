@@ -1,6 +1,7 @@
-// What the child does to itself before it becomes the program: limits, no way to gain privileges, no
-// capabilities, Landlock, the system call filter. Levels: 0 not confined, 1 all of that, 2 the same in
-// namespaces of its own, which bwrap has made, 3 in a cgroup too, which deputy has made.
+// What the child does to itself before it becomes the program: limits, no way to gain privileges, for who
+// asks for it a mount namespace with little in it (enclosure.h), Landlock, no capabilities, the system call
+// filter. Levels: 0 not confined, 1 all of that, 2 the same in namespaces of its own, which bwrap has made,
+// 3 in a cgroup too, which deputy has made.
 #pragma once
 
 #include <sys/types.h>
