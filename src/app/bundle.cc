@@ -7,14 +7,16 @@
 
 #include "app/provider_access.h"
 #include "base/text.h"
-#include "transcript/profile_codec.h"
 
 namespace deputy {
 namespace {
 
 constexpr std::string_view kVersionKey = "deputy_bundle";
 constexpr std::string_view kCountKey = "events";
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kOldestVersion = 1;
+constexpr std::int64_t kVersion = 2;
+static_assert(std::variant_size_v<Fact> == 25,
+              "who does not know a kind of record takes it for damage: a new one is a new version");
 constexpr double kMostDollars = 1'000'000;  // for a million tokens: with more no sum would hold
 constexpr std::string_view kAdvice = "make one with `deputy doctor --bundle ID`";
 
@@ -36,11 +38,13 @@ std::unexpected<Error> broken(std::size_t line, std::string_view why) {
 
 Result<void> check_about(const json::object& about) {
   const auto version = integer_at(about, kVersionKey);
-  if (!version) return fail(ErrorCode::invalid, "this is no bundle of deputy's", std::string(kAdvice));
+  if (!version || *version < kOldestVersion)
+    return fail(ErrorCode::invalid, "this is no bundle of deputy's", std::string(kAdvice));
   if (*version <= kVersion) return {};
-  return fail(ErrorCode::too_new,
-              fmt::format("the bundle is of form {}, this program knows {}", *version, kVersion),
-              "use the version of deputy that made it, or a newer one");
+  return fail(
+      ErrorCode::too_new,
+      fmt::format("the bundle was made by a newer deputy (form {}, this one knows {})", *version, kVersion),
+      "use the version of deputy that made it, or a newer one");
 }
 
 Result<int> small_number(const json::object& line, std::string_view key, int least) {
@@ -67,17 +71,21 @@ Result<Event> event_from(const json::object& line) {
   return event;
 }
 
-// Whoever sends the file has not looked for what his agents have read and written.
-Redactor with_passwords_in(const std::vector<Event>& events, Redactor redactor) {
+void hide_passwords_in(std::string_view text, Redactor& redactor) {
   constexpr std::string_view kScheme = "://";
-  for (const Event& event : events) {
-    const std::string text = to_json_text(fact_to_json(event.fact));
-    for (std::size_t at = text.find(kScheme); at != std::string::npos; at = text.find(kScheme, at + 1)) {
-      const std::string_view address = std::string_view(text).substr(at);
-      if (const auto secret = credentials_in(address.substr(0, address.find_first_of(" \t\"'`<>\\"))))
-        redactor.hide(*secret);
-    }
+  for (std::size_t at = text.find(kScheme); at != text.npos; at = text.find(kScheme, at + 1)) {
+    const std::string_view address = text.substr(at);
+    if (const auto secret = credentials_in(address.substr(0, address.find_first_of(" \t\"'`<>\\"))))
+      redactor.hide(*secret);
   }
+}
+
+// Whoever sends the file has not looked for what his agents have read and written, nor for what their own
+// files tell them.
+Redactor with_passwords_in(const Bundle& bundle, Redactor redactor) {
+  hide_passwords_in(to_json_text(bundle.about), redactor);
+  for (const Event& event : bundle.events)
+    hide_passwords_in(to_json_text(fact_to_json(event.fact)), redactor);
   return redactor;
 }
 
@@ -131,42 +139,11 @@ std::optional<Price> price_in(const json::object& told) {
   return Price{*input, *output, known("cache_read"), known("cache_write")};
 }
 
-json::array agents_json(const Profiles& profiles, const std::vector<Event>& events) {
-  std::set<std::string> names;  // of those that sessions were
-  for (const Event& event : events)
-    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) names.insert(created->session->agent);
-  const Profiles built_in = Profiles::built_in();
-  json::array agents;
-  const auto add = [&](Profile profile, bool is_whole) {
-    const auto own = built_in.find(profile.name);
-    if (own && to_json(**own) == to_json(profile)) return;
-    if (!is_whole) profile.instructions.clear();
-    agents.emplace_back(to_json(profile));
-  };
-  for (const std::string& name : names)
-    if (const auto profile = profiles.find(name)) add(**profile, true);
-  for (const Profile* each : profiles.offered())
-    if (!names.contains(each->name)) add(*each, false);
-  return agents;
-}
-
-Profiles agents_in(const Bundle& bundle) {
-  Profiles profiles = Profiles::built_in();
-  const auto* agents = array_at(bundle.about, "agents");
-  if (!agents) return profiles;
-  for (const auto& each : *agents) {
-    const auto* told = each.if_object();
-    Profile profile = told ? profile_from_json(*told) : Profile{};
-    if (!profile.name.empty() && profile.name != kCommandAgent) profiles.add(std::move(profile));
-  }
-  return profiles;
-}
-
 std::string bundle_text(const Bundle& bundle, const Redactor& redactor) {
   json::object about{{kVersionKey, kVersion}, {kCountKey, bundle.events.size()}};
   for (const auto& [key, value] : bundle.about)
     if (key != kCountKey) about[key] = value;
-  const Redactor hiding = with_passwords_in(bundle.events, redactor);
+  const Redactor hiding = with_passwords_in(bundle, redactor);
   std::string text = hiding.redact_json(std::move(about)) + "\n";
   for (const Event& event : bundle.events) text += hiding.redact_json(to_json(event)) + "\n";
   return text;

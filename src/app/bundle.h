@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,8 @@ namespace deputy {
 inline constexpr std::size_t kMostBundleBytes = kMaxJsonBytes;
 
 struct Bundle {
-  // What `deputy doctor` found, the settings, the state folder, the agents that are not built in, and the
-  // windows and prices of the tree's models where they are known.
+  // What `deputy doctor` found, the settings, the state folder, the agents that are not built in and which of
+  // the tree's are not as they were then, and the windows and prices of its models where they are known.
   json::object about;
   std::vector<Event> events;
 };
@@ -32,10 +33,13 @@ std::optional<Price> price_in(const json::object& told);
 // The agents that were not built in: those that sessions of the tree were, and what there was to know of the
 // others that they could hand work to.
 json::array agents_json(const Profiles& profiles, const std::vector<Event>& events);
+// Those that have changed since, by name, as far as that can be told: as it is now, such an agent could not
+// have had a session of the tree as it is on record. Of its instructions and its tools nothing is.
+std::set<std::string> changed_agents(const Profiles& profiles, const std::vector<Event>& events);
 // With the built-in ones. None of a file plays a command.
 Profiles agents_in(const Bundle& bundle);
 
-// Each line without secrets, and without the passwords of addresses that stand in its events.
+// Each line without secrets, and without the passwords of addresses that stand anywhere in it.
 std::string bundle_text(const Bundle& bundle, const Redactor& redactor);
 Result<Bundle> parse_bundle(std::string_view text);
 

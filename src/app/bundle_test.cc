@@ -12,6 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 const SessionId kRoot("sess_1800000000_aaaaaa");
 const SessionId kChild("sess_1800000001_bbbbbb");
@@ -87,6 +88,28 @@ TEST(ABundle, HoldsNoPasswordOfAnAddressThatAnAgentMet) {
             "and see https://example.com/a@b");
 }
 
+// Its first line tells what an agent's own file says, and what was set.
+TEST(ABundle, HoldsNoPasswordOfAnAddressThatAnAgentIsToldOf) {
+  Bundle bundle = small_bundle();
+  Profiles profiles;
+  profiles.add({.name = "main",
+                .description = "reads postgres://app:battery-staple@db",
+                .instructions = "clone\nhttps://bot:hunter2hunter2@git.example/x\nand go on",
+                .permissions = {.allow = {"Bash(git clone https://bot:open-sesame@git.example/x)"}}});
+  bundle.about["agents"] = agents_json(profiles, bundle.events);
+  bundle.about["settings"] =
+      json::object{{"rules", json::array{"allow Bash(curl ftp://a:winter-is-here@b)"}}};
+  std::get<InputGiven>(bundle.events[2].fact).text = "hunter2hunter2";
+  const std::string text = bundle_text(bundle, {});
+  for (const auto* password : {"hunter2hunter2", "battery-staple", "open-sesame", "winter-is-here"})
+    EXPECT_THAT(text, Not(HasSubstr(password)));
+  const auto read = parse_bundle(text);
+  ASSERT_TRUE(read) << read.error().message;
+  const Profiles agents = agents_in(*read);
+  EXPECT_EQ((*agents.find("main"))->instructions, "clone\nhttps://bot:[redacted]@git.example/x\nand go on");
+  EXPECT_EQ(std::get<InputGiven>(read->events[2].fact).text, "[redacted]");
+}
+
 TEST(ABundle, ThatLacksEventsIsRefused) {
   const std::string text = bundle_text(small_bundle(), {});
   const auto lines = lines_of(text);
@@ -127,11 +150,28 @@ TEST(ABundle, OfAnotherKindIsRefusedInWords) {
   }
 }
 
-TEST(ABundle, OfANewerFormIsRefused) {
-  EXPECT_TRUE(parse_bundle(bundle_text(small_bundle(), {})));
+// The first had no word for a program that takes a tree up, so who knows no other must be told.
+TEST(ABundle, IsOfTheSecondFormAndReadInBoth) {
   Bundle bundle = small_bundle();
-  bundle.about["deputy_bundle"] = 2;
-  EXPECT_EQ(refusal_of(bundle).code, ErrorCode::too_new);
+  bundle.events.push_back(event(4, TakenUp{}));
+  EXPECT_THAT(bundle_text(bundle, {}), StartsWith(R"({"deputy_bundle":2,)"));
+  for (const int form : {1, 2}) {
+    bundle.about["deputy_bundle"] = form;
+    const auto read = parse_bundle(bundle_text(bundle, {}));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->events.size(), 4u);
+  }
+}
+
+TEST(ABundle, OfAFormThatIsNotKnownIsRefused) {
+  Bundle bundle = small_bundle();
+  bundle.about["deputy_bundle"] = 0;
+  EXPECT_EQ(refusal_of(bundle).message, "this is no bundle of deputy's");
+  bundle.about["deputy_bundle"] = 3;
+  const Error newer = refusal_of(bundle);
+  EXPECT_EQ(newer.code, ErrorCode::too_new);
+  EXPECT_EQ(newer.message, "the bundle was made by a newer deputy (form 3, this one knows 2)");
+  EXPECT_EQ(newer.advice, "use the version of deputy that made it, or a newer one");
 }
 
 TEST(ABundle, ThatWasCutOffIsRefusedWithTheLine) {

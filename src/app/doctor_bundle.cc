@@ -1,6 +1,7 @@
 // `deputy doctor --bundle` and `--replay`: a tree's journal in one file, without secrets, and the same tree
 // again from such a file.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 
 #include "app/agents.h"
@@ -81,7 +82,20 @@ void add_models(Program& program, const std::vector<Event>& events, json::object
 void add_agents(Program& program, const std::vector<Event>& events, json::object& about) {
   const auto* created = events.empty() ? nullptr : std::get_if<SessionCreated>(&events.front().fact);
   const auto profiles = created ? profiles_for(program, created->session->workspace) : Profiles::built_in();
-  if (profiles) about["agents"] = agents_json(*profiles, events);
+  if (!profiles) {
+    const Error& why = profiles.error().error;
+    about["agents_left_out"] = why.message;
+    return program.tell(
+        {why.code, fmt::format("the agents are left out of the bundle: {}", why.message), why.advice});
+  }
+  about["agents"] = agents_json(*profiles, events);
+  const auto changed = changed_agents(*profiles, events);
+  if (changed.empty()) return;
+  about["changed_agents"] = json::array(changed.begin(), changed.end());
+  program.tell(
+      {ErrorCode::invalid,
+       fmt::format("these agents are not as they were when the tree ran: {}", fmt::join(changed, ", ")),
+       "put their files back and make the bundle again, or a replay may go another way"});
 }
 
 std::size_t count_of(std::string_view text, std::string_view part) {
@@ -132,11 +146,12 @@ Ended make_bundle(Program& program, const std::string& typed, const std::vector<
   }
   program.out.write_line(path);
   program.err.write_line(
-      fmt::format("deputy: it holds the version, what doctor found, the settings, the agents that are not "
-                  "built in, and all {} events of {}: prompts, replies, "
+      fmt::format("deputy: it holds the version, what doctor found, the settings, {}and all {} events of {}: "
+                  "prompts, replies, "
                   "results, paths. {} secrets in it are redacted: the values of *_API_KEY and of the keys in "
                   "the settings, "
                   "passwords in addresses, and what looks like a key. Read it before you send it.",
+                  bundle.about.contains("agents") ? "the agents that are not built in, " : "",
                   with_thousands(bundle.events.size()), session.tree.value, with_thousands(redacted)));
   return ExitStatus::completed;
 }

@@ -51,6 +51,8 @@ Result<std::vector<Event>> ends_of(const Store& store, const SessionId& tree,
   std::vector<Event> ends;
   for (const Session& session : left)
     std::ranges::move(end_of(session, of_session[session.id], now), std::back_inserter(ends));
+  TRY(const auto root, store.session(tree));
+  if (root && !ends.empty()) ends.insert(ends.begin(), event_of(*root, TakenUp{}));
   return ends;
 }
 

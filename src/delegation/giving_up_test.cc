@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "async/sim_loop.h"
 #include "delegation/session_event.h"
 #include "store/memory_store.h"
@@ -15,6 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 Session session_of(const std::string& id, int depth) {
   Session session;
@@ -73,11 +76,25 @@ TEST_F(GivingUp, EndsAllThatIsUnfinishedChildrenFirstAndKeepsWhatWasFound) {
   EXPECT_TRUE(holder && !*holder) << "others may take it up";
 }
 
+TEST_F(GivingUp, IsOnRecordBeforeTheEndsThatItMakesAndWithThem) {
+  MemoryStore store(loop_, memory_);
+  const std::size_t before = memory_->journal.size();
+  ASSERT_TRUE(give_up_with(store));
+  EXPECT_EQ(store.counts().commits, 1u);
+  std::vector<std::pair<SessionId, std::string_view>> recorded;
+  for (const Event& event : std::span(memory_->journal).subspan(before))
+    recorded.emplace_back(event.run.session, kind_of(event.fact));
+  EXPECT_THAT(recorded,
+              ElementsAre(Pair(root_.id, "taken_up"), Pair(child_.id, "ended"), Pair(root_.id, "ended")));
+}
+
 TEST_F(GivingUp, EndsNothingTwice) {
   MemoryStore store(loop_, memory_);
   ASSERT_TRUE(give_up_with(store));
+  const std::size_t recorded = memory_->journal.size();
   ASSERT_TRUE(give_up_with(store));
   EXPECT_THAT(ended(), ElementsAre("child", "root"));
+  EXPECT_EQ(memory_->journal.size(), recorded);
 }
 
 TEST_F(GivingUp, SkipsASessionThatIsListedAsUnfinishedAlthoughItsRunHasEnded) {

@@ -1,5 +1,6 @@
 #include "transcript/codec.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "transcript/codec_parts.h"
@@ -155,11 +156,15 @@ json::object to_json(const TreeLimits& limits) {
   return value;
 }
 
+// A bundle may say anything: what is out of bounds is the nearest that is not. A person gives a year at most,
+// and one more whenever the tree goes on.
 TreeLimits limits_from_json(const json::object& value) {
+  constexpr Duration kLongest = std::chrono::hours(24 * 365 * 10);
   TreeLimits limits;
-  const auto take = [&value]<class T>(std::string_view key, T& limit) {
+  const auto take = [&value]<class T>(std::string_view key, T& limit, T most = kUnlimited<T>) {
     if (string_or(value, key, "") == "none") limit = kUnlimited<T>;
-    if (const auto number = integer_at(value, key)) limit = static_cast<T>(*number);
+    if (const auto number = integer_at(value, key))
+      limit = static_cast<T>(std::clamp<std::int64_t>(*number, 0, most));
   };
   take("depth", limits.depth);
   take("delegations", limits.delegations);
@@ -169,7 +174,7 @@ TreeLimits limits_from_json(const json::object& value) {
   take("tokens", limits.tokens);
   take("cost_micros", limits.cost_micros);
   Duration::rep time = limits.time.count();
-  take("time_ns", time);
+  take("time_ns", time, kLongest.count());
   limits.time = Duration{time};
   return limits;
 }

@@ -145,6 +145,27 @@ TEST(Fact, ANewerVersionIsRefusedAsSuch) {
   EXPECT_EQ(refused.error().code, ErrorCode::too_new);
 }
 
+// Whoever adds to a limit, or takes from it, must get a number.
+TEST(Fact, LimitsAreReadWithinBounds) {
+  constexpr std::int64_t kTenYears = 10LL * 365 * 24 * 3600 * 1'000'000'000;
+  constexpr std::int64_t kMost = kUnlimited<std::int64_t>;
+  const auto read = [](std::string_view key, std::int64_t number) {
+    const auto fact = fact_from_json("taken_up", {{"v", 1}, {"limits", json::object{{key, number}}}});
+    return std::get<TakenUp>(*fact).limits.value();
+  };
+  EXPECT_EQ(read("time_ns", 0).time, Duration::zero());
+  EXPECT_EQ(read("time_ns", -1).time, Duration::zero());
+  EXPECT_EQ(read("time_ns", -kMost - 1).time, Duration::zero());
+  EXPECT_EQ(read("time_ns", kTenYears - 1).time, Duration(kTenYears - 1));
+  EXPECT_EQ(read("time_ns", kTenYears + 1).time, Duration(kTenYears));
+  EXPECT_EQ(read("time_ns", kMost).time, Duration(kTenYears));
+  EXPECT_EQ(read("tokens", -1).tokens, 0);
+  EXPECT_EQ(read("cost_micros", kMost - 1).cost_micros, kMost - 1);
+  EXPECT_EQ(read("depth", -1).depth, 0);
+  EXPECT_EQ(read("delegations", kUnlimited<int> - 1).delegations, kUnlimited<int> - 1);
+  EXPECT_EQ(read("delegations", std::int64_t{kUnlimited<int>} + 1).delegations, kUnlimited<int>);
+}
+
 TEST(Fact, DamageIsAnErrorAndNeverAGuess) {
   EXPECT_FALSE(fact_from_json("note", json::object{}));  // no version
   EXPECT_FALSE(fact_from_json("bogus", json::object{{"v", 1}}));

@@ -76,8 +76,9 @@ struct Reader {
       number = static_cast<int>(*told_number);
   }
   void operator()(std::string_view key, std::optional<Duration>& time) const {
-    const auto told_time = integer_at(told, key);
-    if (told_time && *told_time > 0) time = Duration{*told_time};
+    constexpr Duration kLongest = std::chrono::hours(24 * 365);  // as in a profile's file
+    const Duration told_time{integer_or(told, key, 0)};
+    if (told_time == kNoTimeout || (told_time > Duration::zero() && told_time <= kLongest)) time = told_time;
   }
   void operator()(std::string_view key, std::optional<ModelName>& model) const {
     if (auto name = string_at(told, key)) model = ModelName(*std::move(name));

@@ -54,6 +54,17 @@ TEST(AProfileAsJson, SaysNothingOfWhatIsInherited) {
   EXPECT_EQ(profile_from_json(to_json(endless)).timeout, kNoTimeout);
 }
 
+// A bundle may say anything, and whoever adds it to a moment must get one.
+TEST(AProfileAsJson, HasATimeOfAYearAtMostOrNone) {
+  constexpr std::int64_t kYear = 365LL * 24 * 3600 * 1'000'000'000;
+  const auto read = [](std::int64_t time) { return profile_from_json({{"timeout_ns", time}}).timeout; };
+  EXPECT_EQ(read(1), Duration(1));
+  EXPECT_EQ(read(kYear), Duration(kYear));
+  EXPECT_EQ(read(kNoTimeout.count()), kNoTimeout);
+  for (const std::int64_t time : {std::int64_t{0}, std::int64_t{-1}, kYear + 1, kNoTimeout.count() - 1})
+    EXPECT_FALSE(read(time)) << time;
+}
+
 TEST(AProfileAsJson, IsAsIfNothingWasSaidWhereThatIsNoSuchThing) {
   const Profile read = profile_from_json({{"name", 1},
                                           {"tools", json::array{1, "Read"}},

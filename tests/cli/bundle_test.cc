@@ -106,7 +106,7 @@ TEST_F(BundleTest, IsOneFileOfThePersonsOwnWithoutSecrets) {
   const std::string text = contents(file);
   EXPECT_FALSE(canary_of_all_tests().is_in(text));
   EXPECT_THAT(text,
-              AllOf(HasSubstr("[redacted]"), HasSubstr("\"deputy_bundle\":1"), HasSubstr("\"checks\":["),
+              AllOf(HasSubstr("[redacted]"), HasSubstr("\"deputy_bundle\":2"), HasSubstr("\"checks\":["),
                     HasSubstr("sandbox"), HasSubstr("\"settings\":{"), HasSubstr("look at b")));
 }
 
