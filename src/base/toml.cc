@@ -9,7 +9,8 @@
 
 // The library takes for granted what hostile text does not keep to ("[[["), and its release builds, the
 // packaged one too, rest on it. So it is compiled here, with each such assumption checked in every build, and
-// a broken one is a mistake in the text.
+// a broken one is a mistake in the text. A mistake that it finds itself it returns: thrown, its text would go
+// to a constructor that may not throw, and a process without memory for it would end there.
 namespace {
 struct BrokenAssumption {};
 }  // namespace
@@ -19,6 +20,7 @@ struct BrokenAssumption {};
 #define TOML_HEADER_ONLY 1
 #define TOML_ASSERT(expr) ((expr) ? void() : throw BrokenAssumption())
 #define TOML_ENABLE_FORMATTERS 0
+#define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
 namespace deputy {
@@ -96,8 +98,9 @@ Result<TomlValue> parse_toml(std::string_view text, std::string_view file) {
     return fail(ErrorCode::invalid, fmt::format("{} has a ~ that is written as an escape", file),
                 "write it as it is");
   try {
-    return value_of(toml::parse(in_ascii(text)));
-  } catch (const toml::parse_error& error) {
+    const toml::parse_result parsed = toml::parse(in_ascii(text));
+    if (parsed) return value_of(parsed.table());
+    const toml::parse_error& error = parsed.error();
     const std::string why = shorten(made_visible(to_utf8(from_ascii(error.description()))), kMostShown);
     return fail(ErrorCode::invalid,
                 fmt::format("{}:{}: this is not TOML: {}", file, error.source().begin.line, why),

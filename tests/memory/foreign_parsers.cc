@@ -5,6 +5,8 @@
 #include "app/bundle.h"
 #include "app/history.h"
 #include "app/model_choice.h"
+#include "app/settings.h"
+#include "app/settings_edit.h"
 #include "base/clock.h"
 #include "base/disk.h"
 #include "base/display.h"
@@ -86,6 +88,13 @@ char read_events(Tongue tongue, std::string_view bytes) {
 }
 char read_profile_as(ProfileFormat format, std::string_view bytes) {
   return ended(read_profile(format, bytes, "file"));
+}
+// As the fuzzer takes it: a rule, and the file that it is put into.
+char edit_settings(std::string_view bytes) {
+  if (bytes.empty()) return '-';
+  const auto [written, settings] = parted(bytes.substr(1));
+  const auto rule = parse_rule(Decision(static_cast<unsigned char>(bytes.front()) % 3), written);
+  return rule ? ended(with_rule(settings, *rule)) : '!';
 }
 char read_record(std::string_view bytes) {
   const auto [kind, text] = parted(bytes);
@@ -273,10 +282,18 @@ char rehearse(std::string_view bytes) {
   return '-';
 }
 char read_rules(std::string_view bytes) {
+  if (bytes.starts_with('{')) {
+    const auto stored = Rules::from_json(parted(bytes, '\f').first);
+    return stored ? sized(stored->all().size()) : '!';
+  }
   const auto [written, subject] = parted(bytes);
   const auto rule = parse_rule(Decision::deny, written);
   if (!rule) return '!';
   return letter_of(Rules({*rule}).judge(rule->tool, subject, Decision::ask).decision);
+}
+char read_bundle(std::string_view bytes) {
+  const auto bundle = parse_bundle(bytes);
+  return bundle ? sized(agents_in(*bundle).offered().size()) : '-';
 }
 // Judged, and asked for the files that an approval binds.
 char read_command(std::string_view bytes) {
@@ -317,7 +334,10 @@ std::vector<ForeignParser> foreign_parsers() {
       {"profile_deputy", [](auto bytes) { return read_profile_as(ProfileFormat::deputy, bytes); }},
       {"profile_claude", [](auto bytes) { return read_profile_as(ProfileFormat::claude, bytes); }},
       {"profile_opencode", [](auto bytes) { return read_profile_as(ProfileFormat::opencode, bytes); }},
+      {"profile_codex", [](auto bytes) { return read_profile_as(ProfileFormat::codex, bytes); }},
       {"profile_gemini", [](auto bytes) { return read_profile_as(ProfileFormat::gemini, bytes); }},
+      {"settings", [](auto bytes) { return ended(parse_settings(bytes, "config.toml")); }},
+      {"settings_edit", edit_settings},
       {"rules", read_rules},
       {"shell", read_command},
       {"url", [](auto bytes) { return ended(parse_web_url(bytes)); }},
@@ -349,7 +369,7 @@ std::vector<ForeignParser> foreign_parsers() {
       {"terminal_keys", [](auto bytes) { return said(!KeyReader().feed(bytes).empty()); }},
       {"text", read_text},
       {"times", read_times},
-      {"bundle", [](auto bytes) { return ended(parse_bundle(bytes)); }},
+      {"bundle", read_bundle},
       {"batch", [](auto bytes) { return ended(batch_from_file(bytes, {})); }},
       {"file_lines", read_lines},
       {"process_stat", read_process},
