@@ -9,6 +9,9 @@
 #include <string>
 #include <tuple>
 
+#include "debts.h"
+#include "figures.h"
+#include "granted_time.h"
 #include "support/priced_model.h"
 #include "support/sim_world.h"
 #include "support/stream_states.h"
@@ -26,26 +29,27 @@ class Watcher {
   // At a moment at which nothing moves. Whether to look again soon though nothing happens: a wait of which
   // nothing will come is one only if a stop that takes its time does not end it.
   bool look_at_waits(Life& life);
-  // The wall clock was put back. What is left of a tree's time is on record by it.
-  void gain_time(Duration time) { gained_ += time; }
-  // `effects`: how often each command was run.
-  void expect_over(const Runtime& runtime, const std::map<std::string, int>& effects) const;
-  int waits_seen() const { return waits_seen_; }
+  // The wall clock was put forth, or back. What is left of a tree's time is on record by it.
+  void jumped(Duration by, TimePoint now);
+  void expect_over(const Runtime& runtime) const;
+  Figures figures() const;
 
  private:
+  void look_at_spending();
   void look_at_requests() const;
   void look_at_run(const Event& event);
   void look_at_rights(const Session& session) const;
   void look_at_wait(const Session& session) const;
   void look_at_time(const Event& event, TimePoint now);
-  void expect_nothing_lost() const;
 
   const SimWorld& world_;
   const TreeLimits& limits_;
   const Bank& bank_;
   std::set<RunId> ended_;
   std::set<std::tuple<RunId, int, int>> finished_calls_;
-  std::set<std::pair<SessionId, std::string>> delivered_;
+  std::set<RunId> worked_;  // of children
+  Debts debts_;
+  GrantedTime granted_;
   std::set<std::string> answered_;
   StreamStates stream_;
   std::set<SessionId> left_;  // by the life before, and not taken up again
@@ -54,7 +58,8 @@ class Watcher {
     TimePoint since;
   };
   std::map<SessionId, Suspect> suspects_;
-  int waits_seen_ = 0;
+  std::size_t counted_ = 0;  // events of the journal, when its sum was last looked at
+  std::uint64_t waits_seen_ = 0;
   Duration used_{};  // of the tree's time, by the clock of the loop
   Duration gained_{};
   TimePoint seen_at_{};
