@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 namespace deputy {
 
 Error error_from_curl(const CurlFailure& failure) {
@@ -20,6 +22,10 @@ Error error_from_curl(const CurlFailure& failure) {
     case CURLE_PROXY:
       return unreachable("check the proxy's address");
     case CURLE_COULDNT_CONNECT:
+      if (failure.system_error == EMFILE || failure.system_error == ENFILE)
+        return {ErrorCode::unavailable,
+                fmt::format("cannot reach {}: too many files and connections are open", failure.origin),
+                "run fewer at once, or allow more (ulimit -n)"};
       return unreachable("check the address, and that the server runs");
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_ISSUER_ERROR:

@@ -15,6 +15,7 @@ struct CurlFailure {
   std::string_view origin;  // such as https://host:443
   bool started = false;     // status and headers had come
   long proxy_status = 0;    // what a proxy answered, 0 without one
+  long system_error = 0;    // what the system said where no connection came about, as errno has it
 };
 
 Error error_from_curl(const CurlFailure& failure);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 namespace deputy {
 namespace {
 
@@ -20,6 +22,16 @@ TEST(CurlFailure, WithoutAConnectionThePeerIsUnavailable) {
     EXPECT_NE(error.advice, "") << curl_easy_strerror(code);
   }
   EXPECT_EQ(error_of(CURLE_OPERATION_TIMEDOUT).code, ErrorCode::timeout);
+}
+
+TEST(CurlFailure, ForWantOfDescriptorsSaysSo) {
+  for (const int reason : {EMFILE, ENFILE}) {
+    const Error error = error_from_curl(
+        {.code = CURLE_COULDNT_CONNECT, .detail = {}, .origin = "https://a:443", .system_error = reason});
+    EXPECT_EQ(error.code, ErrorCode::unavailable);
+    EXPECT_EQ(error.message, "cannot reach https://a:443: too many files and connections are open");
+    EXPECT_EQ(error.advice, "run fewer at once, or allow more (ulimit -n)");
+  }
 }
 
 TEST(CurlFailure, WithOneTheExchangeWasCut) {

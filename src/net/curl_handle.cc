@@ -57,11 +57,14 @@ Error CurlHandle::failure(CURLcode code, bool started, std::string_view detail) 
   }
   long proxy_status = 0;
   curl_easy_getinfo(easy_.get(), CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+  long system_error = 0;
+  curl_easy_getinfo(easy_.get(), CURLINFO_OS_ERRNO, &system_error);
   return error_from_curl({.code = code,
                           .detail = detail.empty() ? trimmed(detail_.data()) : detail,
                           .origin = origin_,
                           .started = started,
-                          .proxy_status = proxy_status});
+                          .proxy_status = proxy_status,
+                          .system_error = system_error});
 }
 
 // The address is the one that connect(2) is given next. Once one was refused none is tried any more: a name
