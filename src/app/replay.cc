@@ -8,16 +8,18 @@
 #include <span>
 #include <utility>
 
+#include "app/replay_beyond.h"
 #include "app/replay_files.h"
 #include "app/replay_git.h"
 #include "app/replay_models.h"
 #include "app/replay_outside.h"
+#include "app/replay_person.h"
+#include "app/replay_random.h"
 #include "app/replayed_tool.h"
 #include "async/pool.h"
 #include "async/sim_loop.h"
 #include "async/sleep.h"
 #include "async/task_group.h"
-#include "base/random.h"
 #include "net/sim_network.h"
 #include "runtime/runtime.h"
 #include "sandbox/processes.h"
@@ -27,80 +29,30 @@
 namespace deputy {
 namespace {
 
-// As the questions of one program were answered; one that stood open to its end was the person's.
-Attendance attendance_in(std::span<const Event> events) {
-  std::optional<Attendance> attendance;
-  bool is_asked = false;
-  for (const Event& event : events) {
-    is_asked = is_asked || std::holds_alternative<QuestionAsked>(event.fact);
-    const auto* answered = std::get_if<QuestionAnswered>(&event.fact);
-    if (!answered) continue;
-    if (answered->answer.by == Source::person) return Attendance::person;
-    if (answered->answer.kind == AnswerKind::approved) attendance = Attendance::approves_all;
-    if (!attendance) attendance = Attendance::nobody;
-  }
-  return attendance.value_or(is_asked ? Attendance::person : Attendance::nobody);
-}
-
-// That the person had a search service: it was asked, or is on the list of tools for a call of none of them.
-bool shows_search(const Event& event) {
-  constexpr std::string_view kSearch = "WebSearch";
-  if (const auto* intent = std::get_if<CallStarted>(&event.fact)) return intent->tool == kSearch;
-  const auto* finished = std::get_if<CallFinished>(&event.fact);
-  const std::string_view told = finished ? std::string_view(finished->result.content) : "";
-  const std::size_t list = told.find(". Your tools are: ");
-  return told.starts_with("You have no tool named") && list != told.npos &&
-         told.substr(list).contains(kSearch);
-}
-
-// What a replay cannot repeat, where there is such a thing: the sessions differ for that, and for no defect.
-std::optional<std::string> beyond_replay(const Bundle& bundle) {
-  const Profiles profiles = agents_in(bundle);
-  const KnownModels known = models_in(bundle);
-  std::map<SessionId, ModelName> models;
-  std::set<RunId> wished;  // runs that the person asked to compact
-  const auto is_window_known = [&](const SessionId& session) {
-    const auto model = known.find(models[session].value);
-    return model != known.end() && model->second.window;
-  };
-  std::optional<std::string> found;
-  for (const Event& event : bundle.events) {
-    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
-      const Session& session = created->session;
-      models[session.id] = session.model;
-      if (!profiles.find(session.agent))
-        return fmt::format("the agent {} is not built in, and not in the bundle", session.agent);
-      if (session.workspace_mode == WorkspaceMode::worktree)
-        found = "not all that git said of a worktree is in the bundle";
-    }
-    if (const auto* started = std::get_if<RunStarted>(&event.fact)) {
-      if (!started->model.empty()) models[event.run.session] = started->model;
-      if (started->task == RunTask::compact) wished.insert(event.run);
-    }
-    if (const auto* word = std::get_if<Nudged>(&event.fact); word && word->source == Source::runtime)
-      found = "its program ended in the middle, and commands were lost";
-    if (std::holds_alternative<Compacted>(event.fact) && !wished.contains(event.run) &&
-        !is_window_known(event.run.session))
-      found = "a conversation was compacted, and when depends on what is not in the bundle";
-  }
-  return found;
-}
+// What is not on record, and is found by trying.
+struct Guess {
+  std::uint64_t order = 1;                // in which of many is done what is ready in one moment
+  bool has_search = false;                // whether the person had a search service
+  std::vector<std::string> created = {};  // the places of sessions, as they came to their ids
+  bool operator==(const Guess&) const = default;
+};
 
 constexpr std::string_view kLookAtIt = "look at its events: each line of the bundle is one";
 
-// What came from outside left its trace a little later; what it waits for comes soon, or not at all.
-constexpr Duration kBeforeItsTrace = std::chrono::milliseconds(1);
+// What comes from outside waits for what comes soon, or not at all.
 constexpr Duration kPatience = std::chrono::seconds(10);
 
 class Replay {
  public:
-  explicit Replay(const Bundle& bundle)
+  Replay(const Bundle& bundle, Guess guess)
       : bundle_(bundle),
+        guess_(std::move(guess)),
         root_(std::get<SessionCreated>(bundle.events.front().fact).session),
         known_(models_in(bundle)),
         calls_(bundle.events),
         worlds_(bundle.events, memory_->journal),
-        playback_(bundle.events, worlds_) {}
+        playback_(bundle.events, worlds_),
+        loop_(guess_.order) {}
 
   Result<Replayed> run() {
     const auto played = play();
@@ -108,6 +60,12 @@ class Replay {
     runtime_.reset();  // what rode along last is in the journal then
     TRY(played);
     return compared(bundle_.events, memory_->journal);
+  }
+  // The same, with ids for the sessions that come to them in this order.
+  Guess learned() const {
+    Guess next = guess_;
+    next.created = random_.drawn_by(places_in(memory_->journal));
+    return next;
   }
 
  private:
@@ -122,6 +80,7 @@ class Replay {
       const std::size_t to = index < next.size() ? next[index].event : bundle_.events.size();
       return std::span(bundle_.events).subspan(from, to - from);
     };
+    set_clock(bundle_.events.front().at);
     TRY(start_runtime(attendance_in(events_from(0, 0))));
     await(std::move(outside.happenings));
     runtime_->start({.agent = root_.agent,
@@ -145,10 +104,10 @@ class Replay {
     const std::string state = string_or(bundle_.about, "state", "/state");
     auto folder = disk_.open(state, IfAbsent::create);
     ToolSettings tools;
-    if (std::ranges::any_of(bundle_.events, shows_search))
+    if (guess_.has_search)
       tools.search = SearchSettings{SearchService::searxng, "https://search.invalid", ""};
     tools.played = [this](std::shared_ptr<Tool> tool) {
-      return replayed_tool(std::move(tool), calls_, told_calls_, *memory_,
+      return replayed_tool(std::move(tool), calls_, told_calls_, *memory_, playback_.course,
                            [this](std::string text) { return worlds_.translated(std::move(text)); });
     };
     runtime_ = std::make_unique<Runtime>(
@@ -170,7 +129,7 @@ class Replay {
       told_.push_back(event);
       if (const auto* created = std::get_if<SessionCreated>(&event.fact))
         created_[created->session->id] = created->session;
-      if (is_compared(event.fact)) ++events_[place_of(event.run.session, created_)];
+      playback_.course.take(place_of(event.run.session, created_), event.fact);
       answer(event);
       look_outside();
     });
@@ -185,18 +144,16 @@ class Replay {
         loop_.timers().call_at(moment(each) + patience, [this] { look_outside(); });
     }
   }
-  TimePoint moment(const Outside& outside) const {
-    return std::max(TimePoint{}, playback_.moment(outside.at) - kBeforeItsTrace);
-  }
+  TimePoint moment(const Outside& outside) const { return playback_.moment(outside.at); }
   bool is_due(const Outside& outside) const {
     const TimePoint now = loop_.clock().now();
-    if (now < moment(outside) && outside.kind != Outside::Kind::die) return false;
+    if (now < moment(outside)) return false;
     if (now >= moment(outside) + kPatience) return true;
-    return std::ranges::all_of(outside.after, [this](const auto& each) {
-      const auto events = events_.find(each.first);
-      return (events == events_.end() ? 0 : events->second) >= each.second.events &&
-             playback_.asked(each.first) >= each.second.requests;
-    });
+    return playback_.course.has_reached(outside.event) &&
+           std::ranges::all_of(outside.after, [this](const auto& each) {
+             return playback_.course.steps(each.first) >= each.second.events &&
+                    playback_.asked(each.first) >= each.second.requests;
+           });
   }
   void look_outside() {
     while (!has_left_) {
@@ -220,7 +177,7 @@ class Replay {
   }
   void happen(const Outside& outside) {
     if (ends_program(outside)) {
-      if (outside.kind == Outside::Kind::die) die();
+      if (outside.kind == Outside::Kind::die) die(outside.after);
       has_left_ = true;
       return runtime_->cancel(StopReason::shutdown);
     }
@@ -231,6 +188,7 @@ class Replay {
           return runtime_->cancel(
               id, outside.text == kEndedBySigterm ? StopReason::terminated : StopReason::user);
         case Outside::Kind::nudge:
+          random_.say(outside.id);
           return runtime_->nudge(id, playback_.translated(outside.text));
         default:
           return runtime_->send_to_background(id);
@@ -238,8 +196,17 @@ class Replay {
     }
   }
 
-  // What was told by now is on record, and nothing that comes after it.
-  void die() {
+  // What each session had told by then is on record, and nothing that comes after it.
+  void die(const std::map<std::string, Progress>& then) {
+    std::map<std::string, std::size_t> steps;
+    std::erase_if(told_, [&](const Event& event) {
+      const std::string place = place_of(event.run.session, created_);
+      const auto progress = then.find(place);
+      const std::size_t most = progress == then.end() ? 0 : progress->second.events;
+      std::size_t& made = steps[place];
+      if (is_step(event.fact) || made > most) ++made;
+      return made > most;
+    });
     if (told_.empty()) return;
     memory_->journal = told_;
     memory_->sessions.clear();
@@ -249,10 +216,8 @@ class Replay {
   void take_up() {
     told_ = memory_->journal;
     created_ = memory_->sessions;
-    events_.clear();
-    for (const Event& event : told_)
-      if (is_compared(event.fact)) ++events_[place_of(event.run.session, created_)];
     playback_.take_up(told_);
+    random_.go_on(created_);
     if (!told_.empty()) told_calls_ = RecordedCalls(told_);
   }
 
@@ -281,6 +246,7 @@ class Replay {
     leave_words(next.words);
     TRY(start_runtime(attendance));
     loop_.manual_clock().advance_to(playback_.moment(next.at));
+    set_clock(next.at);
     if (next.input) {
       runtime_->say(root,
                     {.text = playback_.translated(*next.input),
@@ -293,6 +259,8 @@ class Replay {
     }
     return finish();
   }
+  // Ids tell the second in which they were made.
+  void set_clock(WallTime wall) { loop_.manual_clock().jump_wall(believable(wall) - loop_.clock().wall()); }
   Task<> close() {
     co_await runtime_->close();
     is_closed_ = true;
@@ -307,12 +275,12 @@ class Replay {
     if (!call) return;
     const auto answered = call->answers.find(asked->question.kind);
     if (answered != call->answers.end() && answered->second.answer.by == Source::person)
-      person_.spawn(say(asked->question.id, answered->second.answer, answered->second.at));
+      person_.spawn(say(asked->question.id, answered->second));
   }
-  Task<> say(std::string question, Answer answer, TimePoint at) {
-    const TimePoint soon = loop_.clock().now() + std::chrono::milliseconds(1);
-    co_await sleep_until(loop_, std::max(at, soon), person_.token());
-    if (runtime_) runtime_->answer(std::move(question), std::move(answer));
+  Task<> say(std::string question, RecordedCall::Answered answered) {
+    const TimePoint soon = loop_.clock().now() + Duration(1);  // when the question can be answered
+    co_await playback_.course.reach(loop_, answered.event, std::max(answered.at, soon), person_.token());
+    if (runtime_) runtime_->answer(std::move(question), std::move(answered.answer));
   }
 
   Runtime::Done taker() {
@@ -335,43 +303,70 @@ class Replay {
   }
 
   const Bundle& bundle_;
+  const Guess guess_;
   const Session& root_;
   const KnownModels known_;
   const RecordedCalls calls_;
   std::shared_ptr<MemoryStore::Memory> memory_ = std::make_shared<MemoryStore::Memory>();
   const Worlds worlds_;
   Playback playback_;
-  SimLoop loop_{1};
+  SimLoop loop_;
   InlinePool pool_;
   ManualClock clock_;
   MemoryDisk disk_{clock_};
   SimProcesses processes_{loop_};
   const ReplayedGit git_{bundle_.events, disk_, *memory_};
   SimNetwork network_{loop_};
-  SeededRandom random_{1};
+  ReplayedRandom random_{bundle_.events, guess_.created};
   std::vector<Event> told_;   // so far
   RecordedCalls told_calls_;  // by the programs before this one
   std::map<SessionId, Session> created_;
-  std::vector<Outside> happenings_;            // that have not come yet
-  std::map<std::string, std::size_t> events_;  // that are compared, so far, by place
-  bool has_left_ = false;                      // the program, and the tree has not ended
+  std::vector<Outside> happenings_;  // that have not come yet
+  bool has_left_ = false;            // the program, and the tree has not ended
   bool is_closed_ = false;
   std::optional<Result<Report>> result_;
   std::unique_ptr<Runtime> runtime_;
   TaskGroup person_{loop_};
 };
 
+bool is_same(const Result<Replayed>& replayed) { return replayed && replayed->differences.empty(); }
+
+// Until one comes out the same: else that which comes closest.
+Result<Replayed> replayed_by_guesses(const Bundle& bundle) {
+  constexpr std::uint64_t kOrders = 8;
+  const auto search = has_search(bundle);
+  std::optional<Result<Replayed>> closest;
+  for (std::uint64_t order = 1; order <= kOrders; ++order) {
+    Guess guess{.order = order, .has_search = search.value_or(order % 2 == 0)};
+    for (const int attempt : {1, 2}) {
+      Replay replay(bundle, guess);
+      auto replayed = replay.run();
+      if (is_same(replayed)) return replayed;
+      const bool is_closer =
+          !closest ||
+          (replayed && (!*closest || replayed->differences.size() < (*closest)->differences.size()));
+      if (is_closer) closest = std::move(replayed);
+      Guess next = replay.learned();
+      if (attempt == 2 || next == guess) break;
+      guess = std::move(next);
+    }
+  }
+  return *std::move(closest);
+}
+
 }  // namespace
 
 Result<Replayed> replay(const Bundle& bundle) {
-  auto replayed = Replay(bundle).run();
+  auto replayed = replayed_by_guesses(bundle);
   if (!replayed || replayed->differences.empty()) return replayed;
-  const auto beyond = beyond_replay(bundle);
-  if (!beyond) return replayed;
-  return fail(ErrorCode::unavailable,
-              fmt::format("the tree cannot be replayed: {}; it goes another way from here: {}", *beyond,
-                          replayed->differences.front()),
-              std::string(kLookAtIt));
+  for (const BeyondReplay& beyond : beyond_replay(bundle)) {
+    if (replayed->first < beyond.from) continue;  // it cannot be for that
+    return fail(ErrorCode::unavailable,
+                fmt::format("the tree cannot be replayed: {}; it goes another way from here: {}", beyond.why,
+                            replayed->differences.front()),
+                std::string(kLookAtIt));
+  }
+  return replayed;
 }
 
 }  // namespace deputy

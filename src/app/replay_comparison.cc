@@ -21,7 +21,7 @@ constexpr std::size_t kShownCharacters = 300;
 
 // Times, what a script cannot say, and what is offered to the person by the disk's names.
 bool is_passed_over(std::string_view key, const json::value& value) {
-  constexpr std::array kKeys = {"uuid", "wire", "thinking", "suggestions"};
+  constexpr std::array kKeys = {"uuid", "suggestions"};
   if (key.ends_with("_us") || key.ends_with("_ns") || std::ranges::find(kKeys, key) != kKeys.end())
     return true;
   return key == "cost_micros" && (value.is_null() || value == 0);  // nothing, or not known
@@ -41,15 +41,10 @@ json::value without_what_differs(const json::value& value) {
   return kept;
 }
 
+// Of a session that waits for several at once one is told, by the order in which its waits began.
 json::object comparable(const Fact& fact) {
-  json::object body = without_what_differs(fact_to_json(fact)).as_object();
-  if (std::holds_alternative<ReplyReceived>(fact) || std::holds_alternative<Compacted>(fact))
-    body["reply"].as_object().erase("model");
-  if (std::holds_alternative<RunEnded>(fact)) {
-    if (auto* metadata = body["report"].as_object().if_contains("metadata"))
-      if (metadata->is_object()) metadata->as_object().erase("model");
-  }
-  return body;
+  if (const auto* changed = std::get_if<StateChanged>(&fact)) return {{"state", name_of(changed->state)}};
+  return without_what_differs(fact_to_json(fact)).as_object();
 }
 
 // "Duration: 3m 05s." is in what a parent is told of a child.
@@ -63,11 +58,22 @@ std::string without_durations(std::string text) {
   return text;
 }
 
-// Run, step, call: the calls of one step may end in any order, what is told of one of them has an order.
-using Where = std::tuple<int, int, int>;
+// Run, step, call: the calls of one step may end in any order, what is told of one of them has an order. And
+// whether it is told beside what the session does: how it waits, and how its time moves meanwhile.
+using Where = std::tuple<int, int, int, bool>;
+
+bool is_beside(const Fact& fact) {
+  return std::holds_alternative<StateChanged>(fact) || std::holds_alternative<DeadlineMoved>(fact);
+}
+
+struct Line {
+  std::string text;
+  std::size_t event = 0;
+  bool operator==(const Line& other) const { return text == other.text; }
+};
 
 struct Told {
-  std::map<Where, std::vector<std::string>> lines;
+  std::map<Where, std::vector<Line>> lines;
   std::size_t events = 0;
   bool has_ended = false;
 };
@@ -92,15 +98,18 @@ std::map<std::string, Told> told_in(const std::vector<Event>& events) {
     names[nudge->id + '"'] = fmt::format("<word {} to {}>\"", ++words[place], place);
   }
   std::map<std::string, Told> told;
-  for (const Event& event : events) {
+  for (std::size_t at = 0; at < events.size(); ++at) {
+    const Event& event = events[at];
     Told& session = told[places.at(event.run.session)];
     session.has_ended = session.has_ended || std::holds_alternative<RunEnded>(event.fact);
     if (!is_compared(event.fact)) continue;
     std::string text = to_json_text(comparable(event.fact));
     for (const auto& [id, name] : names) text = replaced(std::move(text), id, name);
     text = without_durations(std::move(text));
-    session.lines[{event.run.number, event.step, event.call}].push_back(
-        fmt::format("{} {}", kind_of(event.fact), text));
+    auto& lines = session.lines[{event.run.number, event.step, event.call, is_beside(event.fact)}];
+    Line line{fmt::format("{} {}", kind_of(event.fact), text), at};
+    const bool is_again = std::holds_alternative<StateChanged>(event.fact) && !lines.empty();
+    if (!is_again || lines.back() != line) lines.push_back(std::move(line));
     ++session.events;
   }
   return told;
@@ -115,31 +124,41 @@ std::string shown(const std::string& text, std::size_t differs_at) {
       shorten(to_utf8(std::string_view(text).substr(std::max(from, kind.size()))), kShownCharacters));
 }
 
-std::string difference(const Where& where, const std::string& then, const std::string& now) {
+std::string shown(const Where& where, const std::string& then, const std::string& now) {
   const auto differs_at = static_cast<std::size_t>(std::ranges::mismatch(then, now).in1 - then.begin());
-  const auto& [run, step, call] = where;
+  const auto& [run, step, call, is_beside] = where;
   return fmt::format("run {}, step {}{}: then {}; now {}", run, step,
                      call < 0 ? "" : fmt::format(", call {}", call), shown(then, differs_at),
                      shown(now, differs_at));
 }
 
+// Which of the waits of a program that died or was left are on record hangs on the moment of its end.
+bool is_taken_up(const std::vector<Event>& events) {
+  return std::ranges::any_of(events,
+                             [](const Event& event) { return std::holds_alternative<TakenUp>(event.fact); });
+}
+
 // The first, if any. What had not ended goes on now.
-std::optional<std::string> difference(const Told& then, const Told& now) {
-  const auto line = [](const std::vector<std::string>& lines, std::size_t at) {
-    return at < lines.size() ? lines[at] : std::string("nothing");
+std::optional<Line> difference(const Told& then, const Told& now, bool has_waits) {
+  const auto line = [](const std::vector<Line>& lines, std::size_t at) {
+    return at < lines.size() ? lines[at].text : std::string("nothing");
   };
+  std::size_t reached = 0;  // the last event before the place in question
   std::set<Where> everywhere;
   for (const auto& [where, lines] : then.lines) everywhere.insert(where);
   for (const auto& [where, lines] : now.lines) everywhere.insert(where);
   for (const Where& where : everywhere) {
+    if (!has_waits && std::get<bool>(where)) continue;
     const auto before = then.lines.find(where);
     const auto after = now.lines.find(where);
-    const auto lines = before == then.lines.end() ? std::vector<std::string>{} : before->second;
-    const auto again = after == now.lines.end() ? std::vector<std::string>{} : after->second;
+    const auto lines = before == then.lines.end() ? std::vector<Line>{} : before->second;
+    const auto again = after == now.lines.end() ? std::vector<Line>{} : after->second;
     const auto differ = std::ranges::mismatch(lines, again);
+    if (differ.in1 != lines.begin()) reached = std::max(reached, std::prev(differ.in1)->event + 1);
     if (differ.in1 == lines.end() && (differ.in2 == again.end() || !then.has_ended)) continue;
     const auto at = static_cast<std::size_t>(differ.in1 - lines.begin());
-    return difference(where, line(lines, at), line(again, at));
+    return Line{shown(where, line(lines, at), line(again, at)),
+                at < lines.size() ? lines[at].event : reached};
   }
   return std::nullopt;
 }
@@ -147,10 +166,7 @@ std::optional<std::string> difference(const Told& then, const Told& now) {
 }  // namespace
 
 bool is_compared(const Fact& fact) {
-  return !std::holds_alternative<StateChanged>(fact) && !std::holds_alternative<Retried>(fact) &&
-         !std::holds_alternative<BudgetReserved>(fact) && !std::holds_alternative<DeadlineMoved>(fact) &&
-         !std::holds_alternative<ProcessEnded>(fact) && !std::holds_alternative<ReplyHeard>(fact) &&
-         !std::holds_alternative<TakenUp>(fact);
+  return !std::holds_alternative<ProcessEnded>(fact) && !std::holds_alternative<ReplyHeard>(fact);
 }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
@@ -163,15 +179,20 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 Replayed compared(const std::vector<Event>& then, const std::vector<Event>& now) {
   const auto expected = told_in(then);
   auto found = told_in(now);
+  const bool has_waits = !is_taken_up(then);
   Replayed replayed{.sessions = expected.size()};
+  const auto add = [&replayed](std::string difference, std::size_t event) {
+    replayed.first = replayed.differences.empty() ? event : std::min(replayed.first, event);
+    replayed.differences.push_back(std::move(difference));
+  };
   for (const auto& [place, told] : expected) {
     replayed.events += told.events;
-    if (const auto differ = difference(told, found[place]))
-      replayed.differences.push_back(fmt::format("session {}, {}", place, *differ));
+    if (const auto differ = difference(told, found[place], has_waits))
+      add(fmt::format("session {}, {}", place, differ->text), differ->event);
   }
   for (const auto& [place, told] : found) {
     if (!expected.contains(place) && expected.at("root").has_ended)
-      replayed.differences.push_back(fmt::format("session {} is new", place));
+      add(fmt::format("session {} is new", place), then.size());
   }
   return replayed;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "app/replay_comparison.h"
@@ -18,6 +19,7 @@ namespace deputy {
 namespace {
 
 constexpr std::int64_t kBeyondAnyWindow = 1'000'000'000;
+constexpr Duration kPatience = std::chrono::minutes(1);
 
 // Plays every provider that the tree had, by the script, each reply at its moment.
 class Understudy final : public Provider {
@@ -48,41 +50,60 @@ class Understudy final : public Provider {
     const std::string place = place_of(request.session, memory_.sessions);
     const std::size_t index = playback_.ask(place);
     const RecordedRequest* recorded = playback_.request(place, index);
+    if (!recorded && co_await sleep_for(loop_, kPatience, stop) == Slept::stopped)
+      co_return stopped({}, request);  // then it was ended before it could be made
     if (recorded) {
       for (const auto& [at, retried] : recorded->retries) {
         co_await sleep_until(loop_, playback_.moment(at), stop);
         if (deltas && !stop.stopped()) deltas(retried);
       }
-      if (!recorded->reply) co_return co_await until_stopped(*recorded, request, deltas, stop);
-      co_await sleep_until(loop_, playback_.moment(recorded->ended_at), stop);
+      if (!recorded->reply) co_return co_await without_reply(*recorded, request, deltas, stop);
+      co_await playback_.course.reach(loop_, recorded->event, playback_.moment(recorded->ended_at), stop);
     }
     request.label = place;
     request.messages = {};
     request.fragments = {};
     request.replies_before = static_cast<int>(index);
     Reply reply = co_await scripted_->ask(std::move(request), std::move(deltas), stop);
-    if (recorded && reply.stop != ReplyStop::stopped) {  // a script has not all ways to end
-      reply.stop = recorded->reply->stop;
-      reply.error = recorded->reply->error;
-    }
+    if (recorded && reply.stop != ReplyStop::stopped) reply = in_full(std::move(reply), *recorded->reply);
     for (Call& call : reply.message.calls) call.arguments = playback_.translated(std::move(call.arguments));
     co_return reply;
   }
 
  private:
-  static Task<Reply> until_stopped(RecordedRequest recorded, Request request, DeltaSink deltas,
-                                   StopToken stop) {
+  // With what no script can say.
+  static Reply in_full(Reply reply, const Reply& then) {
+    reply.stop = then.stop;
+    reply.error = then.error;
+    reply.model = then.model;
+    reply.message.thinking = then.message.thinking;
+    reply.message.wire = then.message.wire;
+    return reply;
+  }
+  Task<Reply> without_reply(RecordedRequest recorded, Request request, DeltaSink deltas, StopToken stop) {
     if (deltas && !recorded.stopped.text.empty()) deltas(TextDelta{recorded.stopped.text});
-    const Waiter<bool> waiter;
-    const auto on_stop = stop.on_stop([waiter] { waiter.resume(true); });
-    co_await waiter.wait();
+    const TimePoint end = playback_.moment(recorded.ended_at);
+    if (recorded.bug) {
+      co_await sleep_until(loop_, end, {});  // what its end brought about stands before it on record
+      throw std::runtime_error(*recorded.bug);
+    }
+    if (recorded.is_deaf) {
+      co_await sleep_until(loop_, std::max(end, playback_.end()) + kPatience, {});
+    } else {
+      const Waiter<bool> waiter;
+      const auto on_stop = stop.on_stop([waiter] { waiter.resume(true); });
+      co_await waiter.wait();
+    }
+    co_return stopped(recorded.stopped.usage, request);
+  }
+  static Reply stopped(Usage usage, const Request& request) {
     Reply reply;
     reply.stop = ReplyStop::stopped;
     reply.model = request.prefix->model;
     reply.message.role = Role::assistant;
-    reply.usage = recorded.stopped.usage;
+    reply.usage = std::move(usage);
     reply.error = "stopped";
-    co_return reply;
+    return reply;
   }
 
   std::string name_;
@@ -100,18 +121,17 @@ Worlds::Worlds(const std::vector<Event>& then, const std::vector<Event>& now) : 
 }
 
 std::string Worlds::translated(std::string text) const {
-  for (const auto& [id, place] : places_in(now_)) {
-    if (const auto old = then_.find(place); old != then_.end())
-      text = replaced(std::move(text), old->second.value, id.value);
-  }
+  const auto places = places_in(now_);
+  const auto marked = [](const std::string& place) { return '\0' + place + '\0'; };
+  for (const auto& [place, id] : then_) text = replaced(std::move(text), id.value, marked(place));
+  for (const auto& [id, place] : places) text = replaced(std::move(text), marked(place), id.value);
+  for (const auto& [place, id] : then_) text = replaced(std::move(text), marked(place), id.value);
   return text;
 }
 
 KnownModels models_in(const Bundle& bundle) {
   KnownModels models;
-  const auto is_compaction = [](const Event& event) { return std::holds_alternative<Compacted>(event.fact); };
-  const auto* windows = object_at(bundle.about, "windows");
-  if (windows && std::ranges::any_of(bundle.events, is_compaction)) {
+  if (const auto* windows = object_at(bundle.about, "windows")) {
     for (const auto& [model, told] : *windows) {
       if (const auto window = integer_at(*windows, model); window && *window > 0)
         models[std::string(model)].window = std::min(*window, kBeyondAnyWindow);

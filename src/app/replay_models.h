@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "app/bundle.h"
+#include "app/replay_course.h"
 #include "app/replay_moments.h"
 #include "app/replay_script.h"
+#include "app/replayed_tool.h"
 #include "async/loop.h"
 #include "model/model_facts.h"
 #include "model/models.h"
@@ -35,20 +37,28 @@ class Worlds {
 class Playback {
  public:
   Playback(const std::vector<Event>& then, const Worlds& worlds)
-      : moments_(then), worlds_(worlds), requests_(requests_in(then)) {}
+      : course(then),
+        moments_(then),
+        end_(moments_.of(then.back().at)),
+        worlds_(worlds),
+        requests_(requests_in(then)) {}
 
   std::string script() const { return script_of(requests_); }
   TimePoint moment(WallTime at) const { return moments_.of(at); }
+  TimePoint end() const { return end_; }
   std::string translated(std::string text) const { return worlds_.translated(std::move(text)); }
 
   std::size_t asked(const std::string& place) const {
     const auto found = asked_.find(place);
     return found == asked_.end() ? 0 : found->second;
   }
-  // By a program that goes on: those that have an end on record.
+  // By a program that goes on: those requests that have an end on record.
   void take_up(const std::vector<Event>& now) {
     asked_.clear();
     for (const auto& [place, made] : requests_in(now)) asked_[place] = made.size();
+    course.begin();
+    const auto places = places_in(now);
+    for (const Event& event : now) course.take(places.at(event.run.session), event.fact);
   }
   // Which request of the session this is, from 0.
   std::size_t ask(const std::string& place) {
@@ -62,15 +72,17 @@ class Playback {
   }
 
   std::function<void()> on_ask;
+  Course course;
 
  private:
   const Moments moments_;
+  const TimePoint end_;  // of what is on record
   const Worlds& worlds_;
   RecordedRequests requests_;
   std::map<std::string, std::size_t> asked_;
 };
 
-// What the bundle says of the tree's models, by their names; the windows where something was compacted.
+// What the bundle says of the tree's models, by their names.
 using KnownModels = std::map<std::string, ModelFacts>;
 KnownModels models_in(const Bundle& bundle);
 

@@ -13,12 +13,6 @@ namespace {
 
 constexpr WallTime::duration kSoon = std::chrono::seconds(1);
 
-// A bundle may say anything.
-WallTime believable(WallTime told) {
-  constexpr WallTime::duration kCentury = std::chrono::days(36'500);
-  return std::clamp(told, WallTime{-kCentury}, WallTime{kCentury});
-}
-
 struct OpenQuestion {
   RunId asker;
   WallTime until;
@@ -51,6 +45,11 @@ std::set<std::size_t> taken_up_too_late(const std::vector<Event>& events,
 }
 
 }  // namespace
+
+WallTime believable(WallTime told) {
+  constexpr WallTime::duration kCentury = std::chrono::days(36'500);
+  return std::clamp(told, WallTime{-kCentury}, WallTime{kCentury});
+}
 
 // What is reserved for a request without a trace stands before the word that the tree was taken up.
 std::vector<NextProgram> next_programs_in(const std::vector<Event>& events) {

@@ -16,6 +16,9 @@ struct NextProgram {
 };
 std::vector<NextProgram> next_programs_in(const std::vector<Event>& events);
 
+// A bundle may say anything: within a century of 1970.
+WallTime believable(WallTime told);
+
 class Moments {
  public:
   explicit Moments(const std::vector<Event>& events);

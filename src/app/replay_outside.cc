@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "app/replay_comparison.h"
+#include "app/replay_course.h"
 #include "app/replay_moments.h"
 #include "app/replayed_tool.h"
 #include "base/json.h"
@@ -51,7 +51,7 @@ class Reader {
     for (const std::size_t at : by_session_.at(session)) {
       if (at >= before) break;
       const Fact& fact = events_[at].fact;
-      progress.events += is_compared(fact) ? 1 : 0;
+      progress.events += is_step(fact) ? 1 : 0;
       const auto* reply = std::get_if<ReplyReceived>(&fact);
       const bool is_asked = reply && reply->reply.stop != ReplyStop::over_budget;
       progress.requests += is_asked || (!reply && ends_request(fact)) ? 1 : 0;
@@ -62,7 +62,7 @@ class Reader {
   // Whether a request of the session was under way then: its reply comes before anything else that is told.
   bool is_asking(std::size_t then) const {
     for (const std::size_t at : by_session_.at(events_[then].run.session)) {
-      if (at <= then || !is_compared(events_[at].fact)) continue;
+      if (at <= then || !is_step(events_[at].fact)) continue;
       const Fact& fact = events_[at].fact;
       if (std::holds_alternative<Nudged>(fact)) continue;
       return ends_request(fact);
@@ -77,7 +77,7 @@ class Reader {
     Continuation& last = *std::prev(next);
     const bool is_first =
         std::ranges::none_of(by_session_.at(events_[word].run.session), [&](std::size_t at) {
-          return at >= last.event && at < word && is_compared(events_[at].fact) &&
+          return at >= last.event && at < word && is_step(events_[at].fact) &&
                  !word_of_person(events_[at].fact);
         });
     return is_first && !last.input ? &last : nullptr;
@@ -95,8 +95,10 @@ class Reader {
       found_.happenings.push_back({.kind = Outside::Kind::nudge,
                                    .place = place(at),
                                    .text = word->text,
+                                   .id = word->id,
                                    .at = event.at,
-                                   .after = {{place(at), progress(event.run.session, at, is_asking(at))}}});
+                                   .after = {{place(at), progress(event.run.session, at, is_asking(at))}},
+                                   .event = at});
     }
   }
 
@@ -108,11 +110,11 @@ class Reader {
       if (const auto* detached = std::get_if<Detached>(&event.fact);
           detached && detached->question_id.empty() && !wished_beside(at) &&
           places_.contains(detached->child)) {
-        found_.happenings.push_back(
-            {.kind = Outside::Kind::send_to_background,
-             .place = places_.at(detached->child),
-             .at = event.at,
-             .after = {{places_.at(detached->child), progress(detached->child, at)}}});
+        found_.happenings.push_back({.kind = Outside::Kind::send_to_background,
+                                     .place = places_.at(detached->child),
+                                     .at = event.at,
+                                     .after = {{places_.at(detached->child), progress(detached->child, at)}},
+                                     .event = at});
       }
       if (const auto* started = std::get_if<RunStarted>(&event.fact);
           started && session == event.tree && begun.insert(event.run.number).second)
@@ -152,7 +154,7 @@ class Reader {
   std::size_t trace_of_stop(std::size_t ended) const {
     std::vector<std::size_t> before;
     for (const std::size_t at : by_session_.at(events_[ended].run.session)) {
-      if (at < ended && events_[at].run == events_[ended].run && is_compared(events_[at].fact))
+      if (at < ended && events_[at].run == events_[ended].run && is_step(events_[at].fact))
         before.push_back(at);
     }
     if (before.empty()) return ended;
@@ -170,17 +172,23 @@ class Reader {
     std::string error;
   };
 
-  // Whether its parent, which was cancelled too, had done nothing more since: then it was one cancel.
-  bool came_from_above(const SessionId& child, const std::map<SessionId, Cancelled>& cancelled) const {
-    const auto parent = parents_.find(child);
-    if (parent == parents_.end()) return false;
-    const auto above = cancelled.find(parent->second);
-    if (above == cancelled.end()) return false;
-    const std::size_t ended = cancelled.at(child).ended;
-    return std::ranges::none_of(by_session_.at(parent->second), [&](std::size_t at) {
-      return at > ended && at < above->second.ended &&
-             std::holds_alternative<ReplyReceived>(events_[at].fact);
-    });
+  using AllCancelled = std::map<RunId, Cancelled>;
+
+  // The run of its parent that was cancelled too, and had done nothing more since: then it was one cancel.
+  std::optional<RunId> cancelled_above(const RunId& run, const AllCancelled& cancelled) const {
+    const auto parent = parents_.find(run.session);
+    if (parent == parents_.end()) return std::nullopt;
+    const std::size_t ended = cancelled.at(run).ended;
+    for (auto above = cancelled.lower_bound({parent->second, 0});
+         above != cancelled.end() && above->first.session == parent->second; ++above) {
+      const auto goes_on = [&](std::size_t at) {
+        return at > ended && at < above->second.ended &&
+               std::holds_alternative<ReplyReceived>(events_[at].fact);
+      };
+      if (above->second.ended > ended && std::ranges::none_of(by_session_.at(parent->second), goes_on))
+        return above->first;
+    }
+    return std::nullopt;
   }
 
   static std::string error_of(const Report& report) {
@@ -188,26 +196,29 @@ class Reader {
   }
 
   void read_cancels() {
-    std::map<SessionId, Cancelled> cancelled;  // the last time of each
+    AllCancelled cancelled;
     for (std::size_t at = 0; at < events_.size(); ++at) {
       const auto* ended = std::get_if<RunEnded>(&events_[at].fact);
       if (ended && ended->report->reason == Reason::cancelled_by_user)
-        cancelled[events_[at].run.session] = {at, trace_of_stop(at), error_of(ended->report)};
+        cancelled[events_[at].run] = {at, trace_of_stop(at), error_of(ended->report)};
     }
-    std::map<SessionId, std::vector<SessionId>> groups;  // by the one that was cancelled
-    for (const auto& [session, end] : cancelled) {
-      SessionId top = session;
-      while (came_from_above(top, cancelled)) top = parents_.at(top);
-      groups[top].push_back(session);
+    std::map<RunId, std::vector<RunId>> groups;  // by the one that was cancelled
+    for (const auto& [run, end] : cancelled) {
+      RunId top = run;
+      while (const auto above = cancelled_above(top, cancelled)) top = *above;
+      groups[top].push_back(run);
     }
-    for (const auto& [top, sessions] : groups) {
+    for (const auto& [top, runs] : groups) {
       std::size_t first = cancelled.at(top).trace;
-      for (const SessionId& session : sessions) first = std::min(first, cancelled.at(session).trace);
-      Outside outside{.place = places_.at(top), .text = cancelled.at(top).error, .at = events_[first].at};
-      for (const SessionId& session : sessions) {
-        const std::size_t trace = cancelled.at(session).trace;
-        outside.after[places_.at(session)] =
-            progress(session, first, std::holds_alternative<RequestStopped>(events_[trace].fact));
+      for (const RunId& run : runs) first = std::min(first, cancelled.at(run).trace);
+      Outside outside{.place = places_.at(top.session),
+                      .text = cancelled.at(top).error,
+                      .at = events_[first].at,
+                      .event = first};
+      for (const RunId& run : runs) {
+        const std::size_t trace = cancelled.at(run).trace;
+        outside.after[places_.at(run.session)] =
+            progress(run.session, first, std::holds_alternative<RequestStopped>(events_[trace].fact));
       }
       found_.happenings.push_back(std::move(outside));
     }
@@ -243,7 +254,8 @@ class Reader {
     Outside outside{.kind = Outside::Kind::leave};
     for (std::size_t at = begin; at < end; ++at) {
       if (!std::holds_alternative<RequestStopped>(events_[at].fact) || !is_left(at)) continue;
-      if (outside.after.empty()) outside.at = events_[at].at;
+      if (outside.after.empty()) outside.event = at;
+      outside.at = events_[outside.event].at;
       outside.after[place(at)] = progress(events_[at].run.session, at, true);
     }
     if (outside.after.empty()) return false;
@@ -253,7 +265,7 @@ class Reader {
 
   // All of its sessions had come just as far.
   void read_death(std::size_t begin, std::size_t next) {
-    Outside outside{.kind = Outside::Kind::die, .at = events_[next - 1].at};
+    Outside outside{.kind = Outside::Kind::die, .at = events_[next - 1].at, .event = next};
     for (const auto& [session, of_session] : by_session_) {
       if (of_session.front() < next)
         outside.after[places_.at(session)] = progress(session, next, has_reserved(session, begin, next));

@@ -11,7 +11,7 @@
 
 namespace deputy {
 
-// How far a session has come: the events that are compared, and the requests that were made.
+// How far a session has come: the events that are steps (replay_course.h), and the requests.
 struct Progress {
   std::size_t events = 0;
   std::size_t requests = 0;
@@ -22,8 +22,10 @@ struct Outside {
   Kind kind = Kind::cancel;
   std::string place = {};  // of the session that it is about
   std::string text = {};   // of a nudge; of a cancel, the error that it left
+  std::string id = {};     // of a nudge
   WallTime at{};
   std::map<std::string, Progress> after = {};  // by place: what had happened by then
+  std::size_t event = 0;                       // before which it came
 };
 
 struct Word {

@@ -1,6 +1,6 @@
 #include "app/replay_script.h"
 
-#include <set>
+#include <algorithm>
 
 #include "app/replayed_tool.h"
 #include "base/json.h"
@@ -29,48 +29,94 @@ json::value reply_json(const Reply& reply) {
   return scripted;
 }
 
-}  // namespace
+class RequestReader {
+ public:
+  explicit RequestReader(const std::vector<Event>& events) : events_(events), places_(places_in(events)) {}
 
-RecordedRequests requests_in(const std::vector<Event>& events) {
-  const auto places = places_in(events);
-  RecordedRequests requests;
-  std::map<SessionId, RecordedRequest> open;
-  std::set<SessionId> reserved;
-  for (const Event& event : events) {
-    const SessionId& session = event.run.session;
-    auto& ended = requests[places.at(session)];
-    const auto end = [&] {
-      open[session].ended_at = event.at;
-      ended.push_back(std::exchange(open[session], {}));
-      reserved.erase(session);
-    };
-    if (std::holds_alternative<TakenUp>(event.fact)) {
-      reserved.clear();  // by a program that is gone
-    } else if (std::holds_alternative<BudgetReserved>(event.fact)) {
-      reserved.insert(session);
-    } else if (const auto* retried = std::get_if<Retried>(&event.fact)) {
-      open[session].retries.emplace_back(event.at, *retried);
-    } else if (const auto* stopped = std::get_if<RequestStopped>(&event.fact)) {
-      open[session].stopped = *stopped;
-      end();
-    } else if (const auto* compacted = std::get_if<Compacted>(&event.fact)) {
-      open[session].reply = compacted->reply;
-      end();
-    } else if (const auto* received = std::get_if<ReplyReceived>(&event.fact)) {
-      const Reply& reply = received->reply;
-      if (reply.stop == ReplyStop::over_budget && !reserved.contains(session)) continue;
-      if (reply.stop == ReplyStop::over_budget && !open[session].retries.empty()) {
-        open[session].stopped.usage = reply.usage;  // an attempt that failed had used up what there was
-      } else {
-        open[session].reply = reply;
-        // What the budget makes of an answer that its lowered cap has cut off.
-        if (reply.stop == ReplyStop::over_budget) open[session].reply->stop = ReplyStop::output_limit;
-      }
-      end();
+  RecordedRequests read() {
+    for (std::size_t at = 0; at < events_.size(); ++at) {
+      requests_[places_.at(events_[at].run.session)];
+      read(at, open_[events_[at].run.session]);
+    }
+    return std::move(requests_);
+  }
+
+ private:
+  // Of a session, so far.
+  struct Open {
+    RecordedRequest request;
+    bool is_reserved = false;
+    std::size_t calls = 0;  // of its last reply, without a result
+  };
+
+  void read(std::size_t at, Open& open) {
+    const Fact& fact = events_[at].fact;
+    if (std::holds_alternative<TakenUp>(fact)) {
+      for (auto& [session, each] : open_) each.is_reserved = false;  // by a program that is gone
+    } else if (std::holds_alternative<BudgetReserved>(fact)) {
+      open.is_reserved = true;
+    } else if (const auto* retried = std::get_if<Retried>(&fact)) {
+      open.request.retries.emplace_back(events_[at].at, *retried);
+    } else if (const auto* stopped = std::get_if<RequestStopped>(&fact)) {
+      open.request.stopped = *stopped;
+      end(at, open);
+    } else if (const auto* compacted = std::get_if<Compacted>(&fact)) {
+      reply(at, open, compacted->reply);
+    } else if (const auto* received = std::get_if<ReplyReceived>(&fact)) {
+      open.calls = received->reply.message.calls.size();
+      reply(at, open, received->reply);
+    } else if (std::holds_alternative<CallFinished>(fact)) {
+      open.calls -= std::min<std::size_t>(open.calls, 1);
+    } else if (const auto* ended = std::get_if<RunEnded>(&fact)) {
+      if (open.calls == 0) end_with_its_run(at, open, *ended->report);
+      open.calls = 0;
     }
   }
-  return requests;
-}
+
+  void reply(std::size_t at, Open& open, const Reply& reply) {
+    if (reply.stop != ReplyStop::over_budget) {
+      open.request.reply = reply;
+      return end(at, open);
+    }
+    if (!open.is_reserved) return;
+    if (!open.request.retries.empty()) {
+      open.request.stopped.usage = reply.usage;  // an attempt that failed had used up what there was
+      return end(at, open);
+    }
+    open.request.reply = reply;
+    open.request.reply->stop =
+        ReplyStop::output_limit;  // what the budget makes of it where its cap was lowered
+    end(at, open);
+  }
+
+  void end_with_its_run(std::size_t at, Open& open, const Report& report) {
+    constexpr std::string_view kBug = "a bug in deputy: ";
+    for (const ReportedError& error : report.errors) {
+      open.request.is_deaf = error.code == kForcedEnd;
+      if (open.request.is_deaf) return end(at, open);
+      if (!error.message.starts_with(kBug)) continue;
+      open.request.bug = error.message.substr(kBug.size());
+      return end(at, open);
+    }
+  }
+
+  void end(std::size_t at, Open& open) {
+    RecordedRequest request = std::exchange(open.request, {});
+    open.is_reserved = false;
+    request.ended_at = events_[at].at;
+    request.event = at;
+    requests_[places_.at(events_[at].run.session)].push_back(std::move(request));
+  }
+
+  const std::vector<Event>& events_;
+  const std::map<SessionId, std::string> places_;
+  std::map<SessionId, Open> open_;
+  RecordedRequests requests_;
+};
+
+}  // namespace
+
+RecordedRequests requests_in(const std::vector<Event>& events) { return RequestReader(events).read(); }
 
 std::string script_of(const RecordedRequests& requests) {
   json::array sessions;

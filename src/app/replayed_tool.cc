@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "app/replay_moments.h"
-#include "async/sleep.h"
 
 namespace deputy {
 namespace {
@@ -22,11 +21,13 @@ std::string place_below(const std::string& parent, const DelegationKey& key) {
 class ReplayedTool final : public Tool {
  public:
   ReplayedTool(std::shared_ptr<Tool> tool, const RecordedCalls& calls, const RecordedCalls& told,
-               const MemoryStore::Memory& memory, std::function<std::string(std::string)> translated)
+               const MemoryStore::Memory& memory, Course& course,
+               std::function<std::string(std::string)> translated)
       : tool_(std::move(tool)),
         calls_(calls),
         told_(told),
         memory_(memory),
+        course_(course),
         translated_(std::move(translated)) {}
 
   const ToolText& text() const override { return tool_->text(); }
@@ -60,7 +61,7 @@ class ReplayedTool final : public Tool {
     if (waits_for_children())  // it holds no place meanwhile
       (void)co_await tool_->run(std::move(arguments), context);
     for (const auto& [at, fact] : call->afterwards) record_at(at, fact, context);
-    co_await sleep_until(context.loop, call->ended_at, context.stop);
+    co_await course_.reach(context.loop, call->event, call->ended_at, context.stop);
     const RecordedCall* before = of_call(told_, context);
     for (const Fact& trace : call->traces | std::views::drop(before ? before->traces.size() : 0))
       context.journal.ride_along({context.id.step, context.id.index}, trace);
@@ -104,20 +105,22 @@ class ReplayedTool final : public Tool {
   const RecordedCalls& calls_;
   const RecordedCalls& told_;
   const MemoryStore::Memory& memory_;
+  Course& course_;
   std::function<std::string(std::string)> translated_;
 };
 
-void take(RecordedCall& call, const Event& event, TimePoint at) {
+void take(RecordedCall& call, const Event& event, TimePoint at, std::size_t index) {
   if (const auto* intent = std::get_if<CallStarted>(&event.fact)) {
     call.intent = *intent;
   } else if (const auto* asked = std::get_if<QuestionAsked>(&event.fact)) {
     call.asked_last = asked->question.kind;
     if (call.asked_last == QuestionKind::permission) call.permission = asked->question;
   } else if (const auto* answered = std::get_if<QuestionAnswered>(&event.fact)) {
-    call.answers[call.asked_last] = {answered->answer, at};
+    call.answers[call.asked_last] = {answered->answer, at, index};
   } else if (const auto* finished = std::get_if<CallFinished>(&event.fact)) {
     call.result = finished->result;
     call.ended_at = at;
+    call.event = index;
   } else if (!call.result) {
     call.traces.push_back(event.fact);
   } else if (std::holds_alternative<CommandEnded>(event.fact)) {
@@ -149,10 +152,11 @@ std::string place_of(const SessionId& id, const std::map<SessionId, Session>& se
 RecordedCalls::RecordedCalls(const std::vector<Event>& events) {
   const auto places = places_in(events);
   const Moments moments(events);
-  for (const Event& event : events) {
+  for (std::size_t at = 0; at < events.size(); ++at) {
+    const Event& event = events[at];
     if (event.call >= 0)
       take(calls_[{places.at(event.run.session), event.run.number, event.step, event.call}], event,
-           moments.of(event.at));
+           moments.of(event.at), at);
   }
 }
 
@@ -163,8 +167,8 @@ const RecordedCall* RecordedCalls::find(const std::string& place, int run, int s
 
 std::shared_ptr<Tool> replayed_tool(std::shared_ptr<Tool> tool, const RecordedCalls& calls,
                                     const RecordedCalls& told, const MemoryStore::Memory& memory,
-                                    std::function<std::string(std::string)> translated) {
-  return std::make_shared<ReplayedTool>(std::move(tool), calls, told, memory, std::move(translated));
+                                    Course& course, std::function<std::string(std::string)> translated) {
+  return std::make_shared<ReplayedTool>(std::move(tool), calls, told, memory, course, std::move(translated));
 }
 
 }  // namespace deputy

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/replay_course.h"
 #include "store/memory_store.h"
 #include "tools/tool.h"
 #include "transcript/event.h"
@@ -29,12 +30,14 @@ struct RecordedCall {
   struct Answered {
     Answer answer;
     TimePoint at{};
+    std::size_t event = 0;
   };
   std::map<QuestionKind, Answered> answers;  // to that, and to what the call itself asked
   QuestionKind asked_last = QuestionKind::permission;
   std::vector<Fact> traces;  // what the tool recorded while it ran
   std::optional<ToolResult> result;
   TimePoint ended_at{};
+  std::size_t event = 0;                               // that tells the result
   std::vector<std::pair<TimePoint, Fact>> afterwards;  // what a command that went on recorded later
 };
 
@@ -49,10 +52,10 @@ class RecordedCalls {
 };
 
 // What it does to a child the runtime does again. `calls`, `told`, what a program of now has said of them
-// before another took the tree up, and `memory`, the sessions that there are now, outlive it. `translated`
-// puts ids of now for those of then.
+// before another took the tree up, `memory`, the sessions that there are now, and `course` outlive it.
+// `translated` puts ids of now for those of then.
 std::shared_ptr<Tool> replayed_tool(std::shared_ptr<Tool> tool, const RecordedCalls& calls,
                                     const RecordedCalls& told, const MemoryStore::Memory& memory,
-                                    std::function<std::string(std::string)> translated);
+                                    Course& course, std::function<std::string(std::string)> translated);
 
 }  // namespace deputy
