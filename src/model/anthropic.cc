@@ -47,7 +47,8 @@ class AnthropicDialect final : public Dialect {
       head +=
           fmt::format(R"(,"system":[{{"type":"text","text":{},{}}}])", json_string(prefix.system), kCached);
     }
-    return {.head = head + R"(,"messages":[)", .tail = fmt::format("],{}}}", kCached)};
+    // Messages last: so a request begins with all of the one before it, but for two brackets.
+    return {.head = fmt::format(R"({},{},"messages":[)", head, kCached), .tail = "]}"};
   }
 
   HttpRequest address(const ModelName&, const Endpoint& endpoint) const override {

@@ -66,25 +66,24 @@ TEST(AnthropicDialect, SendsItsOwnTurnBackAsItCame) {
   EXPECT_EQ(encoded(message), "{\"role\":\"assistant\",  \"content\":[]}");
 }
 
-TEST(AnthropicDialect, MarksTheLastStableBlockForTheCache) {
+TEST(AnthropicDialect, MarksTheLastStableBlockAndTheWholeRequestForTheCache) {
   constexpr std::string_view kCached = R"("cache_control":{"type":"ephemeral"})";
+  const std::string ending = fmt::format(R"(,{},"messages":[)", kCached);
   RequestPrefix prefix = ten_steps_prefix("anthropic/claude-sonnet-4-5");
   const EncodedPrefix whole = anthropic_dialect()->encode(prefix);
   EXPECT_TRUE(whole.head.contains(
-      fmt::format(R"("text":"You explore.\nSay \"done\" at the end.",{}}}],"messages":[)", kCached)))
+      fmt::format(R"("text":"You explore.\nSay \"done\" at the end.",{}}}]{})", kCached, ending)))
       << whole.head;
-  EXPECT_EQ(whole.head.find(kCached), whole.head.rfind(kCached));
-  EXPECT_EQ(whole.tail, fmt::format("],{}}}", kCached));
+  EXPECT_EQ(whole.tail, "]}");
 
   prefix.system.clear();
   const EncodedPrefix bare = anthropic_dialect()->encode(prefix);
   EXPECT_TRUE(
-      bare.head.contains(fmt::format(R"("input_schema":{{"type":"object"}},{}}}],"messages":[)", kCached)))
+      bare.head.contains(fmt::format(R"("input_schema":{{"type":"object"}},{}}}]{})", kCached, ending)))
       << bare.head;
-  EXPECT_EQ(bare.head.find(kCached), bare.head.rfind(kCached));
   prefix.tools.clear();
   EXPECT_EQ(anthropic_dialect()->encode(prefix).head,
-            R"({"model":"claude-sonnet-4-5","max_tokens":2048,"stream":true,"messages":[)");
+            R"({"model":"claude-sonnet-4-5","max_tokens":2048,"stream":true)" + ending);
 }
 
 TEST(AnthropicDialect, ASchemaThatIsNotInBracesStandsForAnyArguments) {
