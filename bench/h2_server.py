@@ -1,8 +1,8 @@
 """The scripted model of server.py over HTTP/2 with TLS, as little of HTTP/2 as that needs. Children get an answer that never
 ends: an event a second, each in a record of its own, spread over the second.
 
-Usage: h2_server.py CERTIFICATE KEY. Says a line of JSON each second: its port, how many children hang on it, the bytes of
-their requests, and the events and bytes that were sent to them."""
+Usage: h2_server.py CERTIFICATE KEY. Says a line of JSON each second: its port, how many children hang on it, how many
+events were sent, and the bytes that are the children's own: their requests, and the words of the events."""
 import asyncio
 import json
 import ssl
@@ -24,8 +24,9 @@ BEGINNING = (b'event: message_start\ndata: {"type":"message_start","message":{"i
              b'"model":"bench","content":[],"stop_reason":null,"usage":{"input_tokens":1000,"output_tokens":1}}}\n\n'
              b'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text",'
              b'"text":""}}\n\n')
+WORD = b"word "
 EVENT = (b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta",'
-         b'"text":"word "}}\n\n')
+         b'"text":"' + WORD + b'"}}\n\n')
 TICKS = 100  # of a second
 
 
@@ -34,29 +35,36 @@ def frame(kind, flags, stream, payload):
 
 
 class Held:
-    """The children that wait, by the moment of the second at which each gets its event."""
+    """The children that wait, by the moment of the second at which each gets its event, and the bytes of each that are its
+    own."""
 
     def __init__(self):
-        self.by_tick = [set() for _ in range(TICKS)]
-        self.count = self.request_bytes = self.events = self.event_bytes = 0
+        self.by_tick = [{} for _ in range(TICKS)]
+        self.began = self.events = 0
+
+    def count(self):
+        return sum(map(len, self.by_tick))
+
+    def own_bytes(self):
+        return sum(sum(waiting.values()) for waiting in self.by_tick)
 
     def add(self, connection, stream, request_bytes):
-        self.by_tick[self.count % TICKS].add((connection, stream))
-        self.count += 1
-        self.request_bytes += request_bytes
+        self.by_tick[self.began % TICKS][connection, stream] = request_bytes
+        self.began += 1
 
     def drop(self, connection, stream=None):
         for waiting in self.by_tick:
-            gone = {one for one in waiting if one[0] is connection and stream in (None, one[1])}
-            waiting -= gone
+            for gone in [one for one in waiting if one[0] is connection and stream in (None, one[1])]:
+                del waiting[gone]
 
     async def send(self):
         due = time.monotonic()
         for tick in range(1 << 62):
-            for connection, stream in self.by_tick[tick % TICKS]:
+            waiting = self.by_tick[tick % TICKS]
+            for connection, stream in waiting:
                 connection.send(frame(DATA, 0, stream, EVENT))
-                self.events += 1
-                self.event_bytes += len(EVENT)
+                waiting[connection, stream] += len(WORD)
+            self.events += len(waiting)
             due += 1 / TICKS
             await asyncio.sleep(max(0, due - time.monotonic()))
 
@@ -125,9 +133,8 @@ async def main():
     server = await asyncio.get_running_loop().create_server(lambda: Connection(held), "127.0.0.1", 0, ssl=context, backlog=1024)
     sending = asyncio.create_task(held.send())
     while not sending.done():
-        print(json.dumps({"port": server.sockets[0].getsockname()[1], "children": held.count,
-                          "request_bytes": held.request_bytes, "events": held.events, "event_bytes": held.event_bytes}),
-              flush=True)
+        print(json.dumps({"port": server.sockets[0].getsockname()[1], "children": held.count(),
+                          "events": held.events, "own_bytes": held.own_bytes()}), flush=True)
         await asyncio.sleep(1)
     sending.result()
 

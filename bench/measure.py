@@ -22,6 +22,7 @@ from server import Server
 DEPUTY = process.words()
 CLI_PEERS = ("codex", "claude", "gemini", "opencode", "pi", "qwen")
 PARTS = ("table", "kill", *scale.PARTS)
+READS_BEFORE_COMMAND = 2  # of a child in the harness's runs with faults
 QUIET = 0.35  # cores that others may use during a run that counts
 
 
@@ -74,14 +75,14 @@ def shared(a, b):
     return low
 
 
-def cached(requests):
-    """The share of bytes with which an earlier request began too: of a session's further requests, the one before; of its
-    first, a sibling's."""
+def cached(parent, children):
+    """The share of bytes with which an earlier request began too: of a session's further requests, the one before; of a
+    child's first, a sibling's."""
     of_own = of_siblings = own = siblings = 0
-    for session in requests:
+    for session in (parent, *children):
         for before, after in zip(session, session[1:]):
             own, of_own = own + len(after), of_own + shared(before, after)
-    for before, after in zip(requests, requests[1:]):
+    for before, after in zip(children, children[1:]):
         siblings, of_siblings = siblings + len(after[0]), of_siblings + shared(before[0], after[0])
     return of_own / max(1, own), of_siblings / max(1, siblings)
 
@@ -118,7 +119,7 @@ def measure_one(server, children, asked, folder):
         print(process.what_it_said(folder), file=sys.stderr)
         return {"peer": "ours", "n": children, "ok": False}
     requests = [[one["body"] for one in each] for each in of_child.values()]
-    known_own, known_siblings = cached(requests)
+    known_own, known_siblings = cached([one["body"] for one in main], requests)
     return {"peer": "ours", "n": children, "ok": all(each[-1]["is_last"] for each in of_child.values()), "pss_mode": False,
             "evict": False, "foreign": foreign, "first_main": main[0]["came"] - began,
             "spawn": [each[0]["came"] - main[0]["sent"] for each in of_child.values()],
@@ -267,7 +268,7 @@ def measure_kill(asked, folder):
         begun_at = {}
         for conversation, step, *_ in one.get("resume_convs", []):
             begun_at.setdefault(conversation, step or 0)
-        went_on = [name for name, step in begun_at.items() if name.startswith("child") and step > 0]
+        went_on = [name for name, step in begun_at.items() if name.startswith("child") and step > READS_BEFORE_COMMAND]
         found[one["peer"]] = one["n_orphans"], len(went_on)
         if one["sleeping_before"] < children:
             print(f"{one['peer']} had {one['sleeping_before']} commands running when it was killed", flush=True)
@@ -300,7 +301,7 @@ def main():
         if part == "table":
             is_screen_quick = measure_table(asked)
             continue
-        folder = pathlib.Path(tempfile.mkdtemp(prefix=f"deputy-bench-{part}-"))
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="d-"))  # its paths, as long as the harness's, stand in requests
         try:
             if part == "kill":
                 measure_kill(asked, folder)

@@ -136,10 +136,10 @@ def measure_streams(folder):
         took = time.monotonic() - began
         share = (process.cpu_ms(started.pid) - cpu) / (took * 10)
         said = server.said
-        own_kb = (said["request_bytes"] + said["event_bytes"]) / children / 1024
+        own_kb = said["own_bytes"] / children / 1024
         held_kb = process.pss_kb(started.pid) / children
         print(f"10,000 slow streams: {(said['events'] - events) / took:.0f} events a second; a child has {held_kb:.1f} KB of "
-              f"the process's memory (PSS), of which {own_kb:.1f} KB are its request and what it has heard", flush=True)
+              f"the process's memory (PSS), of which {own_kb:.1f} KB are its request and the words that it has heard", flush=True)
         tell("10,000 slow streams, memory of each beside its own bytes, KB", held_kb - own_kb, most=40, digits=1)
         tell("10,000 slow streams, CPU, % of a core", share, most=15, digits=1)
     finally:
