@@ -115,9 +115,11 @@ Task<Result<Capability>> SystemProcesses::try_out(StopToken stop) {
                            group ? &*group : nullptr, stop));
   if (found.capability && found.capability->level >= SandboxLevel::isolated) {
     explain_isolated(*found.capability, group);
-    CO_TRY(const Probed outside,
-           co_await probe_at(loop_, settings_, SandboxLevel::restricted, nullptr, stop));
-    found.capability->user_namespaces = outside.capability && outside.capability->user_namespaces;
+    // How far commands can be confined is known by now, whatever comes of this.
+    const auto outside = co_await probe_at(loop_, settings_, SandboxLevel::restricted, nullptr, stop);
+    if (!outside && outside.error().code == ErrorCode::cancelled) co_return std::unexpected(outside.error());
+    found.capability->user_namespaces =
+        outside && outside->capability && outside->capability->user_namespaces;
   } else {
     const auto obstacle = std::move(found.obstacle);
     CO_TRY(found, co_await probe_at(loop_, settings_, SandboxLevel::restricted, nullptr, stop));

@@ -435,6 +435,21 @@ TEST_F(SandboxProbe, NamesWhatIsMissing) {
   EXPECT_THAT(broken.why, HasSubstr("bwrap said nothing"));
 }
 
+// Once it has isolated, deputy-init leads to itself and is started no more: any reason but that it is missing
+// counts as one of the machine, which is busy.
+TEST_F(SandboxProbe, KeepsWhatIsKnownThoughNothingMoreCanBeTried) {
+  if (!has_level(SandboxLevel::isolated)) GTEST_SKIP() << "this machine cannot isolate processes";
+  const std::string init = root_ + "/init";
+  std::filesystem::create_symlink(bin_dir() + "/deputy-init", init);
+  write_file("bwrap", "#!/bin/sh\nbwrap \"$@\"; status=$?; ln -sf init '" + init + "'; exit $status\n");
+  std::filesystem::permissions(root_ + "/bwrap", std::filesystem::perms::owner_all);
+  SystemProcesses processes(loop_, SandboxSettings{.init_path = init, .bwrap = root_ + "/bwrap"});
+  const auto found = run(loop_, processes.capability({}));
+  EXPECT_EQ(std::filesystem::read_symlink(init), "init") << "it was not put to the test";
+  ASSERT_TRUE(found) << to_text(found.error());
+  EXPECT_GE(found->level, SandboxLevel::isolated);
+}
+
 // Whatever stands in its place must not pass for a sandbox.
 TEST_F(SandboxProbe, IsNotTakenInByABwrapThatIsolatesNothing) {
   write_file("bwrap", "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done; shift; shift; exec " + bin_dir() +
