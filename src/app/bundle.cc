@@ -4,8 +4,9 @@
 
 #include <limits>
 #include <set>
+#include <utility>
 
-#include "app/provider_access.h"
+#include "app/bundle_passwords.h"
 #include "base/text.h"
 
 namespace deputy {
@@ -71,24 +72,6 @@ Result<Event> event_from(const json::object& line) {
   return event;
 }
 
-void hide_passwords_in(std::string_view text, Redactor& redactor) {
-  constexpr std::string_view kScheme = "://";
-  for (std::size_t at = text.find(kScheme); at != text.npos; at = text.find(kScheme, at + 1)) {
-    const std::string_view address = text.substr(at);
-    if (const auto secret = credentials_in(address.substr(0, address.find_first_of(" \t\"'`<>\\"))))
-      redactor.hide(*secret);
-  }
-}
-
-// Whoever sends the file has not looked for what his agents have read and written, nor for what their own
-// files tell them.
-Redactor with_passwords_in(const Bundle& bundle, Redactor redactor) {
-  hide_passwords_in(to_json_text(bundle.about), redactor);
-  for (const Event& event : bundle.events)
-    hide_passwords_in(to_json_text(fact_to_json(event.fact)), redactor);
-  return redactor;
-}
-
 // The first is the creation of a root, and every session is created before anything else is said of it.
 class Order {
  public:
@@ -139,13 +122,17 @@ std::optional<Price> price_in(const json::object& told) {
   return Price{*input, *output, known("cache_read"), known("cache_write")};
 }
 
-std::string bundle_text(const Bundle& bundle, const Redactor& redactor) {
+// Whoever sends the file has not looked for what his agents have read and written, nor for what their own
+// files tell them. What is a password in one line is hidden in all.
+std::string bundle_text(const Bundle& bundle, Redactor redactor) {
   json::object about{{kVersionKey, kVersion}, {kCountKey, bundle.events.size()}};
   for (const auto& [key, value] : bundle.about)
     if (key != kCountKey) about[key] = value;
-  const Redactor hiding = with_passwords_in(bundle, redactor);
-  std::string text = hiding.redact_json(std::move(about)) + "\n";
-  for (const Event& event : bundle.events) text += hiding.redact_json(to_json(event)) + "\n";
+  std::vector<json::value> lines{std::move(about)};
+  for (const Event& event : bundle.events) lines.emplace_back(to_json(event));
+  for (json::value& line : lines) take_out_passwords(line, redactor);
+  std::string text;
+  for (json::value& line : lines) text += redactor.redact_json(std::exchange(line, nullptr)) + "\n";
   return text;
 }
 

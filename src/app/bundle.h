@@ -40,7 +40,7 @@ std::set<std::string> changed_agents(const Profiles& profiles, const std::vector
 Profiles agents_in(const Bundle& bundle);
 
 // Each line without secrets, and without the passwords of addresses that stand anywhere in it.
-std::string bundle_text(const Bundle& bundle, const Redactor& redactor);
+std::string bundle_text(const Bundle& bundle, Redactor redactor);
 Result<Bundle> parse_bundle(std::string_view text);
 
 }  // namespace deputy

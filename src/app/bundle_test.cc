@@ -88,6 +88,25 @@ TEST(ABundle, HoldsNoPasswordOfAnAddressThatAnAgentMet) {
             "and see https://example.com/a@b");
 }
 
+// What hides it everywhere would eat ordinary text.
+TEST(ABundle, HoldsNoPasswordOfAnAddressHoweverShortItIs) {
+  Bundle bundle = small_bundle();
+  bundle.about["settings"] = json::object{{"base_url", "https://me:s3cret@example.org"}};
+  std::get<InputGiven>(bundle.events[2].fact).text =
+      "clone https://bot:hunter2@a and https://bot:winter's-here@b";
+  Reply reply;
+  reply.message = {.role = Role::assistant,
+                   .calls = {{"c1", "Bash", R"({"command":"curl \"ftp://a:b@c\""})"}}};
+  bundle.events.push_back(event(4, ReplyReceived{reply}));
+  const auto read = parse_bundle(bundle_text(bundle, {}));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->about.at("settings").at("base_url"), "https://me:[redacted]@example.org");
+  EXPECT_EQ(std::get<InputGiven>(read->events[2].fact).text,
+            "clone https://bot:[redacted]@a and https://bot:[redacted]@b");
+  EXPECT_EQ(std::get<ReplyReceived>(read->events[3].fact).reply.message.calls.at(0).arguments,
+            R"({"command":"curl \"ftp://a:[redacted]@c\""})");
+}
+
 // Its first line tells what an agent's own file says, and what was set.
 TEST(ABundle, HoldsNoPasswordOfAnAddressThatAnAgentIsToldOf) {
   Bundle bundle = small_bundle();

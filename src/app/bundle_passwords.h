@@ -1,0 +1,26 @@
+// The passwords that stand in addresses (scheme://user:password@host), wherever these stand in a text. Pure,
+// in time in proportion to the text. Rather too much is taken for a password than too little: it goes on to
+// the last '@' before white space or one of "/?#", which a password holds only percent-encoded.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/redaction.h"
+
+namespace deputy {
+
+struct WithoutPasswords {
+  std::string text;                  // with kRedacted in place of each
+  std::vector<std::string> secrets;  // these, and what stands alone before an '@': a token, or a mere name
+};
+
+WithoutPasswords without_passwords(std::string_view text);
+
+// Out of all strings and keys of the value, and of those of JSON that is text in it. The redactor learns the
+// secrets, so that it hides them where they stand elsewhere.
+void take_out_passwords(json::value& value, Redactor& redactor);
+
+}  // namespace deputy
