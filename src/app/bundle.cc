@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <set>
 #include <utility>
 
+#include "app/bundle_order.h"
 #include "app/bundle_passwords.h"
 #include "base/text.h"
 
@@ -35,6 +35,15 @@ json::object to_json(const Event& event) {
 std::unexpected<Error> broken(std::size_t line, std::string_view why) {
   return fail(ErrorCode::corrupt, fmt::format("the bundle is broken in line {}: {}", line, why),
               "ask for the file again: it was cut off or changed on the way");
+}
+
+std::unexpected<Error> refused(std::size_t line, const Error& why) {
+  if (why.code != ErrorCode::exhausted) return broken(line, why.message);
+  return fail(
+      ErrorCode::exhausted,
+      fmt::format("the bundle's tree is larger than any that can be replayed: {} (line {})", why.message,
+                  line),
+      "look at the session in question: `deputy sessions transcript ID` shows it to whoever has the tree");
 }
 
 Result<void> check_about(const json::object& about) {
@@ -71,36 +80,6 @@ Result<Event> event_from(const json::object& line) {
   TRY(event.fact, fact_from_json(string_or(line, "kind", ""), *body));
   return event;
 }
-
-// The first is the creation of a root, and every session is created before anything else is said of it.
-class Order {
- public:
-  Result<void> take(const Event& event) {
-    if (event.seq <= last_) return fail(ErrorCode::corrupt, "it is out of order");
-    last_ = event.seq;
-    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) return take(event, created->session);
-    if (known_.contains(event.run.session)) return {};
-    return fail(ErrorCode::corrupt, "it is of a session that was not created");
-  }
-  const SessionId& tree() const { return tree_; }
-
- private:
-  Result<void> take(const Event& event, const Session& session) {
-    const bool is_root = known_.empty();
-    if (is_root) tree_ = session.id;
-    const bool has_parent = session.parent && session.delegation && known_.contains(*session.parent) &&
-                            session.delegation->call.run.session == *session.parent;
-    if (session.id != event.run.session || session.tree != tree_ || has_parent == is_root ||
-        (is_root && session.parent))
-      return fail(ErrorCode::corrupt, "it creates a session that has no place in the tree");
-    if (!known_.insert(session.id).second) return fail(ErrorCode::corrupt, "it creates a session again");
-    return {};
-  }
-
-  std::uint64_t last_ = 0;
-  SessionId tree_;
-  std::set<SessionId> known_;
-};
 
 }  // namespace
 
@@ -142,13 +121,13 @@ Result<Bundle> parse_bundle(std::string_view text) {
   if (auto about = lines.empty() ? Result<json::object>{} : parse_json_object(lines.front()))
     bundle.about = *std::move(about);
   TRY(check_about(bundle.about));
-  Order order;
+  BundleOrder order;
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const auto line = parse_json_object(lines[i]);
     if (!line) return broken(i + 1, line.error().message);
     auto event = event_from(*line);
     if (!event) return broken(i + 1, event.error().message);
-    if (const auto taken = order.take(*event); !taken) return broken(i + 1, taken.error().message);
+    if (const auto taken = order.take(*event); !taken) return refused(i + 1, taken.error());
     event->tree = order.tree();
     bundle.events.push_back(*std::move(event));
   }

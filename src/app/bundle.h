@@ -1,6 +1,7 @@
 // A support bundle: what somebody else needs to look into what one tree did, as JSON lines. The first says
 // what machine and settings it was, each further one is an event of the tree's journal. Reading is a pure
-// function that believes nothing: what it yields is one whole tree, from its root's creation on.
+// function that believes nothing: what it yields is one whole tree, from its root's creation on, and no
+// larger than can be replayed (bundle_order.h).
 #pragma once
 
 #include <optional>
