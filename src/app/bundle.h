@@ -34,8 +34,9 @@ std::optional<Price> price_in(const json::object& told);
 // The agents that were not built in: those that sessions of the tree were, and what there was to know of the
 // others that they could hand work to.
 json::array agents_json(const Profiles& profiles, const std::vector<Event>& events);
-// Those that have changed since, by name, as far as that can be told: as it is now, such an agent could not
-// have had a session of the tree as it is on record. Of its instructions and its tools nothing is.
+// Those that have changed since, by name, as far as that can be told: such an agent is gone, or as it is now
+// it could not have had a session of the tree as it is on record. Of its instructions and its tools nothing
+// is.
 std::set<std::string> changed_agents(const Profiles& profiles, const std::vector<Event>& events);
 // With the built-in ones. None of a file plays a command.
 Profiles agents_in(const Bundle& bundle);

@@ -73,7 +73,7 @@ std::set<std::string> changed_agents(const Profiles& profiles, const std::vector
     sessions[session.id] = &session;
     const auto parent = session.parent ? sessions.find(*session.parent) : sessions.end();
     const auto profile = profiles.find(session.agent);
-    if (profile && !could_be(session, parent == sessions.end() ? nullptr : parent->second, **profile))
+    if (!profile || !could_be(session, parent == sessions.end() ? nullptr : parent->second, **profile))
       changed.insert(session.agent);
   }
   return changed;

@@ -80,7 +80,12 @@ TEST_F(AnAgentOfATree, AtItsRootHasNoCallAndIsHeldToWhatItIs) {
   EXPECT_THAT(changed_agents(profiles, events_), ElementsAre("main"));
 }
 
-TEST_F(AnAgentOfATree, ThatIsGoneIsNotTold) { EXPECT_THAT(changed_agents(Profiles(), events_), IsEmpty()); }
+TEST_F(AnAgentOfATree, ThatIsGoneHasChanged) {
+  Profiles profiles;
+  profiles.add({.name = "main", .network = true});
+  EXPECT_THAT(changed_agents(profiles, events_), ElementsAre("scout"));
+  EXPECT_THAT(changed_agents(Profiles(), events_), ElementsAre("main", "scout"));
+}
 
 }  // namespace
 }  // namespace deputy

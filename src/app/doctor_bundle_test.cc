@@ -71,6 +71,11 @@ TEST_F(DoctorBundle, TellsOfAgentsThatAreNotAsTheyWere) {
   EXPECT_THAT(bundle(), HasSubstr(R"("changed_agents":["scout"])"));
 }
 
+TEST_F(DoctorBundle, TellsOfAgentsWhoseFilesAreGone) {
+  EXPECT_THAT(make(), HasSubstr("not as they were when the tree ran: scout"));
+  EXPECT_THAT(bundle(), HasSubstr(R"("changed_agents":["scout"])"));
+}
+
 TEST_F(DoctorBundle, SaysThatItHasNoAgentsAndWhy) {
   write_scout("", "You scout.\n");
   std::ofstream(folder_.file("config/deputy/config.toml")) << "this is no setting";
