@@ -22,8 +22,9 @@ namespace deputy {
 inline constexpr std::size_t kMostBundleBytes = kMaxJsonBytes;
 
 struct Bundle {
-  // What `deputy doctor` found, the settings, the state folder, the agents that are not built in and which of
-  // the tree's are not as they were then, and the windows and prices of its models where they are known.
+  // What `deputy doctor` found, the settings, whether there is a search service, the state folder, the agents
+  // that are not built in and which of the tree's are not as they were then, and the windows and prices of
+  // its models where they are known.
   json::object about;
   std::vector<Event> events;
 };

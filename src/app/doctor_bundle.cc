@@ -47,7 +47,12 @@ json::object about(Program& program, const std::vector<Check>& checks, const std
     found["system"] = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
   json::array& looked_at = found["checks"].emplace_array();
   for (const Check& check : checks) looked_at.emplace_back(to_json(check));
-  if (const auto loaded = program.settings()) found["settings"] = settings_json(**loaded);
+  if (const auto loaded = program.settings()) {
+    found["settings"] = settings_json(**loaded);
+    const auto search = search_of((*loaded)->settings, program.environment);
+    if (search) program.redactor.hide(search->key);
+    found["has_search"] = search.has_value();  // whether sessions are offered WebSearch
+  }
   return found;
 }
 

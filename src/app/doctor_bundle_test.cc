@@ -4,7 +4,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "app/bundle.h"
 #include "app/doctor_check.h"
+#include "app/replay_person.h"
 #include "support/run.h"
 #include "support/temp_folder.h"
 
@@ -37,23 +39,29 @@ class DoctorBundle : public testing::Test {
   void write_scout(std::string_view head, std::string_view told) const {
     std::ofstream(agents_ / "scout.md") << "---\ndescription: goes ahead\n" << head << "---\n" << told;
   }
+  void set_up(std::string_view settings) const {
+    std::ofstream(folder_.file("config/deputy/config.toml")) << settings;
+  }
   // What is said beside it.
-  std::string make() {
+  std::string make() { return make_with(program_); }
+  static std::string make_with(Program& program) {
     testing::internal::CaptureStderr();
-    const auto made = make_bundle(program_, "newest", {});
+    const auto made = make_bundle(program, "newest", {});
     std::string said = testing::internal::GetCapturedStderr();
     EXPECT_TRUE(made) << made.error().error.message;
     return said;
   }
   std::string bundle() const {
     std::ostringstream text;
-    text << std::ifstream(folder_.file("deputy-bundle-sess_1800000000_aaaaaa.jsonl")).rdbuf();
+    text << std::ifstream(file_).rdbuf();
     return text.str();
   }
 
   TempFolder folder_;
   const std::filesystem::path agents_ = folder_.file("config/deputy/agents");
-  MapEnvironment environment_{{{"HOME", folder_.path()}, {"XDG_CONFIG_HOME", folder_.file("config")}}};
+  const std::string file_ = folder_.file("deputy-bundle-sess_1800000000_aaaaaa.jsonl");
+  MapEnvironment environment_{
+      {{"HOME", folder_.path()}, {"XDG_CONFIG_HOME", folder_.file("config")}, {"MINE", "0123-4567-89ab"}}};
   Program program_{{.home = folder_.file("state")}, environment_, "deputy"};
 };
 
@@ -76,9 +84,22 @@ TEST_F(DoctorBundle, TellsOfAgentsWhoseFilesAreGone) {
   EXPECT_THAT(bundle(), HasSubstr(R"("changed_agents":["scout"])"));
 }
 
+TEST_F(DoctorBundle, TellsWhetherThereIsASearchServiceAndNotItsKey) {
+  write_scout("", "Search with 0123-4567-89ab.\n");
+  make();
+  EXPECT_EQ(has_search(*parse_bundle(bundle())), false);
+  EXPECT_THAT(bundle(), HasSubstr("0123-4567-89ab"));
+  std::filesystem::remove(file_);
+  set_up("[search]\nservice = \"brave\"\nkey_env = \"MINE\"\n");
+  Program with_search{{.home = folder_.file("state")}, environment_, "deputy"};
+  make_with(with_search);
+  EXPECT_EQ(has_search(*parse_bundle(bundle())), true);
+  EXPECT_THAT(bundle(), AllOf(HasSubstr("Search with [redacted]."), Not(HasSubstr("0123-4567-89ab"))));
+}
+
 TEST_F(DoctorBundle, SaysThatItHasNoAgentsAndWhy) {
   write_scout("", "You scout.\n");
-  std::ofstream(folder_.file("config/deputy/config.toml")) << "this is no setting";
+  set_up("this is no setting");
   EXPECT_THAT(make(), AllOf(HasSubstr("the agents are left out of the bundle: "), HasSubstr("config.toml"),
                             Not(HasSubstr("the agents that are not built in"))));
   EXPECT_THAT(bundle(), AllOf(HasSubstr(R"("agents_left_out":")"), Not(HasSubstr("You scout."))));
