@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "async/sleep.h"
 #include "failing_connection.h"
 #include "net/curl_test.h"
 #include "support/held.h"
@@ -150,6 +151,14 @@ class ConnectionCalls : public testing::TestWithParam<Way> {
     EXPECT_TRUE(later.end) << to_text(later.end.error());
     expect_ended_once(later, request.url);
     return {std::move(tried), std::move(network)};
+  }
+
+  // A thread that looks up a name for nobody any more closes what it has when it ends.
+  std::ptrdiff_t descriptors_left(std::ptrdiff_t most) {
+    const auto limit = loop_.clock().now() + kTooLong;
+    while (Held::now().descriptors > most && loop_.clock().now() < limit)
+      run(loop_, sleep_for(loop_, std::chrono::milliseconds(1), {}));
+    return Held::now().descriptors;
   }
 
   FailingConnection::Refused refuse(const Fault& fault) {
