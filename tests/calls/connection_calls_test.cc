@@ -171,6 +171,9 @@ class ConnectionCalls : public testing::TestWithParam<Way> {
     network.reset();
     EXPECT_EQ(Held::now().descriptors, before);
     const int reason = tried.refused.reason;
+    ++tried_;
+    refused_ += reason != 0 ? 1 : 0;
+    if (reason == 0) EXPECT_LT(tried.made[fault.call], fault.at) << "it was made and not refused";
     if (reason == 0 || (fault.how == How::alone && does_no_harm(fault.call, reason)))
       for (const Exchange& each : tried.exchanges) EXPECT_TRUE(each.end) << to_text(each.end.error());
     return tried.refused;
@@ -184,6 +187,8 @@ class ConnectionCalls : public testing::TestWithParam<Way> {
   }
 
   std::map<std::string_view, int> made_;  // calls, where none is refused
+  std::size_t tried_ = 0;
+  std::size_t refused_ = 0;  // of these: the others were not made as often
   SystemLoop loop_;
   TempFolder folder_;
   std::shared_ptr<SSL_CTX> tls_;
@@ -207,12 +212,12 @@ TEST_P(ConnectionCalls, WhicheverFailsAnExchangeEndsOnceAndTheNextIsAnswered) {
       if (stride == 1) refuse({call, at, 0, How::and_all_after});
     }
   EXPECT_GT(met, 20u);
+  EXPECT_GT(3 * refused_, tried_) << "only " << refused_ << " of " << tried_ << " were made again";
 }
 
 using ConnectionCallsExhaustive = ConnectionCalls;
 
 TEST_P(ConnectionCallsExhaustive, WhicheverFailsForWhateverReasonAnExchangeEndsOnceAndTheNextIsAnswered) {
-  std::size_t tried = 0;
   for (const auto& [call, times] : made_) {
     for (int at = 1;; ++at) {
       ASSERT_LT(at, times + kMostMore) << call;
@@ -220,10 +225,10 @@ TEST_P(ConnectionCallsExhaustive, WhicheverFailsForWhateverReasonAnExchangeEndsO
       if (refused.reason == 0) break;
       for (std::size_t choice = 1; choice < refused.choices; ++choice) refuse({call, at, choice});
       refuse({call, at, 0, How::and_all_after});
-      tried += refused.choices + 1;
     }
   }
-  fmt::print("figures: {} calls of a connection refused over {}\n", tried, GetParam().name);
+  EXPECT_GT(refused_, made_.size()) << "not even the first of each";
+  fmt::print("figures: {} calls of a connection refused over {}\n", refused_, GetParam().name);
 }
 
 const auto kWays = testing::Values(kHttp1, kGuarded, kTls, kHttp2);
