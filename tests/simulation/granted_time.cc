@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace deputy {
 namespace {
 
@@ -11,11 +13,14 @@ using namespace std::chrono_literals;
 constexpr Duration kRounding = 1ms;
 
 bool waits_for_person(const Session& session) { return session.wait && session.wait->owner == kPerson; }
+bool is_in_line(const Session& session) { return session.wait && session.wait->owner == kPlace; }
 
 }  // namespace
 
+// Where a life came to an end before it went on with a run, what passed before that life is not given back.
 void GrantedTime::begin_life() {
-  runs_.clear();
+  std::erase_if(runs_, [](const auto& each) { return !each.second.is_gone_on_with; });
+  for (auto& [id, run] : runs_) run = {.time = left_of(run), .to = TimePoint::max()};
   questions_.clear();
   put_forth_.clear();
   still_.clear();
@@ -24,6 +29,22 @@ void GrantedTime::begin_life() {
 
 void GrantedTime::jumped(Duration by, TimePoint now) {
   if (by > Duration::zero()) put_forth_[now] += by;
+  set_back_ += std::max(-by, Duration::zero());
+}
+
+// For another process. On record it is by the wall clock, as is when the last record was made; that it stands
+// still is not, before it goes on.
+Duration GrantedTime::left_of(const Grant& grant) const {
+  if (grant.time == Duration::max()) return grant.time;
+  return grant.time - grant.used - grant.stood - set_back_ - put_forth(grant.from, TimePoint::max()) -
+         kRounding;
+}
+
+Duration GrantedTime::put_forth(TimePoint from, TimePoint to) const {
+  Duration by{};
+  for (auto jump = put_forth_.lower_bound(from); jump != put_forth_.end() && jump->first <= to; ++jump)
+    by += jump->second;
+  return by;
 }
 
 std::string GrantedTime::fault_after(const Event& event, TimePoint now, const Sessions& all,
@@ -46,14 +67,15 @@ std::string GrantedTime::fault_after(const Event& event, TimePoint now, const Se
   const auto question = questions_.find(answered->question_id);
   if (question == questions_.end()) return {};
   figures_[Figure::unanswered] += 1;
-  question->second.used = now - question->second.at;
+  question->second.used = now - question->second.from;
   return is_over(question->second) ? "" : answered->question_id + " ran out of time before it did";
 }
 
 // Whose time stood still since the last event, and whose does from now on.
 void GrantedTime::pass(TimePoint now, const Sessions& all, const std::set<SessionId>& left) {
   for (auto& [id, run] : runs_) {
-    if (!still_.contains(id)) run.used += now - seen_at_;
+    (still_.contains(id) ? run.stood : run.used) += now - seen_at_;
+    run.is_gone_on_with = !left.contains(id) && !is_in_line(all.at(id));
   }
   seen_at_ = now;
   still_.clear();
@@ -62,28 +84,31 @@ void GrantedTime::pass(TimePoint now, const Sessions& all, const std::set<Sessio
     for (const Session* at = &session; at && still_.insert(at->id).second;)
       at = at->parent ? &all.at(*at->parent) : nullptr;
   }
+  for (auto& [id, run] : runs_)
+    if (!still_.contains(id)) run.stood = {};
 }
 
 // With each run its time begins anew, or there is no limit of it.
 void GrantedTime::take_grant(const Event& event, const Sessions& all) {
   if (std::holds_alternative<RunStarted>(event.fact)) {
     const auto& deadline = all.at(event.run.session).deadline;
-    runs_[event.run.session] = {.time = deadline ? *deadline - event.at : Duration::max(), .at = seen_at_};
+    runs_[event.run.session] = {
+        .time = deadline ? *deadline - event.at : Duration::max(), .from = seen_at_, .to = seen_at_};
   }
   const auto* asked = std::get_if<QuestionAsked>(&event.fact);
   if (asked && asked->question.until)
-    questions_[asked->question.id] = {.time = *asked->question.until - event.at, .at = seen_at_};
+    questions_[asked->question.id] = {
+        .time = *asked->question.until - event.at, .from = seen_at_, .to = seen_at_};
 }
 
-// A clock that is put forth in the very moment at which time is granted takes that much of it: the end is
-// recorded by that clock, and read by it again right behind that.
+// A clock that is put forth in the very moment at which time is granted, or gone on with, takes that much of
+// it: the end is recorded by that clock, and read by it again right behind that.
 bool GrantedTime::is_over(const Grant& grant) const {
-  const auto jump = put_forth_.find(grant.at);
-  const Duration missing = jump == put_forth_.end() ? Duration::zero() : jump->second;
-  return grant.time != Duration::max() && grant.used + missing + kRounding >= grant.time;
+  return grant.time != Duration::max() &&
+         grant.used + put_forth(grant.from, grant.to) + kRounding >= grant.time;
 }
 
-// Whoever waits for it ends it with itself. Of one that was begun in an earlier life it is not known.
+// Whoever waits for it ends it with itself.
 bool GrantedTime::may_be_over(const Session* session, const Sessions& all) const {
   const auto run = runs_.find(session->id);
   if (run == runs_.end() || is_over(run->second)) return true;
