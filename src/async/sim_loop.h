@@ -30,6 +30,9 @@ class SimLoop final : public Loop, private Timers {
   // ran.
   std::size_t run_until(const std::function<bool()>& done);
   std::size_t run_until_idle();
+  // Whether there is anything to do before the clock moves, and whether there is nothing to do at all.
+  bool has_ready() const { return !ready_.empty(); }
+  bool is_idle() const { return !has_ready() && !earliest(); }
 
  private:
   struct Context : boost::asio::execution_context {

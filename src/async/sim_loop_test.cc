@@ -66,6 +66,19 @@ TEST(SimLoop, TheClockJumpsOnlyWhenNothingIsReady) {
   EXPECT_EQ(loop.clock().now(), TimePoint(hours(24)));
 }
 
+TEST(SimLoop, TellsWhatCanBeDoneWhileTheClockStandsStill) {
+  SimLoop loop(1);
+  EXPECT_TRUE(loop.is_idle());
+  loop.timers().call_at(TimePoint(hours(24)), [] {});
+  loop.post([] {});
+  EXPECT_TRUE(loop.has_ready());
+  loop.run_until([&loop] { return !loop.has_ready(); });
+  EXPECT_EQ(loop.clock().now(), TimePoint());
+  EXPECT_FALSE(loop.is_idle()) << "there is a timer";
+  loop.run_until_idle();
+  EXPECT_TRUE(loop.is_idle());
+}
+
 TEST(SimLoop, TimersFireInTheOrderOfTheirMoments) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     SimLoop loop(seed);
