@@ -1,7 +1,7 @@
 // A support bundle comes from a stranger: any bytes give either an Error with words, or one whole tree. Its
 // events read the same when they are written again and are the same as themselves, and whatever they say,
 // what a replay reads off them is what its headers promise: nothing is put outside of the workspace, no price
-// is below zero, no moment lies before the tree, no agent plays a command, and the replay comes to an end.
+// is below zero, no moment lies before another, no agent plays a command, and the replay comes to an end.
 #include "app/bundle.h"
 
 #include <array>
@@ -14,6 +14,8 @@
 #include "app/replay_models.h"
 #include "app/replay_moments.h"
 #include "app/replay_outside.h"
+#include "app/replay_places.h"
+#include "app/replay_recording.h"
 #include "app/replay_script.h"
 #include "app/replayed_tool.h"
 #include "base/text.h"
@@ -40,7 +42,7 @@ Sessions sessions_in(const std::vector<Event>& events) {
 
 std::set<std::string> all_places(const std::vector<Event>& events) {
   std::set<std::string> all;
-  for (const auto& [id, place] : places_in(events)) all.insert(place);
+  for (const auto& [id, place] : Places(events).all()) all.insert(place);
   return all;
 }
 
@@ -59,32 +61,34 @@ void is_read_as_written(const Bundle& bundle) {
 }
 
 void is_the_same_as_itself(const Bundle& bundle) {
-  const Replayed same = compared(bundle.events, bundle.events);
+  const Replayed same = Comparison(bundle.events).with(bundle.events);
+  const bool was_taken_up = is_taken_up(bundle.events);
   must(same.differences.empty() && same.sessions == all_places(bundle.events).size());
-  must(same.events == static_cast<std::size_t>(std::ranges::count_if(
-                          bundle.events, [](const Event& event) { return is_compared(event.fact); })));
+  must(same.events == static_cast<std::size_t>(std::ranges::count_if(bundle.events, [&](const Event& event) {
+         return is_compared(event.fact, was_taken_up);
+       })));
 }
 
-// Where a child stands is what both ways to tell it say; and where no two stand in one place, a text of then
-// is one of now.
+// Each below that of its parent; and where no two stand in one place, a text of then is one of now.
 void has_places(const Bundle& bundle) {
-  const auto places = places_in(bundle.events);
+  const Places places(bundle.events);
   const Sessions sessions = sessions_in(bundle.events);
-  must(places.size() == sessions.size());
-  for (const auto& [id, place] : places) must(place == place_of(id, sessions));
-  if (all_places(bundle.events).size() != places.size()) return;
-  const Worlds worlds(bundle.events, bundle.events);
+  must(places.all().size() == sessions.size());
+  for (const auto& [id, session] : sessions) {
+    const std::string& place = places.of(id);
+    must((place == "root") == !session.parent && places.at(place) && places.of(*places.at(place)) == place);
+  }
+  if (all_places(bundle.events).size() != sessions.size()) return;
+  const Worlds worlds(places, places);
   for (const auto& [id, session] : sessions) must(worlds.translated(session.prompt) == session.prompt);
 }
 
 void has_moments(const Bundle& bundle) {
   const Moments moments(bundle.events);
-  const bool is_in_order = std::ranges::is_sorted(bundle.events, {}, &Event::at);
   TimePoint before{};
-  for (const Event& event : bundle.events) {
-    const TimePoint now = moments.of(event.at);
-    must(now >= (is_in_order ? before : TimePoint{}));
-    before = now;
+  for (std::size_t at = 0; at < bundle.events.size(); ++at) {
+    must(moments.of(at) >= before);
+    before = moments.of(at);
   }
   std::size_t last = 0;
   for (const auto& [first, taken_up] : next_programs_in(bundle.events)) {
@@ -108,7 +112,6 @@ void has_an_outside(const Bundle& bundle) {
   std::size_t last = 0;
   for (const Continuation& each : outside.continuations) {
     must(last <= each.event && each.event < bundle.events.size());
-    must(bundle.events[each.event].at == each.at);
     for (const Word& word : each.words) must(places.contains(word.place));
     last = each.event;
   }
@@ -140,10 +143,10 @@ void has_a_script(const Bundle& bundle) {
 }
 
 void has_calls(const Bundle& bundle) {
-  const auto places = places_in(bundle.events);
+  const Places places(bundle.events);
   const RecordedCalls calls(bundle.events);
   for (const Event& event : bundle.events) {
-    const auto* call = calls.find(places.at(event.run.session), event.run.number, event.step, event.call);
+    const auto* call = calls.find(places.of(event.run.session), event.run.number, event.step, event.call);
     must((call != nullptr) == (event.call >= 0));
     if (!call) continue;
     must(call->ended_at >= TimePoint{});
@@ -176,7 +179,8 @@ void keeps_git_in_its_worktrees(const Bundle& bundle) {
   const ManualClock clock;
   const MemoryDisk disk(clock);
   const MemoryStore::Memory memory{.sessions = sessions_in(bundle.events)};
-  const ReplayedGit git(bundle.events, disk, memory);
+  const Places places(bundle.events);
+  const ReplayedGit git(bundle.events, disk, places, memory);
   const auto state = disk.open("/state", IfAbsent::create);
   must(state.has_value());
   for (const auto& [id, session] : memory.sessions) {
@@ -224,7 +228,8 @@ void has_rules(const Bundle& bundle) {
 
 // All of it at once: whatever the tree did, it comes to its end, and goes the same way or another.
 void comes_to_an_end(const Bundle& bundle) {
-  const auto replayed = replay(bundle);
+  constexpr std::size_t kMostSteps = 1'000'000;
+  const auto replayed = replay(bundle, kMostSteps);
   if (!replayed) return must(!replayed.error().message.empty());
   must(replayed->sessions == all_places(bundle.events).size());
 }

@@ -4,12 +4,18 @@
 // runtime's own. What came from outside comes again. Nothing of this machine is touched.
 #pragma once
 
+#include <cstddef>
+
 #include "app/bundle.h"
 #include "app/replay_comparison.h"
 
 namespace deputy {
 
-// A tree that goes another way because of what no bundle holds is an Error that says so, not a difference.
-Result<Replayed> replay(const Bundle& bundle);
+// Of the simulation, in all attempts at a tree.
+inline constexpr std::size_t kMostReplaySteps = 20'000'000;
+
+// A tree that goes another way because of what no bundle holds is an Error that says so, not a difference; so
+// is one that takes more steps than there may be.
+Result<Replayed> replay(const Bundle& bundle, std::size_t most_steps = kMostReplaySteps);
 
 }  // namespace deputy

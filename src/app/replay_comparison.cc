@@ -8,8 +8,10 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
-#include "app/replayed_tool.h"
+#include "app/replay_names.h"
+#include "app/replay_places.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -66,54 +68,71 @@ bool is_beside(const Fact& fact) {
   return std::holds_alternative<StateChanged>(fact) || std::holds_alternative<DeadlineMoved>(fact);
 }
 
+// That time was up, or how it was spent.
+bool tells_of_time(const Fact& fact) {
+  if (is_beside(fact) || std::holds_alternative<RequestStopped>(fact)) return true;
+  if (const auto* answered = std::get_if<QuestionAnswered>(&fact))
+    return answered->answer.kind == AnswerKind::nobody;
+  const auto* input = std::get_if<InputGiven>(&fact);
+  const auto* ended = std::get_if<RunEnded>(&fact);
+  const Reason reason = input ? input->about : ended ? ended->report->reason : Reason::none;
+  return reason == Reason::timeout || reason == Reason::stalled || reason == Reason::parent_stopped;
+}
+
 struct Line {
   std::string text;
   std::size_t event = 0;
+  bool is_of_time = false;
   bool operator==(const Line& other) const { return text == other.text; }
 };
 
 struct Told {
   std::map<Where, std::vector<Line>> lines;
-  std::size_t events = 0;
   bool has_ended = false;
 };
 
-// By the session's place.
-std::map<std::string, Told> told_in(const std::vector<Event>& events) {
-  const auto places = places_in(events);
+// What the random names of a tree, of its sessions and of the person's words, stand for.
+std::map<std::string, std::string> names_in(const std::vector<Event>& events, const Places& places) {
   std::map<std::string, std::string> names;
+  std::map<std::string, int> words;  // by place
   for (const Event& event : events) {
-    const auto* created = std::get_if<SessionCreated>(&event.fact);
-    if (!created) continue;
-    const std::string& place = places.at(event.run.session);
-    names[event.run.session.value] = fmt::format("<{}>", place);
-    if (!created->session->uuid.empty())
+    const std::string& place = places.of(event.run.session);
+    if (const auto* created = std::get_if<SessionCreated>(&event.fact)) {
+      names[event.run.session.value] = fmt::format("<{}>", place);
       names[created->session->uuid.value] = fmt::format("<uuid {}>", place);
-  }
-  std::map<std::string, int> words;  // of the person, by place: each has a random name
-  for (const Event& event : events) {
+    }
     const auto* nudge = std::get_if<Nudged>(&event.fact);
-    if (!nudge || nudge->source != Source::person || nudge->id.empty()) continue;
-    const std::string& place = places.at(event.run.session);
-    names[nudge->id + '"'] = fmt::format("<word {} to {}>\"", ++words[place], place);
+    if (nudge && nudge->source == Source::person && !nudge->id.empty())
+      names[nudge->id + '"'] = fmt::format("<word {} to {}>\"", ++words[place], place);
   }
-  std::map<std::string, Told> told;
-  for (std::size_t at = 0; at < events.size(); ++at) {
-    const Event& event = events[at];
-    Told& session = told[places.at(event.run.session)];
-    session.has_ended = session.has_ended || std::holds_alternative<RunEnded>(event.fact);
-    if (!is_compared(event.fact)) continue;
-    std::string text = to_json_text(comparable(event.fact));
-    for (const auto& [id, name] : names) text = replaced(std::move(text), id, name);
-    text = without_durations(std::move(text));
-    auto& lines = session.lines[{event.run.number, event.step, event.call, is_beside(event.fact)}];
-    Line line{fmt::format("{} {}", kind_of(event.fact), text), at};
-    const bool is_again = std::holds_alternative<StateChanged>(event.fact) && !lines.empty();
-    if (!is_again || lines.back() != line) lines.push_back(std::move(line));
-    ++session.events;
-  }
-  return told;
+  return names;
 }
+
+class Teller {
+ public:
+  explicit Teller(const std::vector<Event>& events)
+      : places_(events), others_(names_in(events, places_)), names_(keys_of(others_)) {}
+
+  const std::string& place(const Event& event) const { return places_.of(event.run.session); }
+  Line line(const Event& event, std::size_t at) const {
+    const std::string text =
+        names_.replaced(to_json_text(comparable(event.fact)),
+                        [this](const std::string& name) { return std::string_view(others_.at(name)); });
+    return {fmt::format("{} {}", kind_of(event.fact), without_durations(text)), at,
+            tells_of_time(event.fact)};
+  }
+
+ private:
+  static std::vector<std::string> keys_of(const std::map<std::string, std::string>& names) {
+    std::vector<std::string> keys;
+    for (const auto& [name, other] : names) keys.push_back(name);
+    return keys;
+  }
+
+  const Places places_;
+  const std::map<std::string, std::string> others_;
+  const Names names_;
+};
 
 // Around the place from which the two differ.
 std::string shown(const std::string& text, std::size_t differs_at) {
@@ -132,41 +151,59 @@ std::string shown(const Where& where, const std::string& then, const std::string
                      shown(now, differs_at));
 }
 
-// Which of the waits of a program that died or was left are on record hangs on the moment of its end.
-bool is_taken_up(const std::vector<Event>& events) {
-  return std::ranges::any_of(events,
-                             [](const Event& event) { return std::holds_alternative<TakenUp>(event.fact); });
+const std::vector<Line>& lines_at(const Told& told, const Where& where) {
+  static const std::vector<Line> nothing;
+  const auto found = told.lines.find(where);
+  return found == told.lines.end() ? nothing : found->second;
 }
 
 // The first, if any. What had not ended goes on now.
-std::optional<Line> difference(const Told& then, const Told& now, bool has_waits) {
-  const auto line = [](const std::vector<Line>& lines, std::size_t at) {
-    return at < lines.size() ? lines[at].text : std::string("nothing");
-  };
+std::optional<Line> difference(const Told& then, const Told& now) {
+  const Line nothing{.text = "nothing"};
   std::size_t reached = 0;  // the last event before the place in question
   std::set<Where> everywhere;
   for (const auto& [where, lines] : then.lines) everywhere.insert(where);
   for (const auto& [where, lines] : now.lines) everywhere.insert(where);
   for (const Where& where : everywhere) {
-    if (!has_waits && std::get<bool>(where)) continue;
-    const auto before = then.lines.find(where);
-    const auto after = now.lines.find(where);
-    const auto lines = before == then.lines.end() ? std::vector<Line>{} : before->second;
-    const auto again = after == now.lines.end() ? std::vector<Line>{} : after->second;
-    const auto differ = std::ranges::mismatch(lines, again);
-    if (differ.in1 != lines.begin()) reached = std::max(reached, std::prev(differ.in1)->event + 1);
-    if (differ.in1 == lines.end() && (differ.in2 == again.end() || !then.has_ended)) continue;
-    const auto at = static_cast<std::size_t>(differ.in1 - lines.begin());
-    return Line{shown(where, line(lines, at), line(again, at)),
-                at < lines.size() ? lines[at].event : reached};
+    const auto& before = lines_at(then, where);
+    const auto& after = lines_at(now, where);
+    const auto differ = std::ranges::mismatch(before, after);
+    if (differ.in1 != before.begin()) reached = std::max(reached, std::prev(differ.in1)->event + 1);
+    if (differ.in1 == before.end() && (differ.in2 == after.end() || !then.has_ended)) continue;
+    const Line& was = differ.in1 == before.end() ? nothing : *differ.in1;
+    const Line& is = differ.in2 == after.end() ? nothing : *differ.in2;
+    const bool is_of_time = std::get<bool>(where) || was.is_of_time != is.is_of_time;
+    return Line{shown(where, was.text, is.text), differ.in1 == before.end() ? reached : was.event,
+                is_of_time};
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-bool is_compared(const Fact& fact) {
-  return !std::holds_alternative<ProcessEnded>(fact) && !std::holds_alternative<ReplyHeard>(fact);
+struct Comparison::Tree {
+  Tree(const std::vector<Event>& events, bool is_taken_up);
+
+  bool is_taken_up;
+  std::size_t all_events;
+  std::size_t events = 0;            // that are compared
+  std::map<std::string, Told> told;  // by the session's place
+};
+
+Comparison::Tree::Tree(const std::vector<Event>& from, bool was_taken_up)
+    : is_taken_up(was_taken_up), all_events(from.size()) {
+  const Teller teller(from);
+  for (std::size_t at = 0; at < from.size(); ++at) {
+    const Event& event = from[at];
+    Told& session = told[teller.place(event)];
+    session.has_ended = session.has_ended || std::holds_alternative<RunEnded>(event.fact);
+    if (!is_compared(event.fact, is_taken_up)) continue;
+    auto& lines = session.lines[{event.run.number, event.step, event.call, is_beside(event.fact)}];
+    Line line = teller.line(event, at);
+    const bool is_again = std::holds_alternative<StateChanged>(event.fact) && !lines.empty();
+    if (!is_again || lines.back() != line) lines.push_back(std::move(line));
+    ++events;
+  }
 }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
@@ -176,24 +213,47 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-Replayed compared(const std::vector<Event>& then, const std::vector<Event>& now) {
-  const auto expected = told_in(then);
-  auto found = told_in(now);
-  const bool has_waits = !is_taken_up(then);
-  Replayed replayed{.sessions = expected.size()};
-  const auto add = [&replayed](std::string difference, std::size_t event) {
-    replayed.first = replayed.differences.empty() ? event : std::min(replayed.first, event);
-    replayed.differences.push_back(std::move(difference));
-  };
-  for (const auto& [place, told] : expected) {
-    replayed.events += told.events;
-    if (const auto differ = difference(told, found[place], has_waits))
-      add(fmt::format("session {}, {}", place, differ->text), differ->event);
+bool is_closer(const Replayed& one, const Replayed& other) {
+  if (one.differences.empty() || other.differences.empty()) return !other.differences.empty();
+  if (one.first != other.first) return one.first > other.first;
+  return one.differences.size() < other.differences.size();
+}
+
+bool is_compared(const Fact& fact, bool is_taken_up) {
+  return !std::holds_alternative<ProcessEnded>(fact) && !std::holds_alternative<ReplyHeard>(fact) &&
+         !(is_taken_up && is_beside(fact));
+}
+
+bool is_taken_up(const std::vector<Event>& events) {
+  return std::ranges::any_of(events,
+                             [](const Event& event) { return std::holds_alternative<TakenUp>(event.fact); });
+}
+
+Comparison::Comparison(const std::vector<Event>& then)
+    : then_(std::make_shared<const Tree>(then, is_taken_up(then))) {}
+
+Replayed Comparison::with(const std::vector<Event>& now) const {
+  const Tree again(now, then_->is_taken_up);
+  const Told nothing;
+  std::multimap<std::size_t, Line> differences;  // by event
+  for (const auto& [place, told] : then_->told) {
+    const auto found = again.told.find(place);
+    auto differ = difference(told, found == again.told.end() ? nothing : found->second);
+    if (!differ) continue;
+    differ->text = fmt::format("session {}, {}", place, differ->text);
+    differences.emplace(differ->event, *std::move(differ));
   }
-  for (const auto& [place, told] : found) {
-    if (!expected.contains(place) && expected.at("root").has_ended)
-      add(fmt::format("session {} is new", place), then.size());
+  for (const auto& [place, told] : again.told) {
+    if (!then_->told.contains(place) && then_->told.at("root").has_ended)
+      differences.emplace(then_->all_events, Line{.text = fmt::format("session {} is new", place)});
   }
+
+  Replayed replayed{.sessions = then_->told.size(), .events = then_->events};
+  if (differences.empty()) return replayed;
+  replayed.first = differences.begin()->first;
+  const auto [begin, end] = differences.equal_range(replayed.first);
+  replayed.is_of_time = std::all_of(begin, end, [](const auto& each) { return each.second.is_of_time; });
+  for (auto& [event, line] : differences) replayed.differences.push_back(std::move(line.text));
   return replayed;
 }
 

@@ -1,6 +1,6 @@
 #include "app/replay_course.h"
 
-#include "app/replayed_tool.h"
+#include "app/replay_places.h"
 #include "async/sleep.h"
 
 namespace deputy {
@@ -24,12 +24,14 @@ bool is_step(const Fact& fact) {
 }
 
 Course::Course(const std::vector<Event>& then) {
-  const auto places = places_in(then);
+  const Places places(then);
   std::map<std::string, std::size_t> steps;
+  std::vector<Step> all;
   for (const Event& event : then) {
-    const std::string& place = places.at(event.run.session);
-    then_.push_back({place, is_step(event.fact) ? ++steps[place] : 0});
+    const std::string& place = places.of(event.run.session);
+    all.push_back({place, is_step(event.fact) ? ++steps[place] : 0});
   }
+  then_ = std::make_shared<const std::vector<Step>>(std::move(all));
 }
 
 void Course::take(const std::string& place, const Fact& fact) {
@@ -49,7 +51,7 @@ std::size_t Course::steps(const std::string& place) const {
 }
 
 void Course::go_on() {
-  while (next_ < then_.size() && steps(then_[next_].place) >= then_[next_].index) ++next_;
+  while (next_ < then_->size() && steps((*then_)[next_].place) >= (*then_)[next_].index) ++next_;
   std::erase_if(waiting_, [this](const auto& each) {
     if (has_reached(each.first)) each.second.resume(true);
     return each.second.resumed();

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <list>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@ namespace deputy {
 // recorded or came to rest.
 bool is_step(const Fact& fact);
 
+// A copy of one that has not begun is another.
 class Course {
  public:
   explicit Course(const std::vector<Event>& then);
@@ -45,9 +47,9 @@ class Course {
   };
   void go_on();
 
-  std::vector<Step> then_;
-  std::map<std::string, std::size_t> steps_;  // by place
-  std::size_t next_ = 0;                      // the first event that has not happened again
+  std::shared_ptr<const std::vector<Step>> then_;  // of all that begin as this one
+  std::map<std::string, std::size_t> steps_;       // by place
+  std::size_t next_ = 0;                           // the first event that has not happened again
   std::list<std::pair<std::size_t, Waiter<bool>>> waiting_;
 };
 

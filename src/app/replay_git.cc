@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "app/replay_files.h"
-#include "app/replayed_tool.h"
 
 namespace deputy {
 namespace {
@@ -20,12 +19,13 @@ SessionId session_in(std::string_view worktree) {
 
 }  // namespace
 
-ReplayedGit::ReplayedGit(const std::vector<Event>& then, const Disk& disk, const MemoryStore::Memory& memory)
-    : disk_(disk), memory_(memory) {
-  const auto places = places_in(then);
+ReplayedGit::ReplayedGit(const std::vector<Event>& then, const Disk& disk, const Places& places,
+                         const MemoryStore::Memory& memory)
+    : disk_(disk), places_(places), memory_(memory) {
+  const Places places_then(then);
   for (const Event& event : then) {
     if (const auto* ended = std::get_if<RunEnded>(&event.fact))
-      reports_[{places.at(event.run.session), event.run.number}] = ended->report;
+      reports_[{places_then.of(event.run.session), event.run.number}] = &*ended->report;
   }
 }
 
@@ -54,8 +54,8 @@ ProcessResult ReplayedGit::run(const ProcessSpec& spec) const {
 const Report* ReplayedGit::report_of(const std::string& worktree) const {
   const auto session = memory_.sessions.find(session_in(worktree));
   if (session == memory_.sessions.end()) return nullptr;
-  const auto report = reports_.find({place_of(session->first, memory_.sessions), session->second.run});
-  return report == reports_.end() ? nullptr : &report->second;
+  const auto report = reports_.find({places_.of(session->first), session->second.run});
+  return report == reports_.end() ? nullptr : report->second;
 }
 
 void ReplayedGit::make_worktree(const std::string& path) const {

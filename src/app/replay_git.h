@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/replay_places.h"
 #include "base/disk.h"
 #include "sandbox/processes.h"
 #include "store/memory_store.h"
@@ -15,8 +16,9 @@ namespace deputy {
 
 class ReplayedGit {
  public:
-  // All of it outlives the git; `memory` is what the tree is now.
-  ReplayedGit(const std::vector<Event>& then, const Disk& disk, const MemoryStore::Memory& memory);
+  // All of it outlives the git; `places` and `memory` are what the tree is now.
+  ReplayedGit(const std::vector<Event>& then, const Disk& disk, const Places& places,
+              const MemoryStore::Memory& memory);
   ProcessResult run(const ProcessSpec& spec) const;
 
  private:
@@ -25,8 +27,9 @@ class ReplayedGit {
   void make_worktree(const std::string& path) const;
   void remove_worktree(const std::string& path) const;
 
-  std::map<std::pair<std::string, int>, Report> reports_;  // by place and run
+  std::map<std::pair<std::string, int>, const Report*> reports_;  // by place and run
   const Disk& disk_;
+  const Places& places_;
   const MemoryStore::Memory& memory_;
 };
 

@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "app/replay_comparison.h"
-#include "app/replayed_tool.h"
 #include "async/sleep.h"
 #include "async/waiter.h"
 #include "model/catalog.h"
@@ -18,19 +16,18 @@
 namespace deputy {
 namespace {
 
-constexpr std::int64_t kBeyondAnyWindow = 1'000'000'000;
 constexpr Duration kPatience = std::chrono::minutes(1);
 
 // Plays every provider that the tree had, by the script, each reply at its moment.
 class Understudy final : public Provider {
  public:
   Understudy(std::string name, std::unique_ptr<ScriptedProvider> scripted, Loop& loop, Playback& playback,
-             const MemoryStore::Memory& memory, const KnownModels& known)
+             const Places& places, const KnownModels& known)
       : name_(std::move(name)),
         scripted_(std::move(scripted)),
         loop_(loop),
         playback_(playback),
-        memory_(memory),
+        places_(places),
         known_(known) {}
   std::string_view name() const override { return name_; }
   std::string encode(const Message& message) const override { return scripted_->encode(message); }
@@ -47,18 +44,18 @@ class Understudy final : public Provider {
     return published ? published : scripted_->price(model);
   }
   Task<Reply> ask(Request request, DeltaSink deltas, StopToken stop) override {
-    const std::string place = place_of(request.session, memory_.sessions);
+    const std::string place = places_.of(request.session);
     const std::size_t index = playback_.ask(place);
     const RecordedRequest* recorded = playback_.request(place, index);
     if (!recorded && co_await sleep_for(loop_, kPatience, stop) == Slept::stopped)
       co_return stopped({}, request);  // then it was ended before it could be made
     if (recorded) {
-      for (const auto& [at, retried] : recorded->retries) {
-        co_await sleep_until(loop_, playback_.moment(at), stop);
+      for (const auto& [event, retried] : recorded->retries) {
+        co_await sleep_until(loop_, playback_.moment(event), stop);
         if (deltas && !stop.stopped()) deltas(retried);
       }
       if (!recorded->reply) co_return co_await without_reply(*recorded, request, deltas, stop);
-      co_await playback_.course.reach(loop_, recorded->event, playback_.moment(recorded->ended_at), stop);
+      co_await playback_.course.reach(loop_, recorded->event, playback_.moment(recorded->event), stop);
     }
     request.label = place;
     request.messages = {};
@@ -66,7 +63,7 @@ class Understudy final : public Provider {
     request.replies_before = static_cast<int>(index);
     Reply reply = co_await scripted_->ask(std::move(request), std::move(deltas), stop);
     if (recorded && reply.stop != ReplyStop::stopped) reply = in_full(std::move(reply), *recorded->reply);
-    for (Call& call : reply.message.calls) call.arguments = playback_.translated(std::move(call.arguments));
+    for (Call& call : reply.message.calls) call.arguments = playback_.translated(call.arguments);
     co_return reply;
   }
 
@@ -82,7 +79,7 @@ class Understudy final : public Provider {
   }
   Task<Reply> without_reply(RecordedRequest recorded, Request request, DeltaSink deltas, StopToken stop) {
     if (deltas && !recorded.stopped.text.empty()) deltas(TextDelta{recorded.stopped.text});
-    const TimePoint end = playback_.moment(recorded.ended_at);
+    const TimePoint end = playback_.moment(recorded.event);
     if (recorded.bug) {
       co_await sleep_until(loop_, end, {});  // what its end brought about stands before it on record
       throw std::runtime_error(*recorded.bug);
@@ -110,55 +107,46 @@ class Understudy final : public Provider {
   std::unique_ptr<ScriptedProvider> scripted_;
   Loop& loop_;
   Playback& playback_;
-  const MemoryStore::Memory& memory_;
+  const Places& places_;
   const KnownModels& known_;
 };
 
 }  // namespace
 
-Worlds::Worlds(const std::vector<Event>& then, const std::vector<Event>& now) : now_(now) {
-  for (const auto& [id, place] : places_in(then)) then_[place] = id;
+namespace {
+
+std::vector<std::string> ids_in(const Places& places) {
+  std::vector<std::string> ids;
+  for (const auto& [id, place] : places.all()) ids.push_back(id.value);
+  return ids;
 }
 
-std::string Worlds::translated(std::string text) const {
-  const auto places = places_in(now_);
-  const auto marked = [](const std::string& place) { return '\0' + place + '\0'; };
-  for (const auto& [place, id] : then_) text = replaced(std::move(text), id.value, marked(place));
-  for (const auto& [id, place] : places) text = replaced(std::move(text), marked(place), id.value);
-  for (const auto& [place, id] : then_) text = replaced(std::move(text), marked(place), id.value);
-  return text;
+}  // namespace
+
+Worlds::Worlds(const Places& then, const Places& now) : then_(then), now_(now), ids_(ids_in(then)) {}
+
+std::string Worlds::translated(std::string_view text) const {
+  return ids_.replaced(text, [this](const std::string& id) -> std::string_view {
+    const SessionId* now = now_.at(then_.of(SessionId(id)));
+    return now ? std::string_view(now->value) : "";
+  });
 }
 
-KnownModels models_in(const Bundle& bundle) {
-  KnownModels models;
-  if (const auto* windows = object_at(bundle.about, "windows")) {
-    for (const auto& [model, told] : *windows) {
-      if (const auto window = integer_at(*windows, model); window && *window > 0)
-        models[std::string(model)].window = std::min(*window, kBeyondAnyWindow);
-    }
-  }
-  if (const auto* prices = object_at(bundle.about, "prices")) {
-    for (const auto& [model, told] : *prices)
-      if (told.is_object()) models[std::string(model)].price = price_in(told.as_object());
-  }
-  return models;
-}
-
-Result<Models> replayed_models(const std::vector<Event>& then, Loop& loop, Playback& playback,
-                               const MemoryStore::Memory& memory, const KnownModels& known) {
-  const std::string script = playback.script();
+Result<Models> replayed_models(const Recording& recording, Loop& loop, Playback& playback,
+                               const Places& places) {
   std::set<std::string> names;
   const auto add = [&names](const ModelName& model) {
     if (!model.empty()) names.insert(model.value.substr(0, model.value.find('/')));
   };
-  for (const Event& event : then) {
+  for (const Event& event : recording.bundle.events) {
     if (const auto* created = std::get_if<SessionCreated>(&event.fact)) add(created->session->model);
     if (const auto* started = std::get_if<RunStarted>(&event.fact)) add(started->model);
   }
   Models models;
   for (const std::string& name : names) {
-    TRY(auto scripted, ScriptedProvider::parse(script, loop));
-    models.add(std::make_unique<Understudy>(name, std::move(scripted), loop, playback, memory, known));
+    TRY(auto scripted, ScriptedProvider::parse(recording.script, loop));
+    models.add(
+        std::make_unique<Understudy>(name, std::move(scripted), loop, playback, places, recording.models));
   }
   models.add_driver(std::make_unique<CommandProvider>());
   return models;

@@ -5,60 +5,51 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include "app/bundle.h"
-#include "app/replay_course.h"
-#include "app/replay_moments.h"
-#include "app/replay_script.h"
-#include "app/replayed_tool.h"
+#include "app/replay_names.h"
+#include "app/replay_recording.h"
 #include "async/loop.h"
-#include "model/model_facts.h"
 #include "model/models.h"
-#include "store/memory_store.h"
 
 namespace deputy {
 
-// The tree as it was, and as it is again: which session of one stands where which of the other does. `now`
-// outlives it.
+// The tree as it was, and as it is again: which session of one stands where which of the other does. Both
+// outlive it.
 class Worlds {
  public:
-  Worlds(const std::vector<Event>& then, const std::vector<Event>& now);
+  Worlds(const Places& then, const Places& now);
   // A text of then, with the ids of now.
-  std::string translated(std::string text) const;
+  std::string translated(std::string_view text) const;
 
  private:
-  std::map<std::string, SessionId> then_;
-  const std::vector<Event>& now_;
+  const Places& then_;
+  const Places& now_;
+  const Names ids_;  // of then
 };
 
-// What is played again, and how far: it outlives the processes of the tree, and `worlds` outlives it.
+// What is played again, and how far: it outlives the processes of the tree, and what it is given outlives it.
 class Playback {
  public:
-  Playback(const std::vector<Event>& then, const Worlds& worlds)
-      : course(then),
-        moments_(then),
-        end_(moments_.of(then.back().at)),
-        worlds_(worlds),
-        requests_(requests_in(then)) {}
+  Playback(const Recording& recording, const Worlds& worlds)
+      : course(recording.course), recording_(recording), worlds_(worlds) {}
 
-  std::string script() const { return script_of(requests_); }
-  TimePoint moment(WallTime at) const { return moments_.of(at); }
-  TimePoint end() const { return end_; }
-  std::string translated(std::string text) const { return worlds_.translated(std::move(text)); }
+  TimePoint moment(std::size_t event) const { return recording_.moments.of(event); }
+  // Of what is on record.
+  TimePoint end() const { return moment(recording_.bundle.events.size() - 1); }
+  std::string translated(std::string_view text) const { return worlds_.translated(text); }
 
   std::size_t asked(const std::string& place) const {
     const auto found = asked_.find(place);
     return found == asked_.end() ? 0 : found->second;
   }
   // By a program that goes on: those requests that have an end on record.
-  void take_up(const std::vector<Event>& now) {
+  void take_up(const std::vector<Event>& now, const Places& places) {
     asked_.clear();
     for (const auto& [place, made] : requests_in(now)) asked_[place] = made.size();
     course.begin();
-    const auto places = places_in(now);
-    for (const Event& event : now) course.take(places.at(event.run.session), event.fact);
+    for (const Event& event : now) course.take(places.of(event.run.session), event.fact);
   }
   // Which request of the session this is, from 0.
   std::size_t ask(const std::string& place) {
@@ -67,27 +58,21 @@ class Playback {
     return index;
   }
   const RecordedRequest* request(const std::string& place, std::size_t index) const {
-    const auto made = requests_.find(place);
-    return made == requests_.end() || index >= made->second.size() ? nullptr : &made->second[index];
+    const auto made = recording_.requests.find(place);
+    return made == recording_.requests.end() || index >= made->second.size() ? nullptr : &made->second[index];
   }
 
   std::function<void()> on_ask;
   Course course;
 
  private:
-  const Moments moments_;
-  const TimePoint end_;  // of what is on record
+  const Recording& recording_;
   const Worlds& worlds_;
-  RecordedRequests requests_;
   std::map<std::string, std::size_t> asked_;
 };
 
-// What the bundle says of the tree's models, by their names.
-using KnownModels = std::map<std::string, ModelFacts>;
-KnownModels models_in(const Bundle& bundle);
-
-// All that the tree had then. What they are given outlives them; `memory` is what the tree is now.
-Result<Models> replayed_models(const std::vector<Event>& then, Loop& loop, Playback& playback,
-                               const MemoryStore::Memory& memory, const KnownModels& known);
+// All that the tree had then. What they are given outlives them; `places` are those of now.
+Result<Models> replayed_models(const Recording& recording, Loop& loop, Playback& playback,
+                               const Places& places);
 
 }  // namespace deputy

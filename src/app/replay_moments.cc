@@ -12,6 +12,7 @@ namespace deputy {
 namespace {
 
 constexpr WallTime::duration kSoon = std::chrono::seconds(1);
+constexpr WallTime::duration kCentury = std::chrono::days(36'500);
 
 struct OpenQuestion {
   RunId asker;
@@ -46,10 +47,7 @@ std::set<std::size_t> taken_up_too_late(const std::vector<Event>& events,
 
 }  // namespace
 
-WallTime believable(WallTime told) {
-  constexpr WallTime::duration kCentury = std::chrono::days(36'500);
-  return std::clamp(told, WallTime{-kCentury}, WallTime{kCentury});
-}
+WallTime believable(WallTime told) { return std::clamp(told, WallTime{}, WallTime{kCentury}); }
 
 // What is reserved for a request without a trace stands before the word that the tree was taken up.
 std::vector<NextProgram> next_programs_in(const std::vector<Event>& events) {
@@ -65,21 +63,19 @@ std::vector<NextProgram> next_programs_in(const std::vector<Event>& events) {
   return found;
 }
 
-Moments::Moments(const std::vector<Event>& events) : begin_(believable(events.front().at)) {
+// A clock that goes to and fro may tell more than all time there is: no more than a century is told.
+Moments::Moments(const std::vector<Event>& events) {
   const auto programs = next_programs_in(events);
   const auto too_late = taken_up_too_late(events, programs);
-  for (const NextProgram& next : programs) {
-    const WallTime now = believable(events[next.first].at);
-    const WallTime left = believable(events[next.first - 1].at);
-    if (now > left && !too_late.contains(next.first)) still_.emplace_back(now, now - left);
+  WallTime::duration since{};
+  for (std::size_t at = 0; at < events.size(); ++at) {
+    const bool is_taken_up = std::ranges::binary_search(programs, at, {}, &NextProgram::first);
+    if (at > 0 && (!is_taken_up || too_late.contains(at))) {
+      const auto passed = believable(events[at].at) - believable(events[at - 1].at);
+      since = std::min(since + std::max(passed, WallTime::duration{}), kCentury);
+    }
+    moments_.emplace_back(since);
   }
-}
-
-TimePoint Moments::of(WallTime at) const {
-  const WallTime moment = believable(at);
-  WallTime::duration since = moment - begin_;
-  for (const auto& [until, quiet] : still_) since -= moment >= until ? quiet : WallTime::duration{};
-  return TimePoint(std::max(WallTime::duration{}, since));
 }
 
 }  // namespace deputy

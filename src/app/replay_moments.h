@@ -1,8 +1,9 @@
-// When a moment of a recorded tree is on the clock of its replay: that begins with the tree, and stands still
-// while no program ran it, unless the time of a question ran out meanwhile. Pure.
+// When what a recorded tree did is on the clock of its replay: that begins with the tree, goes on as the
+// machine's did, and stands still where that was set back and while no program ran the tree, unless the time
+// of a question ran out meanwhile. Pure.
 #pragma once
 
-#include <utility>
+#include <cstddef>
 #include <vector>
 
 #include "transcript/event.h"
@@ -16,17 +17,17 @@ struct NextProgram {
 };
 std::vector<NextProgram> next_programs_in(const std::vector<Event>& events);
 
-// A bundle may say anything: within a century of 1970.
+// A bundle may say anything: in the century from 1970 on.
 WallTime believable(WallTime told);
 
 class Moments {
  public:
   explicit Moments(const std::vector<Event>& events);
-  TimePoint of(WallTime at) const;
+  // Of an event, by its index: none comes before the one before it.
+  TimePoint of(std::size_t event) const { return moments_.at(event); }
 
  private:
-  WallTime begin_;
-  std::vector<std::pair<WallTime, WallTime::duration>> still_;  // until when, and for how long
+  std::vector<TimePoint> moments_;
 };
 
 }  // namespace deputy

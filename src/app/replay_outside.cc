@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "app/replay_course.h"
 #include "app/replay_moments.h"
-#include "app/replayed_tool.h"
+#include "app/replay_places.h"
 #include "base/json.h"
 
 namespace deputy {
@@ -25,12 +28,20 @@ bool ends_request(const Fact& fact) {
 
 class Reader {
  public:
-  explicit Reader(const std::vector<Event>& events) : events_(events), places_(places_in(events)) {
+  explicit Reader(const std::vector<Event>& events)
+      : events_(events),
+        places_(events),
+        progress_(events.size()),
+        own_steps_(events.size()),
+        asks_(events.size()) {
     for (std::size_t at = 0; at < events.size(); ++at) {
       by_session_[events[at].run.session].push_back(at);
+      if (const auto* received = std::get_if<ReplyReceived>(&events[at].fact))
+        replies_.try_emplace({events[at].run, events[at].step}, &received->reply);
       if (const auto* created = std::get_if<SessionCreated>(&events[at].fact))
         if (created->session->parent) parents_[created->session->id] = *created->session->parent;
     }
+    for (const auto& [session, of_session] : by_session_) read_progress(of_session);
   }
 
   FromOutside read() {
@@ -43,44 +54,58 @@ class Reader {
   }
 
  private:
-  const std::string& place(std::size_t at) const { return places_.at(events_[at].run.session); }
+  const std::string& place(std::size_t at) const { return places_.of(events_[at].run.session); }
+
+  void read_progress(const std::vector<std::size_t>& of_session) {
+    Progress so_far;
+    std::size_t own_steps = 0;
+    for (const std::size_t at : of_session) {
+      const Fact& fact = events_[at].fact;
+      so_far.events += is_step(fact) ? 1 : 0;
+      const auto* reply = std::get_if<ReplyReceived>(&fact);
+      const bool is_asked = reply && reply->reply.stop != ReplyStop::over_budget;
+      so_far.requests += is_asked || (!reply && ends_request(fact)) ? 1 : 0;
+      progress_[at] = so_far;
+      own_steps += is_step(fact) && !word_of_person(fact) ? 1 : 0;
+      own_steps_[at] = own_steps;
+    }
+    bool asks = false;
+    for (const std::size_t at : of_session | std::views::reverse) {
+      asks_[at] = asks;
+      const Fact& fact = events_[at].fact;
+      if (is_step(fact) && !std::holds_alternative<Nudged>(fact)) asks = ends_request(fact);
+    }
+  }
+
+  // The last event of a session before this one; nothing where there is none.
+  std::optional<std::size_t> last_before(const SessionId& session, std::size_t before) const {
+    const auto& of_session = by_session_.at(session);
+    const auto next = std::ranges::lower_bound(of_session, before);
+    return next == of_session.begin() ? std::nullopt : std::optional(*std::prev(next));
+  }
 
   // How far a session had come before the event `before`; `asks`: with a request under way.
   Progress progress(const SessionId& session, std::size_t before, bool asks = false) const {
-    Progress progress{.requests = asks ? 1U : 0U};
-    for (const std::size_t at : by_session_.at(session)) {
-      if (at >= before) break;
-      const Fact& fact = events_[at].fact;
-      progress.events += is_step(fact) ? 1 : 0;
-      const auto* reply = std::get_if<ReplyReceived>(&fact);
-      const bool is_asked = reply && reply->reply.stop != ReplyStop::over_budget;
-      progress.requests += is_asked || (!reply && ends_request(fact)) ? 1 : 0;
-    }
+    const auto last = last_before(session, before);
+    Progress progress = last ? progress_[*last] : Progress{};
+    progress.requests += asks ? 1 : 0;
     return progress;
   }
 
   // Whether a request of the session was under way then: its reply comes before anything else that is told.
-  bool is_asking(std::size_t then) const {
-    for (const std::size_t at : by_session_.at(events_[then].run.session)) {
-      if (at <= then || !is_step(events_[at].fact)) continue;
-      const Fact& fact = events_[at].fact;
-      if (std::holds_alternative<Nudged>(fact)) continue;
-      return ends_request(fact);
-    }
-    return false;
-  }
+  bool is_asking(std::size_t then) const { return asks_[then]; }
 
   // Whoever takes a tree up sees to what was left for a session before anything else of it.
   Continuation* taken_up_with(std::size_t word) {
     const auto next = std::ranges::upper_bound(found_.continuations, word, {}, &Continuation::event);
     if (next == found_.continuations.begin() || is_asking(word)) return nullptr;
     Continuation& last = *std::prev(next);
-    const bool is_first =
-        std::ranges::none_of(by_session_.at(events_[word].run.session), [&](std::size_t at) {
-          return at >= last.event && at < word && is_step(events_[at].fact) &&
-                 !word_of_person(events_[at].fact);
-        });
-    return is_first && !last.input ? &last : nullptr;
+    const auto own_steps = [&](std::size_t before) {
+      const auto at = last_before(events_[word].run.session, before);
+      return at ? own_steps_[*at] : 0;
+    };
+    const bool is_first = own_steps(word) == own_steps(last.event);
+    return is_first && !last.input && !last.gives_up ? &last : nullptr;
   }
 
   void read_words() {
@@ -96,7 +121,6 @@ class Reader {
                                    .place = place(at),
                                    .text = word->text,
                                    .id = word->id,
-                                   .at = event.at,
                                    .after = {{place(at), progress(event.run.session, at, is_asking(at))}},
                                    .event = at});
     }
@@ -109,17 +133,16 @@ class Reader {
       const SessionId& session = event.run.session;
       if (const auto* detached = std::get_if<Detached>(&event.fact);
           detached && detached->question_id.empty() && !wished_beside(at) &&
-          places_.contains(detached->child)) {
+          places_.all().contains(detached->child)) {
+        const std::string& child = places_.of(detached->child);
         found_.happenings.push_back({.kind = Outside::Kind::send_to_background,
-                                     .place = places_.at(detached->child),
-                                     .at = event.at,
-                                     .after = {{places_.at(detached->child), progress(detached->child, at)}},
+                                     .place = child,
+                                     .after = {{child, progress(detached->child, at)}},
                                      .event = at});
       }
       if (const auto* started = std::get_if<RunStarted>(&event.fact);
           started && session == event.tree && begun.insert(event.run.number).second)
         found_.continuations.push_back({.event = at,
-                                        .at = event.at,
                                         .input = first_input(event.run),
                                         .model = started->model,
                                         .task = started->task,
@@ -130,15 +153,12 @@ class Reader {
   // Whether the call itself asked for that.
   bool wished_beside(std::size_t detached) const {
     const Event& event = events_[detached];
-    for (const std::size_t at : by_session_.at(event.run.session)) {
-      const auto* received = std::get_if<ReplyReceived>(&events_[at].fact);
-      if (!received || events_[at].run != event.run || events_[at].step != event.step) continue;
-      const auto& calls = received->reply.message.calls;
-      if (event.call < 0 || static_cast<std::size_t>(event.call) >= calls.size()) continue;
-      const auto arguments = parse_json_object(calls[static_cast<std::size_t>(event.call)].arguments);
-      return arguments && bool_at(*arguments, "run_in_background").value_or(false);
-    }
-    return false;
+    const auto reply = replies_.find({event.run, event.step});
+    if (reply == replies_.end() || event.call < 0) return false;
+    const auto& calls = reply->second->message.calls;
+    if (static_cast<std::size_t>(event.call) >= calls.size()) return false;
+    const auto arguments = parse_json_object(calls[static_cast<std::size_t>(event.call)].arguments);
+    return arguments && bool_at(*arguments, "run_in_background").value_or(false);
   }
 
   std::string first_input(const RunId& run) const {
@@ -152,18 +172,18 @@ class Reader {
   // The first that the end of this run by a stop left: the request, call or question that it broke off, or
   // the end itself.
   std::size_t trace_of_stop(std::size_t ended) const {
-    std::vector<std::size_t> before;
-    for (const std::size_t at : by_session_.at(events_[ended].run.session)) {
-      if (at < ended && events_[at].run == events_[ended].run && is_step(events_[at].fact))
-        before.push_back(at);
+    std::vector<std::size_t> before;  // the last two
+    for (auto at = last_before(events_[ended].run.session, ended); at && before.size() < 2;
+         at = last_before(events_[ended].run.session, *at)) {
+      if (events_[*at].run == events_[ended].run && is_step(events_[*at].fact)) before.push_back(*at);
     }
     if (before.empty()) return ended;
-    const std::size_t last = before.back();
+    const std::size_t last = before.front();
     if (std::holds_alternative<RequestStopped>(events_[last].fact)) return last;
     if (!std::holds_alternative<CallFinished>(events_[last].fact)) return ended;
     if (before.size() < 2) return last;
-    const auto* answered = std::get_if<QuestionAnswered>(&events_[before[before.size() - 2]].fact);
-    return answered && answered->answer.kind == AnswerKind::nobody ? before[before.size() - 2] : last;
+    const auto* answered = std::get_if<QuestionAnswered>(&events_[before[1]].fact);
+    return answered && answered->answer.kind == AnswerKind::nobody ? before[1] : last;
   }
 
   struct Cancelled {
@@ -199,7 +219,7 @@ class Reader {
     AllCancelled cancelled;
     for (std::size_t at = 0; at < events_.size(); ++at) {
       const auto* ended = std::get_if<RunEnded>(&events_[at].fact);
-      if (ended && ended->report->reason == Reason::cancelled_by_user)
+      if (ended && ended->report->reason == Reason::cancelled_by_user && !is_given_up(events_[at].fact))
         cancelled[events_[at].run] = {at, trace_of_stop(at), error_of(ended->report)};
     }
     std::map<RunId, std::vector<RunId>> groups;  // by the one that was cancelled
@@ -211,13 +231,10 @@ class Reader {
     for (const auto& [top, runs] : groups) {
       std::size_t first = cancelled.at(top).trace;
       for (const RunId& run : runs) first = std::min(first, cancelled.at(run).trace);
-      Outside outside{.place = places_.at(top.session),
-                      .text = cancelled.at(top).error,
-                      .at = events_[first].at,
-                      .event = first};
+      Outside outside{.place = places_.of(top.session), .text = cancelled.at(top).error, .event = first};
       for (const RunId& run : runs) {
         const std::size_t trace = cancelled.at(run).trace;
-        outside.after[places_.at(run.session)] =
+        outside.after[places_.of(run.session)] =
             progress(run.session, first, std::holds_alternative<RequestStopped>(events_[trace].fact));
       }
       found_.happenings.push_back(std::move(outside));
@@ -240,14 +257,19 @@ class Reader {
 
   // Each but the first took the tree up from one that had left it, or died.
   void read_programs() {
-    std::size_t begin = 0;
-    for (const auto& [next, said] : next_programs_in(events_)) {
-      if (!read_leaving(begin, next)) read_death(begin, next);
-      found_.continuations.push_back(
-          {.event = next, .at = events_[next].at, .limits = std::get<TakenUp>(events_[said].fact).limits});
-      begin = said;
+    const auto next = next_programs_in(events_);
+    NextProgram program;
+    for (std::size_t i = 0; i <= next.size(); ++i) {
+      const std::size_t end = i < next.size() ? next[i].first : events_.size();
+      if (i > 0) {
+        const auto told = std::span(events_).subspan(program.taken_up, end - program.taken_up);
+        found_.continuations.push_back({.event = program.first,
+                                        .gives_up = std::ranges::any_of(told, is_given_up, &Event::fact),
+                                        .limits = std::get<TakenUp>(events_[program.taken_up].fact).limits});
+      }
+      if (!read_leaving(program.taken_up, end) && i < next.size()) read_death(program, end);
+      if (i < next.size()) program = next[i];
     }
-    read_leaving(begin, events_.size());
   }
 
   bool read_leaving(std::size_t begin, std::size_t end) {
@@ -255,7 +277,6 @@ class Reader {
     for (std::size_t at = begin; at < end; ++at) {
       if (!std::holds_alternative<RequestStopped>(events_[at].fact) || !is_left(at)) continue;
       if (outside.after.empty()) outside.event = at;
-      outside.at = events_[outside.event].at;
       outside.after[place(at)] = progress(events_[at].run.session, at, true);
     }
     if (outside.after.empty()) return false;
@@ -263,21 +284,24 @@ class Reader {
     return true;
   }
 
-  // All of its sessions had come just as far.
-  void read_death(std::size_t begin, std::size_t next) {
-    Outside outside{.kind = Outside::Kind::die, .at = events_[next - 1].at, .event = next};
-    for (const auto& [session, of_session] : by_session_) {
-      if (of_session.front() < next)
-        outside.after[places_.at(session)] = progress(session, next, has_reserved(session, begin, next));
-    }
+  // Those of its sessions of which it had told anything had come just as far.
+  void read_death(const NextProgram& program, std::size_t next) {
+    Outside outside{.kind = Outside::Kind::die, .event = next};
+    std::set<SessionId> moved;
+    for (std::size_t at = program.first; at < next; ++at) moved.insert(events_[at].run.session);
+    for (const SessionId& session : moved)
+      outside.after[places_.of(session)] =
+          progress(session, next, has_reserved(session, program.taken_up, next));
     found_.happenings.push_back(std::move(outside));
   }
 
   // For a request without an end.
   bool has_reserved(const SessionId& session, std::size_t begin, std::size_t end) const {
     bool has = false;
-    for (const std::size_t at : by_session_.at(session)) {
-      if (at < begin || at >= end) continue;
+    const auto& of_session = by_session_.at(session);
+    for (auto next = std::ranges::lower_bound(of_session, begin); next != of_session.end(); ++next) {
+      const std::size_t at = *next;
+      if (at >= end) break;
       if (std::holds_alternative<BudgetReserved>(events_[at].fact)) has = true;
       if (ends_request(events_[at].fact)) has = false;
     }
@@ -285,13 +309,26 @@ class Reader {
   }
 
   const std::vector<Event>& events_;
-  const std::map<SessionId, std::string> places_;
+  const Places places_;
+  std::vector<Progress> progress_;                         // of its session after each event
+  std::vector<std::size_t> own_steps_;                     // how many of these were no words of the person's
+  std::vector<bool> asks_;                                 // whether its session had a request under way
+  std::map<std::pair<RunId, int>, const Reply*> replies_;  // by run and step
   std::map<SessionId, std::vector<std::size_t>> by_session_;
   std::map<SessionId, SessionId> parents_;
   FromOutside found_;
 };
 
 }  // namespace
+
+// As giving_up.cc says it.
+bool is_given_up(const Fact& fact) {
+  static constexpr std::string_view kNobody = "nobody ran it when it was cancelled";
+  const auto* ended = std::get_if<RunEnded>(&fact);
+  return ended && std::ranges::any_of(ended->report->errors, [](const ReportedError& error) {
+           return error.code == kForcedEnd && error.message.starts_with(kNobody);
+         });
+}
 
 FromOutside outside_in(const std::vector<Event>& events) { return Reader(events).read(); }
 

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <string>
-
-#include "app/replayed_tool.h"
 
 namespace deputy {
 namespace {
@@ -37,13 +36,16 @@ std::vector<std::uint64_t> drawn_for_id(std::string_view id) {
 }  // namespace
 
 ReplayedRandom::ReplayedRandom(const std::vector<Event>& then, const std::vector<std::string>& created) {
-  const auto places = places_in(then);
-  std::multimap<std::ptrdiff_t, std::pair<SessionId, Uuid>> ranked;
+  const Places places(then);
+  std::map<std::string_view, std::size_t> ranks;
+  for (const std::string& place : created) ranks.emplace(place, ranks.size());
+  std::multimap<std::size_t, std::pair<SessionId, Uuid>> ranked;
   for (const Event& event : then) {
     const auto* made = std::get_if<SessionCreated>(&event.fact);
     if (!made) continue;
-    const auto rank = std::ranges::find(created, places.at(made->session->id)) - created.begin();
-    ranked.emplace(rank, std::pair(made->session->id, made->session->uuid));
+    const auto rank = ranks.find(places.of(made->session->id));
+    ranked.emplace(rank == ranks.end() ? ranks.size() : rank->second,
+                   std::pair(made->session->id, made->session->uuid));
   }
   for (auto& [rank, each] : ranked) ids_.push_back(std::move(each));
   go_on({});
@@ -56,19 +58,19 @@ std::uint64_t ReplayedRandom::next() {
   return first;
 }
 
-void ReplayedRandom::go_on(const std::map<SessionId, Session>& there) {
+void ReplayedRandom::go_on(const Places& there) {
   drawn_.clear();
   for (const auto& [id, uuid] : ids_) {
-    if (there.contains(id)) continue;
+    if (there.all().contains(id)) continue;
     for (const auto& part : {drawn_for_id(id.value), drawn_for_uuid(uuid.value)})
       drawn_.insert(drawn_.end(), part.begin(), part.end());
   }
 }
 
-std::vector<std::string> ReplayedRandom::drawn_by(const std::map<SessionId, std::string>& now) const {
+std::vector<std::string> ReplayedRandom::drawn_by(const Places& now) const {
   std::vector<std::string> found;
   for (const auto& [id, uuid] : ids_)
-    if (const auto place = now.find(id); place != now.end()) found.push_back(place->second);
+    if (now.all().contains(id)) found.push_back(now.of(id));
   return found;
 }
 

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <deque>
-#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "app/replay_places.h"
 #include "base/random.h"
 #include "transcript/event.h"
 
@@ -20,11 +21,11 @@ class ReplayedRandom final : public Random {
   ReplayedRandom(const std::vector<Event>& then, const std::vector<std::string>& created);
   std::uint64_t next() override;
   // Those of sessions that are not there yet come next.
-  void go_on(const std::map<SessionId, Session>& there);
+  void go_on(const Places& there);
   // The uuid of a word of the person's comes next.
   void say(std::string_view uuid);
   // The places of the sessions that came to ids of then, in that order.
-  std::vector<std::string> drawn_by(const std::map<SessionId, std::string>& now) const;
+  std::vector<std::string> drawn_by(const Places& now) const;
 
  private:
   std::vector<std::pair<SessionId, Uuid>> ids_;  // in the order in which they are drawn

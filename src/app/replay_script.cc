@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "app/replayed_tool.h"
+#include "app/replay_outside.h"
+#include "app/replay_places.h"
 #include "base/json.h"
 
 namespace deputy {
@@ -31,11 +32,11 @@ json::value reply_json(const Reply& reply) {
 
 class RequestReader {
  public:
-  explicit RequestReader(const std::vector<Event>& events) : events_(events), places_(places_in(events)) {}
+  explicit RequestReader(const std::vector<Event>& events) : events_(events), places_(events) {}
 
   RecordedRequests read() {
     for (std::size_t at = 0; at < events_.size(); ++at) {
-      requests_[places_.at(events_[at].run.session)];
+      requests_[places_.of(events_[at].run.session)];
       read(at, open_[events_[at].run.session]);
     }
     return std::move(requests_);
@@ -56,7 +57,7 @@ class RequestReader {
     } else if (std::holds_alternative<BudgetReserved>(fact)) {
       open.is_reserved = true;
     } else if (const auto* retried = std::get_if<Retried>(&fact)) {
-      open.request.retries.emplace_back(events_[at].at, *retried);
+      open.request.retries.emplace_back(at, *retried);
     } else if (const auto* stopped = std::get_if<RequestStopped>(&fact)) {
       open.request.stopped = *stopped;
       end(at, open);
@@ -68,7 +69,7 @@ class RequestReader {
     } else if (std::holds_alternative<CallFinished>(fact)) {
       open.calls -= std::min<std::size_t>(open.calls, 1);
     } else if (const auto* ended = std::get_if<RunEnded>(&fact)) {
-      if (open.calls == 0) end_with_its_run(at, open, *ended->report);
+      if (open.calls == 0 && !is_given_up(fact)) end_with_its_run(at, open, *ended->report);
       open.calls = 0;
     }
   }
@@ -103,13 +104,12 @@ class RequestReader {
   void end(std::size_t at, Open& open) {
     RecordedRequest request = std::exchange(open.request, {});
     open.is_reserved = false;
-    request.ended_at = events_[at].at;
     request.event = at;
-    requests_[places_.at(events_[at].run.session)].push_back(std::move(request));
+    requests_[places_.of(events_[at].run.session)].push_back(std::move(request));
   }
 
   const std::vector<Event>& events_;
-  const std::map<SessionId, std::string> places_;
+  const Places places_;
   std::map<SessionId, Open> open_;
   RecordedRequests requests_;
 };

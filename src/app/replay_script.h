@@ -2,6 +2,7 @@
 // again. Pure.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,13 +14,12 @@
 namespace deputy {
 
 struct RecordedRequest {
-  std::vector<std::pair<WallTime, Retried>> retries;  // and when each was
-  std::optional<Reply> reply;                         // nothing: it was stopped before that
+  std::vector<std::pair<std::size_t, Retried>> retries;  // and which event tells each
+  std::optional<Reply> reply;                            // nothing: it was stopped before that
   RequestStopped stopped = {};
   bool is_deaf = false;                 // it went on when it was stopped: its run was ended without it
   std::optional<std::string> bug = {};  // that ended it, and its run
-  WallTime ended_at{};
-  std::size_t event = 0;  // that tells its end
+  std::size_t event = 0;                // that tells its end
 };
 
 // By the session's place, in order. What the budget refused was no request; one that its process took with it

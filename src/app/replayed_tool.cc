@@ -1,7 +1,5 @@
 #include "app/replayed_tool.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <ranges>
@@ -14,19 +12,14 @@ namespace {
 
 constexpr std::string_view kNoResult = "The bundle holds no result of this call.";
 
-std::string place_below(const std::string& parent, const DelegationKey& key) {
-  return fmt::format("{}/{}.{}.{}.{}", parent, key.call.run.number, key.call.step, key.call.index, key.task);
-}
-
 class ReplayedTool final : public Tool {
  public:
   ReplayedTool(std::shared_ptr<Tool> tool, const RecordedCalls& calls, const RecordedCalls& told,
-               const MemoryStore::Memory& memory, Course& course,
-               std::function<std::string(std::string)> translated)
+               const Places& places, Course& course, std::function<std::string(std::string_view)> translated)
       : tool_(std::move(tool)),
         calls_(calls),
         told_(told),
-        memory_(memory),
+        places_(places),
         course_(course),
         translated_(std::move(translated)) {}
 
@@ -92,21 +85,21 @@ class ReplayedTool final : public Tool {
                                   });
   }
   const RecordedCall* of_call(const RecordedCalls& calls, const ToolContext& context) const {
-    return calls.find(place_of(context.session.id, memory_.sessions), context.id.run.number, context.id.step,
+    return calls.find(places_.of(context.session.id), context.id.run.number, context.id.step,
                       context.id.index);
   }
   const RecordedCall* recorded(const ToolContext& context) const { return of_call(calls_, context); }
   ToolResult translated(ToolResult result) const {
-    result.content = translated_(std::move(result.content));
+    result.content = translated_(result.content);
     return result;
   }
 
   std::shared_ptr<Tool> tool_;
   const RecordedCalls& calls_;
   const RecordedCalls& told_;
-  const MemoryStore::Memory& memory_;
+  const Places& places_;
   Course& course_;
-  std::function<std::string(std::string)> translated_;
+  std::function<std::string(std::string_view)> translated_;
 };
 
 void take(RecordedCall& call, const Event& event, TimePoint at, std::size_t index) {
@@ -130,33 +123,14 @@ void take(RecordedCall& call, const Event& event, TimePoint at, std::size_t inde
 
 }  // namespace
 
-std::map<SessionId, std::string> places_in(const std::vector<Event>& events) {
-  std::map<SessionId, std::string> places;
-  for (const Event& event : events) {
-    const auto* created = std::get_if<SessionCreated>(&event.fact);
-    if (!created) continue;
-    const Session& session = created->session;
-    places[session.id] = session.parent && session.delegation
-                             ? place_below(places[*session.parent], *session.delegation)
-                             : "root";
-  }
-  return places;
-}
-
-std::string place_of(const SessionId& id, const std::map<SessionId, Session>& sessions) {
-  const auto found = sessions.find(id);
-  if (found == sessions.end() || !found->second.parent || !found->second.delegation) return "root";
-  return place_below(place_of(*found->second.parent, sessions), *found->second.delegation);
-}
-
 RecordedCalls::RecordedCalls(const std::vector<Event>& events) {
-  const auto places = places_in(events);
+  const Places places(events);
   const Moments moments(events);
   for (std::size_t at = 0; at < events.size(); ++at) {
     const Event& event = events[at];
     if (event.call >= 0)
-      take(calls_[{places.at(event.run.session), event.run.number, event.step, event.call}], event,
-           moments.of(event.at), at);
+      take(calls_[{places.of(event.run.session), event.run.number, event.step, event.call}], event,
+           moments.of(at), at);
   }
 }
 
@@ -166,9 +140,9 @@ const RecordedCall* RecordedCalls::find(const std::string& place, int run, int s
 }
 
 std::shared_ptr<Tool> replayed_tool(std::shared_ptr<Tool> tool, const RecordedCalls& calls,
-                                    const RecordedCalls& told, const MemoryStore::Memory& memory,
-                                    Course& course, std::function<std::string(std::string)> translated) {
-  return std::make_shared<ReplayedTool>(std::move(tool), calls, told, memory, course, std::move(translated));
+                                    const RecordedCalls& told, const Places& places, Course& course,
+                                    std::function<std::string(std::string_view)> translated) {
+  return std::make_shared<ReplayedTool>(std::move(tool), calls, told, places, course, std::move(translated));
 }
 
 }  // namespace deputy

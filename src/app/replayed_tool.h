@@ -1,6 +1,5 @@
 // What the calls of a recorded tree came to, by where they stood, and a tool that comes to it again without
-// doing anything. A session is known by its place: the chain of calls that made it, the same in every run of
-// the tree.
+// doing anything.
 #pragma once
 
 #include <functional>
@@ -8,20 +7,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "app/replay_course.h"
-#include "store/memory_store.h"
+#include "app/replay_places.h"
 #include "tools/tool.h"
 #include "transcript/event.h"
 
 namespace deputy {
-
-// "root", "root/1.0.2.0": of the root's first run, step 0, call 2, task 0.
-std::map<SessionId, std::string> places_in(const std::vector<Event>& events);
-std::string place_of(const SessionId& id, const std::map<SessionId, Session>& sessions);
 
 // Its times are those of the replay's clock (replay_moments.h).
 struct RecordedCall {
@@ -52,10 +48,10 @@ class RecordedCalls {
 };
 
 // What it does to a child the runtime does again. `calls`, `told`, what a program of now has said of them
-// before another took the tree up, `memory`, the sessions that there are now, and `course` outlive it.
+// before another took the tree up, `places`, where the sessions of now stand, and `course` outlive it.
 // `translated` puts ids of now for those of then.
 std::shared_ptr<Tool> replayed_tool(std::shared_ptr<Tool> tool, const RecordedCalls& calls,
-                                    const RecordedCalls& told, const MemoryStore::Memory& memory,
-                                    Course& course, std::function<std::string(std::string)> translated);
+                                    const RecordedCalls& told, const Places& places, Course& course,
+                                    std::function<std::string(std::string_view)> translated);
 
 }  // namespace deputy

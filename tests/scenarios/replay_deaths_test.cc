@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "app/replay.h"
-#include "support/dialogue_world.h"
+#include "replay_world.h"
 
 namespace deputy {
 namespace {
@@ -23,15 +23,15 @@ constexpr int kMoreRecordsThanThereAre = 60;
 constexpr auto kAway = 8min;
 constexpr auto kTooLate = 11min;
 
-bool has_ended(const DialogueWorld& world) { return is_terminal(world.sessions().front().state); }
+bool has_ended(const ReplayWorld& world) { return is_terminal(world.sessions().front().state); }
 
-bool has_lost_a_command(const DialogueWorld& world) {
+bool has_lost_a_command(const ReplayWorld& world) {
   return std::ranges::any_of(world.facts<Nudged>(),
                              [](const Nudged& word) { return word.source == Source::runtime; });
 }
 
 // Whether it was replayed, and came out the same.
-bool is_replayed(const DialogueWorld& world) {
+bool is_replayed(const ReplayWorld& world) {
   const auto& journal = world.world.memory->journal;
   const auto bundle = parse_bundle(bundle_text({{}, journal}, {}));
   EXPECT_TRUE(bundle) << bundle.error().message;
@@ -51,7 +51,7 @@ struct Form {
   std::string name;
   ActingModel::Play play;
   // Of a tree whose program died and that was taken up: whether it died in the middle of that.
-  std::function<bool(const DialogueWorld&)> is_it;
+  std::function<bool(const ReplayWorld&)> is_it;
 };
 
 std::ostream& operator<<(std::ostream& out, const Form& form) { return out << form.name; }
@@ -92,7 +92,7 @@ Act a_command_in_the_background(const Scene& scene) {
 }
 
 // A question of the first program was answered to the next.
-bool has_waited_on(const DialogueWorld& world) {
+bool has_waited_on(const ReplayWorld& world) {
   std::optional<WallTime> asked;
   for (const Event& event : world.world.memory->journal) {
     if (std::holds_alternative<QuestionAsked>(event.fact) && !asked) asked = event.at;
@@ -102,7 +102,7 @@ bool has_waited_on(const DialogueWorld& world) {
   return false;
 }
 
-void prepare(DialogueWorld& world) {
+void prepare(ReplayWorld& world) {
   world.options.attendance = Attendance::person;
   world.before_answer = 5s;
   world.rules = Rules({{Decision::allow, "task", ""},
@@ -126,7 +126,7 @@ void expect_replays(const Form& form, Duration away) {
   for (int record = 1; !testing::Test::HasFailure(); ++record) {
     SCOPED_TRACE(fmt::format("it dies at record {}", record));
     ASSERT_LT(record, kMoreRecordsThanThereAre);
-    DialogueWorld world(form.play);
+    ReplayWorld world(form.play);
     prepare(world);
     world.options.crash = {.at_record = record, .ends_commands = true};
     world.away = away;
@@ -145,7 +145,7 @@ class AReplayOfADeath : public testing::TestWithParam<Form> {};
 
 TEST_P(AReplayOfADeath, GivesTheSameEvents) { expect_replays(GetParam(), kAway); }
 
-bool has_run_out(const DialogueWorld& world) {
+bool has_run_out(const ReplayWorld& world) {
   return std::ranges::any_of(world.facts<QuestionAnswered>(), [](const QuestionAnswered& answered) {
     return answered.answer.kind == AnswerKind::nobody;
   });
@@ -171,7 +171,7 @@ TEST(AReplayOfTwoDeaths, GivesTheSameEvents) {
     for (int second = 1; !testing::Test::HasFailure(); ++second) {
       SCOPED_TRACE(fmt::format("it dies at record {}, and the next at its record {}", first, second));
       ASSERT_LT(second, kMoreRecordsThanThereAre);
-      DialogueWorld world(a_child_that_asks_the_person);
+      ReplayWorld world(a_child_that_asks_the_person);
       prepare(world);
       world.options.crash = {.at_record = first};
       has_died = !world.run();
@@ -193,7 +193,7 @@ TEST(AReplayOfWordsThatWereLeftAfterADeath, GivesTheSameEvents) {
   for (int record = 1; !testing::Test::HasFailure(); ++record) {
     SCOPED_TRACE(fmt::format("it dies at record {}", record));
     ASSERT_LT(record, kMoreRecordsThanThereAre);
-    DialogueWorld world([](const Scene& scene) -> Act {
+    ReplayWorld world([](const Scene& scene) -> Act {
       if (scene.depth == 0 && scene.step == 0)
         return {.calls = {call_of("task", R"({"agent":"general","prompt":"look"})")}, .after = 2s};
       if (scene.depth == 0) return {.text = "over", .after = 2s};
@@ -220,7 +220,7 @@ TEST(AReplayOfADeathInACompaction, GivesTheSameEvents) {
   for (int record = 1; !testing::Test::HasFailure(); ++record) {
     SCOPED_TRACE(fmt::format("it dies at record {} of the compaction", record));
     ASSERT_LT(record, kMoreRecordsThanThereAre);
-    DialogueWorld world(
+    ReplayWorld world(
         [](const Scene& scene) -> Act { return {.text = fmt::format("reply {}", scene.step), .after = 2s}; });
     ASSERT_TRUE(world.run());
     world.away = 1min;

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "a_compaction.h"
-#include "support/dialogue_world.h"
+#include "replay_world.h"
 #include "transcript/profile_codec.h"
 
 namespace deputy {
@@ -33,6 +33,7 @@ Bundle bundle_of(Life::Options options, const Rules& rules = {}) {
   SimWorld world;
   world.script = kScript;
   world.write_file("a.txt", "one\n");
+  options.has_web = true;
   Life life(world, std::move(options));
   life.processes().define(
       "bash", [](const ProcessSpec&) { return ProcessResult{.exit_status = 2, .output = "made\n"}; },
@@ -145,13 +146,13 @@ void expect_replayed(const Bundle& bundle) {
 }
 
 // What its journal says now, in a bundle and out of it again, and replayed.
-void expect_replayed(const DialogueWorld& world, json::object about = {}) {
+void expect_replayed(const ReplayWorld& world, json::object about = {}) {
   const auto bundle = parse_bundle(bundle_text({std::move(about), world.world.memory->journal}, {}));
   ASSERT_TRUE(bundle) << bundle.error().message;
   expect_replayed(*bundle);
 }
 
-bool has_ended_for(const DialogueWorld& world, Reason reason) {
+bool has_ended_for(const ReplayWorld& world, Reason reason) {
   return std::ranges::any_of(world.facts<RunEnded>(),
                              [reason](const RunEnded& ended) { return ended.report->reason == reason; });
 }
@@ -174,7 +175,7 @@ ActingModel::Play a_busy_child(std::string more, Duration thinks) {
 TEST(AReplay, GivesTheLastStepAtALimitAgain) {
   for (const auto& [more, reason] :
        {std::pair(R"(,"max_turns":3)", Reason::max_turns), std::pair(R"(,"timeout":10)", Reason::timeout)}) {
-    DialogueWorld world(a_busy_child(more, 3s));
+    ReplayWorld world(a_busy_child(more, 3s));
     ASSERT_TRUE(world.run());
     ASSERT_TRUE(has_ended_for(world, reason)) << more;
     expect_replayed(world);
@@ -182,7 +183,7 @@ TEST(AReplay, GivesTheLastStepAtALimitAgain) {
 }
 
 TEST(AReplay, GivesTheEndOfTheBudgetAgain) {
-  DialogueWorld world(a_busy_child("", 3s));
+  ReplayWorld world(a_busy_child("", 3s));
   world.options.limits.steps = 6;
   ASSERT_TRUE(world.run());
   ASSERT_TRUE(has_ended_for(world, Reason::budget));
@@ -190,7 +191,7 @@ TEST(AReplay, GivesTheEndOfTheBudgetAgain) {
 }
 
 TEST(AReplay, GivesTheEndOfTheTreesTimeAgain) {
-  DialogueWorld world(a_busy_child("", 7s));
+  ReplayWorld world(a_busy_child("", 7s));
   world.options.limits.time = 30s;
   ASSERT_TRUE(world.run());
   ASSERT_TRUE(has_ended_for(world, Reason::timeout));
@@ -198,7 +199,7 @@ TEST(AReplay, GivesTheEndOfTheTreesTimeAgain) {
 }
 
 TEST(AReplay, GivesAResumedChildAgain) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) {
       if (scene.is_told("go on")) return {.text = "more", .after = 2s};
       if (scene.is_told("This is your last step")) return {.text = "found", .after = 1s};
@@ -217,7 +218,7 @@ TEST(AReplay, GivesAResumedChildAgain) {
 
 // As the command line does that goes on with a child by its id.
 TEST(AReplay, GivesAFurtherInputAgainThatNamesAChild) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = scene.is_told("go on") ? "more" : "found"};
     if (scene.step == 0) return {.calls = {child_that("")}};
     if (const std::string id = scene.value_of("resume "); !id.empty() && scene.step == 2)
@@ -232,7 +233,7 @@ TEST(AReplay, GivesAFurtherInputAgainThatNamesAChild) {
 }
 
 TEST(AReplay, KnowsAChildWhosePromptNamesAnother) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = "found", .after = 1s};
     if (scene.step == 0) return {.calls = {child_that("")}};
     if (scene.step == 1)
@@ -246,7 +247,7 @@ TEST(AReplay, KnowsAChildWhosePromptNamesAnother) {
 }
 
 TEST(AReplay, TellsSiblingsApartThatWereToldTheSame) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that(""), child_that("")}};
     if (scene.depth == 0) return {.text = "over"};
     if (scene.step == 0) return {.calls = {call_of("Bash", R"({"command":"which"})")}, .after = 1s};
@@ -268,7 +269,7 @@ TEST(AReplay, TellsSiblingsApartThatWereToldTheSame) {
 }
 
 TEST(AReplay, GivesAConversationAgainThatThePersonCompacted) {
-  DialogueWorld world(
+  ReplayWorld world(
       [](const Scene& scene) -> Act { return {.text = fmt::format("reply {}", scene.step), .after = 2s}; });
   ASSERT_TRUE(world.run());
   world.away = 1min;
@@ -287,7 +288,12 @@ TEST(AReplay, GivesAConversationAgainThatThePersonCompacted) {
 class AReplayOfACompaction : public Compaction {};
 
 TEST_F(AReplayOfACompaction, GivesTheSameEventsWhereTheWindowIsKnown) {
-  ASSERT_TRUE(start());
+  Life::Options with_web = options();
+  with_web.has_web = true;
+  Life life(*kept, std::move(with_web));
+  RootBrief root = life.brief("read them all");
+  root.model = ModelName("small/x");
+  ASSERT_TRUE(life.start(std::move(root)));
   ASSERT_FALSE(compactions().empty());
   const json::object about{{"windows", json::object{{"small/x", kWindow}}}};
   const auto bundle = parse_bundle(bundle_text({about, kept->memory->journal}, {}));
@@ -308,7 +314,7 @@ std::function<void(Runtime&, const Event&)> in_second_request(
 }
 
 TEST(AReplay, GivesTheCancelOfAChildAgain) {
-  DialogueWorld world(a_busy_child("", 3s));
+  ReplayWorld world(a_busy_child("", 3s));
   world.on_event = in_second_request(
       [](Runtime& runtime, const SessionId& child) { runtime.cancel(child, StopReason::user); });
   ASSERT_TRUE(world.run());
@@ -317,7 +323,7 @@ TEST(AReplay, GivesTheCancelOfAChildAgain) {
 }
 
 TEST(AReplay, GivesTheCancelOfTheWholeAgain) {
-  DialogueWorld world(a_busy_child("", 3s));
+  ReplayWorld world(a_busy_child("", 3s));
   world.on_event =
       in_second_request([](Runtime& runtime, const SessionId&) { runtime.cancel(StopReason::user); });
   ASSERT_TRUE(world.run());
@@ -326,7 +332,7 @@ TEST(AReplay, GivesTheCancelOfTheWholeAgain) {
 }
 
 TEST(AReplay, GivesTheEndOfTheProcessAgain) {
-  DialogueWorld world(a_busy_child("", 3s));
+  ReplayWorld world(a_busy_child("", 3s));
   world.on_event =
       in_second_request([](Runtime& runtime, const SessionId&) { runtime.cancel(StopReason::terminated); });
   ASSERT_TRUE(world.run());
@@ -335,7 +341,7 @@ TEST(AReplay, GivesTheEndOfTheProcessAgain) {
 }
 
 TEST(AReplay, GivesTheWordsOfThePersonAgain) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that("")}};
     if (scene.depth == 0) return {.text = "over"};
     if (scene.step == 3) return {.text = "done"};
@@ -349,7 +355,7 @@ TEST(AReplay, GivesTheWordsOfThePersonAgain) {
 }
 
 TEST(AReplay, GivesAChildThatWasSentToTheBackgroundAgain) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that("")}};
     if (scene.depth == 0) return {.text = "over", .after = 1s};
     if (scene.step == 2) return {.text = "done"};
@@ -363,7 +369,7 @@ TEST(AReplay, GivesAChildThatWasSentToTheBackgroundAgain) {
 }
 
 TEST(AReplay, GivesATreeThatWasLeftAndResumedAgain) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that(R"(,"timeout":60)")}};
     if (scene.depth == 0) return {.text = "over"};
     if (scene.step == 3) return {.text = "done"};
@@ -380,7 +386,7 @@ TEST(AReplay, GivesATreeThatWasLeftAndResumedAgain) {
 
 TEST(AReplay, GivesQuestionsAndTheirAnswersAgain) {
   for (const AnswerKind kind : {AnswerKind::approved, AnswerKind::refused}) {
-    DialogueWorld world([](const Scene& scene) -> Act {
+    ReplayWorld world([](const Scene& scene) -> Act {
       if (scene.depth == 0 && scene.step == 0) return {.calls = {child_that("")}};
       if (scene.depth == 0) return {.text = "over"};
       if (scene.step == 0) return {.calls = {call_of("Write", R"({"file_path":"b.txt","content":"x"})")}};
@@ -400,7 +406,7 @@ TEST(AReplay, GivesQuestionsAndTheirAnswersAgain) {
 
 // Nobody when it is started and when it is resumed, the person for what is said then.
 TEST(AReplay, KnowsWhoWasThereWhenItWasGoneOnWith) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.step % 2 == 1) return {.text = "over", .after = 2s};
     return {.calls = {call_of("Write", R"({"file_path":"b.txt","content":"x"})")}, .after = 2s};
   });
@@ -425,7 +431,7 @@ TEST(AReplay, KnowsWhoWasThereWhenItWasGoneOnWith) {
 }
 
 TEST(AReplay, GivesACommandThatWentOnAgain) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.step == 0)
       return {.calls = {call_of("Bash", R"({"command":"make","run_in_background":true})")}};
     if (scene.step == 1) return {.calls = {call_of("task_status", R"({"wait_seconds":60})")}, .after = 1s};
@@ -459,7 +465,7 @@ TEST(AReplay, GivesATreeWhoseProgramDiedInTheMiddleAgain) {
   int asked_twice = 0;
   for (int record = 1;; ++record) {
     SCOPED_TRACE(fmt::format("it dies at record {}", record));
-    DialogueWorld world([](const Scene& scene) -> Act {
+    ReplayWorld world([](const Scene& scene) -> Act {
       if (scene.step == 0)
         return {.calls = {call_of("Write", R"({"file_path":"b.txt","content":"x"})")}, .after = 2s};
       return {.text = "done", .after = 2s};
@@ -484,7 +490,7 @@ TEST(AReplay, GivesATreeWhoseProgramDiedInTheMiddleAgain) {
 }
 
 // What is said of a tree that came out otherwise, and for no defect; "" where it came out the same.
-std::string why_not_replayed(const DialogueWorld& world) {
+std::string why_not_replayed(const ReplayWorld& world) {
   const auto replayed = replay({{}, world.world.memory->journal});
   if (!replayed) return replayed.error().message;
   EXPECT_THAT(replayed->differences, testing::IsEmpty());
@@ -510,7 +516,7 @@ TEST(AReplay, GivesATreeAgainThatWasResumedUnderOtherLimits) {
   for (const auto& [before, then, end] : {std::tuple(few, more, Reason::none),
                                           {more, few, Reason::budget},
                                           {TreeLimits{}, brief, Reason::timeout}}) {
-    DialogueWorld world(a_reader());
+    ReplayWorld world(a_reader());
     world.options.limits = before;
     world.options.crash = {.at_record = 3};
     EXPECT_FALSE(world.run());
@@ -522,7 +528,7 @@ TEST(AReplay, GivesATreeAgainThatWasResumedUnderOtherLimits) {
 }
 
 TEST(AReplay, GivesATreeAgainThatWasResumedUnderItsOwnLimitsAfterOthers) {
-  DialogueWorld world(a_reader());
+  ReplayWorld world(a_reader());
   world.options.limits.steps = 2;
   world.options.crash = {.at_record = 2};
   EXPECT_FALSE(world.run());
@@ -535,7 +541,7 @@ TEST(AReplay, GivesATreeAgainThatWasResumedUnderItsOwnLimitsAfterOthers) {
 }
 
 TEST(AReplay, GivesAFurtherInputAgainUnderOtherLimits) {
-  DialogueWorld world(
+  ReplayWorld world(
       [](const Scene& scene) -> Act { return {.text = fmt::format("reply {}", scene.step), .after = 2s}; });
   world.options.limits.steps = 1;
   ASSERT_TRUE(world.run());
@@ -549,7 +555,7 @@ TEST(AReplay, GivesAFurtherInputAgainUnderOtherLimits) {
 
 // To the child, and to the root, which waits for it.
 TEST(AReplay, GivesWordsAgainThatWereLeftWhileNobodyRanTheTree) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = scene.is_told("be quick") ? "quick" : "slow", .after = 20s};
     if (scene.step == 0) return {.calls = {child_that("")}};
     return {.text = scene.is_told("and brief") ? "brief" : "long"};
@@ -572,7 +578,7 @@ TEST(AReplay, GivesWordsAgainThatWereLeftWhileNobodyRanTheTree) {
 // Its agents are none that are built in: one that may hand work to another alone, takes two steps, and must
 // report in a form of its own.
 TEST(AReplay, GivesAgentsOfTheProjectAgain) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.depth == 0)
       return scene.step == 0 ? Act{.calls = {call_of("task", R"({"agent":"lead","prompt":"look"})")}}
                              : Act{.text = "over"};
@@ -608,11 +614,10 @@ TEST(AReplay, GivesAgentsOfTheProjectAgain) {
 }
 
 TEST(AReplay, GivesTheListOfToolsAgainForACallOfNoneOfThem) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.step == 0) return {.calls = {call_of("WebSearsh", R"({"query":"x"})")}};
     return {.text = "over"};
   });
-  world.options.has_web = true;
   ASSERT_TRUE(world.run());
   ASSERT_THAT(world.heard_by_root(), testing::ContainsRegex("no tool named 'WebSearsh'.*, WebSearch"));
   expect_replayed(world);
@@ -620,7 +625,7 @@ TEST(AReplay, GivesTheListOfToolsAgainForACallOfNoneOfThem) {
 
 // One in a folder, one by its whole path and without a line break at its end, and one that there is not.
 TEST(AReplay, PutsFilesBeforeAPromptAgain) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = scene.is_told("it is red") ? "red" : "none"};
     if (scene.step > 0) return {.text = "over"};
     return {.calls = {call_of("Delegate", R"({"tasks":[
@@ -640,7 +645,7 @@ TEST(AReplay, PutsFilesBeforeAPromptAgain) {
 
 // One child has left work on its branch, another nothing, a third only what git ignores; and one goes on.
 TEST(AReplay, GivesWorkInWorktreesAgain) {
-  DialogueWorld world([](const Scene& scene) -> Act {
+  ReplayWorld world([](const Scene& scene) -> Act {
     if (scene.depth > 0) return {.text = "did it", .after = 2s};
     if (scene.step < 3) return {.calls = {call_of("task", R"({"agent":"worker","prompt":"work"})")}};
     const std::string id = scene.value_of("Session: ");
