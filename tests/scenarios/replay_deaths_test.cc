@@ -215,6 +215,39 @@ TEST(AReplayOfWordsThatWereLeftAfterADeath, GivesTheSameEvents) {
   EXPECT_GT(heard, 3);
 }
 
+// By the person, who does not go on with it: at whichever record it died, also with a child or two under way.
+TEST(AReplayOfATreeThatWasGivenUp, GivesTheSameEvents) {
+  int with_child = 0;
+  for (int record = 1; !testing::Test::HasFailure(); ++record) {
+    SCOPED_TRACE(fmt::format("it dies at record {}", record));
+    ASSERT_LT(record, kMoreRecordsThanThereAre);
+    ReplayWorld world(a_child_that_asks_the_person);
+    prepare(world);
+    world.options.crash = {.at_record = record};
+    if (world.run()) break;
+    if (world.sessions().empty() || has_ended(world)) continue;
+    world.give_up(1h);
+    ASSERT_TRUE(has_ended(world));
+    ASSERT_EQ(world.facts<TakenUp>().size(), 1u);
+    EXPECT_TRUE(is_replayed(world));
+    with_child += world.sessions().size() > 1 ? 1 : 0;
+  }
+  EXPECT_GT(with_child, 3);
+}
+
+// What was given up goes on when more is said.
+TEST(AReplayOfATreeThatWasGivenUp, GivesWhatWasSaidThenAgain) {
+  ReplayWorld world(a_child_that_asks_the_person);
+  prepare(world);
+  world.options.crash = {.at_record = 4};
+  EXPECT_FALSE(world.run());
+  world.give_up(1h);
+  world.options.crash = {};
+  world.away = 2h;
+  ASSERT_TRUE(world.say("go on after all"));
+  EXPECT_TRUE(is_replayed(world));
+}
+
 TEST(AReplayOfADeathInACompaction, GivesTheSameEvents) {
   int met = 0;
   for (int record = 1; !testing::Test::HasFailure(); ++record) {
