@@ -11,7 +11,7 @@
 
 namespace deputy {
 
-// Of the simulation, in all attempts at a tree.
+// Of the simulation, in all attempts at a tree; what looks through the whole of it counts as more of them.
 inline constexpr std::size_t kMostReplaySteps = 20'000'000;
 
 // A tree that goes another way because of what no bundle holds is an Error that says so, not a difference; so

@@ -28,6 +28,9 @@ namespace {
 
 constexpr std::string_view kLookAtIt = "look at its events: each line of the bundle is one";
 
+// So many events cost as much as a step where all are looked through, as they are for each that is recorded.
+constexpr std::size_t kLookedThroughInAStep = 256;
+
 // What comes from outside waits for what comes soon, or not at all.
 constexpr Duration kPatience = std::chrono::seconds(10);
 
@@ -116,6 +119,7 @@ class World {
                          .hidden = {state}});
     runtime_->subscribe([this](const Event& event, const EventOrigin&) {
       told_.push_back(event);
+      spend(told_.size() / kLookedThroughInAStep);
       places_.take(event);
       has_taken_up_ = has_taken_up_ || std::holds_alternative<TakenUp>(event.fact);
       playback_.course.take(places_.of(event.run.session), event.fact);
@@ -208,7 +212,9 @@ class World {
     for (const Event& event : told_) apply_to_session(memory_->sessions[event.run.session], event);
     ++memory_->epochs[told_.front().tree];
   }
+  // Whoever does reads all that is on record.
   void take_up() {
+    spend(events_.size());
     told_ = memory_->journal;
     told_before_ = told_.size();
     places_ = Places(told_);
@@ -329,6 +335,10 @@ class World {
     for (auto& [tree, epoch] : memory_->epochs) ++epoch;
     if (runtime_) runtime_->cancel(StopReason::shutdown);
     person_.request_stop(StopReason::shutdown);
+  }
+  void spend(std::size_t steps) {
+    is_broken_off_ = is_broken_off_ || steps > steps_;
+    steps_ -= std::min(steps, steps_);
   }
   // False where there is nothing more to do before that, or no step left to do it in.
   bool run_until(const std::function<bool()>& done) {
