@@ -6,11 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 
 #include "app/replay.h"
 #include "base/environment.h"
 #include "chance_play.h"
+#include "store/session_view.h"
 #include "support/priced_model.h"
 #include "support/sim_world.h"
 
@@ -20,6 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::string_view kModel = "priced/x";
+constexpr std::uint64_t kLeave = 4;  // of what happens
 
 TreeLimits limits_by(Chance chance) {
   TreeLimits limits{.delegations = 2 + static_cast<int>(chance.below(10)),
@@ -58,8 +62,12 @@ class GrownTree {
 
   const std::vector<Event>& grow() {
     const std::uint64_t most_deaths = chance_.below(4);
-    for (std::uint64_t life = 1; life < 20; ++life)
-      if (live(life, life <= most_deaths)) break;
+    bool has_ended = false;
+    for (std::uint64_t life = 1; life < 20 && !has_ended; ++life) {
+      const std::size_t before = world_.memory->journal.size();
+      has_ended = live(life, life <= most_deaths);
+      if (left_at_) tell_at_once(before);
+    }
     return world_.memory->journal;
   }
 
@@ -92,7 +100,7 @@ class GrownTree {
     for (const Event& event : world_.memory->journal) answer_later(life, event);
     life.runtime().subscribe(
         [this, &life](const Event& event, const EventOrigin&) { answer_later(life, event); });
-    is_left_ = false;
+    left_at_.reset();
     happen_to(life, may_die);
 
     const auto sessions = world_.sessions();
@@ -102,7 +110,7 @@ class GrownTree {
                                       : life.resume(sessions.front().id);
     away_ = life.loop().clock().wall() - ManualClock().wall() + 1s * chance_.below(600);
     if (!report) {
-      EXPECT_TRUE(life.crashed() || is_left_) << report.error().message;
+      EXPECT_TRUE(life.crashed() || left_at_) << report.error().message;
       return false;
     }
     return !life.crashed() && !chance_.one_in(4);  // or the person has more to say
@@ -119,11 +127,24 @@ class GrownTree {
   void happen_to(Life& life, bool may_die) {
     const std::uint64_t times = chance_.below(4);
     for (std::uint64_t i = 0; i < times; ++i) {
-      const std::uint64_t kind = chance_.below(may_die ? 5 : 4);
+      const std::uint64_t kind = chance_.below(may_die ? kLeave + 1 : kLeave);
       const std::uint64_t which = chance_.below(1000);
       life.after_event(1 + static_cast<int>(chance_.below(120)),
-                       [this, kind, which](Runtime& runtime) { happen(runtime, kind, which); });
+                       [this, kind, which, &life](Runtime& runtime) {
+                         if (kind == kLeave && !left_at_) left_at_ = life.loop().clock().wall();
+                         happen(runtime, kind, which);
+                       });
     }
+  }
+  // What rides along when it is left comes to the store when nothing is left to do in this world, which may
+  // be hours later: a program that ends hands it on at once.
+  void tell_at_once(std::size_t from) {
+    constexpr Duration kEnding = 20s;
+    auto& events = world_.memory->journal;
+    for (std::size_t at = std::max<std::size_t>(from, 1); at < events.size(); ++at)
+      if (events[at].at > *left_at_ + kEnding) events[at].at = events[at - 1].at;
+    world_.memory->sessions.clear();
+    for (const Event& event : events) apply_to_session(world_.memory->sessions[event.run.session], event);
   }
   void happen(Runtime& runtime, std::uint64_t kind, std::uint64_t which) {
     const auto sessions = world_.sessions();
@@ -138,7 +159,6 @@ class GrownTree {
       case 3:
         return runtime.send_to_background(one);
       default:
-        is_left_ = true;
         return runtime.cancel(StopReason::shutdown);
     }
   }
@@ -162,7 +182,7 @@ class GrownTree {
   Bank bank_;
   int commands_ = 0;
   Duration away_{};
-  bool is_left_ = false;
+  std::optional<WallTime> left_at_;  // by the program that runs it
 };
 
 // As `deputy doctor --bundle` makes it, and read again.
