@@ -195,16 +195,19 @@ class World {
   // What was on record when the program began, and what each session had told by then, is on record, and
   // nothing that comes after it.
   void die(const std::map<std::string, Progress>& then) {
-    std::map<std::string, std::size_t> steps;
+    std::map<std::string, Progress> so_far;
     std::size_t index = 0;
     std::erase_if(told_, [&](const Event& event) {
       const bool is_before = index++ < told_before_;
       const std::string& place = places_.of(event.run.session);
       const auto progress = then.find(place);
-      const std::size_t most = progress == then.end() ? 0 : progress->second.events;
-      std::size_t& made = steps[place];
-      if (is_step(event.fact) || made > most) ++made;
-      return !is_before && made > most;
+      const Progress most = progress == then.end() ? Progress{} : progress->second;
+      Progress& made = so_far[place];
+      if (is_step(event.fact) || made.events > most.events) ++made.events;
+      const bool is_reserved = std::holds_alternative<BudgetReserved>(event.fact);
+      if (is_reserved) ++made.reserved;
+      const bool is_later = made.events > most.events || (is_reserved && made.reserved > most.reserved);
+      return !is_before && is_later;
     });
     if (told_.empty()) return;
     memory_->journal = told_;

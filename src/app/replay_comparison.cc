@@ -60,17 +60,22 @@ std::string without_durations(std::string text) {
   return text;
 }
 
-// Run, step, call: the calls of one step may end in any order, what is told of one of them has an order. And
-// whether it is told beside what the session does: how it waits, and how its time moves meanwhile.
-using Where = std::tuple<int, int, int, bool>;
+// What the session does, and what is told beside it: the words that come in meanwhile, and how it waits and
+// how its time moves.
+enum class Strand { does, hears, waits };
 
-bool is_beside(const Fact& fact) {
-  return std::holds_alternative<StateChanged>(fact) || std::holds_alternative<DeadlineMoved>(fact);
+// Run, step, call: the calls of one step may end in any order, what is told of one of them has an order.
+using Where = std::tuple<int, int, int, Strand>;
+
+Strand strand_of(const Fact& fact) {
+  if (std::holds_alternative<StateChanged>(fact) || std::holds_alternative<DeadlineMoved>(fact))
+    return Strand::waits;
+  return std::holds_alternative<Nudged>(fact) ? Strand::hears : Strand::does;
 }
 
 // That time was up, or how it was spent.
 bool tells_of_time(const Fact& fact) {
-  if (is_beside(fact) || std::holds_alternative<RequestStopped>(fact)) return true;
+  if (strand_of(fact) == Strand::waits || std::holds_alternative<RequestStopped>(fact)) return true;
   if (const auto* answered = std::get_if<QuestionAnswered>(&fact))
     return answered->answer.kind == AnswerKind::nobody;
   const auto* input = std::get_if<InputGiven>(&fact);
@@ -145,7 +150,7 @@ std::string shown(const std::string& text, std::size_t differs_at) {
 
 std::string shown(const Where& where, const std::string& then, const std::string& now) {
   const auto differs_at = static_cast<std::size_t>(std::ranges::mismatch(then, now).in1 - then.begin());
-  const auto& [run, step, call, is_beside] = where;
+  const auto& [run, step, call, strand] = where;
   return fmt::format("run {}, step {}{}: then {}; now {}", run, step,
                      call < 0 ? "" : fmt::format(", call {}", call), shown(then, differs_at),
                      shown(now, differs_at));
@@ -172,7 +177,7 @@ std::optional<Line> difference(const Told& then, const Told& now) {
     if (differ.in1 == before.end() && (differ.in2 == after.end() || !then.has_ended)) continue;
     const Line& was = differ.in1 == before.end() ? nothing : *differ.in1;
     const Line& is = differ.in2 == after.end() ? nothing : *differ.in2;
-    const bool is_of_time = std::get<bool>(where) || was.is_of_time != is.is_of_time;
+    const bool is_of_time = std::get<Strand>(where) == Strand::waits || was.is_of_time != is.is_of_time;
     return Line{shown(where, was.text, is.text), differ.in1 == before.end() ? reached : was.event,
                 is_of_time};
   }
@@ -198,7 +203,7 @@ Comparison::Tree::Tree(const std::vector<Event>& from, bool was_taken_up)
     Told& session = told[teller.place(event)];
     session.has_ended = session.has_ended || std::holds_alternative<RunEnded>(event.fact);
     if (!is_compared(event.fact, is_taken_up)) continue;
-    auto& lines = session.lines[{event.run.number, event.step, event.call, is_beside(event.fact)}];
+    auto& lines = session.lines[{event.run.number, event.step, event.call, strand_of(event.fact)}];
     Line line = teller.line(event, at);
     const bool is_again = std::holds_alternative<StateChanged>(event.fact) && !lines.empty();
     if (!is_again || lines.back() != line) lines.push_back(std::move(line));
@@ -221,7 +226,7 @@ bool is_closer(const Replayed& one, const Replayed& other) {
 
 bool is_compared(const Fact& fact, bool is_taken_up) {
   return !std::holds_alternative<ProcessEnded>(fact) && !std::holds_alternative<ReplyHeard>(fact) &&
-         !(is_taken_up && is_beside(fact));
+         !(is_taken_up && strand_of(fact) == Strand::waits);
 }
 
 bool is_taken_up(const std::vector<Event>& events) {

@@ -59,6 +59,17 @@ TEST(AComparison, PassesOverHowATreeWaitedThatWasTakenUp) {
   EXPECT_THAT(Comparison(then).with(now).differences, IsEmpty());
 }
 
+// Which is when they are told of it.
+TEST(AComparison, PassesOverWhatASessionDidWhenAWordCameIn) {
+  auto then = a_tree();
+  then.insert(then.begin() + 3, event_of(kRoot, Nudged{"w", Source::person, "be quick"}));
+  auto now = then;
+  std::swap(now[3], now[4]);
+  EXPECT_THAT(Comparison(then).with(now).differences, IsEmpty());
+  std::get<Nudged>(now[4].fact).text = "be slow";
+  EXPECT_EQ(Comparison(then).with(now).differences.size(), 1u);
+}
+
 TEST(AComparison, NamesWhatDiffersInItsOrder) {
   const SessionId child("sess_1800000000_bbbbbb");
   auto then = a_tree();

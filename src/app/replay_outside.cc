@@ -62,6 +62,7 @@ class Reader {
     for (const std::size_t at : of_session) {
       const Fact& fact = events_[at].fact;
       so_far.events += is_step(fact) ? 1 : 0;
+      so_far.reserved += std::holds_alternative<BudgetReserved>(fact) ? 1 : 0;
       const auto* reply = std::get_if<ReplyReceived>(&fact);
       const bool is_asked = reply && reply->reply.stop != ReplyStop::over_budget;
       so_far.requests += is_asked || (!reply && ends_request(fact)) ? 1 : 0;
