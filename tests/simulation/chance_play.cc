@@ -126,7 +126,7 @@ Act trouble_by(Chance& chance) {
     case 1:
       return {.ends_as = ReplyStop::refused};
     case 2:
-      return {.throws = std::make_exception_ptr(std::runtime_error("a bug"))};
+      return {.throws = std::make_exception_ptr(std::runtime_error(std::string(kBugOfThePlay)))};
     case 3:
       return {.text = "late", .after = 3h, .is_deaf = chance.one_in(2), .streamed = "half of it"};
     case 4:

@@ -28,6 +28,9 @@ inline constexpr std::string_view kCommand = "count ";
 // Of which two fill the context of the one whose conversation is compacted.
 inline constexpr std::string_view kLongFile = "long.txt";
 
+// What a model of theirs throws that is broken itself.
+inline constexpr std::string_view kBugOfThePlay = "a bug";
+
 // They read, note, write, run commands, delegate in every way, ask, answer, look after and end what they
 // started, report well and badly, go round in circles, fall silent, break and are turned down.
 ActingModel::Play chance_play(std::uint64_t seed);
