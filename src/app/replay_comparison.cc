@@ -13,6 +13,7 @@
 #include "app/replay_names.h"
 #include "app/replay_places.h"
 #include "base/json.h"
+#include "base/redaction.h"
 #include "base/text.h"
 
 namespace deputy {
@@ -43,8 +44,14 @@ json::value without_what_differs(const json::value& value) {
   return kept;
 }
 
+bool is_redacted(const std::vector<Event>& events) {
+  return std::ranges::any_of(
+      events, [](const Event& event) { return to_json_text(fact_to_json(event.fact)).contains(kRedacted); });
+}
+
 // Of a session that waits for several at once one is told, by the order in which its waits began.
-json::object comparable(const Fact& fact) {
+json::object comparable(const Fact& fact, bool is_redacted) {
+  if (is_redacted && std::holds_alternative<BudgetReserved>(fact)) return {};
   if (const auto* changed = std::get_if<StateChanged>(&fact)) return {{"state", name_of(changed->state)}};
   return without_what_differs(fact_to_json(fact)).as_object();
 }
@@ -115,13 +122,16 @@ std::map<std::string, std::string> names_in(const std::vector<Event>& events, co
 
 class Teller {
  public:
-  explicit Teller(const std::vector<Event>& events)
-      : places_(events), others_(names_in(events, places_)), names_(keys_of(others_)) {}
+  Teller(const std::vector<Event>& events, bool is_redacted)
+      : is_redacted_(is_redacted),
+        places_(events),
+        others_(names_in(events, places_)),
+        names_(keys_of(others_)) {}
 
   const std::string& place(const Event& event) const { return places_.of(event.run.session); }
   Line line(const Event& event, std::size_t at) const {
     const std::string text =
-        names_.replaced(to_json_text(comparable(event.fact)),
+        names_.replaced(to_json_text(comparable(event.fact, is_redacted_)),
                         [this](const std::string& name) { return std::string_view(others_.at(name)); });
     return {fmt::format("{} {}", kind_of(event.fact), without_durations(text)), at,
             tells_of_time(event.fact)};
@@ -134,6 +144,7 @@ class Teller {
     return keys;
   }
 
+  const bool is_redacted_;
   const Places places_;
   const std::map<std::string, std::string> others_;
   const Names names_;
@@ -187,17 +198,18 @@ std::optional<Line> difference(const Told& then, const Told& now) {
 }  // namespace
 
 struct Comparison::Tree {
-  Tree(const std::vector<Event>& events, bool is_taken_up);
+  Tree(const std::vector<Event>& events, bool is_taken_up, bool is_redacted);
 
   bool is_taken_up;
+  bool is_redacted;
   std::size_t all_events;
   std::size_t events = 0;            // that are compared
   std::map<std::string, Told> told;  // by the session's place
 };
 
-Comparison::Tree::Tree(const std::vector<Event>& from, bool was_taken_up)
-    : is_taken_up(was_taken_up), all_events(from.size()) {
-  const Teller teller(from);
+Comparison::Tree::Tree(const std::vector<Event>& from, bool was_taken_up, bool was_redacted)
+    : is_taken_up(was_taken_up), is_redacted(was_redacted), all_events(from.size()) {
+  const Teller teller(from, is_redacted);
   for (std::size_t at = 0; at < from.size(); ++at) {
     const Event& event = from[at];
     Told& session = told[teller.place(event)];
@@ -235,10 +247,10 @@ bool is_taken_up(const std::vector<Event>& events) {
 }
 
 Comparison::Comparison(const std::vector<Event>& then)
-    : then_(std::make_shared<const Tree>(then, is_taken_up(then))) {}
+    : then_(std::make_shared<const Tree>(then, is_taken_up(then), is_redacted(then))) {}
 
 Replayed Comparison::with(const std::vector<Event>& now) const {
-  const Tree again(now, then_->is_taken_up);
+  const Tree again(now, then_->is_taken_up, then_->is_redacted);
   const Told nothing;
   std::multimap<std::size_t, Line> differences;  // by event
   for (const auto& [place, told] : then_->told) {

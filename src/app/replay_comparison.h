@@ -30,7 +30,8 @@ bool is_closer(const Replayed& one, const Replayed& other);
 bool is_compared(const Fact& fact, bool is_taken_up);
 bool is_taken_up(const std::vector<Event>& events);
 
-// The events are the same but for times and ids.
+// The events are the same but for times, ids and redactions. What was reserved for a request hangs on all
+// that stood in it, so of a tree of which something was redacted only that it was reserved is compared.
 class Comparison {
  public:
   explicit Comparison(const std::vector<Event>& then);

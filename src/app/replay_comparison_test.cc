@@ -84,6 +84,20 @@ TEST(AComparison, NamesWhatDiffersInItsOrder) {
   EXPECT_EQ(replayed.first, 4u);
 }
 
+std::size_t differences_of_reserved(std::string_view prompt, Fact now) {
+  std::vector<Event> before{creation(kRoot), event_of(kRoot, InputGiven{Source::person, std::string(prompt)}),
+                            event_of(kRoot, BudgetReserved{.tokens = 7}), event_of(kRoot, an_end("done"))};
+  auto after = before;
+  after[2].fact = std::move(now);
+  return Comparison(before).with(after).differences.size();
+}
+
+TEST(AComparison, PassesOverHowMuchWasReservedWhereSomethingIsRedacted) {
+  EXPECT_EQ(differences_of_reserved("look", BudgetReserved{.tokens = 8}), 1u);
+  EXPECT_EQ(differences_of_reserved("look at [redacted]", BudgetReserved{.tokens = 8}), 0u);
+  EXPECT_EQ(differences_of_reserved("look at [redacted]", NoteTaken{"a"}), 1u);
+}
+
 bool is_of_time(Fact then, Fact now) {
   std::vector<Event> before{creation(kRoot), event_of(kRoot, std::move(then))};
   const std::vector<Event> after{creation(kRoot), event_of(kRoot, std::move(now))};
