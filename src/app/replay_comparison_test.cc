@@ -84,18 +84,28 @@ TEST(AComparison, NamesWhatDiffersInItsOrder) {
   EXPECT_EQ(replayed.first, 4u);
 }
 
-std::size_t differences_of_reserved(std::string_view prompt, Fact now) {
+std::size_t differences_where_told(std::string_view prompt, Fact then, Fact now) {
   std::vector<Event> before{creation(kRoot), event_of(kRoot, InputGiven{Source::person, std::string(prompt)}),
-                            event_of(kRoot, BudgetReserved{.tokens = 7}), event_of(kRoot, an_end("done"))};
+                            event_of(kRoot, std::move(then)), event_of(kRoot, an_end("done"))};
   auto after = before;
   after[2].fact = std::move(now);
   return Comparison(before).with(after).differences.size();
 }
 
 TEST(AComparison, PassesOverHowMuchWasReservedWhereSomethingIsRedacted) {
-  EXPECT_EQ(differences_of_reserved("look", BudgetReserved{.tokens = 8}), 1u);
-  EXPECT_EQ(differences_of_reserved("look at [redacted]", BudgetReserved{.tokens = 8}), 0u);
-  EXPECT_EQ(differences_of_reserved("look at [redacted]", NoteTaken{"a"}), 1u);
+  const BudgetReserved then{.tokens = 7};
+  EXPECT_EQ(differences_where_told("look", then, BudgetReserved{.tokens = 8}), 1u);
+  EXPECT_EQ(differences_where_told("look at [redacted]", then, BudgetReserved{.tokens = 8}), 0u);
+  EXPECT_EQ(differences_where_told("look at [redacted]", then, NoteTaken{"a"}), 1u);
+}
+
+TEST(AComparison, PassesOverWhatIsLeftWhereSomethingIsRedacted) {
+  const auto asked = [](std::string_view text) {
+    return QuestionAsked{{.id = "q", .text = std::string(text)}};
+  };
+  EXPECT_EQ(differences_where_told("look", asked("1,000 are left"), asked("999 are left")), 1u);
+  EXPECT_EQ(differences_where_told("[redacted]", asked("1,000 are left"), asked("999 are left")), 0u);
+  EXPECT_EQ(differences_where_told("[redacted]", asked("1,000 are left"), asked("1,000 are gone")), 1u);
 }
 
 bool is_of_time(Fact then, Fact now) {
