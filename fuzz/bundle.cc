@@ -102,6 +102,7 @@ void has_moments(const Bundle& bundle) {
 void has_an_outside(const Bundle& bundle) {
   const auto places = all_places(bundle.events);
   const FromOutside outside = outside_in(bundle.events);
+  must(std::ranges::is_sorted(outside.happenings, {}, &Outside::event));
   for (const Outside& each : outside.happenings) {
     const bool is_of_all = each.kind == Outside::Kind::leave || each.kind == Outside::Kind::die;
     must(is_of_all ? !each.after.empty() : places.contains(each.place));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,7 +43,8 @@ class World {
         root_(recording.root),
         guess_(std::move(guess)),
         steps_(steps),
-        loop_(guess_.order) {}
+        loop_(guess_.order),
+        happenings_(recording.outside.happenings.begin(), recording.outside.happenings.end()) {}
 
   Result<Replayed> run() {
     const auto played = play();
@@ -141,10 +143,9 @@ class World {
     const bool is_behind = outside.kind == Outside::Kind::die;
     return playback_.moment(outside.event - (is_behind ? 1 : 0));
   }
+  // When its moment has come.
   bool is_due(const Outside& outside) const {
-    const TimePoint now = loop_.clock().now();
-    if (now < moment(outside)) return false;
-    if (now >= moment(outside) + kPatience) return true;
+    if (loop_.clock().now() >= moment(outside) + kPatience) return true;
     return playback_.course.has_reached(outside.event) &&
            std::ranges::all_of(outside.after, [this](const auto& each) {
              return playback_.course.steps(each.first) >= each.second.events &&
@@ -160,14 +161,21 @@ class World {
       happen(outside);
     }
   }
-  // A program ends only once, before the one after it, and not before it is on record that it took the tree
-  // up.
-  std::vector<Outside>::iterator next_due() {
+  // In the order of their moments. A program ends only once, before the one after it, and not before it is on
+  // record that it took the tree up.
+  std::list<Outside>::iterator next_due() {
     bool is_another_end = false;
-    return std::ranges::find_if(happenings_, [&](const Outside& outside) {
+    std::size_t looked_at = 0;
+    const auto is_next = [&](const Outside& outside) {
+      ++looked_at;
+      if (loop_.clock().now() < moment(outside)) return true;
       if (!ends_program(outside)) return is_due(outside);
       return !std::exchange(is_another_end, true) && has_taken_up_ && is_due(outside);
-    });
+    };
+    const auto next = std::ranges::find_if(happenings_, is_next);
+    spend(looked_at / kLookedThroughInAStep);
+    const bool is_later = next != happenings_.end() && loop_.clock().now() < moment(*next);
+    return is_later ? happenings_.end() : next;
   }
   static bool ends_program(const Outside& outside) {
     return outside.kind == Outside::Kind::leave || outside.kind == Outside::Kind::die;
@@ -374,12 +382,12 @@ class World {
   const ReplayedGit git_{events_, disk_, places_, *memory_};
   SimNetwork network_{loop_};
   ReplayedRandom random_{events_, guess_.created};
-  std::vector<Event> told_;                                         // so far
-  std::size_t told_before_ = 0;                                     // by the programs before this one
-  RecordedCalls told_calls_;                                        // by them too
-  std::vector<Outside> happenings_{recording_.outside.happenings};  // that have not come yet
-  bool has_left_ = false;                                           // the program, and the tree has not ended
-  bool has_taken_up_ = true;                                        // the tree, from the one before
+  std::vector<Event> told_;        // so far
+  std::size_t told_before_ = 0;    // by the programs before this one
+  RecordedCalls told_calls_;       // by them too
+  std::list<Outside> happenings_;  // that have not come yet
+  bool has_left_ = false;          // the program, and the tree has not ended
+  bool has_taken_up_ = true;       // the tree, from the one before
   bool is_closed_ = false;
   std::optional<Result<Report>> result_;
   std::unique_ptr<Runtime> runtime_;

@@ -50,6 +50,7 @@ class Reader {
     read_programs();
     std::ranges::sort(found_.continuations, {}, &Continuation::event);
     read_words();
+    std::ranges::sort(found_.happenings, {}, [](const Outside& it) { return std::pair(it.event, it.kind); });
     return std::move(found_);
   }
 

@@ -46,9 +46,10 @@ struct Continuation {
   std::optional<TreeLimits> limits = {};  // other ones than the tree was started with
 };
 
+// Both in order.
 struct FromOutside {
   std::vector<Outside> happenings;
-  std::vector<Continuation> continuations;  // in order
+  std::vector<Continuation> continuations;
 };
 
 // The end of a run that nobody ran any more when its tree was given up.
