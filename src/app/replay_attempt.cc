@@ -30,7 +30,7 @@ namespace {
 constexpr std::string_view kLookAtIt = "look at its events: each line of the bundle is one";
 
 // So many events cost as much as a step where all are looked through, as they are for each that is recorded.
-constexpr std::size_t kLookedThroughInAStep = 256;
+constexpr std::size_t kLookedThroughInAStep = 64;
 
 // What comes from outside waits for what comes soon, or not at all.
 constexpr Duration kPatience = std::chrono::seconds(10);
