@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 
+#include "app/replay_death.h"
 #include "app/replay_files.h"
 #include "app/replay_git.h"
+#include "app/replay_happenings.h"
 #include "app/replay_models.h"
 #include "app/replay_person.h"
 #include "app/replay_random.h"
@@ -32,9 +33,6 @@ constexpr std::string_view kLookAtIt = "look at its events: each line of the bun
 // So many events cost as much as a step where all are looked through, as they are for each that is recorded.
 constexpr std::size_t kLookedThroughInAStep = 64;
 
-// What comes from outside waits for what comes soon, or not at all.
-constexpr Duration kPatience = std::chrono::seconds(10);
-
 class World {
  public:
   World(const Recording& recording, Guess guess, std::size_t& steps)
@@ -43,8 +41,7 @@ class World {
         root_(recording.root),
         guess_(std::move(guess)),
         steps_(steps),
-        loop_(guess_.order),
-        happenings_(recording.outside.happenings.begin(), recording.outside.happenings.end()) {}
+        loop_(guess_.order) {}
 
   Result<Replayed> run() {
     const auto played = play();
@@ -133,52 +130,17 @@ class World {
 
   void await() {
     playback_.on_ask = [this] { look_outside(); };
-    for (const Outside& each : happenings_) {
-      for (const Duration patience : {Duration{}, kPatience})
-        loop_.timers().call_at(moment(each) + patience, [this] { look_outside(); });
-    }
+    for (const TimePoint moment : happenings_.moments())
+      loop_.timers().call_at(moment, [this] { look_outside(); });
   }
-  // A program died with the last that is on record of it.
-  TimePoint moment(const Outside& outside) const {
-    const bool is_behind = outside.kind == Outside::Kind::die;
-    return playback_.moment(outside.event - (is_behind ? 1 : 0));
-  }
-  // When its moment has come.
-  bool is_due(const Outside& outside) const {
-    if (loop_.clock().now() >= moment(outside) + kPatience) return true;
-    return playback_.course.has_reached(outside.event) &&
-           std::ranges::all_of(outside.after, [this](const auto& each) {
-             return playback_.course.steps(each.first) >= each.second.events &&
-                    playback_.asked(each.first) >= each.second.requests;
-           });
-  }
+  // Not before it is on record that a program took the tree up does it end.
   void look_outside() {
     while (!has_left_) {
-      const auto due = next_due();
-      if (due == happenings_.end()) return;
-      const Outside outside = std::move(*due);
-      happenings_.erase(due);
-      happen(outside);
+      const auto next = happenings_.next(loop_.clock().now(), has_taken_up_);
+      spend(happenings_.looked_at() / kLookedThroughInAStep);
+      if (!next) return;
+      happen(*next);
     }
-  }
-  // In the order of their moments. A program ends only once, before the one after it, and not before it is on
-  // record that it took the tree up.
-  std::list<Outside>::iterator next_due() {
-    bool is_another_end = false;
-    std::size_t looked_at = 0;
-    const auto is_next = [&](const Outside& outside) {
-      ++looked_at;
-      if (loop_.clock().now() < moment(outside)) return true;
-      if (!ends_program(outside)) return is_due(outside);
-      return !std::exchange(is_another_end, true) && has_taken_up_ && is_due(outside);
-    };
-    const auto next = std::ranges::find_if(happenings_, is_next);
-    spend(looked_at / kLookedThroughInAStep);
-    const bool is_later = next != happenings_.end() && loop_.clock().now() < moment(*next);
-    return is_later ? happenings_.end() : next;
-  }
-  static bool ends_program(const Outside& outside) {
-    return outside.kind == Outside::Kind::leave || outside.kind == Outside::Kind::die;
   }
   void happen(const Outside& outside) {
     if (ends_program(outside)) {
@@ -200,23 +162,8 @@ class World {
     }
   }
 
-  // What was on record when the program began, and what each session had told by then, is on record, and
-  // nothing that comes after it.
   void die(const std::map<std::string, Progress>& then) {
-    std::map<std::string, Progress> so_far;
-    std::size_t index = 0;
-    std::erase_if(told_, [&](const Event& event) {
-      const bool is_before = index++ < told_before_;
-      const std::string& place = places_.of(event.run.session);
-      const auto progress = then.find(place);
-      const Progress most = progress == then.end() ? Progress{} : progress->second;
-      Progress& made = so_far[place];
-      if (is_step(event.fact) || made.events > most.events) ++made.events;
-      const bool is_reserved = std::holds_alternative<BudgetReserved>(event.fact);
-      if (is_reserved) ++made.reserved;
-      const bool is_later = made.events > most.events || (is_reserved && made.reserved > most.reserved);
-      return !is_before && is_later;
-    });
+    told_ = left_by_death(told_, told_before_, places_, then);
     if (told_.empty()) return;
     memory_->journal = told_;
     memory_->sessions.clear();
@@ -382,12 +329,12 @@ class World {
   const ReplayedGit git_{events_, disk_, places_, *memory_};
   SimNetwork network_{loop_};
   ReplayedRandom random_{events_, guess_.created};
-  std::vector<Event> told_;        // so far
-  std::size_t told_before_ = 0;    // by the programs before this one
-  RecordedCalls told_calls_;       // by them too
-  std::list<Outside> happenings_;  // that have not come yet
-  bool has_left_ = false;          // the program, and the tree has not ended
-  bool has_taken_up_ = true;       // the tree, from the one before
+  std::vector<Event> told_;      // so far
+  std::size_t told_before_ = 0;  // by the programs before this one
+  RecordedCalls told_calls_;     // by them too
+  Happenings happenings_{recording_.outside, playback_};
+  bool has_left_ = false;     // the program, and the tree has not ended
+  bool has_taken_up_ = true;  // the tree, from the one before
   bool is_closed_ = false;
   std::optional<Result<Report>> result_;
   std::unique_ptr<Runtime> runtime_;

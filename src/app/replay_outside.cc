@@ -16,32 +16,15 @@
 namespace deputy {
 namespace {
 
-const Nudged* word_of_person(const Fact& fact) {
-  const auto* word = std::get_if<Nudged>(&fact);
-  return word && word->source == Source::person ? word : nullptr;
-}
-
-bool ends_request(const Fact& fact) {
-  return std::holds_alternative<ReplyReceived>(fact) || std::holds_alternative<RequestStopped>(fact) ||
-         std::holds_alternative<Compacted>(fact);
-}
-
 class Reader {
  public:
-  explicit Reader(const std::vector<Event>& events)
-      : events_(events),
-        places_(events),
-        progress_(events.size()),
-        own_steps_(events.size()),
-        asks_(events.size()) {
-    for (std::size_t at = 0; at < events.size(); ++at) {
-      by_session_[events[at].run.session].push_back(at);
-      if (const auto* received = std::get_if<ReplyReceived>(&events[at].fact))
-        replies_.try_emplace({events[at].run, events[at].step}, &received->reply);
-      if (const auto* created = std::get_if<SessionCreated>(&events[at].fact))
+  explicit Reader(const std::vector<Event>& events) : events_(events), places_(events), progress_(events) {
+    for (const Event& event : events) {
+      if (const auto* received = std::get_if<ReplyReceived>(&event.fact))
+        replies_.try_emplace({event.run, event.step}, &received->reply);
+      if (const auto* created = std::get_if<SessionCreated>(&event.fact))
         if (created->session->parent) parents_[created->session->id] = *created->session->parent;
     }
-    for (const auto& [session, of_session] : by_session_) read_progress(of_session);
   }
 
   FromOutside read() {
@@ -57,56 +40,13 @@ class Reader {
  private:
   const std::string& place(std::size_t at) const { return places_.of(events_[at].run.session); }
 
-  void read_progress(const std::vector<std::size_t>& of_session) {
-    Progress so_far;
-    std::size_t own_steps = 0;
-    for (const std::size_t at : of_session) {
-      const Fact& fact = events_[at].fact;
-      so_far.events += is_step(fact) ? 1 : 0;
-      so_far.reserved += std::holds_alternative<BudgetReserved>(fact) ? 1 : 0;
-      const auto* reply = std::get_if<ReplyReceived>(&fact);
-      const bool is_asked = reply && reply->reply.stop != ReplyStop::over_budget;
-      so_far.requests += is_asked || (!reply && ends_request(fact)) ? 1 : 0;
-      progress_[at] = so_far;
-      own_steps += is_step(fact) && !word_of_person(fact) ? 1 : 0;
-      own_steps_[at] = own_steps;
-    }
-    bool asks = false;
-    for (const std::size_t at : of_session | std::views::reverse) {
-      asks_[at] = asks;
-      const Fact& fact = events_[at].fact;
-      if (is_step(fact) && !std::holds_alternative<Nudged>(fact)) asks = ends_request(fact);
-    }
-  }
-
-  // The last event of a session before this one; nothing where there is none.
-  std::optional<std::size_t> last_before(const SessionId& session, std::size_t before) const {
-    const auto& of_session = by_session_.at(session);
-    const auto next = std::ranges::lower_bound(of_session, before);
-    return next == of_session.begin() ? std::nullopt : std::optional(*std::prev(next));
-  }
-
-  // How far a session had come before the event `before`; `asks`: with a request under way.
-  Progress progress(const SessionId& session, std::size_t before, bool asks = false) const {
-    const auto last = last_before(session, before);
-    Progress progress = last ? progress_[*last] : Progress{};
-    progress.requests += asks ? 1 : 0;
-    return progress;
-  }
-
-  // Whether a request of the session was under way then: its reply comes before anything else that is told.
-  bool is_asking(std::size_t then) const { return asks_[then]; }
-
   // Whoever takes a tree up sees to what was left for a session before anything else of it.
   Continuation* taken_up_with(std::size_t word) {
     const auto next = std::ranges::upper_bound(found_.continuations, word, {}, &Continuation::event);
-    if (next == found_.continuations.begin() || is_asking(word)) return nullptr;
+    if (next == found_.continuations.begin() || progress_.is_asking(word)) return nullptr;
     Continuation& last = *std::prev(next);
-    const auto own_steps = [&](std::size_t before) {
-      const auto at = last_before(events_[word].run.session, before);
-      return at ? own_steps_[*at] : 0;
-    };
-    const bool is_first = own_steps(word) == own_steps(last.event);
+    const SessionId& session = events_[word].run.session;
+    const bool is_first = progress_.own_steps(session, word) == progress_.own_steps(session, last.event);
     return is_first && !last.input && !last.gives_up ? &last : nullptr;
   }
 
@@ -119,12 +59,13 @@ class Reader {
         taken_up->words.push_back({place(at), word->text});
         continue;
       }
-      found_.happenings.push_back({.kind = Outside::Kind::nudge,
-                                   .place = place(at),
-                                   .text = word->text,
-                                   .id = word->id,
-                                   .after = {{place(at), progress(event.run.session, at, is_asking(at))}},
-                                   .event = at});
+      found_.happenings.push_back(
+          {.kind = Outside::Kind::nudge,
+           .place = place(at),
+           .text = word->text,
+           .id = word->id,
+           .after = {{place(at), progress_.of(event.run.session, at, progress_.is_asking(at))}},
+           .event = at});
     }
   }
 
@@ -139,7 +80,7 @@ class Reader {
         const std::string& child = places_.of(detached->child);
         found_.happenings.push_back({.kind = Outside::Kind::send_to_background,
                                      .place = child,
-                                     .after = {{child, progress(detached->child, at)}},
+                                     .after = {{child, progress_.of(detached->child, at)}},
                                      .event = at});
       }
       if (const auto* started = std::get_if<RunStarted>(&event.fact);
@@ -164,7 +105,7 @@ class Reader {
   }
 
   std::string first_input(const RunId& run) const {
-    for (const std::size_t at : by_session_.at(run.session)) {
+    for (const std::size_t at : progress_.events_of(run.session)) {
       const auto* input = std::get_if<InputGiven>(&events_[at].fact);
       if (input && events_[at].run == run) return input->text;
     }
@@ -175,8 +116,8 @@ class Reader {
   // the end itself.
   std::size_t trace_of_stop(std::size_t ended) const {
     std::vector<std::size_t> before;  // the last two
-    for (auto at = last_before(events_[ended].run.session, ended); at && before.size() < 2;
-         at = last_before(events_[ended].run.session, *at)) {
+    for (auto at = progress_.last_before(events_[ended].run.session, ended); at && before.size() < 2;
+         at = progress_.last_before(events_[ended].run.session, *at)) {
       if (events_[*at].run == events_[ended].run && is_step(events_[*at].fact)) before.push_back(*at);
     }
     if (before.empty()) return ended;
@@ -207,7 +148,7 @@ class Reader {
         return at > ended && at < above->second.ended &&
                std::holds_alternative<ReplyReceived>(events_[at].fact);
       };
-      if (above->second.ended > ended && std::ranges::none_of(by_session_.at(parent->second), goes_on))
+      if (above->second.ended > ended && std::ranges::none_of(progress_.events_of(parent->second), goes_on))
         return above->first;
     }
     return std::nullopt;
@@ -237,7 +178,7 @@ class Reader {
       for (const RunId& run : runs) {
         const std::size_t trace = cancelled.at(run).trace;
         outside.after[places_.of(run.session)] =
-            progress(run.session, first, std::holds_alternative<RequestStopped>(events_[trace].fact));
+            progress_.of(run.session, first, std::holds_alternative<RequestStopped>(events_[trace].fact));
       }
       found_.happenings.push_back(std::move(outside));
     }
@@ -245,7 +186,7 @@ class Reader {
 
   // Its run goes on, or is left open, and no limit was reached: the program left while it was under way.
   bool is_left(std::size_t stopped) const {
-    for (const std::size_t at : by_session_.at(events_[stopped].run.session)) {
+    for (const std::size_t at : progress_.events_of(events_[stopped].run.session)) {
       if (at <= stopped) continue;
       const Fact& fact = events_[at].fact;
       if (std::holds_alternative<RunEnded>(fact)) return false;
@@ -279,7 +220,7 @@ class Reader {
     for (std::size_t at = begin; at < end; ++at) {
       if (!std::holds_alternative<RequestStopped>(events_[at].fact) || !is_left(at)) continue;
       if (outside.after.empty()) outside.event = at;
-      outside.after[place(at)] = progress(events_[at].run.session, at, true);
+      outside.after[place(at)] = progress_.of(events_[at].run.session, at, true);
     }
     if (outside.after.empty()) return false;
     found_.happenings.push_back(std::move(outside));
@@ -293,14 +234,14 @@ class Reader {
     for (std::size_t at = program.first; at < next; ++at) moved.insert(events_[at].run.session);
     for (const SessionId& session : moved)
       outside.after[places_.of(session)] =
-          progress(session, next, has_reserved(session, program.taken_up, next));
+          progress_.of(session, next, has_reserved(session, program.taken_up, next));
     found_.happenings.push_back(std::move(outside));
   }
 
   // For a request without an end.
   bool has_reserved(const SessionId& session, std::size_t begin, std::size_t end) const {
     bool has = false;
-    const auto& of_session = by_session_.at(session);
+    const auto& of_session = progress_.events_of(session);
     for (auto next = std::ranges::lower_bound(of_session, begin); next != of_session.end(); ++next) {
       const std::size_t at = *next;
       if (at >= end) break;
@@ -312,11 +253,8 @@ class Reader {
 
   const std::vector<Event>& events_;
   const Places places_;
-  std::vector<Progress> progress_;                         // of its session after each event
-  std::vector<std::size_t> own_steps_;                     // how many of these were no words of the person's
-  std::vector<bool> asks_;                                 // whether its session had a request under way
+  const SessionProgress progress_;
   std::map<std::pair<RunId, int>, const Reply*> replies_;  // by run and step
-  std::map<SessionId, std::vector<std::size_t>> by_session_;
   std::map<SessionId, SessionId> parents_;
   FromOutside found_;
 };

@@ -8,17 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "app/replay_progress.h"
 #include "transcript/event.h"
 
 namespace deputy {
-
-// How far a session has come: the events that are steps (replay_course.h), the requests, and what was
-// reserved for them, which is on record beside the steps.
-struct Progress {
-  std::size_t events = 0;
-  std::size_t requests = 0;
-  std::size_t reserved = 0;
-};
 
 struct Outside {
   enum class Kind { cancel, nudge, send_to_background, leave, die };
