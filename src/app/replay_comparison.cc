@@ -263,10 +263,11 @@ Replayed Comparison::with(const std::vector<Event>& now) const {
   std::multimap<std::size_t, Line> differences;  // by event
   for (const auto& [place, told] : then_->told) {
     const auto found = again.told.find(place);
-    auto differ = difference(told, found == again.told.end() ? nothing : found->second);
+    const auto differ = difference(told, found == again.told.end() ? nothing : found->second);
     if (!differ) continue;
-    differ->text = fmt::format("session {}, {}", place, differ->text);
-    differences.emplace(differ->event, *std::move(differ));
+    differences.emplace(differ->event, Line{.text = fmt::format("session {}, {}", place, differ->text),
+                                            .event = differ->event,
+                                            .is_of_time = differ->is_of_time});
   }
   for (const auto& [place, told] : again.told) {
     if (!then_->told.contains(place) && then_->told.at("root").has_ended)

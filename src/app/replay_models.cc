@@ -98,7 +98,7 @@ class Understudy final : public Provider {
     reply.stop = ReplyStop::stopped;
     reply.model = request.prefix->model;
     reply.message.role = Role::assistant;
-    reply.usage = std::move(usage);
+    reply.usage = usage;
     reply.error = "stopped";
     return reply;
   }
