@@ -12,6 +12,7 @@
 #include "delegation/lost_work.h"
 #include "delegation/session_event.h"
 #include "delegation/spawn_tool.h"
+#include "delegation/still_times.h"
 #include "tools/catalog.h"
 
 namespace deputy {
@@ -193,8 +194,11 @@ Result<void> Tree::take_up(Session& root, const std::vector<Event>& events,
   if (!left_open.empty()) services_.store.ride_along(std::move(left_open));
   const auto recorded = moved_deadline(root.deadline, time_before, time_before, *left_at_);
   root.deadline = moved_deadline(root.deadline, time_before, limits_.time, *left_at_);
+  still_since_ = still_since(events);
   other_terms_.reset();
-  if (recorded && limits_.time != time_before) other_terms_ = OtherTerms{*recorded, root.deadline};
+  if (limits_.time == time_before) return {};
+  still_since_[root.id] = *left_at_;  // who gave it another time has counted up to then
+  if (recorded) other_terms_ = OtherTerms{*recorded, root.deadline};
   return {};
 }
 
@@ -286,9 +290,9 @@ Task<Result<std::shared_ptr<Tree::Run>>> Tree::go_on(Session session, RunStarted
     co_return co_await begin_run(std::move(session), in_batch, std::move(prompt), std::move(counted),
                                  std::move(ticket), std::move(stop));
   }
-  const bool waits_to_begin = is_in_line(session) && !had_its_place;
-  const WallTime still_since = waits_to_begin ? session.wait->since : left_at_.value_or(now());
-  co_return co_await run_on(std::move(session), still_since, std::move(counted), std::move(ticket),
+  WallTime since = when_left(session.id);
+  if (is_in_line(session) && !had_its_place) since = std::min(since, session.wait->since);
+  co_return co_await run_on(std::move(session), since, std::move(counted), std::move(ticket),
                             std::move(stop));
 }
 
@@ -313,10 +317,9 @@ Task<Result<std::shared_ptr<Tree::Run>>> Tree::run_on(Session session, WallTime 
   if (!place && !stop.stopped()) co_return co_await end_in_line(std::move(session), no_place());
   if (place) {
     if (waits || session.wait) services_.store.ride_along({event_of(session, now_running())});
-    if (now() > still_since) {
-      if (session.deadline) *session.deadline += now() - still_since;
-      tell_moved({session.id, session.run}, session.deadline);
-    }
+    // Told also where the clock was set back: that its time goes on.
+    if (session.deadline) *session.deadline += std::max(WallTime::duration{}, now() - still_since);
+    if (now() != still_since) tell_moved({session.id, session.run}, session.deadline);
     // What a further request of a run may come to is recorded before it, and this with it. Otherwise nothing
     // follows before its model is asked, which may think for long; nor where a command decides, which is
     // free.

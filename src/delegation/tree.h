@@ -235,8 +235,10 @@ class Tree {
                              std::string_view further);
   SessionId unused_id() const;
   std::optional<WallTime> deadline_after(const std::optional<Duration>& timeout) const;
-  // While nobody ran the tree, its time stood still. Says whether that moved the deadline.
-  bool skip_downtime(Session& session) const;
+  // Since when its time has stood still, where a process before this one left it.
+  WallTime when_left(const SessionId& id) const;
+  // Its time stood still until now.
+  void skip_downtime(Session& session) const;
   // What is recorded of a deadline: where the root was started with a limit of time, its own is on record
   // under that one, since another holds only while this process runs it.
   std::optional<WallTime> on_record(const SessionId& id, const std::optional<WallTime>& deadline) const;
@@ -348,8 +350,9 @@ class Tree {
   SessionId id_;
   std::unique_ptr<Budget> budget_;
   Deadlines deadlines_;
-  std::optional<WallTime> left_at_;  // when the process before this one recorded its last
-  struct OtherTerms {                // the root's deadline when it was taken up
+  std::optional<WallTime> left_at_;            // when the process before this one recorded its last
+  std::map<SessionId, WallTime> still_since_;  // the time of those that it left
+  struct OtherTerms {                          // the root's deadline when it was taken up
     WallTime recorded;
     std::optional<WallTime> real;
   };

@@ -82,10 +82,13 @@ std::optional<WallTime> Tree::deadline_after(const std::optional<Duration>& time
   return now() + std::chrono::duration_cast<std::chrono::microseconds>(*timeout);
 }
 
-bool Tree::skip_downtime(Session& session) const {
-  if (!session.deadline || !left_at_ || now() <= *left_at_) return false;
-  *session.deadline += now() - *left_at_;
-  return true;
+WallTime Tree::when_left(const SessionId& id) const {
+  const auto since = still_since_.find(id);
+  return since == still_since_.end() ? now() : since->second;
+}
+
+void Tree::skip_downtime(Session& session) const {
+  if (session.deadline) *session.deadline += std::max(WallTime::duration{}, now() - when_left(session.id));
 }
 
 std::optional<WallTime> Tree::on_record(const SessionId& id, const std::optional<WallTime>& deadline) const {
