@@ -13,13 +13,10 @@ using namespace std::chrono_literals;
 constexpr Duration kRounding = 1ms;
 
 bool waits_for_person(const Session& session) { return session.wait && session.wait->owner == kPerson; }
-bool is_in_line(const Session& session) { return session.wait && session.wait->owner == kPlace; }
 
 }  // namespace
 
-// Where a life came to an end before it went on with a run, what passed before that life is not given back.
 void GrantedTime::begin_life() {
-  std::erase_if(runs_, [](const auto& each) { return !each.second.is_gone_on_with; });
   for (auto& [id, run] : runs_) run = {.time = left_of(run), .to = TimePoint::max()};
   questions_.clear();
   put_forth_.clear();
@@ -32,12 +29,10 @@ void GrantedTime::jumped(Duration by, TimePoint now) {
   set_back_ += std::max(-by, Duration::zero());
 }
 
-// For another process. On record it is by the wall clock, as is when the last record was made; that it stands
-// still is not, before it goes on.
+// For another process. On record it is by the wall clock, as is when the last record was made.
 Duration GrantedTime::left_of(const Grant& grant) const {
   if (grant.time == Duration::max()) return grant.time;
-  return grant.time - grant.used - grant.stood - set_back_ - put_forth(grant.from, TimePoint::max()) -
-         kRounding;
+  return grant.time - grant.used - set_back_ - put_forth(grant.from, TimePoint::max()) - kRounding;
 }
 
 Duration GrantedTime::put_forth(TimePoint from, TimePoint to) const {
@@ -73,10 +68,8 @@ std::string GrantedTime::fault_after(const Event& event, TimePoint now, const Se
 
 // Whose time stood still since the last event, and whose does from now on.
 void GrantedTime::pass(TimePoint now, const Sessions& all, const std::set<SessionId>& left) {
-  for (auto& [id, run] : runs_) {
-    (still_.contains(id) ? run.stood : run.used) += now - seen_at_;
-    run.is_gone_on_with = !left.contains(id) && !is_in_line(all.at(id));
-  }
+  for (auto& [id, run] : runs_)
+    if (!still_.contains(id)) run.used += now - seen_at_;
   seen_at_ = now;
   still_.clear();
   for (const auto& [id, session] : all) {
@@ -84,8 +77,6 @@ void GrantedTime::pass(TimePoint now, const Sessions& all, const std::set<Sessio
     for (const Session* at = &session; at && still_.insert(at->id).second;)
       at = at->parent ? &all.at(*at->parent) : nullptr;
   }
-  for (auto& [id, run] : runs_)
-    if (!still_.contains(id)) run.stood = {};
 }
 
 // With each run its time begins anew, or there is no limit of it.

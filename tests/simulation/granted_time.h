@@ -32,8 +32,6 @@ class GrantedTime {
     TimePoint from{};
     TimePoint to{};
     Duration used{};
-    Duration stood{};             // still, up to now
-    bool is_gone_on_with = true;  // in this life, if anything was recorded in it
   };
   void pass(TimePoint now, const Sessions& all, const std::set<SessionId>& left);
   void take_grant(const Event& event, const Sessions& all);
