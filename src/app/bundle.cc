@@ -109,13 +109,17 @@ std::string bundle_text(const Bundle& bundle, Redactor redactor) {
     if (key != kCountKey) about[key] = value;
   std::vector<json::value> lines{std::move(about)};
   for (const Event& event : bundle.events) lines.emplace_back(to_json(event));
-  for (json::value& line : lines) take_out_passwords(line, redactor);
+  std::set<std::string> secrets;
+  for (json::value& line : lines) take_out_passwords(line, secrets);
+  for (json::value& line : lines) take_out_cut_secrets(line, secrets);
+  for (const std::string& secret : secrets) redactor.hide(secret);
   std::string text;
   for (json::value& line : lines) text += redactor.redact_json(std::exchange(line, nullptr)) + "\n";
   return text;
 }
 
 Result<Bundle> parse_bundle(std::string_view text) {
+  if (trimmed(text).empty()) return fail(ErrorCode::invalid, "the file is empty", std::string(kAdvice));
   const auto lines = lines_of(text);
   Bundle bundle;
   if (auto about = lines.empty() ? Result<json::object>{} : parse_json_object(lines.front()))

@@ -1,6 +1,9 @@
 #include "app/bundle_passwords.h"
 
 #include <algorithm>
+#include <array>
+
+#include "base/redaction.h"
 
 namespace deputy {
 namespace {
@@ -9,6 +12,16 @@ constexpr std::string_view kEnds = " \t\r\n\v\f/?#";  // of host, port, user and
 constexpr std::string_view kQuotes = "'\"`<>\\";
 constexpr std::string_view kOfScheme = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.";
 constexpr std::string_view kOfPort = "0123456789\\";
+constexpr std::array<std::string_view, 2> kCuts{"…", "..."};  // what stands where a text was cut short
+// Shorter secrets may be words, and so may shorter beginnings of others.
+constexpr std::size_t kShortestSecret = 8;
+constexpr std::size_t kShortestBeginning = 4;
+
+std::size_t find_cut(std::string_view text, std::size_t from) {
+  std::size_t first = text.npos;
+  for (const std::string_view cut : kCuts) first = std::min(first, text.find(cut, from));
+  return first;
+}
 
 // Where the "://" that begins here ends, or 0. Its slashes may be escaped, as some write them in JSON.
 std::size_t end_of_scheme(std::string_view text, std::size_t at) {
@@ -42,10 +55,27 @@ std::string_view authority_at(std::string_view text, std::size_t begin, char clo
   return is_host(closed) ? closed : open.substr(0, open.find(closing, open.find('@')));
 }
 
-std::string taken_out(std::string_view text, Redactor& redactor) {
+// What was cut short before its '@': behind the colon of a host stands nothing but a port.
+std::string_view cut_password(std::string_view authority) {
+  const std::size_t colon = authority.find(':');
+  if (colon == authority.npos || authority.starts_with('[') || is_host(authority)) return {};
+  const std::size_t cut = find_cut(authority, colon);
+  if (cut == authority.npos) return {};
+  const std::string_view secret = authority.substr(colon + 1, cut - colon - 1);
+  return is_host(authority.substr(0, cut)) || secret.starts_with(kRedacted) ? "" : secret;
+}
+
+std::string taken_out(std::string_view text, std::set<std::string>& all) {
   auto [clean, secrets] = without_passwords(text);
-  for (const std::string& secret : secrets) redactor.hide(secret);
+  all.insert(secrets.begin(), secrets.end());
   return std::move(clean);
+}
+
+// How much of the end of the text is the beginning of the secret.
+std::size_t beginning_at_end(std::string_view text, std::string_view secret) {
+  for (std::size_t size = std::min(secret.size(), text.size()); size >= kShortestBeginning; --size)
+    if (text.ends_with(secret.substr(0, size))) return size;
+  return 0;
 }
 
 bool may_be_json(std::string_view text) {
@@ -54,25 +84,25 @@ bool may_be_json(std::string_view text) {
 }
 
 // Arguments, as a model writes them, are JSON themselves: there it is plain where each string ends.
-void take_out_of_string(json::value& value, Redactor& redactor) {
+void take_out_of_string(json::value& value, std::set<std::string>& secrets) {
   const std::string_view text = value.get_string();
-  if (!text.contains('@')) return;
+  if (!text.contains("//") && !text.contains("\\/")) return;
   auto inner = may_be_json(text) ? parse_json(text) : std::unexpected(Error{});
   if (!inner) {
-    value = taken_out(text, redactor);
+    value = taken_out(text, secrets);
     return;
   }
   const json::value before = *inner;
-  take_out_passwords(*inner, redactor);
+  take_out_passwords(*inner, secrets);
   if (*inner != before) value = to_json_text(*inner);
 }
 
-void take_out_of_keys(json::object& object, Redactor& redactor) {
+void take_out_of_keys(json::object& object, std::set<std::string>& secrets) {
   if (std::ranges::none_of(object,
-                           [](const auto& member) { return std::string_view(member.key()).contains('@'); }))
+                           [](const auto& member) { return std::string_view(member.key()).contains('/'); }))
     return;
   json::object clean;
-  for (auto& member : object) clean[taken_out(member.key(), redactor)] = std::move(member.value());
+  for (auto& member : object) clean[taken_out(member.key(), secrets)] = std::move(member.value());
   object = std::move(clean);
 }
 
@@ -86,7 +116,14 @@ WithoutPasswords without_passwords(std::string_view text) {
     if (begin == 0) continue;
     const std::string_view authority = authority_at(text, begin, closing_of(text, at));
     const std::size_t end_of_user = authority.rfind('@');
-    if (end_of_user == authority.npos) continue;
+    if (end_of_user == authority.npos) {
+      if (const std::string_view cut = cut_password(authority); !cut.empty()) {
+        const auto from = static_cast<std::size_t>(cut.data() - text.data());
+        without.text.append(text.substr(copied, from - copied)).append(kRedacted);
+        copied = from + cut.size();
+      }
+      continue;
+    }
     const std::string_view user = authority.substr(0, end_of_user);
     const std::size_t colon = user.find(':');
     const bool is_alone = colon == user.npos;
@@ -102,14 +139,40 @@ WithoutPasswords without_passwords(std::string_view text) {
   return without;
 }
 
-void take_out_passwords(json::value& value, Redactor& redactor) {
+void take_out_passwords(json::value& value, std::set<std::string>& secrets) {
   if (auto* list = value.if_array()) {
-    for (json::value& each : *list) take_out_passwords(each, redactor);
+    for (json::value& each : *list) take_out_passwords(each, secrets);
   } else if (auto* object = value.if_object()) {
-    for (auto& member : *object) take_out_passwords(member.value(), redactor);
-    take_out_of_keys(*object, redactor);
+    for (auto& member : *object) take_out_passwords(member.value(), secrets);
+    take_out_of_keys(*object, secrets);
   } else if (value.is_string()) {
-    take_out_of_string(value, redactor);
+    take_out_of_string(value, secrets);
+  }
+}
+
+std::string without_cut_secrets(std::string_view text, const std::set<std::string>& secrets) {
+  std::string without;
+  std::size_t copied = 0;
+  for (std::size_t cut = find_cut(text, 0); cut != text.npos; cut = find_cut(text, cut + 1)) {
+    std::size_t most = 0;
+    for (const std::string& secret : secrets) {
+      if (secret.size() >= kShortestSecret)
+        most = std::max(most, beginning_at_end(text.substr(copied, cut - copied), secret));
+    }
+    if (most == 0) continue;
+    without.append(text.substr(copied, cut - most - copied)).append(kRedacted);
+    copied = cut;
+  }
+  return without.append(text.substr(copied));
+}
+
+void take_out_cut_secrets(json::value& value, const std::set<std::string>& secrets) {
+  if (auto* list = value.if_array()) {
+    for (json::value& each : *list) take_out_cut_secrets(each, secrets);
+  } else if (auto* object = value.if_object()) {
+    for (auto& member : *object) take_out_cut_secrets(member.value(), secrets);
+  } else if (auto* text = value.if_string(); text && find_cut(*text, 0) != std::string_view::npos) {
+    *text = without_cut_secrets(*text, secrets);
   }
 }
 

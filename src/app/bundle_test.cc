@@ -107,6 +107,25 @@ TEST(ABundle, HoldsNoPasswordOfAnAddressHoweverShortItIs) {
             R"({"command":"curl \"ftp://a:[redacted]@c\""})");
 }
 
+// What is shown of a text may end within it.
+TEST(ABundle, HoldsNoBeginningOfAPasswordThatWasCutShort) {
+  Bundle bundle = small_bundle();
+  std::get<InputGiven>(bundle.events[2].fact).text =
+      "clone https://bob:correct-horse@git.example, https://bob:correct-ho...; no `correct-h…`";
+  const std::string text = bundle_text(bundle, {});
+  EXPECT_THAT(text, Not(HasSubstr("correct")));
+  EXPECT_THAT(text, HasSubstr("https://bob:[redacted]...; no `[redacted]…`"));
+}
+
+TEST(ABundle, ThatIsEmptyIsSaidToBe) {
+  for (const char* text : {"", "\n"}) {
+    const auto read = parse_bundle(text);
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().message, "the file is empty");
+    EXPECT_FALSE(read.error().advice.empty());
+  }
+}
+
 // Its first line tells what an agent's own file says, and what was set.
 TEST(ABundle, HoldsNoPasswordOfAnAddressThatAnAgentIsToldOf) {
   Bundle bundle = small_bundle();
@@ -159,8 +178,7 @@ TEST(ABundle, IsWholeWhereAKeyThatHasNoEndIsNamed) {
 }
 
 TEST(ABundle, OfAnotherKindIsRefusedInWords) {
-  for (const std::string_view text :
-       {"", "\n", "hello", "{\"v\":1,\"sessions\":[]}\n", "[1]", "\xff\xfe\n"}) {
+  for (const std::string_view text : {"hello", "{\"v\":1,\"sessions\":[]}\n", "[1]", "\xff\xfe\n"}) {
     const auto read = parse_bundle(text);
     ASSERT_FALSE(read) << text;
     EXPECT_EQ(read.error().code, ErrorCode::invalid);

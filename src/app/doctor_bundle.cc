@@ -165,7 +165,10 @@ Ended replay_bundle(Program& program, const std::string& file) {
   TRY(const auto path, or_misused(absolute_path(file, program.disk.current_folder())));
   TRY(const auto text, or_misused(read_named_file(program.disk, path, kMostBundleBytes)));
   TRY(const auto bundle, or_misused(parse_bundle(text)));
-  TRY(const auto replayed, replay(bundle));
+  auto result = replay(bundle);
+  if (!result && result.error().code == ErrorCode::corrupt)
+    return std::unexpected(CommandFailure(std::move(result).error(), ExitStatus::usage));
+  TRY(const auto replayed, std::move(result));
   const bool is_same = replayed.differences.empty();
   if (program.common.output != OutputForm::text) {
     program.print(

@@ -1,5 +1,7 @@
 #include "app/replay_models.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -144,9 +146,13 @@ Result<Models> replayed_models(const Recording& recording, Loop& loop, Playback&
   }
   Models models;
   for (const std::string& name : names) {
-    TRY(auto scripted, ScriptedProvider::parse(recording.script, loop));
+    auto scripted = ScriptedProvider::parse(recording.script, loop);
+    if (!scripted)
+      return fail(ErrorCode::corrupt,
+                  fmt::format("the bundle is broken: a reply in it is none ({})", scripted.error().message),
+                  "ask for the file again: it was changed on the way");
     models.add(
-        std::make_unique<Understudy>(name, std::move(scripted), loop, playback, places, recording.models));
+        std::make_unique<Understudy>(name, *std::move(scripted), loop, playback, places, recording.models));
   }
   models.add_driver(std::make_unique<CommandProvider>());
   return models;

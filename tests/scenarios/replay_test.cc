@@ -107,6 +107,17 @@ TEST(AReplay, GivesTheSameRefusals) {
   }
 }
 
+TEST(AReplay, OfAReplyThatIsNoneSaysThatTheBundleIsBroken) {
+  Bundle bundle = bundle_of({});
+  for (Event& event : bundle.events)
+    if (auto* received = std::get_if<ReplyReceived>(&event.fact)) received->reply.usage.input = -5;
+  const auto replayed = replay(bundle);
+  ASSERT_FALSE(replayed);
+  EXPECT_EQ(replayed.error().code, ErrorCode::corrupt);
+  EXPECT_THAT(replayed.error().message, HasSubstr("the bundle is broken"));
+  EXPECT_FALSE(replayed.error().advice.empty());
+}
+
 TEST(AReplay, OfAnUnfinishedTreeGoesAsFarAsThatDid) {
   Bundle bundle = bundle_of({});
   const auto first_result = std::ranges::find_if(
