@@ -25,8 +25,9 @@ class Attempts {
   Result<Replayed> replayed() {
     constexpr std::uint64_t kOrders = 8;
     const auto search = has_search(bundle_);
-    for (std::uint64_t order = 1; order <= kOrders; ++order) {
-      Guess guess{.order = order, .has_search = search.value_or(order % 2 == 0)};
+    for (std::uint64_t order = 0; order <= kOrders; ++order) {
+      Guess guess{.order = order == 0 ? std::nullopt : std::optional(order),
+                  .has_search = search.value_or(order % 2 == 0)};
       for (const int time : {1, 2}) {
         auto [replayed, learned] = attempt(recording_, guess, steps_);
         if (!replayed && replayed.error().code == ErrorCode::exhausted) return all_steps_made();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@ namespace deputy {
 
 // What is not on record, and is found by trying.
 struct Guess {
-  std::uint64_t order = 1;                // in which of many is done what is ready in one moment
+  // In which order is done what is ready in one moment: as it became so, which is how a program does it
+  // unless its threads come between, or one of many.
+  std::optional<std::uint64_t> order = {};
   bool has_search = false;                // whether the person had a search service
   std::vector<std::string> created = {};  // the places of sessions, as they came to their ids
   bool operator==(const Guess&) const = default;

@@ -26,7 +26,9 @@ class SimLoop::SimExecutor {
   SimLoop* loop_;
 };
 
-SimLoop::SimLoop(std::uint64_t seed) : random_(seed) {}
+SimLoop::SimLoop(std::optional<std::uint64_t> seed) {
+  if (seed) random_.emplace(*seed);
+}
 
 SimLoop::~SimLoop() {
   // What is still queued may own tasks, whose ending may queue more.
@@ -48,10 +50,9 @@ bool SimLoop::run_one() {
     clock_.advance_to(*next);
     for (const TimerId id : due(clock_.now())) ready_.push_back([this, id] { fire(id); });
   }
-  const std::size_t chosen = random_.below(ready_.size());
-  std::swap(ready_[chosen], ready_.back());
-  auto work = std::move(ready_.back());
-  ready_.pop_back();
+  if (random_) std::swap(ready_[random_->below(ready_.size())], ready_.back());
+  auto work = std::move(random_ ? ready_.back() : ready_.front());
+  random_ ? ready_.pop_back() : ready_.pop_front();
   work();
   return true;
 }

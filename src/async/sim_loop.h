@@ -1,14 +1,15 @@
 // The simulated loop: the same tasks, on a clock that jumps to the next timer when nothing is ready, in an
-// order that a seed decides. Equal seeds and equal work give equal runs. Single-threaded: nothing but the
-// loop's own thread may post.
+// order that a seed decides, or without one as they became ready, which is the order of SystemLoop. Equal
+// seeds and equal work give equal runs. Single-threaded: nothing but the loop's own thread may post.
 #pragma once
 
 #include <boost/asio/execution.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
-#include <vector>
+#include <optional>
 
 #include "async/loop.h"
 #include "base/random.h"
@@ -17,7 +18,7 @@ namespace deputy {
 
 class SimLoop final : public Loop, private Timers {
  public:
-  explicit SimLoop(std::uint64_t seed);
+  explicit SimLoop(std::optional<std::uint64_t> seed);
   ~SimLoop() override;
 
   Executor executor() override;
@@ -45,8 +46,8 @@ class SimLoop final : public Loop, private Timers {
 
   Context context_;
   ManualClock clock_;
-  SeededRandom random_;
-  std::vector<std::move_only_function<void()>> ready_;
+  std::optional<SeededRandom> random_;
+  std::deque<std::move_only_function<void()>> ready_;
 };
 
 }  // namespace deputy

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ Task<> race(Loop& loop, std::string* log) {
   co_await group.join();
 }
 
-std::string order_of(std::uint64_t seed) {
+std::string order_of(std::optional<std::uint64_t> seed) {
   SimLoop loop(seed);
   std::string log;
   run(loop, race(loop, &log));
@@ -49,6 +50,10 @@ TEST(SimLoop, DifferentSeedsGiveDifferentOrders) {
   std::sort(orders.begin(), orders.end());
   orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
   EXPECT_GE(orders.size(), 15u);
+}
+
+TEST(SimLoop, WithoutASeedAllIsDoneInTheOrderInWhichItBecameReady) {
+  EXPECT_EQ(order_of(std::nullopt), "abcdeabcdeabcdeabcde");
 }
 
 TEST(SimLoop, TheClockJumpsOnlyWhenNothingIsReady) {
