@@ -12,7 +12,7 @@
 
 #include "app/replay.h"
 #include "base/environment.h"
-#include "chance_play.h"
+#include "chance_terms.h"
 #include "store/session_view.h"
 #include "support/priced_model.h"
 #include "support/sim_world.h"
@@ -25,39 +25,10 @@ using namespace std::chrono_literals;
 constexpr std::string_view kModel = "priced/x";
 constexpr std::uint64_t kLeave = 4;  // of what happens
 
-TreeLimits limits_by(Chance chance) {
-  TreeLimits limits{.delegations = 2 + static_cast<int>(chance.below(10)),
-                    .live_children = 1 + static_cast<int>(chance.below(4)),
-                    .live_sessions = 1 + static_cast<int>(chance.below(5))};
-  if (chance.one_in(4)) limits.depth = 1 + static_cast<int>(chance.below(3));
-  if (chance.one_in(4)) limits.steps = 4 + static_cast<std::int64_t>(chance.below(30));
-  if (chance.one_in(4)) limits.tokens = 20'000 + static_cast<std::int64_t>(chance.below(200'000));
-  if (chance.one_in(4)) limits.cost_micros = 100'000 + static_cast<std::int64_t>(chance.below(1'000'000));
-  if (chance.one_in(6)) limits.time = 1s * (1 + chance.below(300));
-  return limits;
-}
-
-Attendance attendance_by(Chance chance) {
-  if (!chance.one_in(4)) return Attendance::person;
-  return chance.one_in(2) ? Attendance::approves_all : Attendance::nobody;
-}
-
-Rules rules_by(Chance chance) {
-  std::vector<Rule> rules{{Decision::allow, "task", ""}, {Decision::allow, "spawn_subagent", ""}};
-  constexpr std::array kDecisions{Decision::allow, Decision::allow, Decision::ask, Decision::deny};
-  for (const char* tool : {"Bash", "Write"})
-    rules.push_back({kDecisions[chance.below(kDecisions.size())], tool, ""});
-  return Rules(std::move(rules));
-}
-
 class GrownTree {
  public:
   explicit GrownTree(std::uint64_t seed) : seed_(seed), chance_(seed, "a tree to replay") {
-    world_.script = R"({"v":1,"sessions":[{"replies":[{"text":"never asked"}]}]})";
-    world_.write_file("a.txt", "one\n");
-    std::string lines;
-    for (int i = 0; i < 1900; ++i) lines += "one\n";
-    world_.write_file(std::string(kLongFile), lines);
+    put_files(world_);
   }
 
   const std::vector<Event>& grow() {
@@ -74,8 +45,9 @@ class GrownTree {
  private:
   // One process. True where the tree has ended.
   bool live(std::uint64_t number, bool may_die) {
+    Chance limits(seed_, "limits");
     Life::Options options{.seed = seed_ * 100 + number,
-                          .limits = limits_by(Chance(seed_, "limits")),
+                          .limits = limits_by(limits),
                           .attendance = attendance_by(Chance(seed_, "who is there")),
                           .profiles = chance_profiles()};
     options.ends_in_order = true;
@@ -119,7 +91,8 @@ class GrownTree {
   RootBrief brief(const Life& life) const {
     RootBrief root = life.brief("go");
     root.model = ModelName(std::string(kModel));
-    root.rules = rules_by(Chance(seed_, "rules"));
+    Chance rules(seed_, "rules");
+    root.rules = rules_by(rules);
     return root;
   }
 
